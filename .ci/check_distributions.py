@@ -1,0 +1,63 @@
+"""Check what an sdist and a wheel hold: ``check_distributions.py FILE...``."""
+
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+GENERATED = re.compile(r"\.(c|cpp|cxx|so|pyd|o)$|(^|/)__pycache__/|(^|/)build/")
+
+
+def check_tracked(names, kind, inside):
+    """Return a sentence for every tracked file that belongs into the archive and is missing."""
+    listing = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    wanted = [name for name in listing.stdout.split() if inside(name)]
+    return [f"{kind} lacks {name}" for name in wanted if name not in names]
+
+
+def check_sdist(path):
+    """Return what is wrong with a source distribution."""
+    with tarfile.open(path) as archive:
+        members = [member.name for member in archive.getmembers() if member.isfile()]
+    names = {member.partition("/")[2] for member in members}
+    faults = [f"sdist holds {name}" for name in sorted(names) if GENERATED.search(name)]
+    roots = ("sskit/", "tests/", "doc/", "examples/", "LICENSE", "README", "CHANGELOG", "setup.py")
+    return faults + check_tracked(names, "sdist", lambda name: name.startswith(roots))
+
+
+def check_wheel(path):
+    """Return what is wrong with a wheel."""
+    with zipfile.ZipFile(path) as archive:
+        names = set(archive.namelist())
+    faults = [
+        f"wheel holds {name}"
+        for name in sorted(names)
+        if name.endswith((".c", ".cpp", ".pyx")) or name.startswith(("tests/", "build/"))
+    ]
+    for source in sorted(path.relative_to(ROOT) for path in ROOT.glob("sskit/**/*.pyx")):
+        stem = source.with_suffix("").as_posix()
+        if not any(
+            name.startswith(f"{stem}.") and name.endswith((".so", ".pyd")) for name in names
+        ):
+            faults.append(f"wheel lacks the compiled {stem}")
+    suffixes = (".py", ".pxd", ".hpp")
+    return faults + check_tracked(
+        names, "wheel", lambda name: name.startswith("sskit/") and name.endswith(suffixes)
+    )
+
+
+def main(paths):
+    """Check every file and return the exit status."""
+    faults = []
+    for path in paths:
+        faults += check_wheel(path) if path.suffix == ".whl" else check_sdist(path)
+        print(f"checked {path.name}: {path.stat().st_size / 1024:.0f} KiB")
+    print("\n".join(faults) or "nothing missing, nothing generated")
+    return int(bool(faults))
+
+
+if __name__ == "__main__":
+    sys.exit(main([Path(name) for name in sys.argv[1:]]))

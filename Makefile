@@ -1,0 +1,102 @@
+# Verbs for daily use; `make` alone prints them. Each verb makes what it needs, from the virtual
+# environment on; a stamp file per environment says when it was last brought up to date.
+
+PYTHON ?= python3
+VENV ?= .venv
+DEBUG_VENV ?= .venv-debug
+PYTEST_WORKERS ?= 2
+PYTEST_ARGS ?=
+
+BIN := $(VENV)/bin
+DEBUG_BIN := $(DEBUG_VENV)/bin
+PIP_OPTIONS := --quiet --disable-pip-version-check
+BUILD_TOOLS := "setuptools>=77" "Cython>=3.1.2"
+METADATA := pyproject.toml setup.py
+COMPILED := $(shell find sskit -name '*.pyx' -o -name '*.pxd' -o -name '*.hpp' 2>/dev/null)
+MODULES := $(shell find sskit -name '*.py' 2>/dev/null)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test test-slow lint doc doc-noplot bench debug inplace clean
+
+help:
+	@echo "make demo        train on handwritten digit strings to a certified duality gap"
+	@echo "make test        run the test suite (PYTEST_ARGS=... is handed on to pytest)"
+	@echo "make test-slow   run the slow tests and those on real data (found in SSKIT_DATA)"
+	@echo "make lint        check style, spelling and docstrings"
+	@echo "make doc         build the documentation with its gallery into doc/_build/html"
+	@echo "make doc-noplot  build the documentation without running the gallery"
+	@echo "make bench       run the benchmarks of examples/benchmarks"
+	@echo "make debug       run the test suite on a build that checks indices and assertions"
+	@echo "make inplace     compile what has changed and install the checkout, editable"
+	@echo "make clean       remove builds, environments and caches"
+
+# ---- environments ------------------------------------------------------------------------
+
+# Everything but the package itself: made again when the dependencies may have changed.
+$(VENV)/.tools: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install $(PIP_OPTIONS) $(BUILD_TOOLS)
+	touch $@
+
+# The package, editable: compiled again when a compiled source or a header has changed.
+$(VENV)/.installed: $(VENV)/.tools $(METADATA) $(COMPILED)
+	$(BIN)/python -m pip install $(PIP_OPTIONS) --no-build-isolation -e ".[test]"
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.installed
+	$(BIN)/python -m pip install $(PIP_OPTIONS) --no-build-isolation -e ".[dev]"
+	touch $@
+
+$(VENV)/.doc: $(VENV)/.installed
+	$(BIN)/python -m pip install $(PIP_OPTIONS) --no-build-isolation -e ".[docs,images]"
+	touch $@
+
+# The debug build is installed as a copy, so the release build in the checkout stays as it is.
+$(DEBUG_VENV)/.installed: $(METADATA) $(COMPILED) $(MODULES)
+	test -x $(DEBUG_BIN)/python || $(PYTHON) -m venv $(DEBUG_VENV)
+	$(DEBUG_BIN)/python -m pip install $(PIP_OPTIONS) $(BUILD_TOOLS)
+	rm -rf build/debug/lib*
+	SSKIT_DEBUG=1 $(DEBUG_BIN)/python -m pip install $(PIP_OPTIONS) --no-build-isolation ".[test]"
+	touch $@
+
+# ---- verbs -------------------------------------------------------------------------------
+
+inplace: $(VENV)/.installed
+
+demo: $(VENV)/.installed
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/.installed
+	$(BIN)/pytest -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
+
+test-slow: $(VENV)/.installed
+	$(BIN)/pytest -m "slow or realdata" $(PYTEST_ARGS)
+
+debug: $(DEBUG_VENV)/.installed
+	$(DEBUG_BIN)/pytest -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	PATH="$(abspath $(BIN)):$$PATH" cython-lint sskit
+	$(BIN)/codespell
+	$(BIN)/python -m numpydoc.hooks.validate_docstrings $(MODULES)
+
+doc: $(VENV)/.doc
+	$(BIN)/python -m sphinx -W --keep-going -b html doc doc/_build/html
+
+doc-noplot: $(VENV)/.doc
+	$(BIN)/python -m sphinx -W --keep-going -D plot_gallery=0 -b html doc doc/_build/html
+
+bench: $(VENV)/.dev
+	set -e; for script in $(sort $(wildcard examples/benchmarks/[!_]*.py)); do \
+		echo "== $$script"; $(BIN)/python $$script; \
+	done
+
+clean:
+	rm -rf build dist *.egg-info $(VENV) $(DEBUG_VENV)
+	rm -rf doc/_build doc/auto_examples doc/generated doc/sg_execution_times.rst
+	rm -rf .pytest_cache .ruff_cache .hypothesis
+	find sskit tests examples -name __pycache__ -type d -prune -exec rm -rf {} +
+	find sskit -name '*.so' -delete

@@ -1,0 +1,51 @@
+"""What the package as a whole promises: its version, its public names, a light import."""
+
+import importlib.metadata
+import json
+import statistics
+import subprocess
+import sys
+
+import pytest
+
+import sskit
+
+LAZY = ["matplotlib", "maxflow", "pandas", "skimage"]
+
+
+def run_fresh(code):
+    """Run code in a fresh interpreter outside the checkout and return what it prints as JSON."""
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True
+    )
+    return json.loads(done.stdout)
+
+
+def test_version_has_one_source():
+    assert importlib.metadata.version("sskit-learn") == sskit.__version__
+
+
+def test_public_names_exist():
+    assert sorted(set(sskit.__all__)) == sorted(sskit.__all__)
+    for name in sskit.__all__:
+        assert getattr(sskit, name) is not None
+
+
+@pytest.mark.parametrize("module", ["sskit", "sskit.datasets", "sskit.metrics"])
+def test_import_leaves_heavy_guests_outside(module):
+    # Some versions of scikit-learn bring pandas along; only what we add counts.
+    code = (
+        "import json, sys, sklearn; before = set(sys.modules); "
+        f"import {module}; print(json.dumps([m for m in {LAZY} if m in {{*sys.modules}} - before]))"
+    )
+    assert run_fresh(code) == []
+
+
+@pytest.mark.slow
+def test_import_is_quick():
+    code = (
+        "import json, time; import sklearn; t = time.perf_counter(); import sskit; "
+        "print(json.dumps(time.perf_counter() - t))"
+    )
+    run_fresh(code)
+    assert statistics.median(run_fresh(code) for _ in range(5)) < 0.3

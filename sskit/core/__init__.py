@@ -1,0 +1,5 @@
+"""Core: problems, planes and the dual point, regularizers, samplers.
+
+Compiled contracts between models and solvers; nothing here knows a structure. Import from the
+modules themselves: their ``.pxd`` files are the contracts.
+"""

@@ -1,0 +1,66 @@
+from libc.stdint cimport int32_t
+
+from sskit.core._direction cimport Direction
+from sskit.core._problem cimport Problem
+from sskit.core._regularizer cimport Regularizer
+
+
+cdef struct Block:
+    # q = sum over all planes of weight * psi, sparse, distinct indices
+    int32_t* index
+    double* value
+    Py_ssize_t n
+    Py_ssize_t capacity
+    double loss            # sum over all planes of weight * loss
+    # stored planes; all others are merged in the rest plane, which is known only through q
+    int32_t* words         # (capacity, n_words)
+    double* weight
+    double* plane_loss
+    Py_ssize_t n_planes
+    Py_ssize_t plane_capacity
+    double rest            # weight of the rest plane
+
+
+cdef class DualState:
+    """The dual point: for every block a convex mix q_i of its planes, in statistics space.
+
+    Invariants of every block: all weights and `rest` are >= 0 and sum to one; q and loss are the
+    weighted sums of psi and loss over stored planes and rest plane. A block starts with its
+    truth (psi = 0, loss = 0) as rest plane. All memory of the dual point is allocated here.
+    """
+
+    cdef readonly Py_ssize_t n_blocks
+    cdef Block* blocks
+    cdef Py_ssize_t[::1] n_words           # (n_blocks,)
+
+    # hint: block i will be visited soon (its arrays), or a little later (where they are)
+    cdef void prefetch(self, Py_ssize_t i) noexcept nogil
+    cdef void prefetch_block(self, Py_ssize_t i) noexcept nogil
+    # <q_i, theta>
+    cdef double dot(self, Py_ssize_t i, const double* theta) noexcept nogil
+    # delta += scale * q_i
+    cdef void add_to(self, Py_ssize_t i, Direction delta, double scale) noexcept nogil
+    # q_i += step * delta, loss_i += loss_change; the caller moves the weights of the planes
+    cdef int advance(
+        self, Py_ssize_t i, Direction delta, double step, double loss_change
+    ) except -1 nogil
+    # (1 - step) times all weights; `step` goes to plane `slot`, or to the rest plane if slot < 0
+    cdef void blend(self, Py_ssize_t i, Py_ssize_t slot, double step) noexcept nogil
+    # move weight from one plane to another; a negative slot is the rest plane
+    cdef void shift(
+        self, Py_ssize_t i, Py_ssize_t source, Py_ssize_t target, double amount
+    ) noexcept nogil
+    # slot of a stored plane with these words, or -1
+    cdef Py_ssize_t find(self, Py_ssize_t i, const int32_t* words) noexcept nogil
+    # store a plane with weight zero (not a second time); returns its slot
+    cdef Py_ssize_t insert(
+        self, Py_ssize_t i, const int32_t* words, double loss
+    ) except -1 nogil
+    # merge a stored plane into the rest plane (q does not change); the last slot takes its place
+    cdef void evict(self, Py_ssize_t i, Py_ssize_t slot) noexcept nogil
+    # the block becomes the single plane delta (not stored), exactly
+    cdef int assign(self, Py_ssize_t i, Direction delta, double loss) except -1 nogil
+    cdef int reserve(self, Block* block, Py_ssize_t n) except -1 nogil
+    cdef int rebuild_nogil(
+        self, Problem problem, Regularizer regularizer, Direction scratch
+    ) except -1 nogil

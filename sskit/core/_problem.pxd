@@ -1,0 +1,68 @@
+from libc.stdint cimport int32_t
+
+from sskit.core._direction cimport Direction
+
+
+cdef class Problem:
+    """A model bound to data: the one thing that a solver sees.
+
+    Block i is training pair i. Its joint feature map is phi(x_i, y) = B_i m_i(y): the statistics
+    m_i(y) say which states and pairs of states a labelling uses, B_i multiplies them with the
+    features. psi_i(y) = m_i(y_i) - m_i(y) below is in statistics space.
+
+    A plane is a pair (psi, loss): the linear lower bound  loss - <w, B_i psi>  of the block's
+    hinge. It is known to the solver by its words: int32 codes from which the problem can give
+    psi and the loss again (the labelling itself, where labels are integers).
+
+    Guaranteed to the implementer: 0 <= i < n_blocks; `theta` holds max_statistics doubles,
+    `words` max_words, the sparse output of plane() max_support entries; weight vectors hold
+    n_weights doubles and LANES spare ones. The methods may use scratch memory of the object:
+    two threads need two objects (fork).
+    """
+
+    cdef readonly Py_ssize_t n_blocks
+    cdef readonly Py_ssize_t n_weights       # d, length of w
+    cdef readonly Py_ssize_t max_statistics  # of any block, padding included
+    cdef readonly Py_ssize_t max_words       # of any plane
+    cdef readonly Py_ssize_t max_support     # entries of any psi, repeated ones counted
+    cdef readonly bint exact                 # does argmax truly maximise?
+    cdef readonly double[::1] block_weight   # (n_blocks,) c_i >= 0, summing to one
+
+    # theta = B_i^T w, the potentials
+    cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil
+
+    # words of a y maximising  loss_weight * L_i(y) + <theta, m_i(y)>; its loss L_i(y)
+    cdef int argmax(
+        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* words, double* loss
+    ) except -1 nogil
+
+    # psi of the plane as (index, value) pairs, an index may repeat; returns their number
+    cdef Py_ssize_t plane(
+        self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
+    ) noexcept nogil
+
+    # number of words of the planes of block i
+    cdef Py_ssize_t n_words(self, Py_ssize_t i) noexcept nogil
+
+    # words of the truth (psi = 0, loss = 0)
+    cdef void truth(self, Py_ssize_t i, int32_t* words) noexcept nogil
+
+    # v += step * B_i delta
+    cdef int scatter(
+        self, Py_ssize_t i, Direction delta, double step, double* v
+    ) except -1 nogil
+
+    # w = clip(v, lower, upper) at every weight that scatter(i, delta) may have moved
+    cdef void clip(
+        self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
+        const double* upper, double* w
+    ) noexcept nogil
+
+    # || B_i delta ||^2
+    cdef double sqnorm(self, Py_ssize_t i, Direction delta) noexcept nogil
+
+    # hint: block i will be visited soon
+    cdef void prefetch(self, Py_ssize_t i) noexcept nogil
+
+    # The same problem with scratch memory of its own, for another thread
+    cpdef Problem fork(self)

@@ -1,0 +1,72 @@
+"""The contract between models and solvers (see the .pxd)."""
+
+import numpy as np
+
+
+cdef class Problem:
+    """Base of all problems; a subclass fills the sizes and overrides every method."""
+
+    cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
+        with gil:
+            raise NotImplementedError(f"{type(self).__name__} must implement scores")
+
+    cdef int argmax(
+        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* words, double* loss
+    ) except -1 nogil:
+        with gil:
+            raise NotImplementedError(f"{type(self).__name__} must implement argmax")
+
+    cdef Py_ssize_t plane(
+        self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
+    ) noexcept nogil:
+        return 0
+
+    cdef Py_ssize_t n_words(self, Py_ssize_t i) noexcept nogil:
+        return self.max_words
+
+    cdef void truth(self, Py_ssize_t i, int32_t* words) noexcept nogil:
+        pass
+
+    cdef int scatter(
+        self, Py_ssize_t i, Direction delta, double step, double* v
+    ) except -1 nogil:
+        with gil:
+            raise NotImplementedError(f"{type(self).__name__} must implement scatter")
+
+    cdef void clip(
+        self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
+        const double* upper, double* w
+    ) noexcept nogil:
+        pass
+
+    cdef double sqnorm(self, Py_ssize_t i, Direction delta) noexcept nogil:
+        return 0.0
+
+    cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
+        pass
+
+    cpdef Problem fork(self):
+        raise NotImplementedError(f"{type(self).__name__} must implement fork")
+
+
+def block_weights(n_blocks, sample_weight=None):
+    """Return the weights c_i of the blocks in the mean loss.
+
+    Parameters
+    ----------
+    n_blocks : int
+        Number of training pairs n.
+    sample_weight : array-like of shape (n_blocks,), default=None
+        Non-negative weights s_i; None means one for each.
+
+    Returns
+    -------
+    ndarray of shape (n_blocks,)
+        c_i = s_i / sum(s).
+    """
+    if sample_weight is None:
+        return np.full(n_blocks, 1.0 / n_blocks)
+    sample_weight = np.array(sample_weight, dtype=np.float64)
+    # dividing by the maximum first keeps tiny weights from underflowing in the sum
+    sample_weight /= sample_weight.max()
+    return sample_weight / sample_weight.sum()

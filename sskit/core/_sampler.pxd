@@ -1,0 +1,20 @@
+cdef class Sampler:
+    """The order in which a pass visits the blocks.
+
+    Randomness is drawn in begin_pass(), with the GIL, from the random state of the fit; next()
+    and learned() only read it, so that a pass runs without the GIL and a seed fixes the model.
+    """
+
+    cdef readonly Py_ssize_t n_blocks
+    cdef object random_state
+    # the next block to visit; called n_steps times after begin_pass(n_steps)
+    cdef Py_ssize_t next(self) noexcept nogil
+    # the block that follows the coming ones, or -1 if it is not known yet; only a hint
+    cdef Py_ssize_t peek(self, Py_ssize_t ahead) noexcept nogil
+    # the oracle has just found that block i has this gap
+    cdef void learned(self, Py_ssize_t i, double gap) noexcept nogil
+
+
+cdef class OrderSampler(Sampler):
+    cdef Py_ssize_t[::1] order
+    cdef Py_ssize_t position

@@ -1,0 +1,85 @@
+"""Checks of potentials that come from users."""
+
+import numpy as np
+
+
+def check_chain(nodes, transitions, truth=None, cost=1.0):
+    """Return the potentials of a chain as float64 arrays and the truth as int32, checked.
+
+    Parameters
+    ----------
+    nodes : array-like of shape (n_nodes, n_states)
+        Potentials of the nodes.
+    transitions : array-like of shape (n_states, n_states)
+        Potentials of the transitions; ``-inf`` forbids one.
+    truth : array-like of shape (n_nodes,) or None
+        True states.
+    cost : float or array-like of shape (n_nodes,)
+        Loss of a wrong state at each node.
+
+    Returns
+    -------
+    nodes, transitions : ndarray
+        As given.
+    truth : ndarray of int32 or None
+        As given.
+    cost : ndarray of shape (n_nodes,)
+        One cost a node.
+
+    Raises
+    ------
+    ValueError
+        Naming the first entry that is wrong.
+    """
+    nodes = check_table(nodes, "nodes")
+    n_nodes, n_states = nodes.shape
+    transitions = np.array(transitions, dtype=np.float64)
+    if transitions.shape != (n_states, n_states):
+        raise ValueError(
+            f"transitions must have shape ({n_states}, {n_states}) to go with nodes of shape "
+            f"{nodes.shape}, got {transitions.shape}"
+        )
+    wrong = np.argwhere(np.isnan(transitions) | (transitions == np.inf))
+    if len(wrong):
+        a, b = wrong[0]
+        raise ValueError(f"transitions[{a}, {b}] is {transitions[a, b]}, expected a number or -inf")
+    return nodes, transitions, *check_truth(truth, cost, n_nodes, n_states)
+
+
+def check_table(nodes, name):
+    """Return node potentials as a finite float64 array with at least one row and column."""
+    nodes = np.array(nodes, dtype=np.float64)
+    if nodes.ndim != 2 or 0 in nodes.shape:
+        raise ValueError(
+            f"{name} must have shape (n_nodes, n_states), both at least 1, got {nodes.shape}"
+        )
+    wrong = np.argwhere(~np.isfinite(nodes))
+    if len(wrong):
+        t, k = wrong[0]
+        raise ValueError(f"{name}[{t}, {k}] is {nodes[t, k]}, expected a finite number")
+    return nodes
+
+
+def check_truth(truth, cost, n_nodes, n_states):
+    """Return true states as int32 (or None) and their costs as float64, one for each node."""
+    cost = np.array(cost, dtype=np.float64)
+    if cost.shape not in ((), (n_nodes,)):
+        raise ValueError(f"cost must be a number or have shape ({n_nodes},), got {cost.shape}")
+    cost = np.ascontiguousarray(np.broadcast_to(cost, (n_nodes,)))
+    wrong = np.flatnonzero(~((cost >= 0) & (cost < np.inf)))
+    if len(wrong):
+        raise ValueError(f"cost[{wrong[0]}] is {cost[wrong[0]]}, expected a number >= 0")
+    if truth is None:
+        return None, cost
+    truth = np.asarray(truth)
+    if truth.shape != (n_nodes,) or truth.dtype.kind not in "iu":
+        raise ValueError(
+            f"truth must hold one integer for each of the {n_nodes} nodes, got shape "
+            f"{truth.shape} and dtype {truth.dtype}"
+        )
+    wrong = np.flatnonzero((truth < 0) | (truth >= n_states))
+    if len(wrong):
+        raise ValueError(
+            f"truth[{wrong[0]}] is {truth[wrong[0]]}, expected a state from 0 to {n_states - 1}"
+        )
+    return truth.astype(np.int32), cost

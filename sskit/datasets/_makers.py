@@ -1,0 +1,296 @@
+"""Makers of data for which structure pays, out of random numbers and scikit-learn's digits."""
+
+from functools import lru_cache
+from numbers import Integral
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.datasets import load_digits
+from sklearn.utils import check_random_state
+
+from sskit.utils import RaggedArray, make_offsets
+
+# The digits are sorted by writer; the last third becomes the test images.
+_FIRST_TEST_IMAGE = 1198
+_SUCCESSORS = np.array([1, 4, 7])
+_SUCCESSOR_PROBABILITIES = np.array([0.6, 0.3, 0.1])
+
+
+def make_chains(
+    n_samples=100,
+    *,
+    n_features=10,
+    n_states=3,
+    min_length=3,
+    max_length=10,
+    noise=1.0,
+    density=1.0,
+    sparse=False,
+    random_state=None,
+):
+    """Make random chains: states of a Markov chain seen through Gaussian noise.
+
+    Every state has a mean drawn from a standard normal distribution and a random distribution
+    over successors of which few are likely, so that a tagger that learns transitions is better
+    than one that looks at tokens alone.
+
+    Parameters
+    ----------
+    n_samples : int, default=100
+        The number of chains.
+    n_features : int, default=10
+        The number p of columns.
+    n_states : int, default=3
+        The number of labels, 0, ..., n_states - 1.
+    min_length : int, default=3
+        The smallest number of tokens of a chain.
+    max_length : int, default=10
+        The largest number of tokens of a chain; lengths are uniform between the two.
+    noise : float, default=1.0
+        Standard deviation of the noise, in units of that of the means.
+    density : float in (0, 1], default=1.0
+        The share of entries that are kept, at random; the others are set to 0.
+    sparse : bool, default=False
+        Whether the same numbers come as CSR arrays.
+    random_state : int, RandomState or None, default=None
+        Seed or generator.
+
+    Returns
+    -------
+    X : list of n_samples ndarrays or CSR arrays of shape (T_i, p)
+        The features, float64.
+    y : list of n_samples ndarrays of shape (T_i,)
+        The states, int64.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range.
+
+    Examples
+    --------
+    >>> from sskit.datasets import make_chains
+    >>> X, y = make_chains(5, n_features=4, random_state=0)
+    >>> len(X), X[0].shape[1], X[0].shape[0] == y[0].shape[0]
+    (5, 4, True)
+    """
+    _check_counts(n_samples=n_samples, n_features=n_features, n_states=n_states)
+    _check_lengths(min_length, max_length)
+    _check_not_negative(noise=noise)
+    if not 0 < density <= 1:
+        raise ValueError(f"density must be in (0, 1], got {density!r}")
+    rng = check_random_state(random_state)
+    means = rng.normal(size=(n_states, n_features))
+    # A small concentration makes few successors likely.
+    transitions = rng.dirichlet(np.full(n_states, 0.3), size=n_states)
+    offsets = make_offsets(rng.randint(min_length, max_length + 1, size=n_samples))
+    states = _walk(transitions, n_samples, max_length, rng)
+    flat = _cut(states, offsets)
+    values = means[flat] + noise * rng.normal(size=(flat.size, n_features))
+    if density < 1:
+        values[rng.uniform(size=values.shape) >= density] = 0
+    values = sp.csr_array(values) if sparse else values
+    return _pieces(values, offsets), _pieces(flat, offsets)
+
+
+def make_multiclass(
+    n_samples=100, *, n_features=10, n_classes=3, separation=3.0, random_state=None
+):
+    """Make Gaussian blobs whose difficulty does not depend on their number or dimension.
+
+    The centres are scaled so that the distance of a centre from its nearest neighbour is, on
+    average over the centres, `separation` standard deviations of the blobs.
+
+    Parameters
+    ----------
+    n_samples : int, default=100
+        The number of points.
+    n_features : int, default=10
+        The number p of columns.
+    n_classes : int, default=3
+        The number of blobs, as equal in size as possible.
+    separation : float, default=3.0
+        Mean distance between nearest centres, in standard deviations of a blob.
+    random_state : int, RandomState or None, default=None
+        Seed or generator.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, p)
+        The points, float64, in random order.
+    y : ndarray of shape (n_samples,)
+        The classes 0, ..., n_classes - 1, int64.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range.
+
+    Examples
+    --------
+    >>> from sskit.datasets import make_multiclass
+    >>> X, y = make_multiclass(6, n_features=2, random_state=0)
+    >>> X.shape, sorted(y.tolist())
+    ((6, 2), [0, 0, 1, 1, 2, 2])
+    """
+    _check_counts(n_samples=n_samples, n_features=n_features, n_classes=n_classes)
+    _check_not_negative(separation=separation)
+    rng = check_random_state(random_state)
+    centers = rng.normal(size=(n_classes, n_features))
+    if n_classes > 1:
+        squares = (centers**2).sum(axis=1)
+        distances = squares[:, None] + squares - 2 * centers @ centers.T
+        np.fill_diagonal(distances, np.inf)
+        centers *= separation / np.sqrt(np.maximum(distances.min(axis=1), 0)).mean()
+    y = rng.permutation(np.arange(n_samples, dtype=np.int64) % n_classes)
+    return centers[y] + rng.normal(size=(n_samples, n_features)), y
+
+
+def make_digit_strings(
+    n_samples=100,
+    *,
+    min_length=4,
+    max_length=8,
+    order=1,
+    subset=None,
+    return_transitions=False,
+    random_state=None,
+):
+    """Make strings of handwritten digits that follow a strict grammar.
+
+    With ``order=1`` the first digit is uniform and a digit a is followed by ``(3 a + c) % 10``
+    where c is 1, 4 or 7 with probability 0.6, 0.3 or 0.1. With ``order=2`` the first two are
+    uniform and a, with b before it, is followed by ``(3 a + b + c) % 10``. With ``order=0`` all
+    digits are independent. Every digit is equally frequent at every place whatever the order, so
+    only its neighbours, not its frequency, tell what an unclear image shows: 1.3 bits of
+    surprise a digit instead of 3.3.
+
+    Parameters
+    ----------
+    n_samples : int, default=100
+        The number of strings.
+    min_length : int, default=4
+        The smallest number of digits of a string.
+    max_length : int, default=8
+        The largest number of digits of a string; lengths are uniform between the two.
+    order : {0, 1, 2}, default=1
+        The number of preceding digits that a digit depends on.
+    subset : {"train", "test"} or None, default=None
+        Which of scikit-learn's 1,797 images may occur: the first 1,198, the last 599 (which are
+        largely of other writers), or all.
+    return_transitions : bool, default=False
+        Whether to return the grammar too.
+    random_state : int, RandomState or None, default=None
+        Seed or generator.
+
+    Returns
+    -------
+    X : list of n_samples ndarrays of shape (T_i, 65)
+        The 8 x 8 pixels divided by 16, and a constant 1; float64.
+    y : list of n_samples ndarrays of shape (T_i,)
+        The digits, int64.
+    transitions : ndarray of shape (10,) * (order + 1)
+        Only with ``return_transitions=True``: the probability of the last index given the
+        others, which are in reading order.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range, or `order` or `subset` is unknown.
+
+    Examples
+    --------
+    >>> from sskit.datasets import make_digit_strings
+    >>> X, y, transitions = make_digit_strings(2, return_transitions=True, random_state=0)
+    >>> X[0].shape == (len(y[0]), 65)
+    True
+    >>> transitions[0]
+    array([0. , 0.6, 0. , 0. , 0.3, 0. , 0. , 0.1, 0. , 0. ])
+    """
+    _check_counts(n_samples=n_samples)
+    _check_lengths(min_length, max_length)
+    if isinstance(order, bool) or order not in (0, 1, 2):
+        raise ValueError(f"order must be 0, 1 or 2, got {order!r}")
+    if subset not in (None, "train", "test"):
+        raise ValueError(f"subset must be 'train', 'test' or None, got {subset!r}")
+    rng = check_random_state(random_state)
+    transitions = _grammar(order)
+    offsets = make_offsets(rng.randint(min_length, max_length + 1, size=n_samples))
+    flat = _cut(_walk(transitions, n_samples, max_length, rng), offsets)
+    pixels, groups = _digit_images(subset)
+    sizes = np.array([len(group) for group in groups])
+    padded = np.zeros((10, sizes.max()), dtype=np.int64)
+    for digit, group in enumerate(groups):
+        padded[digit, : len(group)] = group
+    draws = (rng.uniform(size=flat.size) * sizes[flat]).astype(np.int64)
+    result = _pieces(pixels[padded[flat, draws]], offsets), _pieces(flat, offsets)
+    return (*result, transitions) if return_transitions else result
+
+
+def _grammar(order):
+    """Return the probability of a digit given the `order` digits before it."""
+    if order == 0:
+        return np.full(10, 0.1)
+    table = np.zeros((10,) * (order + 1))
+    previous = np.indices((10,) * order)
+    for c, probability in zip(_SUCCESSORS, _SUCCESSOR_PROBABILITIES, strict=True):
+        following = (3 * previous[-1] + previous[:-1].sum(axis=0) + c) % 10
+        np.put_along_axis(table, following[..., None], probability, axis=-1)
+    return table
+
+
+def _walk(transitions, n_samples, length, rng):
+    """Return Markov chains, one per row, whose first states are uniform."""
+    order, n_states = transitions.ndim - 1, transitions.shape[-1]
+    cumulative = transitions.cumsum(axis=-1)
+    states = rng.randint(n_states, size=(n_samples, length))
+    for t in range(order, length):
+        below = cumulative[tuple(states[:, t - order : t].T)] <= rng.uniform(size=(n_samples, 1))
+        # Rounding may leave the last cumulative probability a little below 1.
+        states[:, t] = np.minimum(below.sum(axis=-1), n_states - 1)
+    return states.astype(np.int64, copy=False)
+
+
+def _cut(states, offsets):
+    """Return the beginnings of the rows, as long as the offsets say, one after the other."""
+    return states[np.arange(states.shape[1]) < np.diff(offsets)[:, None]]
+
+
+def _pieces(values, offsets):
+    """Return the sequences as a list of matrices that do not share memory."""
+    return [piece.copy() for piece in RaggedArray(values, offsets)]
+
+
+@lru_cache(maxsize=3)
+def _digit_images(subset):
+    """Return scaled pixels with a constant, and for every digit the rows of its images."""
+    digits = load_digits()
+    pixels = np.column_stack([digits.data / 16, np.ones(len(digits.data))])
+    rows = np.arange(len(pixels))
+    part = {
+        None: rows,
+        "train": rows[:_FIRST_TEST_IMAGE],
+        "test": rows[_FIRST_TEST_IMAGE:],
+    }[subset]
+    return pixels, [part[digits.target[part] == digit] for digit in range(10)]
+
+
+def _check_counts(**counts):
+    """Raise for the first parameter that is not a positive integer."""
+    for name, count in counts.items():
+        if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
+            raise ValueError(f"{name} must be a positive integer, got {count!r}")
+
+
+def _check_lengths(min_length, max_length):
+    """Raise unless the two are positive integers in order."""
+    _check_counts(min_length=min_length, max_length=max_length)
+    if min_length > max_length:
+        raise ValueError(f"min_length is {min_length} but max_length is {max_length}")
+
+
+def _check_not_negative(**numbers):
+    """Raise for the first parameter that is negative or not finite."""
+    for name, number in numbers.items():
+        if not (np.isfinite(number) and number >= 0):
+            raise ValueError(f"{name} must be a finite number >= 0, got {number!r}")

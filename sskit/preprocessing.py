@@ -1,0 +1,321 @@
+"""Transformers for ragged data: what scikit-learn does to rows, done to the rows of sequences."""
+
+from collections.abc import Mapping
+from itertools import chain, islice
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn import config_context
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.feature_extraction import DictVectorizer, FeatureHasher
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from sskit.utils import RaggedArray, locate, make_offsets
+from sskit.utils._stacking import canonical_csr, stack_csr, stack_dense
+from sskit.utils.ragged import split, stack_labels, stack_sequences
+
+__all__ = ["TokenTransformer"]
+
+# These take an iterator and transform each token by itself, so that a piece at a time will do:
+# DictVectorizer holds 40 bytes per value while it works, the result only 12.
+_TAKE_ITERATORS = (DictVectorizer, FeatureHasher)
+_TOKENS_AT_ONCE = 20_000
+
+
+def _inner_has(name):
+    """Make a check for ``available_if`` that the inner transformer has a method."""
+
+    def check(self):
+        getattr(getattr(self, "transformer_", self.transformer), name)
+        return True
+
+    return check
+
+
+# No set_output: a RaggedArray is not a data frame.
+class TokenTransformer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
+    """Apply a transformer of rows to the tokens of sequences.
+
+    The tokens of all sequences are stacked, given to the inner transformer as its samples, and
+    the rows that it returns are handed on as the sequences they came from.
+
+    Parameters
+    ----------
+    transformer : estimator with ``fit`` and ``transform``
+        Any scikit-learn transformer that keeps the number of rows: StandardScaler,
+        DictVectorizer, FeatureHasher, SelectKBest, a Pipeline of such, ... Cloned before fit.
+
+    Attributes
+    ----------
+    transformer_ : estimator
+        The fitted inner transformer.
+    n_features_in_ : int
+        The number of columns of the tokens, if the inner transformer counts them.
+
+    Notes
+    -----
+    Sequences may be matrices of shape (T_i, p), dense or sparse, data frames, a 3-D array, a
+    RaggedArray, or lists of tokens as the inner transformer takes them as samples: dicts for
+    DictVectorizer, lists of strings for FeatureHasher, strings for CountVectorizer. NaN is let
+    through to an inner transformer that says it allows it.
+
+    Examples
+    --------
+    >>> from sklearn.feature_extraction import DictVectorizer
+    >>> from sskit.preprocessing import TokenTransformer
+    >>> X = [[{"word": "the"}, {"word": "dog"}], [{"word": "dog", "end": 1}]]
+    >>> transformer = TokenTransformer(DictVectorizer()).fit(X)
+    >>> transformer.get_feature_names_out()
+    array(['end', 'word=dog', 'word=the'], dtype=object)
+    >>> transformer.transform(X)[0].toarray()
+    array([[0., 0., 1.],
+           [0., 1., 0.]])
+    """
+
+    def __init__(self, transformer):
+        self.transformer = transformer
+
+    def fit(self, X, y=None):
+        """Fit the inner transformer to the tokens.
+
+        Parameters
+        ----------
+        X : sequence of n sequences of tokens
+            See the notes of the class.
+        y : sequence of n label sequences or None, default=None
+            Stacked and given to the inner transformer where it is not None.
+
+        Returns
+        -------
+        self : TokenTransformer
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `transformer` is not a transformer, or `X` holds no or bad sequences, or not `y`'s.
+        """
+        inner, tokens, _, labels = self._start(X, y)
+        with config_context(transform_output="default"):
+            inner.fit(tokens, *labels)
+        return self._finish(inner)
+
+    def fit_transform(self, X, y=None):
+        """Fit the inner transformer to the tokens and transform them.
+
+        Parameters
+        ----------
+        X : sequence of n sequences of tokens
+            See the notes of the class.
+        y : sequence of n label sequences or None, default=None
+            As for ``fit``.
+
+        Returns
+        -------
+        transformed : RaggedArray
+            One matrix per sequence, dense or CSR as the inner transformer returns them.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As ``fit``; also if the inner transformer changes the number of rows.
+        """
+        inner, tokens, offsets, labels = self._start(X, y)
+        with config_context(transform_output="default"):
+            if hasattr(inner, "fit_transform") and not isinstance(inner, _TAKE_ITERATORS):
+                rows = inner.fit_transform(tokens, *labels)
+            else:
+                inner.fit(tokens, *labels)
+                rows = _transform(inner, self._tokens(X)[0], offsets)
+        return self._finish(inner)._ragged(rows, offsets)
+
+    def transform(self, X):
+        """Transform the tokens.
+
+        Parameters
+        ----------
+        X : sequence of n sequences of tokens
+            See the notes of the class.
+
+        Returns
+        -------
+        transformed : RaggedArray
+            As of ``fit_transform``.
+
+        Raises
+        ------
+        NotFittedError, TypeError, ValueError
+            If called before ``fit``; else as ``fit_transform``.
+        """
+        check_is_fitted(self, "transformer_")
+        tokens, offsets = self._tokens(X)
+        with config_context(transform_output="default"):
+            return self._ragged(_transform(self.transformer_, tokens, offsets), offsets)
+
+    @available_if(_inner_has("inverse_transform"))
+    def inverse_transform(self, X):
+        """Undo the transformation, if the inner transformer can.
+
+        Parameters
+        ----------
+        X : RaggedArray or sequence of n matrices
+            What ``transform`` returned.
+
+        Returns
+        -------
+        original : RaggedArray, or ndarray of object of shape (n,)
+            Matrices as the former, anything else, such as lists of dicts, as the latter.
+        """
+        check_is_fitted(self, "transformer_")
+        stacked = stack_sequences(X)
+        tokens = self.transformer_.inverse_transform(stacked.values)
+        cut = self._ragged if hasattr(tokens, "shape") else split
+        return cut(tokens, stacked.offsets)
+
+    @available_if(_inner_has("get_feature_names_out"))
+    def get_feature_names_out(self, input_features=None):
+        """Return the names of the columns that the inner transformer makes.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the columns of the tokens.
+
+        Returns
+        -------
+        ndarray of str
+            One name per column.
+        """
+        check_is_fitted(self, "transformer_")
+        return self.transformer_.get_feature_names_out(input_features)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        try:
+            inner = get_tags(self.transformer)
+        except (AttributeError, TypeError):  # not an estimator: fit will say so
+            inner = tags
+        for name in ("sparse", "string", "dict", "allow_nan"):
+            setattr(tags.input_tags, name, getattr(inner.input_tags, name))
+        tags.target_tags.required = inner.target_tags.required
+        tags.non_deterministic = inner.non_deterministic
+        tags.input_tags.two_d_array = False
+        tags.input_tags.three_d_array = True
+        return tags
+
+    def _start(self, X, y):
+        """Check everything; return a fresh inner transformer, tokens, offsets and labels."""
+        inner = self.transformer
+        if isinstance(inner, type) or not (hasattr(inner, "fit") and hasattr(inner, "transform")):
+            raise TypeError(f"transformer must be an object with fit and transform, got {inner!r}")
+        tokens, offsets = self._tokens(X)
+        labels = () if y is None else (stack_labels(y, np.diff(offsets)),)
+        return clone(inner), tokens, offsets, labels
+
+    def _finish(self, inner):
+        """Keep the fitted inner transformer and what it found out about its input."""
+        self.transformer_ = inner
+        self.__dict__.pop("n_features_in_", None)
+        if hasattr(inner, "n_features_in_"):
+            self.n_features_in_ = inner.n_features_in_
+        return self
+
+    def _tokens(self, X):
+        """Return the tokens of all sequences as the inner transformer takes them, and offsets."""
+        tokens, offsets = _stack_tokens(X, get_tags(self).input_tags.allow_nan)
+        if isinstance(tokens, chain) and not isinstance(self.transformer, _TAKE_ITERATORS):
+            tokens = list(tokens)
+        return tokens, offsets
+
+    def _ragged(self, rows, offsets):
+        """Return transformed rows as the sequences that they belong to."""
+        if hasattr(rows, "to_numpy"):
+            rows = rows.to_numpy()
+        shape = np.shape(rows) if not sp.issparse(rows) else rows.shape
+        if len(shape) != 2 or shape[0] != offsets[-1]:
+            name = type(self.transformer).__name__
+            raise ValueError(f"{name} returned shape {shape} for {offsets[-1]} tokens")
+        if sp.issparse(rows):
+            rows = canonical_csr(sp.csr_array(rows), owned=False)
+        return RaggedArray(rows, offsets)
+
+
+def _transform(inner, tokens, offsets):
+    """Return the transformed tokens, made piecemeal if the inner transformer takes iterators."""
+    if not isinstance(tokens, chain):
+        return inner.transform(tokens)
+    starts = range(0, int(offsets[-1]), _TOKENS_AT_ONCE)
+    pieces = [inner.transform(islice(tokens, _TOKENS_AT_ONCE)) for _ in starts]
+    return stack_csr(pieces) if sp.issparse(pieces[0]) else stack_dense(pieces)
+
+
+def _stack_tokens(X, allow_nan):
+    """Return tokens (a matrix, a data frame or an iterator over objects) and offsets."""
+    values = X.values if isinstance(X, RaggedArray) else X
+    if (isinstance(X, (list, tuple)) or _is_object_array(values)) and len(X):
+        sequences = list(X)
+        if _is_frame(sequences[0]):
+            return _stack_frames(sequences)
+        if _holds_objects(sequences[0]):
+            return _stack_objects(sequences)
+    stacked = stack_sequences(X, allow_nan=allow_nan)
+    return stacked.values, stacked.offsets
+
+
+def _stack_frames(frames):
+    """Return data frames as one, so that names and types of columns are kept, and offsets."""
+    from pandas import concat
+
+    columns = list(frames[0].columns)
+    for i, frame in enumerate(frames):
+        if not _is_frame(frame) or list(frame.columns) != columns:
+            raise ValueError(f"X[{i}] is not a data frame with the columns of X[0], {columns}")
+    return concat(frames, ignore_index=True), _checked_offsets(frames)
+
+
+def _stack_objects(sequences):
+    """Return an iterator over tokens that are dicts, strings or lists, and offsets."""
+    offsets = _checked_offsets(sequences)
+    first = type(sequences[0][0])
+    kind = next((kind for kind in (Mapping, str) if issubclass(first, kind)), object)
+    # By type, not by token: there are few types and many tokens.
+    types = set(map(type, chain.from_iterable(sequences)))
+    if wrong := {other for other in types if not issubclass(other, kind)}:
+        tokens = enumerate(map(type, chain.from_iterable(sequences)))
+        row, other = next((row, other) for row, other in tokens if other in wrong)
+        i, t = locate(offsets, row)
+        raise TypeError(f"X[{i}][{t}] is a {other.__name__} but X[0][0] is a {first.__name__}")
+    return chain.from_iterable(sequences), offsets
+
+
+def _checked_offsets(sequences):
+    """Return where the sequences begin; raise for one that has no tokens, naming it."""
+    for i, sequence in enumerate(sequences):
+        if isinstance(sequence, (str, bytes, Mapping)) or not hasattr(sequence, "__len__"):
+            raise TypeError(f"X[{i}] must be a sequence of tokens, got {type(sequence).__name__}")
+        if len(sequence) == 0:
+            raise ValueError(f"X[{i}] is empty: a sequence needs one token or more")
+    return make_offsets(list(map(len, sequences)))
+
+
+def _is_frame(sequence):
+    """Tell whether a sequence is a pandas DataFrame, without importing pandas."""
+    return type(sequence).__module__.startswith("pandas") and hasattr(sequence, "columns")
+
+
+def _is_object_array(array):
+    """Tell whether something is an array of objects or strings."""
+    return getattr(getattr(array, "dtype", None), "kind", "") in ("O", "S", "U")
+
+
+def _holds_objects(sequence):
+    """Tell whether the tokens of a sequence are something else than rows of numbers."""
+    if not isinstance(sequence, (list, tuple)) and not _is_object_array(sequence):
+        return False
+    for token in sequence:
+        if not isinstance(token, (list, tuple, np.ndarray)):
+            return isinstance(token, (str, bytes, Mapping))
+        if len(token):
+            return any(isinstance(value, (str, bytes, tuple)) for value in token)
+    return False

@@ -1,0 +1,74 @@
+"""Matrices of many sequences, stacked and checked."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from sskit.utils._ragged_array import locate, make_offsets
+
+_INT32_MAX = np.iinfo(np.int32).max
+
+
+def stack_dense(pieces):
+    """Concatenate 2-D arrays into a new C-contiguous float64 array."""
+    # Without `out` the result of pieces in Fortran order would be in Fortran order.
+    out = np.empty((sum(piece.shape[0] for piece in pieces), pieces[0].shape[1]))
+    return np.concatenate(pieces, axis=0, out=out, casting="unsafe")
+
+
+def stack_csr(pieces):
+    """Concatenate CSR matrices and 2-D arrays into a new CSR array of float64.
+
+    Unlike scipy's vstack it converts while it copies, so that nothing is held twice.
+    """
+    pieces = [piece if sp.issparse(piece) else sp.csr_array(piece) for piece in pieces]
+    ends = [int(piece.indptr[-1]) for piece in pieces]
+    rows = [piece.shape[0] for piece in pieces]
+    starts = make_offsets(ends)
+    shape = (sum(rows), pieces[0].shape[1])
+    index = np.int32 if max(starts[-1], shape[1]) <= _INT32_MAX else np.int64
+
+    def join(name):
+        arrays = [getattr(piece, name)[:end] for piece, end in zip(pieces, ends, strict=True)]
+        dtype = np.float64 if name == "data" else index
+        return np.concatenate(arrays, dtype=dtype, casting="unsafe")
+
+    indptr = np.zeros(shape[0] + 1, dtype=index)
+    np.concatenate([piece.indptr[1:] for piece in pieces], out=indptr[1:], casting="same_kind")
+    indptr[1:] += np.repeat(starts[:-1], rows).astype(index, copy=False)
+    return sp.csr_array((join("data"), join("indices"), indptr), shape=shape)
+
+
+def canonical_csr(csr, *, owned):
+    """Return a valid CSR matrix in canonical format, float64 with int32 indices if they fit.
+
+    The matrix itself is returned if it is so already; only an `owned` one is changed in place.
+    """
+    index = np.int32 if max(csr.nnz, csr.shape[1]) <= _INT32_MAX else np.int64
+    if csr.dtype != np.float64 or csr.indices.dtype != index or csr.indptr.dtype != index:
+        data = csr.data.astype(np.float64, copy=False)
+        indices, indptr = (a.astype(index, copy=False) for a in (csr.indices, csr.indptr))
+        csr = type(csr)((data, indices, indptr), shape=csr.shape)
+    if not csr.has_canonical_format:
+        csr = csr if owned else csr.copy()
+        csr.sum_duplicates()
+    return csr
+
+
+def check_finite(values, offsets, name):
+    """Raise at the first NaN or infinity, naming sequence, row and column."""
+    flat = values.data[: values.nnz] if sp.issparse(values) else values.reshape(-1)
+    # The sum of finite numbers is finite but for an overflow: one pass without a mask.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(flat.sum()):
+            return
+    bad = np.flatnonzero(~np.isfinite(flat))
+    if bad.size == 0:
+        return
+    if sp.issparse(values):
+        row = np.searchsorted(values.indptr, bad[0], side="right") - 1
+        column = values.indices[bad[0]]
+    else:
+        row, column = divmod(bad[0], values.shape[1])
+    i, t = locate(offsets, row)
+    what = "NaN" if np.isnan(flat[bad[0]]) else "infinity"
+    raise ValueError(f"{name}[{i}] contains {what} at row {t}, column {column}")

@@ -1,0 +1,367 @@
+"""Scores of label sequences, against hand-made cases, the rules of conlleval and laws."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import BaseEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score
+from sklearn.model_selection import GridSearchCV, cross_validate
+
+from sskit import metrics
+from sskit.datasets import make_chains
+from sskit.metrics import (
+    sequence_accuracy_score,
+    span_f1_score,
+    span_precision_recall_fscore,
+    spans,
+    token_accuracy_score,
+)
+from sskit.utils import RaggedArray
+from sskit.utils.ragged import split, stack_labels, stack_sequences
+
+
+def conlleval_spans(labels):
+    """Read spans as the scripts conlleval and seqeval do: two tables of chunk boundaries."""
+    found, start = [], None
+    before, before_kind = "O", ""
+    for t, label in enumerate([*labels, "O"]):
+        here, _, kind = label.partition("-")
+        end = before in "ES" or (before in "BI" and here in "BSO")
+        end = end or (before != "O" and before_kind != kind)
+        begin = here in "BS" or (before in "ESO" and here in "IE")
+        begin = begin or (here != "O" and before_kind != kind)
+        if end and start is not None:
+            found.append((before_kind, start, t))
+            start = None
+        if begin:
+            start = t
+        before, before_kind = here, kind
+    return found
+
+
+def flatten(sequences):
+    return [label for labels in sequences for label in labels]
+
+
+# ----------------------------------------------------------------------------- accuracy
+
+
+Y_TRUE = [["a", "b", "b"], ["a"], ["b", "b"]]
+Y_PRED = [["a", "b", "a"], ["a"], ["a", "a"]]
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        list,
+        tuple,
+        lambda y: [np.array(labels) for labels in y],
+        lambda y: split(np.array(flatten(y)), [0, 3, 4, 6]),
+        lambda y: RaggedArray(np.array(flatten(y)), [0, 3, 4, 6]),
+        lambda y: [[ord(label) for label in labels] for labels in y],
+        lambda y: [[(label, 1) for label in labels] for labels in y],
+    ],
+)
+def test_accuracy_of_every_kind_of_labels(convert):
+    y_true, y_pred = convert(Y_TRUE), convert(Y_PRED)
+    assert token_accuracy_score(y_true, y_pred) == pytest.approx(3 / 6)
+    assert sequence_accuracy_score(y_true, y_pred) == pytest.approx(1 / 3)
+    assert isinstance(token_accuracy_score(y_true, y_pred), float)
+    weights = [1, 2, 0]
+    assert token_accuracy_score(y_true, y_pred, sample_weight=weights) == pytest.approx(4 / 5)
+    assert sequence_accuracy_score(y_true, y_pred, sample_weight=weights) == pytest.approx(2 / 3)
+
+
+def test_mixed_containers():
+    y_pred = split(np.array(flatten(Y_PRED)), [0, 3, 4, 6])
+    assert token_accuracy_score(Y_TRUE, y_pred) == pytest.approx(3 / 6)
+    assert token_accuracy_score([[1, 2]], [np.array([1, 3], dtype=np.int8)]) == 0.5
+    assert token_accuracy_score([[True]], [[1]]) == 1
+
+
+def test_empty_sequences_are_right():
+    assert sequence_accuracy_score([[], ["a"]], [[], ["b"]]) == 0.5
+    assert token_accuracy_score([[], ["a"]], [[], ["b"]]) == 0
+
+
+SEQUENCES = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=5), min_size=1, max_size=5)
+
+
+@given(SEQUENCES, st.data())
+def test_laws_of_accuracy(y_true, data):
+    y_pred = [
+        data.draw(st.lists(st.integers(0, 2), min_size=len(y), max_size=len(y))) for y in y_true
+    ]
+    weights = data.draw(st.lists(st.integers(1, 3), min_size=len(y_true), max_size=len(y_true)))
+    flat = flatten(y_true), flatten(y_pred)
+    assert token_accuracy_score(y_true, y_pred) == pytest.approx(accuracy_score(*flat))
+    same = np.mean([a == b for a, b in zip(y_true, y_pred, strict=True)])
+    assert sequence_accuracy_score(y_true, y_pred) == pytest.approx(same)
+    copies = [
+        [y for y, w in zip(ys, weights, strict=True) for _ in range(w)] for ys in (y_true, y_pred)
+    ]
+    for score in (token_accuracy_score, sequence_accuracy_score):
+        assert score(y_true, y_true) == 1
+        weighted = score(y_true, y_pred, sample_weight=weights)
+        assert weighted == pytest.approx(score(*copies))
+
+
+# -------------------------------------------------------------------------------- spans
+
+
+@pytest.mark.parametrize(
+    ("labels", "found"),
+    [
+        ("", []),
+        ("O O", []),
+        ("B-X", [("X", 0, 1)]),
+        ("B-X I-X I-X O", [("X", 0, 3)]),
+        ("B-X B-X", [("X", 0, 1), ("X", 1, 2)]),
+        ("I-X I-X", [("X", 0, 2)]),
+        ("O I-X I-X O I-X", [("X", 1, 3), ("X", 4, 5)]),
+        ("I-X I-Y", [("X", 0, 1), ("Y", 1, 2)]),
+        ("B-X I-Y I-Y", [("X", 0, 1), ("Y", 1, 3)]),
+        ("B-X I-X B-Y O B-Y", [("X", 0, 2), ("Y", 2, 3), ("Y", 4, 5)]),
+        ("B I O I", [("", 0, 2), ("", 3, 4)]),
+        ("B-X I", [("X", 0, 1), ("", 1, 2)]),
+        ("B-X-Y I-X-Y", [("X-Y", 0, 2)]),
+    ],
+)
+@pytest.mark.parametrize("scheme", ["bio", "bioes"])
+def test_spans(labels, found, scheme):
+    assert spans(labels.split(), scheme) == found
+    assert spans(tuple(labels.split()), scheme) == found
+    assert spans(np.array(labels.split(), dtype=str), scheme) == found
+    assert conlleval_spans(labels.split()) == found
+
+
+@pytest.mark.parametrize(
+    ("labels", "found"),
+    [
+        ("S-X", [("X", 0, 1)]),
+        ("B-X E-X", [("X", 0, 2)]),
+        ("B-X I-X E-X S-X O", [("X", 0, 3), ("X", 3, 4)]),
+        ("E-X E-X", [("X", 0, 1), ("X", 1, 2)]),
+        ("E-X I-X", [("X", 0, 1), ("X", 1, 2)]),
+        ("S-X I-X E-X", [("X", 0, 1), ("X", 1, 3)]),
+        ("B-X E-Y", [("X", 0, 1), ("Y", 1, 2)]),
+        ("B-X O", [("X", 0, 1)]),
+        ("I-X S-X", [("X", 0, 1), ("X", 1, 2)]),
+    ],
+)
+def test_spans_bioes(labels, found):
+    assert spans(labels.split(), "bioes") == found
+    assert conlleval_spans(labels.split()) == found
+
+
+def tags(prefixes):
+    return st.sampled_from(["O", *(f"{prefix}-{kind}" for prefix in prefixes for kind in "XY")])
+
+
+@pytest.mark.parametrize(("scheme", "prefixes"), [("bio", "BI"), ("bioes", "BIES")])
+@given(data=st.data())
+def test_spans_are_those_of_the_scripts(scheme, prefixes, data):
+    labels = data.draw(st.lists(tags(prefixes), max_size=12))
+    found = spans(labels, scheme)
+    assert found == conlleval_spans(labels)
+    # They cover exactly what is not O, without overlap.
+    covered = [t for _, start, stop in found for t in range(start, stop)]
+    assert covered == [t for t, label in enumerate(labels) if label != "O"]
+
+
+# ---------------------------------------------------------------------------- span scores
+
+
+def test_scores_by_hand():
+    y_true = [["B-X", "I-X", "O", "B-Y"], ["B-X", "O"], ["B-Z"]]
+    y_pred = [["B-X", "I-X", "O", "B-X"], ["B-X", "I-X"], ["O"]]
+    # right: X of the first; predicted: X X X; true: X Y X Z
+    found = span_precision_recall_fscore(y_true, y_pred)
+    assert found == (pytest.approx(1 / 3), pytest.approx(1 / 4), pytest.approx(2 / 7), 4)
+    precision, recall, fscore, support = span_precision_recall_fscore(y_true, y_pred, average=None)
+    np.testing.assert_allclose(precision, [1 / 3, 0, 0])
+    np.testing.assert_allclose(recall, [1 / 2, 0, 0])
+    np.testing.assert_allclose(fscore, [2 / 5, 0, 0])
+    assert support.tolist() == [2, 1, 1]
+    found = span_precision_recall_fscore(y_true, y_pred, average="macro")
+    assert found == (pytest.approx(1 / 9), pytest.approx(1 / 6), pytest.approx(2 / 15), 4)
+    assert span_f1_score(y_true, y_pred) == pytest.approx(2 / 7)
+    assert span_f1_score(y_true, y_pred, average="macro") == pytest.approx(2 / 15)
+    assert span_f1_score(y_true, y_pred, average=None).shape == (3,)
+
+
+def test_spans_end_with_their_sequence():
+    assert span_f1_score([["B-X"], ["I-X"]], [["B-X"], ["B-X"]]) == 1
+    assert span_precision_recall_fscore([["I-X"], [], ["I-X"]], [["I-X"], [], ["O"]])[3] == 2
+
+
+def test_only_the_spans_count_not_their_labels():
+    assert span_f1_score([["I-X", "I-X"]], [["B-X", "I-X"]]) == 1
+    bioes = [["S-X", "B-Y", "E-Y"]], [["B-X", "B-Y", "I-Y"]]
+    assert span_f1_score(*bioes, scheme="bioes") == 1
+
+
+def test_no_spans():
+    for average in ("micro", "macro"):
+        found = span_precision_recall_fscore([["O"]], [["O"]], average=average)
+        assert found == (0, 0, 0, 0)
+        assert span_precision_recall_fscore([["O"]], [["B"]], average=average) == (0, 0, 0, 0)
+    assert span_f1_score([["O"]], [["O"]], average=None).shape == (0,)
+
+
+@given(data=st.data())
+def test_laws_of_span_scores(data):
+    lengths = data.draw(st.lists(st.integers(1, 6), min_size=1, max_size=4))
+    y_true, y_pred = (
+        [data.draw(st.lists(tags("BIES"), min_size=n, max_size=n)) for n in lengths]
+        for _ in range(2)
+    )
+    true, pred = (
+        {(i, *span) for i, labels in enumerate(y) for span in conlleval_spans(labels)}
+        for y in (y_true, y_pred)
+    )
+    precision, recall, fscore, support = span_precision_recall_fscore(
+        y_true, y_pred, scheme="bioes"
+    )
+    assert support == len(true)
+    assert precision == pytest.approx(len(true & pred) / max(len(pred), 1))
+    assert recall == pytest.approx(len(true & pred) / max(len(true), 1))
+    assert fscore == pytest.approx(2 * len(true & pred) / max(len(true) + len(pred), 1))
+    swapped = span_precision_recall_fscore(y_pred, y_true, scheme="bioes")
+    assert swapped[:3] == (recall, precision, fscore)
+    assert span_f1_score(y_true, y_true, scheme="bioes") == (1 if true else 0)
+    per_type = span_precision_recall_fscore(y_true, y_pred, scheme="bioes", average=None)
+    kinds = sorted({kind for _, kind, *_ in true | pred})
+    for j, kind in enumerate(kinds):
+        mine = [{span for span in found if span[1] == kind} for found in (true, pred)]
+        assert per_type[3][j] == len(mine[0])
+        assert per_type[2][j] == pytest.approx(
+            2 * len(mine[0] & mine[1]) / (len(mine[0]) + len(mine[1]))
+        )
+
+
+# ------------------------------------------------------------------------------ scorers
+
+
+class TokenTagger(BaseEstimator):
+    """Logistic regression on tokens with string labels."""
+
+    def __init__(self, C=1.0):
+        self.C = C
+
+    def fit(self, X, y):
+        stacked = stack_sequences(X)
+        labels = stack_labels(y, stacked.lengths)
+        self.inner_ = LogisticRegression(C=self.C).fit(stacked.values, labels)
+        return self
+
+    def predict(self, X):
+        stacked = stack_sequences(X)
+        return split(self.inner_.predict(stacked.values), stacked.offsets)
+
+
+@pytest.mark.parametrize("name", ["token_accuracy", "sequence_accuracy", "span_f1"])
+@pytest.mark.parametrize("form", [list, np.asarray])
+def test_scorers(name, form):
+    X, y = make_chains(30, random_state=0)
+    names = np.array(["O", "B-X", "I-X"])
+    y = split(names[np.concatenate(y)], np.cumsum([0, *map(len, y)]))
+    scorer = getattr(metrics, f"{name}_scorer")
+    search = GridSearchCV(
+        TokenTagger(), {"C": [1e-6, 1]}, scoring=scorer, cv=3, error_score="raise"
+    )
+    search.fit(X, form(y))
+    assert search.best_params_ == {"C": 1}
+    score = getattr(metrics, f"{name}_score")
+    assert search.score(X, y) == score(y, search.predict(X))
+    results = cross_validate(
+        TokenTagger(), X, form(y), scoring={name: scorer}, cv=3, error_score="raise"
+    )
+    assert results[f"test_{name}"].mean() == pytest.approx(search.best_score_)
+
+
+# --------------------------------------------------------------------------- bad input
+
+
+SCORES = [token_accuracy_score, sequence_accuracy_score, span_f1_score]
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize(
+    ("y_true", "y_pred", "error", "message"),
+    [
+        ([["O"], ["O"]], [["O"]], ValueError, "y_true has 2 sequences but y_pred has 1"),
+        (
+            [["O"], ["O"]],
+            [["O"], ["O", "O"]],
+            ValueError,
+            r"y_true\[1\] has 1 .* y_pred\[1\] has 2",
+        ),
+        ([], [], ValueError, r"0 sample\(s\)"),
+        ([[]], [[]], ValueError, r"0 sample\(s\)"),
+        ([["O"]], None, ValueError, "y_pred is None"),
+        (None, [["O"]], ValueError, "y_true is None"),
+        (["O"], [["O"]], TypeError, r"y_true\[0\] must be a sequence of labels, got str"),
+        ([["O"]], [0], TypeError, r"y_pred\[0\] must be a sequence of labels, got int"),
+        (np.array([0, 1]), [[0]], ValueError, "y_true must be a list"),
+        (3, [["O"]], TypeError, "y_true must be a list"),
+        ([["O", None]], [["O", "O"]], ValueError, r"y_true\[0\]\[1\] is None"),
+        ([["O"]], [[1]], TypeError, "y_pred"),
+        ([["O"]], [[b"O"]], TypeError, "y_pred"),
+        ([["O"]], [[0.5]], ValueError, r"continuous; y_pred\[0\]\[0\] is 0.5"),
+    ],
+)
+def test_bad_labels(score, y_true, y_pred, error, message):
+    with pytest.raises(error, match=message):
+        score(y_true, y_pred)
+
+
+@pytest.mark.parametrize(
+    ("bad", "error", "message"),
+    [
+        ("X-NP", ValueError, r"is 'X-NP', but labels are O, B-TYPE, I-TYPE$"),
+        ("S-NP", ValueError, "is 'S-NP'"),
+        ("NP", ValueError, "is 'NP'"),
+        ("", ValueError, "is ''"),
+        ("B-", ValueError, "is 'B-'"),
+        ("O-NP", ValueError, "is 'O-NP'"),
+        ("BI-NP", ValueError, "is 'BI-NP'"),
+        ("b-NP", ValueError, "is 'b-NP'"),
+    ],
+)
+def test_labels_outside_the_scheme(bad, error, message):
+    good = [["O"], ["B-NP", "O"]]
+    wrong = [["O"], ["B-NP", bad]]
+    with pytest.raises(error, match=r"y_true\[1\]\[1\] " + message):
+        span_f1_score(wrong, good)
+    with pytest.raises(error, match=r"y_pred\[1\]\[1\] " + message):
+        span_f1_score(good, wrong)
+    with pytest.raises(error, match=r"labels\[1\] " + message):
+        spans(wrong[1])
+
+
+def test_numbers_are_no_span_labels():
+    with pytest.raises(TypeError, match=r"y_true\[0\]\[0\] is 3, but labels of spans are strings"):
+        span_f1_score([[3, 1]], [[3, 1]])
+    with pytest.raises(TypeError, match=r"y_pred\[0\]\[0\] is 3, but labels of spans are strings"):
+        span_f1_score([["O"]], [[3]])
+    with pytest.raises(TypeError, match=r"labels\[0\] is 3"):
+        spans([3])
+
+
+def test_bad_options():
+    with pytest.raises(ValueError, match="scheme must be one of"):
+        span_f1_score([["O"]], [["O"]], scheme="bilou")
+    with pytest.raises(ValueError, match="scheme must be one of"):
+        spans(["O"], "bilou")
+    with pytest.raises(ValueError, match="average must be"):
+        span_f1_score([["O"]], [["O"]], average="weighted")
+
+
+@pytest.mark.parametrize("score", SCORES[:2])
+@pytest.mark.parametrize("weights", [[1], [1, -1], [1, np.nan], [0, 0], [[1, 1]]])
+def test_bad_weights(score, weights):
+    with pytest.raises(ValueError, match="sample_weight"):
+        score([[1], [2]], [[1], [2]], sample_weight=weights)

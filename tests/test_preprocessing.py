@@ -1,0 +1,341 @@
+"""A TokenTransformer does to the tokens what its inner transformer does to rows."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+import sklearn
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.compose import make_column_transformer
+from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction import DictVectorizer, FeatureHasher
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_selection import SelectKBest, chi2
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.utils import estimator_html_repr, get_tags
+
+from sskit.datasets import make_chains
+from sskit.preprocessing import TokenTransformer
+from sskit.utils import RaggedArray
+from sskit.utils.ragged import split, stack_labels, stack_sequences
+
+LENGTHS = [3, 1, 4, 2]
+OFFSETS = np.cumsum([0, *LENGTHS])
+FLAT = np.random.default_rng(0).integers(0, 5, size=(10, 3)).astype(float)
+MATRICES = list(split(FLAT, OFFSETS))
+WORDS = [["the", "dog", "barks"], ["stop"], ["a", "dog", "is", "it"], ["the", "end"]]
+DICTS = [[{"w": word, "n": len(word)} for word in sentence] for sentence in WORDS]
+PAIRS = [[["w=" + word, "c=" + word[0]] for word in sentence] for sentence in WORDS]
+
+
+def flatten(sequences):
+    return [token for sequence in sequences for token in sequence]
+
+
+def array(values):
+    return values.toarray() if sp.issparse(values) else np.asarray(values)
+
+
+class TokenTagger(BaseEstimator):
+    """Logistic regression on tokens: the smallest ragged estimator that can score."""
+
+    def __init__(self, C=1.0):
+        self.C = C
+
+    def fit(self, X, y):
+        stacked = stack_sequences(X)
+        labels = stack_labels(y, stacked.lengths)
+        self.inner_ = LogisticRegression(C=self.C).fit(stacked.values, labels)
+        return self
+
+    def predict(self, X):
+        stacked = stack_sequences(X)
+        return split(self.inner_.predict(stacked.values), stacked.offsets)
+
+    def score(self, X, y):
+        stacked = stack_sequences(X)
+        return self.inner_.score(stacked.values, stack_labels(y, stacked.lengths))
+
+
+@pytest.mark.parametrize(
+    ("inner", "X", "flat"),
+    [
+        (StandardScaler(), MATRICES, FLAT),
+        (StandardScaler(), tuple(MATRICES), FLAT),
+        (StandardScaler(), split(FLAT, OFFSETS), FLAT),
+        (StandardScaler(), [matrix.tolist() for matrix in MATRICES], FLAT),
+        (StandardScaler(), RaggedArray(FLAT, OFFSETS), FLAT),
+        (StandardScaler(), [pd.DataFrame(matrix) for matrix in MATRICES], FLAT),
+        (StandardScaler(), FLAT[:8].reshape(4, 2, 3), FLAT[:8]),
+        (StandardScaler(), FLAT[:8].reshape(4, 2, 3).astype(object), FLAT[:8]),
+        (StandardScaler(with_mean=False), [sp.csr_array(m) for m in MATRICES], sp.csr_array(FLAT)),
+        (make_pipeline(StandardScaler(), PCA(2)), MATRICES, FLAT),
+        (DictVectorizer(), DICTS, flatten(DICTS)),
+        (DictVectorizer(sparse=False), DICTS, flatten(DICTS)),
+        (DictVectorizer(), np.array([d[:1] for d in DICTS], dtype=object), [d[0] for d in DICTS]),
+        (make_pipeline(DictVectorizer(), StandardScaler(with_mean=False)), DICTS, flatten(DICTS)),
+        (FeatureHasher(16, input_type="dict"), DICTS, flatten(DICTS)),
+        (FeatureHasher(16, input_type="string"), PAIRS, flatten(PAIRS)),
+        (
+            FeatureHasher(16, input_type="pair"),
+            [[[("w", 1), (w, 2)] for w in s] for s in WORDS],
+            [[("w", 1), (w, 2)] for w in flatten(WORDS)],
+        ),
+        (FeatureHasher(16, input_type="string"), [[[], ["a"]]], [[], ["a"]]),
+        (CountVectorizer(analyzer="char"), WORDS, flatten(WORDS)),
+        (CountVectorizer(analyzer="char"), [np.array(s) for s in WORDS], flatten(WORDS)),
+        (
+            CountVectorizer(analyzer="char"),
+            RaggedArray(np.array(flatten(WORDS)), OFFSETS),
+            flatten(WORDS),
+        ),
+        (OneHotEncoder(), PAIRS, flatten(PAIRS)),
+        (OneHotEncoder(), [np.array(pair) for pair in PAIRS], flatten(PAIRS)),
+        (OneHotEncoder(), RaggedArray(np.array(flatten(PAIRS)), OFFSETS), flatten(PAIRS)),
+        (OneHotEncoder(), [[[1, "a"], [2, "b"]], [[1, "b"]]], [[1, "a"], [2, "b"], [1, "b"]]),
+    ],
+)
+def test_rows_are_those_of_the_inner_transformer(inner, X, flat):
+    expected = clone(inner).fit_transform(flat)
+    transformer = TokenTransformer(inner)
+    found = transformer.fit_transform(X)
+    assert isinstance(found, RaggedArray)
+    lengths = [x.shape[0] if sp.issparse(x) else len(x) for x in X]
+    assert found.lengths.tolist() == lengths
+    assert sp.issparse(found.values) == sp.issparse(expected)
+    np.testing.assert_allclose(array(found.values), array(expected))
+    for again in (transformer.transform(X), TokenTransformer(inner).fit(X).transform(X)):
+        np.testing.assert_allclose(array(again.values), array(expected))
+    if sp.issparse(found.values):
+        assert found.values.indices.dtype == found.values.indptr.dtype == np.int32
+        assert stack_sequences(found) is found
+    assert not hasattr(inner, "vocabulary_")
+    assert not hasattr(inner, "n_features_in_")
+
+
+def test_pieces_are_put_together(monkeypatch):
+    expected = DictVectorizer().fit_transform(flatten(DICTS)).toarray()
+    for size in (1, 3, 5, 10, 11):
+        monkeypatch.setattr("sskit.preprocessing._TOKENS_AT_ONCE", size)
+        for sparse in (True, False):
+            found = TokenTransformer(DictVectorizer(sparse=sparse)).fit_transform(DICTS)
+            np.testing.assert_array_equal(array(found.values), expected)
+
+
+def test_unseen_tokens():
+    transformer = TokenTransformer(DictVectorizer()).fit(DICTS)
+    assert transformer.transform([[{"w": "new"}]]).values.nnz == 0
+
+
+def test_data_frames_keep_names_and_types():
+    frames = [
+        pd.DataFrame({"word": sentence, "length": [len(word) for word in sentence]})
+        for sentence in WORDS
+    ]
+    inner = make_column_transformer((OneHotEncoder(), ["word"]), (StandardScaler(), ["length"]))
+    transformer = TokenTransformer(inner).fit(frames)
+    names = transformer.get_feature_names_out()
+    assert names[0] == "onehotencoder__word_a"
+    assert transformer.n_features_in_ == 2
+    assert transformer.transform(frames).values.shape == (10, len(names))
+
+
+def test_labels_reach_the_inner_transformer():
+    X, y = make_chains(20, random_state=0)
+    X = [np.abs(x) for x in X]
+    found = TokenTransformer(SelectKBest(chi2, k=3)).fit_transform(X, y)
+    expected = SelectKBest(chi2, k=3).fit_transform(np.concatenate(X), np.concatenate(y))
+    np.testing.assert_allclose(found.values, expected)
+
+
+def test_without_fit_transform():
+    class Plain(BaseEstimator):
+        def fit(self, X, y=None):
+            self.width_ = X.shape[1]
+            return self
+
+        def transform(self, X):
+            return X + self.width_
+
+    found = TokenTransformer(Plain()).fit_transform(MATRICES)
+    np.testing.assert_array_equal(found.values, FLAT + 3)
+    assert not hasattr(TokenTransformer(Plain()), "inverse_transform")
+    assert not hasattr(TokenTransformer(Plain()), "get_feature_names_out")
+
+
+def test_inverse():
+    transformer = TokenTransformer(StandardScaler())
+    found = transformer.inverse_transform(transformer.fit_transform(MATRICES))
+    np.testing.assert_allclose(found.values, FLAT, atol=1e-12)
+    transformer = TokenTransformer(DictVectorizer())
+    found = transformer.inverse_transform(transformer.fit_transform(DICTS))
+    assert found.shape == (4,)
+    assert found[0][1] == {"w=dog": 1.0, "n": 3.0}
+
+
+def test_nan_passes_only_to_those_who_allow_it():
+    matrices = [matrix.copy() for matrix in MATRICES]
+    matrices[2][1, 0] = np.nan
+    assert np.isfinite(TokenTransformer(SimpleImputer()).fit_transform(matrices).values).all()
+    with pytest.raises(ValueError, match=r"X\[2\] contains NaN at row 1, column 0"):
+        TokenTransformer(PCA()).fit(matrices)
+
+
+@pytest.mark.parametrize("how", ["inner", "global"])
+def test_pandas_output_of_the_inner_transformer(how):
+    inner = StandardScaler()
+    if how == "inner":
+        inner.set_output(transform="pandas")
+    with sklearn.config_context(transform_output="pandas" if how == "global" else "default"):
+        found = TokenTransformer(inner).fit_transform(MATRICES)
+        assert isinstance(found, RaggedArray)
+        assert isinstance(found.values, np.ndarray)
+        sparse = TokenTransformer(DictVectorizer()).fit(DICTS).transform(DICTS)
+        assert sp.issparse(sparse.values)
+
+
+def test_input_is_not_modified():
+    X = [matrix.copy() for matrix in MATRICES]
+    TokenTransformer(StandardScaler(copy=True)).fit_transform(X)
+    for x, matrix in zip(X, MATRICES, strict=True):
+        np.testing.assert_array_equal(x, matrix)
+
+
+def test_is_an_estimator():
+    transformer = TokenTransformer(StandardScaler(with_mean=False))
+    assert transformer.get_params()["transformer__with_mean"] is False
+    transformer.set_params(transformer__with_std=False)
+    assert not clone(transformer).transformer.with_std
+    assert "StandardScaler" in estimator_html_repr(transformer)
+    assert "StandardScaler" in repr(transformer)
+    tags = get_tags(transformer)
+    assert not tags.input_tags.two_d_array
+    assert tags.input_tags.three_d_array
+    assert tags.input_tags.sparse
+    assert get_tags(TokenTransformer(DictVectorizer())).input_tags.dict
+    transformer.fit(MATRICES)
+    again = pickle.loads(pickle.dumps(transformer)).transform(MATRICES)
+    np.testing.assert_array_equal(again.values, transformer.transform(MATRICES).values)
+    assert not hasattr(transformer, "set_output")
+
+
+def test_refit_forgets():
+    transformer = TokenTransformer(StandardScaler()).fit(MATRICES)
+    assert transformer.n_features_in_ == 3
+    transformer.set_params(transformer=DictVectorizer()).fit(DICTS)
+    assert not hasattr(transformer, "n_features_in_")
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_grid_search_over_a_pipeline(n_jobs):
+    X, y = make_chains(20, random_state=0)
+    pipeline = make_pipeline(TokenTransformer(StandardScaler()), TokenTagger())
+    grid = {"tokentransformer__transformer__with_mean": [True, False], "tokentagger__C": [0.1, 1]}
+    for data in (X, stack_sequences(X)):
+        search = GridSearchCV(pipeline, grid, cv=2, n_jobs=n_jobs, error_score="raise")
+        search.fit(data, y)
+        assert search.best_score_ > 0.7
+        assert search.predict(data).shape == (20,)
+
+
+def test_before_fit():
+    with pytest.raises(NotFittedError):
+        TokenTransformer(StandardScaler()).transform(MATRICES)
+    with pytest.raises(NotFittedError):
+        TokenTransformer(StandardScaler()).inverse_transform(MATRICES)
+    with pytest.raises(NotFittedError):
+        TokenTransformer(StandardScaler()).get_feature_names_out()
+
+
+def test_failed_fit_leaves_nothing():
+    transformer = TokenTransformer(StandardScaler())
+    with pytest.raises(ValueError, match="empty"):
+        transformer.fit([FLAT, FLAT[:0]])
+    assert not hasattr(transformer, "transformer_")
+
+
+@pytest.mark.parametrize("inner", [None, "passthrough", 5, LogisticRegression(), StandardScaler])
+def test_bad_transformer(inner):
+    with pytest.raises(TypeError, match="transformer must be an object with fit and transform"):
+        TokenTransformer(inner).fit(MATRICES)
+
+
+class Dropper(TransformerMixin, BaseEstimator):
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return X[1:]
+
+
+@pytest.mark.parametrize(
+    ("inner", "message"),
+    [
+        (Dropper(), r"Dropper returned shape \(9, 3\) for 10 tokens"),
+        (FunctionTransformer(np.ravel), r"FunctionTransformer returned shape \(30,\)"),
+    ],
+)
+def test_wrong_number_of_rows(inner, message):
+    with pytest.raises(ValueError, match=message):
+        TokenTransformer(inner).fit_transform(MATRICES)
+
+
+FRAME = pd.DataFrame({"a": [1], "b": [2]})
+
+
+@pytest.mark.parametrize(
+    ("inner", "X", "error", "message"),
+    [
+        (DictVectorizer(), [], ValueError, r"0 sample\(s\)"),
+        (StandardScaler(), np.empty(0, dtype=object), ValueError, r"0 sample\(s\)"),
+        (StandardScaler(), FLAT, ValueError, "X must be a list with one matrix"),
+        (StandardScaler(), None, TypeError, "X must be a list"),
+        (StandardScaler(), "abc", TypeError, "X must be a list"),
+        (StandardScaler(), (m for m in MATRICES), TypeError, "X must be a list .* generator"),
+        (StandardScaler(), [FLAT, FLAT[:, :2]], ValueError, r"X\[1\] has 2 features but X\[0\]"),
+        (DictVectorizer(), [[{"a": 1}], []], ValueError, r"X\[1\] is empty"),
+        (DictVectorizer(), [[], [{"a": 1}]], ValueError, r"X\[0\] is empty"),
+        (DictVectorizer(), [[{"a": 1}], {"a": 1}], TypeError, r"X\[1\] must be a sequence of tok"),
+        (DictVectorizer(), [{"a": 1}], TypeError, r"X\[0\] must be a matrix of numbers, got dict"),
+        (DictVectorizer(), [[{"a": 1}], "a"], TypeError, r"X\[1\] must be a sequence of tokens"),
+        (DictVectorizer(), [[{"a": 1}], 3], TypeError, r"X\[1\] must be a sequence of tokens"),
+        (DictVectorizer(), [[{"a": 1}], ["b"]], TypeError, r"X\[1\]\[0\] is a str but .* a dict"),
+        (CountVectorizer(), [["a"], ["b", None]], TypeError, r"X\[1\]\[1\] is a NoneType"),
+        (StandardScaler(), [FRAME, FLAT], ValueError, r"X\[1\] is not a data frame"),
+        (StandardScaler(), [FRAME, FRAME[["a"]]], ValueError, r"X\[1\] .* columns of X\[0\]"),
+        (StandardScaler(), [FRAME, FRAME[:0]], ValueError, r"X\[1\] is empty"),
+    ],
+)
+def test_bad_sequences(inner, X, error, message):
+    for method in ("fit", "fit_transform"):
+        with pytest.raises(error, match=message):
+            getattr(TokenTransformer(inner), method)(X)
+
+
+def test_bad_labels():
+    with pytest.raises(ValueError, match=r"X\[3\] has 2 rows but y\[3\] has 1 labels"):
+        TokenTransformer(SelectKBest()).fit(MATRICES, [[0] * 3, [1], [0] * 4, [1]])
+    with pytest.raises(ValueError, match="X has 4 sequences but y has 1"):
+        TokenTransformer(SelectKBest()).fit(MATRICES, [[0]])
+
+
+@pytest.mark.realdata
+def test_conll_attributes_have_the_published_size():
+    import os
+
+    from sskit.datasets import load_conll2000
+
+    if not os.environ.get("SSKIT_DATA"):
+        pytest.skip("SSKIT_DATA is not set")
+    sentences = load_conll2000("train", attributes=True)
+    found = TokenTransformer(DictVectorizer()).fit_transform(sentences.data)
+    assert found.values.shape == (211_727, 335_674)
+    assert found.values.nnz == 3_808_439
+    assert found.values.max() == found.values.min() + 1 == 1

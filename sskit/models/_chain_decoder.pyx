@@ -1,0 +1,124 @@
+"""Labelling many sequences with a trained chain model."""
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+
+from libc.stdint cimport int32_t
+
+from sskit.models._chain cimport ChainProblem
+from sskit.models._features cimport LANES, padded
+from sskit.oracles._k_best cimport KBest
+from sskit.oracles._max_marginals cimport chain_max_marginals, transpose_padded
+
+
+class ChainDecoder:
+    """Labels of sequences under one weight vector, in parallel threads if asked.
+
+    Parameters
+    ----------
+    problem : ChainProblem
+        The sequences; its labels are not used.
+    w : ndarray of shape (n_weights,)
+        Flat weights.
+    n_jobs : int, default=None
+        Number of threads.
+    """
+
+    def __init__(self, problem, w, n_jobs=None):
+        n_shares = max(1, min(effective_n_jobs(n_jobs), problem.n_blocks))
+        bounds = np.linspace(0, problem.n_blocks, n_shares + 1).astype(np.intp)
+        self.problem = problem
+        self.w = np.concatenate([w, np.zeros(LANES)])
+        self.shares = list(zip(bounds, bounds[1:]))
+
+    def _run(self, function, out):
+        """Call function(problem, w, start, stop, out) for every share of the sequences."""
+        if len(self.shares) == 1:
+            function(self.problem, self.w, *self.shares[0], out)
+        else:
+            Parallel(n_jobs=len(self.shares), prefer="threads")(
+                delayed(function)(self.problem.fork(), self.w, start, stop, out)
+                for start, stop in self.shares
+            )
+        return out
+
+    def best(self):
+        """Return the best labels of all tokens, shape (n_tokens,), int32."""
+        return self._run(decode_best, np.empty(self.problem.n_nodes, dtype=np.int32))
+
+    def top_k(self, k):
+        """Return the k best labellings of each sequence and their scores.
+
+        Parameters
+        ----------
+        k : int
+            Number of labellings, positive; fewer are returned where fewer exist.
+
+        Returns
+        -------
+        labels : ndarray of shape (n,), object
+            Each item is an ndarray of shape (m, T_i), int32, best first.
+        scores : ndarray of shape (n,), object
+            Each item is an ndarray of shape (m,).
+        """
+        n = self.problem.n_blocks
+        # room for no more than the longest sequence has
+        k = min(k, self.problem.n_states ** self.problem.max_words)
+        out = {
+            "k": k, "labels": np.empty(n, dtype=object), "scores": np.empty(n, dtype=object)
+        }
+        self._run(decode_top_k, out)
+        return out["labels"], out["scores"]
+
+    def max_marginals(self):
+        """Return the best score of a labelling for each token and label, (n_tokens, K)."""
+        n_states = self.problem.n_states
+        out = np.empty((self.problem.n_nodes, padded(n_states)))
+        return np.ascontiguousarray(self._run(decode_max_marginals, out)[:, :n_states])
+
+
+def decode_best(ChainProblem problem, const double[::1] w, Py_ssize_t start, Py_ssize_t stop,
+                int32_t[::1] out):
+    """Write the best labels of the sequences start .. stop - 1."""
+    cdef double[::1] theta = np.zeros(problem.max_statistics)
+    cdef double loss
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(start, stop):
+            problem.scores(i, &w[0], &theta[0])
+            problem.argmax(i, &theta[0], 0.0, &out[problem.offsets[i]], &loss)
+
+
+def decode_top_k(ChainProblem problem, const double[::1] w, Py_ssize_t start, Py_ssize_t stop,
+                 out):
+    """Write the k best labellings and their scores into the lists out["labels"], ["scores"]."""
+    cdef Py_ssize_t k = out["k"], i, found = 0, length
+    cdef KBest search = KBest(problem.max_words, problem.n_states, k)
+    cdef double[::1] theta = np.zeros(problem.max_statistics)
+    cdef Py_ssize_t table = problem.n_states * padded(problem.n_states)
+    cdef int32_t[::1] labels = np.empty(k * problem.max_words, dtype=np.int32)
+    cdef double[::1] scores = np.empty(k)
+    for i in range(start, stop):
+        length = problem.length(i)
+        with nogil:
+            problem.scores(i, &w[0], &theta[0])
+            found = search.decode(&theta[table], &theta[0], length, &labels[0], &scores[0])
+        out["labels"][i] = np.array(labels[: found * length]).reshape(found, length)
+        out["scores"][i] = np.array(scores[:found])
+
+
+def decode_max_marginals(ChainProblem problem, const double[::1] w, Py_ssize_t start,
+                         Py_ssize_t stop, double[:, ::1] out):
+    """Write the max-marginals of the sequences start .. stop - 1, padded."""
+    cdef double[::1] theta = np.zeros(problem.max_statistics)
+    cdef Py_ssize_t stride = padded(problem.n_states), i
+    cdef double[::1] transposed = np.zeros(problem.n_states * stride)
+    cdef double[::1] scratch = np.zeros(3 * stride)
+    with nogil:
+        for i in range(start, stop):
+            problem.scores(i, &w[0], &theta[0])
+            transpose_padded(&theta[0], problem.n_states, &transposed[0])
+            chain_max_marginals(
+                &theta[problem.n_states * stride], &theta[0], &transposed[0], problem.length(i),
+                problem.n_states, &scratch[0], &out[problem.offsets[i], 0]
+            )

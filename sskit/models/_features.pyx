@@ -1,0 +1,89 @@
+"""Feature matrices as the kernels read them."""
+
+import numpy as np
+import scipy.sparse as sp
+
+# Below this share of non-zeros a dense matrix is cheaper to hold and to multiply as CSR.
+SPARSE_BELOW = 0.4
+
+
+cdef class FeatureRows:
+    """Feature rows of a dense or CSR matrix.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_rows, n_features), float64
+        Dense arrays must be C-contiguous. Nothing is copied but the row pointers, and except
+        that a dense matrix with few non-zeros becomes CSR.
+    """
+
+    def __init__(self, X):
+        if not sp.issparse(X) and np.count_nonzero(X) < SPARSE_BELOW * X.size:
+            X = sp.csr_array(X)
+        self.n_rows, self.n_features = X.shape
+        if sp.issparse(X):
+            self.values = X.data
+            self.indices = X.indices.astype(np.int32, copy=False)
+            self.indptr = X.indptr.astype(np.int64, copy=False)
+            if self.indptr[self.n_rows] > self.indices.shape[0] or len(X.indices) and not (
+                0 <= X.indices.min() and X.indices.max() < self.n_features
+            ):
+                raise ValueError("the sparse matrix has column indices out of range")
+            self.n_entries = self.indptr[self.n_rows]
+            self.rows.indptr = &self.indptr[0]
+        else:
+            self.values = X.reshape(-1)
+            self.indices = np.arange(self.n_features, dtype=np.int32)
+            self.n_entries = X.size
+            self.rows.indptr = NULL
+        self.rows.width = self.n_features
+        if self.values.shape[0]:
+            self.rows.values = &self.values[0]
+        if self.indices.shape[0]:
+            self.rows.indices = &self.indices[0]
+
+    cdef Py_ssize_t entries(self, Py_ssize_t first, Py_ssize_t count) noexcept nogil:
+        if self.rows.indptr == NULL:
+            return count * self.n_features
+        return self.rows.indptr[first + count] - self.rows.indptr[first]
+
+    cdef void prefetch(self, Py_ssize_t first, Py_ssize_t count) noexcept nogil:
+        cdef Py_ssize_t start = first * self.n_features
+        cdef Py_ssize_t n = self.entries(first, count)
+        if self.rows.indptr != NULL:
+            start = self.rows.indptr[first]
+            prefetch_memory(self.rows.indices + start, n * sizeof(int32_t))
+        prefetch_memory(self.rows.values + start, n * sizeof(double))
+
+    cdef void gram(
+        self, Py_ssize_t first, Py_ssize_t count, double* scratch, double* out
+    ) noexcept nogil:
+        cdef Py_ssize_t s, t, e
+        cdef double total
+        cdef const double* x
+        cdef const int32_t* f
+        cdef Py_ssize_t n
+        for s in range(count):
+            n = self.row(first + s, &x, &f)
+            for e in range(n):
+                scratch[f[e]] = x[e]
+            for t in range(s, count):
+                n = self.row(first + t, &x, &f)
+                total = 0.0
+                for e in range(n):
+                    total += x[e] * scratch[f[e]]
+                out[t * (t + 1) // 2 + s] = total
+            n = self.row(first + s, &x, &f)
+            for e in range(n):
+                scratch[f[e]] = 0.0
+
+    cdef Py_ssize_t row(
+        self, Py_ssize_t t, const double** x, const int32_t** f
+    ) noexcept nogil:
+        if self.rows.indptr == NULL:
+            x[0] = self.rows.values + t * self.n_features
+            f[0] = self.rows.indices
+            return self.n_features
+        x[0] = self.rows.values + self.rows.indptr[t]
+        f[0] = self.rows.indices + self.rows.indptr[t]
+        return self.rows.indptr[t + 1] - self.rows.indptr[t]

@@ -1,0 +1,132 @@
+"""Names and places of the weights of a model in its flat weight vector."""
+
+import numbers
+
+import numpy as np
+
+
+class WeightLayout:
+    """The named blocks that make up a flat weight vector.
+
+    Parameters
+    ----------
+    **shapes : tuple of int
+        Shape of each block as users see it, in the order in which blocks follow each other. A
+        block of two dimensions is stored column after column ("F" order) if its name is
+        "coef", since the weights of one feature for all states are used together; row after
+        row otherwise.
+    """
+
+    def __init__(self, **shapes):
+        self.shapes = shapes
+        sizes = [int(np.prod(shape)) for shape in shapes.values()]
+        stops = np.cumsum(sizes)
+        self.n_weights = int(stops[-1])
+        self.slices = {
+            name: slice(int(stop) - size, int(stop))
+            for name, stop, size in zip(shapes, stops, sizes, strict=True)
+        }
+
+    def split(self, w):
+        """Return the blocks of a flat vector by name, as views.
+
+        Parameters
+        ----------
+        w : ndarray of shape (n_weights,)
+            Flat weights.
+
+        Returns
+        -------
+        blocks : dict of ndarray
+            In the users' shapes.
+        """
+        return {
+            name: w[part].reshape(self.shapes[name], order="F" if name == "coef" else "C")
+            for name, part in self.slices.items()
+        }
+
+    def join(self, blocks):
+        """Return the flat vector of named blocks, the inverse of `split`.
+
+        Parameters
+        ----------
+        blocks : dict of ndarray
+            One array for each block.
+
+        Returns
+        -------
+        w : ndarray of shape (n_weights,)
+            Flat weights.
+        """
+        w = np.empty(self.n_weights)
+        for name, view in self.split(w).items():
+            view[...] = blocks[name]
+        return w
+
+    def bounds(self, bounds):
+        """Return a box on the weights as two flat arrays.
+
+        Parameters
+        ----------
+        bounds : None, tuple (lower, upper) or dict of such tuples by block
+            A bound is a number, None (unbounded), or an array: over the flat weight vector, or,
+            in a dict, of the shape of the block.
+
+        Returns
+        -------
+        lower, upper : ndarray of shape (n_weights,), or None if there are no bounds
+            Infinite where there is no bound.
+
+        Raises
+        ------
+        ValueError
+            If a block is unknown, a shape does not fit, a bound is NaN or the lower one exceeds
+            the upper one.
+        """
+        if bounds is None:
+            return None
+        lower = np.full(self.n_weights, -np.inf)
+        upper = np.full(self.n_weights, np.inf)
+        if not isinstance(bounds, dict):
+            _set_bounds("bounds", bounds, lower, upper)
+            return lower, upper
+        lowers, uppers = self.split(lower), self.split(upper)
+        for name, pair in bounds.items():
+            if name not in self.shapes:
+                raise ValueError(
+                    f"bounds has no block {name!r}; the blocks of this model are "
+                    f"{', '.join(map(repr, self.shapes))}"
+                )
+            _set_bounds(f"bounds[{name!r}]", pair, lowers[name], uppers[name])
+        return lower, upper
+
+
+def _set_bounds(name, pair, lower, upper):
+    """Write one pair of bounds into two arrays, checked."""
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+        raise ValueError(f"{name} must be a pair (lower, upper), got {pair!r}")
+    for side, value, out in zip(("lower", "upper"), pair, (lower, upper), strict=True):
+        if value is None:
+            continue
+        value = np.asarray(value)
+        if value.dtype.kind not in "iuf" or value.shape not in ((), out.shape):
+            raise ValueError(
+                f"the {side} bound in {name} must be None, a number or an array of shape "
+                f"{out.shape}, got {_describe(value)}"
+            )
+        if np.isnan(value).any():
+            raise ValueError(f"the {side} bound in {name} is NaN")
+        out[...] = value
+    wrong = np.argwhere((lower > upper) | (lower == np.inf) | (upper == -np.inf))
+    if len(wrong):
+        index = tuple(int(j) for j in wrong[0])
+        raise ValueError(
+            f"{name}: the lower bound {lower[index]} at {list(index)} must be finite or -inf and "
+            f"not above the upper bound {upper[index]}"
+        )
+
+
+def _describe(value):
+    if value.ndim == 0 and isinstance(value.item(), (numbers.Number, str, type(None))):
+        return repr(value.item())
+    return f"an array of shape {value.shape} and dtype {value.dtype}"

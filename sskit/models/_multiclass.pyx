@@ -1,0 +1,119 @@
+"""The multiclass model bound to data."""
+
+import numpy as np
+
+from sskit.core._direction cimport Direction
+from sskit.models._features cimport add_rows, clip_rows, padded, score_rows
+
+
+cdef class MulticlassProblem(Problem):
+    """Multiclass classification bound to data, with the zero-one loss.
+
+    Parameters
+    ----------
+    features : FeatureRows
+        One row for each training pair.
+    n_classes : int
+        Number of classes, at least 2.
+    labels : ndarray of shape (n_blocks,), int32
+        True classes.
+    block_weight : ndarray of shape (n_blocks,), float64
+        Weights of the rows, summing to one.
+    intercept : bool
+        Whether to add a constant feature, which is regularised as the others are.
+    """
+
+    def __init__(self, FeatureRows features, Py_ssize_t n_classes, labels, block_weight,
+                 bint intercept):
+        cdef Py_ssize_t i, e, n
+        cdef const double* x
+        cdef const int32_t* f
+        self.features = features
+        self.n_classes = n_classes
+        self.labels = labels
+        self.block_weight = block_weight
+        self.intercept = intercept
+        self.n_blocks = features.n_rows
+        self.n_weights = (features.n_features + intercept) * n_classes
+        self.max_statistics = padded(n_classes)
+        self.max_words = 1
+        self.max_support = 2
+        self.exact = True
+        self.row_sqnorm = np.full(self.n_blocks, float(intercept))
+        for i in range(self.n_blocks):
+            n = features.row(i, &x, &f)
+            for e in range(n):
+                self.row_sqnorm[i] += x[e] * x[e]
+
+    cdef void truth(self, Py_ssize_t i, int32_t* words) noexcept nogil:
+        words[0] = self.labels[i]
+
+    cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
+        cdef Py_ssize_t k
+        score_rows(&self.features.rows, i, 1, w, self.n_classes, theta)
+        if self.intercept:
+            w += self.features.n_features * self.n_classes
+            for k in range(self.n_classes):
+                theta[k] += w[k]
+        return 0
+
+    cdef int argmax(
+        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* words, double* loss
+    ) except -1 nogil:
+        cdef Py_ssize_t k, best = self.labels[i]
+        cdef double value = theta[best]
+        for k in range(self.n_classes):
+            if k != self.labels[i] and theta[k] + loss_weight > value:
+                value = theta[k] + loss_weight
+                best = k
+        words[0] = <int32_t>best
+        loss[0] = best != self.labels[i]
+        return 0
+
+    cdef Py_ssize_t plane(
+        self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
+    ) noexcept nogil:
+        if words[0] == self.labels[i]:
+            return 0
+        index[0] = self.labels[i]
+        index[1] = words[0]
+        value[0] = 1.0
+        value[1] = -1.0
+        return 2
+
+    cdef int scatter(
+        self, Py_ssize_t i, Direction delta, double step, double* v
+    ) except -1 nogil:
+        cdef int32_t row = 0
+        cdef Py_ssize_t k
+        add_rows(
+            &self.features.rows, i, &row, 1, step, &delta.value[0], self.n_classes, v
+        )
+        if self.intercept:
+            v += self.features.n_features * self.n_classes
+            for k in range(self.n_classes):
+                v[k] += step * delta.value[k]
+        return 0
+
+    cdef void clip(
+        self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
+        const double* upper, double* w
+    ) noexcept nogil:
+        cdef int32_t row = 0
+        cdef Py_ssize_t j
+        clip_rows(&self.features.rows, i, &row, 1, self.n_classes, v, lower, upper, w)
+        for j in range(self.features.n_features * self.n_classes, self.n_weights):
+            w[j] = min(max(v[j], lower[j]), upper[j])
+
+    cdef double sqnorm(self, Py_ssize_t i, Direction delta) noexcept nogil:
+        cdef double total = 0.0
+        cdef Py_ssize_t e
+        for e in range(delta.n):
+            total += delta.value[delta.index[e]] * delta.value[delta.index[e]]
+        return total * self.row_sqnorm[i]
+
+    cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
+        self.features.prefetch(i, 1)
+
+    cpdef Problem fork(self):
+        return self  # no scratch memory

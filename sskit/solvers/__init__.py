@@ -1,0 +1,11 @@
+"""Solvers: how the training problem is optimised.
+
+Pass one to the parameter ``solver`` of an estimator. Their parameters can be searched, for
+example ``solver__averaging``.
+"""
+
+from sskit.solvers.bcfw import BCFW
+from sskit.solvers.frank_wolfe import FrankWolfe
+from sskit.solvers.subgradient import SSG
+
+__all__ = ["BCFW", "SSG", "FrankWolfe"]

@@ -1,0 +1,118 @@
+"""What a solver returns."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+
+class Status(Enum):
+    """Why a solver stopped; the value is the sentence for the user."""
+
+    CONVERGED = "The duality gap is within the tolerance."
+    MAX_ITER = "The maximum number of passes was reached; increase max_iter, tol or lam."
+    MAX_TIME = "The maximum time was reached; increase max_time of the solver, tol or lam."
+    INTERRUPTED = "The fit was interrupted; the model is that of the last pass."
+    CALLBACK = "A callback stopped the fit."
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Primal and dual objective at one w, from an exact pass at that very w.
+
+    Attributes
+    ----------
+    w : ndarray of shape (n_weights,)
+        The weights.
+    primal : float
+        P(w), an upper bound of the optimum.
+    dual : float
+        A lower bound of the optimum, if the oracle is exact.
+    gap : float
+        primal - dual, summed block by block where blocks have gaps.
+    """
+
+    w: np.ndarray
+    primal: float
+    dual: float
+    gap: float
+
+
+@dataclass
+class Solution:
+    """A solved problem.
+
+    Attributes
+    ----------
+    w : ndarray of shape (n_weights,)
+        The weights.
+    primal, dual, gap : float
+        Objectives at w and the duality gap, absolute.
+    unit : float
+        P(0), the mean maximal loss; tolerances are relative to it.
+    certified : bool
+        Whether the gap is a certificate: the oracle was exact.
+    status : Status
+        Why the solver stopped.
+    n_iter : int
+        Passes over the data.
+    n_oracle_calls : int
+        Oracle calls, those of the exact passes included.
+    history : dict of ndarray
+        One entry for every exact pass, see `History`.
+    dual_state : object
+        The dual point, None if the solver has none.
+    """
+
+    w: np.ndarray
+    primal: float
+    dual: float
+    gap: float
+    unit: float
+    certified: bool
+    status: Status
+    n_iter: int
+    n_oracle_calls: int
+    history: dict
+    dual_state: object = None
+
+
+class History:
+    """Record of the exact passes of a fit.
+
+    Columns: n_passes and n_oracle_calls so far, time in seconds since the start, primal, dual
+    and gap (absolute).
+    """
+
+    COLUMNS = {
+        "n_passes": np.int64,
+        "n_oracle_calls": np.int64,
+        "time": np.float64,
+        "primal": np.float64,
+        "dual": np.float64,
+        "gap": np.float64,
+    }
+
+    def __init__(self):
+        self._rows = []
+
+    def append(self, n_passes, n_oracle_calls, time, certificate):
+        """Add the certificate of an exact pass."""
+        self._rows.append(
+            (
+                n_passes,
+                n_oracle_calls,
+                time,
+                certificate.primal,
+                certificate.dual,
+                certificate.gap,
+            )
+        )
+
+    def as_dict(self):
+        """Return the columns as arrays of equal length."""
+        columns = zip(*self._rows, strict=True) if self._rows else [()] * len(self.COLUMNS)
+        return {
+            name: np.array(values, dtype=dtype)
+            for (name, dtype), values in zip(self.COLUMNS.items(), columns, strict=True)
+        }

@@ -1,0 +1,31 @@
+from libc.stdint cimport int32_t
+
+from sskit.core._direction cimport Direction
+from sskit.core._problem cimport Problem
+
+
+cdef class Visit:
+    """What a solver learns at one block: potentials and the oracle's plane; reused for all.
+
+    After consult(): theta are the potentials at w; (index, value)[:n] is psi of the plane that
+    the oracle found, with words and loss; hinge = loss_weight * loss - <theta, psi> >= 0.
+    """
+
+    cdef double[::1] theta
+    cdef int32_t[::1] words
+    cdef int32_t[::1] index
+    cdef double[::1] value
+    cdef Py_ssize_t n
+    cdef double loss
+    cdef double hinge
+    cdef Direction delta    # scratch, zero between visits
+
+    # Ask the oracle of block i at w. The truth has hinge 0: if an inexact oracle or rounding
+    # gives less, the answer becomes the truth (n = 0, loss = 0).
+    cdef int consult(
+        self, Problem problem, Py_ssize_t i, const double* w, double loss_weight
+    ) except -1 nogil
+    # the same plane given by its words, at unchanged theta
+    cdef void recall(
+        self, Problem problem, Py_ssize_t i, const int32_t* words, double loss
+    ) noexcept nogil

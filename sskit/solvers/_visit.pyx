@@ -1,0 +1,43 @@
+"""One visit of a block (see the .pxd)."""
+
+import numpy as np
+
+
+cdef class Visit:
+    """Scratch memory for visiting the blocks of a problem.
+
+    Parameters
+    ----------
+    problem : Problem
+        Gives the sizes.
+    """
+
+    def __cinit__(self, Problem problem):
+        self.theta = np.zeros(max(problem.max_statistics, 1))
+        self.words = np.zeros(max(problem.max_words, 1), dtype=np.int32)
+        self.index = np.zeros(max(problem.max_support, 1), dtype=np.int32)
+        self.value = np.zeros(max(problem.max_support, 1))
+        self.delta = Direction(problem.max_statistics)
+
+    cdef int consult(
+        self, Problem problem, Py_ssize_t i, const double* w, double loss_weight
+    ) except -1 nogil:
+        cdef Py_ssize_t e
+        problem.scores(i, w, &self.theta[0])
+        problem.argmax(i, &self.theta[0], loss_weight, &self.words[0], &self.loss)
+        self.n = problem.plane(i, &self.words[0], &self.index[0], &self.value[0])
+        self.hinge = loss_weight * self.loss
+        for e in range(self.n):
+            self.hinge -= self.value[e] * self.theta[self.index[e]]
+        if self.hinge < 0.0:
+            problem.truth(i, &self.words[0])
+            self.n = 0
+            self.loss = 0.0
+            self.hinge = 0.0
+        return 0
+
+    cdef void recall(
+        self, Problem problem, Py_ssize_t i, const int32_t* words, double loss
+    ) noexcept nogil:
+        self.n = problem.plane(i, words, &self.index[0], &self.value[0])
+        self.loss = loss

@@ -1,0 +1,162 @@
+"""Stochastic subgradient descent."""
+
+import numpy as np
+
+from sskit.solvers import _subgradient
+from sskit.solvers._certify import certify_weights
+from sskit.solvers._options import check_choice, check_positive
+from sskit.solvers._solver import Solver
+from sskit.solvers._visit import Visit
+from sskit.solvers.bcfw import SAMPLERS
+
+
+class SSG(Solver):
+    """Averaged stochastic subgradient descent on the primal of a structured SVM.
+
+    Step k calls the oracle of one training pair and has the size 1 / (lam k) (Pegasos). The
+    baseline that needs no dual variables.
+
+    Notes
+    -----
+    With sampling="permutation" the iterate at the end of a pass is a sum over complete passes,
+    hence has dual variables, equal shares of the planes met so far: their dual value is the
+    lower bound behind the gap. With "uniform" there are none and the lower bound is 0, so that
+    a fit runs to max_iter unless the optimum is near zero.
+
+    Parameters
+    ----------
+    sampling : {"auto", "permutation", "uniform"}, default="auto"
+        Order of the training pairs; "auto" is "permutation".
+    averaging : bool, default=True
+        Whether to keep the average of the iterates with weights proportional to k too; the fit
+        then returns the better of the two in primal objective.
+    gap_every : int, default=10
+        Number of passes between exact passes.
+    max_time : float, default=None
+        Seconds after which the fit ends at the end of the pass. None means no limit.
+
+    Raises
+    ------
+    ValueError
+        When solving a problem with bounds on the weights.
+
+    References
+    ----------
+    Shalev-Shwartz, Singer, Srebro, Cotter (2011). Pegasos: primal estimated sub-gradient solver
+    for SVM. Mathematical Programming 127.
+
+    Lacoste-Julien, Schmidt, Bach (2012). A simpler approach to obtaining an O(1/t) convergence
+    rate for the projected stochastic subgradient method. arXiv:1212.2002 (the averaging).
+
+    Examples
+    --------
+    >>> from sskit import StructSVMClassifier
+    >>> from sskit.solvers import SSG
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = StructSVMClassifier(lam=0.1, solver=SSG(), tol=0.1, random_state=0)
+    >>> model.fit(X, y).dual_gap_ < 0.1
+    True
+    """
+
+    def __init__(self, *, sampling="auto", averaging=True, gap_every=10, max_time=None):
+        self.sampling = sampling
+        self.averaging = averaging
+        self.gap_every = gap_every
+        self.max_time = max_time
+
+    def check(self):
+        """Raise an error if a parameter is wrong or not available."""
+        check_choice("sampling", self.sampling, ("auto", *SAMPLERS))
+        check_choice("averaging", self.averaging, (True, False))
+        check_positive("gap_every", self.gap_every, whole=True)
+        check_positive("max_time", self.max_time, optional=True)
+
+    def resolved(self):
+        """Return a solver in which every "auto" is replaced by what it stands for."""
+        return SSG(
+            sampling="permutation" if self.sampling == "auto" else self.sampling,
+            averaging=self.averaging,
+            gap_every=self.gap_every,
+            max_time=self.max_time,
+        )
+
+    def start(self, problem, regularizer, random_state):
+        """Return the state of a new run.
+
+        Parameters
+        ----------
+        problem : Problem
+            What to solve.
+        regularizer : Regularizer
+            Holds lam; must have no bounds.
+        random_state : RandomState
+            Source of randomness.
+
+        Returns
+        -------
+        run : SubgradientRun
+            The state.
+        """
+        self.check()
+        if regularizer.bounded:
+            raise ValueError("SSG cannot solve problems with bounds; use the solver 'bcfw'")
+        solver = self.resolved()
+        sampler = SAMPLERS[solver.sampling](problem.n_blocks, random_state)
+        return SubgradientRun(
+            problem, regularizer, sampler, self.averaging, solver.sampling == "permutation"
+        )
+
+
+class SubgradientRun:
+    """State of one run of stochastic subgradient descent.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to solve.
+    regularizer : Regularizer
+        Holds lam.
+    sampler : Sampler
+        Order of the blocks.
+    averaging : bool
+        Whether to consider the average.
+    balanced : bool
+        Whether the sampler visits all blocks equally often.
+    """
+
+    def __init__(self, problem, regularizer, sampler, averaging, balanced):
+        self.problem = problem
+        self.regularizer = regularizer
+        self.sampler = sampler
+        self.averaging = averaging
+        self.balanced = balanced
+        self.visit = Visit(problem)
+        self.state = _subgradient.SubgradientState(regularizer.lam, problem.n_weights)
+        self.best_dual = 0.0
+
+    def weights(self):
+        """Return the current weights, averaged if asked."""
+        w = self.state.average() if self.averaging else self.state.last()
+        return w[: self.problem.n_weights]
+
+    def run_pass(self):
+        """Take one step for every block; there is no estimate of the gap."""
+        n_steps = self.problem.n_blocks
+        self.sampler.begin_pass(n_steps)
+        _subgradient.run_pass(self.problem, self.state, self.sampler, self.visit, n_steps)
+        return np.inf
+
+    def certify(self, evaluator):
+        """Return the certificate of the last iterate, or of the average if that is better."""
+        w = self.state.last()[: self.problem.n_weights]
+        if self.balanced:
+            dual = self.regularizer.dual(w, self.state.loss / self.state.n_steps)
+            self.best_dual = max(self.best_dual, dual)
+        last = certify_weights(self.problem, self.regularizer, w, self.best_dual, evaluator)
+        if not self.averaging:
+            return last
+        averaged = certify_weights(
+            self.problem, self.regularizer, self.weights(), self.best_dual, evaluator
+        )
+        return averaged if averaged.primal < last.primal else last

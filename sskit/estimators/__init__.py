@@ -1,0 +1,6 @@
+"""Estimators: what users fit."""
+
+from sskit.estimators.classifier import StructSVMClassifier
+from sskit.estimators.tagger import SequenceTagger
+
+__all__ = ["SequenceTagger", "StructSVMClassifier"]

@@ -1,0 +1,362 @@
+"""Sequence tagging."""
+
+import numbers
+
+import numpy as np
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from sskit.estimators._base import (
+    StructuredEstimator,
+    block_weights,
+    check_sample_weight,
+)
+from sskit.estimators._callbacks import with_callbacks
+from sskit.models._transitions import resolve_transitions
+from sskit.models.chain import ChainModel, default_lam, token_costs
+from sskit.utils.ragged import split, stack_labels, stack_sequences
+
+
+class SequenceTagger(StructuredEstimator):
+    r"""Labels for all tokens of a sequence, learnt with the structured hinge loss.
+
+    The score of a labelling is :math:`\sum_t \langle c_{y_t}, x_t \rangle + \sum_t
+    A_{y_{t-1} y_t} + s_{y_1} + e_{y_T}`; the best labelling is found exactly (Viterbi). Training
+    minimises :math:`P(w) = \tfrac{\lambda}{2} \|w\|^2 + \sum_i c_i \max_y [L_i(y) +
+    \text{score}(x_i, y) - \text{score}(x_i, y_i)]` over all weights together and proves how
+    close it came. The weights c_i are proportional to the sample weights and sum to one.
+
+    Parameters
+    ----------
+    lam : float, default=None
+        Regularisation strength, positive. None means R^2 / (4 n), where R^2 is the mean squared
+        norm of the features of a token and n the number of sequences (the sum of the sample
+        weights), so that neither the scale of the features nor the amount of data asks for
+        another value; see the user guide for how it was chosen.
+    rescaling : {"margin"}, default="margin"
+        Surrogate of the loss: margin rescaling.
+    solver : {"auto", "bcfw", "fw", "ssg"} or solver object, default="auto"
+        Block-coordinate Frank-Wolfe (which "auto" chooses), batch Frank-Wolfe, stochastic
+        subgradient, or an object of `sskit.solvers`, which has further options.
+    steps : {"auto", "fw"}, default="auto"
+        Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
+    sampling : {"auto", "permutation", "uniform"}, default="auto"
+        Order of the training pairs for the solvers "bcfw" and "ssg".
+    cache : {"auto", False}, default="auto"
+        Whether "bcfw" steps towards stored planes too.
+    loss : {"hamming", "hamming_sum"}, default="hamming_sum"
+        Task loss of a sequence: the share of wrong tokens, or their number.
+    class_weight : dict or "balanced", default=None
+        Factors of the loss of a token by its true label; "balanced" makes all labels weigh the
+        same.
+    transitions : {"bio"} or array-like of shape (n_classes, n_classes) of bool, default=None
+        Which transitions, from row to column of the sorted labels, may occur; None allows all.
+        "bio" allows what the BIO scheme does, also for the first label.
+    kernel : {"linear"}, default="linear"
+        Kernel.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Kernel coefficient, as in :class:`sklearn.svm.SVC`; the linear kernel has none.
+    degree : int, default=3
+        Degree of the polynomial kernel; the linear kernel has none.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels; the linear kernel has none.
+    bounds : tuple (lower, upper) or dict of such tuples, default=None
+        Box on the weights. A bound is a number, None, or an array over the flat weight vector
+        (coef_ by columns, transitions_ by rows, start_, end_); in a dict by the blocks "coef",
+        "transitions", "start" and "end" a bound has the shape of the block.
+    tol : float, default=1e-2
+        Relative tolerance: the fit stops when the duality gap is at most tol * P(0), where
+        P(0), the objective at w = 0, is the mean of the largest losses.
+    max_iter : int, default=1000
+        Largest number of passes over the data.
+    warm_start : bool, default=False
+        Only False is available.
+    n_jobs : int, default=None
+        Number of threads for exact passes and prediction. The result does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the training pairs.
+    verbose : int, default=0
+        Above 0, exact passes are logged at level INFO by the logger "sskit".
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_classes, n_features)
+        Weights of the features of a token.
+    transitions_ : ndarray of shape (n_classes, n_classes)
+        Weights of the transitions, from row to column.
+    start_, end_ : ndarray of shape (n_classes,)
+        Weights of the first and of the last label.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    lam_ : float
+        The regularisation strength that was used.
+    dual_gap_ : float
+        Duality gap P(w) - D, absolute: P(w) is at most this far above the optimum.
+    primal_objective_, dual_objective_ : float
+        P(w) and D.
+    certified_ : bool
+        Whether the gap is a certificate, from an exact pass with an exact oracle.
+    n_iter_ : int
+        Passes over the data.
+    n_oracle_calls_ : int
+        Calls of the oracle, those of the exact passes included.
+    history_ : dict of ndarray
+        Arrays of equal length, an entry for each exact pass: n_passes, n_oracle_calls, time
+        (seconds), primal, dual, gap (absolute).
+    solver_ : solver object
+        The solver that was used, with every "auto" replaced.
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    Raises
+    ------
+    ValueError
+        In fit and predict, for wrong parameters or data, with the name of the item.
+    NotImplementedError
+        In fit, for values that have a place in the interface but are not available yet.
+
+    References
+    ----------
+    Taskar, Guestrin, Koller (2003). Max-margin Markov networks. NIPS.
+
+    Tsochantaridis, Joachims, Hofmann, Altun (2005). Large margin methods for structured and
+    interdependent output variables. JMLR 6.
+
+    Examples
+    --------
+    >>> from sskit import SequenceTagger
+    >>> from sskit.datasets import make_digit_strings
+    >>> X, y = make_digit_strings(60, random_state=0)
+    >>> tagger = SequenceTagger(random_state=0).fit(X[:50], y[:50])
+    >>> tagger.predict(X[50:])[0].shape == y[50].shape
+    True
+    >>> tagger.certified_
+    True
+    """
+
+    _parameter_constraints = {
+        **StructuredEstimator._parameter_constraints,
+        "loss": [StrOptions({"hamming", "hamming_sum"})],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "transitions": [StrOptions({"bio"}), "array-like", None],
+    }
+
+    def __init__(
+        self,
+        lam=None,
+        *,
+        rescaling="margin",
+        solver="auto",
+        steps="auto",
+        sampling="auto",
+        cache="auto",
+        loss="hamming_sum",
+        class_weight=None,
+        transitions=None,
+        kernel="linear",
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        bounds=None,
+        tol=1e-2,
+        max_iter=1000,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.lam = lam
+        self.rescaling = rescaling
+        self.solver = solver
+        self.steps = steps
+        self.sampling = sampling
+        self.cache = cache
+        self.loss = loss
+        self.class_weight = class_weight
+        self.transitions = transitions
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.bounds = bounds
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : list of n_samples matrices (T_i, n_features), or array (n_samples, T, n_features)
+            Features of the tokens, dense or sparse; also a RaggedArray.
+        y : list of n_samples sequences (T_i,)
+            Labels of the tokens, of any sortable type.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the sequences.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the data are wrong; then the estimator stays as it was.
+        """
+        solver = self._check_parameters()
+        stacked = stack_sequences(X)
+        target = stack_labels(y, stacked.lengths)
+        weight = check_sample_weight(sample_weight, len(stacked))
+        classes, labels = np.unique(target, return_inverse=True)
+        allowed = resolve_transitions(self.transitions, classes, labels, stacked.offsets)
+        n_features = stacked.values.shape[1]
+        model = ChainModel(n_features, len(classes), *allowed)
+        problem = model.bind(
+            stacked,
+            labels,
+            token_costs(self.loss, self.class_weight, classes, labels, stacked.lengths),
+            block_weights(len(stacked), weight),
+        )
+
+        def name_weights(w):
+            blocks = model.layout.split(w)
+            return {
+                "coef_": np.ascontiguousarray(blocks["coef"]),
+                "transitions_": blocks["transitions"].copy(),
+                "start_": blocks["start"].copy(),
+                "end_": blocks["end"].copy(),
+                "classes_": classes,
+                "n_features_in_": n_features,
+                "_allowed": allowed,
+            }
+
+        fitted = self._solve(
+            solver,
+            problem,
+            model.layout,
+            default_lam(stacked, weight) if self.lam is None else float(self.lam),
+            name_weights,
+            X=X,
+            y=y,
+            metadata={"sample_weight": sample_weight},
+        )
+        self._set_fitted(fitted)
+        return self
+
+    def _decoder(self, X):
+        """Return the decoder of checked sequences, and where they begin."""
+        check_is_fitted(self)
+        stacked = stack_sequences(
+            X, n_features=self.n_features_in_, estimator_name=type(self).__name__
+        )
+        model = ChainModel(self.n_features_in_, len(self.classes_), *self._allowed)
+        model.check_lengths(stacked.lengths)
+        w = model.layout.join(
+            {
+                "coef": self.coef_,
+                "transitions": self.transitions_,
+                "start": self.start_,
+                "end": self.end_,
+            }
+        )
+        return model.decoder(stacked, w, self.n_jobs), stacked.offsets
+
+    def predict(self, X):
+        """Return the best labels of each sequence.
+
+        Parameters
+        ----------
+        X : list of n_samples matrices (T_i, n_features), or array (n_samples, T, n_features)
+            Features of the tokens, dense or sparse; also a RaggedArray.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,), object
+            Each item is an ndarray of shape (T_i,) of labels.
+        """
+        decoder, offsets = self._decoder(X)
+        return split(self.classes_[decoder.best()], offsets)
+
+    def predict_topk(self, X, k, *, return_scores=False):
+        """Return the k best labellings of each sequence.
+
+        Parameters
+        ----------
+        X : list of n_samples matrices (T_i, n_features), or array (n_samples, T, n_features)
+            Features of the tokens.
+        k : int
+            Number of labellings; fewer are returned where fewer exist.
+        return_scores : bool, default=False
+            Whether to return their scores too.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,), object
+            Each item is an ndarray of shape (m, T_i), m <= k, of labels, best first.
+        scores : ndarray of shape (n_samples,), object
+            Each item is an ndarray of shape (m,); only if `return_scores`.
+        """
+        if not isinstance(k, numbers.Integral) or isinstance(k, bool) or k < 1:
+            raise ValueError(f"k must be a positive integer, got {k!r}")
+        decoder, _ = self._decoder(X)
+        labels, scores = decoder.top_k(int(k))
+        for i, states in enumerate(labels):
+            labels[i] = self.classes_[states]
+        return (labels, scores) if return_scores else labels
+
+    def decision_function(self, X):
+        """Return the max-marginals: for each token and label the best score with that label.
+
+        Parameters
+        ----------
+        X : list of n_samples matrices (T_i, n_features), or array (n_samples, T, n_features)
+            Features of the tokens.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,), object
+            Each item is an ndarray of shape (T_i, n_classes): the highest score of a labelling
+            of the sequence that has this label at this token; -inf if none is allowed.
+        """
+        decoder, offsets = self._decoder(X)
+        return split(decoder.max_marginals(), offsets)
+
+    def score(self, X, y, sample_weight=None):
+        """Return the token accuracy: the share of tokens with the right label.
+
+        Parameters
+        ----------
+        X : list of n_samples matrices (T_i, n_features), or array (n_samples, T, n_features)
+            Features of the tokens.
+        y : list of n_samples sequences (T_i,)
+            True labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the sequences; each counts for all tokens of its sequence.
+
+        Returns
+        -------
+        score : float
+            Between 0 and 1.
+        """
+        predicted = self.predict(X)
+        lengths = [len(labels) for labels in predicted]
+        weight = check_sample_weight(sample_weight, len(lengths))
+        right = np.concatenate(list(predicted)) == stack_labels(y, lengths)
+        return float(
+            np.average(right, weights=None if weight is None else np.repeat(weight, lengths))
+        )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "sequence_tagger"
+        tags.target_tags.required = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.three_d_array = True
+        tags.input_tags.sparse = True
+        return tags

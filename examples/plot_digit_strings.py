@@ -1,0 +1,75 @@
+"""
+Reading handwritten digit strings
+=================================
+
+A tagger knows which digits like to follow which; a classifier of single digits does not. Here both
+are trained on the same images, made hard to read by noise, and the strings on which they disagree
+are drawn.
+"""
+
+# %%
+# The data: strings of images, 8 x 8 pixels and a constant per digit, with noise on top.
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+from sskit import SequenceTagger, StructSVMClassifier
+from sskit.datasets import make_digit_strings
+
+rng = np.random.default_rng(0)
+X, y = make_digit_strings(400, random_state=0)
+X = [images + rng.normal(scale=0.3, size=images.shape) for images in X]
+X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, random_state=0)
+
+# %%
+# Train the tagger on strings and the classifier on the same digits one by one.
+
+tagger = SequenceTagger(lam=0.01, random_state=0).fit(X_train, y_train)
+classifier = StructSVMClassifier(lam=0.01, random_state=0)
+classifier.fit(np.vstack(X_train), np.concatenate(y_train))
+
+together = tagger.predict(X_test)
+alone = [classifier.predict(images) for images in X_test]
+truth = np.concatenate(y_test)
+print(f"tagger      {np.mean(np.concatenate(list(together)) == truth):.3f} of the digits right")
+print(f"classifier  {np.mean(np.concatenate(alone) == truth):.3f} of the digits right")
+
+# %%
+# The strings on which the two differ most. Wrong digits are red.
+
+disagreement = [np.sum(a != b) for a, b in zip(together, alone, strict=True)]
+shown = np.argsort(disagreement)[::-1][:5]
+fig, axes = plt.subplots(len(shown), 1, figsize=(7, 1.9 * len(shown)), layout="constrained")
+for ax, i in zip(axes, shown, strict=True):
+    ax.imshow(np.hstack(X_test[i][:, :64].reshape(-1, 8, 8)), cmap="gray_r")
+    ax.set(xticks=[], yticks=[], ylim=(20, -0.5))
+    rows = {"truth": y_test[i], "tagger": together[i], "classifier": alone[i]}
+    for row, (name, labels) in enumerate(rows.items()):
+        height = 10 + 3.8 * row
+        ax.text(-1, height, name, ha="right", va="center", fontsize=9)
+        for t, (label, right) in enumerate(zip(labels, y_test[i], strict=True)):
+            color = "tab:red" if label != right else "black"
+            ax.text(8 * t + 3.5, height, str(label), ha="center", va="center", color=color)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+fig.suptitle("Same images, with and without their neighbours")
+plt.show()
+
+# %%
+# What the tagger has learned about neighbours: the weight of each pair of digits.
+
+fig, ax = plt.subplots(figsize=(5, 4), layout="constrained")
+limit = np.abs(tagger.transitions_).max()
+image = ax.imshow(tagger.transitions_, cmap="RdBu_r", vmin=-limit, vmax=limit)
+ax.set(
+    xticks=range(len(tagger.classes_)),
+    yticks=range(len(tagger.classes_)),
+    xticklabels=tagger.classes_,
+    yticklabels=tagger.classes_,
+    xlabel="digit",
+    ylabel="digit before it",
+    title="Transition weights",
+)
+fig.colorbar(image)
+plt.show()

@@ -1,0 +1,256 @@
+"""The dual point: weights on simplices, mixes of planes, saving, another lam."""
+
+import pickle
+
+import numpy as np
+import pytest
+from helpers.toys import TOYS, chain_toy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sskit.core._dual import DualState
+from sskit.solvers import BCFW
+from sskit.solvers._probe import DualProbe
+
+LAM = 0.1
+ACTIONS = st.lists(
+    st.tuples(
+        st.sampled_from(["step", "cached", "shift", "evict", "assign"]),
+        st.integers(0, 3),
+        st.integers(0, 6),
+        st.floats(0.0, 1.0),
+    ),
+    max_size=25,
+)
+
+
+class Mirror:
+    """Moves a dual point as a solver with a cache would, next to plain sums of all planes."""
+
+    def __init__(self, seed=0):
+        self.toy = chain_toy(seed, n=4, n_states=2, lengths=(1, 2, 3))
+        self.probe = DualProbe(self.toy.problem, DualState(self.toy.problem))
+        self.dual = self.probe.dual
+        self.alpha = [np.zeros(len(loss)) for loss in self.toy.pairs.loss]
+        for i, labels in enumerate(self.toy.pairs.labels):
+            truth = self.probe.truth(i)
+            self.alpha[i][[np.array_equal(states, truth) for states in labels]] = 1.0
+
+    def plane(self, i, y):
+        words = np.asarray(self.toy.pairs.labels[i][y], dtype=np.int32)
+        return words, self.probe.plane(i, words), self.toy.pairs.loss[i][y]
+
+    def step(self, i, y, gamma, cached):
+        """Move towards labelling y, storing it if asked."""
+        words, psi, loss = self.plane(i, y)
+        slot = self.probe.insert(i, words, loss) if cached else self.probe.find(i, words)
+        mix_loss = self.dual.mix(i)[2]
+        self.probe.advance(i, psi - self.probe.mix(i), gamma, gamma * (loss - mix_loss))
+        self.probe.blend(i, slot, gamma)
+        self.alpha[i] *= 1.0 - gamma
+        self.alpha[i][y] += gamma
+
+    def shift(self, i, a, b, share):
+        """Move weight between two stored planes, as a pairwise step does."""
+        words, weights, losses, _ = self.dual.planes(i)
+        if len(words) < 2:
+            return
+        source, target = a % len(words), b % len(words)
+        amount = weights[source] if share > 0.8 else share * weights[source]
+        delta = self.probe.plane(i, words[target]) - self.probe.plane(i, words[source])
+        self.probe.advance(i, delta, amount, amount * (losses[target] - losses[source]))
+        self.probe.shift(i, source, target, amount)
+        for slot, change in ((source, -amount), (target, amount)):
+            labels = self.toy.pairs.labels[i]
+            y = next(y for y, s in enumerate(labels) if np.array_equal(s, words[slot]))
+            self.alpha[i][y] += change
+        if share > 0.8 and source != target:
+            assert self.dual.planes(i)[1][source] == 0.0
+
+    def evict(self, i, slot):
+        """Evict a stored plane: the block's vector stays, to the bit."""
+        words, weights, _, rest = self.dual.planes(i)
+        if not len(words):
+            return
+        slot %= len(words)
+        before, loss = self.probe.mix(i), self.dual.mix(i)[2]
+        self.probe.evict(i, slot)
+        np.testing.assert_array_equal(self.probe.mix(i), before)
+        left, left_weights, _, left_rest = self.dual.planes(i)
+        assert self.dual.mix(i)[2] == loss
+        assert self.probe.find(i, words[slot]) == -1
+        assert left_rest == rest + weights[slot]
+        assert len(left) == len(words) - 1
+        for p, kept in enumerate(words):
+            if p != slot:
+                assert left_weights[self.probe.find(i, kept)] == weights[p]
+
+    def assign(self, i, y):
+        """Make the block one plane."""
+        _, psi, loss = self.plane(i, y)
+        self.probe.assign(i, psi, loss)
+        self.alpha[i][:] = 0.0
+        self.alpha[i][y] = 1.0
+
+    def check(self):
+        rng = np.random.default_rng(0)
+        for i in range(self.toy.pairs.n):
+            words, weights, losses, rest = self.dual.planes(i)
+            assert (weights >= 0).all()
+            assert rest >= 0
+            assert weights.sum() + rest == pytest.approx(1.0, abs=1e-12)
+            assert len({row.tobytes() for row in words}) == len(words)
+            for row, loss in zip(words, losses, strict=True):
+                y = [row.tolist() == list(states) for states in self.toy.pairs.labels[i]]
+                assert loss == self.toy.pairs.loss[i][np.argmax(y)]
+            mix = self.probe.mix(i)
+            vector = self.toy.assemble(mix, i)
+            np.testing.assert_allclose(vector, self.alpha[i] @ self.toy.pairs.psi[i], atol=1e-12)
+            index, value, loss = self.dual.mix(i)
+            assert len(set(index.tolist())) == len(index)
+            np.testing.assert_array_equal(mix[index], value)
+            assert loss == pytest.approx(self.alpha[i] @ self.toy.pairs.loss[i], abs=1e-12)
+            theta = rng.normal(size=self.toy.problem.max_statistics)
+            assert self.probe.dot(i, theta) == pytest.approx(mix @ theta, abs=1e-12)
+
+    def run(self, actions):
+        for name, i, number, share in actions:
+            y = number % len(self.alpha[i])
+            if name in ("step", "cached"):
+                self.step(i, y, share, name == "cached")
+            elif name == "shift":
+                self.shift(i, number, number + 1, share)
+            elif name == "evict":
+                self.evict(i, number)
+            else:
+                self.assign(i, y)
+            self.check()
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(ACTIONS)
+def test_weights_stay_on_the_simplex_and_mixes_follow(actions):
+    Mirror().run(actions)
+
+
+def test_many_planes_grow_and_are_stored_once():
+    mirror = Mirror()
+    planes = [mirror.plane(2, y) for y in range(8)]
+    slots = [mirror.probe.insert(2, words, loss) for words, _, loss in planes]
+    assert slots == list(range(8))
+    assert [mirror.probe.insert(2, words, loss) for words, _, loss in planes] == slots
+    assert [mirror.probe.find(2, words) for words, _, _ in planes] == slots
+    mirror.check()
+
+
+def busy_dual(toy, n_passes=4, lam=LAM):
+    """A dual point with stored planes and its regularizer."""
+    run = BCFW().start(toy.problem, toy.regularizer(lam), np.random.RandomState(0))
+    for _ in range(n_passes):
+        run.run_pass()
+    probe = DualProbe(toy.problem, run.dual)
+    for i in range(toy.pairs.n):
+        for y in (0, -1):
+            words = np.atleast_1d(toy.pairs.labels[i][y])
+            slot = probe.insert(i, words, toy.pairs.loss[i][y])
+            psi, mix_loss = probe.plane(i, words), run.dual.mix(i)[2]
+            probe.advance(i, psi - probe.mix(i), 0.25, 0.25 * (toy.pairs.loss[i][y] - mix_loss))
+            probe.blend(i, slot, 0.25)
+    run.dual.rebuild(toy.problem, run.regularizer)
+    return run.dual, run.regularizer
+
+
+@pytest.mark.parametrize("name", TOYS)
+@pytest.mark.parametrize("pickled", [False, True])
+def test_save_and_restore_give_the_same_bits(name, pickled):
+    toy = TOYS[name](2)
+    dual, regularizer = busy_dual(toy)
+    saved = dual.save()
+    if pickled:
+        saved = pickle.loads(pickle.dumps(saved))
+    other = DualState(toy.problem)
+    other.restore(saved)
+    for key, value in dual.save().items():
+        np.testing.assert_array_equal(other.save()[key], value)
+        assert other.save()[key].dtype == value.dtype
+    fresh = toy.regularizer(LAM)
+    other.rebuild(toy.problem, fresh)
+    np.testing.assert_array_equal(fresh.coef(), regularizer.coef())
+
+
+def test_restore_forgets_what_was_there():
+    toy = chain_toy(2)
+    dual, _ = busy_dual(toy)
+    dual.restore(DualState(toy.problem).save())
+    assert not dual.losses().any()
+    assert all(dual.planes(i)[3] == 1.0 and not len(dual.planes(i)[0]) for i in range(5))
+
+
+def test_restore_refuses_another_number_of_blocks():
+    saved = DualState(chain_toy(0, n=4).problem).save()
+    with pytest.raises(ValueError, match="has 4 blocks but the problem has 5"):
+        DualState(chain_toy(0, n=5).problem).restore(saved)
+
+
+@pytest.mark.parametrize("factor", [0.5, 0.01, 1.0, 3.0])
+@pytest.mark.parametrize("bounded", [False, True])
+@pytest.mark.parametrize("name", TOYS)
+def test_change_lam(name, bounded, factor):
+    toy = TOYS[name](4)
+    box = (np.full(toy.pairs.d, -0.1), np.full(toy.pairs.d, 0.1)) if bounded else None
+    dual, _ = busy_dual(toy)
+    regularizer = toy.regularizer(LAM, box)
+    dual.rebuild(toy.problem, regularizer)
+    old_w, old_v = regularizer.coef(), np.array(regularizer.v)
+    old_weights = [dual.planes(i)[1] for i in range(toy.pairs.n)]
+    dual.change_lam(toy.problem, regularizer, factor * LAM)
+    assert regularizer.lam == factor * LAM
+    if factor <= 1:
+        np.testing.assert_array_equal(regularizer.coef(), old_w)
+    else:
+        np.testing.assert_allclose(regularizer.v, old_v / factor, rtol=1e-14)
+        for i, weights in enumerate(old_weights):
+            np.testing.assert_array_equal(dual.planes(i)[1], weights)
+    for i in range(toy.pairs.n):
+        _, weights, _, rest = dual.planes(i)
+        assert min(weights.min(), rest) >= 0
+        assert weights.sum() + rest == pytest.approx(1.0, abs=1e-13)
+    # the dual value from scratch, and v is what the blocks say
+    loss = float(toy.pairs.c @ dual.losses())
+    value = regularizer.dual(np.asarray(regularizer.v)[: toy.pairs.d], loss)
+    assert value == pytest.approx(toy.dual(dual, factor * LAM, box), abs=1e-12)
+    v, _ = toy.dual_sum(dual, factor * LAM)
+    np.testing.assert_allclose(toy.flat(np.asarray(regularizer.v)[: toy.pairs.d]), v, atol=1e-12)
+
+
+def test_stored_truth_receives_the_weight():
+    toy = chain_toy(4)
+    dual, regularizer = busy_dual(toy)
+    probe = DualProbe(toy.problem, dual)
+    slot = probe.insert(0, probe.truth(0), 0.0)
+    _, before, _, rest = dual.planes(0)
+    dual.change_lam(toy.problem, regularizer, 0.25 * LAM)
+    _, after, _, new_rest = dual.planes(0)
+    assert after[slot] == pytest.approx(0.25 * before[slot] + 0.75)
+    assert new_rest == pytest.approx(0.25 * rest, abs=1e-14)
+
+
+@pytest.mark.parametrize("name", TOYS)
+def test_rebuild_undoes_drift_only(name):
+    toy = TOYS[name](5, form="csr")
+    run = BCFW().start(toy.problem, toy.regularizer(0.01), np.random.RandomState(0))
+    for _ in range(2000):
+        run.run_pass()
+    moved = run.weights()
+    run.dual.rebuild(toy.problem, run.regularizer)
+    np.testing.assert_allclose(run.weights(), moved, rtol=0, atol=1e-9 * np.abs(moved).max())
+    v, _ = toy.dual_sum(run.dual, 0.01)
+    np.testing.assert_allclose(toy.flat(run.weights()), v, atol=1e-12)
+
+
+def test_probe_refuses_slots_that_do_not_exist():
+    mirror = Mirror()
+    with pytest.raises(IndexError, match="slot 0 of 0"):
+        mirror.probe.blend(0, 0, 0.5)
+    with pytest.raises(IndexError, match="rest plane"):
+        mirror.probe.evict(0, -1)

@@ -1,0 +1,101 @@
+"""Regularizers: lam, the dual sum v, and its image w."""
+
+import numpy as np
+import pytest
+from helpers.paper import dual_value
+from helpers.toys import TOYS
+
+from sskit.core._dual import DualState
+from sskit.core._regularizer import BoxRegularizer, Regularizer
+from sskit.solvers._probe import DualProbe
+
+
+def random_box(rng, d):
+    """Bounds of all kinds: finite, infinite, equal, away from zero."""
+    lower, upper = np.sort(rng.normal(scale=0.3, size=(2, d)), axis=0)
+    lower[rng.random(d) < 0.3] = -np.inf
+    upper[rng.random(d) < 0.3] = np.inf
+    fixed = (rng.random(d) < 0.2) & np.isfinite(lower)
+    upper[fixed] = lower[fixed]
+    return lower, upper
+
+
+def test_without_a_box_v_and_w_are_the_same_memory():
+    regularizer = Regularizer(0.5, 3)
+    regularizer.set_v([1.0, 2.0, 3.0])
+    assert np.shares_memory(regularizer.v, regularizer.w)
+    assert not regularizer.bounded
+    assert regularizer.coef().tolist() == [1.0, 2.0, 3.0]
+    assert not np.shares_memory(regularizer.coef(), regularizer.w)
+
+
+def test_with_a_box_w_starts_inside():
+    regularizer = BoxRegularizer(0.5, np.array([-1.0, 0.5]), np.array([-0.5, np.inf]))
+    assert regularizer.bounded
+    assert regularizer.coef().tolist() == [-0.5, 0.5]
+    assert not np.any(regularizer.v)
+
+
+@pytest.mark.parametrize("name", TOYS)
+@pytest.mark.parametrize("form", ["dense", "csr"])
+def test_w_is_the_image_of_v_after_any_moves(name, form):
+    toy, rng = TOYS[name](0, form=form), np.random.default_rng(0)
+    box = random_box(rng, toy.pairs.d)
+    plain, boxed = toy.regularizer(0.1), toy.regularizer(0.1, box)
+    probe = DualProbe(toy.problem, DualState(toy.problem))
+    expected = np.zeros(toy.pairs.d)
+    for _ in range(60):
+        i = int(rng.integers(toy.pairs.n))
+        words = np.atleast_1d(toy.pairs.labels[i][rng.integers(len(toy.pairs.labels[i]))])
+        delta, step = probe.plane(i, words) * rng.normal(), rng.normal()
+        for regularizer in (plain, boxed):
+            probe.move(regularizer, i, delta, step)
+        expected += step * toy.assemble(delta, i)
+    v = np.asarray(plain.v)[: toy.pairs.d]
+    np.testing.assert_allclose(toy.flat(v), expected, atol=1e-12)
+    np.testing.assert_array_equal(np.asarray(boxed.v), np.asarray(plain.v))
+    np.testing.assert_array_equal(toy.flat(boxed.coef()), np.clip(toy.flat(v), *box))
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+def test_objectives(bounded):
+    rng = np.random.default_rng(1)
+    box = random_box(rng, 6) if bounded else None
+    lam, v, loss = 0.3, rng.normal(size=6), 0.7
+    regularizer = BoxRegularizer(lam, *box) if bounded else Regularizer(lam, 6)
+    w = np.clip(v, *box) if bounded else v
+    np.testing.assert_array_equal(regularizer.image(v), w)
+    assert regularizer.dual(v, loss) == pytest.approx(dual_value(v, loss, lam, box), abs=1e-14)
+    assert regularizer.primal(w, loss) == pytest.approx(lam / 2 * (w @ w) + loss, abs=1e-14)
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+def test_lam_changes_with_v_or_with_the_dual_variables(bounded):
+    rng = np.random.default_rng(2)
+    box = random_box(rng, 5)
+    regularizer = BoxRegularizer(0.5, *box) if bounded else Regularizer(0.5, 5)
+    v = rng.normal(size=5)
+    regularizer.set_v(v)
+    w = regularizer.coef()
+    regularizer.change_lam(0.25)
+    assert regularizer.lam == 0.25
+    np.testing.assert_array_equal(regularizer.coef(), w)
+    regularizer.rescale(1.0)
+    assert regularizer.lam == 1.0
+    np.testing.assert_allclose(np.asarray(regularizer.v)[:5], v / 4)
+    np.testing.assert_allclose(regularizer.coef(), np.clip(v / 4, *box) if bounded else v / 4)
+
+
+def test_dual_never_exceeds_primal_on_a_box():
+    """Weak duality at random points, which the formula with <v - w, w> must keep."""
+    toy, rng = TOYS["multiclass"](0), np.random.default_rng(3)
+    for _ in range(50):
+        box = random_box(rng, toy.pairs.d)
+        alpha = [rng.dirichlet(np.ones(len(loss))) for loss in toy.pairs.loss]
+        weighted = list(zip(toy.pairs.c, alpha, toy.pairs.psi, toy.pairs.loss, strict=True))
+        v = sum(c * a @ psi for c, a, psi, _ in weighted) / 0.1
+        loss = sum(c * a @ losses for c, a, _, losses in weighted)
+        regularizer = BoxRegularizer(0.1, *box)
+        other = np.clip(rng.normal(size=toy.pairs.d), *box)
+        for w in (regularizer.image(v), other):
+            assert regularizer.dual(v, loss) <= toy.pairs.primal(w, 0.1) + 1e-12

@@ -1,0 +1,60 @@
+"""Samplers: the order of the blocks."""
+
+import numpy as np
+import pytest
+
+from sskit.core._sampler import PermutationSampler, Sampler, UniformSampler
+from sskit.solvers._probe import draw
+
+SAMPLERS = [PermutationSampler, UniformSampler]
+
+
+@pytest.mark.parametrize("n_runs", [1, 3])
+def test_permutation_visits_every_block_once_in_each_run(n_runs):
+    order = draw(PermutationSampler(7, np.random.RandomState(0)), 7 * n_runs)[:, 0]
+    for run in order.reshape(n_runs, 7):
+        assert sorted(run) == list(range(7))
+
+
+def test_permutation_of_part_of_a_run_has_no_block_twice():
+    order = draw(PermutationSampler(7, np.random.RandomState(0)), 10)[:, 0]
+    assert len(order) == 10
+    assert len(set(order[:7])) == 7
+    assert len(set(order[7:])) == 3
+
+
+def test_permutations_differ_from_pass_to_pass():
+    sampler = PermutationSampler(20, np.random.RandomState(0))
+    assert draw(sampler, 20)[:, 0].tolist() != draw(sampler, 20)[:, 0].tolist()
+
+
+def test_uniform_frequencies():
+    n_steps, n_blocks = 40_000, 8
+    order = draw(UniformSampler(n_blocks, np.random.RandomState(0)), n_steps)[:, 0]
+    counts = np.bincount(order, minlength=n_blocks)
+    expected = n_steps / n_blocks
+    # chi square with 7 degrees of freedom: 24.3 is its 99.9 % quantile
+    assert ((counts - expected) ** 2 / expected).sum() < 24.3
+    # independent draws: a block follows itself as often as any other
+    assert np.mean(order[1:] == order[:-1]) == pytest.approx(1 / n_blocks, abs=0.01)
+
+
+@pytest.mark.parametrize("kind", SAMPLERS)
+def test_a_seed_fixes_the_order(kind):
+    one, other = (kind(9, np.random.RandomState(5)) for _ in range(2))
+    for _ in range(3):
+        np.testing.assert_array_equal(draw(one, 9), draw(other, 9))
+    assert draw(kind(9, np.random.RandomState(6)), 9)[:, 0].tolist() != draw(one, 9)[:, 0].tolist()
+
+
+@pytest.mark.parametrize("kind", SAMPLERS)
+def test_peek_tells_what_comes(kind):
+    order = draw(kind(5, np.random.RandomState(0)), 5)
+    assert order[:-1, 1].tolist() == order[1:, 0].tolist()
+    assert order[:-2, 2].tolist() == order[2:, 0].tolist()
+    assert order[-1, 1] == order[-1, 2] == order[-2, 2] == -1
+
+
+def test_base_sampler_says_what_is_missing():
+    with pytest.raises(NotImplementedError, match="Sampler must implement begin_pass"):
+        Sampler(3, np.random.RandomState(0)).begin_pass(3)

@@ -1,0 +1,357 @@
+"""The estimators pass scikit-learn's checks and ours, and the tools of scikit-learn take them."""
+
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.base import BaseEstimator, clone
+from sklearn.datasets import load_iris
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.model_selection import (
+    GridSearchCV,
+    HalvingGridSearchCV,
+    KFold,
+    StratifiedKFold,
+    cross_val_predict,
+    cross_validate,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from sskit import SequenceTagger, StructSVMClassifier
+from sskit.datasets import make_chains
+from sskit.metrics import sequence_accuracy_scorer, token_accuracy_scorer
+from sskit.preprocessing import TokenTransformer
+from sskit.solvers import BCFW
+from sskit.utils.estimator_checks import check_ragged_estimator, ragged_estimator_checks
+
+# What scikit-learn expects of LinearSVC, whose solver draws samples too: the check compares
+# decisions to seven digits, while a model is within `tol` of the optimum, on either side.
+EXPECTED_FAILURES = {
+    f"check_sample_weight_equivalence_on_{kind}_data": (
+        "the order of the training pairs is random: two fits agree up to tol, not to seven digits"
+    )
+    for kind in ("dense", "sparse")
+}
+
+
+# Some checks fit data with features around 100, not scaled; the certificate then tells, by a
+# ConvergenceWarning, what LinearSVC tells in the same checks.
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(
+    [StructSVMClassifier()], expected_failed_checks=lambda estimator: EXPECTED_FAILURES
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_expected_failures_are_those_of_linear_svc():
+    registry = pytest.importorskip("sklearn.utils._test_common.instance_generator")
+    theirs = registry.PER_ESTIMATOR_XFAIL_CHECKS[registry.LinearSVC]
+    assert set(EXPECTED_FAILURES) <= set(theirs)
+
+
+@pytest.mark.parametrize("check", ragged_estimator_checks(), ids=lambda check: check.__name__)
+def test_ragged_checks(check):
+    check(SequenceTagger())
+
+
+def test_ragged_checks_on_own_data():
+    X, y = make_chains(14, n_features=5, n_states=2, min_length=2, noise=0.3, random_state=1)
+    labels = [np.array(["no", "yes"])[states] for states in y]
+    check_ragged_estimator(SequenceTagger(lam=0.1, loss="hamming_sum"), X=X, y=labels)
+    with pytest.raises(ValueError, match="X and y must be given together"):
+        check_ragged_estimator(SequenceTagger(), X=X)
+
+
+FAULTY = []
+
+
+def found_by(name):
+    """Put a faulty tagger on the list with the name of the check that must find the fault."""
+
+    def add(cls):
+        FAULTY.append(pytest.param(name, cls, id=cls.__name__))
+        return cls
+
+    return add
+
+
+@found_by("check_parameters")
+class SetParamsReturnsNothing(SequenceTagger):
+    def set_params(self, **params):
+        super().set_params(**params)
+
+
+@found_by("check_tags")
+class TakesMatrices(SequenceTagger):
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = True
+        return tags
+
+
+@found_by("check_representation")
+class Nameless(SequenceTagger):
+    def __repr__(self):
+        return "a tagger"
+
+
+@found_by("check_fit_returns_self_and_sets_attributes")
+class StoresData(SequenceTagger):
+    def fit(self, X, y, sample_weight=None):
+        self.data = X
+        return super().fit(X, y, sample_weight)
+
+
+@found_by("check_nothing_is_modified")
+class ChangesParameter(SequenceTagger):
+    def fit(self, X, y, sample_weight=None):
+        self.lam = 0.5
+        return super().fit(X, y, sample_weight)
+
+
+@found_by("check_nothing_is_modified")
+class ChangesData(SequenceTagger):
+    def fit(self, X, y, sample_weight=None):
+        X[0] += 1
+        return super().fit(X, y, sample_weight)
+
+
+@found_by("check_read_only_data")
+class WritesToData(SequenceTagger):
+    def predict(self, X):
+        X[0][0, 0] += 0
+        return super().predict(X)
+
+
+@found_by("check_predict_returns_object_array")
+class PredictsList(SequenceTagger):
+    def predict(self, X):
+        return list(super().predict(X))
+
+
+@found_by("check_predict_returns_object_array")
+class PredictsMatrixIfItCan(SequenceTagger):
+    def predict(self, X):
+        predicted = super().predict(X)
+        return predicted if len({len(labels) for labels in predicted}) > 1 else np.stack(predicted)
+
+
+@found_by("check_order_of_sequences_to_predict")
+class LooksAtTheWholeSet(SequenceTagger):
+    def predict(self, X):
+        predicted = super().predict(X)
+        predicted[0] = predicted[0][::-1]
+        return predicted
+
+
+@found_by("check_cross_validation")
+class ScoresAtRandom(SequenceTagger):
+    def score(self, X, y, sample_weight=None):
+        return float(np.random.uniform())
+
+
+@found_by("check_sample_weight")
+class IgnoresWeights(SequenceTagger):
+    def fit(self, X, y, sample_weight=None):
+        return super().fit(X, y, None if sample_weight is None else np.arange(1, len(X) + 1))
+
+
+@found_by("check_metadata_routing")
+class ScoresWithoutWeights(SequenceTagger):
+    def score(self, X, y, sample_weight=None):
+        return super().score(X, y, sample_weight) + 0.1 * (sample_weight is None)
+
+    def set_score_request(self, **request):
+        return self
+
+
+@found_by("check_types_of_labels")
+class PredictsStrings(SequenceTagger):
+    def predict(self, X):
+        return np.array([*(labels.astype(str) for labels in super().predict(X)), None], object)[:-1]
+
+
+@found_by("check_bad_data")
+class FailsLate(SequenceTagger):
+    def fit(self, X, y, sample_weight=None):
+        self.classes_ = None
+        return super().fit(X, y, sample_weight)
+
+
+@found_by("check_bad_data")
+class TellsNothing(SequenceTagger):
+    def fit(self, X, y, sample_weight=None):
+        try:
+            return super().fit(X, y, sample_weight)
+        except (ValueError, TypeError):
+            raise ValueError("something is wrong") from None
+
+
+@found_by("check_not_fitted")
+class PredictsUnfitted(SequenceTagger):
+    def predict(self, X):
+        return super().predict(X) if hasattr(self, "classes_") else None
+
+
+@found_by("check_random_state")
+class Unseeded(SequenceTagger):
+    def fit(self, X, y, sample_weight=None):
+        super().fit(X, y, sample_weight)
+        self.coef_ = self.coef_ + np.random.uniform()
+        return self
+
+
+@found_by("check_refit")
+class Remembers(SequenceTagger):
+    def fit(self, X, y, sample_weight=None):
+        start = getattr(self, "start_", np.ones(1)).sum()
+        super().fit(X, y, sample_weight)
+        self.start_ = self.start_ + start
+        return self
+
+
+@found_by("check_pickle")
+class LosesWeights(SequenceTagger):
+    def __getstate__(self):
+        state = BaseEstimator.__getstate__(self)
+        return {**state, "start_": None}
+
+
+@found_by("check_forms_of_X")
+class TakesListsOnly(SequenceTagger):
+    def fit(self, X, y, sample_weight=None):
+        if not isinstance(X, list):
+            raise TypeError("X must be a list")
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize(("name", "cls"), FAULTY)
+def test_ragged_checks_find_faults(name, cls):
+    check = next(check for check in ragged_estimator_checks() if check.__name__ == name)
+    with pytest.raises((AssertionError, TypeError, ValueError, AttributeError)):
+        check(cls())
+
+
+FOLDS = KFold(3)
+
+
+@pytest.fixture(scope="module")
+def chains():
+    X, y = make_chains(36, n_features=6, n_states=3, noise=0.8, random_state=0)
+    return X, [np.array(["a", "b", "c"])[states] for states in y]
+
+
+@pytest.fixture(scope="module")
+def iris():
+    X, y = load_iris(return_X_y=True)
+    return MinMaxScaler().fit_transform(X), y
+
+
+TAGGER = SequenceTagger(tol=0.05, random_state=0)
+CLASSIFIER = StructSVMClassifier(tol=0.05, random_state=0)
+CASES = pytest.mark.parametrize(
+    ("model", "data", "folds"),
+    [
+        pytest.param(TAGGER, "chains", FOLDS, id="SequenceTagger"),
+        pytest.param(
+            CLASSIFIER, "iris", StratifiedKFold(3, shuffle=True, random_state=0), id="classifier"
+        ),
+    ],
+)
+GRID = {"lam": [0.01, 0.1, 1.0]}
+
+
+@CASES
+def test_searches(model, data, folds, request):
+    X, y = request.getfixturevalue(data)
+    one, two = (GridSearchCV(model, GRID, cv=folds, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2))
+    for name in ("mean_test_score", "std_test_score"):
+        np.testing.assert_array_equal(one.cv_results_[name], two.cv_results_[name])
+    assert one.best_params_ == two.best_params_
+    assert one.best_estimator_.lam_ == one.best_params_["lam"]
+    assert one.best_score_ > 0.8
+    assert 0.8 < one.score(X, y) <= 1
+    halving = HalvingGridSearchCV(model, GRID, cv=folds, factor=2, random_state=0).fit(X, y)
+    assert halving.n_iterations_ > 1
+    assert halving.score(X, y) > 0.6
+
+
+@CASES
+def test_cross_validation(model, data, folds, request):
+    X, y = request.getfixturevalue(data)
+    scores = cross_validate(model, X, y, cv=folds, return_estimator=True, return_train_score=True)
+    predicted = cross_val_predict(model, X, y, cv=folds)
+    assert len(predicted) == len(y)
+    for fold, (_, test) in enumerate(folds.split(X, np.zeros(len(X)) if data == "chains" else y)):
+        fitted = scores["estimator"][fold]
+        X_test, y_test = [X[i] for i in test], [y[i] for i in test]
+        assert scores["test_score"][fold] == fitted.score(X_test, y_test)
+        for found, expected in zip(predicted[test], fitted.predict(X_test), strict=True):
+            np.testing.assert_array_equal(found, expected)
+    assert scores["test_score"].mean() > 0.8
+
+
+def test_pipeline_of_tagger(chains):
+    X, y = chains
+    pipeline = make_pipeline(TokenTransformer(StandardScaler()), TAGGER)
+    search = GridSearchCV(
+        pipeline,
+        {"sequencetagger__lam": [0.03, 0.3], "sequencetagger__loss": ["hamming", "hamming_sum"]},
+        scoring={"token": token_accuracy_scorer, "sequence": sequence_accuracy_scorer},
+        refit="sequence",
+        cv=FOLDS,
+    ).fit(X, y)
+    scores = search.cv_results_
+    assert np.isfinite(scores["mean_test_token"]).all()
+    assert (scores["mean_test_token"] >= scores["mean_test_sequence"]).all()
+    assert search.best_estimator_.score(X, y) > 0.8
+
+
+def test_pipeline_of_classifier(iris):
+    X, y = iris
+    pipeline = make_pipeline(StandardScaler(), CLASSIFIER)
+    search = GridSearchCV(
+        pipeline,
+        {"structsvmclassifier__lam": [0.1, 1.0]},
+        scoring=["accuracy", "f1_macro"],
+        refit="f1_macro",
+    ).fit(X, y)
+    assert search.best_score_ > 0.8
+
+
+@CASES
+def test_metadata_routing(model, data, folds, request):
+    X, y = request.getfixturevalue(data)
+    weight = np.random.default_rng(0).uniform(0.1, 3, size=len(X))
+    expected = []
+    for train, test in folds.split(X, np.zeros(len(X)) if data == "chains" else y):
+        fitted = clone(model).fit(
+            [X[i] for i in train], [y[i] for i in train], sample_weight=weight[train]
+        )
+        expected.append(
+            fitted.score([X[i] for i in test], [y[i] for i in test], sample_weight=weight[test])
+        )
+    with config_context(enable_metadata_routing=True):
+        routed = (
+            clone(model).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        )
+        scores = cross_validate(routed, X, y, cv=folds, params={"sample_weight": weight})
+        search = GridSearchCV(routed, {}, cv=folds).fit(X, y, sample_weight=weight)
+    np.testing.assert_array_equal(scores["test_score"], expected)
+    found = [search.cv_results_[f"split{k}_test_score"][0] for k in range(3)]
+    np.testing.assert_array_equal(found, expected)
+    weighted = clone(model).fit(X, y, sample_weight=weight)
+    np.testing.assert_array_equal(search.best_estimator_.coef_, weighted.coef_)
+
+
+@CASES
+def test_parameters_of_a_solver_object_are_searchable(model, data, folds, request):
+    X, y = request.getfixturevalue(data)
+    search = GridSearchCV(
+        clone(model).set_params(solver=BCFW()),
+        {"solver__sampling": ["permutation", "uniform"], "solver__averaging": [True, False]},
+        cv=folds,
+    ).fit(X, y)
+    assert search.best_estimator_.solver_.sampling in ("permutation", "uniform")

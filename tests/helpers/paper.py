@@ -1,0 +1,151 @@
+"""Structured SVMs by enumeration, in the letters of the papers and in plain NumPy.
+
+Nothing of the package is used: a training pair is the list of all its labellings, each with
+psi_i(y) = phi(x_i, y_i) - phi(x_i, y) as a dense vector and its loss.
+"""
+
+import itertools
+
+import numpy as np
+
+# Labellings whose values differ by less are equally good; the first one counts.
+TIE = 1e-12
+
+
+def chain_feature(x, y, n_states):
+    """phi(x, y) of a chain: nodes (K, p), transitions (K, K), start (K,), end (K,), by rows."""
+    nodes = np.zeros((n_states, x.shape[1]))
+    transitions = np.zeros((n_states, n_states))
+    start, end = np.zeros(n_states), np.zeros(n_states)
+    for t in range(len(y)):
+        nodes[y[t]] += x[t]
+    for t in range(1, len(y)):
+        transitions[y[t - 1], y[t]] += 1.0
+    start[y[0]] += 1.0
+    end[y[-1]] += 1.0
+    return np.concatenate([nodes.ravel(), transitions.ravel(), start, end])
+
+
+def multiclass_feature(x, y, n_classes, intercept):
+    """phi(x, y) of a multiclass model: the features (K, p) and the constant (K,) of class y."""
+    coef, constant = np.zeros((n_classes, len(x))), np.zeros(n_classes)
+    coef[y] = x
+    constant[y] = 1.0
+    return np.concatenate([coef.ravel(), constant]) if intercept else coef.ravel()
+
+
+class Enumerated:
+    """Training pairs with all of their labellings.
+
+    psi[i] (m_i, d) and loss[i] (m_i,) have a row for each labelling in labels[i]; c (n,) are the
+    weights of the pairs.
+    """
+
+    def __init__(self, psi, loss, labels, c):
+        self.psi, self.loss, self.labels, self.c = psi, loss, labels, c
+        self.n, self.d = len(psi), psi[0].shape[1]
+
+    def best(self, i, w):
+        """Row of the most violating labelling of pair i; of several the first one."""
+        values = self.loss[i] - self.psi[i] @ w
+        return int(np.flatnonzero(values >= values.max() - TIE)[0])
+
+    def hinge(self, i, w):
+        return float((self.loss[i] - self.psi[i] @ w).max())
+
+    def primal(self, w, lam):
+        """P(w) = lam/2 ||w||^2 + sum_i c_i H_i(w)."""
+        hinges = [self.hinge(i, w) for i in range(self.n)]
+        return 0.5 * lam * float(w @ w) + float(self.c @ hinges)
+
+
+def dual_value(v, loss, lam, box=None):
+    """D at the dual sum v and the mean loss, w = v or clip(v) on a box."""
+    w = v if box is None else np.clip(v, *box)
+    return loss - 0.5 * lam * float(w @ w) - lam * float((v - w) @ w)
+
+
+def enumerate_chains(X, y, n_states, c, *, mean=True, allowed=None):
+    """All labellings of chains with the Hamming loss (per token, or their number).
+
+    Ordered by their last state, then the one before, ...: the order in which the Viterbi
+    algorithm of the package breaks ties.
+    """
+    psi, loss, labels = [], [], []
+    for x, truth in zip(X, y, strict=True):
+        found = [np.array(states) for states in itertools.product(range(n_states), repeat=len(x))]
+        if allowed is not None:
+            found = [states for states in found if allowed[states[:-1], states[1:]].all()]
+        found.sort(key=lambda states: tuple(states[::-1]))
+        right = chain_feature(x, truth, n_states)
+        psi.append(np.array([right - chain_feature(x, states, n_states) for states in found]))
+        wrong = np.array([np.sum(states != truth) for states in found], dtype=float)
+        loss.append(wrong / len(x) if mean else wrong)
+        labels.append(found)
+    return Enumerated(psi, loss, labels, c)
+
+
+def enumerate_classes(X, y, n_classes, c, intercept):
+    """All classes of rows with the zero-one loss, the true one first."""
+    psi, loss, labels = [], [], []
+    for x, truth in zip(X, y, strict=True):
+        found = [truth, *(k for k in range(n_classes) if k != truth)]
+        right = multiclass_feature(x, truth, n_classes, intercept)
+        psi.append(
+            np.array([right - multiclass_feature(x, k, n_classes, intercept) for k in found])
+        )
+        loss.append(np.array([float(k != truth) for k in found]))
+        labels.append(found)
+    return Enumerated(psi, loss, labels, c)
+
+
+def bcfw(pairs, lam, order, box=None):
+    """Lacoste-Julien et al. 2013, algorithm 4; yields (w, l, w_i, l_i) after every step.
+
+    With a box, w = clip(v) is where the oracle is asked, as in Osokin et al. 2016, appendix H.
+    """
+    w_i, l_i = np.zeros((pairs.n, pairs.d)), np.zeros(pairs.n)
+    v, loss = np.zeros(pairs.d), 0.0
+    for i in order:
+        w = v if box is None else np.clip(v, *box)
+        y = pairs.best(i, w)
+        w_s = pairs.c[i] / lam * pairs.psi[i][y]
+        l_s = pairs.c[i] * pairs.loss[i][y]
+        slope = lam * (w_i[i] - w_s) @ w - l_i[i] + l_s
+        curvature = lam * (w_i[i] - w_s) @ (w_i[i] - w_s)
+        gamma = 0.0 if slope <= 0 else 1.0 if slope >= curvature else slope / curvature
+        v = v + gamma * (w_s - w_i[i])
+        loss = loss + gamma * (l_s - l_i[i])
+        w_i[i] += gamma * (w_s - w_i[i])
+        l_i[i] += gamma * (l_s - l_i[i])
+        yield v, loss, w_i, l_i
+
+
+def frank_wolfe(pairs, lam, n_steps):
+    """Lacoste-Julien et al. 2013, algorithm 2 with line search; yields (w, l) after every step."""
+    w, loss = np.zeros(pairs.d), 0.0
+    for _ in range(n_steps):
+        rows = [pairs.best(i, w) for i in range(pairs.n)]
+        w_s = sum(pairs.c[i] / lam * pairs.psi[i][y] for i, y in enumerate(rows))
+        l_s = sum(pairs.c[i] * pairs.loss[i][y] for i, y in enumerate(rows))
+        slope = lam * (w - w_s) @ w - loss + l_s
+        curvature = lam * (w - w_s) @ (w - w_s)
+        gamma = np.clip(slope / curvature, 0.0, 1.0)
+        w, loss = w + gamma * (w_s - w), loss + gamma * (l_s - loss)
+        yield w, loss
+
+
+def subgradient(pairs, lam, order):
+    """Stochastic subgradient steps of size 1 / (lam k); yields w after every step."""
+    w = np.zeros(pairs.d)
+    for k, i in enumerate(order, start=1):
+        y = pairs.best(i, w)
+        gradient = lam * w - pairs.n * pairs.c[i] * pairs.psi[i][y]
+        w = w - gradient / (lam * k)
+        yield w
+
+
+def weighted_average(iterates):
+    """sum_k 2 k / (K (K + 1)) w_k."""
+    iterates = np.array(iterates)
+    return np.average(iterates, axis=0, weights=np.arange(1, len(iterates) + 1))

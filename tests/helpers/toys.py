@@ -1,0 +1,127 @@
+"""Toy problems twice: bound to a model of the package, and enumerated."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from helpers.paper import Enumerated, dual_value, enumerate_chains, enumerate_classes
+from sskit.core._problem import block_weights
+from sskit.core._regularizer import BoxRegularizer, Regularizer
+from sskit.models.chain import ChainModel
+from sskit.models.multiclass import MulticlassModel
+from sskit.solvers._probe import DualProbe
+from sskit.utils import RaggedArray
+
+
+@dataclass
+class Toy:
+    """A problem, its enumeration, and the way between their orders of the weights."""
+
+    problem: object
+    layout: object
+    pairs: Enumerated
+    X: list
+    n_states: int
+
+    def flat(self, w):
+        """Weights of the package in the order of the reference: block by block, by rows."""
+        return np.concatenate([block.ravel() for block in self.layout.split(w).values()])
+
+    def unflat(self, w):
+        """The inverse of `flat`."""
+        out, start = np.empty(len(w)), 0
+        for block in self.layout.split(out).values():
+            block[...] = w[start : start + block.size].reshape(block.shape)
+            start += block.size
+        return out
+
+    def regularizer(self, lam, box=None):
+        """Regularizer for a box in the order of the reference."""
+        if box is None:
+            return Regularizer(lam, self.problem.n_weights)
+        return BoxRegularizer(lam, *(self.unflat(bound) for bound in box))
+
+    def assemble(self, q, i):
+        """B_i q from the documented places of the statistics, in the order of the reference."""
+        n_states, x = self.n_states, self.X[i]
+        stride = -(-n_states // 8) * 8
+        if x.ndim == 1:
+            coef = np.outer(q[:n_states], x)
+            return np.concatenate([coef.ravel(), q[:n_states]])[: self.pairs.d]
+        table = q.reshape(-1, stride)[:, :n_states]
+        nodes = table[n_states : n_states + len(x)]
+        parts = [(nodes.T @ x).ravel(), table[:n_states].ravel(), nodes[0], nodes[-1]]
+        return np.concatenate(parts)
+
+    def dual_sum(self, dual, lam):
+        """(v, mean loss) of a dual point, summed from its blocks."""
+        probe, c = DualProbe(self.problem, dual), self.pairs.c
+        v = sum(c[i] / lam * self.assemble(probe.mix(i), i) for i in range(self.pairs.n))
+        return v, float(c @ [dual.mix(i)[2] for i in range(self.pairs.n)])
+
+    def dual(self, dual, lam, box=None):
+        """D of a dual point, from scratch."""
+        return dual_value(*self.dual_sum(dual, lam), lam, box)
+
+
+def chain_toy(
+    seed=0, n=5, n_states=3, p=3, lengths=(1, 2, 3, 4), *, form="dense", weights=None, mean=True,
+    allowed=None,
+):  # fmt: skip
+    """Random chains; `form` is "dense" or "csr"."""
+    rng = np.random.default_rng(seed)
+    X = [rng.normal(size=(lengths[i % len(lengths)], p)) for i in range(n)]
+    if form == "csr":
+        X = [x * (rng.random(x.shape) < 0.6) for x in X]
+    y = [rng.integers(n_states, size=len(x)) for x in X]
+    if allowed is not None:
+        y = [walk(rng, allowed, len(x)) for x in X]
+    return bind_chains(X, y, n_states, form, weights, mean=mean, allowed=allowed)
+
+
+def walk(rng, allowed, length):
+    """A random labelling of allowed transitions."""
+    states = [int(rng.integers(len(allowed)))]
+    for _ in range(length - 1):
+        states.append(int(rng.choice(np.flatnonzero(allowed[states[-1]]))))
+    return np.array(states)
+
+
+def bind_chains(X, y, n_states, form="dense", weights=None, *, mean=True, allowed=None):
+    """Toy of given chains."""
+    lengths = np.array([len(x) for x in X])
+    c = block_weights(len(X), weights)
+    start = None if allowed is None else np.ones(n_states, dtype=bool)
+    model = ChainModel(X[0].shape[1], n_states, allowed, start)
+    values = np.concatenate(X)
+    stacked = RaggedArray(
+        sp.csr_array(values) if form == "csr" else values, np.concatenate([[0], lengths.cumsum()])
+    )
+    cost = np.repeat(1.0 / lengths if mean else np.ones(len(X)), lengths)
+    problem = model.bind(stacked, np.concatenate(y), cost, c)
+    pairs = enumerate_chains(X, y, n_states, c, mean=mean, allowed=allowed)
+    return Toy(problem, model.layout, pairs, X, n_states)
+
+
+def multiclass_toy(
+    seed=0, n=12, n_states=3, p=3, *, form="dense", weights=None, intercept=True
+):  # fmt: skip
+    """Random rows and classes; `form` is "dense" or "csr"."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    if form == "csr":
+        X *= rng.random(X.shape) < 0.6
+    return bind_rows(X, rng.integers(n_states, size=n), n_states, form, weights, intercept)
+
+
+def bind_rows(X, y, n_classes, form="dense", weights=None, intercept=True):
+    """Toy of given rows."""
+    c = block_weights(len(X), weights)
+    model = MulticlassModel(X.shape[1], n_classes, intercept)
+    problem = model.bind(sp.csr_array(X) if form == "csr" else X, np.asarray(y), c)
+    pairs = enumerate_classes(X, y, n_classes, c, intercept)
+    return Toy(problem, model.layout, pairs, list(X), n_classes)
+
+
+TOYS = {"chain": chain_toy, "multiclass": multiclass_toy}

@@ -36,7 +36,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"/plot_",
-    "ignore_pattern": r"(/benchmarks/|/demo\.py|__init__\.py)",
+    "ignore_pattern": r"(^|/)(demo|_\w*)\.py$",
     "abort_on_example_error": True,
     "download_all_examples": False,
     "remove_config_comments": True,

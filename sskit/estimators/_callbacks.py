@@ -5,7 +5,6 @@ try:
 
     FRAMES_AROUND_FIT = 1
 except ImportError:  # scikit-learn < 1.9
-
     FRAMES_AROUND_FIT = 0
 
     class CallbackSupportMixin:

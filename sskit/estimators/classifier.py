@@ -213,9 +213,7 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
         if not isinstance(self.model, str):
             raise NotImplementedError("model objects are not available in this version")
         probe = copy.copy(self)
-        data, target = validate_data(
-            probe, X, y, accept_sparse="csr", dtype=np.float64, order="C"
-        )
+        data, target = validate_data(probe, X, y, accept_sparse="csr", dtype=np.float64, order="C")
         check_classification_targets(target)
         weight = check_sample_weight(sample_weight, data.shape[0])
         classes, labels = np.unique(target, return_inverse=True)

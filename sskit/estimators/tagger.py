@@ -1,7 +1,5 @@
 """Sequence tagging."""
 
-import numbers
-
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -12,12 +10,13 @@ from sskit.estimators._base import (
     check_sample_weight,
 )
 from sskit.estimators._callbacks import with_callbacks
+from sskit.estimators._tagging import TaggerMixin
 from sskit.models._transitions import resolve_transitions
 from sskit.models.chain import ChainModel, default_lam, token_costs
-from sskit.utils.ragged import split, stack_labels, stack_sequences
+from sskit.utils.ragged import stack_labels, stack_sequences
 
 
-class SequenceTagger(StructuredEstimator):
+class SequenceTagger(TaggerMixin, StructuredEstimator):
     r"""Labels for all tokens of a sequence, learnt with the structured hinge loss.
 
     The score of a labelling is :math:`\sum_t \langle c_{y_t}, x_t \rangle + \sum_t
@@ -266,97 +265,3 @@ class SequenceTagger(StructuredEstimator):
             }
         )
         return model.decoder(stacked, w, self.n_jobs), stacked.offsets
-
-    def predict(self, X):
-        """Return the best labels of each sequence.
-
-        Parameters
-        ----------
-        X : list of n_samples matrices (T_i, n_features), or array (n_samples, T, n_features)
-            Features of the tokens, dense or sparse; also a RaggedArray.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,), object
-            Each item is an ndarray of shape (T_i,) of labels.
-        """
-        decoder, offsets = self._decoder(X)
-        return split(self.classes_[decoder.best()], offsets)
-
-    def predict_topk(self, X, k, *, return_scores=False):
-        """Return the k best labellings of each sequence.
-
-        Parameters
-        ----------
-        X : list of n_samples matrices (T_i, n_features), or array (n_samples, T, n_features)
-            Features of the tokens.
-        k : int
-            Number of labellings; fewer are returned where fewer exist.
-        return_scores : bool, default=False
-            Whether to return their scores too.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,), object
-            Each item is an ndarray of shape (m, T_i), m <= k, of labels, best first.
-        scores : ndarray of shape (n_samples,), object
-            Each item is an ndarray of shape (m,); only if `return_scores`.
-        """
-        if not isinstance(k, numbers.Integral) or isinstance(k, bool) or k < 1:
-            raise ValueError(f"k must be a positive integer, got {k!r}")
-        decoder, _ = self._decoder(X)
-        labels, scores = decoder.top_k(int(k))
-        for i, states in enumerate(labels):
-            labels[i] = self.classes_[states]
-        return (labels, scores) if return_scores else labels
-
-    def decision_function(self, X):
-        """Return the max-marginals: for each token and label the best score with that label.
-
-        Parameters
-        ----------
-        X : list of n_samples matrices (T_i, n_features), or array (n_samples, T, n_features)
-            Features of the tokens.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,), object
-            Each item is an ndarray of shape (T_i, n_classes): the highest score of a labelling
-            of the sequence that has this label at this token; -inf if none is allowed.
-        """
-        decoder, offsets = self._decoder(X)
-        return split(decoder.max_marginals(), offsets)
-
-    def score(self, X, y, sample_weight=None):
-        """Return the token accuracy: the share of tokens with the right label.
-
-        Parameters
-        ----------
-        X : list of n_samples matrices (T_i, n_features), or array (n_samples, T, n_features)
-            Features of the tokens.
-        y : list of n_samples sequences (T_i,)
-            True labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the sequences; each counts for all tokens of its sequence.
-
-        Returns
-        -------
-        score : float
-            Between 0 and 1.
-        """
-        predicted = self.predict(X)
-        lengths = [len(labels) for labels in predicted]
-        weight = check_sample_weight(sample_weight, len(lengths))
-        right = np.concatenate(list(predicted)) == stack_labels(y, lengths)
-        return float(
-            np.average(right, weights=None if weight is None else np.repeat(weight, lengths))
-        )
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = "sequence_tagger"
-        tags.target_tags.required = True
-        tags.input_tags.two_d_array = False
-        tags.input_tags.three_d_array = True
-        tags.input_tags.sparse = True
-        return tags

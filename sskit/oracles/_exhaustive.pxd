@@ -49,7 +49,5 @@ cdef class Enumeration:
     ) except -1 nogil
     # gains of the states of node v; changed[v] is the first node that has changed since node v
     # was entered last, v if none has
-    cdef const double* enter(
-        self, Py_ssize_t v, const EarlierEdges* edges
-    ) noexcept nogil
+    cdef const double* enter(self, Py_ssize_t v, const EarlierEdges* edges) noexcept nogil
     cdef double offer(self, double score, Py_ssize_t n_nodes) except? -1 nogil

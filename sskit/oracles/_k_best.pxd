@@ -14,7 +14,8 @@ cdef class KBest:
     the first, hence k - 1. A list is *open* once its first entry knows its predecessor; there
     are at most min(k, n_states) of them at each node.
 
-    One object serves one thread. It decodes any number of chains, one after the other.
+    The memory is that of max_nodes (20 k + 4 min(k, n_states) n_states) bytes, about. One object
+    serves one thread. It decodes any number of chains, one after the other.
     """
 
     cdef readonly Py_ssize_t max_nodes       # longest chain that it can decode

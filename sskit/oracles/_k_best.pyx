@@ -40,7 +40,9 @@ cdef class KBest:
         self.max_lists = min(k, n_states)
         n_all = (max_nodes + 1) * self.max_entries
         self.score = np.empty(n_all)
-        self.state = np.tile(np.arange(self.max_entries, dtype=np.int32), max_nodes + 1)
+        state = np.empty((max_nodes + 1, self.max_entries), dtype=np.int32)
+        state[:, :n_states] = np.arange(n_states)
+        self.state = state.reshape(-1)
         self.previous = np.empty(n_all, dtype=np.int32)
         self.following = np.empty(n_all, dtype=np.int32)
         self.n_entries = np.empty(max_nodes + 1, dtype=np.int32)

@@ -375,7 +375,7 @@ FIT = [
         ValueError,
         r"^y\[2\]\[0\] is I-x at the start",
         transitions="bio",
-        y=put(YS, 2, YS[2][::-1].copy()),
+        y=put(YS, 2, put(YS[2], 0, "I-x")),
     ),
     tagger(
         "bio_labels",
@@ -404,7 +404,7 @@ FIT = [
         bounds={"intercept": (0, 1)},
     ),
     # the same for the classifier
-    classifier("X_none", ValueError, "NoneType|None", X=None),
+    classifier("X_none", ValueError, "^Expected 2D array, got scalar", X=None),
     classifier("X_one_dimensional", ValueError, "Expected 2D array", X=X2[:, 0]),
     classifier("X_3d", ValueError, "X.* dim 3|dim 3", X=X2[None]),
     classifier("X_nan", ValueError, "Input X contains NaN", X=put(X2, (2, 1), NAN)),
@@ -577,7 +577,9 @@ USE = (
         classifier(
             "score_y_length", ValueError, "inconsistent numbers of samples", "score", y=Y2[:9]
         ),
-        classifier("score_y_type", ValueError, "y", "score", y=X2[:, 0]),
+        classifier(
+            "score_y_type", ValueError, "mix of continuous and multiclass", "score", y=X2[:, 0]
+        ),
     ]
 )
 

@@ -1,0 +1,371 @@
+"""StructSVMClassifier: the multiclass SVM of Crammer and Singer, as scikit-learn's LinearSVC."""
+
+import logging
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, clone
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import MinMaxScaler
+from sklearn.svm import LinearSVC
+
+from sskit import StructSVMClassifier
+from sskit.datasets import make_multiclass
+from sskit.solvers import BCFW, SSG, FrankWolfe
+
+LAM = 0.05
+
+
+@pytest.fixture(scope="module")
+def iris():
+    X, y = load_iris(return_X_y=True)
+    return MinMaxScaler().fit_transform(X), y
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    return make_multiclass(60, n_features=5, n_classes=4, separation=2.5, random_state=1)
+
+
+def objective(coef, X, labels, weight, lam):
+    """Return P(w) of labels 0 to K - 1, from scratch."""
+    scores = X @ coef.T
+    rows = np.arange(len(X))
+    margins = 1 + scores - scores[rows, labels][:, None]
+    margins[rows, labels] = 0
+    return lam / 2 * (coef**2).sum() + weight @ margins.max(axis=1) / weight.sum()
+
+
+def fit(X, y, tol=1e-4, **params):
+    """Return a model close to the optimum."""
+    params = {"lam": LAM, "random_state": 0, "max_iter": 100_000, "tol": tol} | params
+    weight = params.pop("sample_weight", None)
+    return StructSVMClassifier(**params).fit(X, y, sample_weight=weight)
+
+
+@pytest.mark.parametrize("lam", [0.3, 0.03])
+@pytest.mark.parametrize("name", ["iris", "blobs"])
+def test_objective_is_that_of_linear_svc(name, lam, request):
+    X, y = request.getfixturevalue(name)
+    model = fit(X, y, lam=lam, fit_intercept=False)
+    reference = LinearSVC(
+        C=1 / (lam * len(X)),
+        multi_class="crammer_singer",
+        fit_intercept=False,
+        tol=1e-8,
+        max_iter=100_000,
+        random_state=0,
+    ).fit(X, y)
+    ones = np.ones(len(X))
+    optimum = objective(reference.coef_, X, y, ones, lam)
+    found = objective(model.coef_, X, y, ones, lam)
+    assert found == pytest.approx(optimum, rel=2e-4)
+    assert model.dual_objective_ <= optimum * (1 + 1e-7)
+    assert model.primal_objective_ == pytest.approx(found, rel=1e-12)
+    assert model.dual_gap_ == pytest.approx(
+        model.primal_objective_ - model.dual_objective_, abs=1e-12
+    )
+    assert model.certified_
+    assert model.dual_gap_ <= 1e-4
+    assert (model.predict(X) == reference.predict(X)).mean() > 0.98
+
+
+@pytest.mark.parametrize(
+    "solver",
+    [BCFW(averaging=True), BCFW(sampling="uniform"), FrankWolfe(), SSG()],
+    ids=lambda solver: repr(solver),
+)
+def test_solvers_agree(solver, iris):
+    X, y = iris
+    optimum = fit(X, y, lam=0.3)
+    model = fit(X, y, lam=0.3, solver=solver, tol=0.02)
+    assert model.dual_gap_ <= 0.02
+    assert model.dual_objective_ <= optimum.primal_objective_ + 1e-12
+    assert optimum.dual_objective_ <= model.primal_objective_ <= optimum.primal_objective_ + 0.02
+
+
+def test_shapes(blobs):
+    X, y = blobs
+    model = fit(X, y, tol=0.01)
+    assert model.coef_.shape == (4, 5)
+    assert model.intercept_.shape == (4,)
+    assert model.decision_function(X).shape == (60, 4)
+    np.testing.assert_allclose(
+        model.decision_function(X), X @ model.coef_.T + model.intercept_, rtol=1e-12
+    )
+    np.testing.assert_array_equal(
+        model.predict(X), model.classes_[model.decision_function(X).argmax(axis=1)]
+    )
+
+
+def test_binary(blobs):
+    X, y = blobs
+    names = np.array(["no", "yes"])[(y > 1).astype(int)]
+    model = fit(X, names)
+    assert model.coef_.shape == (1, 5)
+    assert model.intercept_.shape == (1,)
+    scores = model.decision_function(X)
+    assert scores.shape == (60,)
+    np.testing.assert_array_equal(model.predict(X), np.where(scores > 0, "yes", "no"))
+    # Two classes with weights w and -w: half the regularisation of one vector of their difference.
+    reference = LinearSVC(
+        loss="hinge",
+        C=2 / (LAM * len(X)),
+        fit_intercept=True,
+        intercept_scaling=1.0,
+        tol=1e-8,
+        max_iter=100_000,
+        random_state=0,
+    ).fit(X, names)
+    np.testing.assert_allclose(model.coef_, reference.coef_, atol=0.05)
+    np.testing.assert_allclose(model.intercept_, reference.intercept_, atol=0.05)
+
+
+def test_intercept_is_a_constant_feature(blobs):
+    X, y = blobs
+    model = fit(X, y)
+    constant = fit(np.column_stack([X, np.ones(len(X))]), y, fit_intercept=False)
+    np.testing.assert_array_equal(constant.intercept_, 0)
+    np.testing.assert_allclose(model.coef_, constant.coef_[:, :-1], atol=1e-10)
+    np.testing.assert_allclose(model.intercept_, constant.coef_[:, -1], atol=1e-10)
+    without = fit(X + 3, y, fit_intercept=False)
+    np.testing.assert_array_equal(without.intercept_, np.zeros(4))
+
+
+@pytest.mark.parametrize("names", [["d", "a", "c", "b"], [7, -2, 0, -9], [3.0, 1.0, 0.0, 2.0]])
+def test_labels_of_any_type(names, blobs):
+    X, y = blobs
+    names = np.array(names)
+    model = fit(X, names[y], tol=1e-3)
+    np.testing.assert_array_equal(model.classes_, np.sort(names))
+    assert model.predict(X).dtype == names.dtype
+    assert model.score(X, names[y]) > 0.7
+    sorted_names = fit(X, np.sort(names)[y], tol=1e-3)
+    np.testing.assert_array_equal(sorted_names.coef_, fit(X, y, tol=1e-3).coef_)
+
+
+@pytest.mark.parametrize("form", [sp.csr_matrix, sp.csr_array, sp.csc_array, sp.coo_matrix])
+def test_sparse(form, iris):
+    X, y = iris
+    X = np.where(X > 0.3, X, 0)
+    dense, sparse = fit(X, y, tol=1e-3), fit(form(X), y, tol=1e-3)
+    np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-8)
+    np.testing.assert_allclose(
+        sparse.decision_function(form(X)), dense.decision_function(X), atol=1e-8
+    )
+    np.testing.assert_array_equal(dense.predict(form(X)), dense.predict(X))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.uint8, int, bool])
+def test_number_types(dtype, iris):
+    X, y = iris
+    X = np.rint(3 * X)
+    X = X > 1 if dtype is bool else X
+    model = fit(X.astype(dtype), y, tol=0.05)
+    np.testing.assert_array_equal(model.coef_, fit(X.astype(float), y, tol=0.05).coef_)
+
+
+def test_feature_names(iris):
+    X, y = iris
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = fit(frame, y, tol=0.05)
+    assert model.feature_names_in_.tolist() == list("abcd")
+    assert model.n_features_in_ == 4
+    np.testing.assert_array_equal(model.predict(frame), fit(X, y, tol=0.05).predict(X))
+    model.fit(X, y)
+    assert not hasattr(model, "feature_names_in_")
+
+
+def test_class_weight_is_sample_weight(blobs):
+    X, y = blobs
+    factors = {0: 0.5, 1: 2.0, 2: 0.0, 3: 1.5}
+    by_class = fit(X, y, tol=1e-3, class_weight=factors)
+    by_row = fit(X, y, tol=1e-3, sample_weight=[factors[k] for k in y])
+    np.testing.assert_array_equal(by_class.coef_, by_row.coef_)
+    both = fit(X, y, tol=1e-3, class_weight=factors, sample_weight=np.linspace(0.1, 1, 60))
+    product = np.array([factors[k] for k in y]) * np.linspace(0.1, 1, 60)
+    np.testing.assert_array_equal(both.coef_, fit(X, y, tol=1e-3, sample_weight=product).coef_)
+    partial = fit(X, y, tol=1e-3, class_weight={1: 3.0})
+    np.testing.assert_array_equal(
+        partial.coef_, fit(X, y, tol=1e-3, sample_weight=np.where(y == 1, 3.0, 1.0)).coef_
+    )
+
+
+def test_balanced(blobs):
+    X, y = blobs
+    keep = (y != 0) | (np.arange(60) % 5 == 0)
+    X, y = X[keep], y[keep]
+    share = len(y) / (4 * np.bincount(y))
+    balanced = fit(X, y, tol=1e-3, class_weight="balanced")
+    np.testing.assert_allclose(
+        balanced.coef_, fit(X, y, tol=1e-3, sample_weight=share[y]).coef_, atol=1e-12
+    )
+
+
+def test_sample_weights_are_copies(blobs):
+    X, y = blobs
+    weight = np.arange(60) % 3
+    weighted = fit(X, y, sample_weight=weight)
+    copies = fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    assert weighted.primal_objective_ == pytest.approx(copies.primal_objective_, abs=1e-4)
+    distance = ((weighted.coef_ - copies.coef_) ** 2).sum()
+    # Each is within gap of the optimum of one strongly convex function.
+    assert distance <= 2 / LAM * 4 * 1e-4
+
+
+def test_default_lam(blobs):
+    X, y = blobs
+    assert StructSVMClassifier(tol=0.5).fit(X, y).lam_ == 1 / 60
+    weight = np.full(60, 0.5)
+    assert StructSVMClassifier(tol=0.5).fit(X, y, sample_weight=weight).lam_ == 1 / 30
+
+
+@pytest.mark.parametrize(
+    ("bounds", "lower", "upper"),
+    [
+        ((0, None), 0, np.inf),
+        ((-0.1, 0.2), -0.1, 0.2),
+        ({"coef": (None, 0.1)}, -np.inf, 0.1),
+        (
+            {"coef": (-np.arange(20.0).reshape(4, 5) / 40, 0.3)},
+            -np.arange(20.0).reshape(4, 5) / 40,
+            0.3,
+        ),
+    ],
+    ids=["nonnegative", "box", "block", "array"],
+)
+def test_bounds(bounds, lower, upper, blobs):
+    X, y = blobs
+    model = fit(X, y, tol=1e-3, bounds=bounds)
+    assert (model.coef_ >= lower).all()
+    assert (model.coef_ <= upper).all()
+    assert ((model.coef_ == lower) | (model.coef_ == upper)).any()
+    assert model.primal_objective_ > fit(X, y, tol=1e-3).primal_objective_
+
+
+def test_flat_bounds_are_coef_by_columns_and_intercept(blobs):
+    X, y = blobs
+    upper = np.full((4, 6), np.inf)
+    upper[1, 2], upper[3, 5] = -0.3, -0.2
+    flat = fit(X, y, tol=1e-3, bounds=(None, upper.ravel(order="F")))
+    named = fit(
+        X, y, tol=1e-3, bounds={"coef": (None, upper[:, :5]), "intercept": (None, upper[:, 5])}
+    )
+    assert flat.coef_[1, 2] == -0.3
+    assert flat.intercept_[3] == -0.2
+    np.testing.assert_array_equal(flat.coef_, named.coef_)
+
+
+def test_history(iris):
+    X, y = iris
+    model = fit(X, y, tol=1e-3)
+    history = model.history_
+    assert set(history) == {"n_passes", "n_oracle_calls", "time", "primal", "dual", "gap"}
+    assert len({len(column) for column in history.values()}) == 1
+    assert history["n_passes"][-1] == model.n_iter_
+    assert history["n_oracle_calls"][-1] == model.n_oracle_calls_
+    assert history["gap"][-1] == model.dual_gap_
+    assert (np.diff(history["dual"]) >= -1e-12).all()
+    assert (history["gap"] >= 0).all()
+    assert isinstance(model.solver_, BCFW)
+    assert model.solver_.sampling == "permutation"
+
+
+def test_convergence_warning(iris):
+    X, y = iris
+    message = (
+        r"stopped after 3 passes with a relative duality gap of 0\.\d+, above tol=1e-06.*max_iter"
+    )
+    with pytest.warns(ConvergenceWarning, match=message) as caught:
+        model = fit(X, y, tol=1e-6, max_iter=3)
+    assert caught[0].filename == __file__
+    assert model.n_iter_ == 3
+    assert model.dual_gap_ > 1e-6
+    assert f"{model.dual_gap_:.3g}" in str(caught[0].message)
+
+
+def test_max_time(iris):
+    X, y = iris
+    with pytest.warns(ConvergenceWarning, match="max_time"):
+        fit(X, y, tol=0, solver=BCFW(max_time=1e-6))
+
+
+@pytest.mark.parametrize("verbose", [0, 1, True])
+def test_verbose_logs_and_never_prints(verbose, iris, caplog, capfd):
+    X, y = iris
+    with caplog.at_level(logging.INFO, logger="sskit"):
+        model = fit(X, y, tol=0.02, verbose=verbose)
+    records = [record for record in caplog.records if record.name == "sskit"]
+    assert len(records) == (len(model.history_["gap"]) if verbose else 0)
+    if verbose:
+        assert f"gap {model.dual_gap_:.3g}" in records[-1].getMessage()
+    assert capfd.readouterr() == ("", "")
+
+
+class Recorder(BaseEstimator):
+    """A callback that scores the model after every pass and stops the fit after a few."""
+
+    def __init__(self, n_passes=None):
+        self.n_passes = n_passes
+        self.scores = []
+
+    def setup(self, estimator, context):
+        self.names = []
+
+    def teardown(self, estimator, context):
+        self.names.append("teardown")
+
+    def on_fit_task_begin(self, estimator, context):
+        self.names.append(context.task_name)
+
+    def on_fit_task_end(self, estimator, context, *, X=None, y=None, fitted_estimator=None):
+        if context.task_name == "pass":
+            self.scores.append(fitted_estimator.score(X, y))
+            return len(self.scores) == self.n_passes
+
+
+def test_callback_stops_the_fit(iris):
+    pytest.importorskip("sklearn.callback")
+    X, y = iris
+    callback = Recorder(n_passes=4)
+    model = StructSVMClassifier(lam=LAM, tol=1e-6, random_state=0).set_callbacks(callback)
+    model.fit(X, y)  # without a ConvergenceWarning: stopping was asked for
+    assert model.n_iter_ == 4
+    assert len(callback.scores) == 4
+    assert callback.scores[-1] == model.score(X, y)
+    assert callback.names == ["fit", "pass", "pass", "pass", "pass", "teardown"]
+    assert model.dual_gap_ > 0
+    assert not [name for name in vars(model) if name.startswith("_callback")]
+
+
+def test_callback_changes_nothing(iris):
+    pytest.importorskip("sklearn.callback")
+    X, y = iris
+    plain = fit(X, y, tol=0.02)
+    callback = Recorder()
+    watched = clone(plain).set_callbacks(callback).fit(X, y)
+    np.testing.assert_array_equal(watched.coef_, plain.coef_)
+    assert len(callback.scores) == watched.n_iter_
+
+
+def test_scoring_monitor(iris):
+    callback = pytest.importorskip("sklearn.callback")
+    X, y = iris
+    monitor = callback.ScoringMonitor(scoring="accuracy")
+    model = StructSVMClassifier(lam=LAM, tol=0.05, random_state=0).set_callbacks(monitor).fit(X, y)
+    rows = monitor.get_logs().data
+    passes = [row["accuracy"] for row in rows if row["task_name"] == "pass"]
+    assert len(passes) == model.n_iter_
+    assert passes[-1] == model.score(X, y)
+
+
+def test_progress_bar(iris, capsys):
+    callback = pytest.importorskip("sklearn.callback")
+    pytest.importorskip("rich")
+    X, y = iris
+    model = StructSVMClassifier(lam=LAM, tol=0.05, random_state=0)
+    model.set_callbacks(callback.ProgressBar()).fit(X, y)
+    assert "StructSVMClassifier" in capsys.readouterr().out

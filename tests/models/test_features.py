@@ -1,0 +1,130 @@
+"""Feature matrices: one meaning in every form, and no index reaches the kernels unchecked."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sskit.models._features import FeatureRows
+from sskit.models._multiclass import MulticlassProblem
+from sskit.solvers._contract import check_problem
+from sskit.solvers._probe import ProblemProbe
+
+
+def multiclass(X, n_classes=3):
+    """A multiclass problem over any matrix, bound without the gate of an estimator."""
+    n = X.shape[0]
+    labels = np.arange(n, dtype=np.int32) % n_classes
+    return MulticlassProblem(FeatureRows(X), n_classes, labels, np.full(n, 1.0 / n), False)
+
+
+def answers(X, n_classes=3):
+    """Scores, moves and curvatures of all rows."""
+    problem, rng = multiclass(X, n_classes), np.random.default_rng(0)
+    probe, w = ProblemProbe(problem), rng.normal(size=X.shape[1] * n_classes)
+    delta = np.zeros(problem.max_statistics)
+    delta[:n_classes] = rng.normal(size=n_classes)
+    rows = range(X.shape[0])
+    return (
+        np.array([probe.scores(i, w)[:n_classes] for i in rows]),
+        np.array([probe.scatter(i, delta) for i in rows]),
+        np.array([probe.sqnorm(i, delta) for i in rows]),
+    )
+
+
+def agree(X, others, n_classes=3):
+    expected = answers(X, n_classes)
+    for other in others:
+        for a, b in zip(expected, answers(other, n_classes), strict=True):
+            np.testing.assert_allclose(b, a, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.9])
+@pytest.mark.parametrize("n_classes", [3, 8, 33])
+def test_dense_and_sparse_are_one(share, n_classes):
+    """A dense matrix with few non-zeros (kept as CSR), one with many, and CSR as given."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6, 10)) * (rng.random((6, 10)) < share)
+    agree(X, [sp.csr_array(X), sp.csr_matrix(X)], n_classes)
+    padded = np.hstack([X, np.zeros((6, 40))])
+    crowded = np.hstack([X, np.ones((6, 40))])
+    for a, b in zip(answers(padded), answers(sp.csr_array(padded)), strict=True):
+        np.testing.assert_array_equal(a, b)
+    for a, b in zip(answers(crowded), answers(sp.csr_array(crowded)), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-13, atol=1e-13)
+
+
+def test_int64_indices():
+    X = sp.random_array((6, 10), density=0.3, format="csr", random_state=np.random.default_rng(0))
+    wide = X.copy()
+    wide.indices, wide.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    agree(X, [wide])
+
+
+def test_unsorted_and_explicitly_zero_entries():
+    X = np.array([[0.0, 2.0, 3.0], [1.0, 0.0, 0.0]])
+    messy = sp.csr_array(
+        (np.array([3.0, 0.0, 2.0, 1.0]), np.array([2, 0, 1, 0]), np.array([0, 3, 4])), shape=(2, 3)
+    )
+    agree(X, [messy])
+
+
+def test_duplicates_count_as_their_sum():
+    X = np.array([[3.0, 0.0, 4.0], [0.0, 1.0, 0.0]])
+    twice = sp.csr_array(
+        (np.array([1.0, 4.0, 2.0, 1.0]), np.array([0, 2, 0, 1]), np.array([0, 3, 4])), shape=(2, 3)
+    )
+    data = twice.data.copy()
+    agree(X, [twice])
+    check_problem(multiclass(twice), 0)
+    np.testing.assert_array_equal(twice.data, data)
+
+
+def test_nothing_is_copied():
+    X = np.random.default_rng(0).normal(size=(4, 3))
+    probe = ProblemProbe(multiclass(X))
+    before = probe.scores(0, np.ones(9))
+    X *= 2.0
+    np.testing.assert_allclose(probe.scores(0, np.ones(9))[:3], 2.0 * before[:3])
+
+
+def test_empty_rows():
+    X = np.zeros((3, 4))
+    X[1, 2] = 1.0
+    agree(X, [sp.csr_array(X)])
+    check_problem(multiclass(sp.csr_array(X)), 0)
+
+
+def broken(**arrays):
+    """A CSR matrix whose arrays somebody has changed."""
+    X = sp.csr_array(np.arange(1.0, 7.0).reshape(2, 3))
+    for name, array in arrays.items():
+        setattr(X, name, np.array(array, dtype=getattr(X, name).dtype))
+    return X
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        {"indices": [0, 1, 3, 0, 1, 2]},
+        {"indices": [0, 1, -1, 0, 1, 2]},
+        {"indices": [0, 1, 2, 0, 1]},
+        {"indptr": [0, 3, 7]},
+        {"indptr": [0, 99999, 6]},
+        {"indptr": [0, -3, 6]},
+        {"indptr": [-1, 3, 6]},
+        {"indptr": [0, 3]},
+        {"data": [1.0, 2.0]},
+    ],
+    ids=str,
+)
+def test_broken_csr_is_refused(arrays):
+    with pytest.raises(ValueError, match="sparse matrix .* out of range"):
+        FeatureRows(broken(**arrays))
+
+
+def test_int64_index_that_int32_would_wrap():
+    X = broken()
+    X.indices = X.indices.astype(np.int64)
+    X.indices[1] = 2**32 + 1
+    with pytest.raises(ValueError, match="column indices out of range"):
+        FeatureRows(X)

@@ -1,0 +1,99 @@
+"""Names and places of weights, and boxes on them."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sskit.models._layout import WeightLayout
+
+LAYOUT = WeightLayout(coef=(2, 3), transitions=(2, 2), start=(2,))
+INF = np.inf
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(st.integers(1, 5), st.integers(1, 5), st.booleans())
+def test_split_and_join_are_inverse(n_states, n_features, with_start):
+    shapes = {"coef": (n_states, n_features), "transitions": (n_states, n_states)}
+    if with_start:
+        shapes["start"] = (n_states,)
+    layout = WeightLayout(**shapes)
+    w = np.arange(float(layout.n_weights))
+    blocks = layout.split(w)
+    assert {name: block.shape for name, block in blocks.items()} == shapes
+    np.testing.assert_array_equal(layout.join(blocks), w)
+    copies = {name: np.ascontiguousarray(block) for name, block in blocks.items()}
+    np.testing.assert_array_equal(layout.join(copies), w)
+
+
+def test_places():
+    blocks = LAYOUT.split(np.arange(12.0))
+    # the weights of one feature for all states are neighbours
+    assert blocks["coef"].tolist() == [[0, 2, 4], [1, 3, 5]]
+    assert blocks["transitions"].tolist() == [[6, 7], [8, 9]]
+    assert blocks["start"].tolist() == [10, 11]
+    assert LAYOUT.n_weights == 12
+
+
+def test_split_gives_views():
+    w = np.zeros(12)
+    LAYOUT.split(w)["coef"][1, 2] = 7.0
+    assert w[5] == 7.0
+
+
+def test_no_bounds():
+    assert LAYOUT.bounds(None) is None
+
+
+@pytest.mark.parametrize("bounds", [(-1, 2.5), [-1, 2.5], (np.full(12, -1), np.float64(2.5))])
+def test_bounds_over_all_weights(bounds):
+    lower, upper = LAYOUT.bounds(bounds)
+    assert (lower == -1).all()
+    assert (upper == 2.5).all()
+
+
+def test_one_side_and_equal_bounds():
+    lower, upper = LAYOUT.bounds((None, 0))
+    assert (lower == -INF).all()
+    assert (upper == 0).all()
+    lower, upper = LAYOUT.bounds((0.5, 0.5))
+    assert (lower == upper).all()
+
+
+def test_bounds_by_block_have_the_shape_of_the_block():
+    coef = np.array([[0.0, 1, 2], [3, 4, 5]])
+    lower, upper = LAYOUT.bounds({"coef": (coef, None), "start": (None, [1, 2])})
+    np.testing.assert_array_equal(LAYOUT.split(lower)["coef"], coef)
+    assert (LAYOUT.split(lower)["transitions"] == -INF).all()
+    assert LAYOUT.split(upper)["start"].tolist() == [1, 2]
+    assert (upper[:10] == INF).all()
+
+
+NAN = np.full(12, 0.0)
+NAN[3] = np.nan
+
+
+@pytest.mark.parametrize(
+    ("bounds", "message"),
+    [
+        ({"weights": (0, 1)}, "no block 'weights'; .* 'coef', 'transitions', 'start'"),
+        ((0, 1, 2), r"bounds must be a pair \(lower, upper\), got \(0, 1, 2\)"),
+        ({"coef": 3}, r"bounds\['coef'\] must be a pair"),
+        ({"coef": (np.zeros(6), None)}, r"lower bound in bounds\['coef'\] .* shape \(2, 3\)"),
+        ((None, np.zeros(11)), r"the upper bound in bounds .* shape \(12,\), got an array of"),
+        (("0", 1), "the lower bound in bounds must be None, a number or an array .* '0'"),
+        ((True, 1), "the lower bound in bounds must be None, a number"),
+        ((0, 1j), "the upper bound in bounds must be None, a number"),
+        ((np.nan, 1), "the lower bound in bounds is NaN"),
+        ((None, NAN), "the upper bound in bounds is NaN"),
+        ((1, 0), r"bounds: the lower bound 1.0 at \[0\] .* not above the upper bound 0.0"),
+        ((INF, INF), "the lower bound inf at"),
+        ((None, -INF), "not above the upper bound -inf"),
+        ({"coef": (None, 1), "start": ([0, 3], 2)}, r"bounds\['start'\]: .* 3.0 at \[1\]"),
+        ({"transitions": ([[0, 0], [5, 0]], 1)}, r"lower bound 5.0 at \[1, 0\]"),
+    ],
+    ids=str,
+)
+def test_wrong_bounds(bounds, message):
+    with pytest.raises(ValueError, match=message):
+        LAYOUT.bounds(bounds)

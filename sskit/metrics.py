@@ -7,7 +7,7 @@ Scikit-learn's own scorers do not take ragged labels. For ``scoring=`` of its to
 import numpy as np
 from sklearn.metrics import make_scorer
 
-from sskit.utils import locate, make_offsets
+from sskit.utils._ragged_array import locate, make_offsets
 from sskit.utils.ragged import stack_labels
 
 __all__ = [

@@ -30,9 +30,7 @@ def table(name):
     for loss in LOSSES:
         for lam in (*LAMS, None):
             for tol in TOLS:
-                tagger = SequenceTagger(
-                    lam=lam, loss=loss, tol=tol, max_iter=300, random_state=0
-                )
+                tagger = SequenceTagger(lam=lam, loss=loss, tol=tol, max_iter=300, random_state=0)
                 start = time.perf_counter()
                 tagger.fit(X, y)
                 seconds = time.perf_counter() - start

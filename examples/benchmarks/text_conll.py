@@ -37,7 +37,9 @@ def crfsuite(algorithm, params):
     tagger = pycrfsuite.Tagger()
     tagger.open(path)
     f1 = span_f1_score(test.target, [tagger.tag(items) for items in test.data])
-    print(f"CRFsuite {algorithm:6s} {params}: {seconds:6.1f} s (append {append:.1f} s), F1 {f1:.4f}")
+    print(
+        f"CRFsuite {algorithm:6s} {params}: {seconds:6.1f} s (append {append:.1f} s), F1 {f1:.4f}"
+    )
     return seconds
 
 

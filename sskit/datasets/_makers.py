@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits
 from sklearn.utils import check_random_state
 
-from sskit.utils import RaggedArray, make_offsets
+from sskit.utils._ragged_array import RaggedArray, make_offsets
 
 # The digits are sorted by writer; the last third becomes the test images.
 _FIRST_TEST_IMAGE = 1198

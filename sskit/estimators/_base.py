@@ -75,7 +75,7 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         )
         for name, values in PLANNED.items():
             value = getattr(self, name)
-            if isinstance(value, (str, bool)) and value in values:
+            if isinstance(value, (str, bool, np.bool_)) and value in values:
                 raise NotImplementedError(f"{name}={value!r} is not available in this version")
         if callable(self.kernel):
             raise NotImplementedError("kernel=callable is not available in this version")
@@ -95,6 +95,8 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
             for name in ("steps", "sampling", "cache")
             if getattr(self, name) != "auto"
         }
+        if "cache" in options:
+            options["cache"] = bool(options["cache"])  # searches over arrays set numpy's bool
         if isinstance(self.solver, Solver):
             solver, origin = clone(self.solver), f"the solver object {self.solver}"
             available = ()
@@ -204,12 +206,16 @@ def check_sample_weight(sample_weight, n_samples, name="X"):
     Raises
     ------
     ValueError
-        Naming the first weight that is negative or not finite, or if all are zero.
+        Naming the first weight that is negative or not finite, or if all are zero, or their
+        sum so small or large that it has no reciprocal.
     """
     if sample_weight is None:
         return None
     try:
-        weight = np.array(sample_weight, dtype=np.float64)
+        weight = np.array(sample_weight)
+        if weight.dtype.kind not in "biufO":
+            raise TypeError
+        weight = weight.astype(np.float64)
     except (TypeError, ValueError):
         raise ValueError("sample_weight must hold numbers") from None
     if weight.ndim == 0:
@@ -228,6 +234,10 @@ def check_sample_weight(sample_weight, n_samples, name="X"):
         )
     if not weight.any():
         raise ValueError("sample_weight is zero for all samples")
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+        if not 0 < 1 / total < np.inf:
+            raise ValueError(f"sample_weight has the sum {total}, expected one nearer to 1")
     return weight
 
 

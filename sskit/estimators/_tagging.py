@@ -95,7 +95,15 @@ class TaggerMixin:
         predicted = self.predict(X)
         lengths = [len(labels) for labels in predicted]
         weight = check_sample_weight(sample_weight, len(lengths))
-        right = np.concatenate(list(predicted)) == stack_labels(y, lengths)
+        found, truth = np.concatenate(list(predicted)), stack_labels(y, lengths)
+        kinds = {
+            kind if kind in "OSU" else "number" for kind in (found.dtype.kind, truth.dtype.kind)
+        }
+        if len(kinds) > 1 and "O" not in kinds:
+            raise TypeError(
+                f"y has labels of dtype {truth.dtype}, but the model predicts {found.dtype}"
+            )
+        right = found == truth
         return float(
             np.average(right, weights=None if weight is None else np.repeat(weight, lengths))
         )

@@ -61,8 +61,8 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
         Constant of the polynomial and sigmoid kernels; the linear kernel has none.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
-        (coef_ by columns, then intercept_); in a dict by the blocks "coef" and "intercept" a
-        bound has the shape of the block.
+        (``coef_`` by columns, then ``intercept_``); in a dict by the blocks "coef" and
+        "intercept" a bound has the shape of the block.
     tol : float, default=1e-2
         Relative tolerance: the fit stops when the duality gap is at most tol * P(0), where
         P(0), the objective at w = 0, is the mean of the largest losses.
@@ -104,7 +104,7 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
         The solver that was used, with every "auto" replaced.
     n_features_in_ : int
         Number of features seen in fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if X has string column names in fit.
 
     Raises

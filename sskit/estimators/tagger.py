@@ -61,8 +61,8 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         Constant of the polynomial and sigmoid kernels; the linear kernel has none.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
-        (coef_ by columns, transitions_ by rows, start_, end_); in a dict by the blocks "coef",
-        "transitions", "start" and "end" a bound has the shape of the block.
+        (``coef_`` by columns, ``transitions_`` by rows, ``start_``, ``end_``); in a dict by the
+        blocks "coef", "transitions", "start" and "end" a bound has the shape of the block.
     tol : float, default=1e-2
         Relative tolerance: the fit stops when the duality gap is at most tol * P(0), where
         P(0), the objective at w = 0, is the mean of the largest losses.

@@ -69,6 +69,8 @@ cdef class ChainProblem(Problem):
         weight_of[:, :n_states] = states[:, None] * n_states + states
         self.weight_of = weight_of.reshape(-1)
         self.gram_offset = np.full(self.n_blocks, -1, dtype=np.int64)
+        self.gram = np.empty(1)
+        self.image = np.zeros(1)
         self.allocate(longest)
 
     cdef allocate(self, Py_ssize_t longest):
@@ -248,6 +250,5 @@ cdef class ChainProblem(Problem):
         other.forbidden_start = self.forbidden_start
         other.gram = self.gram
         other.gram_offset = self.gram_offset
-        if self.image is not None:
-            other.image = np.zeros(self.image.shape[0])
+        other.image = np.zeros(self.image.shape[0])
         return other

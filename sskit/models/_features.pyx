@@ -13,8 +13,15 @@ cdef class FeatureRows:
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n_rows, n_features), float64
-        Dense arrays must be C-contiguous. Nothing is copied but the row pointers, and except
-        that a dense matrix with few non-zeros becomes CSR.
+        Dense arrays must be C-contiguous. Nothing is copied but the row pointers, except that
+        a dense matrix with few non-zeros becomes CSR, and that a CSR matrix with unsorted or
+        repeated columns is brought into canonical format: norms and Gram matrices need every
+        column of a row once.
+
+    Raises
+    ------
+    ValueError
+        If the arrays of a CSR matrix do not describe one.
     """
 
     def __init__(self, X):
@@ -22,13 +29,13 @@ cdef class FeatureRows:
             X = sp.csr_array(X)
         self.n_rows, self.n_features = X.shape
         if sp.issparse(X):
+            check_csr(X)
+            if not X.has_canonical_format:
+                X = X.copy()
+                X.sum_duplicates()
             self.values = X.data
             self.indices = X.indices.astype(np.int32, copy=False)
             self.indptr = X.indptr.astype(np.int64, copy=False)
-            if self.indptr[self.n_rows] > self.indices.shape[0] or len(X.indices) and not (
-                0 <= X.indices.min() and X.indices.max() < self.n_features
-            ):
-                raise ValueError("the sparse matrix has column indices out of range")
             self.n_entries = self.indptr[self.n_rows]
             self.rows.indptr = &self.indptr[0]
         else:
@@ -87,3 +94,17 @@ cdef class FeatureRows:
         x[0] = self.rows.values + self.rows.indptr[t]
         f[0] = self.rows.indices + self.rows.indptr[t]
         return self.rows.indptr[t + 1] - self.rows.indptr[t]
+
+
+def check_csr(X):
+    """Raise ValueError unless row pointers and column indices of a CSR matrix are in range."""
+    n_rows, n_features = X.shape
+    pointers, n_stored = X.indptr, min(len(X.indices), len(X.data))
+    if (
+        len(pointers) != n_rows + 1 or pointers[0] != 0 or (np.diff(pointers) < 0).any()
+        or pointers[n_rows] > n_stored
+    ):
+        raise ValueError("the sparse matrix has row pointers out of range")
+    used = X.indices[: pointers[n_rows]]
+    if len(used) and not (0 <= used.min() and used.max() < n_features):
+        raise ValueError("the sparse matrix has column indices out of range")

@@ -56,9 +56,7 @@ class ChainModel:
         reached, seen = self.allowed_start, set()
         for length in range(1, int(lengths.max()) + 1):
             if not reached.any():
-                raise ValueError(
-                    f"transitions allow no labelling of a sequence of length {length}"
-                )
+                raise ValueError(f"transitions allow no labelling of a sequence of length {length}")
             if reached.tobytes() in seen:
                 return
             seen.add(reached.tobytes())

@@ -59,8 +59,8 @@ cdef class Enumeration:
                 for k in range(n_states):
                     base[k] += loss_weight * cost[v] * (k != truth[v])
             self.state[v] = -1
-        for v in range(n_nodes + 1):
             self.changed[v] = 0
+        self.changed[n_nodes] = 0
         self.best.clear()
         self.prefix[0] = 0.0
         gain = self.enter(0, edges)
@@ -262,8 +262,7 @@ def exhaustive(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0, top_k=
     truth, cost = check_truth(truth, cost, n_nodes, n_states)
     top_k = check_count(top_k, "top_k")
     limit = min(check_count(max_labellings, "max_labellings"), _MOST_LABELLINGS)
-    # exact where it is not too large anyway
-    n_labellings = int(n_states) ** min(int(n_nodes), 63)
+    n_labellings = int(n_states) ** min(int(n_nodes), 63)  # exact up to 2^62
     if n_labellings > limit:
         raise ValueError(
             f"{n_nodes} nodes with {n_states} states have {n_states}^{n_nodes} labellings, "

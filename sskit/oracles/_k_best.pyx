@@ -217,7 +217,7 @@ def viterbi_top_k(nodes, transitions, k):
     >>> labels
     array([[0, 0, 0],
            [0, 1, 0],
-           [0, 1, 1]], dtype=int32)
+           [1, 1, 0]], dtype=int32)
     >>> scores
     array([2. , 0.5, 0.5])
     """

@@ -177,9 +177,7 @@ class BCFWRun:
     def certify(self, evaluator):
         """Return the certificate of the last iterate, or of the average if that is better."""
         self.dual.rebuild(self.problem, self.regularizer)
-        last, self.gaps = certify_dual_point(
-            self.problem, self.regularizer, self.dual, evaluator
-        )
+        last, self.gaps = certify_dual_point(self.problem, self.regularizer, self.dual, evaluator)
         loss = float(np.dot(self.problem.block_weight, self.dual.losses()))
         v = np.asarray(self.regularizer.v)[: self.problem.n_weights]
         average = self.averager.average(v, loss)

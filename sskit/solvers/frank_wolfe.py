@@ -107,7 +107,5 @@ class FrankWolfeRun:
     def certify(self, evaluator):
         """Return the certificate of the last iterate."""
         self.dual.rebuild(self.problem, self.regularizer)
-        certificate, _ = certify_dual_point(
-            self.problem, self.regularizer, self.dual, evaluator
-        )
+        certificate, _ = certify_dual_point(self.problem, self.regularizer, self.dual, evaluator)
         return certificate

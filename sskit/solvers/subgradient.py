@@ -16,13 +16,6 @@ class SSG(Solver):
     Step k calls the oracle of one training pair and has the size 1 / (lam k) (Pegasos). The
     baseline that needs no dual variables.
 
-    Notes
-    -----
-    With sampling="permutation" the iterate at the end of a pass is a sum over complete passes,
-    hence has dual variables, equal shares of the planes met so far: their dual value is the
-    lower bound behind the gap. With "uniform" there are none and the lower bound is 0, so that
-    a fit runs to max_iter unless the optimum is near zero.
-
     Parameters
     ----------
     sampling : {"auto", "permutation", "uniform"}, default="auto"
@@ -39,6 +32,13 @@ class SSG(Solver):
     ------
     ValueError
         When solving a problem with bounds on the weights.
+
+    Notes
+    -----
+    With sampling="permutation" the iterate at the end of a pass is a sum over complete passes,
+    hence has dual variables, equal shares of the planes met so far: their dual value is the
+    lower bound behind the gap. With "uniform" there are none and the lower bound is 0, so that
+    a fit runs to max_iter unless the optimum is near zero.
 
     References
     ----------

@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from ._checking import (
+from sskit.utils._checking import (
     assert_same_labels,
     assert_same_results,
     assert_sequences,

@@ -9,8 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from . import RaggedArray, make_offsets
-from ._checking import (
+from sskit.utils._checking import (
     assert_same_labels,
     assert_same_results,
     assert_sequences,
@@ -21,6 +20,7 @@ from ._checking import (
     raises,
     state_of,
 )
+from sskit.utils._ragged_array import RaggedArray, make_offsets
 
 
 def _forms(X, tags):

@@ -5,8 +5,8 @@ list of matrices (T_i, p), or an object array, a 3-D array, a RaggedArray ... of
 of label sequences (T_i,), and its tags say ``input_tags.two_d_array = False``.
 """
 
-from . import _ragged_checks, _ragged_input_checks, _ragged_tool_checks  # noqa: F401
-from ._checking import CHECKS
+from sskit.utils import _ragged_checks, _ragged_input_checks, _ragged_tool_checks  # noqa: F401
+from sskit.utils._checking import CHECKS
 
 __all__ = ["check_ragged_estimator", "ragged_estimator_checks"]
 

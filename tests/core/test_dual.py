@@ -145,7 +145,7 @@ def test_many_planes_grow_and_are_stored_once():
 
 def busy_dual(toy, n_passes=4, lam=LAM):
     """A dual point with stored planes and its regularizer."""
-    run = BCFW().start(toy.problem, toy.regularizer(lam), np.random.RandomState(0))
+    run = BCFW(averaging=False).start(toy.problem, toy.regularizer(lam), np.random.RandomState(0))
     for _ in range(n_passes):
         run.run_pass()
     probe = DualProbe(toy.problem, run.dual)
@@ -238,7 +238,7 @@ def test_stored_truth_receives_the_weight():
 @pytest.mark.parametrize("name", TOYS)
 def test_rebuild_undoes_drift_only(name):
     toy = TOYS[name](5, form="csr")
-    run = BCFW().start(toy.problem, toy.regularizer(0.01), np.random.RandomState(0))
+    run = BCFW(averaging=False).start(toy.problem, toy.regularizer(0.01), np.random.RandomState(0))
     for _ in range(2000):
         run.run_pass()
     moved = run.weights()

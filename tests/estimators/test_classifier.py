@@ -56,7 +56,7 @@ def test_objective_is_that_of_linear_svc(name, lam, request):
         multi_class="crammer_singer",
         fit_intercept=False,
         tol=1e-8,
-        max_iter=100_000,
+        max_iter=1_000_000,
         random_state=0,
     ).fit(X, y)
     ones = np.ones(len(X))
@@ -117,7 +117,7 @@ def test_binary(blobs):
         fit_intercept=True,
         intercept_scaling=1.0,
         tol=1e-8,
-        max_iter=100_000,
+        max_iter=1_000_000,
         random_state=0,
     ).fit(X, names)
     np.testing.assert_allclose(model.coef_, reference.coef_, atol=0.05)

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sskit import SequenceTagger
 from sskit.datasets import make_chains
-from sskit.metrics import token_accuracy_score
+from sskit.metrics import token_accuracy_score, token_accuracy_scorer
 from sskit.solvers import BCFW, SSG, FrankWolfe
 
 LAM = 0.1
@@ -39,8 +39,14 @@ def noisy():
 
 
 def fit(X, y, tol=1e-3, **params):
-    """Return a model close to the optimum."""
-    params = {"lam": LAM, "random_state": 0, "max_iter": 100_000, "tol": tol} | params
+    """Return a model whose gap is at most `tol`, since P(0) is one with the Hamming loss."""
+    params = {
+        "loss": "hamming",
+        "lam": LAM,
+        "random_state": 0,
+        "max_iter": 100_000,
+        "tol": tol,
+    } | params
     weight = params.pop("sample_weight", None)
     return SequenceTagger(**params).fit(X, y, sample_weight=weight)
 
@@ -144,7 +150,9 @@ def test_decision_function_is_the_max_marginals(chains):
 
 def test_bio_predictions_keep_to_the_scheme(noisy):
     X, y = noisy
-    free, model = fit(X, y, tol=0.05), fit(X, y, tol=0.05, transitions="bio")
+    free, model = (
+        fit(X, y, tol=0.1, loss="hamming_sum", transitions=allowed) for allowed in (None, "bio")
+    )
     codes = [np.searchsorted(BIO, labels) for labels in model.predict(X)]
     assert not all(is_bio(np.searchsorted(BIO, labels)) for labels in free.predict(X))
     assert all(map(is_bio, codes))
@@ -187,14 +195,15 @@ def test_mask_that_allows_no_long_sequence():
             method([np.ones((3, 2))])
 
 
-def test_hamming_is_hamming_sum_over_the_length():
+def test_hamming_sum_is_the_length_times_hamming():
     X, y = make_chains(20, n_features=4, min_length=5, max_length=5, random_state=1)
-    mean = fit(X, y, lam=0.1, loss="hamming", tol=1e-5)
-    total = fit(X, y, lam=0.5, loss="hamming_sum", tol=1e-5)
-    assert total.primal_objective_ == pytest.approx(5 * mean.primal_objective_, rel=1e-4)
-    # The loss and lam times five: the same optimum, and nearly the same steps.
-    np.testing.assert_allclose(total.coef_, mean.coef_, atol=0.02)
-    np.testing.assert_allclose(total.transitions_, mean.transitions_, atol=0.02)
+    mean = fit(X, y, lam=0.5, loss="hamming", tol=1e-4)
+    total = fit(X, y, lam=0.1, loss="hamming_sum", tol=1e-4)
+    # A loss and weights five times as large make five times the hinge; so does a fifth of lam
+    # make five times the regulariser. All steps are the same but for the factor.
+    np.testing.assert_allclose(flat(total), 5 * flat(mean), rtol=1e-8, atol=1e-10)
+    assert total.primal_objective_ == pytest.approx(5 * mean.primal_objective_, rel=1e-8)
+    assert total.dual_objective_ == pytest.approx(5 * mean.dual_objective_, rel=1e-8)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +215,7 @@ def test_solvers_agree(solver, chains):
     X, y = chains
     optimum = fit(X, y, lam=0.5)
     model = fit(X, y, lam=0.5, solver=solver, tol=0.05)
-    assert model.dual_gap_ <= 0.05  # P(0), the largest Hamming loss, is one
+    assert model.dual_gap_ <= 0.05
     assert optimum.dual_objective_ <= model.primal_objective_
     assert model.dual_objective_ <= optimum.primal_objective_
 
@@ -234,8 +243,8 @@ def test_class_weight(chains):
     by_hand = fit(X, y, loss="hamming_sum", class_weight=dict(enumerate(share)))
     np.testing.assert_array_equal(flat(balanced), flat(by_hand))
     assert not np.array_equal(flat(balanced), flat(plain))
-    doubled = fit(X, y, loss="hamming_sum", lam=2 * LAM, class_weight=dict.fromkeys(range(3), 2.0))
-    np.testing.assert_allclose(flat(doubled), flat(plain), atol=1e-8)
+    doubled = fit(X, y, loss="hamming_sum", lam=LAM / 2, class_weight=dict.fromkeys(range(3), 2.0))
+    np.testing.assert_allclose(flat(doubled), 2 * flat(plain), atol=1e-8)
 
 
 def test_sample_weights_are_copies(chains):
@@ -315,12 +324,13 @@ def test_score_is_token_accuracy(noisy):
     assert model.score(X, y, sample_weight=weight) == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("n_jobs", [2, -1, 50])
+@pytest.mark.parametrize("n_jobs", [2, -1])
 def test_jobs(n_jobs, noisy):
     X, y = noisy
-    one = fit(X, y, tol=0.05, transitions="bio")
+    one = fit(X, y, tol=0.3, transitions="bio")
     many = clone(one).set_params(n_jobs=n_jobs).fit(X, y)
     np.testing.assert_array_equal(flat(many), flat(one))
+    many.set_params(n_jobs=50)  # more than there are sequences
     for method in ("predict", "decision_function"):
         for a, b in zip(getattr(one, method)(X), getattr(many, method)(X), strict=True):
             np.testing.assert_array_equal(a, b)
@@ -420,7 +430,7 @@ def test_callback_stops_the_fit(chains):
 def test_scoring_monitor(chains):
     callback = pytest.importorskip("sklearn.callback")
     X, y = chains
-    monitor = callback.ScoringMonitor(scoring=None)
+    monitor = callback.ScoringMonitor(scoring={"score": token_accuracy_scorer})
     model = SequenceTagger(lam=LAM, tol=0.2, random_state=0).set_callbacks(monitor).fit(X, y)
     passes = [row["score"] for row in monitor.get_logs().data if row["task_name"] == "pass"]
     assert len(passes) == model.n_iter_

@@ -81,11 +81,13 @@ def test_curvature_of_long_sequences(form):
 def test_one_state_and_one_token():
     single = chain_toy(0, n_states=1)
     check_problem(single.problem, 0)
-    solution = BCFW().solve(single.problem, single.regularizer(0.1), random_state=0)
+    solution = BCFW(averaging=False).solve(single.problem, single.regularizer(0.1), random_state=0)
     assert (solution.primal, solution.gap, solution.unit) == (0.0, 0.0, 0.0)
     short = chain_toy(0, n=6, lengths=(1,))
     check_problem(short.problem, 0)
-    solution = BCFW().solve(short.problem, short.regularizer(0.1), tol=1e-3, random_state=0)
+    solution = BCFW(averaging=False).solve(
+        short.problem, short.regularizer(0.1), tol=1e-3, random_state=0
+    )
     _, optimum = solve_primal(short.pairs, 0.1)
     assert solution.dual - 1e-9 <= optimum <= solution.primal + 1e-9
     assert solution.gap <= 1e-3
@@ -113,9 +115,11 @@ def test_forbidden_transitions_are_never_used(n_states):
 def test_training_with_forbidden_transitions_reaches_its_own_optimum():
     allowed = np.array([[True, True, False], [False, True, True], [True, False, True]])
     toy = chain_toy(4, lengths=(2, 3, 4), allowed=allowed)
-    solution = BCFW().solve(toy.problem, toy.regularizer(0.2), tol=1e-3, random_state=0)
+    solution = BCFW(averaging=False).solve(
+        toy.problem, toy.regularizer(0.2), tol=1e-2, random_state=0
+    )
     _, optimum = solve_primal(toy.pairs, 0.2)
-    assert solution.gap <= 1e-3
+    assert solution.gap <= 1e-2
     assert solution.dual - 1e-9 <= optimum <= solution.primal + 1e-9
     assert solution.primal == pytest.approx(toy.pairs.primal(toy.flat(solution.w), 0.2), abs=1e-12)
     # no plane has moved a forbidden transition

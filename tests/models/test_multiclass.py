@@ -23,7 +23,8 @@ def test_the_intercept_is_a_constant_feature(form):
     labels = [found[0] for found in toy.pairs.labels]
     wider = bind_rows(X, labels, 3, form, intercept=False)
     solutions = [
-        BCFW().solve(t.problem, t.regularizer(0.1), tol=1e-3, random_state=0) for t in (toy, wider)
+        BCFW(averaging=False).solve(t.problem, t.regularizer(0.1), tol=1e-3, random_state=0)
+        for t in (toy, wider)
     ]
     one, other = (t.layout.split(s.w) for t, s in zip((toy, wider), solutions, strict=True))
     np.testing.assert_allclose(one["coef"], other["coef"][:, :-1], atol=1e-12)
@@ -41,7 +42,9 @@ def test_ties_go_to_the_truth_then_to_the_smallest_class():
 def test_two_classes_and_thirty_three():
     for n_states in (2, 33):
         toy = multiclass_toy(1, n=20, n_states=n_states, p=2)
-        solution = BCFW().solve(toy.problem, toy.regularizer(0.5), tol=1e-3, random_state=0)
+        solution = BCFW(averaging=False).solve(
+            toy.problem, toy.regularizer(0.5), tol=1e-3, random_state=0
+        )
         _, optimum = solve_primal(toy.pairs, 0.5)
         assert solution.dual <= optimum + 1e-9
         assert optimum - 1e-9 <= solution.primal <= optimum + 1e-3

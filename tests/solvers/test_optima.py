@@ -1,0 +1,164 @@
+"""Optima on real data: certified ones of the chain problems, liblinear's of the multiclass ones."""
+
+import numpy as np
+import pytest
+from helpers.paper import dual_value
+from sklearn.datasets import load_digits
+from sklearn.svm import LinearSVC
+
+from sskit import SequenceTagger, StructSVMClassifier
+from sskit.core._problem import block_weights
+from sskit.core._regularizer import Regularizer
+from sskit.datasets import load_ocr_letters, load_usps
+from sskit.models.chain import ChainModel
+from sskit.solvers import BCFW
+from sskit.utils.ragged import stack_sequences
+
+pytestmark = pytest.mark.realdata
+
+# OCR letters, fold 0: dual and primal value of a solution by pairwise steps over stored
+# labellings, in code of its own; the optimum lies between them.
+OCR_OPTIMA = {0.1: (0.41440667, 0.41440701), 0.01: (0.16502974, 0.16502986)}
+# Relative tolerance that plain steps reach in seconds.
+OCR_TOL = {0.1: 1e-3, 0.01: 5e-3}
+# Digits, 1,347 rows (every fourth is left out), pixels / 16 and a constant: optimum by liblinear.
+DIGITS_OPTIMA = {0.01: 0.58417034, 0.1: 0.22273867}
+
+
+@pytest.fixture(scope="module")
+def words():
+    data = load_ocr_letters(fold=0, constant=True)
+    assert (len(data.data), data.data[0].shape[1]) == (626, 129)
+    return data
+
+
+def viterbi_values(nodes, transitions):
+    """Maximal scores of many chains of one length, nodes (n, T, K): shape (n,)."""
+    value = nodes[:, 0]
+    for t in range(1, nodes.shape[1]):
+        value = (value[:, :, None] + transitions).max(axis=1) + nodes[:, t]
+    return value.max(axis=1)
+
+
+def primal_of_chains(X, y, lam, coef, transitions, start, end):
+    """P(w) with the loss Hamming / length, all words of one length together."""
+    lengths, hinge = np.array([len(x) for x in X]), 0.0
+    states = np.arange(len(coef))
+    for length in np.unique(lengths):
+        rows = np.flatnonzero(lengths == length)
+        features = np.array([X[i] for i in rows], dtype=float)
+        truth = np.array([y[i] for i in rows])
+        nodes = features @ coef.T
+        nodes[:, 0] += start
+        nodes[:, -1] += end
+        right = np.take_along_axis(nodes, truth[:, :, None], axis=2).sum(axis=(1, 2))
+        right += transitions[truth[:, :-1], truth[:, 1:]].sum(axis=1)
+        nodes += (truth[:, :, None] != states) / length
+        hinge += float((viterbi_values(nodes, transitions) - right).sum())
+    squares = sum(float(np.sum(block**2)) for block in (coef, transitions, start, end))
+    return lam / 2 * squares + hinge / len(X)
+
+
+def dual_of_chains(X, dual, lam, n_states):
+    """D of a dual point whose statistics stand where the chain model documents them."""
+    stride, n = -(-n_states // 8) * 8, len(X)
+    coef, table = np.zeros((n_states, X[0].shape[1])), np.zeros((n_states, stride))
+    start, end, loss = np.zeros(n_states), np.zeros(n_states), 0.0
+    for i, x in enumerate(X):
+        index, value, block_loss = dual.mix(i)
+        q = np.zeros((n_states + len(x), stride))
+        q.reshape(-1)[index] = value
+        nodes = q[n_states:, :n_states]
+        coef += nodes.T @ x
+        table += q[:n_states]
+        start += nodes[0]
+        end += nodes[-1]
+        loss += block_loss
+    parts = [coef.ravel(), table[:, :n_states].ravel(), start, end]
+    return dual_value(np.concatenate(parts) / (lam * n), loss / n, lam)
+
+
+@pytest.mark.parametrize("lam", OCR_OPTIMA)
+def test_tagger_brackets_the_optimum_of_ocr(words, lam):
+    tagger = SequenceTagger(lam=lam, loss="hamming", tol=OCR_TOL[lam], random_state=0)
+    tagger.fit(words.data, words.target)
+    dual, primal = OCR_OPTIMA[lam]
+    assert tagger.certified_
+    assert tagger.dual_objective_ <= primal
+    assert tagger.primal_objective_ >= dual
+    # P(0) is 1: all letters wrong
+    assert tagger.dual_gap_ <= OCR_TOL[lam]
+    assert tagger.primal_objective_ - dual <= OCR_TOL[lam]
+    assert tagger.dual_gap_ == pytest.approx(
+        tagger.primal_objective_ - tagger.dual_objective_, abs=1e-10
+    )
+    weights = tagger.coef_, tagger.transitions_, tagger.start_, tagger.end_
+    assert tagger.primal_objective_ == pytest.approx(
+        primal_of_chains(words.data, words.target, lam, *weights), abs=1e-10
+    )
+
+
+@pytest.mark.parametrize("lam", OCR_OPTIMA)
+def test_gap_on_ocr_is_primal_less_dual(words, lam):
+    stacked = stack_sequences(words.data)
+    lengths, n = stacked.lengths, len(stacked)
+    model = ChainModel(129, 26)
+    cost = np.repeat(1.0 / lengths, lengths)
+    problem = model.bind(stacked, np.concatenate(words.target), cost, block_weights(n))
+    assert problem.n_weights == 4082
+    solution = BCFW(averaging=False).solve(
+        problem, Regularizer(lam, problem.n_weights), tol=OCR_TOL[lam], max_iter=300,
+        random_state=0,
+    )  # fmt: skip
+    blocks = model.layout.split(solution.w)
+    primal = primal_of_chains(words.data, words.target, lam, *blocks.values())
+    dual = dual_of_chains(words.data, solution.dual_state, lam, 26)
+    assert solution.primal == pytest.approx(primal, abs=1e-10)
+    assert solution.dual == pytest.approx(dual, abs=1e-10)
+    assert solution.gap == pytest.approx(primal - dual, abs=1e-10)
+    assert dual <= OCR_OPTIMA[lam][1]
+    assert primal >= OCR_OPTIMA[lam][0]
+
+
+def crammer_singer(X, y, coef, lam):
+    """P(w) of the multiclass hinge loss."""
+    scores = X @ coef.T
+    right = scores[np.arange(len(X)), y]
+    margins = scores - right[:, None] + (np.arange(len(coef)) != y[:, None])
+    return lam / 2 * float(np.sum(coef**2)) + float(margins.max(axis=1).mean())
+
+
+def fit_both(X, y, lam):
+    """Objectives of liblinear and of a certified model."""
+    peer = LinearSVC(
+        C=1.0 / (lam * len(X)), multi_class="crammer_singer", fit_intercept=False, tol=1e-7,
+        max_iter=100_000, random_state=0,
+    ).fit(X, y)  # fmt: skip
+    model = StructSVMClassifier(
+        lam=lam, fit_intercept=False, tol=1e-4, max_iter=20_000, random_state=0
+    ).fit(X, y)
+    ours = crammer_singer(X, y, model.coef_, lam)
+    assert model.primal_objective_ == pytest.approx(ours, abs=1e-10)
+    assert model.dual_gap_ <= 1e-4
+    return crammer_singer(X, y, peer.coef_, lam), model
+
+
+@pytest.mark.parametrize("C", DIGITS_OPTIMA)
+def test_digits(C):
+    X, y = load_digits(return_X_y=True)
+    train = np.arange(len(X)) % 4 != 0
+    X, y = np.column_stack([X / 16.0, np.ones(len(X))])[train], y[train]
+    assert len(X) == 1347
+    optimum, model = fit_both(X, y, 1.0 / (C * len(X)))
+    assert optimum == pytest.approx(DIGITS_OPTIMA[C], rel=1e-6)
+    assert model.primal_objective_ == pytest.approx(optimum, rel=1e-4)
+    assert model.dual_objective_ <= optimum + 1e-7
+
+
+@pytest.mark.parametrize("lam", [0.1, 0.01])
+def test_usps(lam):
+    digits = load_usps()
+    X, y = digits.data / 1000.0 - 1.0, digits.target.astype(int)
+    optimum, model = fit_both(X, y, lam)
+    assert model.primal_objective_ == pytest.approx(optimum, rel=1e-4)
+    assert model.dual_objective_ <= optimum + 1e-7

@@ -37,7 +37,7 @@ def _forms(X, tags):
     if tags.input_tags.sparse:
         yield "CSR matrices", [sp.csr_matrix(x) for x in X]
         yield "CSR arrays", [sp.csr_array(x) for x in X]
-        yield "COO arrays", [sp.coo_array(x) for x in X]
+        yield "coordinate arrays", [sp.coo_array(x) for x in X]
         yield "CSR and dense", [sp.csr_array(x) if i % 2 else x for i, x in enumerate(X)]
         yield "RaggedArray of CSR", RaggedArray(sp.csr_array(np.concatenate(X)), offsets)
     with suppress(ImportError):

@@ -216,6 +216,23 @@ def test_sample_weights_are_copies(blobs):
     assert distance <= 2 / LAM * 4 * 1e-4
 
 
+def test_numpy_scalars_as_parameters(blobs):
+    X, y = blobs
+    plain = fit(X, y, tol=0.05, cache=False, max_iter=500)
+    model = fit(
+        X,
+        y,
+        np.float32(0.05),
+        lam=np.float64(LAM),
+        cache=np.False_,
+        max_iter=np.int32(500),
+        fit_intercept=np.True_,
+        warm_start=np.False_,
+    )
+    assert model.solver_.get_params() == plain.solver_.get_params()
+    np.testing.assert_array_equal(model.coef_, plain.coef_)
+
+
 def test_default_lam(blobs):
     X, y = blobs
     assert StructSVMClassifier(tol=0.5).fit(X, y).lam_ == 1 / 60

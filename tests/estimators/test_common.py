@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn import config_context
+from sklearn import config_context, get_config
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_iris
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
@@ -159,12 +159,10 @@ class IgnoresWeights(SequenceTagger):
 
 
 @found_by("check_metadata_routing")
-class ScoresWithoutWeights(SequenceTagger):
+class LosesRoutedWeights(SequenceTagger):
     def score(self, X, y, sample_weight=None):
-        return super().score(X, y, sample_weight) + 0.1 * (sample_weight is None)
-
-    def set_score_request(self, **request):
-        return self
+        routing = get_config()["enable_metadata_routing"]
+        return super().score(X, y, None if routing else sample_weight)
 
 
 @found_by("check_types_of_labels")

@@ -178,8 +178,10 @@ def test_mask(as_list, chains):
     X_kept, y_kept = [X[i] for i in kept], [y[i] for i in kept]
     model = fit(X_kept, y_kept, tol=0.02, transitions=seen.tolist() if as_list else seen)
     rng = np.random.default_rng(0)
-    for labels in model.predict([3 * rng.normal(size=(9, 4)) for _ in range(50)]):
-        assert seen[labels[:-1], labels[1:]].all()
+    new = [3 * rng.normal(size=(9, 4)) for _ in range(50)]
+    assert all(seen[labels[:-1], labels[1:]].all() for labels in model.predict(new))
+    free = fit(X_kept, y_kept, tol=0.02).predict(new)
+    assert not all(seen[labels[:-1], labels[1:]].all() for labels in free)
     everything = fit(X_kept, y_kept, tol=0.02, transitions=np.ones((3, 3), dtype=bool))
     np.testing.assert_array_equal(everything.coef_, fit(X_kept, y_kept, tol=0.02).coef_)
 

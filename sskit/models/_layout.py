@@ -108,7 +108,10 @@ def _set_bounds(name, pair, lower, upper):
     for side, value, out in zip(("lower", "upper"), pair, (lower, upper), strict=True):
         if value is None:
             continue
-        value = np.asarray(value)
+        try:
+            value = np.asarray(value)
+        except ValueError:
+            raise ValueError(f"the {side} bound in {name} has rows of different lengths") from None
         if value.dtype.kind not in "iuf" or value.shape not in ((), out.shape):
             raise ValueError(
                 f"the {side} bound in {name} must be None, a number or an array of shape "

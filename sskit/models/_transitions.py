@@ -70,7 +70,11 @@ def resolve_transitions(transitions, classes, labels, offsets):
     if isinstance(transitions, str):
         allowed, allowed_start = bio_transitions(classes)
     else:
-        allowed, n_states = np.array(transitions), len(classes)
+        n_states = len(classes)
+        try:
+            allowed = np.array(transitions)
+        except ValueError:
+            raise ValueError("transitions has rows of different lengths") from None
         if allowed.dtype != bool or allowed.shape != (n_states, n_states):
             raise ValueError(
                 f"transitions must be a boolean array of shape ({n_states}, {n_states}), a row "

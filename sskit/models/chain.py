@@ -180,9 +180,16 @@ def default_lam(stacked, weight):
     -------
     lam : float
         1 / n if all features are zero.
+
+    Raises
+    ------
+    ValueError
+        If squares of the features overflow.
     """
     weight = np.ones(len(stacked)) if weight is None else weight
     token_weight = np.repeat(weight, stacked.lengths)
     sqnorm = row_norms(stacked.values, squared=True)
     mean_sqnorm = np.dot(token_weight, sqnorm) / token_weight.sum()
+    if not np.isfinite(mean_sqnorm):
+        raise ValueError("the features in X are too large: their squares overflow")
     return float(mean_sqnorm / 4.0 or 1.0) / float(weight.sum())

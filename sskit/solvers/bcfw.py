@@ -97,7 +97,7 @@ class BCFW(Solver):
     def resolved(self):
         """Return a solver in which every "auto" is replaced by what it stands for."""
         sampling = "permutation" if self.sampling == "auto" else self.sampling
-        return BCFW(
+        return type(self)(
             steps="fw",
             sampling=sampling,
             cache=False,

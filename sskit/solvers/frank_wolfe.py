@@ -51,7 +51,7 @@ class FrankWolfe(Solver):
 
     def resolved(self):
         """Return a solver in which every "auto" is replaced: there is none."""
-        return FrankWolfe(gap_every=self.gap_every, max_time=self.max_time)
+        return type(self)(gap_every=self.gap_every, max_time=self.max_time)
 
     def start(self, problem, regularizer, random_state):
         """Return the state of a new run.

@@ -74,7 +74,7 @@ class SSG(Solver):
 
     def resolved(self):
         """Return a solver in which every "auto" is replaced by what it stands for."""
-        return SSG(
+        return type(self)(
             sampling="permutation" if self.sampling == "auto" else self.sampling,
             averaging=self.averaging,
             gap_every=self.gap_every,

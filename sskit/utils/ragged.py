@@ -279,7 +279,7 @@ def _as_matrix(item, label):
             if any(isinstance(value, (str, bytes)) for value in array.flat):
                 raise TypeError
             array = array.astype(np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ValueError(f"{label} holds values that are not numbers") from None
     _check_kind(array.dtype, label)
     return array

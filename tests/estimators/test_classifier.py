@@ -46,6 +46,8 @@ def fit(X, y, tol=1e-4, **params):
     return StructSVMClassifier(**params).fit(X, y, sample_weight=weight)
 
 
+# scikit-learn 1.7 warns at random with multi_class="crammer_singer", after few iterations too.
+@pytest.mark.filterwarnings("ignore:Liblinear failed to converge")
 @pytest.mark.parametrize("lam", [0.3, 0.03])
 @pytest.mark.parametrize("name", ["iris", "blobs"])
 def test_objective_is_that_of_linear_svc(name, lam, request):
@@ -55,7 +57,7 @@ def test_objective_is_that_of_linear_svc(name, lam, request):
         C=1 / (lam * len(X)),
         multi_class="crammer_singer",
         fit_intercept=False,
-        tol=1e-8,
+        tol=1e-6,
         max_iter=1_000_000,
         random_state=0,
     ).fit(X, y)
@@ -116,7 +118,7 @@ def test_binary(blobs):
         C=2 / (LAM * len(X)),
         fit_intercept=True,
         intercept_scaling=1.0,
-        tol=1e-8,
+        tol=1e-6,
         max_iter=1_000_000,
         random_state=0,
     ).fit(X, names)

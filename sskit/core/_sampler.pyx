@@ -59,7 +59,8 @@ cdef class PermutationSampler(OrderSampler):
 
     def begin_pass(self, Py_ssize_t n_steps):
         """Draw the permutations of the pass."""
-        n_runs = -(-n_steps // self.n_blocks)
+        # not -(-a // b): division truncates here
+        n_runs = (n_steps + self.n_blocks - 1) // self.n_blocks
         order = [self.random_state.permutation(self.n_blocks) for _ in range(n_runs)]
         self.order = np.concatenate(order).astype(np.intp)[:n_steps]
         self.position = 0

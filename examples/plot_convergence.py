@@ -26,7 +26,9 @@ solvers = {
 }
 histories = {}
 for name, solver in solvers.items():
-    tagger = SequenceTagger(lam=0.1, solver=solver, tol=1e-3, max_iter=60, random_state=0)
+    tagger = SequenceTagger(
+        lam=0.1, loss="hamming", solver=solver, tol=1e-3, max_iter=60, random_state=0
+    )
     with warnings.catch_warnings():
         # Sixty passes are not enough for all of them; that is the point of the picture.
         warnings.simplefilter("ignore", ConvergenceWarning)

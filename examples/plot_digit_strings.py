@@ -42,7 +42,7 @@ disagreement = [np.sum(a != b) for a, b in zip(together, alone, strict=True)]
 shown = np.argsort(disagreement)[::-1][:5]
 fig, axes = plt.subplots(len(shown), 1, figsize=(7, 1.9 * len(shown)), layout="constrained")
 for ax, i in zip(axes, shown, strict=True):
-    ax.imshow(np.hstack(X_test[i][:, :64].reshape(-1, 8, 8)), cmap="gray_r")
+    ax.imshow(np.hstack(X_test[i][:, :64].reshape(-1, 8, 8)), cmap="gray_r", vmin=0, vmax=1)
     ax.set(xticks=[], yticks=[], ylim=(20, -0.5))
     rows = {"truth": y_test[i], "tagger": together[i], "classifier": alone[i]}
     for row, (name, labels) in enumerate(rows.items()):

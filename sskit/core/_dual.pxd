@@ -16,9 +16,13 @@ cdef struct Block:
     int32_t* words         # (capacity, n_words)
     double* weight
     double* plane_loss
+    int32_t* last_used     # when the plane was last worth its place, by the solver's clock
     Py_ssize_t n_planes
     Py_ssize_t plane_capacity
     double rest            # weight of the rest plane
+    # inner products <B psi, B psi'> of the first n_gram stored planes, filled in by solvers
+    double* gram           # (plane_capacity, plane_capacity)
+    Py_ssize_t n_gram
 
 
 cdef class DualState:
@@ -29,9 +33,11 @@ cdef class DualState:
     truth (psi = 0, loss = 0) as rest plane. All memory of the dual point is allocated here.
     """
 
+    cdef Problem problem
     cdef readonly Py_ssize_t n_blocks
     cdef Block* blocks
     cdef Py_ssize_t[::1] n_words           # (n_blocks,)
+    cdef readonly Py_ssize_t max_statistics
 
     # hint: block i will be visited soon (its arrays), or a little later (where they are)
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil
@@ -58,8 +64,13 @@ cdef class DualState:
     ) except -1 nogil
     # merge a stored plane into the rest plane (q does not change); the last slot takes its place
     cdef void evict(self, Py_ssize_t i, Py_ssize_t slot) noexcept nogil
+    # evict the planes that were last used before `oldest`; those with weight stay if asked
+    cdef void retire(self, Py_ssize_t i, int32_t oldest, bint keep_weighted) noexcept nogil
+    # q_i = delta with this loss; the weights stay
+    cdef int set_mix(self, Py_ssize_t i, Direction delta, double loss) except -1 nogil
     # the block becomes the single plane delta (not stored), exactly
     cdef int assign(self, Py_ssize_t i, Direction delta, double loss) except -1 nogil
+    cdef int grow_planes(self, Py_ssize_t i) except -1 nogil
     cdef int reserve(self, Block* block, Py_ssize_t n) except -1 nogil
     cdef int rebuild_nogil(
         self, Problem problem, Regularizer regularizer, Direction scratch

@@ -2,19 +2,13 @@
 
 import numpy as np
 
-from libc.stdlib cimport calloc, free, realloc
-from libc.string cimport memcmp, memcpy, memset
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcmp, memcpy, memmove, memset
+
+from sskit.core._memory cimport grown
 
 cdef extern from "kernels.hpp" namespace "sskit":
     void prefetch_memory(const void* memory, Py_ssize_t n_bytes) noexcept nogil
-
-
-cdef void* grown(void* memory, size_t n_bytes) except NULL nogil:
-    cdef void* result = realloc(memory, max(n_bytes, <size_t>1))
-    if result == NULL:
-        with gil:
-            raise MemoryError(f"no memory for {n_bytes} bytes of dual variables")
-    return result
 
 
 cdef class DualState:
@@ -28,7 +22,9 @@ cdef class DualState:
 
     def __cinit__(self, Problem problem):
         cdef Py_ssize_t i
+        self.problem = problem
         self.n_blocks = problem.n_blocks
+        self.max_statistics = problem.max_statistics
         self.n_words = np.empty(problem.n_blocks, dtype=np.intp)
         self.blocks = <Block*>calloc(max(self.n_blocks, 1), sizeof(Block))
         if self.blocks == NULL:
@@ -46,6 +42,8 @@ cdef class DualState:
                 free(self.blocks[i].words)
                 free(self.blocks[i].weight)
                 free(self.blocks[i].plane_loss)
+                free(self.blocks[i].last_used)
+                free(self.blocks[i].gram)
             free(self.blocks)
 
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
@@ -97,12 +95,16 @@ cdef class DualState:
         block.loss += loss_change
         return 0
 
+    cdef int set_mix(self, Py_ssize_t i, Direction delta, double loss) except -1 nogil:
+        self.blocks[i].n = 0
+        self.advance(i, delta, 1.0, 0.0)
+        self.blocks[i].loss = loss
+        return 0
+
     cdef int assign(self, Py_ssize_t i, Direction delta, double loss) except -1 nogil:
         cdef Block* block = &self.blocks[i]
         cdef Py_ssize_t slot
-        block.n = 0
-        self.advance(i, delta, 1.0, 0.0)
-        block.loss = loss
+        self.set_mix(i, delta, loss)
         for slot in range(block.n_planes):
             block.weight[slot] = 0.0
         block.rest = 1.0
@@ -144,31 +146,65 @@ cdef class DualState:
         self, Py_ssize_t i, const int32_t* words, double loss
     ) except -1 nogil:
         cdef Block* block = &self.blocks[i]
-        cdef Py_ssize_t n = self.n_words[i], slot = self.find(i, words), size
+        cdef Py_ssize_t n = self.n_words[i], slot = self.find(i, words)
         if slot >= 0:
             return slot
         slot = block.n_planes
         if slot == block.plane_capacity:
-            size = max(4, 2 * slot)
-            block.words = <int32_t*>grown(block.words, size * n * sizeof(int32_t))
-            block.weight = <double*>grown(block.weight, size * sizeof(double))
-            block.plane_loss = <double*>grown(block.plane_loss, size * sizeof(double))
-            block.plane_capacity = size
+            self.grow_planes(i)
+        self.problem.keep(i, words)
         memcpy(block.words + slot * n, words, n * sizeof(int32_t))
         block.weight[slot] = 0.0
         block.plane_loss[slot] = loss
+        block.last_used[slot] = 0
         block.n_planes += 1
         return slot
 
+    cdef int grow_planes(self, Py_ssize_t i) except -1 nogil:
+        cdef Block* block = &self.blocks[i]
+        cdef Py_ssize_t n = self.n_words[i], old = block.plane_capacity, row
+        cdef Py_ssize_t size = max(4, 2 * old)
+        block.words = <int32_t*>grown(block.words, size * n * sizeof(int32_t))
+        block.weight = <double*>grown(block.weight, size * sizeof(double))
+        block.plane_loss = <double*>grown(block.plane_loss, size * sizeof(double))
+        block.last_used = <int32_t*>grown(block.last_used, size * sizeof(int32_t))
+        block.gram = <double*>grown(block.gram, size * size * sizeof(double))
+        # rows of the Gram matrix move apart, the last one first
+        for row in range(block.n_gram - 1, 0, -1):
+            memmove(
+                block.gram + row * size, block.gram + row * old, block.n_gram * sizeof(double)
+            )
+        block.plane_capacity = size
+        return 0
+
     cdef void evict(self, Py_ssize_t i, Py_ssize_t slot) noexcept nogil:
         cdef Block* block = &self.blocks[i]
-        cdef Py_ssize_t n = self.n_words[i], last = block.n_planes - 1
+        cdef Py_ssize_t n = self.n_words[i], last = block.n_planes - 1, row
+        cdef Py_ssize_t stride = block.plane_capacity
+        self.problem.forget(i, block.words + slot * n)
         block.rest += block.weight[slot]
         block.n_planes = last
+        if last < block.n_gram:
+            # row and column of the last plane take the place of the evicted one's
+            block.gram[last * stride + slot] = block.gram[last * stride + last]
+            memcpy(block.gram + slot * stride, block.gram + last * stride, last * sizeof(double))
+            for row in range(last):
+                block.gram[row * stride + slot] = block.gram[slot * stride + row]
+            block.n_gram = last
+        else:
+            block.n_gram = min(block.n_gram, slot)
         if slot != last:
             memcpy(block.words + slot * n, block.words + last * n, n * sizeof(int32_t))
             block.weight[slot] = block.weight[last]
             block.plane_loss[slot] = block.plane_loss[last]
+            block.last_used[slot] = block.last_used[last]
+
+    cdef void retire(self, Py_ssize_t i, int32_t oldest, bint keep_weighted) noexcept nogil:
+        cdef Block* block = &self.blocks[i]
+        cdef Py_ssize_t p
+        for p in range(block.n_planes - 1, -1, -1):
+            if block.last_used[p] < oldest and not (keep_weighted and block.weight[p] > 0.0):
+                self.evict(i, p)
 
     cdef int rebuild_nogil(
         self, Problem problem, Regularizer regularizer, Direction scratch
@@ -189,6 +225,12 @@ cdef class DualState:
         cdef Direction scratch = Direction(problem.max_statistics)
         with nogil:
             self.rebuild_nogil(problem, regularizer, scratch)
+
+    def retire_all(self, int oldest, bint keep_weighted):
+        """Evict, in all blocks, the planes that were last used before `oldest`."""
+        cdef Py_ssize_t i
+        for i in range(self.n_blocks):
+            self.retire(i, oldest, keep_weighted)
 
     def losses(self):
         """Return the losses of the mixes, shape (n_blocks,)."""
@@ -237,63 +279,3 @@ cdef class DualState:
         index = np.array([block.index[e] for e in range(block.n)], dtype=np.int32)
         value = np.array([block.value[e] for e in range(block.n)], dtype=np.float64)
         return index, value, block.loss
-
-    def set_mix(self, Py_ssize_t i, const int32_t[::1] index, const double[::1] value,
-                double loss):
-        """Replace the mix of block i; for restoring a saved state."""
-        cdef Block* block = &self.blocks[i]
-        cdef Py_ssize_t e
-        self.reserve(block, index.shape[0])
-        for e in range(index.shape[0]):
-            block.index[e] = index[e]
-            block.value[e] = value[e]
-        block.n = index.shape[0]
-        block.loss = loss
-
-    def set_planes(self, Py_ssize_t i, const int32_t[:, ::1] words, const double[::1] weights,
-                   const double[::1] losses, double rest):
-        """Replace the stored planes of block i; for restoring a saved state."""
-        cdef Py_ssize_t p, slot
-        self.blocks[i].n_planes = 0
-        for p in range(words.shape[0]):
-            slot = self.insert(i, &words[p, 0], losses[p])
-            self.blocks[i].weight[slot] = weights[p]
-        self.blocks[i].rest = rest
-
-    def save(self):
-        """Return the dual point as a dict of flat arrays, which `restore` takes."""
-        mixes = [self.mix(i) for i in range(self.n_blocks)]
-        planes = [self.planes(i) for i in range(self.n_blocks)]
-        return {
-            "n_entries": np.array([len(index) for index, _, _ in mixes]),
-            "index": np.concatenate([index for index, _, _ in mixes]),
-            "value": np.concatenate([value for _, value, _ in mixes]),
-            "loss": np.array([loss for _, _, loss in mixes]),
-            "n_planes": np.array([len(weights) for _, weights, _, _ in planes]),
-            "words": np.concatenate([words.ravel() for words, _, _, _ in planes]),
-            "weight": np.concatenate([weights for _, weights, _, _ in planes]),
-            "plane_loss": np.concatenate([losses for _, _, losses, _ in planes]),
-            "rest": np.array([rest for _, _, _, rest in planes]),
-        }
-
-    def restore(self, saved):
-        """Take over a dual point that `save` returned; v must then be rebuilt."""
-        if len(saved["loss"]) != self.n_blocks:
-            raise ValueError(
-                f"the saved dual point has {len(saved['loss'])} blocks but the problem has "
-                f"{self.n_blocks}"
-            )
-        entry = plane = word = 0
-        for i in range(self.n_blocks):
-            stop = entry + saved["n_entries"][i]
-            self.set_mix(
-                i, saved["index"][entry:stop], saved["value"][entry:stop], saved["loss"][i]
-            )
-            entry = stop
-            n_planes, n_words = saved["n_planes"][i], self.n_words[i]
-            stop, word_stop = plane + n_planes, word + n_planes * n_words
-            self.set_planes(
-                i, saved["words"][word:word_stop].reshape(n_planes, n_words),
-                saved["weight"][plane:stop], saved["plane_loss"][plane:stop], saved["rest"][i],
-            )
-            plane, word = stop, word_stop

@@ -26,10 +26,17 @@ cdef class Problem:
     cdef readonly Py_ssize_t max_words       # of any plane
     cdef readonly Py_ssize_t max_support     # entries of any psi, repeated ones counted
     cdef readonly bint exact                 # does argmax truly maximise?
+    cdef readonly bint costly                # does argmax take far longer than scores?
     cdef readonly double[::1] block_weight   # (n_blocks,) c_i >= 0, summing to one
 
     # theta = B_i^T w, the potentials
     cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil
+
+    # theta at these statistics only; the other entries may be anything
+    cdef int scores_at(
+        self, Py_ssize_t i, const double* w, const int32_t* index, Py_ssize_t count,
+        double* theta
+    ) except -1 nogil
 
     # words of a y maximising  loss_weight * L_i(y) + <theta, m_i(y)>; its loss L_i(y)
     cdef int argmax(
@@ -60,6 +67,12 @@ cdef class Problem:
 
     # || B_i delta ||^2
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) noexcept nogil
+
+    # A plane that argmax found stays known to the problem until its block is asked again; one
+    # that is kept, until it is forgotten. Matters to problems whose words are mere numbers of
+    # planes that they hold.
+    cdef int keep(self, Py_ssize_t i, const int32_t* words) except -1 nogil
+    cdef void forget(self, Py_ssize_t i, const int32_t* words) noexcept nogil
 
     # hint: block i will be visited soon
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil

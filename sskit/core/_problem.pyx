@@ -10,6 +10,12 @@ cdef class Problem:
         with gil:
             raise NotImplementedError(f"{type(self).__name__} must implement scores")
 
+    cdef int scores_at(
+        self, Py_ssize_t i, const double* w, const int32_t* index, Py_ssize_t count,
+        double* theta
+    ) except -1 nogil:
+        return self.scores(i, w, theta)
+
     cdef int argmax(
         self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* words, double* loss
     ) except -1 nogil:
@@ -41,6 +47,12 @@ cdef class Problem:
 
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) noexcept nogil:
         return 0.0
+
+    cdef int keep(self, Py_ssize_t i, const int32_t* words) except -1 nogil:
+        return 0
+
+    cdef void forget(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+        pass
 
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
         pass

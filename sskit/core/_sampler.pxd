@@ -1,3 +1,6 @@
+from sskit.core._priority cimport SumTree
+
+
 cdef class Sampler:
     """The order in which a pass visits the blocks.
 
@@ -18,3 +21,17 @@ cdef class Sampler:
 cdef class OrderSampler(Sampler):
     cdef Py_ssize_t[::1] order
     cdef Py_ssize_t position
+
+
+cdef class GapSampler(Sampler):
+    cdef SumTree tree            # of the block gaps, each to the power of degree
+    cdef readonly double degree
+    cdef double[::1] shares      # uniform random numbers of the pass
+    cdef Py_ssize_t position
+    cdef Py_ssize_t upcoming     # drawn one step ahead, so that its memory can be fetched
+
+    cdef Py_ssize_t draw(self) noexcept nogil
+
+
+cdef class MaxGapSampler(Sampler):
+    cdef SumTree tree

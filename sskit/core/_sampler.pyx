@@ -18,6 +18,9 @@ cdef class Sampler:
         self.n_blocks = n_blocks
         self.random_state = random_state
 
+    def set_gaps(self, gaps):
+        """Learn the gaps of all blocks, shape (n_blocks,), from an exact pass."""
+
     def begin_pass(self, Py_ssize_t n_steps):
         """Draw what the next n_steps calls of next() need."""
         raise NotImplementedError(f"{type(self).__name__} must implement begin_pass")
@@ -64,3 +67,75 @@ cdef class PermutationSampler(OrderSampler):
         order = [self.random_state.permutation(self.n_blocks) for _ in range(n_runs)]
         self.order = np.concatenate(order).astype(np.intp)[:n_steps]
         self.position = 0
+
+
+cdef class GapSampler(Sampler):
+    """Draw blocks in proportion to their last known gaps (Osokin et al. 2016, section 3.1).
+
+    A block whose gap was last seen to be zero comes back after the next exact pass. While all
+    gaps are zero every block is equally likely.
+
+    Parameters
+    ----------
+    n_blocks : int
+        Number of blocks to draw from.
+    random_state : RandomState
+        Source of randomness.
+    degree : float, default=1.0
+        Exponent of the gaps.
+    """
+
+    def __init__(self, Py_ssize_t n_blocks, random_state, double degree=1.0):
+        super().__init__(n_blocks, random_state)
+        self.degree = degree
+        self.tree = SumTree(np.ones(n_blocks))
+
+    def set_gaps(self, gaps):
+        """Learn the gaps of all blocks, shape (n_blocks,), from an exact pass."""
+        self.tree.fill(np.maximum(gaps, 0.0) ** self.degree)
+
+    def begin_pass(self, Py_ssize_t n_steps):
+        """Draw the random numbers of the pass."""
+        self.shares = self.random_state.random_sample(n_steps + 1)
+        self.position = 0
+        self.upcoming = self.draw()
+
+    cdef Py_ssize_t draw(self) noexcept nogil:
+        cdef double share = self.shares[self.position]
+        self.position += 1
+        if self.tree.total[1] <= 0.0:
+            return <Py_ssize_t>(share * self.n_blocks)
+        return self.tree.draw(share)
+
+    cdef Py_ssize_t next(self) noexcept nogil:
+        cdef Py_ssize_t i = self.upcoming
+        self.upcoming = self.draw()
+        return i
+
+    cdef Py_ssize_t peek(self, Py_ssize_t ahead) noexcept nogil:
+        return self.upcoming if ahead == 0 else -1
+
+    cdef void learned(self, Py_ssize_t i, double gap) noexcept nogil:
+        gap = max(gap, 0.0)
+        self.tree.set(i, gap if self.degree == 1.0 else gap ** self.degree)
+
+
+cdef class MaxGapSampler(Sampler):
+    """Visit the block with the largest last known gap; of several, the first."""
+
+    def __init__(self, Py_ssize_t n_blocks, random_state):
+        super().__init__(n_blocks, random_state)
+        self.tree = SumTree(np.ones(n_blocks))
+
+    def set_gaps(self, gaps):
+        """Learn the gaps of all blocks, shape (n_blocks,), from an exact pass."""
+        self.tree.fill(np.maximum(gaps, 0.0))
+
+    def begin_pass(self, Py_ssize_t n_steps):
+        """Do nothing: the order depends on the gaps only."""
+
+    cdef Py_ssize_t next(self) noexcept nogil:
+        return self.tree.top()
+
+    cdef void learned(self, Py_ssize_t i, double gap) noexcept nogil:
+        self.tree.set(i, max(gap, 0.0))

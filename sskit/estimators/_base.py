@@ -68,7 +68,7 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         Returns
         -------
         solver : Solver
-            The solver that the parameters ask for, "auto" replaced.
+            The solver that the parameters ask for.
         """
         validate_parameter_constraints(
             self._parameter_constraints, self.get_params(deep=False), type(self).__name__
@@ -111,7 +111,7 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
                 )
         solver.set_params(**options)
         solver.check()
-        return solver.resolved()
+        return solver
 
     def _solve(self, solver, problem, layout, lam, name_weights, *, X, y, metadata):
         """Solve the training problem.
@@ -155,7 +155,7 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         )
         fitted = name_weights(solution.w) | {
             "lam_": lam,
-            "solver_": solver,
+            "solver_": solver.resolved(problem),
             "dual_gap_": solution.gap,
             "primal_objective_": solution.primal,
             "dual_objective_": solution.dual,

@@ -37,12 +37,13 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
     solver : {"auto", "bcfw", "fw", "ssg"} or solver object, default="auto"
         Block-coordinate Frank-Wolfe (which "auto" chooses), batch Frank-Wolfe, stochastic
         subgradient, or an object of `sskit.solvers`, which has further options.
-    steps : {"auto", "fw"}, default="auto"
+    steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
-    sampling : {"auto", "permutation", "uniform"}, default="auto"
-        Order of the training pairs for the solvers "bcfw" and "ssg".
-    cache : {"auto", False}, default="auto"
-        Whether "bcfw" steps towards stored planes too.
+    sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
+        Order of the training pairs for the solver "bcfw"; the first three also for "ssg".
+    cache : {"auto", True, False}, default="auto"
+        Whether "bcfw" steps between stored planes where they promise enough, instead of asking
+        the oracle.
     loss : {"hamming", "hamming_sum"}, default="hamming_sum"
         Task loss of a sequence: the share of wrong tokens, or their number.
     class_weight : dict or "balanced", default=None

@@ -34,6 +34,8 @@ cdef class ChainProblem(Problem):
     # scratch
     cdef double[::1] value                   # Viterbi values
     cdef int32_t[::1] active                 # rows of a direction that are not zero
+    cdef int32_t[::1] fresh                  # (longest,) row of node scores made for request ..
+    cdef int32_t request
     cdef double[::1] node_scores             # as the node potentials
     cdef double[::1] image                   # (n_features * n_states,) zero between calls
 

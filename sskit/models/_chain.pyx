@@ -76,6 +76,7 @@ cdef class ChainProblem(Problem):
     cdef allocate(self, Py_ssize_t longest):
         self.value = np.empty(longest * self.stride)
         self.active = np.empty(longest, dtype=np.int32)
+        self.fresh = np.zeros(longest, dtype=np.int32)
         self.node_scores = np.empty(longest * self.stride)
 
     def prepare_steps(self):
@@ -126,6 +127,34 @@ cdef class ChainProblem(Problem):
         for b in range(n_states):
             node[b] += w[self.start_weights + b] + self.forbidden_start[b]
             node[last * self.stride + b] += w[self.end_weights + b]
+        return 0
+
+    cdef int scores_at(
+        self, Py_ssize_t i, const double* w, const int32_t* index, Py_ssize_t count,
+        double* theta
+    ) except -1 nogil:
+        cdef Py_ssize_t e, t, k, last = self.length(i) - 1
+        cdef unsigned int j, table = <unsigned int>(self.n_states * self.stride)
+        cdef double* node
+        if self.request == 2147483647:
+            self.request = 0
+            self.fresh[:] = 0
+        self.request += 1
+        for e in range(count):
+            j = <unsigned int>index[e]
+            if j < table:
+                theta[j] = w[self.transition_weights + self.weight_of[j]]
+                continue
+            t = (j - table) // <unsigned int>self.stride
+            if self.fresh[t] == self.request:
+                continue
+            self.fresh[t] = self.request
+            node = theta + (self.n_states + t) * self.stride
+            score_rows(&self.features.rows, self.offsets[i] + t, 1, w, self.n_states, node)
+            for k in range(self.n_states if t == 0 else 0):
+                node[k] += w[self.start_weights + k]
+            for k in range(self.n_states if t == last else 0):
+                node[k] += w[self.end_weights + k]
         return 0
 
     cdef int argmax(

@@ -185,6 +185,15 @@ cdef class DualProbe(ProblemProbe):
             raise IndexError("the rest plane cannot be evicted")
         self.dual.evict(i, self.slot(i, p))
 
+    def gram(self, Py_ssize_t i):
+        """Return the inner products that are known of the first stored planes, (n, n)."""
+        cdef Py_ssize_t p, q, stride = self.dual.blocks[self.block(i)].plane_capacity
+        known = np.empty((self.dual.blocks[i].n_gram,) * 2)
+        for p in range(self.dual.blocks[i].n_gram):
+            for q in range(self.dual.blocks[i].n_gram):
+                known[p, q] = self.dual.blocks[i].gram[p * stride + q]
+        return known
+
     def move(self, Regularizer regularizer, Py_ssize_t i, delta, double step):
         """Move v of a regularizer by step * B_i delta and let w follow."""
         regularizer.move(self.problem, self.block(i), self.direction(delta), step)
@@ -230,6 +239,13 @@ def draw(Sampler sampler, Py_ssize_t n_steps):
     for k in range(n_steps):
         order[k] = sampler.next(), sampler.peek(0), sampler.peek(1)
     return order
+
+
+def learn(Sampler sampler, Py_ssize_t i, double gap):
+    """Tell a sampler the gap of block i, as a visit does."""
+    if not 0 <= i < sampler.n_blocks:
+        raise IndexError(f"block {i} of {sampler.n_blocks}")
+    sampler.learned(i, gap)
 
 
 cdef void add(Direction delta, const int32_t[::1] index, const double[::1] value, double scale):

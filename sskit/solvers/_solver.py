@@ -18,12 +18,12 @@ class Solver(BaseEstimator):
     """Base of all solvers: hyperparameters, and the loop around the passes.
 
     A subclass has the parameters `gap_every` and `max_time` and implements `start`, which
-    returns the state of one run: an object with ``run_pass()``, which takes ``n_blocks`` oracle
-    calls and returns an estimate of the gap (inf if it has none), and ``certify(evaluator)``,
-    which returns a `Certificate` from an exact pass.
+    returns the state of one run: an object with ``run_pass()``, which visits ``n_blocks`` blocks
+    and returns an estimate of the gap (inf if it has none), ``n_oracle_calls`` so far,
+    ``weights()``, and ``certify(evaluator)``, which returns a `Certificate` from an exact pass.
     """
 
-    def start(self, problem, regularizer, random_state):
+    def start(self, problem, regularizer, random_state, gaps=None):
         """Return the state of a new run.
 
         Parameters
@@ -34,6 +34,8 @@ class Solver(BaseEstimator):
             Holds lam, v and w.
         random_state : RandomState
             Source of randomness.
+        gaps : ndarray of shape (n_blocks,), default=None
+            Block gaps at the start.
 
         Returns
         -------
@@ -68,7 +70,7 @@ class Solver(BaseEstimator):
         tol : float, default=1e-2
             Relative tolerance.
         max_iter : int, default=1000
-            Largest number of passes (n_blocks oracle calls each).
+            Largest number of passes (n_blocks visits each).
         n_jobs : int, default=None
             Threads of the exact passes.
         random_state : int, RandomState or None, default=None
@@ -86,8 +88,11 @@ class Solver(BaseEstimator):
         """
         began = time.perf_counter()
         evaluator = Evaluator(problem, n_jobs)
-        unit = mean_maximal_loss(problem, regularizer, evaluator)
-        run = self.start(problem, regularizer, check_random_state(random_state))
+        # At w = 0 the hinge of a block is its largest loss; and its gap, with the truth as mix.
+        zero = regularizer.padded(np.zeros(problem.n_weights))
+        gaps = np.asarray(problem.block_weight) * evaluator.hinges(zero)
+        unit = float(gaps.sum())
+        run = self.start(problem, regularizer, check_random_state(random_state), gaps)
         history = History()
         level = logging.INFO if verbose else logging.DEBUG
         n_iter, status, estimate_due = 0, None, tol * unit
@@ -109,7 +114,7 @@ class Solver(BaseEstimator):
                 # An estimate that promised too much must get better before it is heard again.
                 estimate_due = tol * unit if regular else 0.5 * estimate
                 certificate = run.certify(evaluator)
-                n_calls = n_iter * problem.n_blocks + evaluator.n_calls
+                n_calls = run.n_oracle_calls + evaluator.n_calls
                 history.append(n_iter, n_calls, time.perf_counter() - began, certificate)
                 logger.log(
                     level,
@@ -136,9 +141,3 @@ class Solver(BaseEstimator):
             history=history.as_dict(),
             dual_state=getattr(run, "dual", None),
         )
-
-
-def mean_maximal_loss(problem, regularizer, evaluator):
-    """Return P(0) = sum_i c_i max_y L_i(y), the unit of tolerances."""
-    zero = regularizer.padded(np.zeros(problem.n_weights))
-    return float(np.dot(problem.block_weight, evaluator.hinges(zero)))

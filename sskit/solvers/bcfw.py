@@ -1,17 +1,24 @@
 """Block-coordinate Frank-Wolfe."""
 
-import numpy as np
+from sklearn.base import clone
 
-from sskit.core._dual import DualState
-from sskit.core._sampler import PermutationSampler, UniformSampler
-from sskit.solvers import _bcfw
+from sskit.core._sampler import GapSampler, MaxGapSampler, PermutationSampler, UniformSampler
 from sskit.solvers._averager import Averager, WeightedAverager
-from sskit.solvers._certify import certify_dual_point, certify_weights
 from sskit.solvers._options import check_choice, check_positive
+from sskit.solvers._runs import ActiveSetRun, PlainRun
 from sskit.solvers._solver import Solver
-from sskit.solvers._visit import Visit
+from sskit.solvers._steps import AwayStep, PairwiseStep, PlainStep
 
-SAMPLERS = {"permutation": PermutationSampler, "uniform": UniformSampler}
+SAMPLERS = {
+    "permutation": PermutationSampler,
+    "uniform": UniformSampler,
+    "gap": GapSampler,
+    "max_gap": MaxGapSampler,
+}
+STEPS = {"fw": PlainStep, "pairwise": PairwiseStep, "away": AwayStep}
+BLOCK_STEPS = 20
+STORED_PASSES = 10
+PLAIN = ("fw", False, 1, 0)  # no option that needs stored planes
 
 
 class BCFW(Solver):
@@ -30,32 +37,58 @@ class BCFW(Solver):
 
     Parameters
     ----------
-    steps : {"auto", "fw"}, default="auto"
-        Kind of step. "fw" is the plain Frank-Wolfe step; "auto" chooses it.
-    sampling : {"auto", "permutation", "uniform"}, default="auto"
-        Order of the training pairs: a new random permutation in every pass, or independent
-        uniform draws. "auto" is "permutation".
-    cache : {"auto", False}, default="auto"
-        Whether to step towards stored planes before asking the oracle. "auto" does not.
+    steps : {"auto", "fw", "pairwise", "away"}, default="auto"
+        Kind of step within a block: from its mix to the plane of the oracle ("fw"), from the
+        worst plane of the mix to the best ("pairwise"), or the steeper of "fw" and a step away
+        from the worst plane ("away"). The last two keep the planes that they meet, and reach
+        small gaps where plain steps slow down. "auto" is "pairwise".
+    sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
+        Order of the blocks: a new random permutation in every pass, independent uniform draws,
+        draws in proportion to the last known block gaps, or always the block with the largest
+        one. "auto" is "gap" if the problem says that its oracle is costly, else "permutation".
+    cache : {"auto", True, False}, default="auto"
+        Whether to step between stored planes without asking the oracle where they promise
+        enough: the slope is at least ``cache_share`` times the block's last known gap and
+        ``cache_total_share`` times the mean block gap of the last exact pass. "auto" is True if
+        the oracle is costly and planes are kept.
+    block_steps : int or "auto", default="auto"
+        Largest number of steps within a block at one visit. More than one makes the step
+        corrective: scores of all stored planes of the block follow from their inner products,
+        so that further steps touch no features. "auto" is 20, or 1 for steps "fw". With bounds
+        on the weights there is only one.
+    stored_passes : int or "auto", default="auto"
+        Passes over all blocks that use stored planes only, after each pass with the oracle.
+        "auto" is 10 if the oracle is costly and planes are kept, else 0.
+    cache_share : float, default=0.25
+        F in the rule of the cache.
+    cache_total_share : float, default=0.01
+        nu in the rule of the cache.
+    plane_life : int, default=10
+        Number of passes after which a stored plane that has no weight is dropped, if the oracle
+        did not find it again.
+    degree : float, default=1.0
+        Exponent of the gaps for sampling="gap".
     averaging : bool, default=True
         Whether to keep the weighted average of the iterates too; the fit then returns the
         better of the two in primal objective. It costs a little time and as much memory as the
         weights.
     gap_every : int, default=10
-        Number of passes between exact passes.
+        Number of passes between exact passes, which also renew all block gaps.
     max_time : float, default=None
         Seconds after which the fit ends at the end of the pass. None means no limit.
-
-    Raises
-    ------
-    NotImplementedError
-        When solving, for steps "pairwise" and "away", sampling "gap" and "max_gap" and
-        cache=True.
 
     References
     ----------
     Lacoste-Julien, Jaggi, Schmidt, Pletscher (2013). Block-coordinate Frank-Wolfe optimization
     for structural SVMs. ICML. Algorithm 4.
+
+    Osokin, Alayrac, Lukasewitz, Dokania, Lacoste-Julien (2016). Minding the gaps for block
+    Frank-Wolfe optimization of structured SVMs. ICML. Gap sampling (section 3.1), pairwise and
+    away steps (algorithms 3 and 4), cache (algorithm 5).
+
+    Shah, Kolmogorov, Lampert (2015). A multi-plane block-coordinate Frank-Wolfe algorithm for
+    training structural SVMs with a costly max-oracle. CVPR. Passes over stored planes, inner
+    products of planes.
 
     Examples
     --------
@@ -74,6 +107,12 @@ class BCFW(Solver):
         steps="auto",
         sampling="auto",
         cache="auto",
+        block_steps="auto",
+        stored_passes="auto",
+        cache_share=0.25,
+        cache_total_share=0.01,
+        plane_life=10,
+        degree=1.0,
         averaging=True,
         gap_every=10,
         max_time=None,
@@ -81,32 +120,60 @@ class BCFW(Solver):
         self.steps = steps
         self.sampling = sampling
         self.cache = cache
+        self.block_steps = block_steps
+        self.stored_passes = stored_passes
+        self.cache_share = cache_share
+        self.cache_total_share = cache_total_share
+        self.plane_life = plane_life
+        self.degree = degree
         self.averaging = averaging
         self.gap_every = gap_every
         self.max_time = max_time
 
     def check(self):
-        """Raise an error if a parameter is wrong or not available."""
-        check_choice("steps", self.steps, ("auto", "fw"), ("pairwise", "away"))
-        check_choice("sampling", self.sampling, ("auto", *SAMPLERS), ("gap", "max_gap"))
-        check_choice("cache", self.cache, ("auto", False), (True,))
+        """Raise an error if a parameter is wrong or does not fit the others."""
+        check_choice("steps", self.steps, ("auto", *STEPS))
+        check_choice("sampling", self.sampling, ("auto", *SAMPLERS))
+        check_choice("cache", self.cache, ("auto", True, False))
         check_choice("averaging", self.averaging, (True, False))
+        if self.block_steps != "auto":
+            check_positive("block_steps", self.block_steps, whole=True)
+        if self.stored_passes not in ("auto", 0):
+            check_positive("stored_passes", self.stored_passes, whole=True)
+        check_positive("cache_share", self.cache_share)
+        check_positive("cache_total_share", self.cache_total_share)
+        check_positive("plane_life", self.plane_life, whole=True)
+        check_positive("degree", self.degree)
         check_positive("gap_every", self.gap_every, whole=True)
         check_positive("max_time", self.max_time, optional=True)
 
-    def resolved(self):
-        """Return a solver in which every "auto" is replaced by what it stands for."""
-        sampling = "permutation" if self.sampling == "auto" else self.sampling
-        return type(self)(
-            steps="fw",
-            sampling=sampling,
-            cache=False,
-            averaging=self.averaging,
-            gap_every=self.gap_every,
-            max_time=self.max_time,
+    def resolved(self, problem):
+        """Return a solver in which every "auto" is replaced by what it stands for.
+
+        Parameters
+        ----------
+        problem : Problem
+            Says whether its oracle is costly.
+
+        Returns
+        -------
+        solver : BCFW
+            A clone.
+        """
+        steps = "pairwise" if self.steps == "auto" else self.steps
+        keeps_planes = steps != "fw"
+        auto = {
+            "steps": steps,
+            "sampling": "gap" if problem.costly else "permutation",
+            "cache": problem.costly and keeps_planes,
+            "block_steps": BLOCK_STEPS if keeps_planes else 1,
+            "stored_passes": STORED_PASSES if problem.costly and keeps_planes else 0,
+        }
+        return clone(self).set_params(
+            **{name: value for name, value in auto.items() if getattr(self, name) == "auto"}
         )
 
-    def start(self, problem, regularizer, random_state):
+    def start(self, problem, regularizer, random_state, gaps=None):
         """Return the state of a new run.
 
         Parameters
@@ -117,75 +184,31 @@ class BCFW(Solver):
             Holds lam, v and w.
         random_state : RandomState
             Source of randomness.
+        gaps : ndarray of shape (n_blocks,), default=None
+            Block gaps at the start, if they are known.
 
         Returns
         -------
-        run : BCFWRun
+        run : BlockCoordinateRun
             The state.
         """
         self.check()
-        solver = self.resolved()
-        sampler = SAMPLERS[solver.sampling](problem.n_blocks, random_state)
+        solver = self.resolved(problem)
+        options = {"degree": self.degree} if solver.sampling == "gap" else {}
+        sampler = SAMPLERS[solver.sampling](problem.n_blocks, random_state, **options)
         averager = WeightedAverager(problem.n_weights) if self.averaging else Averager()
-        return BCFWRun(problem, regularizer, sampler, averager)
-
-
-class BCFWRun:
-    """State of one run of block-coordinate Frank-Wolfe.
-
-    Parameters
-    ----------
-    problem : Problem
-        What to solve.
-    regularizer : Regularizer
-        Holds lam, v and w.
-    sampler : Sampler
-        Order of the blocks.
-    averager : Averager
-        Average of the iterates.
-    """
-
-    def __init__(self, problem, regularizer, sampler, averager):
-        self.problem = problem
-        self.regularizer = regularizer
-        self.sampler = sampler
-        self.averager = averager
-        self.dual = DualState(problem)
-        self.visit = Visit(problem)
-        self.gaps = np.full(problem.n_blocks, np.inf)
-
-    def weights(self):
-        """Return a copy of the current weights."""
-        return self.regularizer.coef()
-
-    def run_pass(self):
-        """Take one step for every block; return the sum of the gaps last seen."""
-        n_steps = self.problem.n_blocks
-        self.sampler.begin_pass(n_steps)
-        _bcfw.run_pass(
-            self.problem,
-            self.dual,
-            self.regularizer,
-            self.sampler,
-            self.averager,
-            self.visit,
-            n_steps,
-            self.gaps,
+        if (solver.steps, solver.cache, solver.block_steps, solver.stored_passes) == PLAIN:
+            return PlainRun(problem, regularizer, sampler, averager, gaps)
+        return ActiveSetRun(
+            problem,
+            regularizer,
+            sampler,
+            averager,
+            gaps,
+            step=STEPS[solver.steps](),
+            random_state=random_state,
+            block_steps=solver.block_steps,
+            stored_passes=solver.stored_passes,
+            cache=(self.cache_share, self.cache_total_share) if solver.cache else None,
+            plane_life=self.plane_life,
         )
-        return float(self.gaps.sum())
-
-    def certify(self, evaluator):
-        """Return the certificate of the last iterate, or of the average if that is better."""
-        self.dual.rebuild(self.problem, self.regularizer)
-        last, self.gaps = certify_dual_point(self.problem, self.regularizer, self.dual, evaluator)
-        loss = float(np.dot(self.problem.block_weight, self.dual.losses()))
-        v = np.asarray(self.regularizer.v)[: self.problem.n_weights]
-        average = self.averager.average(v, loss)
-        if average is None:
-            return last
-        v_average, loss_average = average
-        dual = max(last.dual, self.regularizer.dual(v_average, loss_average))
-        averaged = certify_weights(
-            self.problem, self.regularizer, self.regularizer.image(v_average), dual, evaluator
-        )
-        return averaged if averaged.primal < last.primal else last

@@ -49,11 +49,22 @@ class FrankWolfe(Solver):
         check_positive("gap_every", self.gap_every, whole=True)
         check_positive("max_time", self.max_time, optional=True)
 
-    def resolved(self):
-        """Return a solver in which every "auto" is replaced: there is none."""
+    def resolved(self, problem):
+        """Return a solver in which every "auto" is replaced by what it stands for.
+
+        Parameters
+        ----------
+        problem : Problem
+            Not used: nothing depends on it.
+
+        Returns
+        -------
+        solver : FrankWolfe
+            A clone.
+        """
         return type(self)(gap_every=self.gap_every, max_time=self.max_time)
 
-    def start(self, problem, regularizer, random_state):
+    def start(self, problem, regularizer, random_state, gaps=None):
         """Return the state of a new run.
 
         Parameters
@@ -64,6 +75,8 @@ class FrankWolfe(Solver):
             Holds lam, v and w.
         random_state : RandomState
             Not used: the method is deterministic.
+        gaps : ndarray of shape (n_blocks,), default=None
+            Not used.
 
         Returns
         -------
@@ -90,6 +103,7 @@ class FrankWolfeRun:
         self.regularizer = regularizer
         self.dual = DualState(problem)
         self.visit = Visit(problem)
+        self.n_oracle_calls = 0
         self.corners = _frank_wolfe.Corners(problem)
         self.gaps = np.empty(problem.n_blocks)
 
@@ -102,6 +116,7 @@ class FrankWolfeRun:
         _frank_wolfe.run_pass(
             self.problem, self.dual, self.regularizer, self.visit, self.corners, self.gaps
         )
+        self.n_oracle_calls += self.problem.n_blocks
         return float(self.gaps.sum())
 
     def certify(self, evaluator):

@@ -2,12 +2,14 @@
 
 import numpy as np
 
+from sskit.core._sampler import PermutationSampler, UniformSampler
 from sskit.solvers import _subgradient
 from sskit.solvers._certify import certify_weights
 from sskit.solvers._options import check_choice, check_positive
 from sskit.solvers._solver import Solver
 from sskit.solvers._visit import Visit
-from sskit.solvers.bcfw import SAMPLERS
+
+SAMPLERS = {"permutation": PermutationSampler, "uniform": UniformSampler}
 
 
 class SSG(Solver):
@@ -72,8 +74,19 @@ class SSG(Solver):
         check_positive("gap_every", self.gap_every, whole=True)
         check_positive("max_time", self.max_time, optional=True)
 
-    def resolved(self):
-        """Return a solver in which every "auto" is replaced by what it stands for."""
+    def resolved(self, problem):
+        """Return a solver in which every "auto" is replaced by what it stands for.
+
+        Parameters
+        ----------
+        problem : Problem
+            Not used: nothing depends on it.
+
+        Returns
+        -------
+        solver : SSG
+            A clone.
+        """
         return type(self)(
             sampling="permutation" if self.sampling == "auto" else self.sampling,
             averaging=self.averaging,
@@ -81,7 +94,7 @@ class SSG(Solver):
             max_time=self.max_time,
         )
 
-    def start(self, problem, regularizer, random_state):
+    def start(self, problem, regularizer, random_state, gaps=None):
         """Return the state of a new run.
 
         Parameters
@@ -92,6 +105,8 @@ class SSG(Solver):
             Holds lam; must have no bounds.
         random_state : RandomState
             Source of randomness.
+        gaps : ndarray of shape (n_blocks,), default=None
+            Not used.
 
         Returns
         -------
@@ -101,7 +116,7 @@ class SSG(Solver):
         self.check()
         if regularizer.bounded:
             raise ValueError("SSG cannot solve problems with bounds; use the solver 'bcfw'")
-        solver = self.resolved()
+        solver = self.resolved(problem)
         sampler = SAMPLERS[solver.sampling](problem.n_blocks, random_state)
         return SubgradientRun(
             problem, regularizer, sampler, self.averaging, solver.sampling == "permutation"
@@ -132,6 +147,7 @@ class SubgradientRun:
         self.averaging = averaging
         self.balanced = balanced
         self.visit = Visit(problem)
+        self.n_oracle_calls = 0
         self.state = _subgradient.SubgradientState(regularizer.lam, problem.n_weights)
         self.best_dual = 0.0
 
@@ -145,6 +161,7 @@ class SubgradientRun:
         n_steps = self.problem.n_blocks
         self.sampler.begin_pass(n_steps)
         _subgradient.run_pass(self.problem, self.state, self.sampler, self.visit, n_steps)
+        self.n_oracle_calls += n_steps
         return np.inf
 
     def certify(self, evaluator):

@@ -23,7 +23,9 @@ def test_the_intercept_is_a_constant_feature(form):
     labels = [found[0] for found in toy.pairs.labels]
     wider = bind_rows(X, labels, 3, form, intercept=False)
     solutions = [
-        BCFW(averaging=False).solve(t.problem, t.regularizer(0.1), tol=1e-3, random_state=0)
+        BCFW(steps="fw", averaging=False).solve(
+            t.problem, t.regularizer(0.1), tol=1e-3, random_state=0
+        )
         for t in (toy, wider)
     ]
     one, other = (t.layout.split(s.w) for t, s in zip((toy, wider), solutions, strict=True))

@@ -38,7 +38,7 @@ def test_iterates_are_those_of_the_paper(name, sampling, bounded, weights, form)
         weights = np.random.default_rng(1).uniform(0.2, 2.0, size=n)
     toy = TOYS[name](11, n=n, form=form, weights=weights)
     box = random_box(toy.pairs.d) if bounded else None
-    run = BCFW(averaging=False, sampling=sampling).start(
+    run = BCFW(steps="fw", averaging=False, sampling=sampling).start(
         toy.problem, toy.regularizer(LAM, box), np.random.RandomState(3)
     )
     passes = orders(n, 12, 3, sampling)
@@ -61,7 +61,9 @@ def test_iterates_are_those_of_the_paper(name, sampling, bounded, weights, form)
 @pytest.mark.parametrize("name", TOYS)
 def test_gaps_of_a_pass_are_those_met_on_the_way(name):
     toy = TOYS[name](12)
-    run = BCFW(averaging=False).start(toy.problem, toy.regularizer(LAM), np.random.RandomState(0))
+    run = BCFW(steps="fw", averaging=False).start(
+        toy.problem, toy.regularizer(LAM), np.random.RandomState(0)
+    )
     order = orders(toy.pairs.n, 1, 0, "permutation")[0]
     estimate, v, gaps = run.run_pass(), np.zeros(toy.pairs.d), np.zeros(toy.pairs.n)
     for i, (after, *_) in zip(order, paper.bcfw(toy.pairs, LAM, order), strict=True):
@@ -77,7 +79,7 @@ def test_gaps_of_a_pass_are_those_met_on_the_way(name):
 def test_average_is_the_weighted_average_of_all_iterates(name, bounded):
     toy = TOYS[name](13)
     box = random_box(toy.pairs.d) if bounded else None
-    run = BCFW(averaging=True).start(
+    run = BCFW(steps="fw", averaging=True).start(
         toy.problem, toy.regularizer(LAM, box), np.random.RandomState(0)
     )
     n_passes = 7
@@ -102,7 +104,7 @@ def test_averaging_returns_the_better_of_the_two(name, bounded):
     _, optimum = solve_primal(toy.pairs, LAM, box)
     chosen = {}
     for averaging in (False, True):
-        solution = BCFW(averaging=averaging).solve(
+        solution = BCFW(steps="fw", averaging=averaging).solve(
             toy.problem, toy.regularizer(LAM, box), tol=0, max_iter=40, random_state=0
         )
         w = toy.flat(solution.w)
@@ -117,7 +119,9 @@ def test_averaging_returns_the_better_of_the_two(name, bounded):
 
 def test_averaging_before_the_first_step_is_the_start():
     toy = chain_toy(0)
-    run = BCFW(averaging=True).start(toy.problem, toy.regularizer(LAM), np.random.RandomState(0))
+    run = BCFW(steps="fw", averaging=True).start(
+        toy.problem, toy.regularizer(LAM), np.random.RandomState(0)
+    )
     assert run.averager.average(np.zeros(toy.pairs.d), 0.0) is None
 
 
@@ -126,7 +130,7 @@ def test_averaging_before_the_first_step_is_the_start():
 def test_dual_never_falls(name, lam):
     toy = TOYS[name](15, n=8)
     for box in (None, random_box(toy.pairs.d, 1)):
-        run = BCFW(averaging=False).start(
+        run = BCFW(steps="fw", averaging=False).start(
             toy.problem, toy.regularizer(lam, box), np.random.RandomState(0)
         )
         values = [0.0 if box is None else paper.dual_value(np.zeros(toy.pairs.d), 0.0, lam, box)]
@@ -139,7 +143,9 @@ def test_dual_never_falls(name, lam):
 
 def test_drift_after_many_steps_is_below_any_tolerance():
     toy = chain_toy(16, n=10)
-    run = BCFW(averaging=False).start(toy.problem, toy.regularizer(1e-3), np.random.RandomState(0))
+    run = BCFW(steps="fw", averaging=False).start(
+        toy.problem, toy.regularizer(1e-3), np.random.RandomState(0)
+    )
     for _ in range(10_000):
         run.run_pass()
     v, _ = toy.dual_sum(run.dual, 1e-3)

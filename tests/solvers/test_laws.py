@@ -14,9 +14,10 @@ from sskit.solvers._probe import ProblemProbe
 
 LAM = 0.2
 SOLVERS = {
-    "bcfw": BCFW(averaging=False),
-    "bcfw-uniform": BCFW(averaging=False, sampling="uniform"),
-    "bcfw-averaging": BCFW(averaging=True),
+    "bcfw": BCFW(steps="fw", averaging=False),
+    "bcfw-uniform": BCFW(steps="fw", averaging=False, sampling="uniform"),
+    "bcfw-averaging": BCFW(steps="fw", averaging=True),
+    "bcfw-pairwise": BCFW(),
     "fw": FrankWolfe(),
     "ssg": SSG(),
     "ssg-last": SSG(averaging=False),

@@ -82,7 +82,7 @@ def test_convergence_in_the_last_pass_is_convergence():
 
 def test_max_time():
     began = time.perf_counter()
-    solution = solve(BCFW(max_time=0.05), tol=0, max_iter=10**9)
+    solution = solve(BCFW(steps="fw", max_time=0.05), tol=0, max_iter=10**9)
     assert solution.status is Status.MAX_TIME
     assert 0.05 <= time.perf_counter() - began < 5.0
     assert "max_time of the solver" in solution.status.value
@@ -121,12 +121,21 @@ def test_log(caplog, verbose):
 @pytest.mark.parametrize(
     ("solver", "message"),
     [
-        (BCFW(steps="newton"), "steps must be one of 'auto', 'fw', got 'newton'"),
+        (BCFW(steps="newton"), "steps must be one of 'auto', 'fw', 'pairwise', 'away', got 'newton'"),
         (
             BCFW(sampling=None),
-            "sampling must be one of 'auto', 'permutation', 'uniform'.* got None",
+            "sampling must be one of 'auto', 'permutation', 'uniform', 'gap', 'max_gap', got None",
         ),
-        (BCFW(cache=0), "cache must be one of 'auto', False, got 0"),
+        (BCFW(cache=0), "cache must be one of 'auto', True, False, got 0"),
+        (BCFW(cache=1), "cache must be one of 'auto', True, False, got 1"),
+        (BCFW(block_steps=0), "block_steps must be a positive integer, got 0"),
+        (BCFW(block_steps=None), "block_steps must be a positive integer, got None"),
+        (BCFW(stored_passes=-1), "stored_passes must be a positive integer, got -1"),
+        (BCFW(stored_passes=0.5), "stored_passes must be a positive integer, got 0.5"),
+        (BCFW(cache_share=0), "cache_share must be a positive number, got 0"),
+        (BCFW(cache_total_share="1"), "cache_total_share must be a positive number, got '1'"),
+        (BCFW(plane_life=0), "plane_life must be a positive integer, got 0"),
+        (BCFW(degree=-1.0), "degree must be a positive number, got -1.0"),
         (BCFW(averaging=1), "averaging must be one of True, False, got 1"),
         (BCFW(gap_every=0), "gap_every must be a positive integer, got 0"),
         (BCFW(gap_every=2.0), "gap_every must be a positive integer, got 2.0"),
@@ -144,28 +153,25 @@ def test_wrong_options(solver, message):
         solve(solver)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"steps": "pairwise"}, {"steps": "away"}, {"sampling": "gap"}, {"sampling": "max_gap"},
-     {"cache": True}],
-    ids=str,
-)  # fmt: skip
-def test_planned_options(options):
-    name, value = next(iter(options.items()))
-    with pytest.raises(NotImplementedError, match=f"{name}={value!r} is not available"):
-        solve(BCFW(**options))
-
-
 def test_resolved_solvers_name_what_they_do():
-    assert BCFW(averaging=False).resolved().get_params() == {
-        "averaging": False, "cache": False, "gap_every": 10, "max_time": None,
-        "sampling": "permutation", "steps": "fw",
+    problem = chain_toy(51).problem
+    assert BCFW(averaging=False).resolved(problem).get_params() == {
+        "averaging": False, "block_steps": 20, "cache": False, "cache_share": 0.25,
+        "cache_total_share": 0.01, "degree": 1.0, "gap_every": 10, "max_time": None,
+        "plane_life": 10, "sampling": "permutation", "steps": "pairwise", "stored_passes": 0,
     }  # fmt: skip
-    assert SSG(gap_every=3).resolved().get_params() == {
+    plain = BCFW(steps="fw", sampling="gap").resolved(problem).get_params()
+    assert (plain["steps"], plain["sampling"], plain["cache"]) == ("fw", "gap", False)
+    assert (plain["block_steps"], plain["stored_passes"]) == (1, 0)
+    asked = {"steps": "away", "cache": True, "block_steps": 3, "stored_passes": 2}
+    assert asked.items() <= BCFW(**asked).resolved(problem).get_params().items()
+    assert SSG(gap_every=3).resolved(problem).get_params() == {
         "averaging": True, "gap_every": 3, "max_time": None, "sampling": "permutation",
     }  # fmt: skip
     for solver in (BCFW(averaging=True), SSG(sampling="uniform"), FrankWolfe(max_time=1.0)):
-        assert solver.resolved().resolved().get_params() == solver.resolved().get_params()
+        resolved = solver.resolved(problem)
+        assert resolved.resolved(problem).get_params() == resolved.get_params()
+        assert "auto" not in resolved.get_params().values()
 
 
 # ---- Ctrl-C ----------------------------------------------------------------------------------
@@ -229,8 +235,8 @@ class Pressed(BCFW):
 
     presses = 1
 
-    def resolved(self):
-        return type(self)(**super().resolved().get_params())
+    def resolved(self, problem):
+        return type(self)(**super().resolved(problem).get_params())
 
     def solve(self, *args, on_pass, **options):
         def pressing(n_iter, weights):

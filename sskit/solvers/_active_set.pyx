@@ -1,0 +1,244 @@
+"""Passes that keep the planes they meet: pairwise, away and corrective steps, cache."""
+
+import numpy as np
+
+from sskit.core._direction cimport Direction
+from sskit.core._dual cimport DualState
+from sskit.core._problem cimport Problem
+from sskit.core._regularizer cimport Regularizer
+from sskit.core._sampler cimport Sampler
+from sskit.solvers._averager cimport Averager
+from sskit.solvers._visit cimport Visit
+from sskit.solvers._working_set cimport Step, WorkingSet
+
+
+cdef class ActiveSetState:
+    """What the moves of one run share.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    dual : DualState
+        The dual point, with the truth of every block as its only plane.
+    regularizer : Regularizer
+        Holds lam, v and w.
+    averager : Averager
+        Follows the moves.
+    step : Step
+        End points of the steps within a block.
+    max_steps : int
+        Steps within a block at one visit. With a box on w there is only one: the scores after
+        a step would not follow from inner products.
+    gaps : ndarray of shape (n_blocks,)
+        Block gaps at the last oracle calls; kept up to date.
+    """
+
+    cdef Problem problem
+    cdef DualState dual
+    cdef Regularizer regularizer
+    cdef Averager averager
+    cdef Step step
+    cdef Py_ssize_t max_steps
+    cdef double[::1] gaps
+    cdef Visit visit
+    cdef Direction scratch
+    cdef WorkingSet atoms
+    cdef readonly Py_ssize_t n_oracle_calls
+    cdef readonly double increase            # of the dual objective, by all moves so far
+    cdef public int clock                    # number of the outer iteration
+    cdef public double total_gap             # at the last exact pass
+
+    def __init__(self, Problem problem, DualState dual, Regularizer regularizer,
+                 Averager averager, Step step, Py_ssize_t max_steps, gaps):
+        self.problem = problem
+        self.dual = dual
+        self.regularizer = regularizer
+        self.averager = averager
+        self.step = step
+        self.max_steps = 1 if regularizer.bounded else max_steps
+        self.gaps = gaps
+        self.total_gap = float(np.sum(gaps))
+        self.visit = Visit(problem)
+        self.scratch = self.visit.delta
+        self.atoms = WorkingSet()
+        self.store_truth()
+
+    def store_truth(self):
+        """Make the truth of every block a stored plane with the weight of the rest plane."""
+        cdef Py_ssize_t i, slot
+        for i in range(self.problem.n_blocks):
+            if self.dual.blocks[i].n_planes == 0 and self.dual.blocks[i].n == 0:
+                self.problem.truth(i, &self.visit.words[0])
+                slot = self.dual.insert(i, &self.visit.words[0], 0.0)
+                self.dual.shift(i, -1, slot, 1.0)
+
+    def sum_mixes(self):
+        """Sum every mix anew from its planes: without drift, without what has left it.
+
+        Blocks whose rest plane has weight keep their mix, for it is known only through it.
+        """
+        cdef Py_ssize_t i, p
+        cdef double loss
+        with nogil:
+            for i in range(self.problem.n_blocks):
+                if self.atoms.needs_mix(self.dual, i):
+                    continue
+                loss = 0.0
+                self.atoms.gather(self.problem, self.dual, i)
+                for p in range(self.atoms.n_planes):
+                    loss += self.dual.blocks[i].weight[p] * self.dual.blocks[i].plane_loss[p]
+                    if self.dual.blocks[i].weight[p] > 0.0:
+                        self.scratch.add(
+                            self.atoms.index + self.atoms.first[p],
+                            self.atoms.value + self.atoms.first[p],
+                            self.atoms.first[p + 1] - self.atoms.first[p],
+                            self.dual.blocks[i].weight[p]
+                        )
+                self.dual.set_mix(i, self.scratch, loss)
+                self.scratch.clear()
+
+    # improve block i over its atoms, which are loaded; slope: of the first step
+    cdef int improve(self, Py_ssize_t i, double slope) except -1 nogil:
+        cdef double weight = self.problem.block_weight[i], increase
+        self.averager.begin_step()
+        increase = self.atoms.improve(
+            self.step, self.max_steps, weight, weight / self.regularizer.lam, 0.02 * slope
+        )
+        if increase > 0.0:
+            self.increase += increase
+            self.atoms.store(
+                self.problem, self.dual, self.regularizer, self.averager, i, self.scratch
+            )
+        return 0
+
+    # ask the oracle
+    cdef int exact(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
+        cdef double weight = self.problem.block_weight[i], mix
+        cdef Py_ssize_t slot
+        self.n_oracle_calls += 1
+        self.visit.consult(self.problem, i, &self.regularizer.w[0], 1.0)
+        mix = self.dual.blocks[i].loss - self.dual.dot(i, &self.visit.theta[0])
+        self.gaps[i] = weight * (self.visit.hinge - mix)
+        sampler.learned(i, self.gaps[i])
+        if self.gaps[i] <= 0.0:
+            return 0
+        slot = self.dual.insert(i, &self.visit.words[0], self.visit.loss)
+        self.dual.blocks[i].last_used[slot] = self.clock
+        self.atoms.gather(self.problem, self.dual, i)
+        self.atoms.load(
+            self.problem, self.dual, i, &self.visit.theta[0], self.scratch, self.step.uses_mix
+        )
+        return self.improve(i, self.gaps[i])
+
+    # look at the stored planes only; the slope towards the best of them
+    cdef double look(self, Py_ssize_t i) except? -1 nogil:
+        self.atoms.gather(self.problem, self.dual, i)
+        if self.atoms.needs_mix(self.dual, i):
+            self.problem.scores(i, &self.regularizer.w[0], &self.visit.theta[0])
+        else:
+            self.problem.scores_at(
+                i, &self.regularizer.w[0], self.atoms.index,
+                self.atoms.first[self.atoms.n_planes], &self.visit.theta[0]
+            )
+        self.atoms.load(
+            self.problem, self.dual, i, &self.visit.theta[0], self.scratch, self.step.uses_mix
+        )
+        return self.problem.block_weight[i] * (self.atoms.best_score - self.atoms.mix_score)
+
+
+cdef class Move:
+    """What a pass does at a block: ask the oracle.
+
+    Parameters
+    ----------
+    state : ActiveSetState
+        The run.
+    """
+
+    cdef ActiveSetState state
+
+    def __init__(self, ActiveSetState state):
+        self.state = state
+
+    cdef int visit(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
+        return self.state.exact(i, sampler)
+
+
+cdef class CachedMove(Move):
+    """Ask the oracle only if the stored planes promise too little (algorithm 5).
+
+    Parameters
+    ----------
+    state : ActiveSetState
+        The run.
+    share : float
+        F: of the block's gap at its last oracle call.
+    total_share : float
+        nu: of the mean block gap at the last exact pass.
+    """
+
+    cdef double share
+    cdef double total_share
+    cdef readonly Py_ssize_t n_hits
+
+    def __init__(self, ActiveSetState state, double share, double total_share):
+        super().__init__(state)
+        self.share = share
+        self.total_share = total_share
+
+    cdef int visit(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
+        cdef double slope = self.state.look(i)
+        cdef double enough = max(
+            self.share * self.state.gaps[i],
+            self.total_share * self.state.total_gap / self.state.problem.n_blocks
+        )
+        if slope < enough or slope <= 0.0:
+            return self.state.exact(i, sampler)
+        self.n_hits += 1
+        return self.state.improve(i, slope)
+
+
+cdef class StoredMove(Move):
+    """Never ask the oracle: the approximate passes of multi-plane BCFW."""
+
+    cdef int visit(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
+        cdef double slope = self.state.look(i)
+        sampler.learned(i, slope)
+        if slope <= 0.0:
+            return 0
+        if self.state.atoms.best < self.state.atoms.n_planes:      # not the rest plane
+            self.state.dual.blocks[i].last_used[self.state.atoms.best] = self.state.clock
+        return self.state.improve(i, slope)
+
+
+cdef void prefetch(Problem problem, DualState dual, Sampler sampler) noexcept nogil:
+    cdef Py_ssize_t i = sampler.peek(0)
+    if i >= 0:
+        problem.prefetch(i)
+        dual.prefetch(i)
+    i = sampler.peek(1)
+    if i >= 0:
+        dual.prefetch_block(i)
+
+
+def run_pass(Move move, Sampler sampler, Py_ssize_t n_steps):
+    """Visit n_steps blocks without the GIL.
+
+    Parameters
+    ----------
+    move : Move
+        What to do at a block.
+    sampler : Sampler
+        Says which blocks; its begin_pass(n_steps) has been called.
+    n_steps : int
+        Number of visits.
+    """
+    cdef Py_ssize_t _, i
+    cdef Problem problem = move.state.problem
+    cdef DualState dual = move.state.dual
+    with nogil:
+        for _ in range(n_steps):
+            i = sampler.next()
+            prefetch(problem, dual, sampler)
+            move.visit(i, sampler)

@@ -33,6 +33,12 @@ cdef class DualState:
             self.n_words[i] = problem.n_words(i)
             self.blocks[i].rest = 1.0
 
+    def __del__(self):
+        cdef Py_ssize_t i, p
+        for i in range(self.n_blocks):
+            for p in range(self.blocks[i].n_planes):
+                self.problem.forget(i, self.blocks[i].words + p * self.n_words[i])
+
     def __dealloc__(self):
         cdef Py_ssize_t i
         if self.blocks != NULL:

@@ -89,9 +89,13 @@ cdef set_mix(DualState dual, Py_ssize_t i, const int32_t[::1] index, const doubl
 cdef set_planes(DualState dual, Py_ssize_t i, const int32_t[:, ::1] words,
                 const double[::1] weights, const double[::1] losses, double rest):
     cdef Py_ssize_t p, slot
-    while dual.blocks[i].n_planes:
-        dual.evict(i, dual.blocks[i].n_planes - 1)
+    # first in, then out: a plane that is there and saved must not be forgotten in between
+    saved = {dual.insert(i, &words[p, 0], losses[p]) for p in range(words.shape[0])}
+    for slot in range(dual.blocks[i].n_planes - 1, -1, -1):
+        if slot not in saved:
+            dual.evict(i, slot)
     for p in range(words.shape[0]):
-        slot = dual.insert(i, &words[p, 0], losses[p])
+        slot = dual.find(i, &words[p, 0])
         dual.blocks[i].weight[slot] = weights[p]
+        dual.blocks[i].plane_loss[slot] = losses[p]
     dual.blocks[i].rest = rest

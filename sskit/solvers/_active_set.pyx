@@ -8,7 +8,7 @@ from sskit.core._problem cimport Problem
 from sskit.core._regularizer cimport Regularizer
 from sskit.core._sampler cimport Sampler
 from sskit.solvers._averager cimport Averager
-from sskit.solvers._visit cimport Visit
+from sskit.solvers._visit cimport Visit, prefetch_next
 from sskit.solvers._working_set cimport Step, WorkingSet
 
 
@@ -212,16 +212,6 @@ cdef class StoredMove(Move):
         return self.state.improve(i, slope)
 
 
-cdef void prefetch(Problem problem, DualState dual, Sampler sampler) noexcept nogil:
-    cdef Py_ssize_t i = sampler.peek(0)
-    if i >= 0:
-        problem.prefetch(i)
-        dual.prefetch(i)
-    i = sampler.peek(1)
-    if i >= 0:
-        dual.prefetch_block(i)
-
-
 def run_pass(Move move, Sampler sampler, Py_ssize_t n_steps):
     """Visit n_steps blocks without the GIL.
 
@@ -240,5 +230,5 @@ def run_pass(Move move, Sampler sampler, Py_ssize_t n_steps):
     with nogil:
         for _ in range(n_steps):
             i = sampler.next()
-            prefetch(problem, dual, sampler)
+            prefetch_next(problem, dual, sampler)
             move.visit(i, sampler)

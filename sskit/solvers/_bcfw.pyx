@@ -6,7 +6,7 @@ from sskit.core._problem cimport Problem
 from sskit.core._regularizer cimport Regularizer
 from sskit.core._sampler cimport Sampler
 from sskit.solvers._averager cimport Averager
-from sskit.solvers._visit cimport Visit
+from sskit.solvers._visit cimport Visit, prefetch_next
 
 
 cdef int step(
@@ -42,16 +42,6 @@ cdef int step(
     return 0
 
 
-cdef void prefetch(Problem problem, DualState dual, Sampler sampler) noexcept nogil:
-    cdef Py_ssize_t i = sampler.peek(0)
-    if i >= 0:
-        problem.prefetch(i)
-        dual.prefetch(i)
-    i = sampler.peek(1)
-    if i >= 0:
-        dual.prefetch_block(i)
-
-
 def run_pass(
     Problem problem, DualState dual, Regularizer regularizer, Sampler sampler,
     Averager averager, Visit visit, Py_ssize_t n_steps, double[::1] gaps
@@ -81,5 +71,5 @@ def run_pass(
     with nogil:
         for _ in range(n_steps):
             i = sampler.next()
-            prefetch(problem, dual, sampler)
+            prefetch_next(problem, dual, sampler)
             step(problem, dual, regularizer, sampler, averager, visit, visit.delta, i, &gaps[i])

@@ -1,7 +1,9 @@
 from libc.stdint cimport int32_t
 
 from sskit.core._direction cimport Direction
+from sskit.core._dual cimport DualState
 from sskit.core._problem cimport Problem
+from sskit.core._sampler cimport Sampler
 
 
 cdef class Visit:
@@ -29,3 +31,7 @@ cdef class Visit:
     cdef void recall(
         self, Problem problem, Py_ssize_t i, const int32_t* words, double loss
     ) noexcept nogil
+
+
+# fetch the memory of the blocks that the sampler will visit next, as far as it knows them
+cdef void prefetch_next(Problem problem, DualState dual, Sampler sampler) noexcept nogil

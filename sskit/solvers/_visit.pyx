@@ -41,3 +41,13 @@ cdef class Visit:
     ) noexcept nogil:
         self.n = problem.plane(i, words, &self.index[0], &self.value[0])
         self.loss = loss
+
+
+cdef void prefetch_next(Problem problem, DualState dual, Sampler sampler) noexcept nogil:
+    cdef Py_ssize_t i = sampler.peek(0)
+    if i >= 0:
+        problem.prefetch(i)
+        dual.prefetch(i)
+    i = sampler.peek(1)
+    if i >= 0:
+        dual.prefetch_block(i)

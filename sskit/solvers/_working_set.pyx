@@ -276,7 +276,14 @@ cdef class WorkingSet:
     ) except -1 nogil:
         cdef Py_ssize_t p, m = self.n_planes
         cdef double loss_change = 0.0, change, from_rest = 0.0
-        cdef double weight = problem.block_weight[i]
+        cdef double weight = problem.block_weight[i], total = 0.0
+        if self.with_image:
+            # steps away from an atom magnify whatever is missing from the sum of the weights
+            for p in range(self.n_atoms):
+                total += self.weight[p]
+            for p in range(self.n_atoms):
+                self.weight[p] /= total
+            dual.blocks[i].rest = 0.0
         if self.n_atoms > m:
             # the rest plane is (q - sum weight psi) / rest at the old weights
             change = self.weight[m] - self.old_weight[m]

@@ -249,6 +249,66 @@ def test_rebuild_undoes_drift_only(name):
     np.testing.assert_allclose(toy.flat(run.weights()), v, atol=1e-12)
 
 
+def check_gram(toy, probe, i):
+    """Known inner products are those of the planes, assembled as weights; return how many."""
+    known, words = probe.gram(i), probe.dual.planes(i)[0]
+    psi = np.array([toy.assemble(probe.plane(i, row), i) for row in words[: len(known)]])
+    if len(known):
+        np.testing.assert_allclose(known, psi @ psi.T, atol=1e-12)
+        np.testing.assert_array_equal(known, known.T)
+    return len(known)
+
+
+@pytest.mark.parametrize("name", TOYS)
+@pytest.mark.parametrize("seed", range(6))
+def test_inner_products_survive_growth_and_evictions(name, seed):
+    toy = TOYS[name](seed, n=4, n_states=4)
+    run = BCFW(averaging=False, steps="pairwise", plane_life=1000).start(
+        toy.problem, toy.regularizer(0.01), np.random.RandomState(0)
+    )
+    probe, rng, most = DualProbe(toy.problem, run.dual), np.random.default_rng(seed), 0
+    for _ in range(30):
+        run.run_pass()
+        for i in range(toy.pairs.n):
+            labels = toy.pairs.labels[i]
+            for action in rng.choice(["insert", "evict", "insert", "none"], size=6):
+                n_planes = len(run.dual.planes(i)[0])
+                if action == "insert":
+                    y = int(rng.integers(len(labels)))
+                    probe.insert(i, np.atleast_1d(labels[y]), toy.pairs.loss[i][y])
+                elif action == "evict" and n_planes:
+                    # of those with and of those without known products
+                    probe.evict(i, int(rng.integers(n_planes)))
+                most = max(most, check_gram(toy, probe, i))
+    assert most >= (12 if name == "chain" else 4)
+
+
+def test_a_new_plane_has_no_inner_products_yet():
+    mirror = Mirror()
+    for y in range(8):
+        words, _, loss = mirror.plane(2, y)
+        mirror.probe.insert(2, words, loss)
+        assert mirror.probe.gram(2).shape == (0, 0)
+    mirror.probe.evict(2, 3)
+    assert mirror.probe.gram(2).shape == (0, 0)
+
+
+@pytest.mark.parametrize("keep_weighted", [False, True])
+def test_retire_all(keep_weighted):
+    toy = chain_toy(6)
+    dual, _ = busy_dual(toy)
+    before = [(dual.planes(i), dual.mix(i)) for i in range(toy.pairs.n)]
+    dual.retire_all(0, keep_weighted)
+    assert all(len(dual.planes(i)[1]) == len(before[i][0][1]) for i in range(toy.pairs.n))
+    dual.retire_all(10**6, keep_weighted)
+    for i, ((_, weights, _, rest), mix) in enumerate(before):
+        _, left, _, new_rest = dual.planes(i)
+        assert sorted(left) == (sorted(weights[weights > 0]) if keep_weighted else [])
+        assert new_rest == pytest.approx(rest if keep_weighted else 1.0, abs=1e-12)
+        for one, other in zip(mix, dual.mix(i), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
 def test_probe_refuses_slots_that_do_not_exist():
     mirror = Mirror()
     with pytest.raises(IndexError, match="slot 0 of 0"):

@@ -121,7 +121,10 @@ def test_log(caplog, verbose):
 @pytest.mark.parametrize(
     ("solver", "message"),
     [
-        (BCFW(steps="newton"), "steps must be one of 'auto', 'fw', 'pairwise', 'away', got 'newton'"),
+        (
+            BCFW(steps="newton"),
+            "steps must be one of 'auto', 'fw', 'pairwise', 'away', got 'newton'",
+        ),
         (
             BCFW(sampling=None),
             "sampling must be one of 'auto', 'permutation', 'uniform', 'gap', 'max_gap', got None",

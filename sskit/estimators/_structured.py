@@ -1,0 +1,191 @@
+"""Fit, prediction and score of classifiers whose model is an object."""
+
+import warnings
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import Parallel, delayed, effective_n_jobs
+
+from sskit.estimators._base import block_weights, check_sample_weight, default_lam
+from sskit.estimators._callbacks import FRAMES_AROUND_FIT
+from sskit.models._structure import Structure
+from sskit.models.pystruct import adapted
+
+# Parameters that belong to the model "multiclass" alone, with their defaults.
+MULTICLASS_ONLY = {"loss": "zero_one", "fit_intercept": True, "class_weight": None}
+
+
+def bind_structure(estimator, X, y, sample_weight):
+    """Bind the model object of an estimator to training data.
+
+    Parameters
+    ----------
+    estimator : StructSVMClassifier
+        Has the model; not changed.
+    X : sequence of length n
+        Inputs.
+    y : sequence of length n
+        True labellings.
+    sample_weight : array-like of shape (n,) or None
+        Weights of the samples.
+
+    Returns
+    -------
+    problem : PythonProblem
+        What solvers take.
+    layout : BoundedLayout
+        Places of the weights.
+    lam : float
+        Regularisation strength.
+    name_weights : callable
+        Maps flat weights to fitted attributes.
+
+    Raises
+    ------
+    ValueError
+        If a parameter or the data are wrong, or the model gives a wrong answer.
+    """
+    for name, default in MULTICLASS_ONLY.items():
+        value = getattr(estimator, name)
+        if value is not default and value != default:
+            raise ValueError(
+                f"{name}={value!r} cannot be combined with a model object, which has its own "
+                f"features and loss; leave it at {default!r}"
+            )
+    inputs, targets = samples(X, "X"), samples(y, "y")
+    if len(inputs) != len(targets):
+        raise ValueError(f"X has {len(inputs)} samples but y has {len(targets)}")
+    weight = check_sample_weight(sample_weight, len(inputs))
+    model = adapted(estimator.model, inputs, targets)
+    problem, layout = Structure(model).bind(inputs, targets, block_weights(len(inputs), weight))
+    lam = default_lam(len(inputs), weight) if estimator.lam is None else float(estimator.lam)
+    plain = plain_labels(targets).dtype != object
+    return problem, layout, lam, lambda w: {"coef_": w.copy(), "model_": model, "_plain": plain}
+
+
+def warn_of_no_loss(estimator, fitted):
+    """Warn if the oracle found nothing to learn from, as one does that forgets the loss.
+
+    Parameters
+    ----------
+    estimator : StructSVMClassifier
+        Has the model.
+    fitted : dict
+        Fitted attributes.
+    """
+    if fitted["primal_objective_"] == 0.0 and not fitted["coef_"].any():
+        warnings.warn(
+            f"argmax of {type(estimator.model).__name__} found no labelling with a loss at w = 0, "
+            "so all weights are zero; does it add the loss when y_true is given?",
+            stacklevel=3 + FRAMES_AROUND_FIT,
+        )
+
+
+def predict_structure(estimator, X):
+    """Return the labellings that a fitted estimator with a model object predicts.
+
+    Parameters
+    ----------
+    estimator : StructSVMClassifier
+        Fitted.
+    X : sequence of length n
+        Inputs.
+
+    Returns
+    -------
+    y : ndarray of shape (n,)
+        Of dtype object unless the training labels were numbers or strings.
+    """
+    inputs, structure = samples(X, "X"), Structure(estimator.model_)
+    n_jobs = min(effective_n_jobs(estimator.n_jobs), len(inputs))
+    cuts = np.linspace(0, len(inputs), n_jobs + 1).astype(int)
+    parts = Parallel(n_jobs, prefer="threads")(
+        delayed(structure.predict)(inputs[start:stop], estimator.coef_, start)
+        for start, stop in zip(cuts[:-1], cuts[1:], strict=True)
+    )
+    labels = [y for part in parts for y in part]
+    return plain_labels(labels) if estimator._plain else object_array(labels)
+
+
+def score_structure(estimator, X, y, sample_weight):
+    """Return 1 - the mean loss of the predictions of a fitted estimator.
+
+    Parameters
+    ----------
+    estimator : StructSVMClassifier
+        Fitted.
+    X : sequence of length n
+        Inputs.
+    y : sequence of length n
+        True labellings.
+    sample_weight : array-like of shape (n,) or None
+        Weights of the samples.
+
+    Returns
+    -------
+    score : float
+        At most 1.
+    """
+    predicted, truth = estimator.predict(X), samples(y, "y")
+    if len(predicted) != len(truth):
+        raise ValueError(f"X has {len(predicted)} samples but y has {len(truth)}")
+    weight = check_sample_weight(sample_weight, len(truth))
+    losses = Structure(estimator.model_).losses(truth, predicted)
+    return 1.0 - float(np.average(losses, weights=weight))
+
+
+def samples(X, name):
+    """Return a list of the samples of a sequence, an array, a table or a sparse matrix by rows.
+
+    Parameters
+    ----------
+    X : sequence
+        Samples of any type.
+    name : str
+        What it is, for error messages.
+
+    Returns
+    -------
+    samples : list
+        At least one.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    TypeError
+        If X is not a sequence.
+    """
+    if sp.issparse(X):
+        X = X.tocsr()
+        found = [X[[i]] for i in range(X.shape[0])]
+    elif hasattr(X, "iloc"):
+        found = list(X.to_numpy())
+    elif (
+        isinstance(X, (str, bytes, dict, set))
+        or not hasattr(X, "__len__")
+        or getattr(X, "shape", None) == ()
+    ):
+        raise TypeError(f"{name} must be a sequence of samples, got {type(X).__name__}")
+    else:
+        found = [X[i] for i in range(len(X))]
+    if not found:
+        raise ValueError(f"{name} has 0 samples, expected at least 1")
+    return found
+
+
+def object_array(items):
+    """Return a 1-D array of dtype object, filled item by item."""
+    out = np.empty(len(items), dtype=object)
+    for i, item in enumerate(items):
+        out[i] = item
+    return out
+
+
+def plain_labels(labels):
+    """Return labels as an array of numbers or strings where they are that, else of objects."""
+    if all(isinstance(y, (str, np.str_)) for y in labels) or all(
+        isinstance(y, (bool, int, float, np.bool_, np.integer, np.floating)) for y in labels
+    ):
+        return np.array(labels)
+    return object_array(labels)

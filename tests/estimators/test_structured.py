@@ -1,0 +1,283 @@
+"""StructSVMClassifier with a model object, through scikit-learn's tools."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from helpers.structures import Chains, Classes, Matching, best_sign
+from scipy.optimize import linear_sum_assignment
+from sklearn import config_context
+from sklearn.base import clone, is_classifier
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler
+
+from sskit import SequenceTagger, StructSVMClassifier, StructuredModel
+from sskit.datasets import make_chains
+from sskit.solvers import BCFW
+
+
+@pytest.fixture(scope="module")
+def matchings():
+    rng = np.random.default_rng(0)
+    X = [rng.uniform(size=(k, k, 3)) for k in rng.integers(2, 6, size=24)]
+    w = np.array([3.0, -2.0, 0.5])
+    return X, [linear_sum_assignment(x @ w, maximize=True)[1] for x in X]
+
+
+@pytest.fixture(scope="module")
+def iris():
+    X, y = load_iris(return_X_y=True)
+    return MinMaxScaler().fit_transform(X), y
+
+
+# Plain steps: where stored planes become equal, the last digit decides between them.
+PLAIN = {"steps": "fw", "sampling": "permutation", "cache": False, "random_state": 0}
+
+
+def fit(model, X, y, **params):
+    """A fitted classifier."""
+    return StructSVMClassifier(model, **{"lam": 0.01, "random_state": 0} | params).fit(X, y)
+
+
+def test_matchings_are_learnt(matchings):
+    X, y = matchings
+    classifier = fit(Matching(), X, y)
+    predicted = classifier.predict(X)
+    assert predicted.dtype == object
+    assert predicted.shape == (24,)
+    assert classifier.score(X, y) > 0.9
+    losses = [Matching().loss(*pair) for pair in zip(y, predicted, strict=True)]
+    assert classifier.score(X, y) == pytest.approx(1 - np.mean(losses))
+    weight = np.arange(24.0)
+    expected = 1 - np.average(losses, weights=weight)
+    assert classifier.score(X, y, sample_weight=weight) == pytest.approx(expected)
+    assert classifier.coef_.shape == (3,)
+    assert classifier.certified_
+    assert not hasattr(classifier, "classes_")
+    assert not hasattr(classifier, "decision_function")
+
+
+def test_classes_are_those_of_the_compiled_model(iris):
+    X, y = iris
+    ours = fit(Classes(), X, y, **PLAIN)
+    theirs = StructSVMClassifier(lam=0.01, fit_intercept=False, **PLAIN).fit(X, y)
+    np.testing.assert_allclose(ours.coef_.reshape(4, 3).T, theirs.coef_, rtol=0, atol=1e-9)
+    assert ours.dual_gap_ == pytest.approx(theirs.dual_gap_, abs=1e-9)
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+    assert ours.score(X, y) == pytest.approx(theirs.score(X, y))
+    np.testing.assert_array_equal(ours.history_["gap"].shape, theirs.history_["gap"].shape)
+
+
+def test_chains_are_those_of_the_tagger():
+    X, y = make_chains(20, n_features=4, n_states=3, random_state=0)
+    ours = fit(Chains(3), X, y, lam=0.1, **PLAIN)
+    theirs = SequenceTagger(lam=0.1, loss="hamming", **PLAIN).fit(X, y)
+    np.testing.assert_allclose(
+        ours.coef_[12:21].reshape(3, 3), theirs.transitions_, rtol=0, atol=1e-9
+    )
+    for found, expected in zip(ours.predict(X), theirs.predict(X), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def forms_of(X):
+    """The same rows in all forms."""
+    yield X
+    yield list(X)
+    yield tuple(X)
+    yield X.tolist()
+    yield pd.DataFrame(X)
+    rows = np.empty(len(X), dtype=object)
+    rows[:] = list(X)
+    yield rows
+
+
+def test_forms_of_samples(iris):
+    X, y = iris[0][::5], iris[1][::5]
+    expected = fit(Classes(), X, y, **PLAIN).coef_
+    for form in forms_of(X):
+        for labels in (y, list(y), tuple(y.tolist()), pd.Series(y, index=range(100, 130))):
+            classifier = fit(Classes(), form, labels, **PLAIN)
+            np.testing.assert_allclose(classifier.coef_, expected, rtol=0, atol=1e-9)
+            assert classifier.predict(form).dtype.kind == "i"
+
+
+class SparseRows(Classes):
+    """Takes sparse rows."""
+
+    def joint_feature(self, x, y):
+        return super().joint_feature(x.toarray()[0], y)
+
+    def argmax(self, x, w, y_true=None):
+        return super().argmax(x.toarray()[0], w, y_true)
+
+
+def test_sparse_matrices_are_taken_by_rows(iris):
+    X, y = iris[0][::5], iris[1][::5]
+    classifier = fit(SparseRows(), sp.csc_array(X), y, **PLAIN)
+    expected = fit(Classes(), X, y, **PLAIN).coef_
+    np.testing.assert_allclose(classifier.coef_, expected, rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(
+        classifier.predict(sp.coo_matrix(X)), classifier.predict(sp.csr_array(X))
+    )
+
+
+@pytest.mark.parametrize(
+    ("yes", "no", "kind"),
+    [
+        ("yes", "no", "U"),
+        (True, False, "b"),
+        (2.5, -1, "f"),
+        (np.int32(3), np.int64(4), "i"),
+        (("a", 1), ("b",), "O"),
+        (frozenset({1}), frozenset(), "O"),
+        ([1, 2], [3, 4], "O"),
+        ({"a": 1}, {"b": 1}, "O"),
+        (np.ones(3), np.zeros((2, 2)), "O"),
+        ("yes", 0, "O"),
+        (b"yes", b"no", "O"),
+    ],
+)
+def test_labels_of_any_type(yes, no, kind):
+    class Two(StructuredModel):
+        def sign(self, y):
+            return 1 if str(y) == str(yes) else -1
+
+        def joint_feature(self, x, y):
+            return self.sign(y) * x
+
+        def loss(self, y_true, y):
+            return self.sign(y_true) != self.sign(y)
+
+        def argmax(self, x, w, y_true=None):
+            truth = None if y_true is None else self.sign(y_true)
+            return yes if best_sign(x, w, truth) == 1 else no
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 2))
+    y = [yes if x[0] > 0 else no for x in X]
+    classifier = fit(Two(), X, y)
+    predicted = classifier.predict(X)
+    assert predicted.dtype.kind == kind
+    assert predicted.shape == (20,)
+    assert classifier.score(X, y) > 0.9
+    again = pickle.loads(pickle.dumps(predicted))
+    assert len(again) == 20
+
+
+# ---- scikit-learn's tools ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_searches(matchings, n_jobs):
+    X, y = matchings
+    grid = {"lam": [0.01, 10.0], "model__power": [1.0, 20.0]}
+    classifier = StructSVMClassifier(Matching(), tol=0.05, random_state=0)
+    search = GridSearchCV(classifier, grid, cv=3, n_jobs=n_jobs).fit(X, y)
+    assert search.best_params_["model__power"] == 1.0
+    assert search.best_estimator_.model.power == 1.0
+    assert search.best_estimator_.lam_ == search.best_params_["lam"]
+    assert search.score(X, y) > 0.8
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+def test_cross_validation(matchings):
+    X, y = matchings
+    classifier = StructSVMClassifier(Matching(), lam=0.01, tol=0.05, random_state=0)
+    folds = KFold(3)
+    scores = cross_validate(classifier, X, y, cv=folds, return_estimator=True)
+    predicted = cross_val_predict(classifier, X, y, cv=folds)
+    for k, (_, test) in enumerate(folds.split(X)):
+        fitted = scores["estimator"][k]
+        X_test, y_test = [X[i] for i in test], [y[i] for i in test]
+        assert scores["test_score"][k] == fitted.score(X_test, y_test)
+        for found, expected in zip(predicted[test], fitted.predict(X_test), strict=True):
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_pipeline(matchings):
+    X, y = matchings
+    scale = FunctionTransformer(lambda X: [10.0 * x for x in X])
+    pipeline = make_pipeline(scale, StructSVMClassifier(Matching(), random_state=0))
+    search = GridSearchCV(pipeline, {"structsvmclassifier__lam": [0.1, 1.0]}, cv=2).fit(X, y)
+    assert search.best_estimator_.score(X, y) > 0.8
+    assert not is_classifier(pipeline)
+    assert is_classifier(StructSVMClassifier())
+
+
+def test_clone_and_pickle(matchings):
+    X, y = matchings
+    classifier = fit(Matching(power=2.0), X, y)
+    copy = clone(classifier)
+    assert copy.model.power == 2.0
+    assert copy.model is not classifier.model
+    assert copy.get_params()["model__power"] == 2.0
+    with pytest.raises(NotFittedError):
+        copy.predict(X)
+    with pytest.raises(NotFittedError):
+        copy.score(X, y)
+    loaded = pickle.loads(pickle.dumps(classifier))
+    for found, expected in zip(loaded.predict(X), classifier.predict(X), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    classifier.set_params(model__power=30.0)
+    for found, expected in zip(loaded.predict(X), classifier.predict(X), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    assert "Matching(power=2.0)" in repr(loaded)
+
+
+def test_metadata_routing(matchings):
+    X, y = matchings
+    weight = np.random.default_rng(0).uniform(0.1, 3, size=len(X))
+    with config_context(enable_metadata_routing=True):
+        routed = StructSVMClassifier(Matching(), lam=0.01, random_state=0)
+        routed.set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        search = GridSearchCV(routed, {}, cv=2).fit(X, y, sample_weight=weight)
+    weighted = clone(routed).fit(X, y, sample_weight=weight)
+    np.testing.assert_array_equal(search.best_estimator_.coef_, weighted.coef_)
+
+
+def test_weight_two_is_two_copies(matchings):
+    X, y = matchings
+    params = {"lam": 0.05, "tol": 1e-8, "max_iter": 20_000}
+    weight = np.ones(len(X))
+    weight[3], weight[5] = 2, 0
+    kept = [i for i in range(len(X)) if i != 5] + [3]
+    one = StructSVMClassifier(Matching(), random_state=0, **params)
+    one.fit(X, y, sample_weight=weight)
+    other = fit(Matching(), [X[i] for i in kept], [y[i] for i in kept], **params)
+    np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-3)
+    assert one.primal_objective_ == pytest.approx(other.primal_objective_, rel=1e-6)
+
+
+def test_threads_change_nothing(matchings):
+    X, y = matchings
+    one, other = fit(Matching(), X, y), fit(Matching(), X, y, n_jobs=3)
+    np.testing.assert_array_equal(one.coef_, other.coef_)
+    for found, expected in zip(one.predict(X), other.predict(X), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_solver_objects_and_bounds(matchings):
+    X, y = matchings
+
+    class Bounded(Matching):
+        def bounds(self):
+            return 0.0, None
+
+    classifier = fit(Bounded(), X, y, bounds=(None, 0.75), solver=BCFW(sampling="uniform"))
+    assert (classifier.coef_ >= 0).all()
+    assert (classifier.coef_ <= 0.75).all()
+    assert classifier.coef_.max() == 0.75
+    with pytest.raises(ValueError, match="solver 'ssg' cannot keep bounds"):
+        fit(Bounded(), X, y, solver="ssg")
+
+
+def test_no_warnings_on_the_way(matchings):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit(Matching(), *matchings)

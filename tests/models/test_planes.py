@@ -1,0 +1,198 @@
+"""Planes of Python structures: none is lost, none stays, and labellings have keys."""
+
+import copy
+import gc
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from helpers.structures import Chains, Classes, Numbers, Signs, bind
+from helpers.toys import chain_toy
+
+from sskit.core._dual import DualState
+from sskit.core._regularizer import Regularizer
+from sskit.models._answers import label_key
+from sskit.solvers import BCFW
+from sskit.solvers._probe import DualProbe, ProblemProbe
+
+
+@pytest.fixture
+def chains():
+    toy = chain_toy(0, n=7)
+    truths = [
+        np.array(y[int(np.argmin(loss))], dtype=np.int32)
+        for y, loss in zip(toy.pairs.labels, toy.pairs.loss, strict=True)
+    ]
+    return bind(Chains(toy.n_states), toy.X, truths)
+
+
+def ask(probe, i, k):
+    """Make class k of a Classes problem the answer for sample i."""
+    w = np.zeros((probe.problem.n_weights // 3, 3))
+    w[:, k] = 100.0
+    return probe.argmax(i, probe.scores(i, w.ravel()))
+
+
+@pytest.fixture
+def rows():
+    return bind(Classes(), [np.ones(2)] * 4, [0, 1, 2, 0])
+
+
+def test_planes_come_and_go(rows):
+    dual = DualState(rows)
+    probe, planes = DualProbe(rows, dual), rows.planes
+    assert planes.n_planes == 0
+    one, loss = ask(probe, 0, 1)
+    slot = probe.insert(0, one, loss)
+    assert probe.insert(0, one, loss) == slot
+    two, _ = ask(probe, 0, 2)
+    assert two != one
+    assert planes.n_planes == 2
+    assert planes.n_bytes == 2 * 4 * 12
+    assert ask(probe, 0, 1)[0] == one  # kept: the same handle; plane two is gone
+    assert planes.n_planes == 1
+    np.testing.assert_array_equal(probe.plane(0, one), [1, -1, 0, 1, -1, 0])
+    ask(probe, 0, 0)
+    assert planes.n_planes == 1
+    probe.evict(0, slot)
+    assert planes.n_planes == planes.n_bytes == 0
+
+
+def test_a_plane_is_known_until_its_block_is_asked_again(rows):
+    probe = ProblemProbe(rows)
+    words = [ask(probe, i, k)[0] for i, k in enumerate((1, 2, 1, 2))]
+    for i, k in enumerate((1, 2, 1, 2)):
+        assert probe.plane(i, words[i])[k] == -1.0
+    assert len({int(word[0]) for word in words}) == 4
+    assert rows.planes.n_planes == 4
+
+
+def test_forks_share_planes_and_drop_theirs(rows):
+    fork = rows.fork()
+    probe, other = ProblemProbe(rows), ProblemProbe(fork)
+    one, _ = ask(other, 0, 1)
+    assert ask(probe, 0, 1)[0] == one
+    two, _ = ask(other, 0, 2)
+    assert ask(probe, 1, 2)[0] != two
+    assert rows.planes.n_planes == 3
+    del fork, other
+    gc.collect()
+    assert rows.planes.n_planes == 2
+    np.testing.assert_array_equal(probe.plane(0, one), [1, -1, 0, 1, -1, 0])
+
+
+def test_many_planes():
+    problem = bind(Numbers(), [0, 1], [0, 0], exact=False)
+    probe, rng = DualProbe(problem, DualState(problem)), np.random.default_rng(0)
+    held, last = [{}, {}], [None, None]  # words of kept planes by block and labelling
+    for _ in range(5000):
+        i, y = int(rng.integers(2)), int(rng.integers(1, 900))
+        words, loss = probe.argmax(i, np.array([float(y), 0.0]))
+        assert probe.plane(i, words)[1] == -y
+        np.testing.assert_array_equal(held[i].get(y, words), words)
+        held[i][y], last[i] = words, y
+        probe.insert(i, words, loss)
+        if rng.random() < 0.4:
+            gone = int(rng.choice(list(held[i])))
+            probe.evict(i, probe.find(i, held[i].pop(gone)))
+    for i in range(2):
+        for y, words in held[i].items():
+            assert probe.plane(i, words)[1] == -y
+    n_pending = sum(y not in known for y, known in zip(last, held, strict=True))
+    assert problem.planes.n_planes == len(held[0]) + len(held[1]) + n_pending > 500
+
+
+def test_a_forgotten_plane_cannot_be_kept(rows):
+    probe = DualProbe(rows, DualState(rows))
+    words, loss = ask(probe, 0, 1)
+    ask(probe, 0, 2)
+    with pytest.raises(RuntimeError, match="plane 1 cannot be kept, it is no longer known"):
+        probe.insert(0, words, loss)
+    assert not probe.plane(0, words).any()
+
+
+def test_solving_leaves_only_pending_planes(chains):
+    for _ in range(3):
+        regularizer = Regularizer(0.1, chains.n_weights)
+        BCFW(steps="fw").solve(chains, regularizer, tol=0.05, n_jobs=2, random_state=0)
+    gc.collect()
+    assert chains.planes.n_planes <= chains.n_blocks
+    assert sys.getrefcount(chains.planes) <= 3
+
+
+@pytest.mark.parametrize("plane_life", [1, 100])
+def test_the_solver_holds_what_it_stores(plane_life, chains):
+    solution = BCFW(steps="pairwise", plane_life=plane_life).solve(
+        chains, Regularizer(0.1, chains.n_weights), tol=1e-4, n_jobs=2, random_state=0
+    )
+    gc.collect()
+    words = [solution.dual_state.planes(i)[0].ravel() for i in range(chains.n_blocks)]
+    stored = set(np.concatenate(words).tolist()) - {0}
+    assert len(stored) <= chains.planes.n_planes <= len(stored) + chains.n_blocks
+    for i in range(chains.n_blocks):
+        for word in words[i]:
+            assert ProblemProbe(chains).plane(i, [word]).any() == (word != 0)
+
+
+@dataclass
+class Record:
+    """A labelling that cannot be hashed."""
+
+    values: list
+
+
+class Plain:
+    """A labelling that hashes by identity."""
+
+    def __init__(self, value):
+        self.value = value
+
+
+LABELS = [
+    1,
+    "a",
+    (1, "a"),
+    frozenset({1}),
+    None,
+    np.arange(3),
+    np.array(["a", None], dtype=object),
+    [np.arange(2), np.ones(2)],
+    [1, [2, (3,)]],
+    {"a": np.arange(2)},
+    {1, 2},
+    Record([1, 2]),
+    Plain(3),
+    sp.csr_array(np.eye(2)),
+]
+
+
+@pytest.mark.parametrize("y", LABELS, ids=lambda y: type(y).__name__)
+def test_keys_of_labels(y):
+    again = copy.deepcopy(y)
+    assert label_key(y) == label_key(again)
+    assert hash(label_key(y)) == hash(label_key(again))
+    assert label_key(y) != label_key([y, y])
+
+
+def test_keys_tell_arrays_apart():
+    arrays = [np.zeros(4, int), np.zeros((2, 2), int), np.zeros(4), np.zeros(8, np.int32)]
+    assert len({label_key(a) for a in arrays}) == 4
+
+
+def test_a_labelling_without_key():
+    model = Signs({"joint_feature": lambda x, y: x, "loss": lambda y_true, y: 0.0})
+    with pytest.raises(TypeError, match="a labelling of sample 1 is of type list, which can"):
+        bind(model, [np.ones(2)] * 2, [1, [lambda: 0]])
+
+
+def test_the_truth_in_another_form_is_the_truth():
+    model = Classes()
+    model.argmax = lambda x, w, y_true=None: np.array(Classes.argmax(model, x, w, y_true))
+    model.loss = lambda y_true, y: float(y_true != y)
+    probe = ProblemProbe(bind(model, [np.ones(2)], [1]))
+    assert ask(probe, 0, 1) == ([0], 0.0)
+    words, loss = ask(probe, 0, 2)
+    assert (words > 0).all()
+    assert loss == 1.0

@@ -52,7 +52,7 @@ def fit(X, y, tol=1e-4, **params):
 @pytest.mark.parametrize("name", ["iris", "blobs"])
 def test_objective_is_that_of_linear_svc(name, lam, request):
     X, y = request.getfixturevalue(name)
-    model = fit(X, y, lam=lam, fit_intercept=False)
+    model = fit(X, y, lam=lam, fit_intercept=False, tol=2e-5)
     reference = LinearSVC(
         C=1 / (lam * len(X)),
         multi_class="crammer_singer",
@@ -351,7 +351,10 @@ def test_callback_stops_the_fit(iris):
     pytest.importorskip("sklearn.callback")
     X, y = iris
     callback = Recorder(n_passes=4)
-    model = StructSVMClassifier(lam=LAM, tol=1e-6, random_state=0).set_callbacks(callback)
+    # callbacks see the last iterate, not the average
+    solver = BCFW(averaging=False)
+    model = StructSVMClassifier(lam=LAM, tol=1e-6, solver=solver, random_state=0)
+    model.set_callbacks(callback)
     model.fit(X, y)  # without a ConvergenceWarning: stopping was asked for
     assert model.n_iter_ == 4
     assert len(callback.scores) == 4
@@ -375,7 +378,10 @@ def test_scoring_monitor(iris):
     callback = pytest.importorskip("sklearn.callback")
     X, y = iris
     monitor = callback.ScoringMonitor(scoring="accuracy")
-    model = StructSVMClassifier(lam=LAM, tol=0.05, random_state=0).set_callbacks(monitor).fit(X, y)
+    # callbacks see the last iterate, not the average
+    solver = BCFW(averaging=False)
+    model = StructSVMClassifier(lam=LAM, tol=0.05, solver=solver, random_state=0)
+    model.set_callbacks(monitor).fit(X, y)
     rows = monitor.get_logs().data
     passes = [row["accuracy"] for row in rows if row["task_name"] == "pass"]
     assert len(passes) == model.n_iter_

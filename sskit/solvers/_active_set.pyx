@@ -12,6 +12,11 @@ from sskit.solvers._visit cimport Visit, prefetch_next
 from sskit.solvers._working_set cimport Step, WorkingSet
 
 
+# Steps within a block end when the slope has fallen to this share of the first one: the rest is
+# better gained after other blocks have moved w.
+cdef double LEAST_SLOPE = 0.02
+
+
 cdef class ActiveSetState:
     """What the moves of one run share.
 
@@ -103,7 +108,8 @@ cdef class ActiveSetState:
         cdef double weight = self.problem.block_weight[i], increase
         self.averager.begin_step()
         increase = self.atoms.improve(
-            self.step, self.max_steps, weight, weight / self.regularizer.lam, 0.02 * slope
+            self.step, self.max_steps, weight, weight / self.regularizer.lam,
+            LEAST_SLOPE * slope
         )
         if increase > 0.0:
             self.increase += increase

@@ -1,0 +1,39 @@
+"""Steps, sampling and stored passes of BCFW on OCR letters: oracle calls and time to a gap.
+
+The table of the user guide, "Choosing a solver". Needs the OCR data set, see sskit.datasets.
+
+    python examples/benchmarks/steps_ocr.py
+"""
+
+import time
+import warnings
+
+from _common import ocr
+from sklearn.exceptions import ConvergenceWarning
+
+from sskit import SequenceTagger
+from sskit.solvers import BCFW
+
+SOLVERS = [
+    BCFW(steps="fw"),
+    BCFW(steps="pairwise", block_steps=1),
+    BCFW(steps="pairwise"),
+    BCFW(stored_passes=3),
+    BCFW(stored_passes=10),
+    BCFW(stored_passes=5, sampling="gap"),
+    BCFW(cache=True, sampling="gap"),
+]
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    X, y, _, _ = ocr("small")
+    for solver in SOLVERS:
+        tagger = SequenceTagger(
+            lam=0.01, loss="hamming", tol=1e-3, max_iter=400, solver=solver, random_state=0
+        )
+        start = time.perf_counter()
+        tagger.fit(X, y)
+        print(
+            f"{solver!s:50s} {tagger.n_oracle_calls_ / len(X):5.0f} calls an example, "
+            f"{time.perf_counter() - start:5.2f} s, gap {tagger.dual_gap_:.5f}"
+        )

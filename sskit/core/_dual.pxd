@@ -64,13 +64,12 @@ cdef class DualState:
     ) except -1 nogil
     # merge a stored plane into the rest plane (q does not change); the last slot takes its place
     cdef void evict(self, Py_ssize_t i, Py_ssize_t slot) noexcept nogil
-    # evict the planes that were last used before `oldest`; those with weight stay if asked
-    cdef void retire(self, Py_ssize_t i, int32_t oldest, bint keep_weighted) noexcept nogil
     # q_i = delta with this loss; the weights stay
     cdef int set_mix(self, Py_ssize_t i, Direction delta, double loss) except -1 nogil
     # the block becomes the single plane delta (not stored), exactly
     cdef int assign(self, Py_ssize_t i, Direction delta, double loss) except -1 nogil
-    cdef int grow_planes(self, Py_ssize_t i) except -1 nogil
+    # room for `size` planes, not fewer than there are
+    cdef int resize_planes(self, Py_ssize_t i, Py_ssize_t size) except -1 nogil
     cdef int reserve(self, Block* block, Py_ssize_t n) except -1 nogil
     cdef int rebuild_nogil(
         self, Problem problem, Regularizer regularizer, Direction scratch

@@ -53,8 +53,15 @@ cdef class DualState:
             free(self.blocks)
 
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
-        prefetch_memory(self.blocks[i].index, self.blocks[i].n * sizeof(int32_t))
-        prefetch_memory(self.blocks[i].value, self.blocks[i].n * sizeof(double))
+        cdef Block* block = &self.blocks[i]
+        cdef Py_ssize_t n = block.n_planes
+        prefetch_memory(block.index, block.n * sizeof(int32_t))
+        prefetch_memory(block.value, block.n * sizeof(double))
+        prefetch_memory(block.words, n * self.n_words[i] * sizeof(int32_t))
+        prefetch_memory(block.weight, n * sizeof(double))
+        prefetch_memory(block.plane_loss, n * sizeof(double))
+        prefetch_memory(block.last_used, n * sizeof(int32_t))
+        prefetch_memory(block.gram, block.n_gram * block.plane_capacity * sizeof(double))
 
     cdef void prefetch_block(self, Py_ssize_t i) noexcept nogil:
         prefetch_memory(&self.blocks[i], sizeof(Block))
@@ -157,7 +164,7 @@ cdef class DualState:
             return slot
         slot = block.n_planes
         if slot == block.plane_capacity:
-            self.grow_planes(i)
+            self.resize_planes(i, max(4, 2 * slot))
         self.problem.keep(i, words)
         memcpy(block.words + slot * n, words, n * sizeof(int32_t))
         block.weight[slot] = 0.0
@@ -166,20 +173,23 @@ cdef class DualState:
         block.n_planes += 1
         return slot
 
-    cdef int grow_planes(self, Py_ssize_t i) except -1 nogil:
+    cdef int resize_planes(self, Py_ssize_t i, Py_ssize_t size) except -1 nogil:
         cdef Block* block = &self.blocks[i]
         cdef Py_ssize_t n = self.n_words[i], old = block.plane_capacity, row
-        cdef Py_ssize_t size = max(4, 2 * old)
+        cdef size_t row_bytes = block.n_gram * sizeof(double)
+        # rows of the Gram matrix move together before the memory shrinks, the first one first ..
+        if size < old:
+            for row in range(1, block.n_gram):
+                memmove(block.gram + row * size, block.gram + row * old, row_bytes)
         block.words = <int32_t*>grown(block.words, size * n * sizeof(int32_t))
         block.weight = <double*>grown(block.weight, size * sizeof(double))
         block.plane_loss = <double*>grown(block.plane_loss, size * sizeof(double))
         block.last_used = <int32_t*>grown(block.last_used, size * sizeof(int32_t))
         block.gram = <double*>grown(block.gram, size * size * sizeof(double))
-        # rows of the Gram matrix move apart, the last one first
-        for row in range(block.n_gram - 1, 0, -1):
-            memmove(
-                block.gram + row * size, block.gram + row * old, block.n_gram * sizeof(double)
-            )
+        # .. and apart when it has grown, the last one first
+        if size > old:
+            for row in range(block.n_gram - 1, 0, -1):
+                memmove(block.gram + row * size, block.gram + row * old, row_bytes)
         block.plane_capacity = size
         return 0
 
@@ -205,13 +215,6 @@ cdef class DualState:
             block.plane_loss[slot] = block.plane_loss[last]
             block.last_used[slot] = block.last_used[last]
 
-    cdef void retire(self, Py_ssize_t i, int32_t oldest, bint keep_weighted) noexcept nogil:
-        cdef Block* block = &self.blocks[i]
-        cdef Py_ssize_t p
-        for p in range(block.n_planes - 1, -1, -1):
-            if block.last_used[p] < oldest and not (keep_weighted and block.weight[p] > 0.0):
-                self.evict(i, p)
-
     cdef int rebuild_nogil(
         self, Problem problem, Regularizer regularizer, Direction scratch
     ) except -1 nogil:
@@ -231,12 +234,6 @@ cdef class DualState:
         cdef Direction scratch = Direction(problem.max_statistics)
         with nogil:
             self.rebuild_nogil(problem, regularizer, scratch)
-
-    def retire_all(self, int oldest, bint keep_weighted):
-        """Evict, in all blocks, the planes that were last used before `oldest`."""
-        cdef Py_ssize_t i
-        for i in range(self.n_blocks):
-            self.retire(i, oldest, keep_weighted)
 
     def losses(self):
         """Return the losses of the mixes, shape (n_blocks,)."""

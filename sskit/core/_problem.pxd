@@ -74,6 +74,9 @@ cdef class Problem:
     cdef int keep(self, Py_ssize_t i, const int32_t* words) except -1 nogil
     cdef void forget(self, Py_ssize_t i, const int32_t* words) noexcept nogil
 
+    # memory in bytes that the problem itself holds for a plane that is kept
+    cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* words) noexcept nogil
+
     # hint: block i will be visited soon
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil
 

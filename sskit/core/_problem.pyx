@@ -54,6 +54,9 @@ cdef class Problem:
     cdef void forget(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
         pass
 
+    cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+        return 0
+
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
         pass
 

@@ -23,6 +23,11 @@ cdef class OrderSampler(Sampler):
     cdef Py_ssize_t position
 
 
+cdef class PromisingSampler(OrderSampler):
+    cdef object slopes
+    cdef double share
+
+
 cdef class GapSampler(Sampler):
     cdef SumTree tree            # of the block gaps, each to the power of degree
     cdef readonly double degree

@@ -69,6 +69,34 @@ cdef class PermutationSampler(OrderSampler):
         self.position = 0
 
 
+cdef class PromisingSampler(OrderSampler):
+    """Visit once, in random order, the blocks that lately promised something.
+
+    Parameters
+    ----------
+    n_blocks : int
+        Number of blocks to draw from.
+    random_state : RandomState
+        Source of randomness.
+    slopes : ndarray of shape (n_blocks,)
+        What each block promised when it was last visited; its owner keeps it up to date.
+    share : float
+        A block is visited if it promised at least this share of the mean of all.
+    """
+
+    def __init__(self, Py_ssize_t n_blocks, random_state, slopes, double share):
+        super().__init__(n_blocks, random_state)
+        self.slopes = slopes
+        self.share = share
+
+    def begin_pass(self, Py_ssize_t n_steps):
+        """Choose the blocks of the pass, at most n_steps; return their number."""
+        chosen = np.flatnonzero(self.slopes >= self.share * self.slopes.mean())
+        self.order = self.random_state.permutation(chosen)[:n_steps].astype(np.intp)
+        self.position = 0
+        return len(self.order)
+
+
 cdef class GapSampler(Sampler):
     """Draw blocks in proportion to their last known gaps (Osokin et al. 2016, section 3.1).
 

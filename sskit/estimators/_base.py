@@ -15,17 +15,17 @@ from sskit.estimators._callbacks import (
     CallbackSupportMixin,
     PassReporter,
 )
-from sskit.solvers import BCFW, SSG, FrankWolfe
+from sskit.solvers import BCFW, SSG, FrankWolfe, MultiPlane
 from sskit.solvers._solution import Status
 from sskit.solvers._solver import Solver
 
-SOLVERS = {"auto": BCFW, "bcfw": BCFW, "fw": FrankWolfe, "ssg": SSG}
+SOLVERS = {"auto": BCFW, "bcfw": BCFW, "mpbcfw": MultiPlane, "fw": FrankWolfe, "ssg": SSG}
 KERNEL_DEFAULTS = {"gamma": "scale", "degree": 3, "coef0": 0.0}
 
 # Values that the interface has a place for but this version no code.
 PLANNED = {
     "rescaling": ("slack",),
-    "solver": ("mpbcfw", "one_slack", "gdmm"),
+    "solver": ("one_slack", "gdmm"),
     "kernel": ("rbf", "poly", "sigmoid", "precomputed"),
     "warm_start": (True,),
 }

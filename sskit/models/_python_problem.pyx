@@ -210,6 +210,9 @@ cdef class PythonProblem(Problem):
             with gil:
                 self.planes.forget(words[0])
 
+    cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+        return self.planes.at(words[0]).n * (sizeof(int32_t) + sizeof(double)) + sizeof(Plane)
+
     cpdef Problem fork(self):
         cdef PythonProblem other = PythonProblem.__new__(PythonProblem)
         other.answers = self.answers

@@ -6,6 +6,7 @@ example ``solver__averaging``.
 
 from sskit.solvers.bcfw import BCFW
 from sskit.solvers.frank_wolfe import FrankWolfe
+from sskit.solvers.multi_plane import MultiPlane
 from sskit.solvers.subgradient import SSG
 
-__all__ = ["BCFW", "SSG", "FrankWolfe"]
+__all__ = ["BCFW", "SSG", "FrankWolfe", "MultiPlane"]

@@ -37,6 +37,9 @@ cdef class ActiveSetState:
         a step would not follow from inner products.
     gaps : ndarray of shape (n_blocks,)
         Block gaps at the last oracle calls; kept up to date.
+    slopes : ndarray of shape (n_blocks,)
+        What the blocks promised when they were last visited, by oracle or stored planes; kept
+        up to date.
     """
 
     cdef Problem problem
@@ -46,6 +49,7 @@ cdef class ActiveSetState:
     cdef Step step
     cdef Py_ssize_t max_steps
     cdef double[::1] gaps
+    cdef double[::1] slopes
     cdef Visit visit
     cdef Direction scratch
     cdef WorkingSet atoms
@@ -55,7 +59,7 @@ cdef class ActiveSetState:
     cdef public double total_gap             # at the last exact pass
 
     def __init__(self, Problem problem, DualState dual, Regularizer regularizer,
-                 Averager averager, Step step, Py_ssize_t max_steps, gaps):
+                 Averager averager, Step step, Py_ssize_t max_steps, gaps, slopes):
         self.problem = problem
         self.dual = dual
         self.regularizer = regularizer
@@ -63,6 +67,7 @@ cdef class ActiveSetState:
         self.step = step
         self.max_steps = 1 if regularizer.bounded else max_steps
         self.gaps = gaps
+        self.slopes = slopes
         self.total_gap = float(np.sum(gaps))
         self.visit = Visit(problem)
         self.scratch = self.visit.delta
@@ -94,12 +99,7 @@ cdef class ActiveSetState:
                 for p in range(self.atoms.n_planes):
                     loss += self.dual.blocks[i].weight[p] * self.dual.blocks[i].plane_loss[p]
                     if self.dual.blocks[i].weight[p] > 0.0:
-                        self.scratch.add(
-                            self.atoms.index + self.atoms.first[p],
-                            self.atoms.value + self.atoms.first[p],
-                            self.atoms.first[p + 1] - self.atoms.first[p],
-                            self.dual.blocks[i].weight[p]
-                        )
+                        self.atoms.add_plane(p, self.scratch, self.dual.blocks[i].weight[p])
                 self.dual.set_mix(i, self.scratch, loss)
                 self.scratch.clear()
 
@@ -126,8 +126,9 @@ cdef class ActiveSetState:
         self.visit.consult(self.problem, i, &self.regularizer.w[0], 1.0)
         mix = self.dual.blocks[i].loss - self.dual.dot(i, &self.visit.theta[0])
         self.gaps[i] = weight * (self.visit.hinge - mix)
-        sampler.learned(i, self.gaps[i])
-        if self.gaps[i] <= 0.0:
+        if self.gaps[i] <= 0.0 and self.problem.exact:
+            self.slopes[i] = self.gaps[i]
+            sampler.learned(i, self.gaps[i])
             return 0
         slot = self.dual.insert(i, &self.visit.words[0], self.visit.loss)
         self.dual.blocks[i].last_used[slot] = self.clock
@@ -135,6 +136,10 @@ cdef class ActiveSetState:
         self.atoms.load(
             self.problem, self.dual, i, &self.visit.theta[0], self.scratch, self.step.uses_mix
         )
+        # an inexact oracle may miss what a stored plane knows
+        self.gaps[i] = max(self.gaps[i], weight * (self.atoms.best_score - mix))
+        self.slopes[i] = self.gaps[i]
+        sampler.learned(i, self.gaps[i])
         return self.improve(i, self.gaps[i])
 
     # look at the stored planes only; the slope towards the best of them
@@ -150,7 +155,10 @@ cdef class ActiveSetState:
         self.atoms.load(
             self.problem, self.dual, i, &self.visit.theta[0], self.scratch, self.step.uses_mix
         )
-        return self.problem.block_weight[i] * (self.atoms.best_score - self.atoms.mix_score)
+        self.slopes[i] = self.problem.block_weight[i] * (
+            self.atoms.best_score - self.atoms.mix_score
+        )
+        return self.slopes[i]
 
 
 cdef class Move:
@@ -210,7 +218,6 @@ cdef class StoredMove(Move):
 
     cdef int visit(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
         cdef double slope = self.state.look(i)
-        sampler.learned(i, slope)
         if slope <= 0.0:
             return 0
         if self.state.atoms.best < self.state.atoms.n_planes:      # not the rest plane

@@ -23,3 +23,10 @@ cdef class WeightedAverager(Averager):
     cdef double[::1] behind       # (n_weights + LANES,) sum_j S_{j-1} Delta_j
     cdef double loss_behind       # the same for the mean loss of the planes
     cdef double n_steps           # K
+
+
+cdef class TwoAverages(Averager):
+    cdef tuple averages
+    cdef WeightedAverager first
+    cdef WeightedAverager second
+    cdef WeightedAverager attended    # whose step it is

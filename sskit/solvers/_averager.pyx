@@ -1,6 +1,7 @@
 """Averages of iterates (see the .pxd)."""
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 cdef extern from "kernels.hpp" namespace "sskit":
     const Py_ssize_t LANES
@@ -17,7 +18,10 @@ cdef class Averager:
     ) except -1 nogil:
         return 0
 
-    def average(self, v, loss):
+    def attend(self, Py_ssize_t phase):
+        """Say which kind of pass begins: 0 with the oracle, 1 over stored planes."""
+
+    def average(self, regularizer, loss):
         """Return the averages of v and of the mean loss, given the last ones; None if none."""
         return None
 
@@ -46,10 +50,64 @@ cdef class WeightedAverager(Averager):
         self.loss_behind += before * loss_change
         return problem.scatter(i, delta, before * step, &self.behind[0])
 
-    def average(self, v, loss):
-        """Return the averages of v and of the mean loss, given the last ones."""
+    def average(self, regularizer, loss):
+        """Return the averages of v and of the mean loss, given the last ones; None if none."""
         if self.n_steps == 0.0:
             return None
+        n_weights = regularizer.n_weights
         total = 0.5 * self.n_steps * (self.n_steps + 1.0)
-        behind = np.asarray(self.behind)[: len(v)]
+        behind = np.asarray(self.behind)[:n_weights]
+        v = np.asarray(regularizer.v)[:n_weights]
         return v - behind / total, loss - self.loss_behind / total
+
+
+cdef class TwoAverages(Averager):
+    """One average after oracle calls, one after steps between stored planes, and the best mix.
+
+    Iterates of the two kinds differ in quality, and how many there are of each is up to the
+    schedule of the passes: the answer is the point of the segment between the two averages
+    that has the highest dual objective (Shah et al. 2015, section 3.5).
+
+    Parameters
+    ----------
+    n_weights : int
+        Number of weights d.
+    """
+
+    def __init__(self, Py_ssize_t n_weights):
+        self.averages = (WeightedAverager(n_weights), WeightedAverager(n_weights))
+        self.first, self.second = self.averages
+        self.attended = self.first
+
+    def attend(self, Py_ssize_t phase):
+        """Say which kind of pass begins: 0 with the oracle, 1 over stored planes."""
+        self.attended = self.averages[phase]
+
+    cdef void begin_step(self) noexcept nogil:
+        self.attended.begin_step()
+
+    cdef int moved(
+        self, Problem problem, Py_ssize_t i, Direction delta, double step, double loss_change
+    ) except -1 nogil:
+        # v moves in either kind of pass, and both averages follow it
+        self.first.moved(problem, i, delta, step, loss_change)
+        return self.second.moved(problem, i, delta, step, loss_change)
+
+    def average(self, regularizer, loss):
+        """Return the averages of v and of the mean loss, given the last ones; None if none."""
+        ends = [average.average(regularizer, loss) for average in self.averages]
+        found = [end for end in ends if end is not None]
+        if len(found) < 2:
+            return found[0] if found else None
+        (v, loss), (other_v, other_loss) = found
+
+        def on_segment(share):
+            return v + share * (other_v - v), loss + share * (other_loss - loss)
+
+        best = minimize_scalar(
+            lambda share: -regularizer.dual(*on_segment(share)), bounds=(0.0, 1.0),
+            method="bounded",
+        )
+        # the search never tries the ends themselves
+        shares = (float(best.x), 0.0, 1.0)
+        return max(map(on_segment, shares), key=lambda point: regularizer.dual(*point))

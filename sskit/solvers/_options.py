@@ -1,6 +1,60 @@
-"""Checks of solver parameters."""
+"""Parameters that solvers share: their checks, and the objects that they name."""
 
 import numbers
+
+from sskit.core._sampler import GapSampler, MaxGapSampler, PermutationSampler, UniformSampler
+from sskit.solvers._steps import AwayStep, PairwiseStep, PlainStep, SafeguardedStep
+
+SAMPLERS = {
+    "permutation": PermutationSampler,
+    "uniform": UniformSampler,
+    "gap": GapSampler,
+    "max_gap": MaxGapSampler,
+}
+STEPS = {"fw": PlainStep, "pairwise": PairwiseStep, "away": AwayStep}
+MEGABYTE = 2**20
+
+
+def make_sampler(name, n_blocks, random_state, degree):
+    """Return the sampler of this name.
+
+    Parameters
+    ----------
+    name : {"permutation", "uniform", "gap", "max_gap"}
+        Its name.
+    n_blocks : int
+        Number of blocks.
+    random_state : RandomState
+        Source of randomness.
+    degree : float
+        Exponent of the gaps, for "gap".
+
+    Returns
+    -------
+    sampler : Sampler
+        The sampler.
+    """
+    options = {"degree": degree} if name == "gap" else {}
+    return SAMPLERS[name](n_blocks, random_state, **options)
+
+
+def make_step(name, safeguard):
+    """Return the step of this name, safeguarded if asked.
+
+    Parameters
+    ----------
+    name : {"fw", "pairwise", "away"}
+        Its name.
+    safeguard : bool
+        Whether a plain step that promises more takes its place.
+
+    Returns
+    -------
+    step : Step
+        The step.
+    """
+    step = STEPS[name]()
+    return SafeguardedStep(step) if safeguard else step
 
 
 def check_choice(name, value, available, planned=()):

@@ -3,10 +3,14 @@
 import numpy as np
 
 from sskit.core._dual import DualState
-from sskit.core._sampler import PermutationSampler
+from sskit.core._sampler import PromisingSampler
 from sskit.solvers import _active_set, _bcfw
 from sskit.solvers._certify import certify_dual_point, certify_weights
 from sskit.solvers._visit import Visit
+
+# A stored pass leaves out the blocks that promised less than this share of the mean when they
+# were last visited: they cost as much as the others and gain next to nothing.
+LEAST_PROMISE = 0.1
 
 
 class BlockCoordinateRun:
@@ -49,8 +53,7 @@ class BlockCoordinateRun:
         self.gaps[:] = gaps
         self.sampler.set_gaps(gaps)
         loss = float(np.dot(self.problem.block_weight, self.dual.losses()))
-        v = np.asarray(self.regularizer.v)[: self.problem.n_weights]
-        average = self.averager.average(v, loss)
+        average = self.averager.average(self.regularizer, loss)
         if average is None:
             return last
         v_average, loss_average = average
@@ -100,12 +103,12 @@ class ActiveSetRun(BlockCoordinateRun):
         Order of the passes over stored planes.
     block_steps : int
         Largest number of steps within a block at one visit.
-    stored_passes : int
-        Passes over stored planes after each pass with oracle calls.
+    schedule : FixedSchedule or SlopeSchedule
+        How many passes over stored planes follow a pass with oracle calls.
     cache : tuple of float or None
         Shares (F, nu) of algorithm 5 of Osokin et al. 2016; None always asks the oracle.
-    plane_life : int
-        Passes after which a plane without weight goes if it was not found again.
+    keeper : PlaneKeeper
+        Which planes stay.
     """
 
     def __init__(
@@ -119,22 +122,25 @@ class ActiveSetRun(BlockCoordinateRun):
         step,
         random_state,
         block_steps,
-        stored_passes,
+        schedule,
         cache,
-        plane_life,
+        keeper,
     ):
         super().__init__(problem, regularizer, sampler, averager, gaps)
+        self.slopes = np.where(np.isfinite(self.gaps), self.gaps, 0.0)
         self.state = _active_set.ActiveSetState(
-            problem, self.dual, regularizer, averager, step, block_steps, self.gaps
+            problem, self.dual, regularizer, averager, step, block_steps, self.gaps, self.slopes
         )
         if cache is None:
             self.move = _active_set.Move(self.state)
         else:
             self.move = _active_set.CachedMove(self.state, *cache)
         self.stored_move = _active_set.StoredMove(self.state)
-        self.stored_sampler = PermutationSampler(problem.n_blocks, random_state)
-        self.stored_passes = stored_passes
-        self.plane_life = plane_life
+        self.stored_sampler = PromisingSampler(
+            problem.n_blocks, random_state, self.slopes, LEAST_PROMISE
+        )
+        self.schedule = schedule
+        self.keeper = keeper
 
     @property
     def n_oracle_calls(self):
@@ -142,15 +148,19 @@ class ActiveSetRun(BlockCoordinateRun):
         return self.state.n_oracle_calls
 
     def run_pass(self):
-        """Visit every block once, and its stored planes again; return the last known gap."""
-        n_steps = self.problem.n_blocks
+        """Visit every block once, and stored planes again; return the last known gap."""
+        n_blocks = self.problem.n_blocks
         self.state.clock += 1
-        self.sampler.begin_pass(n_steps)
-        _active_set.run_pass(self.move, self.sampler, n_steps)
-        for _ in range(self.stored_passes):
-            self.stored_sampler.begin_pass(n_steps)
-            _active_set.run_pass(self.stored_move, self.stored_sampler, n_steps)
-        self.dual.retire_all(self.state.clock - self.plane_life, True)
+        self.schedule.begin(self.state.increase)
+        self.averager.attend(0)
+        self.sampler.begin_pass(n_blocks)
+        _active_set.run_pass(self.move, self.sampler, n_blocks)
+        self.averager.attend(1)
+        n_visits = n_blocks
+        while self.schedule.another(self.state.increase, n_visits / n_blocks):
+            n_visits = self.stored_sampler.begin_pass(n_blocks)
+            _active_set.run_pass(self.stored_move, self.stored_sampler, n_visits)
+        self.keeper.tidy(self.dual, self.state.clock)
         return float(self.gaps.sum())
 
     def certify(self, evaluator):
@@ -158,4 +168,5 @@ class ActiveSetRun(BlockCoordinateRun):
         self.state.sum_mixes()
         certificate = super().certify(evaluator)
         self.state.total_gap = float(self.gaps.sum())
+        self.slopes[:] = self.gaps
         return certificate

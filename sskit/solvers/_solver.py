@@ -14,6 +14,52 @@ from sskit.solvers._solution import History, Solution, Status
 logger = logging.getLogger("sskit")
 
 
+class ExactPassRule:
+    """When to make an exact pass: every few passes, and when it may well be the last.
+
+    The gaps that a pass has seen, each before the step that it led to, sum to more than the
+    gap after the pass, by a factor that changes slowly: the last exact pass has shown it.
+
+    Parameters
+    ----------
+    every : int
+        Number of passes between regular exact passes.
+    target : float
+        Gap at which the fit ends.
+    """
+
+    def __init__(self, every, target):
+        self.every = every
+        self.target = target
+        self.ratio = 1.0
+        self.last = np.inf
+
+    def now(self, n_iter, estimate):
+        """Tell whether the exact pass should come now.
+
+        Parameters
+        ----------
+        n_iter : int
+            Number of passes so far.
+        estimate : float
+            Sum of the gaps that the last pass has seen.
+
+        Returns
+        -------
+        due : bool
+            False if a prediction has just proved wrong, until the estimate is lower by a tenth.
+        """
+        if n_iter % self.every == 0:
+            return True
+        return estimate * self.ratio <= self.target and estimate <= 0.9 * self.last
+
+    def learn(self, estimate, gap):
+        """Compare an estimate with the gap that was then found."""
+        self.last = estimate
+        if 0.0 < estimate < np.inf:
+            self.ratio = min(gap / estimate, 1.0)
+
+
 class Solver(BaseEstimator):
     """Base of all solvers: hyperparameters, and the loop around the passes.
 
@@ -95,7 +141,7 @@ class Solver(BaseEstimator):
         run = self.start(problem, regularizer, check_random_state(random_state), gaps)
         history = History()
         level = logging.INFO if verbose else logging.DEBUG
-        n_iter, status, estimate_due = 0, None, tol * unit
+        n_iter, status, due = 0, None, ExactPassRule(self.gap_every, tol * unit)
         with Interruption() as interruption:
             while status is None:
                 estimate = run.run_pass()
@@ -108,12 +154,10 @@ class Solver(BaseEstimator):
                     status = Status.MAX_ITER
                 elif self.max_time is not None and time.perf_counter() - began >= self.max_time:
                     status = Status.MAX_TIME
-                regular = n_iter % self.gap_every == 0
-                if status is None and not regular and estimate > estimate_due:
+                if status is None and not due.now(n_iter, estimate):
                     continue
-                # An estimate that promised too much must get better before it is heard again.
-                estimate_due = tol * unit if regular else 0.5 * estimate
                 certificate = run.certify(evaluator)
+                due.learn(estimate, certificate.gap)
                 n_calls = run.n_oracle_calls + evaluator.n_calls
                 history.append(n_iter, n_calls, time.perf_counter() - began, certificate)
                 logger.log(

@@ -39,3 +39,29 @@ cdef class AwayStep(Step):
         else:
             atoms.target = MIX
             atoms.source = worst
+
+
+cdef class SafeguardedStep(Step):
+    """The choice of another step, or a plain one if that promises a larger increase.
+
+    A pairwise step is cut short by the weight of the plane that it leaves (a swap), which may be
+    tiny however steep the step is; a plain step never is.
+
+    Parameters
+    ----------
+    step : Step
+        Makes the first choice.
+    """
+
+    cdef Step step
+
+    def __init__(self, Step step):
+        self.step = step
+        self.uses_mix = True
+
+    cdef void choose(self, WorkingSet atoms) noexcept nogil:
+        cdef Py_ssize_t best = atoms.highest()
+        self.step.choose(atoms)
+        if atoms.search(best, MIX).gain > atoms.search(atoms.target, atoms.source).gain:
+            atoms.target = best
+            atoms.source = MIX

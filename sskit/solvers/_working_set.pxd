@@ -11,6 +11,14 @@ cdef enum:
     MIX = -1       # an end point of a step: the block's present mix instead of an atom
 
 
+cdef struct LineSearch:
+    double slope         # of the dual objective at the start of the step
+    double curvature
+    double limit         # largest step size
+    double gamma         # best one
+    double gain          # increase of the dual objective that it brings
+
+
 cdef class WorkingSet:
     """The stored planes of one block as the atoms of a small quadratic program.
 
@@ -45,12 +53,17 @@ cdef class WorkingSet:
     cdef double* value
     cdef Py_ssize_t* first           # (n_planes + 1,)
     cdef Py_ssize_t support          # capacity of index and value
+    # of the block, set by improve(): c_i, and c_i / lam
+    cdef double block_weight
+    cdef double scale
     # end points that the step has chosen
     cdef Py_ssize_t target
     cdef Py_ssize_t source
 
     # psi of the stored planes of a block; must come before load()
     cdef int gather(self, Problem problem, DualState dual, Py_ssize_t i) except -1 nogil
+    # delta += scale * psi of a stored plane
+    cdef void add_plane(self, Py_ssize_t p, Direction delta, double scale) noexcept nogil
     # atoms at the potentials theta, which need be right only where planes and mix use them
     cdef int load(
         self, Problem problem, DualState dual, Py_ssize_t i, const double* theta, Direction scratch,
@@ -78,7 +91,8 @@ cdef class WorkingSet:
         self, Problem problem, DualState dual, Py_ssize_t i, Direction scratch, double mix
     ) except -1 nogil
     cdef double inner(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil
-    cdef double take_step(self, double block_weight, double scale, double min_slope) noexcept nogil
+    cdef LineSearch search(self, Py_ssize_t target, Py_ssize_t source) noexcept nogil
+    cdef double take_step(self, double min_slope) noexcept nogil
     cdef Py_ssize_t lowest(self) noexcept nogil
     cdef Py_ssize_t highest(self) noexcept nogil
 

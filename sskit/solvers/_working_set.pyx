@@ -54,6 +54,12 @@ cdef class WorkingSet:
             )
         return 0
 
+    cdef void add_plane(self, Py_ssize_t p, Direction delta, double scale) noexcept nogil:
+        delta.add(
+            self.index + self.first[p], self.value + self.first[p],
+            self.first[p + 1] - self.first[p], scale
+        )
+
     cdef int load(
         self, Problem problem, DualState dual, Py_ssize_t i, const double* theta, Direction scratch,
         bint with_image
@@ -98,22 +104,13 @@ cdef class WorkingSet:
         cdef double* gram = dual.blocks[i].gram
         cdef double inner
         for p in range(dual.blocks[i].n_gram, self.n_planes):
-            scratch.add(
-                self.index + self.first[p], self.value + self.first[p],
-                self.first[p + 1] - self.first[p], 1.0
-            )
+            self.add_plane(p, scratch, 1.0)
             gram[p * stride + p] = problem.sqnorm(i, scratch)
             scratch.clear()
             for r in range(p):
                 # <a, b> = (||a||^2 + ||b||^2 - ||a - b||^2) / 2
-                scratch.add(
-                    self.index + self.first[p], self.value + self.first[p],
-                    self.first[p + 1] - self.first[p], 1.0
-                )
-                scratch.add(
-                    self.index + self.first[r], self.value + self.first[r],
-                    self.first[r + 1] - self.first[r], -1.0
-                )
+                self.add_plane(p, scratch, 1.0)
+                self.add_plane(r, scratch, -1.0)
                 inner = problem.sqnorm(i, scratch)
                 scratch.clear()
                 inner = 0.5 * (gram[p * stride + p] + gram[r * stride + r] - inner)
@@ -139,11 +136,7 @@ cdef class WorkingSet:
             # psi of the rest plane, less that of plane r
             dual.add_to(i, scratch, 1.0 / rest)
             for p in range(m):
-                scratch.add(
-                    self.index + self.first[p], self.value + self.first[p],
-                    self.first[p + 1] - self.first[p],
-                    -self.weight[p] / rest - (1.0 if p == r else 0.0)
-                )
+                self.add_plane(p, scratch, -self.weight[p] / rest - (1.0 if p == r else 0.0))
             self.rest_row[r] = problem.sqnorm(i, scratch)
             scratch.clear()
         own = self.rest_row[m]
@@ -181,48 +174,61 @@ cdef class WorkingSet:
     ) noexcept nogil:
         cdef double increase = 0.0, gain
         cdef Py_ssize_t _
+        self.block_weight = block_weight
+        self.scale = scale
         for _ in range(max_steps):
             step.choose(self)
-            gain = self.take_step(block_weight, scale, min_slope)
+            gain = self.take_step(min_slope)
             if gain <= 0.0:
                 break
             increase += gain
         return increase
 
-    cdef double take_step(
-        self, double block_weight, double scale, double min_slope
-    ) noexcept nogil:
-        cdef Py_ssize_t a, target = self.target, source = self.source
-        cdef double slope, curvature, gamma, limit, kept
-        cdef double* score = self.score
-        slope = block_weight * (
-            (self.mix_score if target == MIX else score[target])
-            - (self.mix_score if source == MIX else score[source])
+    cdef LineSearch search(self, Py_ssize_t target, Py_ssize_t source) noexcept nogil:
+        cdef LineSearch line
+        cdef double kept
+        line.gain = 0.0
+        line.limit = 0.0
+        line.gamma = 0.0
+        line.slope = self.block_weight * (
+            (self.mix_score if target == MIX else self.score[target])
+            - (self.mix_score if source == MIX else self.score[source])
         )
-        if slope <= min_slope or target == source:
-            return 0.0
+        if line.slope <= 0.0 or target == source:
+            return line
         if source == MIX:
-            limit = 1.0
-            curvature = (
+            line.limit = 1.0
+            line.curvature = (
                 self.inner(target, target) - 2.0 * self.image[target] + self.image_sqnorm
             )
         elif target == MIX:
             # with all weight on one atom there is nothing to move away to
-            if self.weight[source] >= 1.0:
-                return 0.0
-            limit = self.weight[source] / (1.0 - self.weight[source])
-            curvature = (
+            kept = 1.0 - self.weight[source]
+            line.limit = self.weight[source] / kept if kept > 0.0 else 0.0
+            line.curvature = (
                 self.inner(source, source) - 2.0 * self.image[source] + self.image_sqnorm
             )
         else:
-            limit = self.weight[source]
-            curvature = (
+            line.limit = self.weight[source]
+            line.curvature = (
                 self.inner(target, target) - 2.0 * self.inner(target, source)
                 + self.inner(source, source)
             )
-        curvature *= block_weight * scale
-        gamma = slope / curvature if slope < limit * curvature else limit
+        line.curvature *= self.block_weight * self.scale
+        line.gamma = line.limit
+        if line.slope < line.limit * line.curvature:
+            line.gamma = line.slope / line.curvature
+        line.gain = line.gamma * (line.slope - 0.5 * line.gamma * line.curvature)
+        return line
 
+    cdef double take_step(self, double min_slope) noexcept nogil:
+        cdef Py_ssize_t a, target = self.target, source = self.source
+        cdef double kept, scale = self.scale, gamma
+        cdef double* score = self.score
+        cdef LineSearch line = self.search(target, source)
+        gamma = line.gamma
+        if line.slope <= min_slope or gamma == 0.0:
+            return 0.0
         # the mix first, which is meant as it was before the step
         if source == MIX:
             self.move_scores(source, -gamma * scale, -gamma)
@@ -238,7 +244,7 @@ cdef class WorkingSet:
             self.weight[target] += gamma
         if source != MIX:
             self.weight[source] -= gamma
-            if gamma == limit:
+            if gamma == line.limit:
                 self.weight[source] = 0.0          # a drop step, exactly
         if self.with_image:
             self.mix_score = 0.0
@@ -246,7 +252,7 @@ cdef class WorkingSet:
             for a in range(self.n_atoms):
                 self.mix_score += self.weight[a] * score[a]
                 self.image_sqnorm += self.weight[a] * self.image[a]
-        return gamma * (slope - 0.5 * gamma * curvature)
+        return line.gain
 
     cdef void move_scores(self, Py_ssize_t atom, double change, double gamma) noexcept nogil:
         # scores and image when the mix gains `gamma` of an atom (or loses it)
@@ -297,15 +303,10 @@ cdef class WorkingSet:
             loss_change += change * self.loss[p]
             change -= from_rest * self.old_weight[p]
             if change != 0.0:
-                scratch.add(
-                    self.index + self.first[p], self.value + self.first[p],
-                    self.first[p + 1] - self.first[p], change
-                )
+                self.add_plane(p, scratch, change)
             dual.blocks[i].weight[p] = self.weight[p]
         regularizer.move(problem, i, scratch, weight / regularizer.lam)
-        averager.moved(
-            problem, i, scratch, weight / regularizer.lam, weight * loss_change
-        )
+        averager.moved(problem, i, scratch, weight / regularizer.lam, weight * loss_change)
         dual.advance(i, scratch, 1.0, loss_change)
         scratch.clear()
         return 0

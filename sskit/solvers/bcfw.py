@@ -2,22 +2,24 @@
 
 from sklearn.base import clone
 
-from sskit.core._sampler import GapSampler, MaxGapSampler, PermutationSampler, UniformSampler
+from sskit.core._plane_keeper import PlaneKeeper
 from sskit.solvers._averager import Averager, WeightedAverager
-from sskit.solvers._options import check_choice, check_positive
+from sskit.solvers._options import (
+    MEGABYTE,
+    SAMPLERS,
+    STEPS,
+    check_choice,
+    check_positive,
+    make_sampler,
+    make_step,
+)
 from sskit.solvers._runs import ActiveSetRun, PlainRun
+from sskit.solvers._schedule import FixedSchedule, SlopeSchedule, oracle_work
 from sskit.solvers._solver import Solver
-from sskit.solvers._steps import AwayStep, PairwiseStep, PlainStep
 
-SAMPLERS = {
-    "permutation": PermutationSampler,
-    "uniform": UniformSampler,
-    "gap": GapSampler,
-    "max_gap": MaxGapSampler,
-}
-STEPS = {"fw": PlainStep, "pairwise": PairwiseStep, "away": AwayStep}
 BLOCK_STEPS = 20
-STORED_PASSES = 10
+MAX_STORED_PASSES = 1000
+MAX_PLANES = 1000  # of a block
 PLAIN = ("fw", False, 1, 0)  # no option that needs stored planes
 
 
@@ -56,22 +58,29 @@ class BCFW(Solver):
         corrective: scores of all stored planes of the block follow from their inner products,
         so that further steps touch no features. "auto" is 20, or 1 for steps "fw". With bounds
         on the weights there is only one.
-    stored_passes : int or "auto", default="auto"
-        Passes over all blocks that use stored planes only, after each pass with the oracle.
-        "auto" is 10 if the oracle is costly and planes are kept, else 0.
+    safeguard : bool, default=False
+        Whether a plain step is taken in place of a pairwise or away step where it promises a
+        larger increase of the dual.
+    stored_passes : int, "slope" or "auto", default="auto"
+        Passes that use stored planes only, after each pass with the oracle: a number, or as
+        many as pay by the rule of `MultiPlane`. They leave out the blocks that promised little
+        when they were last visited. "auto" is "slope", or 0 for steps "fw".
     cache_share : float, default=0.25
         F in the rule of the cache.
     cache_total_share : float, default=0.01
         nu in the rule of the cache.
+    cache_size : float, default=1000
+        Memory for stored planes in megabytes. Beyond it the least recently used planes are
+        merged into one plane of their block, first those without weight.
     plane_life : int, default=10
         Number of passes after which a stored plane that has no weight is dropped, if the oracle
         did not find it again.
     degree : float, default=1.0
         Exponent of the gaps for sampling="gap".
-    averaging : bool, default=True
+    averaging : {"auto", True, False}, default="auto"
         Whether to keep the weighted average of the iterates too; the fit then returns the
         better of the two in primal objective. It costs a little time and as much memory as the
-        weights.
+        weights. "auto" is True for steps "fw", whose last iterate is far from the best.
     gap_every : int, default=10
         Number of passes between exact passes, which also renew all block gaps.
     max_time : float, default=None
@@ -108,12 +117,14 @@ class BCFW(Solver):
         sampling="auto",
         cache="auto",
         block_steps="auto",
+        safeguard=False,
         stored_passes="auto",
         cache_share=0.25,
         cache_total_share=0.01,
+        cache_size=1000.0,
         plane_life=10,
         degree=1.0,
-        averaging=True,
+        averaging="auto",
         gap_every=10,
         max_time=None,
     ):
@@ -121,9 +132,11 @@ class BCFW(Solver):
         self.sampling = sampling
         self.cache = cache
         self.block_steps = block_steps
+        self.safeguard = safeguard
         self.stored_passes = stored_passes
         self.cache_share = cache_share
         self.cache_total_share = cache_total_share
+        self.cache_size = cache_size
         self.plane_life = plane_life
         self.degree = degree
         self.averaging = averaging
@@ -135,17 +148,21 @@ class BCFW(Solver):
         check_choice("steps", self.steps, ("auto", *STEPS))
         check_choice("sampling", self.sampling, ("auto", *SAMPLERS))
         check_choice("cache", self.cache, ("auto", True, False))
-        check_choice("averaging", self.averaging, (True, False))
+        check_choice("safeguard", self.safeguard, (True, False))
+        check_choice("averaging", self.averaging, ("auto", True, False))
         if self.block_steps != "auto":
             check_positive("block_steps", self.block_steps, whole=True)
-        if self.stored_passes not in ("auto", 0):
+        if self.stored_passes not in ("auto", "slope", 0):
             check_positive("stored_passes", self.stored_passes, whole=True)
         check_positive("cache_share", self.cache_share)
         check_positive("cache_total_share", self.cache_total_share)
+        check_positive("cache_size", self.cache_size)
         check_positive("plane_life", self.plane_life, whole=True)
         check_positive("degree", self.degree)
         check_positive("gap_every", self.gap_every, whole=True)
         check_positive("max_time", self.max_time, optional=True)
+        if self.safeguard and self.steps == "fw":
+            raise ValueError("safeguard=True is for steps that are not plain; steps is 'fw'")
 
     def resolved(self, problem):
         """Return a solver in which every "auto" is replaced by what it stands for.
@@ -167,7 +184,8 @@ class BCFW(Solver):
             "sampling": "gap" if problem.costly else "permutation",
             "cache": problem.costly and keeps_planes,
             "block_steps": BLOCK_STEPS if keeps_planes else 1,
-            "stored_passes": STORED_PASSES if problem.costly and keeps_planes else 0,
+            "stored_passes": "slope" if keeps_planes else 0,
+            "averaging": not keeps_planes,
         }
         return clone(self).set_params(
             **{name: value for name, value in auto.items() if getattr(self, name) == "auto"}
@@ -194,21 +212,24 @@ class BCFW(Solver):
         """
         self.check()
         solver = self.resolved(problem)
-        options = {"degree": self.degree} if solver.sampling == "gap" else {}
-        sampler = SAMPLERS[solver.sampling](problem.n_blocks, random_state, **options)
-        averager = WeightedAverager(problem.n_weights) if self.averaging else Averager()
+        sampler = make_sampler(solver.sampling, problem.n_blocks, random_state, self.degree)
+        averager = WeightedAverager(problem.n_weights) if solver.averaging else Averager()
         if (solver.steps, solver.cache, solver.block_steps, solver.stored_passes) == PLAIN:
             return PlainRun(problem, regularizer, sampler, averager, gaps)
+        if solver.stored_passes == "slope":
+            schedule = SlopeSchedule(MAX_STORED_PASSES, oracle_work(problem), clock=False)
+        else:
+            schedule = FixedSchedule(solver.stored_passes)
         return ActiveSetRun(
             problem,
             regularizer,
             sampler,
             averager,
             gaps,
-            step=STEPS[solver.steps](),
+            step=make_step(solver.steps, self.safeguard),
             random_state=random_state,
             block_steps=solver.block_steps,
-            stored_passes=solver.stored_passes,
+            schedule=schedule,
             cache=(self.cache_share, self.cache_total_share) if solver.cache else None,
-            plane_life=self.plane_life,
+            keeper=PlaneKeeper(self.plane_life, MAX_PLANES, self.cache_size * MEGABYTE),
         )

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sskit.core._dual import DualState
+from sskit.core._plane_keeper import retire_all
 from sskit.core._snapshot import restore, save
 from sskit.solvers import BCFW
 from sskit.solvers._probe import DualProbe
@@ -298,9 +299,9 @@ def test_retire_all(keep_weighted):
     toy = chain_toy(6)
     dual, _ = busy_dual(toy)
     before = [(dual.planes(i), dual.mix(i)) for i in range(toy.pairs.n)]
-    dual.retire_all(0, keep_weighted)
+    retire_all(dual, 0, keep_weighted)
     assert all(len(dual.planes(i)[1]) == len(before[i][0][1]) for i in range(toy.pairs.n))
-    dual.retire_all(10**6, keep_weighted)
+    retire_all(dual, 10**6, keep_weighted)
     for i, ((_, weights, _, rest), mix) in enumerate(before):
         _, left, _, new_rest = dual.planes(i)
         assert sorted(left) == (sorted(weights[weights > 0]) if keep_weighted else [])

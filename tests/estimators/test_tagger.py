@@ -153,9 +153,10 @@ def test_bio_predictions_keep_to_the_scheme(noisy):
     free, model = (
         fit(X, y, tol=0.1, loss="hamming_sum", transitions=allowed) for allowed in (None, "bio")
     )
-    codes = [np.searchsorted(BIO, labels) for labels in model.predict(X)]
-    assert not all(is_bio(np.searchsorted(BIO, labels)) for labels in free.predict(X))
-    assert all(map(is_bio, codes))
+    nonsense = list(np.random.default_rng(0).normal(scale=5.0, size=(100, 7, 5)))
+    assert not all(is_bio(np.searchsorted(BIO, labels)) for labels in free.predict(nonsense))
+    for known in (X, nonsense):
+        assert all(is_bio(np.searchsorted(BIO, labels)) for labels in model.predict(known))
     short = [x[:3] for x in X[:10]]
     best = model.predict_topk(short, 6)
     tables = model.decision_function(short)

@@ -7,6 +7,7 @@ import pytest
 from helpers.qp import solve_primal
 from helpers.toys import TOYS, bind_rows, chain_toy
 
+from sskit.core._plane_keeper import retire_all
 from sskit.solvers import BCFW
 from sskit.solvers._evaluate import Evaluator
 from sskit.solvers._probe import DualProbe
@@ -156,7 +157,7 @@ def test_planes_with_weight_may_be_evicted(combination):
 
     def between(n, run):
         if n in (1, 2, 3, 5, 8, 13):
-            run.dual.retire_all(ALL, False)
+            retire_all(run.dual, ALL, False)
             merged.append(run.dual.planes(0)[3])
             assert len(run.dual.planes(0)[0]) == 0
 

@@ -38,7 +38,7 @@ def calls_to_gap(toy, lam, tol, **options):
 @pytest.mark.parametrize("steps", ["fw", "pairwise"])
 def test_one_hard_block_among_easy_ones(steps):
     n, n_classes, lam, tol = 60, 60, 0.01, 1e-5
-    options = {"steps": steps, "block_steps": 1}
+    options = {"steps": steps, "block_steps": 1, "stored_passes": 0}
     # t: what the hard block needs on its own, with the same weight
     alone = hard_and_easy(1, n_classes)
     t = calls_to_gap(alone, lam * n, tol * n, **options)
@@ -64,9 +64,9 @@ def strings():
     return model.bind(stacked, np.concatenate(y), cost, block_weights(60))
 
 
-def calls_on_strings(problem, tol, lam=0.01, **options):
+def calls_on_strings(problem, tol, lam=0.01, stored_passes=0, **options):
     """Oracle calls of the moves until an exact pass after one of the passes finds the gap."""
-    run = BCFW(averaging=False, **options).start(
+    run = BCFW(averaging=False, stored_passes=stored_passes, **options).start(
         problem, Regularizer(lam, problem.n_weights), np.random.RandomState(0)
     )
     evaluator, n_passes = Evaluator(problem, 1), 0

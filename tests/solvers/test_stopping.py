@@ -139,7 +139,7 @@ def test_log(caplog, verbose):
         (BCFW(cache_total_share="1"), "cache_total_share must be a positive number, got '1'"),
         (BCFW(plane_life=0), "plane_life must be a positive integer, got 0"),
         (BCFW(degree=-1.0), "degree must be a positive number, got -1.0"),
-        (BCFW(averaging=1), "averaging must be one of True, False, got 1"),
+        (BCFW(averaging=1), "averaging must be one of 'auto', True, False, got 1"),
         (BCFW(gap_every=0), "gap_every must be a positive integer, got 0"),
         (BCFW(gap_every=2.0), "gap_every must be a positive integer, got 2.0"),
         (BCFW(gap_every=True), "gap_every must be a positive integer, got True"),
@@ -160,8 +160,9 @@ def test_resolved_solvers_name_what_they_do():
     problem = chain_toy(51).problem
     assert BCFW(averaging=False).resolved(problem).get_params() == {
         "averaging": False, "block_steps": 20, "cache": False, "cache_share": 0.25,
-        "cache_total_share": 0.01, "degree": 1.0, "gap_every": 10, "max_time": None,
-        "plane_life": 10, "sampling": "permutation", "steps": "pairwise", "stored_passes": 0,
+        "cache_size": 1000.0, "cache_total_share": 0.01, "degree": 1.0, "gap_every": 10,
+        "max_time": None, "plane_life": 10, "safeguard": False, "sampling": "permutation",
+        "steps": "pairwise", "stored_passes": "slope",
     }  # fmt: skip
     plain = BCFW(steps="fw", sampling="gap").resolved(problem).get_params()
     assert (plain["steps"], plain["sampling"], plain["cache"]) == ("fw", "gap", False)

@@ -1,0 +1,177 @@
+"""Multi-plane block-coordinate Frank-Wolfe."""
+
+from sklearn.base import clone
+
+from sskit.core._plane_keeper import PlaneKeeper
+from sskit.solvers._averager import Averager, TwoAverages
+from sskit.solvers._options import (
+    MEGABYTE,
+    SAMPLERS,
+    STEPS,
+    check_choice,
+    check_positive,
+    make_sampler,
+    make_step,
+)
+from sskit.solvers._runs import ActiveSetRun
+from sskit.solvers._schedule import SlopeSchedule, oracle_work
+from sskit.solvers._solver import Solver
+
+
+class MultiPlane(Solver):
+    """Multi-plane block-coordinate Frank-Wolfe, for oracles that cost far more than a score.
+
+    After each exact pass, which asks the oracle of every training pair once, come approximate
+    passes, in which a pair takes the best of the planes that its oracle found before. They go
+    on while they pay: while the last one increased the dual more per unit of work than the
+    exact pass and all that followed it. Primal, dual, gap and stopping rule are those of `BCFW`.
+
+    Parameters
+    ----------
+    steps : {"fw", "pairwise", "away"}, default="fw"
+        Kind of step within a block, as in `BCFW`; the paper's is "fw".
+    sampling : {"permutation", "uniform", "gap", "max_gap"}, default="permutation"
+        Order of the blocks in exact passes, as in `BCFW`.
+    block_steps : int, default=10
+        Largest number of steps within a block at one visit. Inner products between the planes
+        of the block are kept, so that all but the first cost O(planes). With bounds on the
+        weights there is only one.
+    max_stored_passes : int, default=1000
+        Largest number M of approximate passes after an exact one; 0 makes it BCFW.
+    max_planes : int, default=1000
+        Largest number N of planes kept for a training pair.
+    plane_life : int, default=10
+        T: number of exact passes after which a plane without weight is dropped if it was not
+        the best of its block in any call since.
+    oracle_work : float or "auto", default="auto"
+        Work of an exact pass in units of an approximate one, for the rule that decides about
+        another approximate pass. "auto" is 100 if the problem says that its oracle is costly,
+        else 1. It is a count, so that a seed fixes the result.
+    clock : bool, default=False
+        Whether the rule goes by the seconds on the clock instead, as in the paper. Two fits
+        then differ.
+    cache_size : float, default=1000
+        Memory for stored planes in megabytes, as in `BCFW`.
+    averaging : bool, default=True
+        Whether to keep the weighted averages of the iterates, one over exact and one over
+        approximate passes. The fit then returns the best point between the two in dual
+        objective, or the last iterate if that is better in primal objective.
+    gap_every : int, default=10
+        Number of exact passes between passes that compute the gap.
+    max_time : float, default=None
+        Seconds after which the fit ends at the end of the pass. None means no limit.
+
+    References
+    ----------
+    Shah, Kolmogorov, Lampert (2015). A multi-plane block-coordinate Frank-Wolfe algorithm for
+    training structural SVMs with a costly max-oracle. CVPR. Algorithm 3, sections 3.3 to 3.5.
+
+    Examples
+    --------
+    >>> from sskit import SequenceTagger
+    >>> from sskit.datasets import make_digit_strings
+    >>> from sskit.solvers import MultiPlane
+    >>> X, y = make_digit_strings(50, random_state=0)
+    >>> tagger = SequenceTagger(solver=MultiPlane(max_stored_passes=20), random_state=0)
+    >>> tagger.fit(X, y).certified_
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        steps="fw",
+        sampling="permutation",
+        block_steps=10,
+        max_stored_passes=1000,
+        max_planes=1000,
+        plane_life=10,
+        oracle_work="auto",
+        clock=False,
+        cache_size=1000.0,
+        averaging=True,
+        gap_every=10,
+        max_time=None,
+    ):
+        self.steps = steps
+        self.sampling = sampling
+        self.block_steps = block_steps
+        self.max_stored_passes = max_stored_passes
+        self.max_planes = max_planes
+        self.plane_life = plane_life
+        self.oracle_work = oracle_work
+        self.clock = clock
+        self.cache_size = cache_size
+        self.averaging = averaging
+        self.gap_every = gap_every
+        self.max_time = max_time
+
+    def check(self):
+        """Raise an error if a parameter is wrong."""
+        check_choice("steps", self.steps, tuple(STEPS))
+        check_choice("sampling", self.sampling, tuple(SAMPLERS))
+        check_choice("clock", self.clock, (True, False))
+        check_choice("averaging", self.averaging, (True, False))
+        check_positive("block_steps", self.block_steps, whole=True)
+        if self.max_stored_passes != 0:
+            check_positive("max_stored_passes", self.max_stored_passes, whole=True)
+        check_positive("max_planes", self.max_planes, whole=True)
+        check_positive("plane_life", self.plane_life, whole=True)
+        if self.oracle_work != "auto":
+            check_positive("oracle_work", self.oracle_work)
+        check_positive("cache_size", self.cache_size)
+        check_positive("gap_every", self.gap_every, whole=True)
+        check_positive("max_time", self.max_time, optional=True)
+
+    def resolved(self, problem):
+        """Return a solver in which every "auto" is replaced by what it stands for.
+
+        Parameters
+        ----------
+        problem : Problem
+            Says whether its oracle is costly.
+
+        Returns
+        -------
+        solver : MultiPlane
+            A clone.
+        """
+        solver = clone(self)
+        if self.oracle_work == "auto":
+            solver.oracle_work = oracle_work(problem)
+        return solver
+
+    def start(self, problem, regularizer, random_state, gaps=None):
+        """Return the state of a new run.
+
+        Parameters
+        ----------
+        problem : Problem
+            What to solve.
+        regularizer : Regularizer
+            Holds lam, v and w.
+        random_state : RandomState
+            Source of randomness.
+        gaps : ndarray of shape (n_blocks,), default=None
+            Block gaps at the start, if they are known.
+
+        Returns
+        -------
+        run : ActiveSetRun
+            The state.
+        """
+        self.check()
+        work = self.resolved(problem).oracle_work
+        return ActiveSetRun(
+            problem,
+            regularizer,
+            make_sampler(self.sampling, problem.n_blocks, random_state, degree=1.0),
+            TwoAverages(problem.n_weights) if self.averaging else Averager(),
+            gaps,
+            step=make_step(self.steps, safeguard=False),
+            random_state=random_state,
+            block_steps=self.block_steps,
+            schedule=SlopeSchedule(self.max_stored_passes, work, self.clock),
+            cache=None,
+            keeper=PlaneKeeper(self.plane_life, self.max_planes, self.cache_size * MEGABYTE),
+        )

@@ -15,7 +15,7 @@ cdef class Direction:
     def __cinit__(self, Py_ssize_t size):
         self.value = np.zeros(max(size, 1))
         self.seen = np.zeros(max(size, 1), dtype=np.uint8)
-        self.index = np.zeros(max(size, 1), dtype=np.int32)
+        self.index = np.zeros(size + 1, dtype=np.int32)  # one to spare for add()
         self.n = 0
 
     cdef void add(
@@ -25,10 +25,10 @@ cdef class Direction:
         cdef int32_t j
         for e in range(count):
             j = index[e]
-            if not self.seen[j]:
-                self.seen[j] = 1
-                self.index[self.n] = j
-                self.n += 1
+            # written in any case, counted if new: nobody can predict which ones are
+            self.index[self.n] = j
+            self.n += self.seen[j] == 0
+            self.seen[j] = 1
             self.value[j] += scale * value[e]
 
     cdef void clear(self) noexcept nogil:

@@ -177,22 +177,29 @@ cdef class ChainProblem(Problem):
         self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
     ) noexcept nogil:
         cdef const int32_t* labels = &self.labels[self.offsets[i]]
-        cdef Py_ssize_t stride = self.stride, t, n = 0
-        cdef bint differs, differed = False
-        for t in range(self.length(i)):
+        cdef int32_t stride = <int32_t>self.stride, node = <int32_t>(self.n_states * self.stride)
+        cdef Py_ssize_t t, n = 0, differs, differed
+        # Every entry is written and stays if the labels differ there: where they do is too
+        # irregular for branches.
+        differed = words[0] != labels[0]
+        index[0] = node + labels[0]
+        index[1] = node + words[0]
+        value[0] = 1.0
+        value[1] = -1.0
+        n = 2 * differed
+        for t in range(1, self.length(i)):
+            node += stride
             differs = words[t] != labels[t]
-            if differs:
-                index[n] = <int32_t>((self.n_states + t) * stride + labels[t])
-                index[n + 1] = <int32_t>((self.n_states + t) * stride + words[t])
-                value[n] = 1.0
-                value[n + 1] = -1.0
-                n += 2
-            if t > 0 and (differs or differed):
-                index[n] = <int32_t>(labels[t - 1] * stride + labels[t])
-                index[n + 1] = <int32_t>(words[t - 1] * stride + words[t])
-                value[n] = 1.0
-                value[n + 1] = -1.0
-                n += 2
+            index[n] = node + labels[t]
+            index[n + 1] = node + words[t]
+            value[n] = 1.0
+            value[n + 1] = -1.0
+            n += 2 * differs
+            index[n] = labels[t - 1] * stride + labels[t]
+            index[n + 1] = words[t - 1] * stride + words[t]
+            value[n] = 1.0
+            value[n + 1] = -1.0
+            n += 2 * (differs | differed)
             differed = differs
         return n
 

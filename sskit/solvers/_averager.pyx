@@ -21,6 +21,16 @@ cdef class Averager:
         """Return the averages of v and of the mean loss, given the last ones; None if none."""
         return None
 
+    def restart(self):
+        """Forget all iterates so far."""
+
+    def save(self):
+        """Return what `restore` takes; None if there is no average."""
+        return None
+
+    def restore(self, saved):
+        """Go on averaging at the dual point at which `save` was called."""
+
 
 cdef class WeightedAverager(Averager):
     """Weighted average of the iterates (Lacoste-Julien et al. 2013, section 4 and appendix D).
@@ -53,3 +63,18 @@ cdef class WeightedAverager(Averager):
         total = 0.5 * self.n_steps * (self.n_steps + 1.0)
         behind = np.asarray(self.behind)[: len(v)]
         return v - behind / total, loss - self.loss_behind / total
+
+    def restart(self):
+        """Forget all iterates so far."""
+        self.behind[:] = 0.0
+        self.loss_behind = 0.0
+        self.n_steps = 0.0
+
+    def save(self):
+        """Return what `restore` takes."""
+        return np.array(self.behind), self.loss_behind, self.n_steps
+
+    def restore(self, saved):
+        """Go on averaging at the dual point at which `save` was called."""
+        behind, self.loss_behind, self.n_steps = saved
+        self.behind = behind.copy()

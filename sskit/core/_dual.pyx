@@ -239,29 +239,40 @@ cdef class DualState:
         """Return the losses of the mixes, shape (n_blocks,)."""
         return np.array([self.blocks[i].loss for i in range(self.n_blocks)])
 
+    def keep_shares(self, Problem problem, const double[::1] shares):
+        """Let the planes of block i keep shares[i] <= 1 of their weights; the truth gets the rest.
+
+        Dual feasible since psi = 0 and loss = 0 at the truth: the mix and its loss shrink by
+        the share (Osokin et al. 2016, proposition 1, block by block).
+        """
+        cdef int32_t[::1] words = np.empty(max(problem.max_words, 1), dtype=np.int32)
+        cdef Py_ssize_t i, e
+        cdef Block* block
+        with nogil:
+            for i in range(self.n_blocks):
+                if shares[i] >= 1.0:
+                    continue
+                block = &self.blocks[i]
+                for e in range(block.n):
+                    block.value[e] *= shares[i]
+                block.loss *= shares[i]
+                problem.truth(i, &words[0])
+                self.blend(i, self.find(i, &words[0]), 1.0 - shares[i])
+
     def change_lam(self, Problem problem, Regularizer regularizer, double lam):
         """Move to another lam, dual feasible.
 
-        A smaller lam keeps w: all planes but the truth keep the share rho = lam_new / lam_old of
-        their weight, the truth receives the rest (Osokin et al. 2016, proposition 1; needs
-        psi = 0 and loss = 0 at the truth). A larger lam keeps the weights of the planes, so
-        that v shrinks by 1 / rho.
+        A smaller lam keeps v and w: all planes but the truth keep the share rho = lam_new /
+        lam_old of their weight (Osokin et al. 2016, proposition 1; v is what it speaks of, so
+        it holds with bounds on w too). A larger lam keeps the weights of the planes, so that v
+        shrinks by 1 / rho.
         """
         cdef double rho = lam / regularizer.lam
-        cdef Py_ssize_t i, e
-        cdef Block* block
-        cdef int32_t[::1] words = np.empty(max(problem.max_words, 1), dtype=np.int32)
         if rho >= 1.0:
             regularizer.rescale(lam)
             return
         regularizer.change_lam(lam)
-        for i in range(self.n_blocks):
-            block = &self.blocks[i]
-            for e in range(block.n):
-                block.value[e] *= rho
-            block.loss *= rho
-            problem.truth(i, &words[0])
-            self.blend(i, self.find(i, &words[0]), 1.0 - rho)
+        self.keep_shares(problem, np.full(self.n_blocks, rho))
 
     def planes(self, Py_ssize_t i):
         """Return (words, weights, losses, rest weight) of the stored planes of block i."""

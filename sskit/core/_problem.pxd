@@ -82,3 +82,6 @@ cdef class Problem:
 
     # The same problem with scratch memory of its own, for another thread
     cpdef Problem fork(self)
+
+    # In Python too: export_planes and import_planes, for dual points that outlive the problem,
+    # and fingerprint, which says whether another problem is the same.

@@ -63,6 +63,42 @@ cdef class Problem:
     cpdef Problem fork(self):
         raise NotImplementedError(f"{type(self).__name__} must implement fork")
 
+    def export_planes(self, words):
+        """Return something that names planes in any process; the words do unless they are numbers.
+
+        Parameters
+        ----------
+        words : ndarray, int32
+            Words of planes that are kept, one after the other.
+
+        Returns
+        -------
+        planes : object
+            For `import_planes`; can be pickled.
+        """
+        return words
+
+    def import_planes(self, blocks, planes):
+        """Return the words of exported planes in this problem, each kept once more.
+
+        Parameters
+        ----------
+        blocks : ndarray, int64
+            The block of each plane.
+        planes : object
+            From `export_planes` of a problem with the same fingerprints of these blocks.
+
+        Returns
+        -------
+        words : ndarray, int32
+            The caller forgets each plane once.
+        """
+        return planes
+
+    def fingerprint(self):
+        """Return the `Fingerprint` by which the same model and data are known again."""
+        raise NotImplementedError(f"{type(self).__name__} must implement fingerprint")
+
 
 def block_weights(n_blocks, sample_weight=None):
     """Return the weights c_i of the blocks in the mean loss.

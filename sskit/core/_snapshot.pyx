@@ -2,13 +2,18 @@
 
 import numpy as np
 
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memcmp, memcpy
 
 from sskit.core._dual cimport Block, DualState
+from sskit.core._problem cimport Problem
 
 
 def save(DualState dual):
     """Return a dual point as flat arrays.
+
+    Inner products of planes are not saved: solvers compute them again when they first need
+    them. Nor is when a plane was last of use, which a new run counts anew.
 
     Parameters
     ----------
@@ -17,22 +22,50 @@ def save(DualState dual):
 
     Returns
     -------
-    saved : dict of ndarray
+    saved : dict
         What `restore` takes; can be pickled.
     """
-    mixes = [dual.mix(i) for i in range(dual.n_blocks)]
-    planes = [dual.planes(i) for i in range(dual.n_blocks)]
+    cdef Py_ssize_t i, n = dual.n_blocks, at_entry = 0, at_plane = 0, at_word = 0, size
+    cdef Block* block
+    n_entries, n_planes = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    loss, rest = np.empty(n), np.empty(n)
+    cdef int64_t[::1] entries = n_entries, planes = n_planes
+    cdef double[::1] losses = loss, rests = rest
+    for i in range(n):
+        entries[i] = dual.blocks[i].n
+        planes[i] = dual.blocks[i].n_planes
+        losses[i] = dual.blocks[i].loss
+        rests[i] = dual.blocks[i].rest
+    n_words = np.array(dual.n_words, dtype=np.int64)
+    index, value = np.empty(n_entries.sum(), dtype=np.int32), np.empty(n_entries.sum())
+    words = np.empty((n_planes * n_words).sum(), dtype=np.int32)
+    weight, plane_loss = np.empty(n_planes.sum()), np.empty(n_planes.sum())
+    cdef int32_t[::1] indices = index, codes = words
+    cdef double[::1] values = value, weights = weight, plane_losses = plane_loss
+    for i in range(n):
+        block = &dual.blocks[i]
+        if block.n:
+            memcpy(&indices[at_entry], block.index, block.n * sizeof(int32_t))
+            memcpy(&values[at_entry], block.value, block.n * sizeof(double))
+            at_entry += block.n
+        if block.n_planes:
+            size = block.n_planes * dual.n_words[i]
+            memcpy(&codes[at_word], block.words, size * sizeof(int32_t))
+            memcpy(&weights[at_plane], block.weight, block.n_planes * sizeof(double))
+            memcpy(&plane_losses[at_plane], block.plane_loss, block.n_planes * sizeof(double))
+            at_word += size
+            at_plane += block.n_planes
     return {
-        "n_entries": np.array([len(index) for index, _, _ in mixes]),
-        "index": np.concatenate([index for index, _, _ in mixes]),
-        "value": np.concatenate([value for _, value, _ in mixes]),
-        "loss": np.array([loss for _, _, loss in mixes]),
-        "n_planes": np.array([len(weights) for _, weights, _, _ in planes]),
-        "n_words": np.array([words.shape[1] for words, _, _, _ in planes]),
-        "words": np.concatenate([words.ravel() for words, _, _, _ in planes]),
-        "weight": np.concatenate([weights for _, weights, _, _ in planes]),
-        "plane_loss": np.concatenate([losses for _, _, losses, _ in planes]),
-        "rest": np.array([rest for _, _, _, rest in planes]),
+        "n_entries": n_entries,
+        "index": index,
+        "value": value,
+        "loss": loss,
+        "n_planes": n_planes,
+        "n_words": n_words,
+        "planes": dual.problem.export_planes(words),
+        "weight": weight,
+        "plane_loss": plane_loss,
+        "rest": rest,
     }
 
 
@@ -42,8 +75,9 @@ def restore(DualState dual, saved):
     Parameters
     ----------
     dual : DualState
-        Of the same problem; replaced.
-    saved : dict of ndarray
+        Of a problem that begins with the same blocks; replaced. Further blocks stay as they
+        are.
+    saved : dict
         From `save`.
 
     Raises
@@ -51,51 +85,68 @@ def restore(DualState dual, saved):
     ValueError
         If the saved point belongs to a problem of another shape; nothing is changed then.
     """
-    n_words = np.asarray(dual.n_words)
-    if len(saved["loss"]) != dual.n_blocks:
+    cdef Py_ssize_t i, n = len(saved["loss"])
+    if n > dual.n_blocks:
         raise ValueError(
-            f"the saved dual point has {len(saved['loss'])} blocks but the problem has "
-            f"{dual.n_blocks}"
+            f"the saved dual point has {n} blocks but the problem has {dual.n_blocks}"
         )
+    n_words = np.asarray(dual.n_words)[:n]
     index = saved["index"]
     if (saved["n_words"] != n_words).any() or (
         len(index) and not (0 <= index.min() and index.max() < dual.max_statistics)
     ):
         raise ValueError("the saved dual point belongs to a problem of another shape")
-    entry = np.concatenate([[0], np.cumsum(saved["n_entries"])])
-    plane = np.concatenate([[0], np.cumsum(saved["n_planes"])])
-    word = np.concatenate([[0], np.cumsum(saved["n_planes"] * n_words)])
-    for i in range(dual.n_blocks):
-        mix, planes = slice(entry[i], entry[i + 1]), slice(plane[i], plane[i + 1])
-        set_mix(dual, i, index[mix], saved["value"][mix], saved["loss"][i])
+    blocks = np.repeat(np.arange(n), saved["n_planes"])
+    cdef const int32_t[::1] words = dual.problem.import_planes(blocks, saved["planes"])
+    cdef int64_t[::1] entry = starts(saved["n_entries"])
+    cdef int64_t[::1] plane = starts(saved["n_planes"])
+    cdef int64_t[::1] word = starts(saved["n_planes"] * n_words)
+    cdef const int32_t[::1] indices = index
+    cdef const double[::1] value = saved["value"], loss = saved["loss"], rest = saved["rest"]
+    cdef const double[::1] weight = saved["weight"], plane_loss = saved["plane_loss"]
+    for i in range(n):
+        set_mix(dual, i, indices[entry[i]:entry[i + 1]], value[entry[i]:entry[i + 1]], loss[i])
         set_planes(
-            dual, i, saved["words"][word[i]:word[i + 1]].reshape(-1, n_words[i]),
-            saved["weight"][planes], saved["plane_loss"][planes], saved["rest"][i],
+            dual, i, words[word[i]:word[i + 1]], weight[plane[i]:plane[i + 1]],
+            plane_loss[plane[i]:plane[i + 1]], rest[i]
         )
 
 
-cdef set_mix(DualState dual, Py_ssize_t i, const int32_t[::1] index, const double[::1] value,
-             double loss):
+cdef starts(counts):
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+cdef int set_mix(DualState dual, Py_ssize_t i, const int32_t[::1] index, const double[::1] value,
+                 double loss) except -1:
     cdef Block* block = &dual.blocks[i]
-    cdef Py_ssize_t e
-    dual.reserve(block, index.shape[0])
-    for e in range(index.shape[0]):
-        block.index[e] = index[e]
-        block.value[e] = value[e]
-    block.n = index.shape[0]
+    cdef Py_ssize_t n = index.shape[0]
+    dual.reserve(block, n)
+    if n:
+        memcpy(block.index, &index[0], n * sizeof(int32_t))
+        memcpy(block.value, &value[0], n * sizeof(double))
+    block.n = n
     block.loss = loss
+    return 0
 
 
-cdef set_planes(DualState dual, Py_ssize_t i, const int32_t[:, ::1] words,
-                const double[::1] weights, const double[::1] losses, double rest):
-    cdef Py_ssize_t p, slot
+cdef int set_planes(DualState dual, Py_ssize_t i, const int32_t[::1] words,
+                    const double[::1] weights, const double[::1] losses, double rest) except -1:
+    cdef Block* block = &dual.blocks[i]
+    cdef Problem problem = dual.problem
+    cdef Py_ssize_t p, slot, n = dual.n_words[i], n_planes = weights.shape[0]
     # first in, then out: a plane that is there and saved must not be forgotten in between
-    saved = {dual.insert(i, &words[p, 0], losses[p]) for p in range(words.shape[0])}
-    for slot in range(dual.blocks[i].n_planes - 1, -1, -1):
-        if slot not in saved:
+    for p in range(n_planes):
+        dual.insert(i, &words[p * n], losses[p])
+    for slot in range(block.n_planes - 1, -1, -1):
+        for p in range(n_planes):
+            if memcmp(block.words + slot * n, &words[p * n], n * sizeof(int32_t)) == 0:
+                break
+        else:
             dual.evict(i, slot)
-    for p in range(words.shape[0]):
-        slot = dual.find(i, &words[p, 0])
-        dual.blocks[i].weight[slot] = weights[p]
-        dual.blocks[i].plane_loss[slot] = losses[p]
-    dual.blocks[i].rest = rest
+    for p in range(n_planes):
+        slot = dual.find(i, &words[p * n])
+        block.weight[slot] = weights[p]
+        block.plane_loss[slot] = losses[p]
+        problem.forget(i, &words[p * n])        # import_planes kept it for us
+    block.rest = rest
+    return 0

@@ -2,6 +2,7 @@
 
 import numbers
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -15,6 +16,8 @@ from sskit.estimators._callbacks import (
     CallbackSupportMixin,
     PassReporter,
 )
+from sskit.estimators._warm_start import WarmStart
+from sskit.estimators._weights import check_class_weight, check_sample_weight, default_lam
 from sskit.solvers import BCFW, SSG, FrankWolfe, MultiPlane
 from sskit.solvers._solution import Status
 from sskit.solvers._solver import Solver
@@ -27,16 +30,39 @@ PLANNED = {
     "rescaling": ("slack",),
     "solver": ("one_slack", "gdmm"),
     "kernel": ("rbf", "poly", "sigmoid", "precomputed"),
-    "warm_start": (True,),
 }
+
+
+class Binding(NamedTuple):
+    """The training problem that an estimator makes of its data.
+
+    Attributes
+    ----------
+    problem : Problem
+        The model bound to the data.
+    layout : WeightLayout
+        Places of the weights.
+    lam : float
+        Regularisation strength.
+    name_weights : callable
+        Maps a flat weight vector to fitted attributes.
+    classes : ndarray or None
+        The labels behind the numbers in the problem.
+    """
+
+    problem: object
+    layout: object
+    lam: float
+    name_weights: object
+    classes: object = None
 
 
 class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
     """Base of all estimators.
 
-    A subclass has the parameters of `_parameter_constraints` and its own, binds its data to a
-    problem and calls `_solve`, then stores everything with `_set_fitted`: until then nothing
-    of the estimator changes.
+    A subclass has the parameters of `_parameter_constraints` and its own, and implements
+    ``_bind(X, y, sample_weight)``, which returns a `Binding`. Its fit hands that to `_solve`, then
+    stores everything with `_set_fitted`: until then nothing of the estimator changes.
     """
 
     _parameter_constraints = {
@@ -111,9 +137,23 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
                 )
         solver.set_params(**options)
         solver.check()
+        if self.warm_start and not solver.keeps_dual_point:
+            raise ValueError(
+                f"warm_start=True cannot be combined with {origin}, which keeps no dual point to "
+                "start from; use 'bcfw' or 'fw'"
+            )
         return solver
 
-    def _solve(self, solver, problem, layout, lam, name_weights, *, X, y, metadata):
+    def _make_regularizer(self, solver, layout, lam):
+        """Return lam / 2 ||w||^2 on the box of the parameters."""
+        box = layout.bounds(self.bounds)
+        if box is None:
+            return Regularizer(lam, layout.n_weights)
+        if isinstance(solver, SSG):
+            raise ValueError("solver 'ssg' cannot keep bounds on the weights; use 'bcfw' or 'fw'")
+        return BoxRegularizer(lam, *box)
+
+    def _solve(self, solver, problem, layout, lam, name_weights, classes=None, *, X, y, metadata):
         """Solve the training problem.
 
         Parameters
@@ -128,6 +168,8 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
             Regularisation strength.
         name_weights : callable
             Maps a flat weight vector to fitted attributes.
+        classes : ndarray, default=None
+            The labels behind the numbers in the problem; a warm start needs the same.
         X, y, metadata : object
             Arguments of fit, for callbacks.
 
@@ -136,12 +178,8 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         fitted : dict
             The fitted attributes that all estimators have.
         """
-        box = layout.bounds(self.bounds)
-        if box is not None and isinstance(solver, SSG):
-            raise ValueError("solver 'ssg' cannot keep bounds on the weights; use 'bcfw' or 'fw'")
-        regularizer = (
-            Regularizer(lam, problem.n_weights) if box is None else BoxRegularizer(lam, *box)
-        )
+        regularizer = self._make_regularizer(solver, layout, lam)
+        fingerprint, start = self._last_fit(problem, classes)
         reporter = PassReporter(self, self.max_iter, X, y, metadata, name_weights)
         solution = solver.solve(
             problem,
@@ -152,6 +190,7 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
             random_state=self.random_state,
             verbose=self.verbose,
             on_pass=reporter.on_pass,
+            start=start,
         )
         fitted = name_weights(solution.w) | {
             "lam_": lam,
@@ -164,6 +203,8 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
             "n_oracle_calls_": solution.n_oracle_calls,
             "history_": solution.history,
         }
+        if self.warm_start:
+            fitted["_warm_start"] = WarmStart(fingerprint, classes, solution.continuation.save())
         reporter.end(fitted)
         if solution.status in (Status.MAX_ITER, Status.MAX_TIME, Status.INTERRUPTED):
             relative = solution.gap / solution.unit if solution.unit else 0.0
@@ -175,10 +216,22 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
             )
         return fitted
 
+    def _last_fit(self, problem, classes):
+        """Return the fingerprint of a problem, and where the last fit of it ended, if kept."""
+        if not self.warm_start:
+            return None, None
+        fingerprint = problem.fingerprint()
+        last = vars(self).get("_warm_start")
+        if last is None:
+            return fingerprint, None
+        last.check(fingerprint, classes)
+        return fingerprint, last.point
+
     def _set_fitted(self, fitted):
         """Replace all fitted attributes by new ones."""
         for name in [name for name in vars(self) if _is_fitted(name)]:
             delattr(self, name)
+        vars(self).pop("_warm_start", None)
         vars(self).update(fitted)
 
 
@@ -186,77 +239,8 @@ def _is_fitted(name):
     return name.endswith("_") and not name.startswith("_")
 
 
-def check_sample_weight(sample_weight, n_samples, name="X"):
-    """Return sample weights as float64, or None.
-
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n_samples,), float or None
-        Non-negative weights.
-    n_samples : int
-        Their number.
-    name : str, default="X"
-        What the weights belong to, for error messages.
-
-    Returns
-    -------
-    sample_weight : ndarray of shape (n_samples,) or None
-        A copy; None if none were given.
-
-    Raises
-    ------
-    ValueError
-        Naming the first weight that is negative or not finite, or if all are zero, or their
-        sum so small or large that it has no reciprocal.
-    """
-    if sample_weight is None:
-        return None
-    try:
-        weight = np.array(sample_weight)
-        if weight.dtype.kind not in "biufO":
-            raise TypeError
-        weight = weight.astype(np.float64)
-    except (TypeError, ValueError):
-        raise ValueError("sample_weight must hold numbers") from None
-    if weight.ndim == 0:
-        weight = np.full(n_samples, weight)
-    if weight.ndim != 1:
-        raise ValueError(f"Sample weights must be 1D array or scalar, got shape {weight.shape}")
-    if len(weight) != n_samples:
-        raise ValueError(
-            f"sample_weight.shape == {weight.shape}, expected ({n_samples},): one weight for "
-            f"each sample of {name}"
-        )
-    wrong = np.flatnonzero(~((weight >= 0) & (weight < np.inf)))
-    if len(wrong):
-        raise ValueError(
-            f"sample_weight[{wrong[0]}] is {weight[wrong[0]]}, expected a finite number >= 0"
-        )
-    if not weight.any():
-        raise ValueError("sample_weight is zero for all samples")
-    with np.errstate(over="ignore"):
-        total = weight.sum()
-        if not 0 < 1 / total < np.inf:
-            raise ValueError(f"sample_weight has the sum {total}, expected one nearer to 1")
-    return weight
-
-
-def check_class_weight(class_weight):
-    """Raise ValueError, naming it, for an entry of a dict that is not a finite number >= 0."""
-    if isinstance(class_weight, dict):
-        for label, factor in class_weight.items():
-            if not isinstance(factor, numbers.Real) or not 0 <= factor < np.inf:
-                raise ValueError(
-                    f"class_weight[{label!r}] is {factor!r}, expected a finite number >= 0"
-                )
-
-
-def default_lam(n_samples, sample_weight):
-    """Return 1 / n, or 1 / sum of the sample weights."""
-    return 1.0 / (n_samples if sample_weight is None else float(sample_weight.sum()))
-
-
 __all__ = [
+    "Binding",
     "StructuredEstimator",
     "block_weights",
     "check_sample_weight",

@@ -7,7 +7,7 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from sskit.estimators._base import block_weights, check_sample_weight, default_lam
+from sskit.estimators._base import Binding, block_weights, check_sample_weight, default_lam
 from sskit.models.multiclass import MulticlassModel
 
 
@@ -27,14 +27,8 @@ def bind_rows(estimator, X, y, sample_weight):
 
     Returns
     -------
-    problem : MulticlassProblem
-        What solvers take.
-    layout : WeightLayout
-        Places of the weights.
-    lam : float
-        Regularisation strength.
-    name_weights : callable
-        Maps flat weights to fitted attributes.
+    binding : Binding
+        What solvers take, and what their weights mean.
 
     Raises
     ------
@@ -68,4 +62,4 @@ def bind_rows(estimator, X, y, sample_weight):
 
     lam = estimator.lam
     lam = default_lam(data.shape[0], weight) if lam is None else float(lam)
-    return problem, model.layout, lam, name_weights
+    return Binding(problem, model.layout, lam, name_weights, classes)

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed, effective_n_jobs
 
-from sskit.estimators._base import block_weights, check_sample_weight, default_lam
+from sskit.estimators._base import Binding, block_weights, check_sample_weight, default_lam
 from sskit.estimators._callbacks import FRAMES_AROUND_FIT
 from sskit.models._structure import Structure
 from sskit.models.pystruct import adapted
@@ -31,14 +31,8 @@ def bind_structure(estimator, X, y, sample_weight):
 
     Returns
     -------
-    problem : PythonProblem
-        What solvers take.
-    layout : BoundedLayout
-        Places of the weights.
-    lam : float
-        Regularisation strength.
-    name_weights : callable
-        Maps flat weights to fitted attributes.
+    binding : Binding
+        What solvers take, and what their weights mean.
 
     Raises
     ------
@@ -60,7 +54,11 @@ def bind_structure(estimator, X, y, sample_weight):
     problem, layout = Structure(model).bind(inputs, targets, block_weights(len(inputs), weight))
     lam = default_lam(len(inputs), weight) if estimator.lam is None else float(estimator.lam)
     plain = plain_labels(targets).dtype != object
-    return problem, layout, lam, lambda w: {"coef_": w.copy(), "model_": model, "_plain": plain}
+
+    def name_weights(w):
+        return {"coef_": w.copy(), "model_": model, "_plain": plain}
+
+    return Binding(problem, layout, lam, name_weights)
 
 
 def warn_of_no_loss(estimator, fitted):

@@ -73,7 +73,10 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
     max_iter : int, default=1000
         Largest number of passes over the data.
     warm_start : bool, default=False
-        Only False is available.
+        Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
+        `tol`, at another `lam`, with other bounds or sample weights, or with further samples
+        after the same ones. It keeps the dual variables of the last fit, and a fit that could
+        not use them raises an error that says what changed. Not for solver="ssg".
     n_jobs : int, default=None
         Number of threads for exact passes. The result does not depend on it.
     random_state : int, RandomState instance or None, default=None
@@ -217,14 +220,9 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
             If a parameter or the data are wrong; then the estimator stays as it was.
         """
         solver = self._check_parameters()
-        bind = bind_rows if isinstance(self.model, str) else bind_structure
-        problem, layout, lam, name_weights = bind(self, X, y, sample_weight)
         fitted = self._solve(
             solver,
-            problem,
-            layout,
-            lam,
-            name_weights,
+            *self._bind(X, y, sample_weight),
             X=X,
             y=y,
             metadata={"sample_weight": sample_weight},
@@ -233,6 +231,11 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
             warn_of_no_loss(self, fitted)
         self._set_fitted(fitted)
         return self
+
+    def _bind(self, X, y, sample_weight):
+        """Bind the model to training data; return a `Binding`."""
+        bind = bind_rows if isinstance(self.model, str) else bind_structure
+        return bind(self, X, y, sample_weight)
 
     @available_if(lambda self: isinstance(self.model, str))
     def decision_function(self, X):

@@ -5,6 +5,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from sskit.estimators._base import (
+    Binding,
     StructuredEstimator,
     block_weights,
     check_sample_weight,
@@ -70,7 +71,10 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
     max_iter : int, default=1000
         Largest number of passes over the data.
     warm_start : bool, default=False
-        Only False is available.
+        Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
+        `tol`, at another `lam`, with other bounds or sample weights, or with further samples
+        after the same ones. It keeps the dual variables of the last fit, and a fit that could
+        not use them raises an error that says what changed. Not for solver="ssg".
     n_jobs : int, default=None
         Number of threads for exact passes and prediction. The result does not depend on it.
     random_state : int, RandomState instance or None, default=None
@@ -210,6 +214,18 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
             If a parameter or the data are wrong; then the estimator stays as it was.
         """
         solver = self._check_parameters()
+        fitted = self._solve(
+            solver,
+            *self._bind(X, y, sample_weight),
+            X=X,
+            y=y,
+            metadata={"sample_weight": sample_weight},
+        )
+        self._set_fitted(fitted)
+        return self
+
+    def _bind(self, X, y, sample_weight):
+        """Bind the model to training data; return a `Binding`."""
         stacked = stack_sequences(X)
         target = stack_labels(y, stacked.lengths)
         weight = check_sample_weight(sample_weight, len(stacked))
@@ -236,18 +252,8 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
                 "_allowed": allowed,
             }
 
-        fitted = self._solve(
-            solver,
-            problem,
-            model.layout,
-            default_lam(stacked, weight) if self.lam is None else float(self.lam),
-            name_weights,
-            X=X,
-            y=y,
-            metadata={"sample_weight": sample_weight},
-        )
-        self._set_fitted(fitted)
-        return self
+        lam = default_lam(stacked, weight) if self.lam is None else float(self.lam)
+        return Binding(problem, model.layout, lam, name_weights, classes)
 
     def _decoder(self, X):
         """Return the decoder of checked sequences, and where they begin."""

@@ -4,6 +4,9 @@ import numpy as np
 
 from libc.string cimport memcpy
 
+from sskit.core._fingerprint import Fingerprint
+from sskit.models._digest import row_digests, value_digests
+
 from sskit.core._direction cimport Direction
 from sskit.models._features cimport (
     LANES, active_rows, add_rows, clear_rows, clip_rows, dot_rows, gram_sqnorm,
@@ -288,3 +291,19 @@ cdef class ChainProblem(Problem):
         other.gram_offset = self.gram_offset
         other.image = np.zeros(self.image.shape[0])
         return other
+
+    def fingerprint(self):
+        """Return by what the same sequences, labels, losses and transitions are known again."""
+        return Fingerprint(
+            {
+                "the model": "chain",
+                "the number of features": self.features.n_features,
+                "the number of labels": self.n_states,
+                "transitions": (bytes(self.forbidden), bytes(self.forbidden_start)),
+            },
+            {
+                "X": row_digests(self.features, self.offsets),
+                "y": value_digests(self.labels, self.offsets),
+                "the loss of y": value_digests(self.cost, self.offsets),
+            },
+        )

@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from sskit.core._fingerprint import Fingerprint
+from sskit.models._digest import row_digests
+
 from sskit.core._direction cimport Direction
 from sskit.models._features cimport add_rows, clip_rows, padded, score_rows
 
@@ -117,3 +120,16 @@ cdef class MulticlassProblem(Problem):
 
     cpdef Problem fork(self):
         return self  # no scratch memory
+
+    def fingerprint(self):
+        """Return by what the same rows and classes are known again."""
+        rows = np.arange(self.n_blocks + 1, dtype=np.int64)
+        return Fingerprint(
+            {
+                "the model": "multiclass",
+                "the number of features": self.features.n_features,
+                "the number of classes": self.n_classes,
+                "fit_intercept": str(self.intercept),
+            },
+            {"X": row_digests(self.features, rows), "y": np.array(self.labels)},
+        )

@@ -2,7 +2,10 @@
 
 from threading import Lock
 
+import numpy as np
+
 from libc.stdlib cimport calloc, free, malloc
+from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 
@@ -141,6 +144,73 @@ cdef class PlaneStore:
                 for handle in self.known[i].values() if self.at(handle).n_kept > 0
             ]
         return [handle for _, handle in sorted(ranked)]
+
+    def described(self, const int32_t[::1] handles):
+        """Return what planes are, without their handles.
+
+        Parameters
+        ----------
+        handles : ndarray of shape (n,), int32
+            Of planes that are kept, or of the truth.
+
+        Returns
+        -------
+        planes : dict
+            Keys (None for the truth), losses, numbers of entries of psi, and the entries.
+        """
+        cdef Py_ssize_t p, first = 0
+        cdef const Plane* plane
+        n_entries = np.array([self.at(handle).n for handle in handles], dtype=np.int64)
+        index, value = np.empty(n_entries.sum(), dtype=np.int32), np.empty(n_entries.sum())
+        cdef int32_t[::1] indices = index
+        cdef double[::1] values = value
+        for p in range(handles.shape[0]):
+            plane = self.at(handles[p])
+            if plane.n:
+                memcpy(&indices[first], plane.index, plane.n * sizeof(int32_t))
+                memcpy(&values[first], plane.value, plane.n * sizeof(double))
+                first += plane.n
+        with self.lock:
+            keys = [self.key_of.get(handle) for handle in handles]
+        return {
+            "key": keys,
+            "loss": np.array([self.at(handle).loss for handle in handles]),
+            "n_entries": n_entries,
+            "index": index,
+            "value": value,
+        }
+
+    def keep_described(self, const int64_t[::1] blocks, planes):
+        """Store planes that `described` returned, of the same or another store, and keep each.
+
+        Parameters
+        ----------
+        blocks : ndarray of shape (n,), int64
+            Their blocks.
+        planes : dict
+            From `described`.
+
+        Returns
+        -------
+        handles : ndarray of shape (n,), int32
+            Of the planes here.
+        """
+        cdef Py_ssize_t p
+        cdef int32_t handle
+        handles = np.empty(len(blocks), dtype=np.int32)
+        stops = np.cumsum(planes["n_entries"])
+        for p, (key, stop) in enumerate(zip(planes["key"], stops)):
+            handle = TRUTH
+            if key is not None:
+                start = stop - planes["n_entries"][p]
+                handle = self.add(
+                    blocks[p], key, planes["index"][start:stop], planes["value"][start:stop],
+                    planes["loss"][p]
+                )
+                self.keep(handle)
+                self.release(handle)
+            handles[p] = handle
+        return handles
 
     cdef int free_unheld(self, int32_t handle) except -1:
         cdef Plane* plane = self.at(handle)

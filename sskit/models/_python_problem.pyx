@@ -5,6 +5,9 @@ import numpy as np
 from libc.math cimport fabs
 from libc.string cimport memcpy
 
+from sskit.core._fingerprint import Fingerprint
+from sskit.models._identity import model_digest, sample_digests
+
 from sskit.core._direction cimport Direction
 from sskit.models._plane_store cimport TRUTH, UNKNOWN
 
@@ -228,6 +231,27 @@ cdef class PythonProblem(Problem):
         other.pending = np.zeros(self.n_blocks, dtype=np.int32)
         other.planes = self.planes
         return other
+
+    def export_planes(self, words):
+        """Return planes by their labellings, with psi and loss, instead of their handles."""
+        return self.planes.described(words)
+
+    def import_planes(self, blocks, planes):
+        """Return handles of planes that `export_planes` described, each kept once more."""
+        return self.planes.keep_described(blocks, planes)
+
+    def fingerprint(self):
+        """Return by what the same structure, inputs and labellings are known again."""
+        return Fingerprint(
+            {
+                "the model object": model_digest(self.answers.model),
+                "the number of weights": self.n_weights,
+            },
+            {
+                "X": sample_digests(self.answers.X, "X"),
+                "y": sample_digests(self.answers.Y, "y"),
+            },
+        )
 
 
 cdef double bound(

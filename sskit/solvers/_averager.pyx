@@ -25,6 +25,16 @@ cdef class Averager:
         """Return the averages of v and of the mean loss, given the last ones; None if none."""
         return None
 
+    def restart(self):
+        """Forget all iterates so far."""
+
+    def save(self):
+        """Return what `restore` takes; None if there is no average."""
+        return None
+
+    def restore(self, saved):
+        """Go on averaging at the dual point at which `save` was called."""
+
 
 cdef class WeightedAverager(Averager):
     """Weighted average of the iterates (Lacoste-Julien et al. 2013, section 4 and appendix D).
@@ -59,6 +69,25 @@ cdef class WeightedAverager(Averager):
         behind = np.asarray(self.behind)[:n_weights]
         v = np.asarray(regularizer.v)[:n_weights]
         return v - behind / total, loss - self.loss_behind / total
+
+    def restart(self):
+        """Forget all iterates so far."""
+        self.behind[:] = 0.0
+        self.loss_behind = 0.0
+        self.n_steps = 0.0
+
+    def save(self):
+        """Return what `restore` takes."""
+        return "one", np.array(self.behind), self.loss_behind, self.n_steps
+
+    def restore(self, saved):
+        """Go on averaging at the dual point at which `save` was called.
+
+        An average of another kind is left aside: a new one begins.
+        """
+        if saved[0] == "one":
+            _, behind, self.loss_behind, self.n_steps = saved
+            self.behind = behind.copy()
 
 
 cdef class TwoAverages(Averager):
@@ -111,3 +140,21 @@ cdef class TwoAverages(Averager):
         # the search never tries the ends themselves
         shares = (float(best.x), 0.0, 1.0)
         return max(map(on_segment, shares), key=lambda point: regularizer.dual(*point))
+
+    def restart(self):
+        """Forget all iterates so far."""
+        for average in self.averages:
+            average.restart()
+
+    def save(self):
+        """Return what `restore` takes."""
+        return "two", [average.save() for average in self.averages]
+
+    def restore(self, saved):
+        """Go on averaging at the dual point at which `save` was called.
+
+        An average of another kind is left aside: a new one begins.
+        """
+        if saved[0] == "two":
+            for average, part in zip(self.averages, saved[1]):
+                average.restore(part)

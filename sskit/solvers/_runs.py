@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from sskit.core._dual import DualState
 from sskit.core._sampler import PromisingSampler
 from sskit.solvers import _active_set, _bcfw
 from sskit.solvers._certify import certify_dual_point, certify_weights
+from sskit.solvers._dual_run import DualRun
 from sskit.solvers._visit import Visit
 
 # A stored pass leaves out the blocks that promised less than this share of the mean when they
@@ -13,7 +13,7 @@ from sskit.solvers._visit import Visit
 LEAST_PROMISE = 0.1
 
 
-class BlockCoordinateRun:
+class BlockCoordinateRun(DualRun):
     """What all runs share: the dual point, its averages and its certificate.
 
     Parameters
@@ -31,20 +31,13 @@ class BlockCoordinateRun:
     """
 
     def __init__(self, problem, regularizer, sampler, averager, gaps):
-        self.problem = problem
-        self.regularizer = regularizer
+        super().__init__(problem, regularizer, averager)
         self.sampler = sampler
-        self.averager = averager
-        self.dual = DualState(problem)
         if gaps is None:
             self.gaps = np.full(problem.n_blocks, np.inf)
         else:
             self.gaps = gaps.copy()
             sampler.set_gaps(self.gaps)
-
-    def weights(self):
-        """Return a copy of the current weights."""
-        return self.regularizer.coef()
 
     def certify(self, evaluator):
         """Return the certificate of the last iterate, or of the average if that is better."""

@@ -62,6 +62,8 @@ class Solution:
         One entry for every exact pass, see `History`.
     dual_state : object
         The dual point, None if the solver has none.
+    continuation : Continuation
+        With which to go on from here.
     """
 
     w: np.ndarray
@@ -74,7 +76,8 @@ class Solution:
     n_iter: int
     n_oracle_calls: int
     history: dict
-    dual_state: object = None
+    dual_state: object
+    continuation: object
 
 
 class History:

@@ -1,73 +1,21 @@
-"""The loop that all solvers share."""
+"""What all solvers share."""
 
-import logging
-import time
-
-import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 
-from sskit.solvers._evaluate import Evaluator
-from sskit.solvers._interrupt import Interruption
-from sskit.solvers._solution import History, Solution, Status
-
-logger = logging.getLogger("sskit")
-
-
-class ExactPassRule:
-    """When to make an exact pass: every few passes, and when it may well be the last.
-
-    The gaps that a pass has seen, each before the step that it led to, sum to more than the
-    gap after the pass, by a factor that changes slowly: the last exact pass has shown it.
-
-    Parameters
-    ----------
-    every : int
-        Number of passes between regular exact passes.
-    target : float
-        Gap at which the fit ends.
-    """
-
-    def __init__(self, every, target):
-        self.every = every
-        self.target = target
-        self.ratio = 1.0
-        self.last = np.inf
-
-    def now(self, n_iter, estimate):
-        """Tell whether the exact pass should come now.
-
-        Parameters
-        ----------
-        n_iter : int
-            Number of passes so far.
-        estimate : float
-            Sum of the gaps that the last pass has seen.
-
-        Returns
-        -------
-        due : bool
-            False if a prediction has just proved wrong, until the estimate is lower by a tenth.
-        """
-        if n_iter % self.every == 0:
-            return True
-        return estimate * self.ratio <= self.target and estimate <= 0.9 * self.last
-
-    def learn(self, estimate, gap):
-        """Compare an estimate with the gap that was then found."""
-        self.last = estimate
-        if 0.0 < estimate < np.inf:
-            self.ratio = min(gap / estimate, 1.0)
+from sskit.solvers._continuation import Continuation
 
 
 class Solver(BaseEstimator):
-    """Base of all solvers: hyperparameters, and the loop around the passes.
+    """Base of all solvers: hyperparameters, and how a problem is solved with them.
 
     A subclass has the parameters `gap_every` and `max_time` and implements `start`, which
     returns the state of one run: an object with ``run_pass()``, which visits ``n_blocks`` blocks
     and returns an estimate of the gap (inf if it has none), ``n_oracle_calls`` so far,
     ``weights()``, and ``certify(evaluator)``, which returns a `Certificate` from an exact pass.
+    A solver that `keeps_dual_point` starts a `DualRun`, which can be saved and continued.
     """
+
+    keeps_dual_point = True
 
     def start(self, problem, regularizer, random_state, gaps=None):
         """Return the state of a new run.
@@ -101,8 +49,9 @@ class Solver(BaseEstimator):
         random_state=None,
         verbose=0,
         on_pass=None,
+        start=None,
     ):
-        """Solve a problem from the start.
+        """Solve a problem.
 
         Stops when an exact pass finds gap <= tol * P(0). Exact passes come every `gap_every`
         passes, and earlier when the gaps met during a pass say that it may be time.
@@ -126,62 +75,23 @@ class Solver(BaseEstimator):
         on_pass : callable, default=None
             Called after every pass with (n_iter, function that returns w); a true result
             stops the fit.
+        start : DualPoint, default=None
+            Where to start, from `Continuation.save`; only for solvers that keep a dual point.
+            None is w = 0.
 
         Returns
         -------
         solution : Solution
             The weights with their certificate.
         """
-        began = time.perf_counter()
-        evaluator = Evaluator(problem, n_jobs)
-        # At w = 0 the hinge of a block is its largest loss; and its gap, with the truth as mix.
-        zero = regularizer.padded(np.zeros(problem.n_weights))
-        gaps = np.asarray(problem.block_weight) * evaluator.hinges(zero)
-        unit = float(gaps.sum())
-        run = self.start(problem, regularizer, check_random_state(random_state), gaps)
-        history = History()
-        level = logging.INFO if verbose else logging.DEBUG
-        n_iter, status, due = 0, None, ExactPassRule(self.gap_every, tol * unit)
-        with Interruption() as interruption:
-            while status is None:
-                estimate = run.run_pass()
-                n_iter += 1
-                if on_pass is not None and on_pass(n_iter, run.weights):
-                    status = Status.CALLBACK
-                elif interruption.requested:
-                    status = Status.INTERRUPTED
-                elif n_iter >= max_iter:
-                    status = Status.MAX_ITER
-                elif self.max_time is not None and time.perf_counter() - began >= self.max_time:
-                    status = Status.MAX_TIME
-                if status is None and not due.now(n_iter, estimate):
-                    continue
-                certificate = run.certify(evaluator)
-                due.learn(estimate, certificate.gap)
-                n_calls = run.n_oracle_calls + evaluator.n_calls
-                history.append(n_iter, n_calls, time.perf_counter() - began, certificate)
-                logger.log(
-                    level,
-                    "%s: pass %d, primal %.6g, dual %.6g, gap %.3g (%.3g of P(0))",
-                    type(self).__name__,
-                    n_iter,
-                    certificate.primal,
-                    certificate.dual,
-                    certificate.gap,
-                    certificate.gap / unit if unit else 0.0,
-                )
-                if certificate.gap <= tol * unit:
-                    status = Status.CONVERGED
-        return Solution(
-            w=certificate.w,
-            primal=certificate.primal,
-            dual=certificate.dual,
-            gap=certificate.gap,
-            unit=unit,
-            certified=bool(problem.exact),
-            status=status,
-            n_iter=n_iter,
-            n_oracle_calls=n_calls,
-            history=history.as_dict(),
-            dual_state=getattr(run, "dual", None),
+        continuation = Continuation(
+            self,
+            problem,
+            regularizer,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+            start=start,
         )
+        status = continuation.reach(tol * continuation.unit, max_iter=max_iter, on_pass=on_pass)
+        return continuation.solution(status)

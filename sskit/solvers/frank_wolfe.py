@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from sskit.core._dual import DualState
 from sskit.solvers import _frank_wolfe
+from sskit.solvers._averager import Averager
 from sskit.solvers._certify import certify_dual_point
+from sskit.solvers._dual_run import DualRun
 from sskit.solvers._options import check_positive
 from sskit.solvers._solver import Solver
 from sskit.solvers._visit import Visit
@@ -87,7 +88,7 @@ class FrankWolfe(Solver):
         return FrankWolfeRun(problem, regularizer)
 
 
-class FrankWolfeRun:
+class FrankWolfeRun(DualRun):
     """State of one run of batch Frank-Wolfe.
 
     Parameters
@@ -99,17 +100,11 @@ class FrankWolfeRun:
     """
 
     def __init__(self, problem, regularizer):
-        self.problem = problem
-        self.regularizer = regularizer
-        self.dual = DualState(problem)
+        super().__init__(problem, regularizer, Averager())
         self.visit = Visit(problem)
         self.n_oracle_calls = 0
         self.corners = _frank_wolfe.Corners(problem)
         self.gaps = np.empty(problem.n_blocks)
-
-    def weights(self):
-        """Return a copy of the current weights."""
-        return self.regularizer.coef()
 
     def run_pass(self):
         """Take one step on all blocks; return the gap before it."""

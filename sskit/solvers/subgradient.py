@@ -61,6 +61,8 @@ class SSG(Solver):
     True
     """
 
+    keeps_dual_point = False
+
     def __init__(self, *, sampling="auto", averaging=True, gap_every=10, max_time=None):
         self.sampling = sampling
         self.averaging = averaging

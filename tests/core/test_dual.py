@@ -188,10 +188,43 @@ def test_restore_forgets_what_was_there():
     assert all(dual.planes(i)[3] == 1.0 and not len(dual.planes(i)[0]) for i in range(5))
 
 
-def test_restore_refuses_another_number_of_blocks():
-    saved = save(DualState(chain_toy(0, n=4).problem))
-    with pytest.raises(ValueError, match="has 4 blocks but the problem has 5"):
-        restore(DualState(chain_toy(0, n=5).problem), saved)
+def test_restore_refuses_a_smaller_problem():
+    saved = save(DualState(chain_toy(0, n=5).problem))
+    with pytest.raises(ValueError, match="has 5 blocks but the problem has 4"):
+        restore(DualState(chain_toy(0, n=4).problem), saved)
+    with pytest.raises(ValueError, match="another shape"):
+        restore(DualState(chain_toy(0, n=5, lengths=(2, 1)).problem), saved)
+
+
+@pytest.mark.parametrize("name", TOYS)
+def test_restore_leaves_further_blocks_alone(name):
+    small, large = TOYS[name](2, n=6), TOYS[name](2, n=9)
+    dual, _ = busy_dual(small)
+    other, _ = busy_dual(large)
+    last = [save(other)[key][-1] for key in ("loss", "rest", "n_planes")]
+    restore(other, save(dual))
+    for i in range(6):
+        for one, two in zip(
+            dual.mix(i) + dual.planes(i), other.mix(i) + other.planes(i), strict=True
+        ):
+            np.testing.assert_array_equal(np.sort(one, axis=None), np.sort(two, axis=None))
+    assert [save(other)[key][-1] for key in ("loss", "rest", "n_planes")] == last
+
+
+@pytest.mark.parametrize("name", TOYS)
+def test_shares_of_one_block_only(name):
+    toy = TOYS[name](4)
+    dual, regularizer = busy_dual(toy)
+    shares = np.ones(toy.pairs.n)
+    shares[1] = 0.25
+    before = [DualProbe(toy.problem, dual).mix(i) for i in range(toy.pairs.n)]
+    losses, (_, weights, _, rest) = dual.losses(), dual.planes(1)
+    dual.keep_shares(toy.problem, shares)
+    for i, mix in enumerate(before):
+        np.testing.assert_array_equal(DualProbe(toy.problem, dual).mix(i), shares[i] * mix)
+    np.testing.assert_array_equal(dual.losses(), shares * losses)
+    assert dual.planes(1)[1].sum() + dual.planes(1)[3] == pytest.approx(1.0, abs=1e-13)
+    assert weights.sum() + rest == pytest.approx(1.0, abs=1e-13)
 
 
 @pytest.mark.parametrize("factor", [0.5, 0.01, 1.0, 3.0])

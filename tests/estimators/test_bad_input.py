@@ -107,7 +107,6 @@ PLANNED = {
     "gamma": [0.5, "auto"],
     "degree": [2],
     "coef0": [1.0],
-    "warm_start": [True],
 }
 BOUNDS = [
     ((0, 1, 2), r"^bounds must be a pair.*\(0, 1, 2\)"),
@@ -137,7 +136,8 @@ OTHER = [
     (ValueError, "^block_steps must be a positive.*got 0", {"solver": BCFW(block_steps=0)}),
     (ValueError, "^stored_passes must be a positive.*got -1", {"solver": BCFW(stored_passes=-1)}),
     (ValueError, "^plane_life must be a positive.*got 1.5", {"solver": BCFW(plane_life=1.5)}),
-    (NotImplementedError, "^warm_start=.*True.* is not available", {"warm_start": np.True_}),
+    (ValueError, "^warm_start=True.*solver='ssg'", {"warm_start": np.True_, "solver": "ssg"}),
+    (ValueError, "^warm_start=True.*object SSG", {"warm_start": True, "solver": SSG()}),
     (ValueError, "cache=True.*solver='ssg'", {"solver": "ssg", "cache": np.True_}),
     (NotImplementedError, "^kernel=callable is not available", {"kernel": np.dot}),
     (ValueError, "n_jobs == 0", {"n_jobs": 0}),

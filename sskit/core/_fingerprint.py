@@ -1,0 +1,53 @@
+"""By what a problem is known again."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """What decides whether a dual point of one problem is one of another.
+
+    Two problems with equal entries here have the same planes, block by block. The weights of
+    the blocks, lam and bounds are not part of it: a dual point can follow when they change.
+
+    Attributes
+    ----------
+    whole : dict of str to object
+        What belongs to the whole problem, by the name that users know it by.
+    blocks : dict of str to ndarray of shape (n_blocks,)
+        Digests (or values) of what belongs to a block, by the name that users know it by, such
+        as "X" for its features.
+    """
+
+    whole: dict
+    blocks: dict
+
+    def difference(self, earlier):
+        """Say what keeps this problem from being an earlier one with blocks appended.
+
+        Parameters
+        ----------
+        earlier : Fingerprint
+            Of the earlier problem.
+
+        Returns
+        -------
+        sentence : str or None
+            The first difference; None if there is none.
+        """
+        for name, value in earlier.whole.items():
+            new = self.whole.get(name)
+            if new != value:
+                return f"{name} changed" + (
+                    f" from {value} to {new}" if isinstance(value, (int, str)) else ""
+                )
+        for name, digests in earlier.blocks.items():
+            new = self.blocks[name]
+            if len(new) < len(digests):
+                return f"X has {len(new)} samples but had {len(digests)}"
+            wrong = np.flatnonzero(new[: len(digests)] != digests)
+            if len(wrong):
+                return f"{name}[{wrong[0]}] changed"
+        return None

@@ -1,0 +1,258 @@
+"""One run that lives on while the tolerance and lam change."""
+
+import logging
+import time
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from sskit.solvers._dual_point import DualPoint
+from sskit.solvers._evaluate import Evaluator
+from sskit.solvers._interrupt import Interruption
+from sskit.solvers._solution import History, Solution, Status
+
+logger = logging.getLogger("sskit")
+
+
+class ExactPassRule:
+    """When to make an exact pass: every few passes, and when it may well be the last.
+
+    The gaps that a pass has seen, each before the step that it led to, sum to more than the
+    gap after the pass, by a factor that changes slowly: the last exact pass has shown it.
+
+    Parameters
+    ----------
+    every : int
+        Number of passes between regular exact passes.
+    target : float
+        Gap at which the fit ends.
+    """
+
+    def __init__(self, every, target):
+        self.every = every
+        self.target = target
+        self.ratio = 1.0
+        self.last = np.inf
+
+    def due(self, n_iter, estimate):
+        """Tell whether the exact pass should come now.
+
+        Parameters
+        ----------
+        n_iter : int
+            Number of passes so far.
+        estimate : float
+            Sum of the gaps that the last pass has seen.
+
+        Returns
+        -------
+        due : bool
+            False if a prediction has just proved wrong, until the estimate is lower by a tenth.
+        """
+        if n_iter % self.every == 0:
+            return True
+        return estimate * self.ratio <= self.target and estimate <= 0.9 * self.last
+
+    def learn(self, estimate, gap):
+        """Compare an estimate with the gap that was then found."""
+        self.last = estimate
+        if 0.0 < estimate < np.inf:
+            self.ratio = min(gap / estimate, 1.0)
+
+
+class Continuation:
+    """A solver at work on one problem: it reaches one gap after the other, at one or many lam.
+
+    A fit is the continuation with one stop. A regularisation path changes lam between stops and
+    keeps everything else: the problem, the dual point, the planes that were met.
+
+    Parameters
+    ----------
+    solver : Solver
+        Starts the run.
+    problem : Problem
+        What to solve.
+    regularizer : Regularizer
+        Holds lam, v and w.
+    n_jobs : int, default=None
+        Threads of the exact passes.
+    random_state : int, RandomState or None, default=None
+        Source of randomness.
+    verbose : int, default=0
+        Above 0, log every exact pass at level INFO, else at level DEBUG.
+    start : DualPoint, default=None
+        Where to start; its certificate is computed at once. None is the truth, w = 0.
+
+    Attributes
+    ----------
+    unit : float
+        P(0), the mean maximal loss.
+    certificate : Certificate or None
+        Of the last exact pass; None if w or lam moved since.
+    n_iter : int
+        Passes so far.
+
+    Raises
+    ------
+    ValueError
+        If there is a start for a solver that keeps no dual point.
+    """
+
+    def __init__(
+        self,
+        solver,
+        problem,
+        regularizer,
+        *,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+        start=None,
+    ):
+        if start is not None and not solver.keeps_dual_point:
+            raise ValueError(f"{type(solver).__name__} keeps no dual point and cannot start at one")
+        self.began = time.perf_counter()
+        self.solver = solver
+        self.problem = problem
+        self.regularizer = regularizer
+        self.evaluator = Evaluator(problem, n_jobs)
+        self.level = logging.INFO if verbose else logging.DEBUG
+        self.history = History()
+        self.n_iter = 0
+        self.certificate = None
+        if start is not None and len(start.largest_loss) == problem.n_blocks:
+            self.largest_loss = start.largest_loss
+        else:
+            # At w = 0 the hinge of a block is its largest loss.
+            zero = regularizer.padded(np.zeros(problem.n_weights))
+            self.largest_loss = self.evaluator.hinges(zero)
+        # Which is its gap, with the truth as mix.
+        gaps = np.asarray(problem.block_weight) * self.largest_loss
+        self.unit = float(gaps.sum())
+        self.run = solver.start(problem, regularizer, check_random_state(random_state), gaps)
+        if start is not None:
+            start.restore(self.run)
+            self.certify()
+
+    @property
+    def n_oracle_calls(self):
+        """Oracle calls so far, those of exact passes included."""
+        return self.run.n_oracle_calls + self.evaluator.n_calls
+
+    def certify(self):
+        """Make an exact pass; return its certificate."""
+        certificate = self.certificate = self.run.certify(self.evaluator)
+        self.history.append(
+            self.n_iter, self.n_oracle_calls, time.perf_counter() - self.began, certificate
+        )
+        logger.log(
+            self.level,
+            "%s: pass %d, primal %.6g, dual %.6g, gap %.3g (%.3g of P(0))",
+            type(self.solver).__name__,
+            self.n_iter,
+            certificate.primal,
+            certificate.dual,
+            certificate.gap,
+            certificate.gap / self.unit if self.unit else 0.0,
+        )
+        return certificate
+
+    def reach(self, gap, *, max_iter=1000, on_pass=None):
+        """Go on until an exact pass finds a gap that is small enough.
+
+        Exact passes come every `gap_every` passes, and earlier when the gaps met during a pass
+        say that it may be time.
+
+        Parameters
+        ----------
+        gap : float
+            The largest gap that is small enough, absolute.
+        max_iter : int, default=1000
+            Largest number of further passes (n_blocks visits each).
+        on_pass : callable, default=None
+            Called after every pass with (n_iter, function that returns w); a true result
+            stops.
+
+        Returns
+        -------
+        status : Status
+            Why it stopped. The certificate is that of the last exact pass, at the present w.
+        """
+        if self.certificate is not None and self.certificate.gap <= gap:
+            return Status.CONVERGED
+        first, status, rule = self.n_iter, None, ExactPassRule(self.solver.gap_every, gap)
+        max_time = self.solver.max_time
+        with Interruption() as interruption:
+            while status is None:
+                estimate = self.run.run_pass()
+                self.n_iter += 1
+                if on_pass is not None and on_pass(self.n_iter, self.run.weights):
+                    status = Status.CALLBACK
+                elif interruption.requested:
+                    status = Status.INTERRUPTED
+                elif self.n_iter - first >= max_iter:
+                    status = Status.MAX_ITER
+                elif max_time is not None and time.perf_counter() - self.began >= max_time:
+                    status = Status.MAX_TIME
+                if status is None and not rule.due(self.n_iter - first, estimate):
+                    continue
+                rule.learn(estimate, self.certify().gap)
+                if self.certificate.gap <= gap:
+                    status = Status.CONVERGED
+        return status
+
+    def change_lam(self, lam):
+        """Move to another lam; a smaller one keeps w (Osokin et al. 2016, proposition 1).
+
+        Parameters
+        ----------
+        lam : float
+            The new lam.
+        """
+        self.run.change_lam(lam)
+        self.certificate = None
+
+    def save(self):
+        """Return the present dual point, from which another continuation can start.
+
+        Returns
+        -------
+        point : DualPoint
+            Of arrays of its own.
+        """
+        blocks, average = self.run.save()
+        return DualPoint(
+            lam=self.regularizer.lam,
+            block_weight=np.array(self.problem.block_weight),
+            largest_loss=self.largest_loss,
+            blocks=blocks,
+            average=average,
+        )
+
+    def solution(self, status):
+        """Return the last certificate and how it came about.
+
+        Parameters
+        ----------
+        status : Status
+            What `reach` returned.
+
+        Returns
+        -------
+        solution : Solution
+            The weights with their certificate.
+        """
+        return Solution(
+            w=self.certificate.w,
+            primal=self.certificate.primal,
+            dual=self.certificate.dual,
+            gap=self.certificate.gap,
+            unit=self.unit,
+            certified=bool(self.problem.exact),
+            status=status,
+            n_iter=self.n_iter,
+            n_oracle_calls=self.n_oracle_calls,
+            history=self.history.as_dict(),
+            dual_state=getattr(self.run, "dual", None),
+            continuation=self,
+        )

@@ -1,0 +1,141 @@
+"""Problems are known again by their data and by what they do, and by nothing else."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from helpers.structures import Chains, Classes, Signs, bind
+from helpers.toys import bind_chains, bind_rows, chain_toy
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sskit.models._digest import row_digests, value_digests
+from sskit.models._features import FeatureRows
+from sskit.models._identity import model_digest, sample_digests
+from sskit.models.pystruct import PystructAdapter
+
+
+def offsets(*values):
+    return np.array(values, dtype=np.int64)
+
+
+def test_dense_and_sparse_rows_have_one_digest():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6, 5)) * (rng.random((6, 5)) < 0.7)
+    stored = sp.csr_array(X)
+    stored.data[:3] = 0.0  # zeros may be stored
+    X = stored.toarray()
+    at = offsets(0, 1, 1, 4, 6)
+    dense = row_digests(FeatureRows(X), at)
+    np.testing.assert_array_equal(dense, row_digests(FeatureRows(stored), at))
+    np.testing.assert_array_equal(dense, row_digests(FeatureRows(-1.0 * -X), at))
+    assert len(set(dense.tolist())) == 4
+
+
+@given(
+    st.lists(st.floats(-2, 2, width=16), min_size=6, max_size=6),
+    st.integers(0, 5),
+    st.floats(-2, 2, width=16),
+)
+def test_a_digest_sees_every_value(values, place, value):
+    X = np.array(values).reshape(3, 2)
+    other = X.copy()
+    other.flat[place] = value
+    one, two = (row_digests(FeatureRows(x), offsets(0, 3))[0] for x in (X, other))
+    assert (one == two) == (other == X).all()
+    one, two = (value_digests(x.ravel(), offsets(0, 6))[0] for x in (X + 0.0, other + 0.0))
+    assert (one == two) == (other == X).all()
+
+
+def test_digests_see_order_and_borders():
+    X = np.array([[1.0, 2.0], [2.0, 1.0]])
+    assert len({*row_digests(FeatureRows(X), offsets(0, 1, 2)).tolist()}) == 2
+    split, whole = np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([[1.0, 2.0], [0.0, 0.0]])
+    one, two = (row_digests(FeatureRows(x), offsets(0, 2))[0] for x in (split, whole))
+    assert one != two
+    assert value_digests(np.zeros(2), offsets(0, 2)) != value_digests(np.zeros(1), offsets(0, 1))
+    with pytest.raises(ValueError, match="within the 2 rows"):
+        row_digests(FeatureRows(X), offsets(0, 3))
+    with pytest.raises(ValueError, match="within the 1 values"):
+        value_digests(np.zeros(1), offsets(0, 3))
+
+
+def chains(change=None, **options):
+    X = [np.arange(6.0).reshape(3, 2), np.ones((2, 2))]
+    y = [np.array([0, 1, 2]), np.array([1, 1])]
+    if change:
+        change(X, y)
+    return bind_chains(X, y, 3, **options).problem.fingerprint()
+
+
+def set_at(array, place, value):
+    array[place] = value
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "sentence"),
+    [
+        (None, {}, None),
+        (None, {"form": "csr"}, None),
+        (None, {"weights": [1.0, 7.0]}, None),
+        (lambda X, y: set_at(X[1], (0, 1), 1.5), {}, "X[1] changed"),
+        (lambda X, y: set_at(y[0], 2, 0), {}, "y[0] changed"),
+        (None, {"mean": False}, "the loss of y[0] changed"),
+        (None, {"allowed": np.ones((3, 3), dtype=bool)}, None),
+        (None, {"allowed": ~np.eye(3, k=-1, dtype=bool)}, "transitions changed"),
+    ],
+)
+def test_chains(change, options, sentence):
+    assert chains(change, **options).difference(chains()) == sentence
+
+
+def test_chains_of_another_shape():
+    one, two = chain_toy(0, p=3), chain_toy(0, p=4)
+    difference = two.problem.fingerprint().difference(one.problem.fingerprint())
+    assert difference == "the number of features changed from 3 to 4"
+
+
+def test_rows():
+    X, y = np.arange(8.0).reshape(4, 2), [0, 1, 2, 0]
+    first = bind_rows(X, y, 3).problem.fingerprint()
+    assert bind_rows(X, y, 3, "csr").problem.fingerprint().difference(first) is None
+    other = bind_rows(X, [0, 1, 2, 1], 3).problem.fingerprint()
+    assert other.difference(first) == "y[3] changed"
+    other = bind_rows(X, y, 3, intercept=False).problem.fingerprint()
+    assert other.difference(first) == "fit_intercept changed from True to False"
+    other = chains()
+    assert other.difference(first) == "the model changed from multiclass to chain"
+
+
+def test_structures():
+    X, Y = [np.ones(2), np.zeros(2), np.ones(2)], [0, 1, 2]
+    first = bind(Classes(), X, Y).fingerprint()
+    # an equal object is the same
+    assert bind(Classes(), [x.copy() for x in X], Y).fingerprint().difference(first) is None
+    X = [np.ones(2), np.zeros(2), np.zeros(2)]
+    assert bind(Classes(), X, Y).fingerprint().difference(first) == "X[2] changed"
+    other = bind(Classes(sparse=True), X, Y).fingerprint()
+    assert other.difference(first) == "the model object changed"
+    other = bind(Chains(3), [np.ones((1, 2))], [np.zeros(1, dtype=int)]).fingerprint()
+    assert other.difference(first) == "the model object changed"
+
+
+class Plain:
+    """An object without get_params."""
+
+    def __init__(self, cost):
+        self.cost = cost
+        self._n_calls = 0
+
+
+def test_objects_without_parameters_are_known_by_their_public_attributes():
+    one, two = Plain(1.0), Plain(1.0)
+    two._n_calls = 5
+    assert model_digest(one) == model_digest(two) != model_digest(Plain(2.0))
+    assert model_digest(PystructAdapter(one)) != model_digest(PystructAdapter(one, exact=True))
+
+
+def test_what_cannot_be_pickled_is_named():
+    with pytest.raises(TypeError, match=r"^X\[1\] cannot be pickled"):
+        sample_digests([0, lambda x: x], "X")
+    with pytest.raises(TypeError, match="^the model cannot be pickled"):
+        model_digest(Signs({"loss": lambda y_true, y: 0.0}))

@@ -60,6 +60,9 @@ cdef class Problem:
     cpdef Problem fork(self):
         raise NotImplementedError(f"{type(self).__name__} must implement fork")
 
+    cpdef object foresight(self, int n_jobs):
+        return None
+
 
 def block_weights(n_blocks, sample_weight=None):
     """Return the weights c_i of the blocks in the mean loss.

@@ -5,7 +5,9 @@ import numpy as np
 from sskit.core._dual import DualState
 from sskit.core._sampler import PermutationSampler
 from sskit.solvers import _active_set, _bcfw
+from sskit.solvers._batch import Batches
 from sskit.solvers._certify import certify_dual_point, certify_weights
+from sskit.solvers._team import Team
 from sskit.solvers._visit import Visit
 
 
@@ -24,14 +26,23 @@ class BlockCoordinateRun:
         Average of the iterates.
     gaps : ndarray of shape (n_blocks,) or None
         Block gaps at the start, if they are known.
+    batch_size : int, default=1
+        Number of oracles that are asked at the same weights.
+    team : Team, default=None
+        Asks the oracles of a batch; None asks one after the other.
     """
 
-    def __init__(self, problem, regularizer, sampler, averager, gaps):
+    def __init__(
+        self, problem, regularizer, sampler, averager, gaps, *, batch_size=1, team=None
+    ):
         self.problem = problem
         self.regularizer = regularizer
         self.sampler = sampler
         self.averager = averager
         self.dual = DualState(problem)
+        self.batches = None
+        if batch_size > 1:
+            self.batches = Batches(team or Team(problem), self.dual, regularizer, batch_size)
         if gaps is None:
             self.gaps = np.full(problem.n_blocks, np.inf)
         else:
@@ -64,25 +75,31 @@ class BlockCoordinateRun:
 class PlainRun(BlockCoordinateRun):
     """Plain steps: a visit leaves nothing behind but the mix of the block."""
 
-    def __init__(self, problem, regularizer, sampler, averager, gaps):
-        super().__init__(problem, regularizer, sampler, averager, gaps)
+    def __init__(self, problem, regularizer, sampler, averager, gaps, **batching):
+        super().__init__(problem, regularizer, sampler, averager, gaps, **batching)
         self.visit = Visit(problem)
+        self.visitor = _bcfw.PlainVisitor(
+            problem, self.dual, regularizer, averager, self.visit, self.gaps
+        )
         self.n_oracle_calls = 0
 
     def run_pass(self):
         """Take one step for every block; return the sum of the gaps last seen."""
         n_steps = self.problem.n_blocks
         self.sampler.begin_pass(n_steps)
-        _bcfw.run_pass(
-            self.problem,
-            self.dual,
-            self.regularizer,
-            self.sampler,
-            self.averager,
-            self.visit,
-            n_steps,
-            self.gaps,
-        )
+        if self.batches is not None:
+            self.batches.run_pass(self.visitor, self.sampler, n_steps)
+        else:
+            _bcfw.run_pass(
+                self.problem,
+                self.dual,
+                self.regularizer,
+                self.sampler,
+                self.averager,
+                self.visit,
+                n_steps,
+                self.gaps,
+            )
         self.n_oracle_calls += n_steps
         return float(self.gaps.sum())
 
@@ -94,6 +111,8 @@ class ActiveSetRun(BlockCoordinateRun):
     ----------
     problem, regularizer, sampler, averager, gaps : object
         As for the other runs.
+    **batching : object
+        `batch_size` and `team`, likewise.
     step : Step
         End points of the steps.
     random_state : RandomState
@@ -122,8 +141,9 @@ class ActiveSetRun(BlockCoordinateRun):
         stored_passes,
         cache,
         plane_life,
+        **batching,
     ):
-        super().__init__(problem, regularizer, sampler, averager, gaps)
+        super().__init__(problem, regularizer, sampler, averager, gaps, **batching)
         self.state = _active_set.ActiveSetState(
             problem, self.dual, regularizer, averager, step, block_steps, self.gaps
         )
@@ -146,7 +166,10 @@ class ActiveSetRun(BlockCoordinateRun):
         n_steps = self.problem.n_blocks
         self.state.clock += 1
         self.sampler.begin_pass(n_steps)
-        _active_set.run_pass(self.move, self.sampler, n_steps)
+        if self.batches is not None:
+            self.batches.run_pass(self.move, self.sampler, n_steps)
+        else:
+            _active_set.run_pass(self.move, self.sampler, n_steps)
         for _ in range(self.stored_passes):
             self.stored_sampler.begin_pass(n_steps)
             _active_set.run_pass(self.stored_move, self.stored_sampler, n_steps)

@@ -23,7 +23,7 @@ class Solver(BaseEstimator):
     ``weights()``, and ``certify(evaluator)``, which returns a `Certificate` from an exact pass.
     """
 
-    def start(self, problem, regularizer, random_state, gaps=None):
+    def start(self, problem, regularizer, random_state, gaps=None, team=None):
         """Return the state of a new run.
 
         Parameters
@@ -36,6 +36,8 @@ class Solver(BaseEstimator):
             Source of randomness.
         gaps : ndarray of shape (n_blocks,), default=None
             Block gaps at the start.
+        team : Team, default=None
+            Asks many oracles at the same weights, for solvers that do so.
 
         Returns
         -------
@@ -72,7 +74,7 @@ class Solver(BaseEstimator):
         max_iter : int, default=1000
             Largest number of passes (n_blocks visits each).
         n_jobs : int, default=None
-            Threads of the exact passes.
+            Threads (or processes, if the problem asks for them) of exact passes and batches.
         random_state : int, RandomState or None, default=None
             Source of randomness.
         verbose : int, default=0
@@ -92,7 +94,8 @@ class Solver(BaseEstimator):
         zero = regularizer.padded(np.zeros(problem.n_weights))
         gaps = np.asarray(problem.block_weight) * evaluator.hinges(zero)
         unit = float(gaps.sum())
-        run = self.start(problem, regularizer, check_random_state(random_state), gaps)
+        random_state = check_random_state(random_state)
+        run = self.start(problem, regularizer, random_state, gaps, evaluator.team)
         history = History()
         level = logging.INFO if verbose else logging.DEBUG
         n_iter, status, estimate_due = 0, None, tol * unit

@@ -141,19 +141,25 @@ def run_shares(function, shares, model, prefer):
     Exception
         What the function raised.
     """
-    # without memory maps: a structure may change its input, or return a part of it
-    parallel = Parallel(len(shares), prefer=prefer, max_nbytes=None)
+    parallel = Parallel(len(shares), prefer=prefer)
     if not uses_processes(prefer):
         return parallel(delayed(function)(*share) for share in shares)
+    # Pickled here, for an error that says what is wrong; and joblib makes no read-only memory
+    # maps of bytes, where a structure may want to change its input or return a part of it.
     try:
-        results = parallel(delayed(pack)(function, *share) for share in shares)
-    except pickle.PicklingError as error:
+        calls = [dumps((function, *share)) for share in shares]
+    except Exception as error:
         raise TypeError(
-            f"{type(model).__name__} or its samples cannot be sent to other processes: "
-            f"{error.__cause__ or error}. Let them be pickled, or set parallel = 'threads' on "
-            "the model"
+            f"{type(model).__name__} or its samples cannot be sent to other processes: {error}. "
+            "Let them be pickled, or set parallel = 'threads' on the model"
         ) from error
-    return [unpack(result) for result in results]
+    return [unpack(result) for result in parallel(delayed(pack)(call, sent) for sent in calls)]
+
+
+def call(sent):
+    """Call a function that another process has sent with its arguments."""
+    function, *arguments = loads(sent)
+    return function(*arguments)
 
 
 class WorkerTraceback(Exception):
@@ -186,7 +192,7 @@ def arrived(error, cause, where):
 def sendable(error):
     """Return an error, or one that says the same if it does not survive pickling."""
     try:
-        pickle.loads(dumps(error))
+        loads(dumps(error))
     except Exception:
         other = RuntimeError(f"{type(error).__name__}: {error}")
         other.__notes__ = [*getattr(error, "__notes__", ())]
@@ -220,14 +226,19 @@ def pack(function, *arguments):
         return dumps(Failure(TypeError(told)))
 
 
-def dumps(result):
-    """Return a result as bytes, with classes of the main script by value as joblib has them."""
-    return pickle.dumps(wrap_non_picklable_objects((result,), keep_wrapper=False))
-
-
 def unpack(packed):
     """Return the result of a packed call, or raise its error."""
-    (result,) = pickle.loads(packed)
+    result = loads(packed)
     if isinstance(result, Failure):
         raise result.error
     return result
+
+
+def dumps(item):
+    """Return an item as bytes; classes of the main script go by value, as joblib sends them."""
+    return pickle.dumps(wrap_non_picklable_objects((item,), keep_wrapper=False))
+
+
+def loads(packed):
+    """Return the item that `dumps` made bytes of."""
+    return pickle.loads(packed)[0]

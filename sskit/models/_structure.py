@@ -103,8 +103,7 @@ class Structure:
             return self._predict(X, w, 0)
         cuts = np.linspace(0, len(X), n_jobs + 1).astype(int)
         shares = [
-            (X[start:stop], w, start)
-            for start, stop in zip(cuts[:-1], cuts[1:], strict=True)
+            (X[start:stop], w, start) for start, stop in zip(cuts[:-1], cuts[1:], strict=True)
         ]
         parts = run_shares(self._predict, shares, self.model, self.parallel)
         return [y for part in parts for y in part]

@@ -32,9 +32,7 @@ class BlockCoordinateRun:
         Asks the oracles of a batch; None asks one after the other.
     """
 
-    def __init__(
-        self, problem, regularizer, sampler, averager, gaps, *, batch_size=1, team=None
-    ):
+    def __init__(self, problem, regularizer, sampler, averager, gaps, *, batch_size=1, team=None):
         self.problem = problem
         self.regularizer = regularizer
         self.sampler = sampler

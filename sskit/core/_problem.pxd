@@ -83,5 +83,10 @@ cdef class Problem:
     # The same problem with scratch memory of its own, for another thread
     cpdef Problem fork(self)
 
+    # Who finds answers of argmax ahead, with n_jobs workers, or None: then threads ask forks.
+    # It has look(blocks, w), after which argmax of these blocks, at the potentials of this w and
+    # with the whole loss, answers as ever but at once; and clear(), which forgets the rest.
+    cpdef object foresight(self, int n_jobs)
+
     # In Python too: export_planes and import_planes, for dual points that outlive the problem,
     # and fingerprint, which says whether another problem is the same.

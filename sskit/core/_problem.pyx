@@ -63,6 +63,9 @@ cdef class Problem:
     cpdef Problem fork(self):
         raise NotImplementedError(f"{type(self).__name__} must implement fork")
 
+    cpdef object foresight(self, int n_jobs):
+        return None
+
     def export_planes(self, words):
         """Return something that names planes in any process; the words do unless they are numbers.
 

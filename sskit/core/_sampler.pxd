@@ -16,6 +16,10 @@ cdef class Sampler:
     cdef Py_ssize_t peek(self, Py_ssize_t ahead) noexcept nogil
     # the oracle has just found that block i has this gap
     cdef void learned(self, Py_ssize_t i, double gap) noexcept nogil
+    # block i, which next() has just returned, need not come again until learned(i)
+    cdef void set_aside(self, Py_ssize_t i) noexcept nogil
+    # draw anew what was drawn ahead: gaps have changed since
+    cdef void redraw(self) noexcept nogil
 
 
 cdef class OrderSampler(Sampler):

@@ -34,6 +34,12 @@ cdef class Sampler:
     cdef void learned(self, Py_ssize_t i, double gap) noexcept nogil:
         pass
 
+    cdef void set_aside(self, Py_ssize_t i) noexcept nogil:
+        pass
+
+    cdef void redraw(self) noexcept nogil:
+        pass
+
 
 cdef class OrderSampler(Sampler):
     """A sampler whose order does not depend on what the pass finds."""
@@ -147,6 +153,15 @@ cdef class GapSampler(Sampler):
         gap = max(gap, 0.0)
         self.tree.set(i, gap if self.degree == 1.0 else gap ** self.degree)
 
+    cdef void set_aside(self, Py_ssize_t i) noexcept nogil:
+        self.tree.set(i, 0.0)
+        self.redraw()
+
+    cdef void redraw(self) noexcept nogil:
+        # with the same random number, of which nothing has come to light yet
+        self.position -= 1
+        self.upcoming = self.draw()
+
 
 cdef class MaxGapSampler(Sampler):
     """Visit the block with the largest last known gap; of several, the first."""
@@ -167,3 +182,6 @@ cdef class MaxGapSampler(Sampler):
 
     cdef void learned(self, Py_ssize_t i, double gap) noexcept nogil:
         self.tree.set(i, max(gap, 0.0))
+
+    cdef void set_aside(self, Py_ssize_t i) noexcept nogil:
+        self.tree.set(i, 0.0)

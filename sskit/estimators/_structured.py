@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import Parallel, delayed, effective_n_jobs
 
 from sskit.estimators._base import Binding, block_weights, check_sample_weight, default_lam
 from sskit.estimators._callbacks import FRAMES_AROUND_FIT
@@ -95,13 +94,7 @@ def predict_structure(estimator, X):
         Of dtype object unless the training labels were numbers or strings.
     """
     inputs, structure = samples(X, "X"), Structure(estimator.model_)
-    n_jobs = min(effective_n_jobs(estimator.n_jobs), len(inputs))
-    cuts = np.linspace(0, len(inputs), n_jobs + 1).astype(int)
-    parts = Parallel(n_jobs, prefer="threads")(
-        delayed(structure.predict)(inputs[start:stop], estimator.coef_, start)
-        for start, stop in zip(cuts[:-1], cuts[1:], strict=True)
-    )
-    labels = [y for part in parts for y in part]
+    labels = structure.predict(inputs, estimator.coef_, estimator.n_jobs)
     return plain_labels(labels) if estimator._plain else object_array(labels)
 
 

@@ -34,6 +34,22 @@ class Answers:
             phi = self._ask(0, "joint_feature", X[0], Y[0])
             self.n_weights = self._length(phi, 0)
 
+    def subset(self, numbers):
+        """Return the answers for some samples, under the numbers that they have here.
+
+        Parameters
+        ----------
+        numbers : list of int
+            Numbers of samples.
+
+        Returns
+        -------
+        answers : Answers
+            Has dicts in place of the lists of samples.
+        """
+        X, Y = ({i: samples[i] for i in numbers} for samples in (self.X, self.Y))
+        return Answers(self.model, X, Y, self.n_weights)
+
     def truth(self, i):
         """Return (index, value) of the joint feature of the true labelling, and its key.
 

@@ -36,7 +36,7 @@ class ChainDecoder:
         if len(self.shares) == 1:
             function(self.problem, self.w, *self.shares[0], out)
         else:
-            Parallel(n_jobs=len(self.shares), prefer="threads")(
+            Parallel(n_jobs=len(self.shares), require="sharedmem")(
                 delayed(function)(self.problem.fork(), self.w, start, stop, out)
                 for start, stop in self.shares
             )

@@ -16,9 +16,11 @@ cdef class PythonProblem(Problem):
     cdef readonly PlaneStore planes
     cdef list truths                     # (n_blocks,) of (index, value), phi of the truth
     cdef int32_t[::1] pending            # (n_blocks,) handles; 0 holds nothing
+    cdef readonly str parallel           # "threads" or "processes", as the structure prefers
+    cdef object ahead                    # Foresight, or None
 
     cdef int32_t ask(self, Py_ssize_t i, const double* theta, double loss_weight) except? -1
-    cdef int32_t find(self, Py_ssize_t i, object y) except? -1
+    cdef int32_t find(self, Py_ssize_t i, object y, object known) except? -1
     cdef int32_t judge(
         self, Py_ssize_t i, int32_t handle, const double* theta, double loss_weight
     ) except? -1

@@ -11,6 +11,8 @@ from sskit.models._identity import model_digest, sample_digests
 from sskit.core._direction cimport Direction
 from sskit.models._plane_store cimport TRUTH, UNKNOWN
 
+from sskit.models._foresight import Foresight, uses_processes
+
 # Share of the size of the numbers by which an exact oracle may miss its maximum: rounding.
 cdef double ROUNDING = 1e-9
 
@@ -28,13 +30,17 @@ cdef class PythonProblem(Problem):
         Whether the structure's argmax truly maximises.
     costly : bool, default=True
         Whether its argmax is slow compared with a step of the solver.
+    parallel : {"threads", "processes"}, default="threads"
+        What should ask argmax of many samples, if there are several workers.
     """
 
-    def __init__(self, answers, block_weight, bint exact=True, bint costly=True):
+    def __init__(self, answers, block_weight, bint exact=True, bint costly=True,
+                 str parallel="threads"):
         self.answers = answers
         self.block_weight = block_weight
         self.exact = exact
         self.costly = costly
+        self.parallel = parallel
         self.n_blocks = len(answers.X)
         self.n_weights = answers.n_weights
         self.max_statistics = self.n_weights
@@ -84,8 +90,14 @@ cdef class PythonProblem(Problem):
             # the same maximiser, and the structure knows whole losses only
             for j in range(self.n_weights):
                 w[j] /= loss_weight
-        y = self.answers.argmax(i, weights, loss_weight != 0.0)
-        found = self.find(i, y)
+        known = None
+        if self.ahead is not None and loss_weight == 1.0:
+            known = self.ahead.take(i)
+        if known is None:
+            y = self.answers.argmax(i, weights, loss_weight != 0.0)
+        else:
+            y = known[0]
+        found = self.find(i, y, known)
         try:
             handle = self.judge(i, found, theta, loss_weight)
         except Exception:
@@ -95,8 +107,8 @@ cdef class PythonProblem(Problem):
         self.pending[i] = handle
         return handle
 
-    cdef int32_t find(self, Py_ssize_t i, object y) except? -1:
-        """Return the handle of a labelling, held once more."""
+    cdef int32_t find(self, Py_ssize_t i, object y, object known) except? -1:
+        """Return the handle of a labelling, held once more; known: it, its phi and its loss."""
         cdef const int32_t[::1] true_index, index
         cdef const double[::1] true_value, value
         cdef Py_ssize_t a = 0, b = 0, n = 0
@@ -105,7 +117,7 @@ cdef class PythonProblem(Problem):
         if handle != UNKNOWN:
             return handle
         true_index, true_value = self.truths[i]
-        index, value = self.answers.joint_feature(i, y)
+        index, value = self.answers.joint_feature(i, y) if known is None else known[1]
         cdef int32_t[::1] psi_index = np.empty(len(true_index) + len(index), dtype=np.int32)
         cdef double[::1] psi_value = np.empty(len(true_index) + len(index))
         while a < true_index.shape[0] or b < index.shape[0]:
@@ -120,7 +132,7 @@ cdef class PythonProblem(Problem):
                 a += 1
                 b += 1
             n += psi_value[n] != 0.0
-        loss = self.answers.loss(i, y)
+        loss = self.answers.loss(i, y) if known is None else known[2]
         if n == 0 and loss == 0.0:
             return TRUTH  # written in another way
         return self.planes.add(i, key, psi_index[:n], psi_value[:n], loss)
@@ -222,6 +234,7 @@ cdef class PythonProblem(Problem):
         other.block_weight = self.block_weight
         other.exact = self.exact
         other.costly = self.costly
+        other.parallel = self.parallel
         other.n_blocks = self.n_blocks
         other.n_weights = self.n_weights
         other.max_statistics = self.max_statistics
@@ -231,6 +244,10 @@ cdef class PythonProblem(Problem):
         other.pending = np.zeros(self.n_blocks, dtype=np.int32)
         other.planes = self.planes
         return other
+
+    cpdef object foresight(self, int n_jobs):
+        self.ahead = Foresight(self.answers, n_jobs) if uses_processes(self.parallel) else None
+        return self.ahead
 
     def export_planes(self, words):
         """Return planes by their labellings, with psi and loss, instead of their handles."""

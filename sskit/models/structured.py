@@ -21,6 +21,13 @@ class StructuredModel(BaseEstimator):
         unless you set it. A hint for ``solver="auto"``.
     n_weights : int or None
         Length of the joint features; None takes that of the first one.
+    parallel : {"threads", "processes"}
+        What asks `argmax` about many samples where an estimator has n_jobs: "threads" unless you
+        set it. Threads pay if `argmax` spends its time in code that releases Python's global
+        lock, as much of NumPy and SciPy does. Processes, started by joblib, also pay for plain
+        Python code; the structure, its samples and its labellings must then be picklable, and
+        what `argmax` writes to the structure is lost. A backend chosen by
+        ``joblib.parallel_config`` has the last word.
 
     Notes
     -----
@@ -60,6 +67,7 @@ class StructuredModel(BaseEstimator):
     exact = True
     costly = True
     n_weights = None
+    parallel = "threads"
 
     def joint_feature(self, x, y):
         """Return the joint feature vector of an input and a labelling.

@@ -2,12 +2,15 @@
 
 import numpy as np
 
+from libc.stdint cimport int32_t
+
 from sskit.core._direction cimport Direction
 from sskit.core._dual cimport DualState
 from sskit.core._problem cimport Problem
 from sskit.core._regularizer cimport Regularizer
 from sskit.core._sampler cimport Sampler
 from sskit.solvers._averager cimport Averager
+from sskit.solvers._batch cimport Visitor
 from sskit.solvers._visit cimport Visit, prefetch_next
 from sskit.solvers._working_set cimport Step, WorkingSet
 
@@ -142,6 +145,22 @@ cdef class ActiveSetState:
         sampler.learned(i, self.gaps[i])
         return self.improve(i, self.gaps[i])
 
+    # go on with what the oracle found at a w of a little earlier, when the block had this gap
+    cdef int settle(
+        self, Py_ssize_t i, const int32_t* words, double loss, double gap, Sampler sampler
+    ) except -1 nogil:
+        cdef Py_ssize_t slot
+        cdef double slope
+        self.n_oracle_calls += 1
+        self.gaps[i] = gap
+        sampler.learned(i, gap)
+        if gap <= 0.0:
+            return 0
+        slot = self.dual.insert(i, words, loss)
+        self.dual.blocks[i].last_used[slot] = self.clock
+        slope = self.look(i)
+        return self.improve(i, slope) if slope > 0.0 else 0
+
     # look at the stored planes only; the slope towards the best of them
     cdef double look(self, Py_ssize_t i) except? -1 nogil:
         self.atoms.gather(self.problem, self.dual, i)
@@ -161,7 +180,7 @@ cdef class ActiveSetState:
         return self.slopes[i]
 
 
-cdef class Move:
+cdef class Move(Visitor):
     """What a pass does at a block: ask the oracle.
 
     Parameters
@@ -176,7 +195,12 @@ cdef class Move:
         self.state = state
 
     cdef int visit(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
-        return self.state.exact(i, sampler)
+        return self.state.exact(i, sampler) if self.asks(i) else 0
+
+    cdef int settle(
+        self, Py_ssize_t i, const int32_t* words, double loss, double gap, Sampler sampler
+    ) except -1 nogil:
+        return self.state.settle(i, words, loss, gap, sampler)
 
 
 cdef class CachedMove(Move):
@@ -201,16 +225,17 @@ cdef class CachedMove(Move):
         self.share = share
         self.total_share = total_share
 
-    cdef int visit(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
+    cdef bint asks(self, Py_ssize_t i) except -1 nogil:
         cdef double slope = self.state.look(i)
         cdef double enough = max(
             self.share * self.state.gaps[i],
             self.total_share * self.state.total_gap / self.state.problem.n_blocks
         )
         if slope < enough or slope <= 0.0:
-            return self.state.exact(i, sampler)
+            return True
         self.n_hits += 1
-        return self.state.improve(i, slope)
+        self.state.improve(i, slope)
+        return False
 
 
 cdef class StoredMove(Move):

@@ -129,7 +129,9 @@ class Continuation:
         # Which is its gap, with the truth as mix.
         gaps = np.asarray(problem.block_weight) * self.largest_loss
         self.unit = float(gaps.sum())
-        self.run = solver.start(problem, regularizer, check_random_state(random_state), gaps)
+        self.run = solver.start(
+            problem, regularizer, check_random_state(random_state), gaps, self.evaluator.team
+        )
         if start is not None:
             start.restore(self.run)
             self.certify()

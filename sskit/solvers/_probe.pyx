@@ -241,6 +241,17 @@ def draw(Sampler sampler, Py_ssize_t n_steps):
     return order
 
 
+def draw_batch(Sampler sampler, Py_ssize_t n_steps):
+    """Return the blocks of one pass, shape (n_steps,), each set aside when it has come."""
+    cdef Py_ssize_t k
+    sampler.begin_pass(n_steps)
+    order = np.empty(n_steps, dtype=np.intp)
+    for k in range(n_steps):
+        order[k] = sampler.next()
+        sampler.set_aside(order[k])
+    return order
+
+
 def learn(Sampler sampler, Py_ssize_t i, double gap):
     """Tell a sampler the gap of block i, as a visit does."""
     if not 0 <= i < sampler.n_blocks:

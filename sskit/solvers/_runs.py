@@ -4,8 +4,10 @@ import numpy as np
 
 from sskit.core._sampler import PromisingSampler
 from sskit.solvers import _active_set, _bcfw
+from sskit.solvers._batch import Batches
 from sskit.solvers._certify import certify_dual_point, certify_weights
 from sskit.solvers._dual_run import DualRun
+from sskit.solvers._team import Team
 from sskit.solvers._visit import Visit
 
 # A stored pass leaves out the blocks that promised less than this share of the mean when they
@@ -28,11 +30,18 @@ class BlockCoordinateRun(DualRun):
         Average of the iterates.
     gaps : ndarray of shape (n_blocks,) or None
         Block gaps at the start, if they are known.
+    batch_size : int, default=1
+        Number of oracles that are asked at the same weights.
+    team : Team, default=None
+        Asks the oracles of a batch; None asks one after the other.
     """
 
-    def __init__(self, problem, regularizer, sampler, averager, gaps):
+    def __init__(self, problem, regularizer, sampler, averager, gaps, *, batch_size=1, team=None):
         super().__init__(problem, regularizer, averager)
         self.sampler = sampler
+        self.batches = None
+        if batch_size > 1:
+            self.batches = Batches(team or Team(problem), self.dual, regularizer, batch_size)
         if gaps is None:
             self.gaps = np.full(problem.n_blocks, np.inf)
         else:
@@ -60,25 +69,31 @@ class BlockCoordinateRun(DualRun):
 class PlainRun(BlockCoordinateRun):
     """Plain steps: a visit leaves nothing behind but the mix of the block."""
 
-    def __init__(self, problem, regularizer, sampler, averager, gaps):
-        super().__init__(problem, regularizer, sampler, averager, gaps)
+    def __init__(self, problem, regularizer, sampler, averager, gaps, **batching):
+        super().__init__(problem, regularizer, sampler, averager, gaps, **batching)
         self.visit = Visit(problem)
+        self.visitor = _bcfw.PlainVisitor(
+            problem, self.dual, regularizer, averager, self.visit, self.gaps
+        )
         self.n_oracle_calls = 0
 
     def run_pass(self):
         """Take one step for every block; return the sum of the gaps last seen."""
         n_steps = self.problem.n_blocks
         self.sampler.begin_pass(n_steps)
-        _bcfw.run_pass(
-            self.problem,
-            self.dual,
-            self.regularizer,
-            self.sampler,
-            self.averager,
-            self.visit,
-            n_steps,
-            self.gaps,
-        )
+        if self.batches is not None:
+            self.batches.run_pass(self.visitor, self.sampler, n_steps)
+        else:
+            _bcfw.run_pass(
+                self.problem,
+                self.dual,
+                self.regularizer,
+                self.sampler,
+                self.averager,
+                self.visit,
+                n_steps,
+                self.gaps,
+            )
         self.n_oracle_calls += n_steps
         return float(self.gaps.sum())
 
@@ -90,6 +105,8 @@ class ActiveSetRun(BlockCoordinateRun):
     ----------
     problem, regularizer, sampler, averager, gaps : object
         As for the other runs.
+    **batching : object
+        `batch_size` and `team`, likewise.
     step : Step
         End points of the steps.
     random_state : RandomState
@@ -118,8 +135,9 @@ class ActiveSetRun(BlockCoordinateRun):
         schedule,
         cache,
         keeper,
+        **batching,
     ):
-        super().__init__(problem, regularizer, sampler, averager, gaps)
+        super().__init__(problem, regularizer, sampler, averager, gaps, **batching)
         self.slopes = np.where(np.isfinite(self.gaps), self.gaps, 0.0)
         self.state = _active_set.ActiveSetState(
             problem, self.dual, regularizer, averager, step, block_steps, self.gaps, self.slopes
@@ -147,7 +165,10 @@ class ActiveSetRun(BlockCoordinateRun):
         self.schedule.begin(self.state.increase)
         self.averager.attend(0)
         self.sampler.begin_pass(n_blocks)
-        _active_set.run_pass(self.move, self.sampler, n_blocks)
+        if self.batches is not None:
+            self.batches.run_pass(self.move, self.sampler, n_blocks)
+        else:
+            _active_set.run_pass(self.move, self.sampler, n_blocks)
         self.averager.attend(1)
         n_visits = n_blocks
         while self.schedule.another(self.state.increase, n_visits / n_blocks):

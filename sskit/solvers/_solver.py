@@ -17,7 +17,7 @@ class Solver(BaseEstimator):
 
     keeps_dual_point = True
 
-    def start(self, problem, regularizer, random_state, gaps=None):
+    def start(self, problem, regularizer, random_state, gaps=None, team=None):
         """Return the state of a new run.
 
         Parameters
@@ -30,6 +30,8 @@ class Solver(BaseEstimator):
             Source of randomness.
         gaps : ndarray of shape (n_blocks,), default=None
             Block gaps at the start.
+        team : Team, default=None
+            Asks many oracles at the same weights, for solvers that do so.
 
         Returns
         -------
@@ -67,7 +69,7 @@ class Solver(BaseEstimator):
         max_iter : int, default=1000
             Largest number of passes (n_blocks visits each).
         n_jobs : int, default=None
-            Threads of the exact passes.
+            Threads (or processes, if the problem asks for them) of exact passes and batches.
         random_state : int, RandomState or None, default=None
             Source of randomness.
         verbose : int, default=0

@@ -81,6 +81,12 @@ class BCFW(Solver):
         Whether to keep the weighted average of the iterates too; the fit then returns the
         better of the two in primal objective. It costs a little time and as much memory as the
         weights. "auto" is True for steps "fw", whose last iterate is far from the best.
+    batch_size : int, default=1
+        Number of oracles that are asked at the same weights, in parallel if the fit has n_jobs;
+        a step of each block follows, with slope and curvature at the weights of that moment.
+        The larger, the older the answers, and the more oracle calls a fit takes: worth it where
+        an oracle call is slow and there are cores. The result depends on the size of the
+        batches, not on n_jobs.
     gap_every : int, default=10
         Number of passes between exact passes, which also renew all block gaps.
     max_time : float, default=None
@@ -98,6 +104,9 @@ class BCFW(Solver):
     Shah, Kolmogorov, Lampert (2015). A multi-plane block-coordinate Frank-Wolfe algorithm for
     training structural SVMs with a costly max-oracle. CVPR. Passes over stored planes, inner
     products of planes.
+
+    Wang, Sadhanala, Dai, Neiswanger, Sra, Xing (2016). Parallel and distributed block-coordinate
+    Frank-Wolfe algorithms. ICML. Batches of oracle calls (minibatches, tau).
 
     Examples
     --------
@@ -125,6 +134,7 @@ class BCFW(Solver):
         plane_life=10,
         degree=1.0,
         averaging="auto",
+        batch_size=1,
         gap_every=10,
         max_time=None,
     ):
@@ -140,6 +150,7 @@ class BCFW(Solver):
         self.plane_life = plane_life
         self.degree = degree
         self.averaging = averaging
+        self.batch_size = batch_size
         self.gap_every = gap_every
         self.max_time = max_time
 
@@ -159,6 +170,7 @@ class BCFW(Solver):
         check_positive("cache_size", self.cache_size)
         check_positive("plane_life", self.plane_life, whole=True)
         check_positive("degree", self.degree)
+        check_positive("batch_size", self.batch_size, whole=True)
         check_positive("gap_every", self.gap_every, whole=True)
         check_positive("max_time", self.max_time, optional=True)
         if self.safeguard and self.steps == "fw":
@@ -191,7 +203,7 @@ class BCFW(Solver):
             **{name: value for name, value in auto.items() if getattr(self, name) == "auto"}
         )
 
-    def start(self, problem, regularizer, random_state, gaps=None):
+    def start(self, problem, regularizer, random_state, gaps=None, team=None):
         """Return the state of a new run.
 
         Parameters
@@ -204,6 +216,8 @@ class BCFW(Solver):
             Source of randomness.
         gaps : ndarray of shape (n_blocks,), default=None
             Block gaps at the start, if they are known.
+        team : Team, default=None
+            Asks the oracles of a batch; None asks one after the other.
 
         Returns
         -------
@@ -214,8 +228,9 @@ class BCFW(Solver):
         solver = self.resolved(problem)
         sampler = make_sampler(solver.sampling, problem.n_blocks, random_state, self.degree)
         averager = WeightedAverager(problem.n_weights) if solver.averaging else Averager()
+        batching = {"batch_size": self.batch_size, "team": team}
         if (solver.steps, solver.cache, solver.block_steps, solver.stored_passes) == PLAIN:
-            return PlainRun(problem, regularizer, sampler, averager, gaps)
+            return PlainRun(problem, regularizer, sampler, averager, gaps, **batching)
         if solver.stored_passes == "slope":
             schedule = SlopeSchedule(MAX_STORED_PASSES, oracle_work(problem), clock=False)
         else:
@@ -232,4 +247,5 @@ class BCFW(Solver):
             schedule=schedule,
             cache=(self.cache_share, self.cache_total_share) if solver.cache else None,
             keeper=PlaneKeeper(self.plane_life, MAX_PLANES, self.cache_size * MEGABYTE),
+            **batching,
         )

@@ -65,7 +65,7 @@ class FrankWolfe(Solver):
         """
         return type(self)(gap_every=self.gap_every, max_time=self.max_time)
 
-    def start(self, problem, regularizer, random_state, gaps=None):
+    def start(self, problem, regularizer, random_state, gaps=None, team=None):
         """Return the state of a new run.
 
         Parameters
@@ -77,6 +77,8 @@ class FrankWolfe(Solver):
         random_state : RandomState
             Not used: the method is deterministic.
         gaps : ndarray of shape (n_blocks,), default=None
+            Not used.
+        team : Team, default=None
             Not used.
 
         Returns

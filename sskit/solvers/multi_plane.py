@@ -56,6 +56,8 @@ class MultiPlane(Solver):
         Whether to keep the weighted averages of the iterates, one over exact and one over
         approximate passes. The fit then returns the best point between the two in dual
         objective, or the last iterate if that is better in primal objective.
+    batch_size : int, default=1
+        Number of oracles that are asked at the same weights, as in `BCFW`.
     gap_every : int, default=10
         Number of exact passes between passes that compute the gap.
     max_time : float, default=None
@@ -90,6 +92,7 @@ class MultiPlane(Solver):
         clock=False,
         cache_size=1000.0,
         averaging=True,
+        batch_size=1,
         gap_every=10,
         max_time=None,
     ):
@@ -103,6 +106,7 @@ class MultiPlane(Solver):
         self.clock = clock
         self.cache_size = cache_size
         self.averaging = averaging
+        self.batch_size = batch_size
         self.gap_every = gap_every
         self.max_time = max_time
 
@@ -120,6 +124,7 @@ class MultiPlane(Solver):
         if self.oracle_work != "auto":
             check_positive("oracle_work", self.oracle_work)
         check_positive("cache_size", self.cache_size)
+        check_positive("batch_size", self.batch_size, whole=True)
         check_positive("gap_every", self.gap_every, whole=True)
         check_positive("max_time", self.max_time, optional=True)
 
@@ -141,7 +146,7 @@ class MultiPlane(Solver):
             solver.oracle_work = oracle_work(problem)
         return solver
 
-    def start(self, problem, regularizer, random_state, gaps=None):
+    def start(self, problem, regularizer, random_state, gaps=None, team=None):
         """Return the state of a new run.
 
         Parameters
@@ -154,6 +159,8 @@ class MultiPlane(Solver):
             Source of randomness.
         gaps : ndarray of shape (n_blocks,), default=None
             Block gaps at the start, if they are known.
+        team : Team, default=None
+            Asks the oracles of a batch; None asks one after the other.
 
         Returns
         -------
@@ -174,4 +181,6 @@ class MultiPlane(Solver):
             schedule=SlopeSchedule(self.max_stored_passes, work, self.clock),
             cache=None,
             keeper=PlaneKeeper(self.plane_life, self.max_planes, self.cache_size * MEGABYTE),
+            batch_size=self.batch_size,
+            team=team,
         )

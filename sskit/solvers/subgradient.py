@@ -96,7 +96,7 @@ class SSG(Solver):
             max_time=self.max_time,
         )
 
-    def start(self, problem, regularizer, random_state, gaps=None):
+    def start(self, problem, regularizer, random_state, gaps=None, team=None):
         """Return the state of a new run.
 
         Parameters
@@ -108,6 +108,8 @@ class SSG(Solver):
         random_state : RandomState
             Source of randomness.
         gaps : ndarray of shape (n_blocks,), default=None
+            Not used.
+        team : Team, default=None
             Not used.
 
         Returns

@@ -3,8 +3,14 @@
 import numpy as np
 import pytest
 
-from sskit.core._sampler import PermutationSampler, Sampler, UniformSampler
-from sskit.solvers._probe import draw
+from sskit.core._sampler import (
+    GapSampler,
+    MaxGapSampler,
+    PermutationSampler,
+    Sampler,
+    UniformSampler,
+)
+from sskit.solvers._probe import draw, draw_batch, learn
 
 SAMPLERS = [PermutationSampler, UniformSampler]
 
@@ -53,6 +59,46 @@ def test_peek_tells_what_comes(kind):
     assert order[:-1, 1].tolist() == order[1:, 0].tolist()
     assert order[:-2, 2].tolist() == order[2:, 0].tolist()
     assert order[-1, 1] == order[-1, 2] == order[-2, 2] == -1
+
+
+def test_blocks_set_aside_come_in_proportion_to_the_gaps_of_the_others():
+    gaps, n_draws = np.array([5.0, 3.0, 1.0, 1.0]), 20_000
+    sampler = GapSampler(4, np.random.RandomState(0))
+    counts = np.zeros((4, 4))
+    for _ in range(n_draws):
+        sampler.set_gaps(gaps)
+        order = draw_batch(sampler, 4)
+        assert sorted(order) == [0, 1, 2, 3]
+        counts[order[0], order[1]] += 1
+    share = gaps / gaps.sum()
+    expected = share[:, None] * share / (1 - share[:, None]) * n_draws
+    np.fill_diagonal(expected, 0.0)
+    off = expected > 0
+    # chi square with 11 degrees of freedom: 31.3 is its 99.9 % quantile
+    assert ((counts[off] - expected[off]) ** 2 / expected[off]).sum() < 31.3
+
+
+def test_the_largest_gaps_come_one_after_the_other():
+    sampler = MaxGapSampler(4, np.random.RandomState(0))
+    sampler.set_gaps(np.array([1.0, 4.0, 2.0, 3.0]))
+    assert draw_batch(sampler, 4).tolist() == [1, 3, 2, 0]
+    learn(sampler, 2, 0.5)
+    assert draw_batch(sampler, 1).tolist() == [2]
+
+
+@pytest.mark.parametrize("kind", [GapSampler, MaxGapSampler])
+def test_all_blocks_may_be_set_aside(kind):
+    sampler = kind(3, np.random.RandomState(0))
+    sampler.set_gaps(np.array([0.0, 1.0, 0.0]))
+    order = draw_batch(sampler, 6)
+    assert order[0] == 1
+    assert set(order) <= {0, 1, 2}
+
+
+@pytest.mark.parametrize("kind", SAMPLERS)
+def test_setting_aside_does_not_change_a_given_order(kind):
+    one, other = (kind(9, np.random.RandomState(5)) for _ in range(2))
+    np.testing.assert_array_equal(draw(one, 9)[:, 0], draw_batch(other, 9))
 
 
 def test_base_sampler_says_what_is_missing():

@@ -139,6 +139,9 @@ def test_log(caplog, verbose):
         (BCFW(cache_total_share="1"), "cache_total_share must be a positive number, got '1'"),
         (BCFW(plane_life=0), "plane_life must be a positive integer, got 0"),
         (BCFW(degree=-1.0), "degree must be a positive number, got -1.0"),
+        (BCFW(batch_size=0), "batch_size must be a positive integer, got 0"),
+        (BCFW(batch_size=2.0), "batch_size must be a positive integer, got 2.0"),
+        (BCFW(batch_size="auto"), "batch_size must be a positive integer, got 'auto'"),
         (BCFW(averaging=1), "averaging must be one of 'auto', True, False, got 1"),
         (BCFW(gap_every=0), "gap_every must be a positive integer, got 0"),
         (BCFW(gap_every=2.0), "gap_every must be a positive integer, got 2.0"),
@@ -159,8 +162,8 @@ def test_wrong_options(solver, message):
 def test_resolved_solvers_name_what_they_do():
     problem = chain_toy(51).problem
     assert BCFW(averaging=False).resolved(problem).get_params() == {
-        "averaging": False, "block_steps": 20, "cache": False, "cache_share": 0.25,
-        "cache_size": 1000.0, "cache_total_share": 0.01, "degree": 1.0, "gap_every": 10,
+        "averaging": False, "batch_size": 1, "block_steps": 20, "cache": False,
+        "cache_share": 0.25, "cache_size": 1000.0, "cache_total_share": 0.01, "degree": 1.0, "gap_every": 10,
         "max_time": None, "plane_life": 10, "safeguard": False, "sampling": "permutation",
         "steps": "pairwise", "stored_passes": "slope",
     }  # fmt: skip

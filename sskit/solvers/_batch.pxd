@@ -1,0 +1,15 @@
+from libc.stdint cimport int32_t
+
+from sskit.core._sampler cimport Sampler
+
+
+cdef class Visitor:
+    """What a run does at a block when oracles are asked in batches."""
+
+    # The run is at block i: must the oracle be asked? If not, the visit is over.
+    cdef bint asks(self, Py_ssize_t i) except -1 nogil
+    # A step of block i: the oracle found this plane at a w of a little earlier, where the block
+    # had this gap. Slope and curvature are those at the present w.
+    cdef int settle(
+        self, Py_ssize_t i, const int32_t* words, double loss, double gap, Sampler sampler
+    ) except -1 nogil

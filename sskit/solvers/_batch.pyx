@@ -1,0 +1,98 @@
+"""Passes that ask the oracles of several blocks at the same w."""
+
+import numpy as np
+
+from libc.stdint cimport int32_t
+
+from sskit.core._dual cimport DualState
+from sskit.core._regularizer cimport Regularizer
+from sskit.core._sampler cimport Sampler
+from sskit.solvers._findings cimport Planes
+from sskit.solvers._team cimport Team
+
+
+cdef class Visitor:
+    """Base of the visitors."""
+
+    cdef bint asks(self, Py_ssize_t i) except -1 nogil:
+        return True
+
+    cdef int settle(
+        self, Py_ssize_t i, const int32_t* words, double loss, double gap, Sampler sampler
+    ) except -1 nogil:
+        return 0
+
+
+cdef class Batches:
+    """Passes in batches: oracles of several blocks at one w, then a step for each.
+
+    A block whose oracle is to be asked waits until the batch is full, and samplers that go by
+    gaps set it aside until then. If it is drawn again all the same, the batch is closed early:
+    no block is in a batch twice, and none misses a visit. What does not need the oracle is
+    done at once; then w moves before the oracles are asked, all at one w still.
+
+    Parameters
+    ----------
+    team : Team
+        Asks the oracles.
+    dual : DualState
+        The dual point.
+    regularizer : Regularizer
+        Holds w.
+    size : int
+        Largest number of blocks in a batch.
+    """
+
+    cdef Team team
+    cdef Regularizer regularizer
+    cdef Planes planes
+    cdef unsigned char[::1] waits    # (n_blocks,) 1 for the blocks in the batch
+    cdef Py_ssize_t size
+
+    def __init__(self, Team team, DualState dual, Regularizer regularizer, Py_ssize_t size):
+        self.team = team
+        self.regularizer = regularizer
+        self.size = min(size, dual.n_blocks)
+        self.planes = Planes(team.problem, self.size, dual)
+        self.waits = np.zeros(dual.n_blocks, dtype=np.uint8)
+
+    cdef int flush(self, Planes planes, Visitor visitor, Sampler sampler) except -1 nogil:
+        cdef Py_ssize_t k, i
+        self.team.ask(planes, &self.regularizer.w[0])
+        for k in range(planes.n):
+            i = planes.block[k]
+            self.waits[i] = 0
+            visitor.settle(i, &planes.words[k, 0], planes.loss[k], planes.gap[k], sampler)
+        planes.n = 0
+        sampler.redraw()
+        return 0
+
+    def run_pass(self, Visitor visitor, Sampler sampler, Py_ssize_t n_steps):
+        """Visit n_steps blocks without the GIL.
+
+        Parameters
+        ----------
+        visitor : Visitor
+            What to do at a block.
+        sampler : Sampler
+            Says which blocks; its begin_pass(n_steps) has been called.
+        n_steps : int
+            Number of visits.
+        """
+        cdef Planes planes = self.planes
+        cdef Py_ssize_t _, i
+        with nogil:
+            for _ in range(n_steps):
+                i = sampler.next()
+                if self.waits[i]:
+                    self.flush(planes, visitor, sampler)
+                if not visitor.asks(i):
+                    continue
+                planes.block[planes.n] = i
+                planes.n += 1
+                self.waits[i] = 1
+                sampler.set_aside(i)
+                if planes.n == self.size:
+                    self.flush(planes, visitor, sampler)
+            if planes.n:
+                self.flush(planes, visitor, sampler)

@@ -1,0 +1,33 @@
+from libc.stdint cimport int32_t
+
+from sskit.core._dual cimport DualState
+from sskit.core._problem cimport Problem
+from sskit.solvers._visit cimport Visit
+
+
+cdef class Hinges:
+    """What the oracles of several blocks found at one w: the hinges.
+
+    Question k is about block[k], for k < n. Two threads may record different questions at once.
+    """
+
+    cdef Py_ssize_t[::1] block       # (capacity,)
+    cdef Py_ssize_t n
+    cdef double[::1] hinge           # (capacity,) H_i = max_y L_i(y) - <w, psi_i(y)>
+
+    # what `visit` has just learnt of block[k]
+    cdef void record(self, Py_ssize_t k, Problem problem, Visit visit) noexcept nogil
+
+
+cdef class Gaps(Hinges):
+    """The block gaps too: c_i (H_i - (loss_i - <w, psi_i>)) with psi_i, loss_i of the mix."""
+
+    cdef DualState dual              # must not move while oracles are asked
+    cdef double[::1] gap             # (capacity,)
+
+
+cdef class Planes(Gaps):
+    """The planes too."""
+
+    cdef int32_t[:, ::1] words       # (capacity, max_words)
+    cdef double[::1] loss            # (capacity,)

@@ -1,0 +1,89 @@
+"""What oracles that are asked at one w have found (see the .pxd)."""
+
+import numpy as np
+
+from libc.string cimport memcpy
+
+
+cdef class Hinges:
+    """Hinges of blocks.
+
+    Parameters
+    ----------
+    problem : Problem
+        Gives the sizes.
+    capacity : int
+        Largest number of questions.
+    """
+
+    def __init__(self, Problem problem, Py_ssize_t capacity):
+        self.block = np.zeros(capacity, dtype=np.intp)
+        self.hinge = np.zeros(capacity)
+
+    def ask_all(self):
+        """Make every block a question; there must be room for just these."""
+        self.n = self.block.shape[0]
+        self.block = np.arange(self.n, dtype=np.intp)
+
+    def hinges(self):
+        """Return the hinges, shape (n,)."""
+        return np.asarray(self.hinge)[: self.n]
+
+    cdef void record(self, Py_ssize_t k, Problem problem, Visit visit) noexcept nogil:
+        self.hinge[k] = visit.hinge
+
+
+cdef class Gaps(Hinges):
+    """Hinges and gaps of blocks.
+
+    Parameters
+    ----------
+    problem : Problem
+        Gives the sizes.
+    capacity : int
+        Largest number of questions.
+    dual : DualState
+        The dual point.
+    """
+
+    def __init__(self, Problem problem, Py_ssize_t capacity, DualState dual):
+        super().__init__(problem, capacity)
+        self.dual = dual
+        self.gap = np.zeros(capacity)
+
+    def gaps(self):
+        """Return the block gaps, shape (n,)."""
+        return np.asarray(self.gap)[: self.n]
+
+    cdef void record(self, Py_ssize_t k, Problem problem, Visit visit) noexcept nogil:
+        cdef Py_ssize_t i = self.block[k]
+        cdef double mix = self.dual.blocks[i].loss - self.dual.dot(i, &visit.theta[0])
+        self.hinge[k] = visit.hinge
+        self.gap[k] = problem.block_weight[i] * (visit.hinge - mix)
+
+
+cdef class Planes(Gaps):
+    """Planes, hinges and gaps of blocks.
+
+    Parameters
+    ----------
+    problem : Problem
+        Gives the sizes.
+    capacity : int
+        Largest number of questions.
+    dual : DualState
+        The dual point.
+    """
+
+    def __init__(self, Problem problem, Py_ssize_t capacity, DualState dual):
+        super().__init__(problem, capacity, dual)
+        self.words = np.zeros((capacity, max(problem.max_words, 1)), dtype=np.int32)
+        self.loss = np.zeros(capacity)
+
+    cdef void record(self, Py_ssize_t k, Problem problem, Visit visit) noexcept nogil:
+        Gaps.record(self, k, problem, visit)
+        self.loss[k] = visit.loss
+        memcpy(
+            &self.words[k, 0], &visit.words[0],
+            problem.n_words(self.block[k]) * sizeof(int32_t)
+        )

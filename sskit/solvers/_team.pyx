@@ -1,0 +1,239 @@
+"""Teams that ask many oracles at one w (see the .pxd)."""
+
+import threading
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from sskit.core._problem cimport Problem
+from sskit.solvers._findings cimport Hinges
+from sskit.solvers._visit cimport Visit
+
+cdef extern from "rendezvous.hpp" namespace "sskit" nogil:
+    cdef cppclass Rendezvous:
+        void open(Py_ssize_t n, Py_ssize_t size)
+        bint enter(long* last)
+        void leave()
+        bint take(Py_ssize_t* start, Py_ssize_t* stop)
+        void cancel()
+        void finish()
+        void close()
+
+# Questions are handed out in this many portions for each member: few enough to cost nothing,
+# many enough that nobody waits long for the member with the slowest oracles.
+cdef Py_ssize_t PORTIONS = 8
+
+
+cdef class Team:
+    """One member: the problem itself.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to ask.
+    """
+
+    def __init__(self, Problem problem):
+        self.problem = problem
+        self.visit = Visit(problem)
+
+    cdef int ask(self, Hinges findings, const double* w) except -1 nogil:
+        cdef Py_ssize_t k
+        for k in range(findings.n):
+            self.visit.consult(self.problem, findings.block[k], w, 1.0)
+            findings.record(k, self.problem, self.visit)
+        return 0
+
+    def consult(self, Hinges findings, const double[::1] w):
+        """Ask the oracles of the blocks in question at padded weights w."""
+        with nogil:
+            self.ask(findings, &w[0])
+
+
+cdef class Member:
+    """A thread's own problem and scratch memory, and what went wrong there."""
+
+    cdef Problem problem
+    cdef Visit visit
+    cdef object error
+    cdef Py_ssize_t at         # the question that it is at; n if there was no error
+
+    def __init__(self, Problem problem):
+        self.problem = problem
+        self.visit = Visit(problem)
+
+
+cdef class Round:
+    """What the threads of a team share. Helpers hold it, and it does not know the team."""
+
+    cdef Rendezvous place
+    cdef Hinges findings
+    cdef const double* w
+
+    # take questions until none is left
+    cdef int work(self, Member member) except -1 nogil:
+        cdef Py_ssize_t start, stop
+        while self.place.take(&start, &stop):
+            for member.at in range(start, stop):
+                member.visit.consult(
+                    member.problem, self.findings.block[member.at], self.w, 1.0
+                )
+                self.findings.record(member.at, member.problem, member.visit)
+        return 0
+
+    # the same; an error stays with the member
+    cdef void attempt(self, Member member) noexcept:
+        try:
+            with nogil:
+                self.work(member)
+        except BaseException as error:
+            self.place.cancel()
+            member.error = error
+
+    # of a helper: all rounds until the last; true after an error
+    cdef int serve(self, Member member, long* last) except -1 nogil:
+        while self.place.enter(last):
+            self.work(member)
+            self.place.leave()
+        return 0
+
+    def help(self, Member member):
+        """Take part in all rounds: what a helper's thread runs."""
+        cdef long last = 0
+        cdef bint going = True
+        while going:
+            try:
+                with nogil:
+                    self.serve(member, &last)
+                going = False
+            except BaseException as error:
+                self.place.cancel()
+                member.error = error
+                self.place.leave()
+
+
+cdef class ThreadTeam(Team):
+    """A thread for each member, with a fork of the problem; threads start at the first question.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to ask.
+    n_members : int
+        Number of threads, that of the caller included.
+    """
+
+    cdef Round round
+    cdef list members
+    cdef readonly list threads
+
+    def __init__(self, Problem problem, Py_ssize_t n_members):
+        super().__init__(problem)
+        self.round = Round()
+        self.members = [Member(problem if k == 0 else problem.fork()) for k in range(n_members)]
+        self.threads = []
+
+    def __del__(self):
+        if self.round is not None:
+            self.round.place.close()
+
+    cdef int ask(self, Hinges findings, const double* w) except -1 nogil:
+        # alone one is faster than a team that must be called together
+        if findings.n == 1:
+            return Team.ask(self, findings, w)
+        with gil:
+            self.lead(findings, w)
+        return 0
+
+    cdef int lead(self, Hinges findings, const double* w) except -1:
+        cdef Member member
+        cdef Py_ssize_t n_members = len(self.members)
+        if not self.threads:
+            self.hire()
+        self.round.findings = findings
+        self.round.w = w
+        self.round.place.open(findings.n, max(1, findings.n // (PORTIONS * n_members)))
+        self.round.attempt(self.members[0])
+        with nogil:
+            self.round.place.finish()
+        failed = [member for member in self.members if (<Member>member).error is not None]
+        if failed:
+            first = min(failed, key=question)
+            error = (<Member>first).error
+            for member in failed:
+                member.error = None
+            raise error
+        return 0
+
+    cdef hire(self):
+        for member in self.members[1:]:
+            # a daemon: it sleeps at the place of meeting, and must not keep Python from ending
+            thread = threading.Thread(
+                target=self.round.help, args=(member,), name="sskit-oracle", daemon=True
+            )
+            thread.start()
+            self.threads.append(thread)
+
+
+def question(Member member):
+    """Return the number of the question that a member is at."""
+    return member.at
+
+
+cdef class ForesightTeam(Team):
+    """One member, whose answers somebody else has found ahead.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to ask.
+    foresight : object
+        From the problem, see its .pxd.
+    """
+
+    def __init__(self, Problem problem, foresight):
+        super().__init__(problem)
+        self.foresight = foresight
+
+    cdef int ask(self, Hinges findings, const double* w) except -1 nogil:
+        if findings.n == 1:
+            return Team.ask(self, findings, w)
+        with gil:
+            weights = np.empty(self.problem.n_weights)
+            copy(w, weights)
+            self.foresight.look(np.array(findings.block[:findings.n]), weights)
+            try:
+                Team.ask(self, findings, w)
+            finally:
+                self.foresight.clear()
+        return 0
+
+
+cdef copy(const double* w, double[::1] out):
+    cdef Py_ssize_t j
+    for j in range(out.shape[0]):
+        out[j] = w[j]
+
+
+def make_team(Problem problem, n_jobs=None):
+    """Return the team that suits a problem.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to ask; says whether others find its answers ahead.
+    n_jobs : int, default=None
+        Number of members, as in scikit-learn.
+
+    Returns
+    -------
+    team : Team
+        Has at most one member for each block.
+    """
+    n_members = min(effective_n_jobs(n_jobs), problem.n_blocks)
+    if n_members <= 1:
+        return Team(problem)
+    foresight = problem.foresight(n_members)
+    if foresight is not None:
+        return ForesightTeam(problem, foresight)
+    return ThreadTeam(problem, n_members)

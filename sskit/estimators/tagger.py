@@ -72,7 +72,8 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
     warm_start : bool, default=False
         Only False is available.
     n_jobs : int, default=None
-        Number of threads for exact passes and prediction. The result does not depend on it.
+        Number of threads for exact passes, batches of oracle calls and prediction. The result
+        does not depend on it.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the training pairs.
     verbose : int, default=0

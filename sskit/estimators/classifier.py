@@ -78,7 +78,9 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
         after the same ones. It keeps the dual variables of the last fit, and a fit that could
         not use them raises an error that says what changed. Not for solver="ssg".
     n_jobs : int, default=None
-        Number of threads for exact passes. The result does not depend on it.
+        Number of threads for exact passes and batches of oracle calls; with a model object also
+        for prediction, and of processes if its attribute ``parallel`` says so. The result does
+        not depend on it.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the training pairs.
     verbose : int, default=0

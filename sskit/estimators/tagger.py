@@ -76,7 +76,8 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         after the same ones. It keeps the dual variables of the last fit, and a fit that could
         not use them raises an error that says what changed. Not for solver="ssg".
     n_jobs : int, default=None
-        Number of threads for exact passes and prediction. The result does not depend on it.
+        Number of threads for exact passes, batches of oracle calls and prediction. The result
+        does not depend on it.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the training pairs.
     verbose : int, default=0

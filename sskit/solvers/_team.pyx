@@ -10,6 +10,7 @@ from sskit.solvers._findings cimport Hinges
 from sskit.solvers._visit cimport Visit
 
 cdef extern from "rendezvous.hpp" namespace "sskit" nogil:
+    double seconds()
     cdef cppclass Rendezvous:
         void open(Py_ssize_t n, Py_ssize_t size)
         bint enter(long* last)
@@ -22,6 +23,9 @@ cdef extern from "rendezvous.hpp" namespace "sskit" nogil:
 # Questions are handed out in this many portions for each member: few enough to cost nothing,
 # many enough that nobody waits long for the member with the slowest oracles.
 cdef Py_ssize_t PORTIONS = 8
+# Calling the others together and waiting for them takes some ten microseconds, and more on a
+# machine that is busy. Questions that take fewer seconds than this in all are asked alone.
+cdef double WORTH_A_CALL = 2e-4
 
 
 cdef class Team:
@@ -126,23 +130,31 @@ cdef class ThreadTeam(Team):
     cdef Round round
     cdef list members
     cdef readonly list threads
+    cdef double pace           # seconds of a question, as far as we know
+    cdef public double worth   # seconds that all questions must take for the others to be called
 
     def __init__(self, Problem problem, Py_ssize_t n_members):
         super().__init__(problem)
         self.round = Round()
         self.members = [Member(problem if k == 0 else problem.fork()) for k in range(n_members)]
         self.threads = []
+        self.worth = WORTH_A_CALL
 
     def __del__(self):
         if self.round is not None:
             self.round.place.close()
 
     cdef int ask(self, Hinges findings, const double* w) except -1 nogil:
-        # alone one is faster than a team that must be called together
-        if findings.n == 1:
-            return Team.ask(self, findings, w)
-        with gil:
-            self.lead(findings, w)
+        # who asks depends on the clock, what is found does not
+        cdef double start = seconds(), members = 1.0
+        if findings.n == 1 or 0.0 < findings.n * self.pace < self.worth:
+            Team.ask(self, findings, w)
+        else:
+            with gil:
+                self.lead(findings, w)
+                members = len(self.members)
+        if findings.n:
+            self.pace = 0.5 * (self.pace + members * (seconds() - start) / findings.n)
         return 0
 
     cdef int lead(self, Hinges findings, const double* w) except -1:

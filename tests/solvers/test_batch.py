@@ -42,6 +42,8 @@ def start(toy, options, size, *, box=None, n_jobs=1, seed=0):
     """A run whose oracles are asked by n_jobs threads."""
     solver = BCFW(**{"averaging": False, **options}, batch_size=size)
     team = make_team(toy.problem, n_jobs)
+    if n_jobs > 1:
+        team.worth = 0.0  # call the others together for the quickest oracles too
     return solver.start(
         toy.problem, toy.regularizer(LAM, box), np.random.RandomState(seed), None, team
     )
@@ -130,6 +132,13 @@ def test_threads_change_no_bit(name, size, options):
         )
         for n_jobs in (1, 2, 3)
     ]
+    runs = [start(toy, options, size, n_jobs=n_jobs, seed=7) for n_jobs in (1, 2, 3)]
+    for _ in range(6):
+        for run in runs:
+            run.run_pass()
+        for other in runs[1:]:
+            np.testing.assert_array_equal(other.weights(), runs[0].weights())
+            np.testing.assert_array_equal(other.gaps, runs[0].gaps)
     for other in solutions[1:]:
         np.testing.assert_array_equal(other.w, solutions[0].w)
         for column in ("n_passes", "n_oracle_calls", "primal", "dual", "gap"):
@@ -216,6 +225,7 @@ def test_a_team_is_as_large_as_asked_but_not_larger_than_the_problem():
     assert type(team) is ThreadTeam
     zero = toy.regularizer(LAM).padded(np.zeros(toy.pairs.d))
     evaluator = Evaluator(toy.problem, 16)
+    evaluator.team.worth = 0.0
     assert evaluator.team.threads == []
     expected = Evaluator(toy.problem).hinges(zero)
     for _ in range(200):

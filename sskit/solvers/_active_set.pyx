@@ -142,6 +142,11 @@ cdef class ActiveSetState:
         sampler.learned(i, self.gaps[i])
         return self.improve(i, self.gaps[i])
 
+    # the best of the atoms that look() has loaded was worth its place, unless it is the rest plane
+    cdef void stamp(self, Py_ssize_t i) noexcept nogil:
+        if self.atoms.best < self.atoms.n_planes:
+            self.dual.blocks[i].last_used[self.atoms.best] = self.clock
+
     # look at the stored planes only; the slope towards the best of them
     cdef double look(self, Py_ssize_t i) except? -1 nogil:
         self.atoms.gather(self.problem, self.dual, i)
@@ -210,6 +215,7 @@ cdef class CachedMove(Move):
         if slope < enough or slope <= 0.0:
             return self.state.exact(i, sampler)
         self.n_hits += 1
+        self.state.stamp(i)
         return self.state.improve(i, slope)
 
 
@@ -220,8 +226,7 @@ cdef class StoredMove(Move):
         cdef double slope = self.state.look(i)
         if slope <= 0.0:
             return 0
-        if self.state.atoms.best < self.state.atoms.n_planes:      # not the rest plane
-            self.state.dual.blocks[i].last_used[self.state.atoms.best] = self.state.clock
+        self.state.stamp(i)
         return self.state.improve(i, slope)
 
 

@@ -80,7 +80,8 @@ cdef class Problem:
     # hint: block i will be visited soon
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil
 
-    # The same problem with scratch memory of its own, for another thread
+    # The same problem with scratch memory of its own, for another thread; it knows all planes
+    # that are kept
     cpdef Problem fork(self)
 
     # Who finds answers of argmax ahead, with n_jobs workers, or None: then threads ask forks.

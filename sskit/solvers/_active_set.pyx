@@ -154,12 +154,17 @@ cdef class ActiveSetState:
         self.n_oracle_calls += 1
         self.gaps[i] = gap
         sampler.learned(i, gap)
-        if gap <= 0.0:
+        if gap <= 0.0 and self.problem.exact:
             return 0
         slot = self.dual.insert(i, words, loss)
         self.dual.blocks[i].last_used[slot] = self.clock
         slope = self.look(i)
         return self.improve(i, slope) if slope > 0.0 else 0
+
+    # the best of the atoms that look() has loaded was worth its place, unless it is the rest plane
+    cdef void stamp(self, Py_ssize_t i) noexcept nogil:
+        if self.atoms.best < self.atoms.n_planes:
+            self.dual.blocks[i].last_used[self.atoms.best] = self.clock
 
     # look at the stored planes only; the slope towards the best of them
     cdef double look(self, Py_ssize_t i) except? -1 nogil:
@@ -234,6 +239,7 @@ cdef class CachedMove(Move):
         if slope < enough or slope <= 0.0:
             return True
         self.n_hits += 1
+        self.state.stamp(i)
         self.state.improve(i, slope)
         return False
 
@@ -245,8 +251,7 @@ cdef class StoredMove(Move):
         cdef double slope = self.state.look(i)
         if slope <= 0.0:
             return 0
-        if self.state.atoms.best < self.state.atoms.n_planes:      # not the rest plane
-            self.state.dual.blocks[i].last_used[self.state.atoms.best] = self.state.clock
+        self.state.stamp(i)
         return self.state.improve(i, slope)
 
 

@@ -24,9 +24,14 @@ cdef class WeightedAverager(Averager):
     cdef double loss_behind       # the same for the mean loss of the planes
     cdef double n_steps           # K
 
+    # v moved after `n_before` iterates of this average and before all that follow
+    cdef int moved_after(
+        self, Problem problem, Py_ssize_t i, Direction delta, double step, double loss_change,
+        double n_before
+    ) except -1 nogil
+
 
 cdef class TwoAverages(Averager):
     cdef tuple averages
-    cdef WeightedAverager first
-    cdef WeightedAverager second
     cdef WeightedAverager attended    # whose step it is
+    cdef WeightedAverager other       # all of its iterates so far came before this step

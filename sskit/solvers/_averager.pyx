@@ -56,7 +56,13 @@ cdef class WeightedAverager(Averager):
     cdef int moved(
         self, Problem problem, Py_ssize_t i, Direction delta, double step, double loss_change
     ) except -1 nogil:
-        cdef double before = 0.5 * self.n_steps * (self.n_steps - 1.0)
+        return self.moved_after(problem, i, delta, step, loss_change, self.n_steps - 1.0)
+
+    cdef int moved_after(
+        self, Problem problem, Py_ssize_t i, Direction delta, double step, double loss_change,
+        double n_before
+    ) except -1 nogil:
+        cdef double before = 0.5 * n_before * (n_before + 1.0)
         self.loss_behind += before * loss_change
         return problem.scatter(i, delta, before * step, &self.behind[0])
 
@@ -105,12 +111,11 @@ cdef class TwoAverages(Averager):
 
     def __init__(self, Py_ssize_t n_weights):
         self.averages = (WeightedAverager(n_weights), WeightedAverager(n_weights))
-        self.first, self.second = self.averages
-        self.attended = self.first
+        self.attend(0)
 
     def attend(self, Py_ssize_t phase):
         """Say which kind of pass begins: 0 with the oracle, 1 over stored planes."""
-        self.attended = self.averages[phase]
+        self.attended, self.other = self.averages[phase], self.averages[1 - phase]
 
     cdef void begin_step(self) noexcept nogil:
         self.attended.begin_step()
@@ -119,8 +124,10 @@ cdef class TwoAverages(Averager):
         self, Problem problem, Py_ssize_t i, Direction delta, double step, double loss_change
     ) except -1 nogil:
         # v moves in either kind of pass, and both averages follow it
-        self.first.moved(problem, i, delta, step, loss_change)
-        return self.second.moved(problem, i, delta, step, loss_change)
+        self.attended.moved(problem, i, delta, step, loss_change)
+        return self.other.moved_after(
+            problem, i, delta, step, loss_change, self.other.n_steps
+        )
 
     def average(self, regularizer, loss):
         """Return the averages of v and of the mean loss, given the last ones; None if none."""

@@ -36,7 +36,7 @@ def certify_dual_point(problem, regularizer, dual, evaluator):
     return Certificate(w, primal, value, float(gaps.sum())), gaps
 
 
-def certify_weights(problem, regularizer, w, dual, evaluator):
+def certify_weights(problem, regularizer, w, dual, evaluator, known=None):
     """Compute the primal at any w; any dual value then gives a gap.
 
     Parameters
@@ -51,12 +51,15 @@ def certify_weights(problem, regularizer, w, dual, evaluator):
         A lower bound of the optimum.
     evaluator : Evaluator
         Makes the exact pass.
+    known : DualState, default=None
+        A dual point whose planes an inexact oracle is compared with.
 
     Returns
     -------
     certificate : Certificate
         With that dual.
     """
-    hinge = evaluator.hinges(regularizer.padded(w))
+    padded = regularizer.padded(w)
+    hinge = evaluator.hinges(padded) if known is None else evaluator.hinges(padded, known)[0]
     primal = regularizer.primal(w, float(np.dot(problem.block_weight, hinge)))
     return Certificate(np.array(w), primal, dual, primal - dual)

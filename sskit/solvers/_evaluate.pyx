@@ -2,7 +2,7 @@
 
 from sskit.core._dual cimport DualState
 from sskit.core._problem cimport Problem
-from sskit.solvers._findings cimport Gaps, Hinges
+from sskit.solvers._findings cimport Gaps, Hinges, InexactGaps
 from sskit.solvers._team cimport Team
 
 from sskit.solvers._team import make_team
@@ -38,20 +38,24 @@ cdef class Evaluator:
         w : ndarray of shape (n_weights + LANES,)
             Padded weights.
         dual : DualState, default=None
-            The dual point whose gaps are wanted.
+            The dual point whose gaps are wanted. Where the oracle is not exact its stored planes
+            and mixes are compared with the answers.
 
         Returns
         -------
         hinge : ndarray of shape (n_blocks,)
-            H_i = max_y L_i(y) - <w, psi_i(y)>.
+            H_i = max_y L_i(y) - <w, psi_i(y)>; the best value known if the oracle is not exact.
         gap : ndarray of shape (n_blocks,)
             Block gaps c_i (H_i - (loss_i - <w, psi_i> of the mix)); only if `dual` is given.
         """
         n_blocks = self.problem.n_blocks
-        cdef Hinges findings = (
-            Hinges(self.problem, n_blocks) if dual is None
-            else Gaps(self.problem, n_blocks, dual)
-        )
+        cdef Hinges findings
+        if dual is None:
+            findings = Hinges(self.problem, n_blocks)
+        elif self.problem.exact:
+            findings = Gaps(self.problem, n_blocks, dual)
+        else:
+            findings = InexactGaps(self.problem, n_blocks, dual)
         findings.ask_all()
         self.team.consult(findings, w)
         self.n_calls += n_blocks

@@ -26,6 +26,10 @@ cdef class Gaps(Hinges):
     cdef double[::1] gap             # (capacity,)
 
 
+cdef class InexactGaps(Gaps):
+    """Compared with what is known without the oracle."""
+
+
 cdef class Planes(Gaps):
     """The planes too."""
 

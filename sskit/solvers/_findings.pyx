@@ -62,6 +62,27 @@ cdef class Gaps(Hinges):
         self.gap[k] = problem.block_weight[i] * (visit.hinge - mix)
 
 
+cdef class InexactGaps(Gaps):
+    """The same where the oracle may miss the maximum.
+
+    The hinge is then the best of what it found, the truth, the stored planes and the mix, which
+    is no better than the best of all planes that it was mixed from, stored or not.
+    """
+
+    cdef void record(self, Py_ssize_t k, Problem problem, Visit visit) noexcept nogil:
+        cdef Py_ssize_t i = self.block[k], n_words = self.dual.n_words[i], p
+        cdef double mix = self.dual.blocks[i].loss - self.dual.dot(i, &visit.theta[0])
+        cdef double hinge = max(visit.hinge, mix)
+        for p in range(self.dual.blocks[i].n_planes):
+            visit.recall(
+                problem, i, self.dual.blocks[i].words + p * n_words,
+                self.dual.blocks[i].plane_loss[p]
+            )
+            hinge = max(hinge, visit.bound())
+        self.hinge[k] = hinge
+        self.gap[k] = problem.block_weight[i] * (hinge - mix)
+
+
 cdef class Planes(Gaps):
     """Planes, hinges and gaps of blocks.
 

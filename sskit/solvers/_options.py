@@ -86,6 +86,30 @@ def check_choice(name, value, available, planned=()):
     raise ValueError(f"{name} must be one of {', '.join(map(repr, available))}, got {value!r}")
 
 
+def check_count(name, value, *words):
+    """Raise ValueError unless a parameter is 0, a positive integer or one of some words.
+
+    Parameters
+    ----------
+    name : str
+        Name of the parameter.
+    value : object
+        Its value.
+    *words : str
+        What it may be instead.
+
+    Raises
+    ------
+    ValueError
+        If it is anything else.
+    """
+    if isinstance(value, str) and value in words:
+        return
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 0:
+        choices = "".join(f"{word!r} or " for word in words)
+        raise ValueError(f"{name} must be {choices}an integer >= 0, got {value!r}")
+
+
 def check_positive(name, value, *, whole=False, optional=False):
     """Raise ValueError unless a parameter is a positive number (or None, if optional).
 

@@ -185,6 +185,21 @@ cdef class DualProbe(ProblemProbe):
             raise IndexError("the rest plane cannot be evicted")
         self.dual.evict(i, self.slot(i, p))
 
+    def touch(self, Py_ssize_t i, Py_ssize_t p, int time):
+        """Say that a stored plane was last used at this time."""
+        self.dual.blocks[i].last_used[self.slot(i, p)] = time
+
+    def last_used(self, Py_ssize_t i):
+        """Return when the stored planes were last used, shape (n_planes,)."""
+        cdef Py_ssize_t p, n = self.dual.blocks[self.block(i)].n_planes
+        return np.array([self.dual.blocks[i].last_used[p] for p in range(n)], dtype=np.int32)
+
+    def resize_planes(self, Py_ssize_t i, Py_ssize_t size):
+        """Make room for `size` planes."""
+        if size < self.dual.blocks[self.block(i)].n_planes:
+            raise ValueError(f"{self.dual.blocks[i].n_planes} planes do not fit in room for {size}")
+        self.dual.resize_planes(i, size)
+
     def gram(self, Py_ssize_t i):
         """Return the inner products that are known of the first stored planes, (n, n)."""
         cdef Py_ssize_t p, q, stride = self.dual.blocks[self.block(i)].plane_capacity

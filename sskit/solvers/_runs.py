@@ -60,8 +60,9 @@ class BlockCoordinateRun(DualRun):
             return last
         v_average, loss_average = average
         dual = max(last.dual, self.regularizer.dual(v_average, loss_average))
+        w_average = self.regularizer.image(v_average)
         averaged = certify_weights(
-            self.problem, self.regularizer, self.regularizer.image(v_average), dual, evaluator
+            self.problem, self.regularizer, w_average, dual, evaluator, self.dual
         )
         return averaged if averaged.primal < last.primal else last
 

@@ -27,10 +27,12 @@ cdef class Visit:
     cdef int consult(
         self, Problem problem, Py_ssize_t i, const double* w, double loss_weight
     ) except -1 nogil
-    # the same plane given by its words, at unchanged theta
+    # the same plane given by its words, at unchanged theta; hinge stays that of consult()
     cdef void recall(
         self, Problem problem, Py_ssize_t i, const int32_t* words, double loss
     ) noexcept nogil
+    # loss - <theta, psi> of the present plane
+    cdef double bound(self) noexcept nogil
 
 
 # fetch the memory of the blocks that the sampler will visit next, as far as it knows them

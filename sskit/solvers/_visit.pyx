@@ -42,6 +42,13 @@ cdef class Visit:
         self.n = problem.plane(i, words, &self.index[0], &self.value[0])
         self.loss = loss
 
+    cdef double bound(self) noexcept nogil:
+        cdef double total = self.loss
+        cdef Py_ssize_t e
+        for e in range(self.n):
+            total -= self.value[e] * self.theta[self.index[e]]
+        return total
+
 
 cdef void prefetch_next(Problem problem, DualState dual, Sampler sampler) noexcept nogil:
     cdef Py_ssize_t i = sampler.peek(0)

@@ -9,6 +9,7 @@ from sskit.solvers._options import (
     SAMPLERS,
     STEPS,
     check_choice,
+    check_count,
     check_positive,
     make_sampler,
     make_step,
@@ -70,11 +71,12 @@ class BCFW(Solver):
     cache_total_share : float, default=0.01
         nu in the rule of the cache.
     cache_size : float, default=1000
-        Memory for stored planes in megabytes. Beyond it the least recently used planes are
-        merged into one plane of their block, first those without weight.
+        Memory for stored planes in megabytes (2**20 bytes), looked at after each pass. Beyond it
+        the least recently used planes are merged into one plane of their block, first those
+        without weight.
     plane_life : int, default=10
-        Number of passes after which a stored plane that has no weight is dropped, if the oracle
-        did not find it again.
+        Number of passes after which a stored plane that has no weight is dropped, if it was
+        not the best of its block at any visit since.
     degree : float, default=1.0
         Exponent of the gaps for sampling="gap".
     averaging : {"auto", True, False}, default="auto"
@@ -163,8 +165,7 @@ class BCFW(Solver):
         check_choice("averaging", self.averaging, ("auto", True, False))
         if self.block_steps != "auto":
             check_positive("block_steps", self.block_steps, whole=True)
-        if self.stored_passes not in ("auto", "slope", 0):
-            check_positive("stored_passes", self.stored_passes, whole=True)
+        check_count("stored_passes", self.stored_passes, "auto", "slope")
         check_positive("cache_share", self.cache_share)
         check_positive("cache_total_share", self.cache_total_share)
         check_positive("cache_size", self.cache_size)

@@ -9,6 +9,7 @@ from sskit.solvers._options import (
     SAMPLERS,
     STEPS,
     check_choice,
+    check_count,
     check_positive,
     make_sampler,
     make_step,
@@ -37,7 +38,8 @@ class MultiPlane(Solver):
         of the block are kept, so that all but the first cost O(planes). With bounds on the
         weights there is only one.
     max_stored_passes : int, default=1000
-        Largest number M of approximate passes after an exact one; 0 makes it BCFW.
+        Largest number M of approximate passes after an exact one. 0 leaves BCFW, with steps
+        over the stored planes of a block if `block_steps` is above 1.
     max_planes : int, default=1000
         Largest number N of planes kept for a training pair.
     plane_life : int, default=10
@@ -117,8 +119,7 @@ class MultiPlane(Solver):
         check_choice("clock", self.clock, (True, False))
         check_choice("averaging", self.averaging, (True, False))
         check_positive("block_steps", self.block_steps, whole=True)
-        if self.max_stored_passes != 0:
-            check_positive("max_stored_passes", self.max_stored_passes, whole=True)
+        check_count("max_stored_passes", self.max_stored_passes)
         check_positive("max_planes", self.max_planes, whole=True)
         check_positive("plane_life", self.plane_life, whole=True)
         if self.oracle_work != "auto":

@@ -14,8 +14,9 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from sskit import StructSVMClassifier
-from sskit.solvers import BCFW, SSG, FrankWolfe
+from sskit.solvers import BCFW, SSG, FrankWolfe, MultiPlane
 from sskit.solvers._solution import Status
+from sskit.solvers._unreliable import UnreliableProblem
 
 LAM = 0.1
 
@@ -25,7 +26,7 @@ def solve(solver, toy=None, **options):
     return solver.solve(toy.problem, toy.regularizer(LAM), random_state=0, **options)
 
 
-SOLVERS = [BCFW(averaging=False), BCFW(averaging=True), FrankWolfe(), SSG()]
+SOLVERS = [BCFW(averaging=False), BCFW(averaging=True), FrankWolfe(), SSG(), MultiPlane()]
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=str)
@@ -133,8 +134,42 @@ def test_log(caplog, verbose):
         (BCFW(cache=1), "cache must be one of 'auto', True, False, got 1"),
         (BCFW(block_steps=0), "block_steps must be a positive integer, got 0"),
         (BCFW(block_steps=None), "block_steps must be a positive integer, got None"),
-        (BCFW(stored_passes=-1), "stored_passes must be a positive integer, got -1"),
-        (BCFW(stored_passes=0.5), "stored_passes must be a positive integer, got 0.5"),
+        (
+            BCFW(stored_passes=-1),
+            "stored_passes must be 'auto' or 'slope' or an integer >= 0, got -1",
+        ),
+        (BCFW(stored_passes=0.5), "stored_passes must be .* an integer >= 0, got 0.5"),
+        (BCFW(stored_passes=False), "stored_passes must be .* an integer >= 0, got False"),
+        (BCFW(stored_passes=0.0), "stored_passes must be .* an integer >= 0, got 0.0"),
+        (BCFW(stored_passes="steep"), "stored_passes must be .* an integer >= 0, got 'steep'"),
+        (BCFW(cache_size=0), "cache_size must be a positive number, got 0"),
+        (BCFW(cache_size=None), "cache_size must be a positive number, got None"),
+        (BCFW(safeguard="auto"), "safeguard must be one of True, False, got 'auto'"),
+        (BCFW(safeguard=1), "safeguard must be one of True, False, got 1"),
+        (BCFW(safeguard=True, steps="fw"), "safeguard=True is for steps that are not plain"),
+        (MultiPlane(steps="auto"), "steps must be one of 'fw', 'pairwise', 'away', got 'auto'"),
+        (
+            MultiPlane(sampling="auto"),
+            "sampling must be one of 'permutation', 'uniform', 'gap', 'max_gap', got 'auto'",
+        ),
+        (MultiPlane(block_steps=0), "block_steps must be a positive integer, got 0"),
+        (MultiPlane(block_steps="auto"), "block_steps must be a positive integer, got 'auto'"),
+        (MultiPlane(max_stored_passes=-1), "max_stored_passes must be an integer >= 0, got -1"),
+        (MultiPlane(max_stored_passes=1.0), "max_stored_passes must be an integer >= 0, got 1.0"),
+        (
+            MultiPlane(max_stored_passes=False),
+            "max_stored_passes must be an integer >= 0, got False",
+        ),
+        (MultiPlane(max_planes=0), "max_planes must be a positive integer, got 0"),
+        (MultiPlane(plane_life=2.5), "plane_life must be a positive integer, got 2.5"),
+        (MultiPlane(oracle_work=0.0), "oracle_work must be a positive number, got 0.0"),
+        (MultiPlane(oracle_work="slow"), "oracle_work must be a positive number, got 'slow'"),
+        (MultiPlane(oracle_work=True), "oracle_work must be a positive number, got True"),
+        (MultiPlane(clock=0), "clock must be one of True, False, got 0"),
+        (MultiPlane(averaging="auto"), "averaging must be one of True, False, got 'auto'"),
+        (MultiPlane(cache_size=-1.0), "cache_size must be a positive number, got -1.0"),
+        (MultiPlane(gap_every=0), "gap_every must be a positive integer, got 0"),
+        (MultiPlane(max_time=0), "max_time must be a positive number or None, got 0"),
         (BCFW(cache_share=0), "cache_share must be a positive number, got 0"),
         (BCFW(cache_total_share="1"), "cache_total_share must be a positive number, got '1'"),
         (BCFW(plane_life=0), "plane_life must be a positive integer, got 0"),
@@ -170,12 +205,23 @@ def test_resolved_solvers_name_what_they_do():
     plain = BCFW(steps="fw", sampling="gap").resolved(problem).get_params()
     assert (plain["steps"], plain["sampling"], plain["cache"]) == ("fw", "gap", False)
     assert (plain["block_steps"], plain["stored_passes"]) == (1, 0)
+    assert plain["averaging"]
     asked = {"steps": "away", "cache": True, "block_steps": 3, "stored_passes": 2}
     assert asked.items() <= BCFW(**asked).resolved(problem).get_params().items()
+    costly = UnreliableProblem(problem, 0, costly=True)
+    chosen = BCFW().resolved(costly).get_params()
+    assert (chosen["sampling"], chosen["cache"], chosen["averaging"]) == ("gap", True, False)
+    assert (chosen["steps"], chosen["stored_passes"]) == ("pairwise", "slope")
+    assert not BCFW(steps="fw").resolved(costly).cache
+    assert MultiPlane().resolved(costly).oracle_work > MultiPlane().resolved(problem).oracle_work
+    assert MultiPlane(oracle_work=7.0).resolved(costly).oracle_work == 7.0
     assert SSG(gap_every=3).resolved(problem).get_params() == {
         "averaging": True, "gap_every": 3, "max_time": None, "sampling": "permutation",
     }  # fmt: skip
-    for solver in (BCFW(averaging=True), SSG(sampling="uniform"), FrankWolfe(max_time=1.0)):
+    for solver in (
+        BCFW(averaging=True), BCFW(steps="fw"), SSG(sampling="uniform"), FrankWolfe(max_time=1.0),
+        MultiPlane(),
+    ):  # fmt: skip
         resolved = solver.resolved(problem)
         assert resolved.resolved(problem).get_params() == resolved.get_params()
         assert "auto" not in resolved.get_params().values()
@@ -194,7 +240,7 @@ def ctrl_c():
     signal.signal(signal.SIGINT, previous)
 
 
-@pytest.mark.parametrize("solver", [BCFW(), FrankWolfe(), SSG()], ids=str)
+@pytest.mark.parametrize("solver", [BCFW(), FrankWolfe(), SSG(), MultiPlane()], ids=str)
 @pytest.mark.parametrize("name", TOYS)
 def test_ctrl_c_ends_at_the_end_of_the_pass(ctrl_c, solver, name):
     toy = TOYS[name](53)

@@ -12,16 +12,18 @@ from _common import ocr
 from sklearn.exceptions import ConvergenceWarning
 
 from sskit import SequenceTagger
-from sskit.solvers import BCFW
+from sskit.solvers import BCFW, MultiPlane
 
 SOLVERS = [
     BCFW(steps="fw"),
-    BCFW(steps="pairwise", block_steps=1),
-    BCFW(steps="pairwise"),
+    BCFW(block_steps=1, stored_passes=0),
+    BCFW(stored_passes=0),
     BCFW(stored_passes=3),
     BCFW(stored_passes=10),
-    BCFW(stored_passes=5, sampling="gap"),
-    BCFW(cache=True, sampling="gap"),
+    BCFW(stored_passes="slope"),
+    BCFW(stored_passes=0, cache=True, sampling="gap"),
+    BCFW(stored_passes="slope", cache=True, sampling="gap"),
+    MultiPlane(),
 ]
 
 if __name__ == "__main__":
@@ -34,6 +36,6 @@ if __name__ == "__main__":
         start = time.perf_counter()
         tagger.fit(X, y)
         print(
-            f"{solver!s:50s} {tagger.n_oracle_calls_ / len(X):5.0f} calls an example, "
+            f"{solver!s:60s} {tagger.n_oracle_calls_ / len(X):5.0f} calls an example, "
             f"{time.perf_counter() - start:5.2f} s, gap {tagger.dual_gap_:.5f}"
         )

@@ -164,7 +164,8 @@ cdef class DualState:
             return slot
         slot = block.n_planes
         if slot == block.plane_capacity:
-            self.resize_planes(i, max(4, 2 * slot))
+            # by a half, not double: the Gram matrix grows with the square
+            self.resize_planes(i, max(4, slot + slot // 2))
         self.problem.keep(i, words)
         memcpy(block.words + slot * n, words, n * sizeof(int32_t))
         block.weight[slot] = 0.0

@@ -1,0 +1,84 @@
+"""Laws that the dual point of every run must keep, checked from scratch."""
+
+import numpy as np
+import pytest
+
+from helpers.qp import solve_primal
+from sskit.solvers._evaluate import Evaluator
+from sskit.solvers._probe import DualProbe
+
+LAM = 0.1
+
+
+def binding_box(d, seed=1):
+    """A box that binds on the toys, open on some sides."""
+    rng = np.random.default_rng(seed)
+    lower, upper = -rng.uniform(0.0, 0.3, size=d), rng.uniform(0.0, 0.3, size=d)
+    lower[rng.random(d) < 0.3] = -np.inf
+    upper[rng.random(d) < 0.3] = np.inf
+    return lower, upper
+
+
+def check_dual_point(toy, dual, tolerance=1e-12):
+    """Weights on simplices; mixes are the sums of their planes unless some are unknown."""
+    probe = DualProbe(toy.problem, dual)
+    for i in range(toy.pairs.n):
+        words, weights, losses, rest = dual.planes(i)
+        assert rest >= 0
+        assert (weights >= 0).all()
+        assert weights.sum() + rest == pytest.approx(1.0, abs=tolerance)
+        assert len({row.tobytes() for row in words}) == len(words)
+        if rest == 0.0:
+            mix = sum(w * probe.plane(i, row) for w, row in zip(weights, words, strict=True))
+            np.testing.assert_allclose(probe.mix(i), mix, atol=tolerance * 10)
+            assert dual.mix(i)[2] == pytest.approx(weights @ losses, abs=tolerance * 10)
+
+
+def check_certificate(toy, run, evaluator, lam=LAM, box=None):
+    """The gap is that of primal and dual from scratch; return it."""
+    certificate = run.certify(evaluator)
+    w = toy.flat(certificate.w)
+    primal, dual = toy.pairs.primal(w, lam), toy.dual(run.dual, lam, box)
+    assert certificate.gap >= -1e-12
+    assert certificate.gap == pytest.approx(primal - dual, abs=1e-10)
+    assert certificate.primal == pytest.approx(primal, abs=1e-10)
+    assert certificate.dual == pytest.approx(dual, abs=1e-10)
+    assert box is None or ((w >= box[0]) & (w <= box[1])).all()
+    return certificate
+
+
+def follow(toy, run, n_passes, *, lam=LAM, box=None, between=None, tol=1e-8):
+    """Run passes until the gap is below tol; return the last certificate.
+
+    The laws are checked after each of the first 30 passes, then after every 25.
+    """
+    evaluator, value = Evaluator(toy.problem, 1), toy.dual(run.dual, lam, box)
+    for n in range(1, n_passes + 1):
+        run.run_pass()
+        if n > 30 and n % 25:
+            continue
+        before, value = value, toy.dual(run.dual, lam, box)
+        assert value >= before - 1e-12
+        check_dual_point(toy, run.dual)
+        w, v = toy.flat(run.weights()), toy.dual_sum(run.dual, lam)[0]
+        np.testing.assert_allclose(w, v if box is None else np.clip(v, *box), atol=1e-10)
+        if between is not None:
+            between(n, run)
+            check_dual_point(toy, run.dual)
+            assert toy.dual(run.dual, lam, box) == value
+        if n % 5 == 0 or n == n_passes:
+            certificate = check_certificate(toy, run, evaluator, lam, box)
+            if certificate.gap <= tol:
+                break
+    return certificate
+
+
+def check_optimum(toy, certificate, box=None, lam=LAM, *, tolerance=1e-6):
+    """Primal, dual and weights are those of the quadratic program."""
+    w, optimum = solve_primal(toy.pairs, lam, box)
+    assert certificate.primal == pytest.approx(optimum, abs=tolerance)
+    assert certificate.dual == pytest.approx(optimum, abs=tolerance)
+    assert certificate.dual - 1e-8 <= optimum <= certificate.primal + 1e-8
+    # strong convexity
+    distance = lam / 2 * np.sum((toy.flat(certificate.w) - w) ** 2)
+    assert distance <= certificate.primal - optimum + 2e-9

@@ -1,0 +1,47 @@
+"""Memory of a whole process that fits the largest of the chain data sets."""
+
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = [pytest.mark.realdata, pytest.mark.slow]
+
+FIT = """
+import resource, sys, warnings
+warnings.simplefilter("ignore")
+from sskit import SequenceTagger
+from sskit.datasets import load_ocr_letters
+from sskit.solvers import BCFW, MultiPlane
+words = load_ocr_letters(fold=range(1, 10), constant=True)
+assert len(words.data) == 6251
+tagger = SequenceTagger(
+    lam=0.001, loss="hamming", tol=1e-4, max_iter=40, solver={solver}, random_state=0
+).fit(words.data, words.target)
+assert tagger.dual_gap_ < 0.1
+unit = 1 if sys.platform == "darwin" else 1024
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**20)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the peak is read by the module resource")
+@pytest.mark.parametrize(
+    ("solver", "most"),
+    [
+        ("BCFW(steps='pairwise', cache=True, stored_passes=10)", 300),
+        ("BCFW(steps='pairwise', cache=True, stored_passes='slope')", 300),
+        ("BCFW()", 320),
+        ("MultiPlane()", 320),
+    ],
+)
+def test_peak_of_ocr_large(solver, most):
+    """Interpreter, imports and the data included: they are two thirds of it."""
+    found = subprocess.run(
+        [sys.executable, "-c", FIT.format(solver=solver)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    peak = float(found.stdout)
+    print(f"{solver}: {peak:.0f} MiB")
+    assert 100 < peak < most

@@ -154,9 +154,7 @@ def trace(problem, lam, solver, seed, *, seconds, target=0.0, passes=100_000):
             with OffTheRecord(run):
                 certificate = run.certify(free)
         calls = (run.n_oracle_calls + charged.n_calls) / problem.n_blocks
-        rows.append(
-            (n_passes, calls, spent, certificate.primal, certificate.dual, certificate.gap)
-        )
+        rows.append((n_passes, calls, spent, certificate.primal, certificate.dual, certificate.gap))
         if last or certificate.gap <= target:
             return np.array(rows)
 

@@ -79,9 +79,9 @@ def compare(options):
             # the true optimum is between the two
             optimum = 0.5 * (tight.primal_objective_ + tight.dual_objective_)
 
-            def liblinear(tol, lam=lam, n=len(X)):
+            def liblinear(tol, lam=lam, X=X):
                 return LinearSVC(
-                    C=1.0 / (lam * n),
+                    C=1.0 / (lam * len(X)),
                     multi_class="crammer_singer",
                     fit_intercept=False,
                     tol=tol,

@@ -41,6 +41,7 @@ SOLVERS = {
     "multi-plane pairwise, 20 steps": MultiPlane(steps="pairwise", averaging=False, block_steps=20),
     "plain": BCFW(steps="fw"),
 }
+COLUMNS = ("set", "solver", "over", "gap", "seed", "seconds", "calls", "arrived", "unit")
 READINGS = tuple(itertools.product(("P(0)", "P(w)"), (1e-2, 1e-3)))
 
 
@@ -134,6 +135,6 @@ if __name__ == "__main__":
     options.out.mkdir(parents=True, exist_ok=True)
     with (options.out / "time_to_gap.csv").open("w", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow("set solver over gap seed seconds calls arrived unit".split())
+        writer.writerow(COLUMNS)
         writer.writerows(rows)
     print(f"\n{time.perf_counter() - began:.0f} s by the clock")

@@ -7,12 +7,8 @@ number of features that no word uses. Needs the OCR data set, see sskit.datasets
     python examples/benchmarks/passes_ocr.py
 """
 
-import gc
-import statistics
-import time
-
 import numpy as np
-from _common import ocr
+from _common import alternate, ocr
 
 from sskit.core._dual import DualState
 from sskit.core._problem import block_weights
@@ -68,19 +64,6 @@ class Bench:
     def decoder(self):
         """Return what makes one pass of pure scores and Viterbi."""
         return self.model.decoder(self.stacked, self.regularizer.coef()).best
-
-
-def alternate(functions, rounds):
-    """Return the median times of functions that take turns."""
-    times = [[] for _ in functions]
-    gc.disable()
-    for _ in range(rounds):
-        for function, record in zip(functions, times, strict=True):
-            start = time.perf_counter()
-            function()
-            record.append(time.perf_counter() - start)
-    gc.enable()
-    return [statistics.median(record) for record in times]
 
 
 def report_passes(size, lam):

@@ -22,12 +22,22 @@ cdef int evaluate(
 
 cdef int evaluate_hinges(
     Problem problem, Visit visit, const double* w, Py_ssize_t start, Py_ssize_t stop,
-    double* hinge
+    double loss_weight, double* hinge
 ) except -1 nogil:
     cdef Py_ssize_t i
     for i in range(start, stop):
-        visit.consult(problem, i, w, 1.0)
+        visit.consult(problem, i, w, loss_weight)
         hinge[i] = visit.hinge
+    return 0
+
+
+cdef int evaluate_mixes(
+    Problem problem, Visit visit, DualState dual, const double* w, double* mix
+) except -1 nogil:
+    cdef Py_ssize_t i
+    for i in range(problem.n_blocks):
+        problem.scores_at(i, w, dual.blocks[i].index, dual.blocks[i].n, &visit.theta[0])
+        mix[i] = dual.blocks[i].loss - dual.dot(i, &visit.theta[0])
     return 0
 
 
@@ -56,7 +66,7 @@ cdef class Evaluator:
                         for k in range(n_workers)]
         self.n_calls = 0
 
-    def hinges(self, const double[::1] w, DualState dual=None):
+    def hinges(self, const double[::1] w, DualState dual=None, double loss_weight=1.0):
         """Ask the oracle of every block at w.
 
         Parameters
@@ -65,6 +75,8 @@ cdef class Evaluator:
             Padded weights.
         dual : DualState, default=None
             The dual point whose gaps are wanted.
+        loss_weight : float, default=1.0
+            Factor of the losses; only without `dual`.
 
         Returns
         -------
@@ -77,7 +89,7 @@ cdef class Evaluator:
         hinge, mix = np.empty(n_blocks), np.empty(n_blocks)
         bounds = np.linspace(0, n_blocks, len(self.workers) + 1).astype(np.intp)
         shares = [
-            (worker, visit, dual, w, start, stop, hinge, mix)
+            (worker, visit, dual, w, start, stop, loss_weight, hinge, mix)
             for (worker, visit), start, stop in zip(self.workers, bounds, bounds[1:])
         ]
         if len(shares) == 1:
@@ -91,13 +103,39 @@ cdef class Evaluator:
             return hinge
         return hinge, np.asarray(self.problem.block_weight) * (hinge - mix)
 
+    def count(self, Py_ssize_t n_calls):
+        """Add oracle calls that were made for the same purpose elsewhere."""
+        self.n_calls += n_calls
+
+    def mixes(self, const double[::1] w, DualState dual):
+        """Evaluate the mixes of a dual point, without the oracle.
+
+        Parameters
+        ----------
+        w : ndarray of shape (n_weights + LANES,)
+            Padded weights.
+        dual : DualState
+            The dual point.
+
+        Returns
+        -------
+        mix : ndarray of shape (n_blocks,)
+            c_i (loss_i - <w, psi_i>) of each block's mix.
+        """
+        cdef double[::1] mix = np.empty(self.problem.n_blocks)
+        cdef Visit visit = self.workers[0][1]
+        with nogil:
+            evaluate_mixes(self.problem, visit, dual, &w[0], &mix[0])
+        return np.asarray(self.problem.block_weight) * mix
+
 
 def evaluate_share(Problem problem, Visit visit, DualState dual, const double[::1] w,
-                   Py_ssize_t start, Py_ssize_t stop, double[::1] hinge, double[::1] mix):
+                   Py_ssize_t start, Py_ssize_t stop, double loss_weight, double[::1] hinge,
+                   double[::1] mix):
     """Fill hinge[start:stop], and mix[start:stop] if there is a dual point."""
     if dual is None:
         with nogil:
-            evaluate_hinges(problem, visit, &w[0], start, stop, &hinge[0])
+            evaluate_hinges(problem, visit, &w[0], start, stop, loss_weight, &hinge[0])
     else:
         with nogil:
             evaluate(problem, visit, dual, &w[0], start, stop, &hinge[0], &mix[0])

@@ -29,18 +29,15 @@ class BlockCoordinateRun(DualRun):
     def __init__(self, problem, regularizer, sampler, averager, gaps):
         super().__init__(problem, regularizer, averager)
         self.sampler = sampler
-        if gaps is None:
-            self.gaps = np.full(problem.n_blocks, np.inf)
-        else:
-            self.gaps = gaps.copy()
+        if gaps is not None:
+            self.gaps[:] = gaps
             sampler.set_gaps(self.gaps)
 
     def certify(self, evaluator):
         """Return the certificate of the last iterate, or of the average if that is better."""
         self.dual.rebuild(self.problem, self.regularizer)
         last, gaps = certify_dual_point(self.problem, self.regularizer, self.dual, evaluator)
-        self.gaps[:] = gaps
-        self.sampler.set_gaps(gaps)
+        self.learn_gaps(gaps)
         loss = float(np.dot(self.problem.block_weight, self.dual.losses()))
         v = np.asarray(self.regularizer.v)[: self.problem.n_weights]
         average = self.averager.average(v, loss)
@@ -52,6 +49,11 @@ class BlockCoordinateRun(DualRun):
             self.problem, self.regularizer, self.regularizer.image(v_average), dual, evaluator
         )
         return averaged if averaged.primal < last.primal else last
+
+    def learn_gaps(self, gaps):
+        """Take over the exact gaps of all blocks."""
+        self.gaps[:] = gaps
+        self.sampler.set_gaps(gaps)
 
 
 class PlainRun(BlockCoordinateRun):
@@ -149,6 +151,9 @@ class ActiveSetRun(BlockCoordinateRun):
     def certify(self, evaluator):
         """Return the certificate of the last iterate, or of the average if that is better."""
         self.state.sum_mixes()
-        certificate = super().certify(evaluator)
-        self.state.total_gap = float(self.gaps.sum())
-        return certificate
+        return super().certify(evaluator)
+
+    def learn_gaps(self, gaps):
+        """Take over the exact gaps of all blocks."""
+        super().learn_gaps(gaps)
+        self.state.total_gap = float(np.sum(gaps))

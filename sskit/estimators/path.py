@@ -88,8 +88,8 @@ class RegularizationPath(PathModels, MetaEstimatorMixin, BaseEstimator):
     times_ : ndarray of shape (J,)
         Seconds until each model was found.
     lam_ : float
-        What ``predict`` takes without `lam`: `best_lam_`, or without `cv` the lam of the
-        estimator, or its default.
+        What ``predict`` takes without `lam`: `best_lam_`; without `cv` the lam of the estimator
+        or its default, or `lam_end_` if that is larger.
     best_lam_, best_score_, best_index_, best_params_ : float, float, int, dict
         The choice, its mean score, and where it stands in `cv_results_`; only with `cv`.
     best_estimator_ : estimator
@@ -212,6 +212,7 @@ class RegularizationPath(PathModels, MetaEstimatorMixin, BaseEstimator):
         pieces = list(path)
         path.warn(pieces[-1].lam_end, stacklevel=2)
         lam = path.default_lam if self.estimator.lam is None else float(self.estimator.lam)
+        lam = max(lam, pieces[-1].lam_end)
         fitted = {
             "lams_": np.array([piece.lam for piece in pieces]),
             "lam_end_": pieces[-1].lam_end,

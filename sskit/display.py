@@ -23,8 +23,8 @@ class RegularizationPathDisplay:
         Breakpoints, falling.
     lam_end : float
         The smallest lam that is drawn.
-    gaps : ndarray of shape (J,)
-        Gaps at the breakpoints, absolute.
+    gap_lams, gaps : ndarray of shape (N,)
+        Bounds of the gap, absolute, at as many lam as make a smooth curve.
     max_gap : float
         Largest gap within a piece, absolute.
     norms : ndarray of shape (J,)
@@ -67,6 +67,7 @@ class RegularizationPathDisplay:
         *,
         lams,
         lam_end,
+        gap_lams,
         gaps,
         max_gap,
         norms,
@@ -79,6 +80,7 @@ class RegularizationPathDisplay:
     ):
         self.lams = lams
         self.lam_end = lam_end
+        self.gap_lams = gap_lams
         self.gaps = gaps
         self.max_gap = max_gap
         self.norms = norms
@@ -114,11 +116,14 @@ class RegularizationPathDisplay:
                 "score_stds": results["std_test_score"],
                 "chosen": path.best_lam_,
             }
+        # a last piece that serves all lam is drawn down to a tenth of its breakpoint
+        lam_end = max(path.lam_end_, 0.1 * path.lams_[-1])
+        gap_lams = within_pieces(path.lams_, lam_end)
         display = cls(
             lams=path.lams_,
-            # a last piece that serves all lam is drawn down to a tenth of its breakpoint
-            lam_end=max(path.lam_end_, 0.1 * path.lams_[-1]),
-            gaps=path.dual_gaps_,
+            lam_end=lam_end,
+            gap_lams=gap_lams,
+            gaps=np.array([path.gap_at(lam) for lam in gap_lams]),
             max_gap=path.max_gap_,
             norms=np.linalg.norm(path.coefs_, axis=1),
             n_support_planes=path.n_support_planes_,
@@ -197,16 +202,19 @@ class RegularizationPathDisplay:
         return steps(self.score_lams, self.scores, self._lowest())
 
     def _gap(self):
-        # from its breakpoint on the bound of a piece rises to the largest gap
-        ends = np.append(self.lams[1:], self.lam_end)
-        x = np.column_stack([self.lams, ends]).ravel()
-        return x, np.column_stack([self.gaps, np.full(len(self.gaps), self.max_gap)]).ravel()
+        return self.gap_lams, self.gaps
 
     def _norm(self):
         return steps(self.lams, self.norms, self.lam_end)
 
     def _planes(self):
         return steps(self.lams, self.n_support_planes, self.lam_end)
+
+
+def within_pieces(lams, end, n=20):
+    """Return n values of lam for each piece, from its breakpoint to just above the next."""
+    ends = np.append(lams[1:] * (1.0 + 1e-9), end)
+    return np.geomspace(lams, ends, n, axis=1).ravel()
 
 
 def steps(lams, values, end):

@@ -120,8 +120,8 @@ class RegularizationPath(PathModels, MetaEstimatorMixin, BaseEstimator):
     Osokin, Alayrac, Lukasewitz, Dokania, Lacoste-Julien (2016). Minding the gaps for block
     Frank-Wolfe optimization of structured SVMs. ICML. Section 4, algorithms 6 and 7.
 
-    Giesen, Jaggi, Laue (2012). Approximating parameterized convex optimization problems. ACM
-    Transactions on Algorithms 9 (the number of models that a path needs).
+    Ndiaye, Le, Fercoq, Salmon, Takeuchi (2019). Safe grid search with optimal complexity. ICML
+    (how far a pair of primal and dual points serves).
 
     Examples
     --------

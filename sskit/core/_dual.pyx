@@ -236,6 +236,23 @@ cdef class DualState:
         with nogil:
             self.rebuild_nogil(problem, regularizer, scratch)
 
+    def n_support_planes(self, Problem problem):
+        """Return the number of planes with weight, those of the truth aside.
+
+        The rest plane of a block counts as one, however many were merged in it.
+        """
+        cdef int32_t[::1] words = np.empty(max(problem.max_words, 1), dtype=np.int32)
+        cdef Py_ssize_t i, p, truth, total = 0
+        for i in range(self.n_blocks):
+            if self.blocks[i].n == 0:
+                continue
+            problem.truth(i, &words[0])
+            truth = self.find(i, &words[0])
+            total += self.blocks[i].rest > 1e-12
+            for p in range(self.blocks[i].n_planes):
+                total += self.blocks[i].weight[p] > 0.0 and p != truth
+        return total
+
     def losses(self):
         """Return the losses of the mixes, shape (n_blocks,)."""
         return np.array([self.blocks[i].loss for i in range(self.n_blocks)])

@@ -40,6 +40,10 @@ cdef class Regularizer:
         """Return the weights that belong to a dual sum v of shape (n_weights,)."""
         return v
 
+    def box(self):
+        """Return the bounds (lower, upper) of the weights, numbers or of shape (n_weights,)."""
+        return -np.inf, np.inf
+
     def rescale(self, double lam):
         """Change lam while the dual variables stay: v scales with 1 / lam, w follows."""
         np.asarray(self.v)[:] *= self.lam / lam
@@ -106,3 +110,7 @@ cdef class BoxRegularizer(Regularizer):
     def image(self, v):
         """Return clip(v, lower, upper)."""
         return np.clip(v, self.lower, self.upper)
+
+    def box(self):
+        """Return the bounds (lower, upper) of the weights, each of shape (n_weights,)."""
+        return np.asarray(self.lower), np.asarray(self.upper)

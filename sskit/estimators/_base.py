@@ -45,7 +45,7 @@ class Binding(NamedTuple):
     lam : float
         Regularisation strength.
     name_weights : callable
-        Maps a flat weight vector to fitted attributes.
+        Maps a flat weight vector to fitted attributes; can be pickled.
     classes : ndarray or None
         The labels behind the numbers in the problem.
     """

@@ -1,6 +1,7 @@
 """What StructSVMClassifier fits to rows and classes."""
 
 import copy
+from functools import partial
 
 import numpy as np
 from sklearn.utils import compute_class_weight
@@ -52,14 +53,31 @@ def bind_rows(estimator, X, y, sample_weight):
     if hasattr(probe, "feature_names_in_"):
         shared["feature_names_in_"] = probe.feature_names_in_
 
-    def name_weights(w):
-        blocks = model.layout.split(w)
-        coef = blocks["coef"]
-        intercept = blocks.get("intercept", np.zeros(len(classes)))
-        if len(classes) == 2:
-            coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
-        return {"coef_": np.ascontiguousarray(coef), "intercept_": intercept.copy()} | shared
-
+    name_weights = partial(name_rows_weights, model.layout, shared)
     lam = estimator.lam
     lam = default_lam(data.shape[0], weight) if lam is None else float(lam)
     return Binding(problem, model.layout, lam, name_weights, classes)
+
+
+def name_rows_weights(layout, shared, w):
+    """Return fitted attributes by name.
+
+    Parameters
+    ----------
+    layout : WeightLayout
+        Places of the weights.
+    shared : dict
+        Attributes that do not depend on the weights.
+    w : ndarray of shape (n_weights,)
+        Flat weights.
+
+    Returns
+    -------
+    fitted : dict
+        With arrays of their own.
+    """
+    blocks, n_classes = layout.split(w), len(shared["classes_"])
+    coef, intercept = blocks["coef"], blocks.get("intercept", np.zeros(n_classes))
+    if n_classes == 2:
+        coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
+    return {"coef_": np.array(coef, order="C"), "intercept_": intercept.copy()} | shared

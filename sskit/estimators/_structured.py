@@ -1,6 +1,7 @@
 """Fit, prediction and score of classifiers whose model is an object."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -53,11 +54,27 @@ def bind_structure(estimator, X, y, sample_weight):
     problem, layout = Structure(model).bind(inputs, targets, block_weights(len(inputs), weight))
     lam = default_lam(len(inputs), weight) if estimator.lam is None else float(estimator.lam)
     plain = plain_labels(targets).dtype != object
+    return Binding(problem, layout, lam, partial(name_structure_weights, model, plain))
 
-    def name_weights(w):
-        return {"coef_": w.copy(), "model_": model, "_plain": plain}
 
-    return Binding(problem, layout, lam, name_weights)
+def name_structure_weights(model, plain, w):
+    """Return fitted attributes by name.
+
+    Parameters
+    ----------
+    model : object
+        The model object.
+    plain : bool
+        Whether labellings are numbers or strings.
+    w : ndarray of shape (n_weights,)
+        Weights.
+
+    Returns
+    -------
+    fitted : dict
+        With arrays of their own.
+    """
+    return {"coef_": w.copy(), "model_": model, "_plain": plain}
 
 
 def warn_of_no_loss(estimator, fitted):

@@ -1,5 +1,7 @@
 """Sequence tagging."""
 
+from functools import partial
+
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -241,18 +243,7 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
             block_weights(len(stacked), weight),
         )
 
-        def name_weights(w):
-            blocks = model.layout.split(w)
-            return {
-                "coef_": np.ascontiguousarray(blocks["coef"]),
-                "transitions_": blocks["transitions"].copy(),
-                "start_": blocks["start"].copy(),
-                "end_": blocks["end"].copy(),
-                "classes_": classes,
-                "n_features_in_": n_features,
-                "_allowed": allowed,
-            }
-
+        name_weights = partial(name_chain_weights, model.layout, classes, allowed)
         lam = default_lam(stacked, weight) if self.lam is None else float(self.lam)
         return Binding(problem, model.layout, lam, name_weights, classes)
 
@@ -273,3 +264,34 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
             }
         )
         return model.decoder(stacked, w, self.n_jobs), stacked.offsets
+
+
+def name_chain_weights(layout, classes, allowed, w):
+    """Return fitted attributes by name.
+
+    Parameters
+    ----------
+    layout : WeightLayout
+        Places of the weights.
+    classes : ndarray of shape (n_classes,)
+        The labels.
+    allowed : tuple
+        Allowed transitions and first labels.
+    w : ndarray of shape (n_weights,)
+        Flat weights.
+
+    Returns
+    -------
+    fitted : dict
+        With arrays of their own.
+    """
+    blocks = layout.split(w)
+    return {
+        "coef_": np.array(blocks["coef"], order="C"),
+        "transitions_": blocks["transitions"].copy(),
+        "start_": blocks["start"].copy(),
+        "end_": blocks["end"].copy(),
+        "classes_": classes,
+        "n_features_in_": blocks["coef"].shape[1],
+        "_allowed": allowed,
+    }

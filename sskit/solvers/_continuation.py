@@ -203,15 +203,78 @@ class Continuation:
                     status = Status.CONVERGED
         return status
 
+    def settle(self, gap, *, max_iter=1000):
+        """Go on until the gaps that the steps met say that the gap may be small enough.
+
+        They are stale, hence an estimate; it costs no exact pass. Exact passes that refresh
+        them come every `gap_every` passes.
+
+        Parameters
+        ----------
+        gap : float
+            The largest gap that is small enough, absolute.
+        max_iter : int, default=1000
+            Largest number of further passes (n_blocks visits each).
+
+        Returns
+        -------
+        status : Status
+            Why it stopped.
+        estimate : float
+            Of the gap.
+        """
+        first, status, max_time = self.n_iter, None, self.solver.max_time
+        with Interruption() as interruption:
+            while status is None:
+                estimate = self.run.run_pass()
+                self.n_iter += 1
+                if estimate > gap and (self.n_iter - first) % self.solver.gap_every == 0:
+                    estimate = self.certify().gap
+                if estimate <= gap:
+                    status = Status.CONVERGED
+                elif interruption.requested:
+                    status = Status.INTERRUPTED
+                elif self.n_iter - first >= max_iter:
+                    status = Status.MAX_ITER
+                elif max_time is not None and time.perf_counter() - self.began >= max_time:
+                    status = Status.MAX_TIME
+        return status, estimate
+
     def change_lam(self, lam):
         """Move to another lam; a smaller one keeps w (Osokin et al. 2016, proposition 1).
+
+        Then a block gap grows by (1 - rho) c_i (loss_i - <w, psi_i>) of the block's mix, rho =
+        lam_new / lam_old: the hinge stays, and the mix keeps the share rho of its value.
 
         Parameters
         ----------
         lam : float
             The new lam.
         """
+        rho = lam / self.regularizer.lam
+        if rho < 1.0:
+            mixes = self.evaluator.mixes(self.regularizer.w, self.run.dual)
+            self.run.learn_gaps(np.maximum(self.run.gaps + (1.0 - rho) * mixes, 0.0))
         self.run.change_lam(lam)
+        self.certificate = None
+
+    def rescale(self, lam, gap):
+        """Move to another lam with the dual weights as they are, so that v changes.
+
+        Parameters
+        ----------
+        lam : float
+            The new lam.
+        gap : float
+            To what the block gaps, which nobody knows now, are taken to add up: what the last
+            known ones lack is shared out in proportion to the largest losses.
+        """
+        gaps = self.run.gaps
+        share = max(gap - float(gaps.sum()), 0.0) / (self.unit or 1.0)
+        self.run.learn_gaps(
+            gaps + share * np.asarray(self.problem.block_weight) * self.largest_loss
+        )
+        self.run.rescale(lam)
         self.certificate = None
 
     def save(self):

@@ -1,5 +1,7 @@
 """What runs with a dual point have in common."""
 
+import numpy as np
+
 from sskit.core._dual import DualState
 from sskit.core._snapshot import restore, save
 
@@ -22,6 +24,7 @@ class DualRun:
         self.regularizer = regularizer
         self.averager = averager
         self.dual = DualState(problem)
+        self.gaps = np.full(problem.n_blocks, np.inf)
 
     def weights(self):
         """Return a copy of the current weights."""
@@ -37,6 +40,21 @@ class DualRun:
         """
         self.dual.change_lam(self.problem, self.regularizer, lam)
         self.averager.restart()
+
+    def rescale(self, lam):
+        """Move to another lam with the dual weights as they are; averaging begins anew.
+
+        Parameters
+        ----------
+        lam : float
+            The new lam.
+        """
+        self.regularizer.rescale(lam)
+        self.averager.restart()
+
+    def learn_gaps(self, gaps):
+        """Take over the exact gaps of all blocks, shape (n_blocks,)."""
+        self.gaps[:] = gaps
 
     def save(self):
         """Return the dual point and the average, as arrays that can be pickled."""

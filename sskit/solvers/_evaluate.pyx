@@ -1,11 +1,24 @@
 """Exact passes: the hinges of all blocks at one w, and with them primal and gap."""
 
+import numpy as np
+
 from sskit.core._dual cimport DualState
 from sskit.core._problem cimport Problem
 from sskit.solvers._findings cimport Gaps, Hinges, InexactGaps
 from sskit.solvers._team cimport Team
+from sskit.solvers._visit cimport Visit
 
 from sskit.solvers._team import make_team
+
+
+cdef int evaluate_mixes(
+    Problem problem, Visit visit, DualState dual, const double* w, double* mix
+) except -1 nogil:
+    cdef Py_ssize_t i
+    for i in range(problem.n_blocks):
+        problem.scores_at(i, w, dual.blocks[i].index, dual.blocks[i].n, &visit.theta[0])
+        mix[i] = dual.blocks[i].loss - dual.dot(i, &visit.theta[0])
+    return 0
 
 
 cdef class Evaluator:
@@ -30,7 +43,7 @@ cdef class Evaluator:
         self.team = make_team(problem, n_jobs)
         self.n_calls = 0
 
-    def hinges(self, const double[::1] w, DualState dual=None):
+    def hinges(self, const double[::1] w, DualState dual=None, double loss_weight=1.0):
         """Ask the oracle of every block at w.
 
         Parameters
@@ -40,6 +53,8 @@ cdef class Evaluator:
         dual : DualState, default=None
             The dual point whose gaps are wanted. Where the oracle is not exact its stored planes
             and mixes are compared with the answers.
+        loss_weight : float, default=1.0
+            Factor of the losses; only without `dual`.
 
         Returns
         -------
@@ -56,9 +71,35 @@ cdef class Evaluator:
             findings = Gaps(self.problem, n_blocks, dual)
         else:
             findings = InexactGaps(self.problem, n_blocks, dual)
+        findings.loss_weight = loss_weight
         findings.ask_all()
         self.team.consult(findings, w)
         self.n_calls += n_blocks
         if dual is None:
             return findings.hinges()
         return findings.hinges(), findings.gaps()
+
+    def count(self, Py_ssize_t n_calls):
+        """Add oracle calls that were made for the same purpose elsewhere."""
+        self.n_calls += n_calls
+
+    def mixes(self, const double[::1] w, DualState dual):
+        """Evaluate the mixes of a dual point, without the oracle.
+
+        Parameters
+        ----------
+        w : ndarray of shape (n_weights + LANES,)
+            Padded weights.
+        dual : DualState
+            The dual point.
+
+        Returns
+        -------
+        mix : ndarray of shape (n_blocks,)
+            c_i (loss_i - <w, psi_i>) of each block's mix.
+        """
+        cdef double[::1] mix = np.empty(self.problem.n_blocks)
+        cdef Visit visit = Visit(self.problem)
+        with nogil:
+            evaluate_mixes(self.problem, visit, dual, &w[0], &mix[0])
+        return np.asarray(self.problem.block_weight) * mix

@@ -13,6 +13,7 @@ cdef class Hinges:
 
     cdef Py_ssize_t[::1] block       # (capacity,)
     cdef Py_ssize_t n
+    cdef double loss_weight          # factor of the losses in all questions, one unless set
     cdef double[::1] hinge           # (capacity,) H_i = max_y L_i(y) - <w, psi_i(y)>
 
     # what `visit` has just learnt of block[k]

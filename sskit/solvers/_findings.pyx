@@ -19,6 +19,7 @@ cdef class Hinges:
     def __init__(self, Problem problem, Py_ssize_t capacity):
         self.block = np.zeros(capacity, dtype=np.intp)
         self.hinge = np.zeros(capacity)
+        self.loss_weight = 1.0
 
     def ask_all(self):
         """Make every block a question; there must be room for just these."""

@@ -42,18 +42,15 @@ class BlockCoordinateRun(DualRun):
         self.batches = None
         if batch_size > 1:
             self.batches = Batches(team or Team(problem), self.dual, regularizer, batch_size)
-        if gaps is None:
-            self.gaps = np.full(problem.n_blocks, np.inf)
-        else:
-            self.gaps = gaps.copy()
+        if gaps is not None:
+            self.gaps[:] = gaps
             sampler.set_gaps(self.gaps)
 
     def certify(self, evaluator):
         """Return the certificate of the last iterate, or of the average if that is better."""
         self.dual.rebuild(self.problem, self.regularizer)
         last, gaps = certify_dual_point(self.problem, self.regularizer, self.dual, evaluator)
-        self.gaps[:] = gaps
-        self.sampler.set_gaps(gaps)
+        self.learn_gaps(gaps)
         loss = float(np.dot(self.problem.block_weight, self.dual.losses()))
         average = self.averager.average(self.regularizer, loss)
         if average is None:
@@ -65,6 +62,11 @@ class BlockCoordinateRun(DualRun):
             self.problem, self.regularizer, w_average, dual, evaluator, self.dual
         )
         return averaged if averaged.primal < last.primal else last
+
+    def learn_gaps(self, gaps):
+        """Take over the exact gaps of all blocks."""
+        self.gaps[:] = gaps
+        self.sampler.set_gaps(gaps)
 
 
 class PlainRun(BlockCoordinateRun):
@@ -181,7 +183,10 @@ class ActiveSetRun(BlockCoordinateRun):
     def certify(self, evaluator):
         """Return the certificate of the last iterate, or of the average if that is better."""
         self.state.sum_mixes()
-        certificate = super().certify(evaluator)
-        self.state.total_gap = float(self.gaps.sum())
-        self.slopes[:] = self.gaps
-        return certificate
+        return super().certify(evaluator)
+
+    def learn_gaps(self, gaps):
+        """Take over the exact gaps of all blocks."""
+        super().learn_gaps(gaps)
+        self.state.total_gap = float(np.sum(gaps))
+        self.slopes[:] = gaps

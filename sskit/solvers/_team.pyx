@@ -44,7 +44,7 @@ cdef class Team:
     cdef int ask(self, Hinges findings, const double* w) except -1 nogil:
         cdef Py_ssize_t k
         for k in range(findings.n):
-            self.visit.consult(self.problem, findings.block[k], w, 1.0)
+            self.visit.consult(self.problem, findings.block[k], w, findings.loss_weight)
             findings.record(k, self.problem, self.visit)
         return 0
 
@@ -80,7 +80,8 @@ cdef class Round:
         while self.place.take(&start, &stop):
             for member.at in range(start, stop):
                 member.visit.consult(
-                    member.problem, self.findings.block[member.at], self.w, 1.0
+                    member.problem, self.findings.block[member.at], self.w,
+                    self.findings.loss_weight
                 )
                 self.findings.record(member.at, member.problem, member.visit)
         return 0
@@ -208,7 +209,8 @@ cdef class ForesightTeam(Team):
         self.foresight = foresight
 
     cdef int ask(self, Hinges findings, const double* w) except -1 nogil:
-        if findings.n == 1:
+        # foresight is of whole losses
+        if findings.n == 1 or findings.loss_weight != 1.0:
             return Team.ask(self, findings, w)
         with gil:
             weights = np.empty(self.problem.n_weights)

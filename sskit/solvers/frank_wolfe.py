@@ -1,7 +1,5 @@
 """Batch Frank-Wolfe."""
 
-import numpy as np
-
 from sskit.solvers import _frank_wolfe
 from sskit.solvers._averager import Averager
 from sskit.solvers._certify import certify_dual_point
@@ -106,7 +104,6 @@ class FrankWolfeRun(DualRun):
         self.visit = Visit(problem)
         self.n_oracle_calls = 0
         self.corners = _frank_wolfe.Corners(problem)
-        self.gaps = np.empty(problem.n_blocks)
 
     def run_pass(self):
         """Take one step on all blocks; return the gap before it."""

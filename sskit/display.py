@@ -1,0 +1,253 @@
+"""Pictures of fitted models: objects that hold numbers and draw them."""
+
+import numpy as np
+
+__all__ = ["RegularizationPathDisplay"]
+
+PANELS = {
+    "score": "test score",
+    "gap": "duality gap",
+    "norm": "norm of the weights",
+    "planes": "support planes",
+}
+
+
+class RegularizationPathDisplay:
+    """What a regularisation path looks like against lam.
+
+    Draw it with `from_estimator`.
+
+    Parameters
+    ----------
+    lams : ndarray of shape (J,)
+        Breakpoints, falling.
+    lam_end : float
+        The smallest lam that is drawn.
+    gap_lams, gaps : ndarray of shape (N,)
+        Bounds of the gap, absolute, at as many lam as make a smooth curve.
+    max_gap : float
+        Largest gap within a piece, absolute.
+    norms : ndarray of shape (J,)
+        Norms of the weights of the pieces.
+    n_support_planes : ndarray of shape (J,)
+        Numbers of planes with dual weight.
+    score_lams, scores, score_stds : ndarray of shape (M,), default=None
+        Mean and standard deviation over the folds of the test score, from this lam down to the
+        next one; None if there was no cross-validation.
+    chosen : float, default=None
+        The chosen lam, to be marked.
+    certified : bool, default=True
+        Whether the gaps are proofs; else the picture says that the path is heuristic.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure.
+    axes_ : dict of str to matplotlib Axes
+        The axes by panel: "score", "gap", "norm", "planes".
+    lines_ : dict of str to matplotlib Line2D
+        The line of each panel.
+    band_ : matplotlib artist or None
+        The band around the score.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sskit import RegularizationPath, StructSVMClassifier
+    >>> from sskit.display import RegularizationPathDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.01, cv=3)
+    >>> display = RegularizationPathDisplay.from_estimator(path.fit(X, y))
+    >>> sorted(display.axes_)
+    ['gap', 'norm', 'planes', 'score']
+    """
+
+    def __init__(
+        self,
+        *,
+        lams,
+        lam_end,
+        gap_lams,
+        gaps,
+        max_gap,
+        norms,
+        n_support_planes,
+        score_lams=None,
+        scores=None,
+        score_stds=None,
+        chosen=None,
+        certified=True,
+    ):
+        self.lams = lams
+        self.lam_end = lam_end
+        self.gap_lams = gap_lams
+        self.gaps = gaps
+        self.max_gap = max_gap
+        self.norms = norms
+        self.n_support_planes = n_support_planes
+        self.score_lams = score_lams
+        self.scores = scores
+        self.score_stds = score_stds
+        self.chosen = chosen
+        self.certified = certified
+
+    @classmethod
+    def from_estimator(cls, path, *, panels=None, axes=None, **line_options):
+        """Draw a fitted path.
+
+        Parameters
+        ----------
+        path : RegularizationPath
+            Fitted.
+        panels, axes, **line_options : object
+            See `plot`.
+
+        Returns
+        -------
+        display : RegularizationPathDisplay
+            With what was drawn.
+        """
+        results = getattr(path, "cv_results_", None)
+        scores = {}
+        if results is not None:
+            scores = {
+                "score_lams": np.asarray(results["param_lam"]),
+                "scores": results["mean_test_score"],
+                "score_stds": results["std_test_score"],
+                "chosen": path.best_lam_,
+            }
+        # a last piece that serves all lam is drawn down to a tenth of its breakpoint
+        lam_end = max(path.lam_end_, 0.1 * path.lams_[-1])
+        gap_lams = within_pieces(path.lams_, lam_end)
+        display = cls(
+            lams=path.lams_,
+            lam_end=lam_end,
+            gap_lams=gap_lams,
+            gaps=np.array([path.gap_at(lam) for lam in gap_lams]),
+            max_gap=path.max_gap_,
+            norms=np.linalg.norm(path.coefs_, axis=1),
+            n_support_planes=path.n_support_planes_,
+            certified=path.certified_,
+            **scores,
+        )
+        return display.plot(panels=panels, axes=axes, **line_options)
+
+    def plot(self, *, panels=None, axes=None, **line_options):
+        """Draw the panels side by side.
+
+        Parameters
+        ----------
+        panels : sequence of {"score", "gap", "norm", "planes"}, default=None
+            Which, in this order. None means all for which there are numbers.
+        axes : sequence of matplotlib Axes, default=None
+            One for each panel. None makes a figure.
+        **line_options : object
+            Handed on to matplotlib for all lines.
+
+        Returns
+        -------
+        self : RegularizationPathDisplay
+            The display.
+
+        Raises
+        ------
+        ValueError
+            If a panel is unknown or has no numbers, or if there are not as many axes.
+        """
+        panels = self._check_panels(panels)
+        self.axes_ = dict(zip(panels, row_of_axes(len(panels), axes), strict=True))
+        self.figure_ = next(iter(self.axes_.values())).figure
+        self.lines_, self.band_ = {}, None
+        for panel, ax in self.axes_.items():
+            x, y = getattr(self, f"_{panel}")()
+            (self.lines_[panel],) = ax.plot(x, y, **({"color": "tab:blue"} | line_options))
+            ax.set(xscale="log", xlabel="lam", ylabel=PANELS[panel])
+            if not ax.xaxis_inverted():
+                ax.invert_xaxis()
+            if self.chosen is not None:
+                ax.axvline(self.chosen, color="tab:orange", linestyle="--", zorder=1)
+        if "score" in self.axes_:
+            x, low = steps(self.score_lams, self.scores - self.score_stds, self._lowest())
+            _, high = steps(self.score_lams, self.scores + self.score_stds, self._lowest())
+            self.band_ = self.axes_["score"].fill_between(
+                x, low, high, color=self.lines_["score"].get_color(), alpha=0.2, linewidth=0
+            )
+        if "gap" in self.axes_:
+            self.axes_["gap"].axhline(self.max_gap, color="gray", linestyle=":", zorder=1)
+            self.axes_["gap"].set_ylim(0.0, None)
+            if not self.certified:
+                self.axes_["gap"].set_title("heuristic path")
+        if "norm" in self.axes_:
+            self.axes_["norm"].set_yscale("log")
+        return self
+
+    def _check_panels(self, panels):
+        """Return the names of the panels to draw."""
+        available = [name for name in PANELS if name != "score" or self.scores is not None]
+        if panels is None:
+            return available
+        for name in panels:
+            if name not in available:
+                raise ValueError(
+                    f"panels must hold names of {', '.join(map(repr, available))}, got {name!r}"
+                    + ("; scores need cv" if name == "score" else "")
+                )
+        return list(panels)
+
+    def _lowest(self):
+        """Return the lam at which steps of scores end."""
+        return min(self.lam_end, self.score_lams[-1])
+
+    def _score(self):
+        return steps(self.score_lams, self.scores, self._lowest())
+
+    def _gap(self):
+        return self.gap_lams, self.gaps
+
+    def _norm(self):
+        return steps(self.lams, self.norms, self.lam_end)
+
+    def _planes(self):
+        return steps(self.lams, self.n_support_planes, self.lam_end)
+
+
+def within_pieces(lams, end, n=20):
+    """Return n values of lam for each piece, from its breakpoint to just above the next."""
+    ends = np.append(lams[1:] * (1.0 + 1e-9), end)
+    return np.geomspace(lams, ends, n, axis=1).ravel()
+
+
+def steps(lams, values, end):
+    """Return the corners of a step function of falling lam, which ends at `end`."""
+    ends = np.append(lams[1:], min(end, lams[-1]))
+    return np.column_stack([lams, ends]).ravel(), np.repeat(values, 2)
+
+
+def row_of_axes(n, axes=None):
+    """Return n axes side by side, in a new figure unless they are given.
+
+    Parameters
+    ----------
+    n : int
+        Number of axes.
+    axes : matplotlib Axes or sequence of them, default=None
+        Axes to draw on.
+
+    Returns
+    -------
+    axes : list of matplotlib Axes
+        Those given, or new ones.
+
+    Raises
+    ------
+    ValueError
+        If axes were given, but not n of them.
+    """
+    import matplotlib.pyplot as plt
+
+    if axes is None:
+        _, axes = plt.subplots(1, n, figsize=(3.2 * n, 3.0), layout="constrained", squeeze=False)
+    axes = list(np.ravel(axes))
+    if len(axes) != n:
+        raise ValueError(f"axes must hold {n} axes, one for each panel, got {len(axes)}")
+    return axes

@@ -1,0 +1,190 @@
+"""The models of a path: which weights serve which lam, and how good they are."""
+
+import numbers
+
+import numpy as np
+from sklearn.metrics import check_scoring
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from sskit.estimators._path_tracing import fitted_model
+
+
+class PathModels:
+    """The models of a fitted `RegularizationPath`, by lam."""
+
+    def coef_at(self, lam):
+        """Return the weights that serve one lam.
+
+        Parameters
+        ----------
+        lam : float
+            At least `lam_end_`.
+
+        Returns
+        -------
+        w : ndarray of shape (n_weights,)
+            Flat weights.
+
+        Raises
+        ------
+        ValueError
+            If the path ends before this lam.
+        """
+        lam = self._check_lam(lam)
+        return weights_at(lam, self.lams_, self.coefs_, self._origin)[0]
+
+    def gap_at(self, lam):
+        """Return by how much the objective of these weights exceeds the optimum at most.
+
+        Parameters
+        ----------
+        lam : float
+            At least `lam_end_`.
+
+        Returns
+        -------
+        gap : float
+            Absolute. A proof if `certified_`, else an estimate.
+        """
+        lam = self._check_lam(lam)
+        if lam >= self.lams_[0]:
+            return float(self.dual_gaps_[0] * self.lams_[0] / lam)
+        j = weights_at(lam, self.lams_, self.coefs_, self._origin)[1]
+        last = j == len(self.lams_) - 1
+        end, gap_end = (
+            (self.lam_end_, self._gap_end) if last else (self.lams_[j + 1], self.max_gap_)
+        )
+        share = (self.lams_[j] - lam) / (self.lams_[j] - end)
+        return float((1.0 - share) * self.dual_gaps_[j] + share * gap_end)
+
+    def estimator_at(self, lam):
+        """Return a fitted estimator with the weights that serve one lam.
+
+        Parameters
+        ----------
+        lam : float
+            At least `lam_end_`.
+
+        Returns
+        -------
+        estimator : estimator
+            A clone. Its ``dual_gap_`` is that of `gap_at`; of the attributes that tell of the
+            course of a fit it has ``solver_``, ``n_iter_`` and ``n_oracle_calls_``, those of the
+            path until this model was found.
+        """
+        lam = self._check_lam(lam)
+        w, j = weights_at(lam, self.lams_, self.coefs_, self._origin)
+        return fitted_model(
+            *self._template,
+            w,
+            lam,
+            dual_gap_=self.gap_at(lam),
+            certified_=self.certified_,
+            n_iter_=int(self.n_iter_[j]),
+            n_oracle_calls_=int(self.n_oracle_calls_[j]),
+        )
+
+    def predict(self, X, lam=None):
+        """Predict with the model of one lam.
+
+        Parameters
+        ----------
+        X : object
+            What the estimator takes.
+        lam : float, default=None
+            None means `best_estimator_`, if there is one, else `lam_`.
+
+        Returns
+        -------
+        y : object
+            What the estimator predicts.
+        """
+        return self._model(lam).predict(X)
+
+    @available_if(lambda self: hasattr(self.estimator, "decision_function"))
+    def decision_function(self, X, lam=None):
+        """Return the scores of the model of one lam.
+
+        Parameters
+        ----------
+        X : object
+            What the estimator takes.
+        lam : float, default=None
+            As for `predict`.
+
+        Returns
+        -------
+        scores : object
+            What the estimator returns.
+        """
+        return self._model(lam).decision_function(X)
+
+    def score(self, X, y, lam=None):
+        """Score the model of one lam.
+
+        Parameters
+        ----------
+        X, y : object
+            What the estimator takes.
+        lam : float, default=None
+            As for `predict`.
+
+        Returns
+        -------
+        score : float
+            By `scoring`, or of the estimator.
+        """
+        return float(check_scoring(self.estimator, self.scoring)(self._model(lam), X, y))
+
+    def _model(self, lam):
+        """Return the fitted estimator of one lam, or the one that was chosen."""
+        check_is_fitted(self)
+        if lam is None and hasattr(self, "best_estimator_"):
+            return self.best_estimator_
+        return self.estimator_at(self.lam_ if lam is None else lam)
+
+    def _check_lam(self, lam):
+        """Return a lam that the path serves, as a float."""
+        check_is_fitted(self)
+        number = isinstance(lam, numbers.Real) and not isinstance(lam, bool)
+        if not number or not 0 < lam < np.inf:
+            raise ValueError(f"lam must be a positive finite number, got {lam!r}")
+        if lam < self.lam_end_:
+            raise ValueError(
+                f"lam={lam:g} is below the end of the path, {self.lam_end_:.6g}; fit it with a "
+                "smaller lam_min, or more max_breakpoints or max_iter"
+            )
+        return float(lam)
+
+
+def weights_at(lam, lams, coefs, origin):
+    """Return the weights that serve one lam.
+
+    Parameters
+    ----------
+    lam : float
+        At least the end of the path.
+    lams : ndarray of shape (J,)
+        Breakpoints, falling.
+    coefs : ndarray of shape (J, n_weights)
+        Weights of the pieces.
+    origin : ndarray of shape (n_weights,)
+        Weights of infinite lam.
+
+    Returns
+    -------
+    w : ndarray of shape (n_weights,)
+        Of its own.
+    j : int
+        Number of the piece.
+    """
+    j = piece_of(lam, lams)
+    if lam <= lams[0]:
+        return coefs[j].copy(), j
+    return origin + lams[0] / lam * (coefs[0] - origin), 0
+
+
+def piece_of(lam, lams):
+    """Return the number of the piece, of falling breakpoints, that serves lam (or each lam)."""
+    return np.maximum(np.searchsorted(-np.asarray(lams), -np.asarray(lam), "right") - 1, 0)

@@ -1,0 +1,165 @@
+"""From one breakpoint of a path to the next."""
+
+import numpy as np
+from scipy.optimize import brentq
+
+# Ends of pieces are computed for an excess that is smaller by this share: rounding.
+ROUNDING = 1e-9
+
+
+class ExcessInduction:
+    r"""The induction step of Osokin et al. 2016 (proposition 1, equation 13).
+
+    For :math:`\lambda' = \rho \lambda`, :math:`\rho < 1`, every plane but the truth keeps the share
+    rho of its dual weight. Then v stays, so w does, and with :math:`\ell = \sum_i c_i \langle
+    \alpha_i, L_i \rangle` the gap becomes
+
+    .. math::
+        \text{gap} + (1 - \rho) \Delta, \qquad \Delta = \ell - \lambda \langle v, w \rangle .
+
+    Nothing here asks that w be v or that block weights be equal, so it holds with bounds on the
+    weights and with sample weights too. The gap of each block is known without the oracle.
+    """
+
+    def reach(self, regularizer, loss, excess):
+        """Return the smallest rho down to which the gap grows by at most `excess`.
+
+        Parameters
+        ----------
+        regularizer : Regularizer
+            Holds lam, v and w.
+        loss : float
+            The mean loss of the planes, l above.
+        excess : float
+            Positive, absolute.
+
+        Returns
+        -------
+        rho : float
+            At least 0; 0 if w serves all smaller lam.
+        """
+        w, v = regularizer.coef(), np.asarray(regularizer.v)[: regularizer.n_weights]
+        delta = loss - regularizer.lam * float(v @ w)
+        excess *= 1.0 - ROUNDING
+        return 0.0 if delta <= excess else 1.0 - excess / delta
+
+    def move(self, continuation, lam, gap):
+        """Let a continuation go on at a smaller lam.
+
+        Parameters
+        ----------
+        continuation : Continuation
+            The run.
+        lam : float
+            The next breakpoint.
+        gap : float
+            Largest gap of the path, absolute; not used, the gaps follow by themselves.
+        """
+        continuation.change_lam(lam)
+
+
+class LongInduction(ExcessInduction):
+    r"""Longer steps: the better of proposition 1 and of dual weights that stay.
+
+    With the dual weights as they are, v becomes :math:`v / \rho`. That is a dual point at
+    :math:`\lambda'`, and w need not belong to it to be judged by it: without a box
+
+    .. math::
+        P_{\lambda'}(w) - D_{\lambda'} = \text{gap} + \tfrac{\lambda}{2} \|w\|^2
+        \tfrac{(1 - \rho)^2}{\rho},
+
+    which grows with the square of the step only. Like the bound of proposition 1 it is convex in
+    :math:`\lambda'`, for P is linear and D concave: what holds at both ends of a piece holds
+    within, and below the straight line between them. The longer of the two steps is taken, and
+    the run goes on from the point that allowed it, the one with the higher dual objective there.
+    """
+
+    def reach(self, regularizer, loss, excess):
+        """Return the smallest rho down to which one of the bounds grows by at most `excess`.
+
+        Parameters
+        ----------
+        regularizer : Regularizer
+            Holds lam, v and w.
+        loss : float
+            The mean loss of the planes.
+        excess : float
+            Positive, absolute.
+
+        Returns
+        -------
+        rho : float
+            At least 0; 0 if w serves all smaller lam.
+        """
+        shrunk = super().reach(regularizer, loss, excess)
+        if shrunk == 0.0:
+            return 0.0
+        excess *= 1.0 - ROUNDING
+        find = reach_in_a_box if regularizer.bounded else reach_without_bounds
+        kept = find(regularizer, excess)
+        self.keep = kept < shrunk
+        return min(kept, shrunk)
+
+    def move(self, continuation, lam, gap):
+        """Let a continuation go on at a smaller lam.
+
+        Parameters
+        ----------
+        continuation : Continuation
+            The run.
+        lam : float
+            The next breakpoint.
+        gap : float
+            Largest gap of the path, absolute: where the dual weights stay, block gaps are not
+            known, and taken to add up to that until the blocks are visited.
+        """
+        if self.keep:
+            continuation.rescale(lam, gap)
+        else:
+            super().move(continuation, lam, gap)
+
+
+def reach_without_bounds(regularizer, excess):
+    r"""Return the root rho < 1 of :math:`\tfrac{\lambda}{2} \|w\|^2 (1 - \rho)^2 = \rho` excess."""
+    w = regularizer.coef()
+    sqnorm = regularizer.lam * float(w @ w)
+    if sqnorm == 0.0:
+        return 0.0
+    share = excess / sqnorm
+    # 1 + share - sqrt((1 + share)^2 - 1), without cancellation
+    return 1.0 / (1.0 + share + np.sqrt(share * (share + 2.0)))
+
+
+def reach_in_a_box(regularizer, excess):
+    """Return the smallest rho at which P(w) - D exceeds the gap by `excess`, the weights clipped.
+
+    Parameters
+    ----------
+    regularizer : BoxRegularizer
+        Holds lam, v and w.
+    excess : float
+        Positive, absolute.
+
+    Returns
+    -------
+    rho : float
+        Positive, below 1.
+    """
+    w, v = regularizer.coef(), np.array(regularizer.v)[: regularizer.n_weights]
+    sqnorm, conjugate = 0.5 * float(w @ w), float(v @ w) - 0.5 * float(w @ w)
+
+    def growth(rho):
+        far = regularizer.image(v / rho)
+        # rho times the conjugate of ||w||^2 / 2 on the box, at v / rho
+        dual = float(v @ far) - 0.5 * rho * float(far @ far)
+        return regularizer.lam * (dual - conjugate - (1.0 - rho) * sqnorm) - excess
+
+    smallest = 0.5
+    while growth(smallest) <= 0.0:
+        smallest *= 0.5
+        if smallest < np.finfo(float).eps:
+            return smallest
+    return brentq(growth, smallest, 1.0)
+
+
+INDUCTIONS = {"long": LongInduction, "excess": ExcessInduction}

@@ -1,0 +1,202 @@
+"""The approximate regularisation path: models that serve all lam, with a certificate."""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from sskit.solvers._corners import assign_corners
+from sskit.solvers._induction import INDUCTIONS
+from sskit.solvers._solution import Status
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One model of a path, with the lam that it serves.
+
+    Attributes
+    ----------
+    lam : float
+        The largest lam of the piece; the first one serves larger lam too.
+    lam_end : float
+        The smallest, the next breakpoint; 0 if the model serves all smaller lam.
+    w : ndarray of shape (n_weights,)
+        The weights.
+    gap, gap_end : float
+        Bounds of the suboptimality at lam and at lam_end, absolute; between them it is at most
+        what the straight line says. Estimates only, if the path is heuristic.
+    hinge : float
+        sum_i c_i H_i(w): the objective is lam / 2 ||w||^2 more.
+    n_support_planes : int
+        Planes with weight, those of the truth aside.
+    n_iter, n_oracle_calls : int
+        Passes and oracle calls from the beginning of the path.
+    time : float
+        Seconds from the beginning of the path.
+    """
+
+    lam: float
+    lam_end: float
+    w: np.ndarray
+    gap: float
+    gap_end: float
+    hinge: float
+    n_support_planes: int
+    n_iter: int
+    n_oracle_calls: int
+    time: float
+
+
+class PathTracer:
+    r"""Trace the path of a problem, from large lam to small (Osokin et al. 2016, algorithm 7).
+
+    *Start* (algorithm 6). At infinite lam the weights are :math:`w_0`, the point of the box
+    that is nearest to zero. Every block gets the plane that its oracle finds there; with
+    :math:`\tilde\psi = \sum_i c_i \psi_i` of these planes :math:`v = \tilde\psi / \lambda`, and as
+    long as no further bound is met :math:`w = w_0 + p / \lambda`, where p is
+    :math:`\tilde\psi` without the coordinates that a bound holds at :math:`w_0`. As the maximum of
+    a sum is at most the sum of the maxima,
+
+    .. math::
+        \text{gap} \le \tfrac{1}{\lambda} \Big( \langle p, \tilde\psi \rangle + \sum_i c_i \max_y
+        -\langle p, \psi_i(y) \rangle \Big),
+
+    so lam_1, which makes that kappa eps, and every larger lam are served. In
+    :math:`1 / \lambda` the gap there is convex and zero at zero: at lam it is at most
+    :math:`\tfrac{\lambda_1}{\lambda}` of what it is at lam_1.
+
+    *Induction.* The model of a breakpoint serves all lam down to the next one, see
+    `ExcessInduction` and `LongInduction`; there the run goes on until the gap is kappa eps. For
+    lam to zero the gap of proposition 1 tends to :math:`\sum_i c_i H_i(w)`: when that is at most
+    eps, w serves all smaller lam and the path ends.
+
+    Parameters
+    ----------
+    continuation : Continuation
+        A new one, of a solver that keeps a dual point and returns its last iterate.
+    eps : float
+        Largest gap of the models, in units of P(0).
+    kappa : float
+        Share of eps to which the model of a breakpoint is solved; below 1.
+    induction : {"long", "excess"}, default="long"
+        The induction step.
+    exact : bool, default=True
+        Whether the gap at each breakpoint is from an exact pass. If not, it is the sum of the
+        block gaps that the steps met: the path is heuristic.
+    lam_min : float, default=0.0
+        Where to end at the latest; a piece that reaches below it is the last one.
+    max_breakpoints : int, default=None
+        Largest number of pieces. None means no limit.
+    max_iter : int, default=1000
+        Largest number of passes at a breakpoint.
+
+    Attributes
+    ----------
+    origin : ndarray of shape (n_weights,)
+        w_0, the model of infinite lam.
+    status : Status
+        Why the last breakpoint ended; other than CONVERGED if it cut the path short.
+    """
+
+    def __init__(
+        self,
+        continuation,
+        *,
+        eps,
+        kappa,
+        induction="long",
+        exact=True,
+        lam_min=0.0,
+        max_breakpoints=None,
+        max_iter=1000,
+    ):
+        self.continuation = continuation
+        self.largest = eps * continuation.unit
+        self.target = kappa * self.largest
+        self.induction = INDUCTIONS[induction]()
+        self.descend = self.descend_exactly if exact else self.descend_by_estimate
+        self.lam_min = lam_min
+        self.max_breakpoints = max_breakpoints
+        self.max_iter = max_iter
+        self.origin = continuation.regularizer.coef()
+        self.status = Status.CONVERGED
+
+    def __iter__(self):
+        """Yield the pieces, from the largest lam on; each is computed when it is asked for."""
+        n_pieces, gap = 0, self.start()
+        while gap < self.largest or n_pieces == 0:
+            piece = self.piece(gap)
+            yield piece
+            n_pieces += 1
+            if (
+                piece.lam_end <= self.lam_min
+                or self.status is not Status.CONVERGED
+                or n_pieces == self.max_breakpoints
+            ):
+                return
+            self.induction.move(self.continuation, piece.lam_end, self.largest)
+            self.status, gap = self.descend()
+
+    def start(self):
+        """Move to lam_1; return the gap there (algorithm 6)."""
+        continuation = self.continuation
+        problem, regularizer = continuation.problem, continuation.regularizer
+        evaluator, dual = continuation.evaluator, continuation.run.dual
+        assign_corners(problem, dual, regularizer.padded(self.origin), evaluator)
+        regularizer.rescale(1.0)
+        dual.rebuild(problem, regularizer)
+        v, origin = np.array(regularizer.v)[: problem.n_weights], self.origin
+        lower, upper = regularizer.box()
+        # coordinates that can leave the origin towards v, and the lam at which one more bound
+        # is met: until then w = origin + p / lam
+        free = (origin == 0) & np.where(v > 0, upper > 0, lower < 0)
+        p = np.where(free, v, 0.0)
+        met = np.where(free, np.where(v > 0, upper, lower), origin)
+        bound_met = np.divide(v, met, out=np.zeros(len(v)), where=(met != 0) & np.isfinite(met))
+        hinges = evaluator.hinges(regularizer.padded(p), loss_weight=0.0)
+        bound = float(p @ v) + float(np.dot(problem.block_weight, hinges))
+        lam = max(float(bound_met.max(initial=0.0)), bound / self.target if bound else 0.0)
+        regularizer.rescale(lam if lam > 0 else 1.0)
+        return continuation.certify().gap
+
+    def descend_exactly(self):
+        """Lower the gap at the present lam to kappa eps; return (status, gap)."""
+        status = self.continuation.reach(self.target, max_iter=self.max_iter)
+        return status, self.continuation.certificate.gap
+
+    def descend_by_estimate(self):
+        """Lower the sum of the gaps met to kappa eps; return (status, that sum)."""
+        return self.continuation.settle(self.target, max_iter=self.max_iter)
+
+    def piece(self, gap):
+        """Return the model of the present lam and what it serves.
+
+        Parameters
+        ----------
+        gap : float
+            At the present lam.
+
+        Returns
+        -------
+        piece : Piece
+            Of arrays of its own.
+        """
+        continuation = self.continuation
+        problem, regularizer = continuation.problem, continuation.regularizer
+        dual, lam = continuation.run.dual, regularizer.lam
+        loss = float(np.dot(problem.block_weight, dual.losses()))
+        w = regularizer.coef()
+        hinge = gap + loss - lam * float(np.asarray(regularizer.v)[: len(w)] @ w)
+        rho = self.induction.reach(regularizer, loss, max(self.largest - gap, 0.0))
+        return Piece(
+            lam=lam,
+            lam_end=rho * lam,
+            w=w,
+            gap=gap,
+            gap_end=min(hinge, self.largest) if rho == 0.0 else self.largest,
+            hinge=hinge,
+            n_support_planes=dual.n_support_planes(problem),
+            n_iter=continuation.n_iter,
+            n_oracle_calls=continuation.n_oracle_calls,
+            time=time.perf_counter() - continuation.began,
+        )

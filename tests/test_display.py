@@ -1,0 +1,90 @@
+"""Displays: the numbers drawn are those of the estimator."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from sskit import RegularizationPath, StructSVMClassifier
+from sskit.display import RegularizationPathDisplay, steps
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("agg")
+plt = pytest.importorskip("matplotlib.pyplot")
+
+
+@pytest.fixture(autouse=True)
+def close():
+    yield
+    plt.close("all")
+
+
+def fit(**options):
+    X, y = load_iris(return_X_y=True)
+    estimator = StructSVMClassifier(random_state=0)
+    return RegularizationPath(estimator, lam_min=0.01, **options).fit(X / 8, y)
+
+
+def test_panels_show_the_path():
+    path = fit(cv=3)
+    display = RegularizationPathDisplay.from_estimator(path)
+    assert list(display.axes_) == ["score", "gap", "norm", "planes"]
+    assert len(display.figure_.axes) == 4
+    x, y = display.lines_["score"].get_data()
+    np.testing.assert_array_equal(x[::2], path.cv_results_["param_lam"])
+    np.testing.assert_array_equal(y[::2], path.cv_results_["mean_test_score"])
+    np.testing.assert_array_equal(y[1::2], y[::2])  # steps
+    x, y = display.lines_["gap"].get_data()
+    np.testing.assert_allclose(x[::20], path.lams_)
+    np.testing.assert_allclose(y[::20], path.dual_gaps_)
+    np.testing.assert_allclose(y[19:-1:20], path.max_gap_, rtol=1e-6)
+    np.testing.assert_array_equal(y, [path.gap_at(lam) for lam in x])
+    _, y = display.lines_["norm"].get_data()
+    np.testing.assert_allclose(y[::2], np.linalg.norm(path.coefs_, axis=1))
+    _, y = display.lines_["planes"].get_data()
+    np.testing.assert_array_equal(y[::2], path.n_support_planes_)
+    for ax in display.axes_.values():
+        assert ax.xaxis_inverted()
+        assert ax.get_xscale() == "log"
+        assert any(np.all(np.asarray(line.get_xdata()) == path.best_lam_) for line in ax.lines)
+    low, high = display.band_.get_paths()[0].get_extents().intervaly
+    results = path.cv_results_
+    assert low == pytest.approx((results["mean_test_score"] - results["std_test_score"]).min())
+    assert high == pytest.approx((results["mean_test_score"] + results["std_test_score"]).max())
+
+
+def test_without_cross_validation_there_are_no_scores():
+    path = fit()
+    display = RegularizationPathDisplay.from_estimator(path, color="black")
+    assert list(display.axes_) == ["gap", "norm", "planes"]
+    assert display.lines_["norm"].get_color() == "black"
+    assert display.band_ is None
+    with pytest.raises(ValueError, match="got 'score'; scores need cv"):
+        display.plot(panels=["score"])
+    with pytest.raises(ValueError, match="'gap', 'norm', 'planes', got 'loss'"):
+        display.plot(panels=["loss"])
+
+
+def test_own_axes_and_panels():
+    path = fit()
+    _, axes = plt.subplots(1, 2)
+    display = RegularizationPathDisplay.from_estimator(path, panels=["norm", "gap"], axes=axes)
+    assert display.axes_["norm"] is axes[0]
+    assert display.axes_["gap"] is axes[1]
+    assert display.figure_ is axes[0].figure
+    assert display.axes_["gap"].get_title() == ""
+    display = RegularizationPathDisplay.from_estimator(path, panels=["norm"], axes=axes[0])
+    assert list(display.axes_) == ["norm"]
+    assert axes[0].xaxis_inverted()  # still
+    with pytest.raises(ValueError, match="axes must hold 1 axes, .* got 2"):
+        display.plot(panels=["gap"], axes=axes)
+
+
+def test_heuristic_paths_are_named():
+    display = RegularizationPathDisplay.from_estimator(fit(exact=False))
+    assert display.axes_["gap"].get_title() == "heuristic path"
+
+
+def test_steps():
+    x, y = steps(np.array([4.0, 2.0]), np.array([1, 3]), 0.5)
+    np.testing.assert_array_equal(x, [4.0, 2.0, 2.0, 0.5])
+    np.testing.assert_array_equal(y, [1, 1, 3, 3])

@@ -1,7 +1,7 @@
 """Data to try the estimators on: made on the spot, or loaded from files."""
 
+from sskit.datasets._home import get_data_home
 from sskit.datasets._loaders import (
-    get_data_home,
     load_conll2000,
     load_ocr_letters,
     load_usps,

@@ -8,14 +8,19 @@ from sskit.datasets._loaders import (
     load_wsj_pos,
 )
 from sskit.datasets._makers import make_chains, make_digit_strings, make_multiclass
+from sskit.datasets._photos import load_msrc, load_weizmann_horses
+from sskit.datasets._views import make_segmentation_images
 
 __all__ = [
     "get_data_home",
     "load_conll2000",
+    "load_msrc",
     "load_ocr_letters",
     "load_usps",
+    "load_weizmann_horses",
     "load_wsj_pos",
     "make_chains",
     "make_digit_strings",
     "make_multiclass",
+    "make_segmentation_images",
 ]

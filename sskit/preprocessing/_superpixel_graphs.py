@@ -9,7 +9,6 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, check_memory
 
 from sskit.preprocessing._graph_features import make_graph
-from sskit.preprocessing._images import check_images
 from sskit.preprocessing._parameters import check_etas, check_parameters
 from sskit.preprocessing._regions import slic_segments
 from sskit.preprocessing._words import (
@@ -19,6 +18,7 @@ from sskit.preprocessing._words import (
     lab_colors,
     learn_words,
 )
+from sskit.utils._images import check_images
 
 
 # No set_output: a graph is not a data frame.

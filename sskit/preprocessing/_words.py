@@ -12,7 +12,7 @@ from sklearn.cluster import MiniBatchKMeans
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.parallel import Parallel, delayed
 
-from sskit.preprocessing._images import as_rgb
+from sskit.utils._images import as_rgb
 
 _ORIENTATIONS = 8
 _CELLS = 4

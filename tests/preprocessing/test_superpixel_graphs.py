@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_html_repr, get_tags
 
 from sskit.preprocessing import SuperpixelGraph, SuperpixelGraphs
-from sskit.preprocessing._images import as_rgb
+from sskit.utils._images import as_rgb
 
 SIZES = [(24, 30), (20, 36), (30, 22), (25, 25)]
 SMALL = {"n_segments": 12, "n_color_words": 6, "n_texture_words": 5, "position_grid": 2}

@@ -5,13 +5,15 @@ import numpy as np
 _EXPECTED = "(H, W) or (H, W, 3)"
 
 
-def check_images(X):
+def check_images(X, name="X"):
     """Return a list of images of which every one can be turned into RGB.
 
     Parameters
     ----------
     X : sequence of n array-likes, or ndarray of shape (n, H, W) or (n, H, W, 3)
         Unsigned integers, or floats from 0 to 1; sizes may differ.
+    name : str, default="X"
+        What errors call `X`.
 
     Returns
     -------
@@ -26,18 +28,18 @@ def check_images(X):
         If there is no image, or one has a wrong shape or values out of range.
     """
     if not isinstance(X, (list, tuple, np.ndarray)):
-        raise TypeError(f"X must be a list of images or an array, got {type(X).__name__}")
+        raise TypeError(f"{name} must be a list of images or an array, got {type(X).__name__}")
     if isinstance(X, np.ndarray) and X.dtype != object:
         if X.ndim not in (3, 4):
             raise ValueError(
-                f"X must be a list of images or an array of shape (n, H, W) or (n, H, W, 3), "
+                f"{name} must be a list of images or an array of shape (n, H, W) or (n, H, W, 3), "
                 f"got shape {X.shape}"
             )
         if X.ndim == 3 and X.shape[2] == 3 and len(X) > 0:
-            raise ValueError(f"X has shape {X.shape}, that of one image: put it into a list")
+            raise ValueError(f"{name} has shape {X.shape}, that of one image: put it into a list")
     if len(X) == 0:
-        raise ValueError("Found array with 0 sample(s): X must hold at least one image")
-    return [_check_image(image, f"X[{i}]") for i, image in enumerate(X)]
+        raise ValueError(f"Found array with 0 sample(s): {name} must hold at least one image")
+    return [_check_image(image, f"{name}[{i}]") for i, image in enumerate(X)]
 
 
 def as_rgb(image):

@@ -270,7 +270,6 @@ class SuperpixelGraphs(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
         tags.input_tags.three_d_array = True
-        tags.non_deterministic = True
         return tags
 
     def _describe_texture(self):

@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.utils import estimator_html_repr, get_tags
+from sklearn.utils import estimator_checks, estimator_html_repr, get_tags
 
 from sskit.preprocessing import SuperpixelGraph, SuperpixelGraphs
 from sskit.utils._images import as_rgb
@@ -299,6 +299,26 @@ def test_is_an_estimator(fitted, graphs):
     assert_same_graphs(pickle.loads(pickle.dumps(fitted)).transform(IMAGES), graphs)
     with config_context(transform_output="pandas"):
         assert_same_graphs(fitted.transform(IMAGES), graphs)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        estimator_checks.check_estimator_cloneable,
+        estimator_checks.check_estimator_repr,
+        estimator_checks.check_estimator_tags_renamed,
+        estimator_checks.check_get_params_invariance,
+        estimator_checks.check_mixin_order,
+        estimator_checks.check_no_attributes_set_in_init,
+        estimator_checks.check_parameters_default_constructible,
+        estimator_checks.check_set_params,
+        estimator_checks.check_valid_tag_types,
+    ],
+    ids=lambda check: check.__name__,
+)
+def test_convention_of_scikit_learn(check):
+    """The checks that need no data: those with data give matrices, not images."""
+    check("SuperpixelGraphs", SuperpixelGraphs())
 
 
 class NodeClassifier(BaseEstimator):

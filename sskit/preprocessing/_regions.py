@@ -85,8 +85,9 @@ def reaches(edges, n_regions, order):
     """
     ones = np.ones(len(edges))
     one_way = sp.coo_array((ones, (edges[:, 0], edges[:, 1])), shape=(n_regions, n_regions))
-    step = (one_way + one_way.T + sp.eye_array(n_regions)).tocsr()
-    matrices = [sp.eye_array(n_regions, format="csr")]
+    here = sp.csr_array(sp.identity(n_regions))
+    step = (one_way + one_way.T + here).tocsr()
+    matrices = [here]
     for _ in range(order):
         matrix = matrices[-1] @ step
         matrix.data[:] = 1

@@ -1,5 +1,6 @@
 """SuperpixelGraphs against its definition, and as a transformer among scikit-learn's tools."""
 
+import os
 import pickle
 
 import joblib
@@ -467,3 +468,32 @@ def test_failed_fit_leaves_nothing_or_the_old():
     with pytest.raises(ValueError, match="NaN"):
         superpixels.fit([GOOD + np.nan])
     assert superpixels.color_words_ is words
+
+
+@pytest.mark.realdata
+@pytest.mark.skipif(not os.environ.get("SSKIT_DATA"), reason="SSKIT_DATA is not set")
+def test_horses_are_told_from_the_background():
+    from sskit.datasets import load_weizmann_horses
+
+    train, test = load_weizmann_horses("train"), load_weizmann_horses("test")
+    superpixels = SuperpixelGraphs(n_color_words=64, n_texture_words=64, random_state=0)
+    pipeline = make_pipeline(superpixels, NodeClassifier()).fit(train.data, train.target)
+    graphs = superpixels.transform(test.data)
+    pairs = list(zip(graphs, test.target, strict=True))
+    n_pixels = sum(mask.size for mask in test.target)
+    right = sum(np.sum(graph.pixel_mask(graph.node_labels(mask)) == mask) for graph, mask in pairs)
+    assert right / n_pixels > 0.955  # superpixels of 150 pieces can do so much, and no more
+    found = pipeline.predict(test.data)
+    right = sum(np.sum(a == b) for a, b in zip(found, test.target, strict=True))
+    background = sum(np.sum(mask == 0) for mask in test.target)
+    assert background / n_pixels < 0.75
+    assert right / n_pixels > 0.9
+    # Neighbours that are alike in colour more often have the same label.
+    column = superpixels.get_edge_feature_names_out().tolist().index("color_near0_eta4")
+    alike, equal = [], []
+    for graph, mask in pairs:
+        labels = graph.node_labels(mask)
+        alike.append(graph.edge_features[:, column])
+        equal.append(labels[graph.edges[:, 0]] == labels[graph.edges[:, 1]])
+    alike, equal = np.concatenate(alike), np.concatenate(equal)
+    assert alike[equal].mean() > alike[~equal].mean() + 0.05

@@ -165,7 +165,7 @@ def test_ties_and_single_states():
     [
         (
             {"pairwise": [1.0, -1.0]},
-            "edge 1 between the nodes 1 and 2 .* potential is -1, expected",
+            "edge 1 between the nodes 1 and 2 .* potential is -1, ",
         ),
         ({"moves": "fusion"}, "moves must be 'expansion' or 'swap', got 'fusion'"),
         ({"start": [0, 1]}, "start must hold one integer for each of the 3 nodes"),

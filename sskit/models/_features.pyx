@@ -28,7 +28,9 @@ cdef class FeatureRows:
 
     def __init__(self, X, bint sparsify=True):
         single = X.dtype == np.float32
-        if sparsify and not single and not sp.issparse(X) and np.count_nonzero(X) < SPARSE_BELOW * X.size:
+        if sparsify and not (single or sp.issparse(X)) and (
+            np.count_nonzero(X) < SPARSE_BELOW * X.size
+        ):
             X = sp.csr_array(X)
         self.n_rows, self.n_features = X.shape
         if sp.issparse(X):

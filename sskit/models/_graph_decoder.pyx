@@ -57,7 +57,7 @@ class GraphDecoder:
         label at this node in place of its own: not more than the max-marginal, and the largest
         of a row is that of the label that was found.
         """
-        by_cuts = isinstance(self.problem.oracle, Cut)
+        by_cuts = isinstance(self.problem.oracle, Cut) and self.problem.n_states == 2
         return self._run(decode_marginals if by_cuts else decode_conditionals, self._table())
 
     def _table(self):

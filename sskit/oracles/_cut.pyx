@@ -5,6 +5,7 @@ import numpy as np
 from sskit.oracles._flow import flow_graph
 
 from libc.math cimport fabs
+from libc.stdint cimport int32_t
 
 from sskit.oracles._potentials cimport ROUNDING, GraphOracle, Potentials, pair_score
 
@@ -38,7 +39,7 @@ cdef class Cut(GraphOracle):
         self.reserve(p.n_nodes, p.n_edges)
         for v in range(p.n_nodes):
             labels[v] = 0
-            self.option[v] = 1
+            self.option[v] = <int32_t>(p.n_states - 1)  # 1 of two states, 0 of one
         self.choose(p, self.option, labels)
         return 0
 

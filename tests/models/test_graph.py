@@ -9,7 +9,8 @@ from helpers.toys import graph_toy
 
 from sskit.core._problem import block_weights
 from sskit.core._regularizer import BoxRegularizer
-from sskit.models.graph import GraphModel, default_lam, node_costs
+from sskit.models._graph_data import default_lam, node_costs
+from sskit.models.graph import GraphModel
 from sskit.solvers import BCFW
 from sskit.solvers._contract import check_problem
 from sskit.solvers._probe import ProblemProbe

@@ -1,8 +1,14 @@
 """Structured support vector machines in the manner of scikit-learn."""
 
-from sskit.estimators import SequenceTagger, StructSVMClassifier
+from sskit.estimators import SegmentationModel, SequenceTagger, StructSVMClassifier
 from sskit.models import StructuredModel
 
 __version__ = "0.1.0"
 
-__all__ = ["SequenceTagger", "StructSVMClassifier", "StructuredModel", "__version__"]
+__all__ = [
+    "SegmentationModel",
+    "SequenceTagger",
+    "StructSVMClassifier",
+    "StructuredModel",
+    "__version__",
+]

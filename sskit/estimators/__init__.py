@@ -1,6 +1,7 @@
 """Estimators: what users fit."""
 
 from sskit.estimators.classifier import StructSVMClassifier
+from sskit.estimators.segmentation import SegmentationModel
 from sskit.estimators.tagger import SequenceTagger
 
-__all__ = ["SequenceTagger", "StructSVMClassifier"]
+__all__ = ["SegmentationModel", "SequenceTagger", "StructSVMClassifier"]

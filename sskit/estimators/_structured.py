@@ -33,7 +33,7 @@ def bind_structure(estimator, X, y, sample_weight):
     -------
     problem : PythonProblem
         What solvers take.
-    layout : BoundedLayout
+    layout : WeightLayout
         Places of the weights.
     lam : float
         Regularisation strength.

@@ -79,9 +79,7 @@ def check_masks(items, graphs):
     masks = [np.asarray(item) for item in items]
     for i, mask in enumerate(masks):
         if mask.ndim != 2:
-            raise ValueError(
-                f"y[{i}] must be a two-dimensional array of labels of pixels, got shape {mask.shape}"
-            )
+            raise ValueError(f"y[{i}] must be a two-dimensional array, got shape {mask.shape}")
         if graphs.segments is None:
             raise ValueError(
                 f"y[{i}] has labels of pixels, but X[{i}] does not say by an attribute 'segments' "

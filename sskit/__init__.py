@@ -1,12 +1,18 @@
 """Structured support vector machines in the manner of scikit-learn."""
 
-from sskit.estimators import RegularizationPath, SequenceTagger, StructSVMClassifier
+from sskit.estimators import (
+    RegularizationPath,
+    SegmentationModel,
+    SequenceTagger,
+    StructSVMClassifier,
+)
 from sskit.models import StructuredModel
 
 __version__ = "0.1.0"
 
 __all__ = [
     "RegularizationPath",
+    "SegmentationModel",
     "SequenceTagger",
     "StructSVMClassifier",
     "StructuredModel",

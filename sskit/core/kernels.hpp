@@ -78,25 +78,6 @@ SSKIT_INLINE vec constant(double value) {
     return load(p);
 }
 
-// A matrix of feature rows. CSR has an indptr; dense rows share one identity index array.
-struct Rows {
-    const double* values;
-    const int32_t* indices;
-    const int64_t* indptr;  // null for dense rows
-    int64_t width;          // entries of a dense row
-};
-
-SSKIT_INLINE ptrdiff_t row_of(const Rows& rows, ptrdiff_t t, const double*& x, const int32_t*& f) {
-    if (rows.indptr) {
-        x = rows.values + rows.indptr[t];
-        f = rows.indices + rows.indptr[t];
-        return rows.indptr[t + 1] - rows.indptr[t];
-    }
-    x = rows.values + t * rows.width;
-    f = rows.indices;
-    return rows.width;
-}
-
 // Call `action` with the number of vectors (1 to 4) of each stretch of up to 32 columns.
 #define SSKIT_STRETCHES(n, action)                                       \
     for (ptrdiff_t c = 0; c < (n); c += 4 * LANES) {                     \
@@ -108,58 +89,6 @@ SSKIT_INLINE ptrdiff_t row_of(const Rows& rows, ptrdiff_t t, const double*& x, c
         }                                                                \
     }
 
-template <int NV>
-SSKIT_INLINE void row_scores(const double* x, const int32_t* f, ptrdiff_t n, const double* weights,
-                             ptrdiff_t stride, double* out) {
-    vec sum[NV];
-    for (int v = 0; v < NV; ++v) sum[v] = constant(0.0);
-    for (ptrdiff_t j = 0; j < n; ++j) {
-        const double* w = weights + f[j] * stride;
-        for (int v = 0; v < NV; ++v) sum[v] += x[j] * load(w + v * LANES);
-    }
-    for (int v = 0; v < NV; ++v) store(out + v * LANES, sum[v]);
-}
-
-// out (count, padded(n_states)) = rows[first : first + count] @ weights (n_features, n_states)
-SSKIT_CLONES void score_rows(const Rows* rows, ptrdiff_t first, ptrdiff_t count, const double* weights,
-                         ptrdiff_t n_states, double* out) {
-    const ptrdiff_t stride = padded(n_states);
-    const double* x;
-    const int32_t* f;
-    for (ptrdiff_t t = 0; t < count; ++t, out += stride) {
-        const ptrdiff_t n = row_of(*rows, first + t, x, f);
-#define SSKIT_ACT(NV) row_scores<NV>(x, f, n, weights + c, n_states, out + c)
-        SSKIT_STRETCHES(n_states, SSKIT_ACT)
-#undef SSKIT_ACT
-    }
-}
-
-
-// weights += step * outer(row t, direction) for every t of `active` (counted from `first`);
-// direction is (count, padded(n_states))
-SSKIT_CLONES void add_rows(const Rows* rows, ptrdiff_t first, const int32_t* active,
-                           ptrdiff_t n_active, double step, const double* direction,
-                           ptrdiff_t n_states, double* weights) {
-    const ptrdiff_t stride = padded(n_states);
-    const double* x;
-    const int32_t* f;
-    for (ptrdiff_t a = 0; a < n_active; ++a) {
-        const ptrdiff_t n = row_of(*rows, first + active[a], x, f);
-        const double* row = direction + active[a] * stride;
-        for (ptrdiff_t c = 0; c < stride; c += HALF) {
-            // few states differ between two labellings: most of a direction is zero
-            bool zero = true;
-            for (ptrdiff_t l = 0; l < HALF; ++l) zero &= row[c + l] == 0.0;
-            if (zero) continue;
-            const half_vec d = step * load_half(row + c);
-            for (ptrdiff_t j = 0; j < n; ++j) {
-                double* w = weights + f[j] * n_states + c;
-                store(w, load_half(w) + x[j] * d);
-            }
-        }
-    }
-}
-
 // out (n_states, padded(n_states)) = table (n_states, n_states) + mask (padded as out)
 SSKIT_CLONES void masked_table(const double* table, const double* mask, ptrdiff_t n_states,
                                double* out) {
@@ -167,35 +96,6 @@ SSKIT_CLONES void masked_table(const double* table, const double* mask, ptrdiff_
     for (ptrdiff_t a = 0; a < n_states; ++a, table += n_states, mask += stride, out += stride)
         for (ptrdiff_t c = 0; c < stride; c += LANES)
             store(out + c, load(table + c) + load(mask + c));
-}
-
-// weights[f, :] = value[f, :] clipped to [lower, upper] for every feature f of the active rows
-static inline void clip_rows(const Rows* rows, ptrdiff_t first, const int32_t* active,
-                             ptrdiff_t n_active, ptrdiff_t n_states, const double* value,
-                             const double* lower, const double* upper, double* weights) {
-    const double* x;
-    const int32_t* f;
-    for (ptrdiff_t a = 0; a < n_active; ++a) {
-        const ptrdiff_t n = row_of(*rows, first + active[a], x, f);
-        for (ptrdiff_t j = 0; j < n; ++j) {
-            for (ptrdiff_t k = f[j] * n_states; k < (f[j] + 1) * n_states; ++k) {
-                const double raised = value[k] < lower[k] ? lower[k] : value[k];
-                weights[k] = raised > upper[k] ? upper[k] : raised;
-            }
-        }
-    }
-}
-
-// weights[f, :] = 0 for every feature f of the active rows
-static inline void clear_rows(const Rows* rows, ptrdiff_t first, const int32_t* active,
-                              ptrdiff_t n_active, ptrdiff_t n_states, double* weights) {
-    const double* x;
-    const int32_t* f;
-    for (ptrdiff_t a = 0; a < n_active; ++a) {
-        const ptrdiff_t n = row_of(*rows, first + active[a], x, f);
-        for (ptrdiff_t j = 0; j < n; ++j)
-            memset(weights + f[j] * n_states, 0, n_states * sizeof(double));
-    }
 }
 
 // Indices of the rows of `direction` (count, stride) that are not all zero; returns how many
@@ -273,3 +173,5 @@ SSKIT_CLONES void viterbi_step(const double* value, const double* transition, pt
 }
 
 }  // namespace sskit
+
+#include "rows.hpp"

@@ -1,21 +1,26 @@
 """Data to try the estimators on: made on the spot, or loaded from files."""
 
+from sskit.datasets._home import get_data_home
 from sskit.datasets._loaders import (
-    get_data_home,
     load_conll2000,
     load_ocr_letters,
     load_usps,
     load_wsj_pos,
 )
 from sskit.datasets._makers import make_chains, make_digit_strings, make_multiclass
+from sskit.datasets._photos import load_msrc, load_weizmann_horses
+from sskit.datasets._views import make_segmentation_images
 
 __all__ = [
     "get_data_home",
     "load_conll2000",
+    "load_msrc",
     "load_ocr_letters",
     "load_usps",
+    "load_weizmann_horses",
     "load_wsj_pos",
     "make_chains",
     "make_digit_strings",
     "make_multiclass",
+    "make_segmentation_images",
 ]

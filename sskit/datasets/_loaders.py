@@ -1,47 +1,17 @@
 """Loaders of the data sets that the literature on structured SVMs measures itself by."""
 
 import gzip
-import os
 from collections.abc import Iterable
-from pathlib import Path
 
 import numpy as np
 from sklearn.utils import Bunch
+
+from sskit.datasets._home import check_subset, find_file
 
 _OCR = "collected by R. Kassel; B. Taskar, C. Guestrin, D. Koller: Max-Margin Markov Networks, 2003"
 _CONLL = "E. Tjong Kim Sang, S. Buchholz: Introduction to the CoNLL-2000 shared task: chunking"
 _WSJ = "5 % sample of the Penn Treebank as distributed with NLTK; M. Marcus et al., 1993"
 _USPS = "Y. LeCun et al., 1990, as distributed with Hastie, Tibshirani, Friedman: ESL"
-
-
-def get_data_home(data_home=None):
-    """Return the folder in which the loaders look for data sets.
-
-    Parameters
-    ----------
-    data_home : str, path-like or None, default=None
-        The folder; None takes the environment variable ``SSKIT_DATA`` or, where that is not set,
-        ``sskit`` in the user's cache.
-
-    Returns
-    -------
-    path : pathlib.Path
-        The folder. It is not created and need not exist.
-
-    Examples
-    --------
-    >>> from sskit.datasets import get_data_home
-    >>> get_data_home("data").name
-    'data'
-    """
-    data_home = data_home or os.environ.get("SSKIT_DATA")
-    if data_home:
-        return Path(data_home).expanduser()
-    try:
-        from pooch import os_cache
-    except ImportError:
-        return Path("~/.cache/sskit").expanduser()
-    return Path(os_cache("sskit"))
 
 
 def load_ocr_letters(fold=None, *, constant=False, letters=False, data_home=None):
@@ -89,7 +59,7 @@ def load_ocr_letters(fold=None, *, constant=False, letters=False, data_home=None
     for number in wanted:
         if isinstance(number, (str, bool)) or number not in range(10):
             raise ValueError(f"fold must be among 0, ..., 9, got {number!r}")
-    path = _find("ocr/ocr_letters.npz", data_home, _OCR)
+    path = find_file("ocr/ocr_letters.npz", data_home, _OCR)
     with np.load(path) as archive:
         pixels, labels, offsets, folds = (
             archive[name] for name in ("pixels", "labels", "offsets", "folds")
@@ -228,37 +198,18 @@ def load_usps(subset="train", *, data_home=None):
     >>> load_usps("test").data.shape  # doctest: +SKIP
     (2007, 256)
     """
-    _check_subset(subset)
-    with np.load(_find("usps/usps.npz", data_home, _USPS)) as archive:
+    check_subset(subset)
+    with np.load(find_file("usps/usps.npz", data_home, _USPS)) as archive:
         # Stored as integers, 2000 times the distance from the darkest grey.
         data = archive[f"X_{subset}"] / 1000.0 - 1
         target = archive[f"y_{subset}"].astype(np.int64)
     return Bunch(data=data, target=target, DESCR=f"USPS digits, {subset}: {_USPS}.")
 
 
-def _find(name, data_home, source):
-    """Return the path of a data file; raise with directions if it is not there."""
-    folder = get_data_home(data_home)
-    path = folder / name
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"{name} was not found in {folder}. Put the file there, or set the environment "
-            "variable SSKIT_DATA (or the parameter data_home) to the folder that holds it. "
-            f"Source of the data set: {source}."
-        )
-    return path
-
-
-def _check_subset(subset):
-    """Raise unless the subset is one of the two."""
-    if subset not in ("train", "test"):
-        raise ValueError(f"subset must be 'train' or 'test', got {subset!r}")
-
-
 def _read_columns(folder, subset, separator, data_home, source):
     """Read sentences of one token a line; the last column is the label."""
-    _check_subset(subset)
-    path = _find(f"{folder}/{subset}.txt.gz", data_home, source)
+    check_subset(subset)
+    path = find_file(f"{folder}/{subset}.txt.gz", data_home, source)
     with gzip.open(path, "rt", encoding="utf8") as file:
         text = file.read().strip()
     data, target = [], []

@@ -1,13 +1,13 @@
 """Makers of data for which structure pays, out of random numbers and scikit-learn's digits."""
 
 from functools import lru_cache
-from numbers import Integral
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import load_digits
 from sklearn.utils import check_random_state
 
+from sskit.datasets._checks import check_counts, check_not_negative
 from sskit.utils._ragged_array import RaggedArray, make_offsets
 
 # The digits are sorted by writer; the last third becomes the test images.
@@ -74,9 +74,9 @@ def make_chains(
     >>> len(X), X[0].shape[1], X[0].shape[0] == y[0].shape[0]
     (5, 4, True)
     """
-    _check_counts(n_samples=n_samples, n_features=n_features, n_states=n_states)
+    check_counts(n_samples=n_samples, n_features=n_features, n_states=n_states)
     _check_lengths(min_length, max_length)
-    _check_not_negative(noise=noise)
+    check_not_negative(noise=noise)
     if not 0 < density <= 1:
         raise ValueError(f"density must be in (0, 1], got {density!r}")
     rng = check_random_state(random_state)
@@ -133,8 +133,8 @@ def make_multiclass(
     >>> X.shape, sorted(y.tolist())
     ((6, 2), [0, 0, 1, 1, 2, 2])
     """
-    _check_counts(n_samples=n_samples, n_features=n_features, n_classes=n_classes)
-    _check_not_negative(separation=separation)
+    check_counts(n_samples=n_samples, n_features=n_features, n_classes=n_classes)
+    check_not_negative(separation=separation)
     rng = check_random_state(random_state)
     centers = rng.normal(size=(n_classes, n_features))
     if n_classes > 1:
@@ -207,7 +207,7 @@ def make_digit_strings(
     >>> transitions[0]
     array([0. , 0.6, 0. , 0. , 0.3, 0. , 0. , 0.1, 0. , 0. ])
     """
-    _check_counts(n_samples=n_samples)
+    check_counts(n_samples=n_samples)
     _check_lengths(min_length, max_length)
     if isinstance(order, bool) or order not in (0, 1, 2):
         raise ValueError(f"order must be 0, 1 or 2, got {order!r}")
@@ -275,22 +275,8 @@ def _digit_images(subset):
     return pixels, [part[digits.target[part] == digit] for digit in range(10)]
 
 
-def _check_counts(**counts):
-    """Raise for the first parameter that is not a positive integer."""
-    for name, count in counts.items():
-        if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
-            raise ValueError(f"{name} must be a positive integer, got {count!r}")
-
-
 def _check_lengths(min_length, max_length):
     """Raise unless the two are positive integers in order."""
-    _check_counts(min_length=min_length, max_length=max_length)
+    check_counts(min_length=min_length, max_length=max_length)
     if min_length > max_length:
         raise ValueError(f"min_length is {min_length} but max_length is {max_length}")
-
-
-def _check_not_negative(**numbers):
-    """Raise for the first parameter that is negative or not finite."""
-    for name, number in numbers.items():
-        if not (np.isfinite(number) and number >= 0):
-            raise ValueError(f"{name} must be a finite number >= 0, got {number!r}")

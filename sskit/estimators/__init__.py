@@ -2,6 +2,7 @@
 
 from sskit.estimators.classifier import StructSVMClassifier
 from sskit.estimators.path import RegularizationPath
+from sskit.estimators.segmentation import SegmentationModel
 from sskit.estimators.tagger import SequenceTagger
 
-__all__ = ["RegularizationPath", "SequenceTagger", "StructSVMClassifier"]
+__all__ = ["RegularizationPath", "SegmentationModel", "SequenceTagger", "StructSVMClassifier"]

@@ -33,6 +33,8 @@ def row_digests(FeatureRows features, const int64_t[::1] offsets):
     cdef const double* x
     cdef const int32_t* f
     cdef uint64_t digest, bits
+    cdef double value
+    cdef bint single = features.rows.singles != NULL
     digests = np.empty(n_runs, dtype=np.uint64)
     cdef uint64_t[::1] out = digests
     if n_runs and not (0 <= offsets[0] and offsets[n_runs] <= features.n_rows):
@@ -43,8 +45,9 @@ def row_digests(FeatureRows features, const int64_t[::1] offsets):
             for t in range(offsets[i], offsets[i + 1]):
                 n = features.row(t, &x, &f)
                 for e in range(n):
-                    if x[e] != 0.0:
-                        memcpy(&bits, &x[e], sizeof(double))
+                    value = features.rows.singles[t * n + e] if single else x[e]
+                    if value != 0.0:
+                        memcpy(&bits, &value, sizeof(double))
                         digest = mixed(mixed(digest, <uint64_t>f[e]), bits)
                 digest = mixed(digest, <uint64_t>0x9E3779B97F4A7C15)
             out[i] = digest

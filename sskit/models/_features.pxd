@@ -5,6 +5,7 @@ cdef extern from "kernels.hpp" namespace "sskit":
     const Py_ssize_t LANES
     struct Rows:
         const double* values
+        const float* singles
         const int32_t* indices
         const int64_t* indptr
         int64_t width
@@ -14,9 +15,19 @@ cdef extern from "kernels.hpp" namespace "sskit":
         const Rows* rows, Py_ssize_t first, Py_ssize_t count, const double* weights,
         Py_ssize_t n_states, double* out
     ) noexcept nogil
+    void score_rows_apart(
+        const Rows* rows, Py_ssize_t first, Py_ssize_t count, const double* weights,
+        Py_ssize_t n_states, double* out, Py_ssize_t stride
+    ) noexcept nogil
     void add_rows(
         const Rows* rows, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active,
         double step, const double* direction, Py_ssize_t n_states, double* weights
+    ) noexcept nogil
+    double dot_row(
+        const Rows* rows, Py_ssize_t t, const double* weights, Py_ssize_t stride
+    ) noexcept nogil
+    void add_row(
+        const Rows* rows, Py_ssize_t t, double step, double* weights, Py_ssize_t stride
     ) noexcept nogil
     void masked_table(
         const double* table, const double* mask, Py_ssize_t n_states, double* out
@@ -55,6 +66,7 @@ cdef class FeatureRows:
     cdef readonly Py_ssize_t n_features
     cdef readonly Py_ssize_t n_entries       # stored ones
     cdef const double[::1] values
+    cdef const float[::1] singles            # in place of values
     cdef const int32_t[::1] indices
     cdef const int64_t[::1] indptr
 

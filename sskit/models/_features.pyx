@@ -12,11 +12,13 @@ cdef class FeatureRows:
 
     Parameters
     ----------
-    X : ndarray or CSR matrix of shape (n_rows, n_features), float64
+    X : ndarray or CSR matrix of shape (n_rows, n_features), float64, or float32 if dense
         Dense arrays must be C-contiguous. Nothing is copied but the row pointers, except that
         a dense matrix with few non-zeros becomes CSR, and that a CSR matrix with unsorted or
         repeated columns is brought into canonical format: norms and Gram matrices need every
         column of a row once.
+    sparsify : bool, default=True
+        Whether a dense matrix with few non-zeros becomes CSR; float32 stays dense.
 
     Raises
     ------
@@ -24,8 +26,11 @@ cdef class FeatureRows:
         If the arrays of a CSR matrix do not describe one.
     """
 
-    def __init__(self, X):
-        if not sp.issparse(X) and np.count_nonzero(X) < SPARSE_BELOW * X.size:
+    def __init__(self, X, bint sparsify=True):
+        single = X.dtype == np.float32
+        if sparsify and not (single or sp.issparse(X)) and (
+            np.count_nonzero(X) < SPARSE_BELOW * X.size
+        ):
             X = compressed(X)
         self.n_rows, self.n_features = X.shape
         if sp.issparse(X):
@@ -39,13 +44,18 @@ cdef class FeatureRows:
             self.n_entries = self.indptr[self.n_rows]
             self.rows.indptr = &self.indptr[0]
         else:
-            self.values = X.reshape(-1)
+            if single:
+                self.singles = X.reshape(-1)
+            else:
+                self.values = X.reshape(-1)
             self.indices = np.arange(self.n_features, dtype=np.int32)
             self.n_entries = X.size
             self.rows.indptr = NULL
         self.rows.width = self.n_features
-        if self.values.shape[0]:
+        if self.n_entries and not single:
             self.rows.values = &self.values[0]
+        elif self.n_entries:
+            self.rows.singles = &self.singles[0]
         if self.indices.shape[0]:
             self.rows.indices = &self.indices[0]
 
@@ -60,7 +70,10 @@ cdef class FeatureRows:
         if self.rows.indptr != NULL:
             start = self.rows.indptr[first]
             prefetch_memory(self.rows.indices + start, n * sizeof(int32_t))
-        prefetch_memory(self.rows.values + start, n * sizeof(double))
+        if self.rows.singles != NULL:
+            prefetch_memory(self.rows.singles + start, n * sizeof(float))
+        else:
+            prefetch_memory(self.rows.values + start, n * sizeof(double))
 
     cdef void gram(
         self, Py_ssize_t first, Py_ssize_t count, double* scratch, double* out

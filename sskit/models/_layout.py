@@ -15,10 +15,16 @@ class WeightLayout:
         block of two dimensions is stored column after column ("F" order) if its name is
         "coef", since the weights of one feature for all states are used together; row after
         row otherwise.
+
+    Attributes
+    ----------
+    own_bounds : None, tuple (lower, upper) or dict of such tuples by block
+        Bounds that the model needs, None to begin with.
     """
 
     def __init__(self, **shapes):
         self.shapes = shapes
+        self.own_bounds = None
         sizes = [int(np.prod(shape)) for shape in shapes.values()]
         stops = np.cumsum(sizes)
         self.n_weights = int(stops[-1])
@@ -64,7 +70,7 @@ class WeightLayout:
         return w
 
     def bounds(self, bounds):
-        """Return a box on the weights as two flat arrays.
+        """Return the bounds of the user within those of the model as two flat arrays.
 
         Parameters
         ----------
@@ -80,9 +86,32 @@ class WeightLayout:
         Raises
         ------
         ValueError
-            If a block is unknown, a shape does not fit, a bound is NaN or the lower one exceeds
-            the upper one.
+            If a block is unknown, a shape does not fit, a bound is NaN, the lower one exceeds
+            the upper one or a bound of the model's own.
         """
+        box = self._box(bounds)
+        if self.own_bounds is None:
+            return box
+        try:
+            own = self._box(
+                self.own_bounds if isinstance(self.own_bounds, dict) else tuple(self.own_bounds)
+            )
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"the model's own bounds are wrong: {error}") from error
+        if box is None:
+            return own
+        lower, upper = np.maximum(own[0], box[0]), np.minimum(own[1], box[1])
+        wrong = np.flatnonzero(lower > upper)
+        if len(wrong):
+            j = wrong[0]
+            raise ValueError(
+                f"bounds leave nothing of the model's own at weight {j}: "
+                f"[{box[0][j]}, {box[1][j]}] and [{own[0][j]}, {own[1][j]}]"
+            )
+        return lower, upper
+
+    def _box(self, bounds):
+        """Return bounds as two flat arrays, or None."""
         if bounds is None:
             return None
         lower = np.full(self.n_weights, -np.inf)

@@ -59,7 +59,7 @@ class Structure:
         -------
         problem : PythonProblem
             What solvers take.
-        layout : BoundedLayout
+        layout : WeightLayout
             Places of the weights.
         """
         answers = Answers(self.model, X, Y, self._n_weights())
@@ -71,7 +71,9 @@ class Structure:
             self.parallel,
         )
         bounds = getattr(self.model, "bounds", None)
-        return problem, BoundedLayout(problem.n_weights, bounds() if callable(bounds) else bounds)
+        layout = WeightLayout(coef=(problem.n_weights,))
+        layout.own_bounds = bounds() if callable(bounds) else bounds
+        return problem, layout
 
     def _n_weights(self):
         n_weights = getattr(self.model, "n_weights", None)
@@ -132,51 +134,3 @@ class Structure:
         for i, pair in enumerate(zip(Y_true, Y, strict=True)):
             losses[i] = checked_loss(ask(self.model, "loss", f"y[{i}]", *pair), f"y[{i}]")
         return losses
-
-
-class BoundedLayout(WeightLayout):
-    """One block of weights, "coef", with bounds of the structure's own.
-
-    Parameters
-    ----------
-    n_weights : int
-        Length of the block.
-    own_bounds : tuple (lower, upper) or None
-        Bounds of the structure.
-    """
-
-    def __init__(self, n_weights, own_bounds=None):
-        super().__init__(coef=(n_weights,))
-        self.own_bounds = own_bounds
-
-    def bounds(self, bounds):
-        """Return the bounds of the user within those of the structure.
-
-        Parameters
-        ----------
-        bounds : None, tuple (lower, upper) or dict of such tuples by block
-            See `WeightLayout.bounds`.
-
-        Returns
-        -------
-        lower, upper : ndarray of shape (n_weights,), or None if there are no bounds
-            Infinite where there is no bound.
-        """
-        box = super().bounds(bounds)
-        if self.own_bounds is None:
-            return box
-        try:
-            own = super().bounds(tuple(self.own_bounds))
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"the model's own bounds are wrong: {error}") from error
-        if box is None:
-            return own
-        lower, upper = np.maximum(own[0], box[0]), np.minimum(own[1], box[1])
-        wrong = np.flatnonzero(lower > upper)
-        if len(wrong):
-            j = wrong[0]
-            raise ValueError(
-                f"bounds leave nothing of the model's own at weight {j}: "
-                f"[{box[0][j]}, {box[1][j]}] and [{own[0][j]}, {own[1][j]}]"
-            )
-        return lower, upper

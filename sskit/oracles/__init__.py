@@ -3,17 +3,31 @@
 An oracle maximises the score of a labelling, the sum of the potentials of its nodes and of its
 pairs of neighbouring nodes, plus, where one is asked for, the loss against a true labelling. The
 functions here take arrays and know neither data nor weights; the models call the same compiled
-code. All of them are exact. A potential of ``-inf`` forbids what it stands for.
+code. All of them but `expansion` are exact. A potential of ``-inf`` forbids what it stands for,
+except in cuts, which need finite ones.
 
 - :func:`viterbi`: the best labelling of a chain.
 - :func:`viterbi_top_k`: the k best labellings of a chain.
 - :func:`max_marginals`: for each node and state of a chain the best score with that state.
+- :func:`graphcut`: the best labelling of a graph with two states, by a minimum cut.
+- :func:`graphcut_max_marginals`: for each node and state the best score with that state.
+- :func:`expansion`: a good labelling of a graph with any number of states, by many cuts.
 - :func:`exhaustive`: the best labellings of any small graph, by trying them all.
 """
 
 from sskit.oracles._exhaustive import exhaustive
+from sskit.oracles._expansion import expansion
+from sskit.oracles._graphcut import graphcut, graphcut_max_marginals
 from sskit.oracles._k_best import viterbi_top_k
 from sskit.oracles._max_marginals import max_marginals
 from sskit.oracles._viterbi import viterbi
 
-__all__ = ["exhaustive", "max_marginals", "viterbi", "viterbi_top_k"]
+__all__ = [
+    "exhaustive",
+    "expansion",
+    "graphcut",
+    "graphcut_max_marginals",
+    "max_marginals",
+    "viterbi",
+    "viterbi_top_k",
+]

@@ -60,7 +60,7 @@ def check_table(nodes, name):
     return nodes
 
 
-def check_truth(truth, cost, n_nodes, n_states):
+def check_truth(truth, cost, n_nodes, n_states, name="truth"):
     """Return true states as int32 (or None) and their costs as float64, one for each node."""
     cost = np.array(cost, dtype=np.float64)
     if cost.shape not in ((), (n_nodes,)):
@@ -74,12 +74,12 @@ def check_truth(truth, cost, n_nodes, n_states):
     truth = np.asarray(truth)
     if truth.shape != (n_nodes,) or truth.dtype.kind not in "iu":
         raise ValueError(
-            f"truth must hold one integer for each of the {n_nodes} nodes, got shape "
+            f"{name} must hold one integer for each of the {n_nodes} nodes, got shape "
             f"{truth.shape} and dtype {truth.dtype}"
         )
     wrong = np.flatnonzero((truth < 0) | (truth >= n_states))
     if len(wrong):
         raise ValueError(
-            f"truth[{wrong[0]}] is {truth[wrong[0]]}, expected a state from 0 to {n_states - 1}"
+            f"{name}[{wrong[0]}] is {truth[wrong[0]]}, expected a state from 0 to {n_states - 1}"
         )
     return truth.astype(np.int32), cost

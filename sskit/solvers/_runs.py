@@ -163,7 +163,7 @@ class ActiveSetRun(BlockCoordinateRun):
 
     def run_pass(self):
         """Visit every block once, and stored planes again; return the last known gap."""
-        n_blocks = self.problem.n_blocks
+        n_blocks, n_calls = self.problem.n_blocks, self.n_oracle_calls
         self.state.clock += 1
         self.schedule.begin(self.state.increase)
         self.averager.attend(0)
@@ -173,7 +173,8 @@ class ActiveSetRun(BlockCoordinateRun):
         else:
             _active_set.run_pass(self.move, self.sampler, n_blocks)
         self.averager.attend(1)
-        n_visits = n_blocks
+        # what the cache answered was no work for the oracle
+        n_visits = self.n_oracle_calls - n_calls
         while self.schedule.another(self.state.increase, n_visits / n_blocks):
             n_visits = self.stored_sampler.begin_pass(n_blocks)
             _active_set.run_pass(self.stored_move, self.stored_sampler, n_visits)

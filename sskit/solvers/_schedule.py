@@ -44,7 +44,8 @@ class FixedSchedule:
         increase : float
             Increase of the dual objective by all passes so far.
         work : float
-            Share of the blocks that the last pass has visited.
+            Share of the blocks whose oracle the last pass has asked, or, of a stored pass, that
+            it has visited.
 
         Returns
         -------
@@ -89,7 +90,8 @@ class SlopeSchedule:
         if self.clock:
             self.work = time.perf_counter()
         else:
-            self.work += work if self.n_done else self.oracle_work
+            # blocks of the first pass that did not ask the oracle looked at stored planes
+            self.work += work if self.n_done else work * self.oracle_work + (1.0 - work)
         point, before = (self.work, increase), self.last
         self.last = point
         if self.n_done == 0:

@@ -5,13 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from helpers.graphs import enumerate_graphs, small_graphs
 from helpers.paper import Enumerated, dual_value, enumerate_chains, enumerate_classes
 from sskit.core._problem import block_weights
 from sskit.core._regularizer import BoxRegularizer, Regularizer
 from sskit.models.chain import ChainModel
+from sskit.models.graph import GraphModel
 from sskit.models.multiclass import MulticlassModel
 from sskit.solvers._probe import DualProbe
 from sskit.utils import RaggedArray
+from sskit.utils.graphs import check_graphs
 
 
 @dataclass
@@ -124,4 +127,52 @@ def bind_rows(X, y, n_classes, form="dense", weights=None, intercept=True):
     return Toy(problem, model.layout, pairs, list(X), n_classes)
 
 
-TOYS = {"chain": chain_toy, "multiclass": multiclass_toy}
+class GraphToy(Toy):
+    """Toy of graphs, Potts."""
+
+    def assemble(self, q, i):
+        n_states, (x, _, edge_x) = self.n_states, self.X[i]
+        stride = -(-n_states // 8) * 8
+        nodes = q[: len(x) * stride].reshape(-1, stride)[:, :n_states]
+        pairs = q[len(x) * stride : len(x) * stride + len(edge_x)]
+        return np.concatenate([(nodes.T @ x).ravel(), edge_x.T @ pairs])
+
+
+def graph_toy(
+    seed=0, n=5, n_states=3, p=3, q=1, *, form="dense", weights=None, oracle="exhaustive"
+):  # fmt: skip
+    """Random graphs; `form` is "dense" or "csr". Only "exhaustive" takes weights of any sign."""
+    graphs, y = small_graphs(np.random.default_rng(seed), n, p, q, n_states, max_nodes=3)
+    return bind_graphs(graphs, y, n_states, form, weights, oracle)
+
+
+def bind_graphs(graphs, y, n_states, form="dense", weights=None, oracle="exhaustive"):
+    """Toy of given graphs."""
+    c = block_weights(len(graphs), weights)
+    given = [
+        (sp.csr_array(x), ends, sp.csr_array(z)) if form == "csr" else (x, ends, z)
+        for x, ends, z in graphs
+    ]
+    labels = np.concatenate(y)
+    cost = np.concatenate([np.full(len(truth), 1.0 / len(truth)) for truth in y])
+    (x, _, z), *_ = graphs
+    model = GraphModel(x.shape[1], z.shape[1], n_states, oracle=oracle)
+    problem = model.bind(check_graphs(given), labels, cost, np.ones(len(labels), bool), c)
+    return GraphToy(
+        problem, model.layout, enumerate_graphs(graphs, y, n_states, c), graphs, n_states
+    )
+
+
+TOYS = {"chain": chain_toy, "multiclass": multiclass_toy, "graph": graph_toy}
+
+
+def rebind(name, X, truths, n_states, form="dense"):
+    """Toy of other inputs and truths, the first ones of a TOYS entry or made of them."""
+    if name == "multiclass":
+        return bind_rows(np.array(X), [int(truth[0]) for truth in truths], n_states, form)
+    return {"chain": bind_chains, "graph": bind_graphs}[name](X, truths, n_states, form)
+
+
+def with_columns(x, order):
+    """An input with its features in another order."""
+    return (x[0][:, order], *x[1:]) if isinstance(x, tuple) else x[..., order]

@@ -97,3 +97,41 @@ NAN[3] = np.nan
 def test_wrong_bounds(bounds, message):
     with pytest.raises(ValueError, match=message):
         LAYOUT.bounds(bounds)
+
+
+def layout_with(own_bounds):
+    layout = WeightLayout(coef=(2,))
+    layout.own_bounds = own_bounds
+    return layout
+
+
+@pytest.mark.parametrize(
+    ("own", "user", "expected"),
+    [
+        (None, None, None),
+        (None, (0, 2), ([0, 0], [2, 2])),
+        ((0, None), None, ([0, 0], [np.inf, np.inf])),
+        ([[0, -1], 1], (-0.5, [3, 0.5]), ([0, -0.5], [1, 0.5])),
+        ((-1, 1), {"coef": (None, 0)}, ([-1, -1], [0, 0])),
+    ],
+)
+def test_bounds_are_those_of_model_and_user(own, user, expected):
+    box = layout_with(own).bounds(user)
+    assert (box is None) == (expected is None)
+    if box is not None:
+        np.testing.assert_array_equal(box, expected)
+
+
+@pytest.mark.parametrize(
+    ("own", "user", "match"),
+    [
+        ((0, 1, 2), None, "the model's own bounds are wrong: bounds must be a pair"),
+        (3, None, "the model's own bounds are wrong"),
+        (([0, 1, 2], None), None, r"own bounds are wrong: the lower bound .* of shape \(2,\)"),
+        ((1, 0), None, "own bounds are wrong: bounds: the lower bound 1"),
+        ((0, 1), ([0, 2], None), r"bounds leave nothing of the model's own at weight 1: \[2"),
+    ],
+)
+def test_bad_bounds(own, user, match):
+    with pytest.raises(ValueError, match=match):
+        layout_with(own).bounds(user)

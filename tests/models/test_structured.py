@@ -9,7 +9,6 @@ from sklearn.base import clone
 
 from sskit.core._dual import DualState
 from sskit.core._regularizer import BoxRegularizer, Regularizer
-from sskit.models._structure import BoundedLayout
 from sskit.solvers import BCFW, SSG, FrankWolfe
 from sskit.solvers._contract import check_problem
 from sskit.solvers._probe import DualProbe, ProblemProbe
@@ -139,38 +138,6 @@ def test_loss_weight_is_a_share_of_the_loss():
 
 
 # ---- bounds and oracles that are not exact -----------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("own", "user", "expected"),
-    [
-        (None, None, None),
-        (None, (0, 2), ([0, 0], [2, 2])),
-        ((0, None), None, ([0, 0], [np.inf, np.inf])),
-        ([[0, -1], 1], (-0.5, [3, 0.5]), ([0, -0.5], [1, 0.5])),
-        ((-1, 1), {"coef": (None, 0)}, ([-1, -1], [0, 0])),
-    ],
-)
-def test_bounds_are_those_of_model_and_user(own, user, expected):
-    box = BoundedLayout(2, own).bounds(user)
-    assert (box is None) == (expected is None)
-    if box is not None:
-        np.testing.assert_array_equal(box, expected)
-
-
-@pytest.mark.parametrize(
-    ("own", "user", "match"),
-    [
-        ((0, 1, 2), None, "the model's own bounds are wrong: bounds must be a pair"),
-        (3, None, "the model's own bounds are wrong"),
-        (([0, 1, 2], None), None, r"own bounds are wrong: the lower bound .* of shape \(2,\)"),
-        ((1, 0), None, "own bounds are wrong: bounds: the lower bound 1"),
-        ((0, 1), ([0, 2], None), r"bounds leave nothing of the model's own at weight 1: \[2"),
-    ],
-)
-def test_bad_bounds(own, user, match):
-    with pytest.raises(ValueError, match=match):
-        BoundedLayout(2, own).bounds(user)
 
 
 def test_an_inexact_answer_is_replaced_by_a_kept_plane_or_the_truth():

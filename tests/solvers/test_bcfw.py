@@ -61,7 +61,7 @@ def test_iterates_are_those_of_the_paper(name, sampling, bounded, weights, form)
 @pytest.mark.parametrize("name", TOYS)
 def test_gaps_of_a_pass_are_those_met_on_the_way(name):
     toy = TOYS[name](12)
-    run = BCFW(steps="fw", averaging=False).start(
+    run = BCFW(steps="fw", sampling="permutation", averaging=False).start(
         toy.problem, toy.regularizer(LAM), np.random.RandomState(0)
     )
     order = orders(toy.pairs.n, 1, 0, "permutation")[0]
@@ -79,7 +79,7 @@ def test_gaps_of_a_pass_are_those_met_on_the_way(name):
 def test_average_is_the_weighted_average_of_all_iterates(name, bounded):
     toy = TOYS[name](13)
     box = random_box(toy.pairs.d) if bounded else None
-    run = BCFW(steps="fw", averaging=True).start(
+    run = BCFW(steps="fw", sampling="permutation", averaging=True).start(
         toy.problem, toy.regularizer(LAM, box), np.random.RandomState(0)
     )
     n_passes = 7
@@ -117,7 +117,7 @@ def test_averaging_returns_the_better_of_the_two(name, bounded):
 
 def test_averaging_before_the_first_step_is_the_start():
     toy = chain_toy(0)
-    run = BCFW(steps="fw", averaging=True).start(
+    run = BCFW(steps="fw", sampling="permutation", averaging=True).start(
         toy.problem, toy.regularizer(LAM), np.random.RandomState(0)
     )
     assert run.averager.average(run.regularizer, 0.0) is None
@@ -128,7 +128,7 @@ def test_averaging_before_the_first_step_is_the_start():
 def test_dual_never_falls(name, lam):
     toy = TOYS[name](15, n=8)
     for box in (None, random_box(toy.pairs.d, 1)):
-        run = BCFW(steps="fw", averaging=False).start(
+        run = BCFW(steps="fw", sampling="permutation", averaging=False).start(
             toy.problem, toy.regularizer(lam, box), np.random.RandomState(0)
         )
         values = [0.0 if box is None else paper.dual_value(np.zeros(toy.pairs.d), 0.0, lam, box)]
@@ -141,7 +141,7 @@ def test_dual_never_falls(name, lam):
 
 def test_drift_after_many_steps_is_below_any_tolerance():
     toy = chain_toy(16, n=10)
-    run = BCFW(steps="fw", averaging=False).start(
+    run = BCFW(steps="fw", sampling="permutation", averaging=False).start(
         toy.problem, toy.regularizer(1e-3), np.random.RandomState(0)
     )
     for _ in range(10_000):

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from helpers.qp import solve_primal
-from helpers.toys import TOYS, bind_chains, bind_rows
+from helpers.toys import TOYS, bind_rows, rebind, with_columns
 
 from sskit.core._regularizer import Regularizer
 from sskit.solvers import BCFW, SSG, FrankWolfe
@@ -114,10 +114,7 @@ def test_a_weight_of_k_is_k_copies_and_none_is_removal(name):
     copies = np.repeat(np.arange(6), weights)
     truths = [ProblemProbe(toy.problem).truth(i) for i in copies]
     X = [toy.X[i] for i in copies]
-    if name == "chain":
-        other = bind_chains(X, truths, 3)
-    else:
-        other = bind_rows(np.array(X), [int(truth[0]) for truth in truths], 3)
+    other = rebind(name, X, truths, 3)
     rng = np.random.default_rng(0)
     for scale in (0.0, 0.1, 1.0):
         regularizer = Regularizer(LAM, toy.pairs.d)
@@ -152,10 +149,7 @@ def test_scaled_weights_change_nothing(solver):
 def test_reordered_features_give_reordered_weights(name, form, solver):
     toy, order = make(name, form), np.array([2, 0, 1])
     truths = [ProblemProbe(toy.problem).truth(i) for i in range(6)]
-    if name == "chain":
-        other = bind_chains([x[:, order] for x in toy.X], truths, 3, form)
-    else:
-        other = bind_rows(np.array(toy.X)[:, order], [int(t[0]) for t in truths], 3, form)
+    other = rebind(name, [with_columns(x, order) for x in toy.X], truths, 3, form)
     one, two = (
         SOLVERS[solver].solve(t.problem, t.regularizer(LAM), tol=0, max_iter=15, random_state=0)
         for t in (toy, other)
@@ -184,10 +178,7 @@ def test_relabelled_classes_have_the_same_optimum():
 def test_dense_and_csr_take_the_same_steps(name):
     dense, csr = make(name, "csr"), make(name, "csr")
     truths = [ProblemProbe(csr.problem).truth(i) for i in range(6)]
-    if name == "chain":
-        dense = bind_chains(csr.X, truths, 3, "dense")
-    else:
-        dense = bind_rows(np.array(csr.X), [int(t[0]) for t in truths], 3, "dense")
+    dense = rebind(name, csr.X, truths, 3)
     for solver in ("bcfw", "fw", "ssg"):
         one, two = (
             SOLVERS[solver].solve(t.problem, t.regularizer(LAM), tol=0, max_iter=20, random_state=0)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sskit.solvers import _schedule
-from sskit.solvers._continuation import ExactPassRule
+from sskit.solvers._exact_passes import ExactPassRule
 from sskit.solvers._schedule import FixedSchedule, SlopeSchedule, oracle_work
 from sskit.solvers._unreliable import UnreliableProblem
 

@@ -1,4 +1,4 @@
-"""Transformers for ragged data: what scikit-learn does to rows, done to the rows of sequences."""
+"""TokenTransformer: what scikit-learn does to rows, done to the rows of sequences."""
 
 from itertools import chain, islice
 
@@ -15,8 +15,6 @@ from sskit.utils._ragged_array import RaggedArray
 from sskit.utils._stacking import canonical_csr, stack_csr, stack_dense
 from sskit.utils._tokens import stack_tokens
 from sskit.utils.ragged import split, stack_labels, stack_sequences
-
-__all__ = ["TokenTransformer"]
 
 # These take an iterator and transform each token by itself, so that a piece at a time will do:
 # DictVectorizer holds 40 bytes per value while it works, the result only 12.

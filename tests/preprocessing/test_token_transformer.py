@@ -103,7 +103,7 @@ def test_rows_are_those_of_the_inner_transformer(inner, X, flat):
 def test_pieces_are_put_together(monkeypatch):
     expected = DictVectorizer().fit_transform(flatten(DICTS)).toarray()
     for size in (1, 3, 5, 10, 11):
-        monkeypatch.setattr("sskit.preprocessing._TOKENS_AT_ONCE", size)
+        monkeypatch.setattr("sskit.preprocessing._token_transformer._TOKENS_AT_ONCE", size)
         for sparse in (True, False):
             found = TokenTransformer(DictVectorizer(sparse=sparse)).fit_transform(DICTS)
             np.testing.assert_array_equal(array(found.values), expected)

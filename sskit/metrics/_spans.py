@@ -1,95 +1,13 @@
-"""Scores of label sequences, by token, by sequence and by span, and scorers made of them.
-
-Scikit-learn's own scorers do not take ragged labels. For ``scoring=`` of its tools there are
-``token_accuracy_scorer``, ``sequence_accuracy_scorer`` and ``span_f1_scorer``.
-"""
+"""Scores of label sequences by span."""
 
 import numpy as np
 from sklearn.metrics import make_scorer
 
-from sskit.utils._ragged_array import locate, make_offsets
-from sskit.utils.ragged import stack_labels
-
-__all__ = [
-    "sequence_accuracy_score",
-    "sequence_accuracy_scorer",
-    "span_f1_score",
-    "span_f1_scorer",
-    "span_precision_recall_fscore",
-    "spans",
-    "token_accuracy_score",
-    "token_accuracy_scorer",
-]
+from sskit.metrics._pairs import stack, stack_pair
+from sskit.utils._ragged_array import locate
 
 # The place of a prefix in the longer string is its code.
 _PREFIXES = {"bio": "OBI", "bioes": "OBIES"}
-
-
-def token_accuracy_score(y_true, y_pred, *, sample_weight=None):
-    """Compute the share of tokens that are labelled correctly.
-
-    Parameters
-    ----------
-    y_true : sequence of n label sequences (T_i,)
-        The true labels.
-    y_pred : sequence of n label sequences (T_i,)
-        The predicted labels.
-    sample_weight : array-like of shape (n,) or None, default=None
-        Weights of the sequences; every token has the weight of its sequence.
-
-    Returns
-    -------
-    score : float
-        Between 0 and 1.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If lengths or kinds of labels differ between the two, or there are no labels.
-
-    Examples
-    --------
-    >>> from sskit.metrics import token_accuracy_score
-    >>> token_accuracy_score([["a", "b", "b"], ["a"]], [["a", "b", "a"], ["a"]])
-    0.75
-    """
-    right, offsets = _compare(y_true, y_pred)
-    weights = np.repeat(_weights(sample_weight, len(offsets) - 1), np.diff(offsets))
-    return float(np.average(right, weights=weights))
-
-
-def sequence_accuracy_score(y_true, y_pred, *, sample_weight=None):
-    """Compute the share of sequences that are labelled correctly throughout.
-
-    Parameters
-    ----------
-    y_true : sequence of n label sequences (T_i,)
-        The true labels.
-    y_pred : sequence of n label sequences (T_i,)
-        The predicted labels.
-    sample_weight : array-like of shape (n,) or None, default=None
-        Weights of the sequences.
-
-    Returns
-    -------
-    score : float
-        Between 0 and 1.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `token_accuracy_score`.
-
-    Examples
-    --------
-    >>> from sskit.metrics import sequence_accuracy_score
-    >>> sequence_accuracy_score([["a", "b", "b"], ["a"]], [["a", "b", "a"], ["a"]])
-    0.5
-    """
-    right, offsets = _compare(y_true, y_pred)
-    n_right = np.diff(make_offsets(right)[offsets])
-    weights = _weights(sample_weight, len(offsets) - 1)
-    return float(np.average(n_right == np.diff(offsets), weights=weights))
 
 
 def spans(labels, scheme="bio"):
@@ -128,7 +46,7 @@ def spans(labels, scheme="bio"):
     >>> spans(["B-NP", "I-NP", "O", "I-VP", "B-VP"])
     [('NP', 0, 2), ('VP', 3, 4), ('VP', 4, 5)]
     """
-    flat, offsets = _stack([labels], "labels")
+    flat, offsets = stack([labels], "labels")
     prefix, kind, types = _parse(flat, scheme, lambda t: f"labels[{t}]")
     found = _find_spans(prefix, kind, offsets)
     return [(types[k], a, b) for a, b, k in zip(*map(np.ndarray.tolist, found), strict=True)]
@@ -171,7 +89,7 @@ def span_precision_recall_fscore(y_true, y_pred, *, scheme="bio", average="micro
     """
     if average not in ("micro", "macro", None):
         raise ValueError(f"average must be 'micro', 'macro' or None, got {average!r}")
-    true, pred, offsets = _stack_pair(y_true, y_pred)
+    true, pred, offsets = stack_pair(y_true, y_pred)
     n_tokens = true.size
 
     def label(row):
@@ -236,50 +154,7 @@ def span_f1_score(y_true, y_pred, *, scheme="bio", average="micro"):
     return span_precision_recall_fscore(y_true, y_pred, scheme=scheme, average=average)[2]
 
 
-token_accuracy_scorer = make_scorer(token_accuracy_score)
-sequence_accuracy_scorer = make_scorer(sequence_accuracy_score)
 span_f1_scorer = make_scorer(span_f1_score)
-
-
-def _stack(y, name):
-    """Return the labels of all sequences and where the sequences begin."""
-    lengths = [len(item) if hasattr(item, "__len__") else 0 for item in y] if np.iterable(y) else []
-    return stack_labels(y, lengths, name=name, x_name=name), make_offsets(lengths)
-
-
-def _stack_pair(y_true, y_pred):
-    """Return true labels, predicted labels and where the sequences begin."""
-    (true, offsets), (pred, others) = _stack(y_true, "y_true"), _stack(y_pred, "y_pred")
-    lengths, found = np.diff(offsets), np.diff(others)
-    if lengths.size != found.size:
-        raise ValueError(f"y_true has {lengths.size} sequences but y_pred has {found.size}")
-    if (lengths != found).any():
-        i = np.flatnonzero(lengths != found)[0]
-        raise ValueError(f"y_true[{i}] has {lengths[i]} labels but y_pred[{i}] has {found[i]}")
-    if true.size == 0:
-        raise ValueError("Found array with 0 sample(s): y_true holds no labels")
-    return true, pred, offsets
-
-
-def _compare(y_true, y_pred):
-    """Return which tokens are right, and where the sequences begin."""
-    true, pred, offsets = _stack_pair(y_true, y_pred)
-    kinds = {kind if kind in "OSU" else "number" for kind in (true.dtype.kind, pred.dtype.kind)}
-    if len(kinds) > 1 and "O" not in kinds:
-        raise TypeError(f"y_true has labels of dtype {true.dtype} but y_pred of {pred.dtype}")
-    return true == pred, offsets
-
-
-def _weights(sample_weight, n_samples):
-    """Return one checked weight per sequence."""
-    if sample_weight is None:
-        return np.ones(n_samples)
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.shape != (n_samples,):
-        raise ValueError(f"sample_weight has shape {weights.shape} for {n_samples} sequences")
-    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
-        raise ValueError("sample_weight must hold finite numbers >= 0, not all of them 0")
-    return weights
 
 
 def _parse(flat, scheme, label):

@@ -1,0 +1,226 @@
+// Matrices of feature rows and what is done with them; included by kernels.hpp.
+#pragma once
+#include "kernels.hpp"
+
+namespace sskit {
+
+// A matrix of feature rows. CSR has an indptr; dense rows share one identity index array.
+struct Rows {
+    const double* values;
+    const float* singles;   // in place of values if the features are float32
+    const int32_t* indices;
+    const int64_t* indptr;  // null for dense rows
+    int64_t width;          // entries of a dense row
+};
+
+// where the columns of row t begin, and how many there are
+SSKIT_INLINE ptrdiff_t columns_of(const Rows& rows, ptrdiff_t t, const int32_t*& f) {
+    f = rows.indices + (rows.indptr ? rows.indptr[t] : 0);
+    return rows.indptr ? rows.indptr[t + 1] - rows.indptr[t] : rows.width;
+}
+
+template <class V>
+SSKIT_INLINE const V* values_of(const Rows& rows, const V* values, ptrdiff_t t) {
+    return values + (rows.indptr ? rows.indptr[t] : t * rows.width);
+}
+
+template <int NV, class V>
+SSKIT_INLINE void row_scores(const V* x, const int32_t* f, ptrdiff_t n, const double* weights,
+                             ptrdiff_t stride, double* out) {
+    vec sum[NV];
+    for (int v = 0; v < NV; ++v) sum[v] = constant(0.0);
+    for (ptrdiff_t j = 0; j < n; ++j) {
+        const double* w = weights + f[j] * stride;
+        for (int v = 0; v < NV; ++v) sum[v] += (double)x[j] * load(w + v * LANES);
+    }
+    for (int v = 0; v < NV; ++v) store(out + v * LANES, sum[v]);
+}
+
+// K states divide a vector: it holds the weights of LANES / K features of a dense row at once.
+template <int K, class V>
+SSKIT_INLINE vec repeated(const V* x) {
+    double p[LANES];
+    for (int l = 0; l < LANES; ++l) p[l] = x[l / K];
+    return load(p);
+}
+
+template <int K, class V>
+SSKIT_INLINE void packed_scores(const V* x, ptrdiff_t n, const double* weights, double* out) {
+    constexpr int STEP = LANES / K;
+    vec sum = constant(0.0), other = constant(0.0);
+    ptrdiff_t j = 0;
+    for (; j + 2 * STEP <= n; j += 2 * STEP) {
+        sum += repeated<K>(x + j) * load(weights + j * K);
+        other += repeated<K>(x + j + STEP) * load(weights + j * K + LANES);
+    }
+    double lanes[LANES];
+    store(lanes, sum + other);
+    for (int k = 0; k < K; ++k) {
+        out[k] = 0.0;
+        for (int l = k; l < LANES; l += K) out[k] += lanes[l];
+    }
+    for (; j < n; ++j)
+        for (int k = 0; k < K; ++k) out[k] += x[j] * weights[j * K + k];
+}
+
+template <class V>
+SSKIT_INLINE void score_rows_of(const Rows* rows, const V* values, ptrdiff_t first, ptrdiff_t count,
+                                const double* weights, ptrdiff_t n_states, double* out,
+                                ptrdiff_t stride) {
+    const int32_t* f;
+    for (ptrdiff_t t = first; t < first + count; ++t, out += stride) {
+        const ptrdiff_t n = columns_of(*rows, t, f);
+        const V* x = values_of(*rows, values, t);
+        if (stride == 1 && rows->indptr) {
+            out[0] = 0.0;
+            for (ptrdiff_t j = 0; j < n; ++j) out[0] += x[j] * weights[f[j]];
+        } else if (stride == 1) {
+            packed_scores<1>(x, n, weights, out);
+        } else if (!rows->indptr && n_states == 2) {
+            store(out, constant(0.0));  // the padding
+
+            packed_scores<2>(x, n, weights, out);
+        } else {
+#define SSKIT_ACT(NV) row_scores<NV>(x, f, n, weights + c, n_states, out + c)
+            SSKIT_STRETCHES(n_states, SSKIT_ACT)
+#undef SSKIT_ACT
+        }
+    }
+}
+
+// out (count, stride) = rows[first : first + count] @ weights (n_features, n_states). The stride
+// is padded(n_states), or 1 for one state.
+SSKIT_CLONES void score_rows_apart(const Rows* rows, ptrdiff_t first, ptrdiff_t count,
+                                   const double* weights, ptrdiff_t n_states, double* out,
+                                   ptrdiff_t stride) {
+    if (rows->singles)
+        score_rows_of(rows, rows->singles, first, count, weights, n_states, out, stride);
+    else
+        score_rows_of(rows, rows->values, first, count, weights, n_states, out, stride);
+}
+
+static inline void score_rows(const Rows* rows, ptrdiff_t first, ptrdiff_t count,
+                              const double* weights, ptrdiff_t n_states, double* out) {
+    score_rows_apart(rows, first, count, weights, n_states, out, padded(n_states));
+}
+
+// weights += outer(x, d), two states, dense
+template <class V>
+SSKIT_INLINE void add_packed(const V* x, ptrdiff_t n, const double* d, double* weights) {
+    double p[LANES];
+    for (int l = 0; l < LANES; ++l) p[l] = d[l % 2];
+    const vec both = load(p);
+    ptrdiff_t j = 0;
+    for (; j + LANES / 2 <= n; j += LANES / 2)
+        store(weights + 2 * j, load(weights + 2 * j) + repeated<2>(x + j) * both);
+    for (; j < n; ++j)
+        for (int k = 0; k < 2; ++k) weights[2 * j + k] += x[j] * d[k];
+}
+
+template <class V>
+SSKIT_INLINE void add_rows_of(const Rows* rows, const V* values, ptrdiff_t first,
+                              const int32_t* active, ptrdiff_t n_active, double step,
+                              const double* direction, ptrdiff_t n_states, double* weights) {
+    const ptrdiff_t stride = padded(n_states);
+    const int32_t* f;
+    for (ptrdiff_t a = 0; a < n_active; ++a) {
+        const ptrdiff_t n = columns_of(*rows, first + active[a], f);
+        const V* x = values_of(*rows, values, first + active[a]);
+        const double* row = direction + active[a] * stride;
+        if (!rows->indptr && n_states == 2) {
+            const double d[2] = {step * row[0], step * row[1]};
+            add_packed(x, n, d, weights);
+            continue;
+        }
+        for (ptrdiff_t c = 0; c < stride; c += HALF) {
+            // few states differ between two labellings: most of a direction is zero
+            bool zero = true;
+            for (ptrdiff_t l = 0; l < HALF; ++l) zero &= row[c + l] == 0.0;
+            if (zero) continue;
+            const half_vec d = step * load_half(row + c);
+            for (ptrdiff_t j = 0; j < n; ++j) {
+                double* w = weights + f[j] * n_states + c;
+                store(w, load_half(w) + (double)x[j] * d);
+            }
+        }
+    }
+}
+
+// weights += step * outer(row t, direction) for every t of `active` (counted from `first`);
+// direction is (count, padded(n_states))
+SSKIT_CLONES void add_rows(const Rows* rows, ptrdiff_t first, const int32_t* active,
+                           ptrdiff_t n_active, double step, const double* direction,
+                           ptrdiff_t n_states, double* weights) {
+    if (rows->singles)
+        add_rows_of(rows, rows->singles, first, active, n_active, step, direction, n_states,
+                    weights);
+    else
+        add_rows_of(rows, rows->values, first, active, n_active, step, direction, n_states,
+                    weights);
+}
+
+template <class V>
+SSKIT_INLINE double dot_row_of(const Rows* rows, const V* values, ptrdiff_t t,
+                               const double* weights, ptrdiff_t stride) {
+    const int32_t* f;
+    const ptrdiff_t n = columns_of(*rows, t, f);
+    const V* x = values_of(*rows, values, t);
+    double sum = 0.0;
+    for (ptrdiff_t j = 0; j < n; ++j) sum += x[j] * weights[f[j] * stride];
+    return sum;
+}
+
+// <row t, weights>, the weight of feature f at weights[f * stride]
+static inline double dot_row(const Rows* rows, ptrdiff_t t, const double* weights,
+                             ptrdiff_t stride) {
+    return rows->singles ? dot_row_of(rows, rows->singles, t, weights, stride)
+                         : dot_row_of(rows, rows->values, t, weights, stride);
+}
+
+template <class V>
+SSKIT_INLINE void add_row_of(const Rows* rows, const V* values, ptrdiff_t t, double step,
+                             double* weights, ptrdiff_t stride) {
+    const int32_t* f;
+    const ptrdiff_t n = columns_of(*rows, t, f);
+    const V* x = values_of(*rows, values, t);
+    for (ptrdiff_t j = 0; j < n; ++j) weights[f[j] * stride] += step * x[j];
+}
+
+// weights += step * row t, placed likewise
+static inline void add_row(const Rows* rows, ptrdiff_t t, double step, double* weights,
+                           ptrdiff_t stride) {
+    if (rows->singles)
+        add_row_of(rows, rows->singles, t, step, weights, stride);
+    else
+        add_row_of(rows, rows->values, t, step, weights, stride);
+}
+
+// weights[f, :] = value[f, :] clipped to [lower, upper] for every feature f of the active rows
+static inline void clip_rows(const Rows* rows, ptrdiff_t first, const int32_t* active,
+                             ptrdiff_t n_active, ptrdiff_t n_states, const double* value,
+                             const double* lower, const double* upper, double* weights) {
+    const int32_t* f;
+    // all dense rows have the same features
+    for (ptrdiff_t a = 0; a < (rows->indptr || n_active == 0 ? n_active : 1); ++a) {
+        const ptrdiff_t n = columns_of(*rows, first + active[a], f);
+        for (ptrdiff_t j = 0; j < n; ++j) {
+            for (ptrdiff_t k = f[j] * n_states; k < (f[j] + 1) * n_states; ++k) {
+                const double raised = value[k] < lower[k] ? lower[k] : value[k];
+                weights[k] = raised > upper[k] ? upper[k] : raised;
+            }
+        }
+    }
+}
+
+// weights[f, :] = 0 for every feature f of the active rows
+static inline void clear_rows(const Rows* rows, ptrdiff_t first, const int32_t* active,
+                              ptrdiff_t n_active, ptrdiff_t n_states, double* weights) {
+    const int32_t* f;
+    for (ptrdiff_t a = 0; a < (rows->indptr || n_active == 0 ? n_active : 1); ++a) {
+        const ptrdiff_t n = columns_of(*rows, first + active[a], f);
+        for (ptrdiff_t j = 0; j < n; ++j)
+            memset(weights + f[j] * n_states, 0, n_states * sizeof(double));
+    }
+}
+
+}  // namespace sskit

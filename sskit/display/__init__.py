@@ -1,0 +1,5 @@
+"""Displays: what a fit or a prediction looks like, computed once and drawn with matplotlib."""
+
+from sskit.display._segmentation import SegmentationDisplay
+
+__all__ = ["SegmentationDisplay"]

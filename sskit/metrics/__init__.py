@@ -1,0 +1,42 @@
+"""Scores of labels of sequences, of graphs and of images, and scorers made of them.
+
+Scikit-learn's own scorers do not take ragged labels. For ``scoring=`` of its tools there are
+``token_accuracy_scorer``, ``sequence_accuracy_scorer``, ``span_f1_scorer``, ``mean_iou_scorer``
+and ``class_accuracy_scorer``; others are made with :func:`sklearn.metrics.make_scorer`.
+"""
+
+from sskit.metrics._regions import (
+    class_accuracy_score,
+    class_accuracy_scorer,
+    iou_scores,
+    mean_iou_score,
+    mean_iou_scorer,
+)
+from sskit.metrics._spans import (
+    span_f1_score,
+    span_f1_scorer,
+    span_precision_recall_fscore,
+    spans,
+)
+from sskit.metrics._tokens import (
+    sequence_accuracy_score,
+    sequence_accuracy_scorer,
+    token_accuracy_score,
+    token_accuracy_scorer,
+)
+
+__all__ = [
+    "class_accuracy_score",
+    "class_accuracy_scorer",
+    "iou_scores",
+    "mean_iou_score",
+    "mean_iou_scorer",
+    "sequence_accuracy_score",
+    "sequence_accuracy_scorer",
+    "span_f1_score",
+    "span_f1_scorer",
+    "span_precision_recall_fscore",
+    "spans",
+    "token_accuracy_score",
+    "token_accuracy_scorer",
+]

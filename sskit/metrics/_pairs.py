@@ -1,0 +1,47 @@
+"""Checks of true and predicted labels that belong together."""
+
+import numpy as np
+
+from sskit.utils._ragged_array import make_offsets
+from sskit.utils.ragged import stack_labels
+
+
+def stack(y, name):
+    """Return the labels of all sequences and where the sequences begin."""
+    lengths = [len(item) if hasattr(item, "__len__") else 0 for item in y] if np.iterable(y) else []
+    return stack_labels(y, lengths, name=name, x_name=name), make_offsets(lengths)
+
+
+def stack_pair(y_true, y_pred):
+    """Return true labels, predicted labels and where the sequences begin."""
+    (true, offsets), (pred, others) = stack(y_true, "y_true"), stack(y_pred, "y_pred")
+    lengths, found = np.diff(offsets), np.diff(others)
+    if lengths.size != found.size:
+        raise ValueError(f"y_true has {lengths.size} sequences but y_pred has {found.size}")
+    if (lengths != found).any():
+        i = np.flatnonzero(lengths != found)[0]
+        raise ValueError(f"y_true[{i}] has {lengths[i]} labels but y_pred[{i}] has {found[i]}")
+    if true.size == 0:
+        raise ValueError("Found array with 0 sample(s): y_true holds no labels")
+    return true, pred, offsets
+
+
+def compare(y_true, y_pred):
+    """Return which tokens are right, and where the sequences begin."""
+    true, pred, offsets = stack_pair(y_true, y_pred)
+    kinds = {kind if kind in "OSU" else "number" for kind in (true.dtype.kind, pred.dtype.kind)}
+    if len(kinds) > 1 and "O" not in kinds:
+        raise TypeError(f"y_true has labels of dtype {true.dtype} but y_pred of {pred.dtype}")
+    return true == pred, offsets
+
+
+def check_weights(sample_weight, n_samples):
+    """Return one checked weight per sequence."""
+    if sample_weight is None:
+        return np.ones(n_samples)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n_samples,):
+        raise ValueError(f"sample_weight has shape {weights.shape} for {n_samples} sequences")
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+        raise ValueError("sample_weight must hold finite numbers >= 0, not all of them 0")
+    return weights

@@ -1,0 +1,149 @@
+"""Scores of the labels of nodes and pixels by class."""
+
+import numpy as np
+from sklearn.metrics import make_scorer
+
+from sskit.metrics._pairs import check_weights, stack_pair
+
+
+def iou_scores(y_true, y_pred, *, ignore_label=None, sample_weight=None):
+    """Compute the intersection over union of each class: the Jaccard index over all graphs.
+
+    Parameters
+    ----------
+    y_true : sequence of n arrays (V_i,) or (H_i, W_i)
+        True labels of nodes or pixels.
+    y_pred : sequence of n arrays of the same shapes
+        Predicted labels.
+    ignore_label : object, default=None
+        True label of nodes or pixels that do not count; None means that all count.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the graphs; each counts for all of its nodes or pixels.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_classes,)
+        Number of nodes or pixels that have the class in both, divided by the number that have it
+        in either.
+    classes : ndarray of shape (n_classes,)
+        The labels that occur in either, sorted.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If shapes or kinds of labels differ between the two, or nothing counts.
+
+    Examples
+    --------
+    >>> from sskit.metrics import iou_scores
+    >>> iou_scores([["sky", "sea", "sea"], ["sky"]], [["sky", "sea", "sky"], ["sky"]])
+    (array([0.5       , 0.66666667]), array(['sea', 'sky'], dtype='<U3'))
+    """
+    counts, classes = _confusion(y_true, y_pred, ignore_label, sample_weight)
+    right = np.diag(counts)
+    return right / (counts.sum(axis=0) + counts.sum(axis=1) - right), classes
+
+
+def mean_iou_score(y_true, y_pred, *, ignore_label=None, sample_weight=None):
+    """Compute the mean intersection over union of the classes.
+
+    Parameters
+    ----------
+    y_true : sequence of n arrays (V_i,) or (H_i, W_i)
+        True labels of nodes or pixels.
+    y_pred : sequence of n arrays of the same shapes
+        Predicted labels.
+    ignore_label : object, default=None
+        True label of nodes or pixels that do not count; None means that all count.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the graphs; each counts for all of its nodes or pixels.
+
+    Returns
+    -------
+    score : float
+        Between 0 and 1; the mean of `iou_scores`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `iou_scores`.
+
+    Examples
+    --------
+    >>> from sskit.metrics import mean_iou_score
+    >>> round(mean_iou_score([[[0, 1], [1, 1]]], [[[0, 0], [1, 1]]]), 3)
+    0.583
+    """
+    scores, _ = iou_scores(y_true, y_pred, ignore_label=ignore_label, sample_weight=sample_weight)
+    return float(scores.mean())
+
+
+def class_accuracy_score(y_true, y_pred, *, ignore_label=None, sample_weight=None):
+    """Compute the mean over the true classes of the share of their nodes or pixels found.
+
+    Parameters
+    ----------
+    y_true : sequence of n arrays (V_i,) or (H_i, W_i)
+        True labels of nodes or pixels.
+    y_pred : sequence of n arrays of the same shapes
+        Predicted labels.
+    ignore_label : object, default=None
+        True label of nodes or pixels that do not count; None means that all count.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the graphs; each counts for all of its nodes or pixels.
+
+    Returns
+    -------
+    score : float
+        Between 0 and 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `iou_scores`.
+
+    Examples
+    --------
+    >>> from sskit.metrics import class_accuracy_score
+    >>> class_accuracy_score([["sky", "sea", "sea"], ["sky"]], [["sky", "sea", "sky"], ["sky"]])
+    0.75
+    """
+    counts, _ = _confusion(y_true, y_pred, ignore_label, sample_weight)
+    occurs = counts.sum(axis=1)
+    return float(np.mean(np.diag(counts)[occurs > 0] / occurs[occurs > 0]))
+
+
+mean_iou_scorer = make_scorer(mean_iou_score)
+class_accuracy_scorer = make_scorer(class_accuracy_score)
+
+
+def _confusion(y_true, y_pred, ignore_label, sample_weight):
+    """Return how much has each true class (row) and predicted class, and the classes."""
+    flat = [_flattened(y, name) for y, name in ((y_true, "y_true"), (y_pred, "y_pred"))]
+    for i, (a, b) in enumerate(zip(y_true, y_pred, strict=False)):
+        if np.shape(a) != np.shape(b):
+            raise ValueError(
+                f"y_true[{i}] has the shape {np.shape(a)} but y_pred[{i}] has {np.shape(b)}"
+            )
+    true, pred, offsets = stack_pair(*flat)
+    weight = np.repeat(check_weights(sample_weight, len(offsets) - 1), np.diff(offsets))
+    if ignore_label is not None:
+        counted = np.broadcast_to(np.asarray(true != ignore_label, dtype=bool), true.shape)
+        true, pred, weight = true[counted], pred[counted], weight[counted]
+    if not weight.sum() > 0:
+        raise ValueError("y_true has no labels that count: all are ignored or have the weight 0")
+    true, pred, weight = (values[weight > 0] for values in (true, pred, weight))
+    kinds = {kind if kind in "OSU" else "number" for kind in (true.dtype.kind, pred.dtype.kind)}
+    if len(kinds) > 1 and "O" not in kinds:
+        raise TypeError(f"y_true has labels of dtype {true.dtype} but y_pred of {pred.dtype}")
+    classes, codes = np.unique(np.concatenate([true, pred]), return_inverse=True)
+    n = len(classes)
+    place = codes[: len(true)] * n + codes[len(true) :]
+    return np.bincount(place, weight, n * n).reshape(n, n), classes
+
+
+def _flattened(y, name):
+    """Return arrays of labels as sequences."""
+    if not np.iterable(y) or isinstance(y, (str, bytes)):
+        raise TypeError(f"{name} must be a list with one array of labels per graph")
+    return [np.ravel(item) if np.ndim(item) > 1 else item for item in y]

@@ -1,0 +1,7 @@
+"""Transformers for ragged data: sequences of tokens, and images that become graphs."""
+
+from sskit.preprocessing._superpixel_graph import SuperpixelGraph
+from sskit.preprocessing._superpixel_graphs import SuperpixelGraphs
+from sskit.preprocessing._token_transformer import TokenTransformer
+
+__all__ = ["SuperpixelGraph", "SuperpixelGraphs", "TokenTransformer"]

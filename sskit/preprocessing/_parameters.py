@@ -1,0 +1,87 @@
+"""What the parameters of SuperpixelGraphs may be."""
+
+from numbers import Integral, Real
+
+import numpy as np
+
+# Parameter, least value.
+_INTEGERS = [
+    ("n_segments", 1),
+    ("n_color_words", 0),
+    ("n_texture_words", 0),
+    ("texture_size", 4),
+    ("texture_step", 1),
+    ("position_grid", 0),
+    ("neighborhood", 0),
+    ("sample_size", 1),
+]
+# Parameter, what it must be, test.
+_REALS = [
+    ("compactness", "positive", lambda value: 0 < value < np.inf),
+    ("sigma", "finite and not negative", lambda value: 0 <= value < np.inf),
+    ("power", "in (0, 1]", lambda value: 0 < value <= 1),
+]
+
+
+def check_parameters(superpixels):
+    """Raise for the first parameter that is out of its range.
+
+    Parameters
+    ----------
+    superpixels : SuperpixelGraphs
+        The transformer that holds them.
+
+    Raises
+    ------
+    TypeError
+        If `segmenter` is not callable.
+    ValueError
+        If a number is out of its range or not of its kind.
+    """
+    for name, least in _INTEGERS:
+        value = getattr(superpixels, name)
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+            raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
+    for name, kind, allowed in _REALS:
+        value = getattr(superpixels, name)
+        if not isinstance(value, Real) or isinstance(value, bool) or not allowed(value):
+            raise ValueError(f"{name} must be a number {kind}, got {value!r}")
+    if superpixels.segmenter is not None and not callable(superpixels.segmenter):
+        raise TypeError(f"segmenter must be callable or None, got {superpixels.segmenter!r}")
+    try:
+        known = np.dtype(superpixels.dtype) in (np.float32, np.float64)
+    except TypeError:
+        known = False
+    if not known:
+        raise ValueError(f"dtype must be 'float32' or 'float64', got {superpixels.dtype!r}")
+    check_etas(superpixels.etas)
+
+
+def check_etas(etas):
+    """Return the factors of distances as an array.
+
+    Parameters
+    ----------
+    etas : array-like of float of shape (n_etas,) or None
+        As the user gave them.
+
+    Returns
+    -------
+    etas : ndarray of float64 of shape (n_etas,)
+        Those, or 2**-5, 2**-4, ..., 2**5 for None.
+
+    Raises
+    ------
+    ValueError
+        If they are not a list of finite numbers >= 0.
+    """
+    if etas is None:
+        return 2.0 ** np.arange(-5, 6)
+    try:
+        array = np.asarray(etas, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.array(np.nan)
+    # With a negative one, features would grow with the distance, beyond all bounds.
+    if array.ndim != 1 or not (np.isfinite(array) & (array >= 0)).all():
+        raise ValueError(f"etas must be a list of finite numbers >= 0 or None, got {etas!r}")
+    return array

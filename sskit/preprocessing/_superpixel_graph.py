@@ -1,0 +1,174 @@
+"""An image as a graph of superpixels: what a segmentation model sees of it."""
+
+import numpy as np
+
+from sskit.utils._pixels import majority_labels
+
+
+class SuperpixelGraph:
+    """Hold the superpixels of one image as a graph with features.
+
+    It unpacks as the triple that graph models take, ``features, edges, edge_features = graph``,
+    and keeps what is needed to come back to pixels.
+
+    Parameters
+    ----------
+    features : array-like of shape (V, p)
+        Node features, float32 or float64 (other numbers become float64). Not copied.
+    edges : array-like of int of shape (E, 2)
+        Pairs of adjacent nodes, each pair once.
+    edge_features : array-like of shape (E, q)
+        Edge features, float32 or float64.
+    segments : array-like of int of shape (H, W)
+        The node that every pixel belongs to, 0 to V - 1.
+
+    Attributes
+    ----------
+    features, edges, edge_features, segments : ndarray
+        As given; `edges` and `segments` are int32.
+    areas : ndarray of int64 of shape (V,)
+        The number of pixels of every node.
+    shape : tuple of two int
+        Height and width of the image in pixels.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit together, a node has no pixel, or an edge leads out of the graph or
+        back to its own node.
+
+    See Also
+    --------
+    SuperpixelGraphs : Makes such graphs of images.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sskit.preprocessing import SuperpixelGraph
+    >>> segments = np.array([[0, 0, 1], [0, 1, 1]])
+    >>> graph = SuperpixelGraph(np.eye(2), [[0, 1]], [[1.0]], segments)
+    >>> graph
+    SuperpixelGraph(2 nodes, 1 edges, image of 2 x 3 pixels)
+    >>> graph.areas
+    array([3, 3])
+    >>> labels = graph.node_labels(np.array([["sky", "sky", "sea"], ["sea", "sea", "sea"]]))
+    >>> labels
+    array(['sky', 'sea'], dtype='<U3')
+    >>> graph.pixel_mask(labels)
+    array([['sky', 'sky', 'sea'],
+           ['sky', 'sea', 'sea']], dtype='<U3')
+    """
+
+    def __init__(self, features, edges, edge_features, segments):
+        self.features = _as_floats(features, "features")
+        self.edge_features = _as_floats(edge_features, "edge_features")
+        n_nodes = len(self.features)
+        self.segments = _as_nodes(segments, "segments", n_nodes)
+        edges = _as_nodes(edges, "edges", n_nodes)
+        if edges.shape[1] != 2:
+            raise ValueError(f"edges must have shape (E, 2), got {edges.shape}")
+        if len(edges) != len(self.edge_features):
+            raise ValueError(
+                f"there are {len(edges)} edges but {len(self.edge_features)} rows of edge_features"
+            )
+        loops = np.flatnonzero(edges[:, 0] == edges[:, 1])
+        if loops.size:
+            raise ValueError(f"edges[{loops[0]}] joins node {edges[loops[0], 0]} with itself")
+        self.edges = edges
+        self.areas = np.bincount(self.segments.ravel(), minlength=n_nodes).astype(np.int64)
+        empty = np.flatnonzero(self.areas == 0)
+        if empty.size:
+            raise ValueError(f"node {empty[0]} holds no pixel of segments")
+
+    @property
+    def shape(self):
+        """Height and width of the image in pixels."""
+        return self.segments.shape
+
+    def __iter__(self):
+        # No __len__ and no __getitem__: to NumPy, which would look into a sequence, a list of
+        # graphs must remain a list of objects.
+        return iter((self.features, self.edges, self.edge_features))
+
+    def __repr__(self):
+        height, width = self.shape
+        return (
+            f"{type(self).__name__}({len(self.features)} nodes, {len(self.edges)} edges, "
+            f"image of {height} x {width} pixels)"
+        )
+
+    def node_labels(self, mask, ignore_label=None):
+        """Return for every node the label that most of its pixels have.
+
+        Parameters
+        ----------
+        mask : array-like of shape (H, W)
+            One label per pixel, of any type that can be sorted.
+        ignore_label : object or None, default=None
+            Pixels of this label have no vote; a node that holds no others gets it.
+
+        Returns
+        -------
+        labels : ndarray of shape (V,)
+            Of the dtype of the mask; of equally frequent labels, the smallest.
+
+        Raises
+        ------
+        ValueError
+            If the mask is not of the size of the image.
+        """
+        mask = np.asarray(mask)
+        if mask.shape != self.shape:
+            raise ValueError(f"mask has shape {mask.shape} but the image has {self.shape}")
+        return majority_labels(self.segments, mask, len(self.features), ignore_label)
+
+    def pixel_mask(self, labels):
+        """Return for every pixel the label of its node.
+
+        Parameters
+        ----------
+        labels : array-like of shape (V,) or (V, K)
+            One label, or one row of numbers such as scores, per node.
+
+        Returns
+        -------
+        mask : ndarray of shape (H, W) or (H, W, K)
+            Of the dtype of `labels`.
+
+        Raises
+        ------
+        ValueError
+            If there is not one label per node.
+        """
+        labels = np.asarray(labels)
+        if labels.ndim == 0 or len(labels) != len(self.features):
+            raise ValueError(
+                f"labels must have one entry per node, {len(self.features)}, "
+                f"got an array of shape {labels.shape}"
+            )
+        return labels[self.segments]
+
+
+def _as_floats(values, name):
+    """Return a matrix of float32 or float64, not copied if it is one."""
+    array = np.asanyarray(values)
+    if array.ndim != 2:
+        raise ValueError(f"{name} must be two-dimensional, got shape {array.shape}")
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
+    return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
+
+
+def _as_nodes(values, name, n_nodes):
+    """Return a two-dimensional int32 array of node numbers, all of them in range."""
+    array = np.asarray(values)
+    if array.ndim != 2:
+        raise ValueError(f"{name} must be two-dimensional, got shape {array.shape}")
+    if array.dtype.kind not in "iu":
+        raise ValueError(f"{name} must hold integers, got dtype {array.dtype}")
+    if array.size and (array.min() < 0 or array.max() >= n_nodes):
+        bad = tuple(np.argwhere((array < 0) | (array >= n_nodes))[0].tolist())
+        raise ValueError(
+            f"{name}[{bad[0]}, {bad[1]}] is {array[bad]} but there are {n_nodes} nodes"
+        )
+    return array.astype(np.int32, copy=False)

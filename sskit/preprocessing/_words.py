@@ -1,0 +1,271 @@
+"""Visual words: every pixel of an image becomes one of a few integers that histograms count.
+
+A dictionary is learned for colours and for textures; places need none. All three have a
+`name`, a number `n_words` and a method `word_image`, and that is all that histograms ask of them.
+"""
+
+import math
+
+import numpy as np
+from scipy import ndimage
+from sklearn.cluster import MiniBatchKMeans
+from sklearn.metrics import pairwise_distances_argmin
+from sklearn.utils.parallel import Parallel, delayed
+
+from sskit.utils._images import as_rgb
+
+_ORIENTATIONS = 8
+_CELLS = 4
+_LARGEST_SEED = np.iinfo(np.int32).max
+_CLIP = 0.2
+# The norm of a patch whose mean gradient is that of the noise of a photograph: half a grey value
+# of 256 per pixel, in all 16 cells.
+_FLAT = 4 * 0.5 / 256
+
+
+class WordDictionary:
+    """Give a pixel the number of the centre that its descriptor is nearest to.
+
+    Parameters
+    ----------
+    name : str
+        What the words tell of: "color", "texture".
+    describe : callable
+        Takes an RGB image (H, W, 3) and returns descriptors (rows, columns, d) on a grid.
+    step : int
+        Pixels from one point of that grid to the next.
+    centers : ndarray of shape (n_words, d)
+        The words.
+    """
+
+    def __init__(self, name, describe, step, centers):
+        self.name = name
+        self.describe = describe
+        self.step = step
+        self.centers = centers
+
+    @property
+    def n_words(self):
+        """The number of words."""
+        return len(self.centers)
+
+    def word_image(self, image):
+        """Return the word of every pixel: that of the grid point whose square it lies in.
+
+        Parameters
+        ----------
+        image : ndarray of float32 of shape (H, W, 3)
+            RGB from 0 to 1.
+
+        Returns
+        -------
+        words : ndarray of int of shape (H, W)
+            Numbers of centres.
+        """
+        grid = self.describe(image)
+        points = np.ascontiguousarray(grid.reshape(-1, grid.shape[2]))
+        words = pairwise_distances_argmin(points, self.centers).reshape(grid.shape[:2])
+        rows, columns = (np.arange(size) // self.step for size in image.shape[:2])
+        return words[np.ix_(rows, columns)]
+
+
+class PositionCells:
+    """Give a pixel the number of the cell of a uniform grid over the image that it lies in.
+
+    Parameters
+    ----------
+    n_cells : int
+        Cells along each side of the image.
+    """
+
+    name = "position"
+
+    def __init__(self, n_cells):
+        self.n_cells = n_cells
+
+    @property
+    def n_words(self):
+        """The number of cells."""
+        return self.n_cells**2
+
+    def word_image(self, image):
+        """Return the cell of every pixel, numbered row by row.
+
+        Parameters
+        ----------
+        image : ndarray of shape (H, W, 3)
+            Any image.
+
+        Returns
+        -------
+        cells : ndarray of int of shape (H, W)
+            Numbers of cells.
+        """
+        rows, columns = (np.arange(size) * self.n_cells // size for size in image.shape[:2])
+        return rows[:, None] * self.n_cells + columns
+
+
+def lab_colors(image):
+    """Return the colours of all pixels in CIELAB, where distances are those that eyes see.
+
+    Parameters
+    ----------
+    image : ndarray of float32 of shape (H, W, 3)
+        RGB from 0 to 1.
+
+    Returns
+    -------
+    lab : ndarray of float32 of shape (H, W, 3)
+        Lightness from 0 to 100, and two axes of colour.
+    """
+    from skimage.color import rgb2lab
+
+    return rgb2lab(image).astype(np.float32, copy=False)
+
+
+def dense_sift(image, patch_size, step):
+    """Return SIFT descriptors [1]_ of upright patches on a regular grid.
+
+    A patch is 4 x 4 cells with a histogram of 8 directions of the gradient each. As for SIFT,
+    the 128 numbers are scaled to norm one, clipped at 0.2 and scaled again; flat patches, whose
+    directions are noise, are scaled to less.
+
+    Parameters
+    ----------
+    image : ndarray of shape (H, W, 3)
+        RGB from 0 to 1.
+    patch_size : int
+        Side of a patch in pixels, rounded to a multiple of four.
+    step : int
+        Pixels between the centres of neighbouring patches. Patches reach over the border of the
+        image, where its last cells are repeated.
+
+    Returns
+    -------
+    descriptors : ndarray of float32 of shape (ceil(H / step), ceil(W / step), 128)
+        One row per patch.
+
+    References
+    ----------
+    .. [1] D. G. Lowe, "Distinctive image features from scale-invariant keypoints", IJCV 60,
+       2004.
+    """
+    gray = image @ np.array([0.2125, 0.7154, 0.0721], dtype=np.float32)
+    down, right = (ndimage.sobel(gray, axis=axis, mode="nearest") / 8 for axis in (0, 1))
+    strength = np.hypot(down, right)
+    # Every gradient is shared by the two directions that it lies between.
+    turn = np.arctan2(down, right) * (_ORIENTATIONS / (2 * np.pi)) % _ORIENTATIONS
+    places = np.arange(_ORIENTATIONS, dtype=np.float32)[:, None, None]
+    apart = np.abs(turn - places)
+    shares = np.maximum(0, 1 - np.minimum(apart, _ORIENTATIONS - apart))
+    cell = max(1, round(patch_size / _CELLS))
+    pooled = ndimage.uniform_filter(shares * strength, size=(1, cell, cell), mode="nearest")
+    rows, columns = (_cell_centers(size, step, cell) for size in gray.shape)
+    blocks = pooled[:, rows[:, :, None, None], columns[None, None]]
+    # (direction, row, cell down, column, cell across) to (row, column, all of the patch).
+    blocks = blocks.transpose(1, 3, 2, 4, 0)
+    descriptors = blocks.reshape(*blocks.shape[:2], -1)
+    norms = np.linalg.norm(descriptors, axis=-1, keepdims=True)
+    descriptors = _unit(np.minimum(_unit(descriptors), _CLIP))
+    descriptors *= norms / np.hypot(norms, _FLAT)
+    return descriptors.astype(np.float32, copy=False)
+
+
+def _cell_centers(size, step, cell):
+    """Return the middles of the four cells of every patch along one side of the image."""
+    centers = np.arange(0, size, step)[:, None] + step // 2
+    offsets = np.round((np.arange(_CELLS) - (_CELLS - 1) / 2) * cell).astype(int)
+    return np.clip(centers + offsets, 0, size - 1)
+
+
+def _unit(descriptors):
+    """Return the descriptors with norm one; zeros remain zeros."""
+    norms = np.linalg.norm(descriptors, axis=-1, keepdims=True)
+    return descriptors / np.maximum(norms, np.finfo(np.float32).tiny)
+
+
+def learn_words(images, describe, n_words, sample_size, *, rng, memory, n_jobs):
+    """Return the centres that k-means finds among descriptors sampled from images.
+
+    Parameters
+    ----------
+    images : list of ndarrays
+        Those that passed the gate.
+    describe : callable
+        As of `WordDictionary`.
+    n_words : int
+        The number of centres wanted.
+    sample_size : int
+        How many descriptors to sample, in equal shares from all images.
+    rng : RandomState
+        Draws the seeds, as many whatever `n_words` is.
+    memory : object with the interface of joblib.Memory
+        Where samples and centres are kept.
+    n_jobs : int or None
+        Number of images at a time.
+
+    Returns
+    -------
+    centers : ndarray of float32 of shape (n, d)
+        ``n = n_words``, or all different descriptors sampled where they are no more than that.
+    """
+    *seeds, start = rng.randint(_LARGEST_SEED, size=len(images) + 1).tolist()
+    if n_words == 0:
+        return np.empty((0, 0), dtype=np.float32)
+    share = math.ceil(sample_size / len(images))
+    sample = delayed(memory.cache(sample_descriptors))
+    samples = Parallel(n_jobs=n_jobs)(
+        sample(image, describe, share, seed) for image, seed in zip(images, seeds, strict=True)
+    )
+    return memory.cache(cluster)(np.concatenate(samples), n_words, start)
+
+
+def sample_descriptors(image, describe, n_points, seed):
+    """Return the descriptors of some points of an image.
+
+    Parameters
+    ----------
+    image : ndarray
+        One that passed the gate.
+    describe : callable
+        As of `WordDictionary`.
+    n_points : int
+        How many, or all if the grid has fewer.
+    seed : int
+        Decides which.
+
+    Returns
+    -------
+    descriptors : ndarray of shape (m, d)
+        Rows in the order of the grid.
+    """
+    grid = describe(as_rgb(image))
+    points = grid.reshape(-1, grid.shape[2])
+    if len(points) <= n_points:
+        return points
+    chosen = np.random.RandomState(seed).choice(len(points), n_points, replace=False)
+    return points[np.sort(chosen)]
+
+
+def cluster(points, n_words, seed):
+    """Return the centres of clusters of descriptors, found by mini-batch k-means.
+
+    Parameters
+    ----------
+    points : ndarray of shape (m, d)
+        A sample of descriptors.
+    n_words : int
+        The number of centres wanted.
+    seed : int
+        Decides the start.
+
+    Returns
+    -------
+    centers : ndarray of shape (n, d)
+        ``n = n_words``, or all different points where they are no more than that.
+    """
+    distinct = np.unique(points, axis=0)
+    if len(distinct) <= n_words:
+        return distinct
+    means = MiniBatchKMeans(n_words, batch_size=4096, n_init=1, random_state=seed)
+    return means.fit(points).cluster_centers_

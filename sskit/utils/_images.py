@@ -1,0 +1,89 @@
+"""The gate for images: what is let in, and the one form that all of them get."""
+
+import numpy as np
+
+_EXPECTED = "(H, W) or (H, W, 3)"
+
+
+def check_images(X, name="X"):
+    """Return a list of images of which every one can be turned into RGB.
+
+    Parameters
+    ----------
+    X : sequence of n array-likes, or ndarray of shape (n, H, W) or (n, H, W, 3)
+        Unsigned integers, or floats from 0 to 1; sizes may differ.
+    name : str, default="X"
+        What errors call `X`.
+
+    Returns
+    -------
+    images : list of n ndarrays
+        Not copied, still of the user's dtype.
+
+    Raises
+    ------
+    TypeError
+        If `X` is not a sequence, or an image does not hold such numbers.
+    ValueError
+        If there is no image, or one has a wrong shape or values out of range.
+    """
+    if not isinstance(X, (list, tuple, np.ndarray)):
+        raise TypeError(f"{name} must be a list of images or an array, got {type(X).__name__}")
+    if isinstance(X, np.ndarray) and X.dtype != object:
+        if X.ndim not in (3, 4):
+            raise ValueError(
+                f"{name} must be a list of images or an array of shape (n, H, W) or (n, H, W, 3), "
+                f"got shape {X.shape}"
+            )
+        if X.ndim == 3 and X.shape[2] == 3 and len(X) > 0:
+            raise ValueError(f"{name} has shape {X.shape}, that of one image: put it into a list")
+    if len(X) == 0:
+        raise ValueError(f"Found array with 0 sample(s): {name} must hold at least one image")
+    return [_check_image(image, f"{name}[{i}]") for i, image in enumerate(X)]
+
+
+def as_rgb(image):
+    """Return an image as float32 RGB from 0 to 1.
+
+    Parameters
+    ----------
+    image : ndarray of shape (H, W) or (H, W, 3)
+        One that `check_images` let in; grey images get three equal channels.
+
+    Returns
+    -------
+    rgb : ndarray of float32 of shape (H, W, 3)
+        A copy.
+    """
+    scale = np.iinfo(image.dtype).max if image.dtype.kind == "u" else 1
+    rgb = np.empty((*image.shape[:2], 3), dtype=np.float32)
+    rgb[...] = image if image.ndim == 3 else image[..., None]
+    rgb /= np.float32(scale)
+    return rgb
+
+
+def _check_image(image, label):
+    """Return one image as an ndarray; raise if it is none."""
+    try:
+        image = np.asarray(image)
+    except ValueError:
+        raise ValueError(f"{label} is no image: its rows have different lengths") from None
+    if image.dtype.kind not in "uf":
+        raise TypeError(
+            f"{label} has dtype {image.dtype}, expected unsigned integers such as uint8, or floats "
+            "from 0 to 1"
+        )
+    if image.ndim not in (2, 3) or (image.ndim == 3 and image.shape[2] != 3):
+        raise ValueError(f"{label} has shape {image.shape}, expected {_EXPECTED}")
+    if image.size == 0:
+        raise ValueError(f"{label} is empty: it has shape {image.shape}")
+    if image.dtype.kind == "f":
+        low, high = image.min(), image.max()
+        if not np.isfinite(low + high):
+            raise ValueError(f"{label} contains NaN or infinity")
+        if low < 0 or high > 1:
+            raise ValueError(
+                f"{label} has values from {low:.4g} to {high:.4g}, but floats must lie between "
+                "0 and 1"
+            )
+    return image

@@ -1,0 +1,121 @@
+"""Labels of nodes from labels of pixels, and back."""
+
+import numpy as np
+
+from sskit.utils._pixels import majority_labels
+from sskit.utils._ragged_array import RaggedArray, split
+from sskit.utils.ragged import _items, stack_labels
+
+_TARGETS = "one array of labels, of nodes or of pixels, per graph"
+
+
+def node_targets(y, graphs, ignore_label=None):
+    """Check labels of graphs and stack them by nodes.
+
+    Parameters
+    ----------
+    y : sequence of n arrays (V_i,) or (H_i, W_i)
+        Labels of the nodes, or of the pixels of graphs with segments: a node gets the label that
+        most of its pixels have. Of pixels, if the first item is two-dimensional.
+    graphs : GraphBatch
+        The graphs.
+    ignore_label : object, default=None
+        A label that says that there is none; None means that all are labels.
+
+    Returns
+    -------
+    labels : ndarray of shape (N,)
+        Of all nodes; anything where a node has none.
+    labelled : ndarray of shape (N,), bool
+        Which nodes have a label.
+    masks : list of ndarray or None
+        The labels of the pixels if they were given.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming the item that is wrong.
+    """
+    if y is None:
+        raise ValueError(f"y is None, but labels are needed: {_TARGETS}")
+    plain = isinstance(y, RaggedArray) or (isinstance(y, np.ndarray) and y.ndim in (2, 3))
+    items = list(y) if plain else _items(y, "y", _TARGETS)
+    if len(items) != len(graphs):
+        raise ValueError(f"X has {len(graphs)} graphs but y has {len(items)}")
+    if np.ndim(items[0]) != 2:
+        labels = stack_labels(items, graphs.n_nodes)
+        return labels, ~is_ignored(labels, ignore_label), None
+    masks = check_masks(items, graphs)
+    labels = [
+        majority_labels(segments, mask, int(n), ignore_label)
+        for segments, mask, n in zip(graphs.segments, masks, graphs.n_nodes, strict=True)
+    ]
+    labels = stack_labels(labels, graphs.n_nodes)
+    return labels, ~is_ignored(labels, ignore_label), masks
+
+
+def check_masks(items, graphs):
+    """Return labels of pixels as arrays, checked against the segments of graphs.
+
+    Parameters
+    ----------
+    items : sequence of n arrays (H_i, W_i)
+        Labels of the pixels.
+    graphs : GraphBatch
+        The graphs.
+
+    Returns
+    -------
+    masks : list of n ndarray
+        As given.
+
+    Raises
+    ------
+    ValueError
+        Naming the item that is wrong.
+    """
+    if len(items) != len(graphs):
+        raise ValueError(f"X has {len(graphs)} graphs but y has {len(items)}")
+    masks = [np.asarray(item) for item in items]
+    for i, mask in enumerate(masks):
+        if mask.ndim != 2:
+            raise ValueError(f"y[{i}] must be a two-dimensional array, got shape {mask.shape}")
+        if graphs.segments is None:
+            raise ValueError(
+                f"y[{i}] has labels of pixels, but X[{i}] does not say by an attribute 'segments' "
+                "to which nodes they belong"
+            )
+        if mask.shape != graphs.segments[i].shape:
+            raise ValueError(
+                f"X[{i}] has segments of shape {graphs.segments[i].shape} but y[{i}] has labels "
+                f"of shape {mask.shape}"
+            )
+    return masks
+
+
+def is_ignored(labels, ignore_label):
+    """Return where an array of labels has the label that says that there is none."""
+    if ignore_label is None:
+        return np.zeros(labels.shape, dtype=bool)
+    return np.broadcast_to(np.asarray(labels == ignore_label, dtype=bool), labels.shape)
+
+
+def paint(labels, graphs):
+    """Return the labels of pixels from those of nodes.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (N,)
+        Labels of the nodes of all graphs.
+    graphs : GraphBatch
+        With segments.
+
+    Returns
+    -------
+    masks : ndarray of shape (n,), object
+        Each item is an ndarray of shape (H_i, W_i).
+    """
+    masks = np.empty(len(graphs), dtype=object)
+    for i, of_nodes in enumerate(split(labels, graphs.node_offsets)):
+        masks[i] = of_nodes[graphs.segments[i]]
+    return masks

@@ -1,0 +1,253 @@
+"""A SegmentationDisplay shows the pixels that it was given, and counts those that are right."""
+
+import matplotlib
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+from sskit.display import SegmentationDisplay
+from sskit.display._borders import border_lines
+from sskit.display._paint import label_colors, paint
+from sskit.preprocessing import SuperpixelGraph
+
+RNG = np.random.RandomState(0)
+IMAGES = [RNG.randint(256, size=(6, 8, 3)).astype(np.uint8), RNG.uniform(size=(4, 5))]
+SEGMENTS = [np.arange(8)[None].repeat(6, 0) // 2, np.arange(4)[:, None].repeat(5, 1) // 2]
+NODE_LABELS = [np.array([1, 0, 2, 1]), np.array([2, 1])]
+TRUTH = [labels[segments] for labels, segments in zip(NODE_LABELS, SEGMENTS, strict=True)]
+GUESSES = [np.ones_like(mask) for mask in TRUTH]
+GRAPHS = [
+    SuperpixelGraph(np.ones((s.max() + 1, 1)), np.empty((0, 2), int), np.empty((0, 1)), s)
+    for s in SEGMENTS
+]
+
+
+@pytest.fixture(autouse=True)
+def plt(monkeypatch):
+    """Draw into memory, and close what was drawn."""
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    yield pyplot
+    pyplot.close("all")
+
+
+def shown(ax):
+    """Return the pixels that one of the axes shows."""
+    (image,) = ax.images
+    return image.get_array()
+
+
+def n_lines(ax):
+    return sum(len(collection.get_segments()) for collection in ax.collections)
+
+
+def test_panels():
+    display = SegmentationDisplay.from_predictions(IMAGES, TRUTH, GUESSES, segments=SEGMENTS)
+    assert display.axes_.shape == (2, 3)
+    assert display.figure_ is display.axes_[0, 0].figure
+    assert [ax.get_title() for ax in display.axes_[0]] == ["image", "truth", "prediction"]
+    assert [ax.get_title() for ax in display.axes_[1]] == [""] * 3
+    np.testing.assert_allclose(shown(display.axes_[0, 0]), IMAGES[0] / 255, atol=1e-6)
+    np.testing.assert_allclose(shown(display.axes_[1, 0])[..., 1], IMAGES[1], atol=1e-6)
+    assert [n_lines(ax) for ax in display.axes_[0]] == [3, 3, 0]
+    right = [(truth == 1).sum() for truth in TRUTH]
+    assert display.scores == {"prediction": sum(right) / (6 * 8 + 4 * 5)}
+    assert display.axes_[0, 2].get_xlabel() == f"{right[0] / 48:.1%} of pixels"
+    assert display.axes_[0, 1].get_xlabel() == ""
+    display.figure_.canvas.draw()
+
+
+def test_colors_tell_labels():
+    display = SegmentationDisplay.from_predictions(
+        [np.zeros((6, 8))], TRUTH[:1], GUESSES[:1], colors=["red", "lime", "blue"], alpha=0.5
+    )
+    expected = np.eye(3)[TRUTH[0]] / 2
+    np.testing.assert_allclose(shown(display.axes_[0, 1]), expected, atol=1e-6)
+
+
+def test_background_and_ignored_stay_grey():
+    truth = [np.where(TRUTH[0] == 0, 255, TRUTH[0])]
+    display = SegmentationDisplay.from_predictions(IMAGES[:1], truth, GUESSES[:1], ignore_label=255)
+    assert display.labels.tolist() == [1, 2]
+    painted = shown(display.axes_[0, 1])
+    np.testing.assert_array_equal(np.ptp(painted, axis=2) == 0, truth[0] == 255)
+    counted = truth[0] != 255
+    assert display.scores["prediction"] == (truth[0] == 1)[counted].mean()
+    painted = shown(display.plot(alpha=1).axes_[0, 1])
+    assert len(np.unique(painted[truth[0] == 1], axis=0)) == 1
+    display = SegmentationDisplay.from_predictions(IMAGES[:1], truth, GUESSES[:1], labels=[2])
+    painted = shown(display.axes_[0, 1])
+    np.testing.assert_array_equal(np.ptp(painted, axis=2) > 0, truth[0] == 2)
+
+
+def test_all_ignored():
+    void = [np.zeros_like(mask) for mask in TRUTH]
+    display = SegmentationDisplay.from_predictions(IMAGES, void, void, ignore_label=0)
+    assert np.isnan(display.scores["prediction"])
+    assert len(display.labels) == 0
+    assert display.figure_.legends == []
+
+
+def test_legend():
+    names = ["sky", "sea", "sand"]
+    display = SegmentationDisplay.from_predictions(IMAGES, TRUTH, GUESSES, display_labels=names)
+    (legend,) = display.figure_.legends
+    assert [text.get_text() for text in legend.get_texts()] == names
+    strings = [np.array(names)[mask] for mask in TRUTH]
+    display = SegmentationDisplay.from_predictions(IMAGES, strings, strings)
+    (legend,) = display.figure_.legends
+    assert [text.get_text() for text in legend.get_texts()] == sorted(names)
+    assert display.plot(legend=False).figure_.legends == []
+
+
+def test_several_predictions_and_axes_of_ones_own(plt):
+    figure, axes = plt.subplots(1, 8)
+    display = SegmentationDisplay.from_predictions(
+        IMAGES,
+        TRUTH,
+        {"ones": GUESSES, "as it is": TRUTH},
+        segments=SEGMENTS,
+        axes=axes,
+        borders=False,
+        scores=False,
+    )
+    assert display.figure_ is figure
+    assert display.axes_.ravel().tolist() == axes.tolist()
+    assert n_lines(axes[0]) == 0
+    assert display.scores["as it is"] == 1
+    assert all(ax.get_xlabel() == "" for ax in axes)
+    figure.canvas.draw()
+
+
+def test_no_truth():
+    display = SegmentationDisplay(IMAGES, {"guess": GUESSES}).plot()
+    assert display.scores == {}
+    assert display.axes_.shape == (2, 2)
+    assert SegmentationDisplay(IMAGES, {}).panels == {}
+
+
+def test_labels_of_superpixels_become_masks():
+    for segments in (SEGMENTS, GRAPHS):
+        display = SegmentationDisplay.from_predictions(
+            IMAGES, TRUTH, NODE_LABELS, segments=segments
+        )
+        assert display.scores == {"prediction": 1.0}
+
+
+class Graphs(TransformerMixin, BaseEstimator):
+    """Stand in for the first step of a pipeline: images to graphs that are known."""
+
+    def fit(self, X, y=None):
+        self.fitted_ = True
+        return self
+
+    def transform(self, X):
+        return [graph for image in X for graph in GRAPHS if graph.shape == image.shape[:2]]
+
+
+class Constant(BaseEstimator):
+    """Predict one label for all pixels of a graph."""
+
+    def __init__(self, label=1):
+        self.label = label
+
+    def fit(self, X, y):
+        self.fitted_ = True
+        return self
+
+    def predict(self, X):
+        return [np.full(graph.shape, self.label) for graph in X]
+
+    def score(self, X, y):
+        return float(self.label)
+
+
+def test_from_estimator():
+    pipeline = make_pipeline(Graphs(), Constant()).fit(IMAGES, TRUTH)
+    search = GridSearchCV(pipeline, {"constant__label": [1, 2]}, cv=2).fit(IMAGES, TRUTH)
+    display = SegmentationDisplay.from_estimator(pipeline, IMAGES, TRUTH, alpha=0.3)
+    assert n_lines(display.axes_[0, 0]) == 3
+    expected = np.mean(np.concatenate([mask.ravel() for mask in TRUTH]) == 1)
+    assert display.scores["prediction"] == pytest.approx(expected)
+    both = {"one": pipeline, "best": search}
+    display = SegmentationDisplay.from_estimator(both, IMAGES, TRUTH, display_labels=list("abc"))
+    assert list(display.panels) == ["truth", "one", "best"]
+    assert set(np.unique(display.panels["best"][0])) == {2}
+    alone = Constant().fit(GRAPHS, TRUTH)
+    display = SegmentationDisplay.from_estimator(alone, GRAPHS, TRUTH, images=IMAGES)
+    assert n_lines(display.axes_[1, 0]) == 1
+    with pytest.raises(TypeError, match=r"images\[0\] has dtype object"):
+        SegmentationDisplay.from_estimator(alone, GRAPHS, TRUTH)
+
+
+@given(
+    arrays(np.int8, array_shapes(min_dims=2, max_dims=2, max_side=6), elements=st.integers(0, 2))
+)
+def test_borders_are_where_neighbours_differ(segments):
+    lines = border_lines(segments)
+    assert lines.shape[1:] == (2, 2)
+    covered = set()
+    for (x0, y0), (x1, y1) in lines:
+        if y0 == y1:
+            covered.update((y0 - 0.5, x, y0 + 0.5, x) for x in np.arange(x0 + 0.5, x1))
+        else:
+            assert x0 == x1
+            covered.update((y, x0 - 0.5, y, x0 + 0.5) for y in np.arange(y0 + 0.5, y1))
+    height, width = segments.shape
+    expected = set()
+    for i in range(height):
+        for j in range(width):
+            for a, b in ((i + 1, j), (i, j + 1)):
+                if a < height and b < width and segments[i, j] != segments[a, b]:
+                    expected.add((i, j, a, b))
+    assert covered == expected
+
+
+def test_colors():
+    assert label_colors(3, None).shape == (3, 3)
+    for n_labels in (10, 20, 40):
+        assert len(np.unique(label_colors(n_labels, None), axis=0)) == n_labels
+    np.testing.assert_array_equal(label_colors(2, ["k", "#ffffff"]), [[0, 0, 0], [1, 1, 1]])
+    assert len(np.unique(label_colors(5, "viridis"), axis=0)) == 5
+    assert len(label_colors(2, matplotlib.colormaps["tab10"])) == 2
+    assert label_colors(0, None).shape == (0, 3)
+
+
+def test_input_is_not_modified():
+    image = IMAGES[1].copy()
+    paint(image, TRUTH[1], [1], np.ones((1, 3)), 1.0)
+    np.testing.assert_array_equal(image, IMAGES[1])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"images": IMAGES[:1]}, "segments has 2 entries but there are 1 images"),
+        ({"y_true": TRUTH[:1]}, "truth has 1 entries but there are 2 images"),
+        ({"y_pred": TRUTH[::-1]}, r"prediction\[0\] has shape \(4, 5\) but images\[0\] has shape"),
+        ({"y_pred": {"a": GUESSES, "b": []}}, "b has 0 entries but there are 2 images"),
+        ({"y_pred": {"truth": GUESSES}}, "a prediction cannot be called 'truth'"),
+        ({"y_pred": NODE_LABELS, "segments": None}, r"prediction\[0\] has shape \(4,\)"),
+        ({"y_pred": NODE_LABELS[::-1]}, r"prediction\[0\] has 2 labels but segments\[0\] has 4"),
+        ({"segments": SEGMENTS[::-1]}, r"segments\[0\] has shape \(4, 5\) but images\[0\] has"),
+        ({"images": [IMAGES[0], IMAGES[1] + 2]}, r"images\[1\] has values from 2.*floats must"),
+        ({"display_labels": ["a"]}, r"display_labels has 1 names but there are 3 labels: \[0, 1"),
+        ({"colors": ["red"]}, "there are 3 labels but only 1 colors"),
+        ({"axes": [None]}, "2 images with 2 masks each need 6 axes, got 1"),
+    ],
+)
+def test_bad_input(changes, message):
+    arguments = {"images": IMAGES, "y_true": TRUTH, "y_pred": GUESSES, "segments": SEGMENTS}
+    with pytest.raises(ValueError, match=message):
+        SegmentationDisplay.from_predictions(**{**arguments, **changes})
+
+
+def test_unknown_truth():
+    with pytest.raises(ValueError, match=r"truth must be one of the panels \['a'\], got 'b'"):
+        SegmentationDisplay(IMAGES, {"a": TRUTH}, truth="b")

@@ -1,0 +1,133 @@
+"""Neighbours, pools and histograms against loops over pixels; words against their definition."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+
+from sskit.preprocessing._regions import adjacent_pairs, chi2_distances, count_words, reaches
+from sskit.preprocessing._words import (
+    PositionCells,
+    WordDictionary,
+    cluster,
+    dense_sift,
+    lab_colors,
+)
+
+MAPS = arrays(
+    np.int32, array_shapes(min_dims=2, max_dims=2, max_side=6), elements=st.integers(0, 5)
+)
+
+
+@given(MAPS)
+def test_neighbours_share_a_side(segments):
+    expected = set()
+    height, width = segments.shape
+    for i in range(height):
+        for j in range(width):
+            for a, b in ((i + 1, j), (i, j + 1)):
+                if a < height and b < width and segments[i, j] != segments[a, b]:
+                    expected.add(tuple(sorted((segments[i, j], segments[a, b]))))
+    found = adjacent_pairs(segments)
+    assert found.dtype == np.int32
+    assert found.shape == (len(expected), 2)
+    assert [tuple(pair) for pair in found] == sorted(expected)
+
+
+def test_reach_grows_by_one_edge():
+    edges = np.array([[0, 1], [1, 2], [2, 3]])
+    found = [matrix.toarray().astype(int).tolist() for matrix in reaches(edges, 5, 2)]
+    assert found[0] == np.eye(5, dtype=int).tolist()
+    assert found[1][1] == [1, 1, 1, 0, 0]
+    assert found[2][0] == [1, 1, 1, 0, 0]
+    assert found[2][1] == [1, 1, 1, 1, 0]
+    assert found[2][4] == [0, 0, 0, 0, 1]
+
+
+@given(MAPS)
+def test_counts(segments):
+    words = (segments * 7 + np.arange(segments.shape[1])) % 3
+    counts = count_words(segments, words, 3)
+    for region in range(segments.max() + 1):
+        inside = words[segments == region]
+        assert counts[region].tolist() == [np.sum(inside == word) for word in range(3)]
+
+
+def test_distances_of_histograms():
+    histograms = np.array([[1, 0, 0], [0, 0.5, 0.5], [0.5, 0.5, 0]])
+    found = chi2_distances(histograms, np.array([[0, 1], [1, 1], [0, 2]]))
+    np.testing.assert_allclose(found, [1, 0, 0.5 * (0.25 / 1.5 + 0.5)])
+
+
+def test_cells_are_numbered_row_by_row():
+    cells = PositionCells(2)
+    assert cells.n_words == 4
+    found = cells.word_image(np.zeros((4, 5, 3)))
+    assert found.tolist() == [[0, 0, 0, 1, 1]] * 2 + [[2, 2, 2, 3, 3]] * 2
+    # More cells than pixels: some cells remain empty, none is out of range.
+    assert PositionCells(4).word_image(np.zeros((1, 2, 3))).tolist() == [[0, 2]]
+
+
+def test_word_is_that_of_the_nearest_centre():
+    rng = np.random.RandomState(0)
+    image = rng.uniform(size=(5, 7, 3)).astype(np.float32)
+    centers = lab_colors(rng.uniform(size=(1, 6, 3)).astype(np.float32))[0]
+    found = WordDictionary("color", lab_colors, 1, centers).word_image(image)
+    distances = np.linalg.norm(lab_colors(image)[:, :, None] - centers, axis=-1)
+    np.testing.assert_array_equal(found, distances.argmin(axis=-1))
+
+
+def test_texture_words_cover_squares():
+    image = np.random.RandomState(0).uniform(size=(10, 14, 3)).astype(np.float32)
+    describe = partial(dense_sift, patch_size=8, step=4)
+    grid = describe(image)
+    assert grid.shape == (3, 4, 128)
+    found = WordDictionary("texture", describe, 4, grid.reshape(-1, 128)).word_image(image)
+    np.testing.assert_array_equal(
+        found, np.arange(12).reshape(3, 4).repeat(4, 0).repeat(4, 1)[:10, :14]
+    )
+
+
+def ramp(angle, size=40, slope=0.01):
+    """Return an image that grows brighter in one direction, counted from right to down."""
+    down, right = np.mgrid[:size, :size] - size / 2
+    gray = 0.5 + slope * (np.cos(angle) * right + np.sin(angle) * down)
+    return np.repeat(gray[..., None], 3, axis=2).astype(np.float32)
+
+
+@pytest.mark.parametrize("direction", range(8))
+def test_sift_sees_the_direction_of_the_gradient(direction):
+    descriptor = dense_sift(ramp(direction * np.pi / 4), 16, 4)[5, 5].reshape(16, 8)
+    assert (descriptor.argmax(axis=1) == direction).all()
+    assert (np.delete(descriptor, direction, axis=1) < 0.01).all()
+
+
+def test_sift_is_normalised():
+    image = np.random.RandomState(0).uniform(size=(20, 20, 3)).astype(np.float32)
+    norms = np.linalg.norm(dense_sift(image, 16, 4), axis=-1)
+    np.testing.assert_allclose(norms, 1, atol=0.05)
+    # Contrast does not matter, where there is some ...
+    np.testing.assert_allclose(dense_sift(image, 16, 4), dense_sift(image / 2, 16, 4), atol=0.02)
+    # ... but the less there is below the noise, the less the descriptor says.
+    assert np.linalg.norm(dense_sift(ramp(1.0, slope=1e-5), 16, 4), axis=-1).max() < 0.1
+    assert not dense_sift(np.full((9, 9, 3), 0.3, dtype=np.float32), 16, 4).any()
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 9), (3, 2), (17, 5)])
+def test_sift_of_small_images(shape):
+    found = dense_sift(np.random.RandomState(0).uniform(size=(*shape, 3)), 16, 4)
+    assert found.shape == (-(-shape[0] // 4), -(-shape[1] // 4), 128)
+    assert np.isfinite(found).all()
+
+
+def test_clusters():
+    points = np.repeat(np.eye(3, dtype=np.float32), 40, axis=0)
+    assert cluster(points, 5, 0).tolist() == sorted(np.eye(3).tolist())
+    noisy = points + 0.01 * np.random.RandomState(0).normal(size=points.shape).astype(np.float32)
+    centers = cluster(noisy, 3, 0)
+    assert centers.dtype == np.float32
+    assert centers.shape == (3, 3)
+    np.testing.assert_array_equal(centers, cluster(noisy, 3, 0))

@@ -1,0 +1,499 @@
+"""SuperpixelGraphs against its definition, and as a transformer among scikit-learn's tools."""
+
+import os
+import pickle
+
+import joblib
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils import estimator_checks, estimator_html_repr, get_tags
+
+from sskit.preprocessing import SuperpixelGraph, SuperpixelGraphs
+from sskit.utils._images import as_rgb
+
+SIZES = [(24, 30), (20, 36), (30, 22), (25, 25)]
+SMALL = {"n_segments": 12, "n_color_words": 6, "n_texture_words": 5, "position_grid": 2}
+
+
+def make_image(seed, size):
+    """Return a uint8 image of two noisy halves."""
+    rng = np.random.RandomState(seed)
+    image = rng.normal(90, 20, size=(*size, 3))
+    image[:, size[1] // 2 :] += [60, 0, 30]
+    return image.clip(0, 255).astype(np.uint8)
+
+
+IMAGES = [make_image(seed, size) for seed, size in enumerate(SIZES)]
+MASKS = [np.arange(size[1]) // (size[1] // 2) > 0 for size in SIZES]
+MASKS = [np.tile(row, (size[0], 1)) for row, size in zip(MASKS, SIZES, strict=True)]
+
+
+def make(**changes):
+    return SuperpixelGraphs(**{**SMALL, "random_state": 0, **changes})
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return make().fit(IMAGES)
+
+
+@pytest.fixture(scope="module")
+def graphs(fitted):
+    return fitted.transform(IMAGES)
+
+
+def assert_same_graphs(a, b):
+    for left, right in zip(a, b, strict=True):
+        for x, y in zip((*left, left.segments), (*right, right.segments), strict=True):
+            np.testing.assert_array_equal(x, y)
+
+
+def test_shapes(fitted, graphs):
+    assert isinstance(graphs, np.ndarray)
+    assert graphs.shape == (4,)
+    for graph, size in zip(graphs, SIZES, strict=True):
+        assert isinstance(graph, SuperpixelGraph)
+        assert graph.shape == size
+        assert 6 <= len(graph.features) <= 24
+        assert graph.features.shape[1] == 1 + 3 * (6 + 5 + 4)
+        assert graph.edge_features.shape == (len(graph.edges), 1 + 9 * 11)
+        assert graph.features.dtype == graph.edge_features.dtype == np.float32
+        assert (graph.edges[:, 0] < graph.edges[:, 1]).all()
+    assert fitted.color_words_.shape == (6, 3)
+    assert fitted.texture_words_.shape == (5, 128)
+
+
+def test_defaults_are_those_of_the_literature():
+    image = np.random.RandomState(0).uniform(size=(120, 120, 3))
+    (graph,) = SuperpixelGraphs(random_state=0, sample_size=2_000).fit_transform([image])
+    assert graph.features.shape[1] == 1969
+    assert graph.edge_features.shape[1] == 100
+
+
+def test_histograms_are_those_of_pixels(fitted, graphs):
+    """Recompute the colour histograms of one image by loops over its superpixels."""
+    from skimage.color import rgb2lab
+
+    graph = graphs[1]
+    lab = rgb2lab(IMAGES[1] / 255)
+    words = np.linalg.norm(lab[:, :, None] - fitted.color_words_, axis=-1).argmin(axis=-1)
+    near = [{node} for node in range(len(graph.features))]
+    neighbors = [set() for _ in near]
+    for a, b in graph.edges:
+        neighbors[a].add(b)
+        neighbors[b].add(a)
+    names = fitted.get_feature_names_out().tolist()
+    edge_names = fitted.get_edge_feature_names_out().tolist()
+    for order in range(3):
+        histograms = np.array(
+            [
+                np.bincount(words[np.isin(graph.segments, list(group))], minlength=6)
+                for group in near
+            ],
+            dtype=float,
+        )
+        histograms /= histograms.sum(axis=1, keepdims=True)
+        first = names.index(f"color_0_near{order}")
+        assert names[first + 5] == f"color_5_near{order}"
+        np.testing.assert_allclose(
+            graph.features[:, first : first + 6], np.sqrt(histograms), atol=1e-3
+        )
+        a, b = histograms[graph.edges[:, 0]], histograms[graph.edges[:, 1]]
+        chi2 = np.array(
+            [
+                sum((p - q) ** 2 / (p + q) for p, q in zip(x, y, strict=True) if p + q > 0) / 2
+                for x, y in zip(a, b, strict=True)
+            ]
+        )
+        column = edge_names.index(f"color_near{order}_eta4")
+        np.testing.assert_allclose(graph.edge_features[:, column], np.exp(-4 * chi2), atol=1e-3)
+        near = [group.union(*(neighbors[node] for node in group)) for group in near]
+
+
+def test_ranges(graphs):
+    for graph in graphs:
+        assert (graph.features[:, 0] == 1).all()
+        assert (graph.edge_features[:, 0] == 1).all()
+        # What lets a Potts model with weights >= 0 be cut.
+        assert graph.edge_features.min() >= 0
+        assert graph.edge_features.max() <= 1
+        assert graph.features.min() >= 0
+        assert graph.features.max() <= 1
+        # Roots of histograms: the squares of each of the nine sum to one.
+        np.testing.assert_allclose((graph.features[:, 1:] ** 2).sum(axis=1), 9, rtol=1e-5)
+
+
+def test_power(graphs):
+    plain = make(power=1).fit_transform(IMAGES)
+    np.testing.assert_allclose(plain[0].features, graphs[0].features ** 2, atol=1e-6)
+    np.testing.assert_array_equal(plain[0].edge_features, graphs[0].edge_features)
+
+
+@pytest.mark.parametrize(
+    ("changes", "n_features", "n_edge_features"),
+    [
+        ({"n_color_words": 0}, 1 + 3 * 9, 1 + 6 * 11),
+        ({"n_texture_words": 0}, 1 + 3 * 10, 1 + 6 * 11),
+        ({"position_grid": 0}, 1 + 3 * 11, 1 + 6 * 11),
+        ({"neighborhood": 0}, 1 + 15, 1 + 3 * 11),
+        ({"neighborhood": 1, "etas": [1.0]}, 1 + 30, 1 + 6),
+        ({"etas": ()}, 1 + 45, 1),
+        ({"n_color_words": 0, "n_texture_words": 0, "position_grid": 0}, 1, 1),
+    ],
+)
+def test_parts_can_be_left_out(changes, n_features, n_edge_features):
+    superpixels = make(**changes).fit(IMAGES)
+    graph = superpixels.transform(IMAGES[:1])[0]
+    names = superpixels.get_feature_names_out()
+    edge_names = superpixels.get_edge_feature_names_out()
+    assert graph.features.shape[1] == len(names) == len(set(names)) == n_features
+    assert graph.edge_features.shape[1] == len(edge_names) == len(set(edge_names))
+    assert len(edge_names) == n_edge_features
+
+
+def test_dtype():
+    graph = make(dtype=np.float64).fit_transform(IMAGES[:1])[0]
+    assert graph.features.dtype == graph.edge_features.dtype == np.float64
+
+
+def test_forms_of_one_image():
+    """Bytes, words, floats, rows of lists, arrays of images: the same picture, the same graph."""
+    image = IMAGES[0]
+    expected = make().fit_transform([image])
+    for same in (
+        [image / 255],
+        [(image / np.float32(255)).astype(np.float32)],
+        [image.astype(np.uint16) * 257],
+        image[None],
+        (image,),
+        [image[:, ::-1][:, ::-1]],
+    ):
+        found = make().fit_transform(same)
+        np.testing.assert_array_equal(found[0].segments, expected[0].segments)
+        np.testing.assert_allclose(found[0].features, expected[0].features, atol=0.02)
+    objects = np.empty(1, dtype=object)
+    objects[0] = image
+    assert_same_graphs(make().fit_transform(objects), expected)
+
+
+def test_grey_images():
+    grey = [image[..., 0] for image in IMAGES]
+    found = make().fit_transform(grey)
+    assert [graph.shape for graph in found] == SIZES
+    assert_same_graphs(found, make().fit_transform([np.dstack([g, g, g]) for g in grey]))
+    square = np.stack([image[:20, :20, 0] for image in IMAGES])
+    assert make().fit_transform(square).shape == (4,)
+
+
+@pytest.mark.parametrize("size", [(1, 1), (1, 7), (5, 2)])
+def test_small_images(size):
+    graph = make().fit_transform([make_image(0, size)])[0]
+    assert graph.areas.sum() == size[0] * size[1]
+    assert np.isfinite(graph.features).all()
+    assert len(graph.edges) == len(graph.edge_features)
+
+
+def test_flat_images_have_few_words():
+    superpixels = make().fit([np.zeros((20, 20), np.uint8), np.ones((20, 20))])
+    assert superpixels.color_words_.shape == (2, 3)
+    assert superpixels.texture_words_.shape == (1, 128)
+    graph = superpixels.transform([np.full((20, 20), 0.9)])[0]
+    assert graph.features.shape[1] == len(superpixels.get_feature_names_out()) == 1 + 3 * 7
+
+
+def test_unseen_images_do_not_change_the_words(fitted, graphs):
+    again = fitted.transform(IMAGES[2:])
+    assert_same_graphs(again, graphs[2:])
+    assert fitted.transform([make_image(9, (40, 11))])[0].features.shape[1] == 46
+
+
+def test_seed_decides(fitted, graphs):
+    assert_same_graphs(make().fit_transform(IMAGES), graphs)
+    again = make(random_state=np.random.RandomState(0)).fit(IMAGES)
+    np.testing.assert_array_equal(again.color_words_, fitted.color_words_)
+    other = make(random_state=1).fit(IMAGES)
+    assert not np.array_equal(other.color_words_, fitted.color_words_)
+    # Leaving colours out does not change which textures are sampled.
+    alone = make(n_color_words=0).fit(IMAGES)
+    np.testing.assert_array_equal(alone.texture_words_, fitted.texture_words_)
+
+
+def test_worker_processes(graphs):
+    assert_same_graphs(make(n_jobs=2).fit_transform(IMAGES), graphs)
+
+
+def test_input_is_not_modified():
+    images = [image.copy() for image in IMAGES]
+    images.append(images[0] / 255)
+    float_image = images[-1].copy()
+    make().fit_transform(images)
+    np.testing.assert_array_equal(images[-1], float_image)
+    for image, expected in zip(images, IMAGES, strict=False):
+        np.testing.assert_array_equal(image, expected)
+
+
+class CountingGrid:
+    """A segmenter that cuts into squares, in a numbering of its own, and notes every call."""
+
+    def __init__(self, side, log):
+        self.side = side
+        self.log = log
+
+    def __call__(self, image):
+        assert image.dtype == np.float32
+        assert image.min() >= 0
+        assert image.max() <= 1
+        with open(self.log, "a") as file:
+            file.write("x")
+        rows, columns = (np.arange(size) // self.side for size in image.shape[:2])
+        return 100 * rows[:, None] + columns - 3
+
+
+def test_segmenter(tmp_path):
+    log = tmp_path / "log"
+    graph = make(segmenter=CountingGrid(10, log)).fit_transform(IMAGES[:1])[0]
+    assert graph.areas.tolist() == [100, 100, 100, 100, 100, 100, 40, 40, 40]
+    assert len(graph.edges) == 12
+    assert log.read_text() == "x"
+
+
+@pytest.mark.parametrize("as_object", [True, False])
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_disk_cache(tmp_path, as_object, n_jobs):
+    place = tmp_path / "cache"
+    memory = joblib.Memory(place, verbose=0) if as_object else str(place)
+    log = tmp_path / "log"
+    superpixels = make(segmenter=CountingGrid(10, log), memory=memory, n_jobs=n_jobs)
+    first = superpixels.fit_transform(IMAGES)
+    assert log.read_text() == "x" * 4
+    # Other words, other features, the same superpixels.
+    superpixels.set_params(random_state=1, power=1).fit_transform(IMAGES)
+    assert log.read_text() == "x" * 4
+    again = superpixels.set_params(random_state=0, power=0.5).fit_transform(IMAGES)
+    assert_same_graphs(again, first)
+    superpixels.set_params(segmenter=CountingGrid(11, log)).fit_transform(IMAGES)
+    assert log.read_text() == "x" * 8
+
+
+def test_cached_graphs_are_copies(tmp_path):
+    superpixels = make(memory=str(tmp_path))
+    first = superpixels.fit_transform(IMAGES[:1])[0]
+    expected = first.features.copy()
+    first.features[:] = -1
+    np.testing.assert_array_equal(superpixels.transform(IMAGES[:1])[0].features, expected)
+
+
+def test_is_an_estimator(fitted, graphs):
+    copy = clone(fitted).set_params(n_segments=5)
+    assert copy.n_segments == 5
+    assert not hasattr(copy, "color_words_")
+    assert fitted.n_segments == 12
+    assert "SuperpixelGraphs" in estimator_html_repr(fitted)
+    assert not get_tags(fitted).input_tags.two_d_array
+    assert not hasattr(fitted, "set_output")
+    assert_same_graphs(pickle.loads(pickle.dumps(fitted)).transform(IMAGES), graphs)
+    with config_context(transform_output="pandas"):
+        assert_same_graphs(fitted.transform(IMAGES), graphs)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        estimator_checks.check_estimator_cloneable,
+        estimator_checks.check_estimator_repr,
+        estimator_checks.check_estimator_tags_renamed,
+        estimator_checks.check_get_params_invariance,
+        estimator_checks.check_mixin_order,
+        estimator_checks.check_no_attributes_set_in_init,
+        estimator_checks.check_parameters_default_constructible,
+        estimator_checks.check_set_params,
+        estimator_checks.check_valid_tag_types,
+    ],
+    ids=lambda check: check.__name__,
+)
+def test_convention_of_scikit_learn(check):
+    """The checks that need no data: those with data give matrices, not images."""
+    check("SuperpixelGraphs", SuperpixelGraphs())
+
+
+class NodeClassifier(BaseEstimator):
+    """A stand-in for a segmentation model: each superpixel by itself."""
+
+    def __init__(self, C=1.0):
+        self.C = C
+
+    def fit(self, X, y):
+        labels = [graph.node_labels(mask) for graph, mask in zip(X, y, strict=True)]
+        self.inner_ = LogisticRegression(C=self.C)
+        self.inner_.fit(np.vstack([graph.features for graph in X]), np.concatenate(labels))
+        return self
+
+    def predict(self, X):
+        masks = np.empty(len(X), dtype=object)
+        masks[:] = [graph.pixel_mask(self.inner_.predict(graph.features)) for graph in X]
+        return masks
+
+    def score(self, X, y):
+        return np.mean([np.mean(a == b) for a, b in zip(self.predict(X), y, strict=True)])
+
+
+def test_pipeline_from_images_to_masks(tmp_path):
+    pipeline = make_pipeline(make(memory=str(tmp_path)), NodeClassifier())
+    grid = {"nodeclassifier__C": [0.1, 10.0], "superpixelgraphs__n_segments": [4, 12]}
+    search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(IMAGES, MASKS)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert search.best_score_ > 0.9
+    assert [mask.shape for mask in search.predict(IMAGES)] == SIZES
+
+
+def test_before_fit():
+    for method in ("get_feature_names_out", "get_edge_feature_names_out"):
+        with pytest.raises(NotFittedError):
+            getattr(make(), method)()
+    with pytest.raises(NotFittedError):
+        make().transform(IMAGES)
+
+
+def test_rgb():
+    grey = np.array([[0, 255], [51, 102]], dtype=np.uint8)
+    rgb = as_rgb(grey)
+    assert rgb.dtype == np.float32
+    np.testing.assert_allclose(rgb[..., 2], [[0, 1], [0.2, 0.4]])
+    floats = np.full((2, 2, 3), 0.5, dtype=np.float32)
+    assert not np.shares_memory(as_rgb(floats), floats)
+
+
+GOOD = np.zeros((4, 4, 3))
+
+
+@pytest.mark.parametrize(
+    ("X", "error", "message"),
+    [
+        ([], ValueError, r"0 sample\(s\)"),
+        (np.empty((0, 4, 4)), ValueError, r"0 sample\(s\)"),
+        (None, TypeError, "X must be a list of images or an array, got NoneType"),
+        ("horse.png", TypeError, "X must be a list of images or an array, got str"),
+        ((image for image in IMAGES), TypeError, "got generator"),
+        (np.zeros((4, 4)), ValueError, r"or an array of shape .* got shape \(4, 4\)"),
+        (GOOD, ValueError, r"X has shape \(4, 4, 3\), that of one image: put it into a list"),
+        ([GOOD, GOOD, GOOD, GOOD[..., :2]], ValueError, r"X\[3\] has shape \(4, 4, 2\), expected"),
+        ([GOOD, np.zeros((4, 4, 4))], ValueError, r"expected \(H, W\) or \(H, W, 3\)"),
+        ([GOOD, GOOD[0, 0]], ValueError, r"X\[1\] has shape \(3,\)"),
+        (np.zeros((2, 4, 4, 1)), ValueError, r"X\[0\] has shape \(4, 4, 1\)"),
+        ([GOOD, np.zeros((0, 4))], ValueError, r"X\[1\] is empty: it has shape \(0, 4\)"),
+        ([GOOD, [[0.1, 0.2], [0.3]]], ValueError, r"X\[1\] is no image: its rows have different"),
+        ([GOOD, GOOD.astype(int)], TypeError, r"X\[1\] has dtype int64, expected unsigned"),
+        ([GOOD, GOOD > 0], TypeError, r"X\[1\] has dtype bool"),
+        ([GOOD, "a.png"], TypeError, r"X\[1\] has dtype <U5"),
+        ([GOOD, None], TypeError, r"X\[1\] has dtype object"),
+        ([GOOD, GOOD + np.nan], ValueError, r"X\[1\] contains NaN or infinity"),
+        ([GOOD, GOOD + np.inf], ValueError, r"X\[1\] contains NaN or infinity"),
+        ([GOOD, GOOD + 255.0], ValueError, r"X\[1\] has values from 255 to 255, but floats must"),
+        ([GOOD, GOOD - 0.5], ValueError, r"X\[1\] has values from -0.5 to -0.5"),
+    ],
+)
+def test_bad_images(fitted, X, error, message):
+    with pytest.raises(error, match=message):
+        make().fit(X)
+    if not hasattr(X, "__next__"):
+        with pytest.raises(error, match=message):
+            fitted.transform(X)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "message"),
+    [
+        ("n_segments", 0, "n_segments must be an integer >= 1, got 0"),
+        ("n_segments", 150.0, "n_segments must be an integer >= 1, got 150.0"),
+        ("n_segments", True, "n_segments must be an integer >= 1, got True"),
+        ("n_color_words", -1, "n_color_words must be an integer >= 0"),
+        ("n_texture_words", None, "n_texture_words must be an integer >= 0"),
+        ("texture_size", 3, "texture_size must be an integer >= 4"),
+        ("texture_step", 0, "texture_step must be an integer >= 1"),
+        ("position_grid", "4", "position_grid must be an integer >= 0"),
+        ("neighborhood", -1, "neighborhood must be an integer >= 0"),
+        ("sample_size", 0, "sample_size must be an integer >= 1"),
+        ("compactness", 0, "compactness must be a number positive"),
+        ("compactness", np.inf, "compactness must be a number positive"),
+        ("sigma", -1, "sigma must be a number finite and not negative"),
+        ("sigma", np.nan, "sigma must be a number finite and not negative"),
+        ("power", 0, r"power must be a number in \(0, 1\]"),
+        ("power", 1.1, r"power must be a number in \(0, 1\]"),
+        ("etas", [-1.0], "etas must be a list of finite numbers >= 0 or None"),
+        ("etas", [np.inf], "etas must be a list"),
+        ("etas", 1.0, "etas must be a list"),
+        ("etas", "abc", "etas must be a list"),
+        ("dtype", "float16", "dtype must be 'float32' or 'float64', got 'float16'"),
+        ("dtype", "nonsense", "dtype must be 'float32' or 'float64', got 'nonsense'"),
+    ],
+)
+def test_bad_parameters(fitted, parameter, value, message):
+    with pytest.raises(ValueError, match=message):
+        make(**{parameter: value}).fit(IMAGES)
+    changed = pickle.loads(pickle.dumps(fitted)).set_params(**{parameter: value})
+    with pytest.raises(ValueError, match=message):
+        changed.transform(IMAGES)
+
+
+@pytest.mark.parametrize(
+    ("segmenter", "error", "message"),
+    [
+        ("slic", TypeError, "segmenter must be callable or None, got 'slic'"),
+        (
+            lambda image: np.zeros((2, 2), int),
+            ValueError,
+            r"must return integers of shape \(24, 30\) for X\[0\], got int64 of shape \(2, 2\)",
+        ),
+        (lambda image: image[..., 0], ValueError, r"for X\[0\], got float32"),
+    ],
+)
+def test_bad_segmenter(segmenter, error, message):
+    with pytest.raises(error, match=message):
+        make(segmenter=segmenter).fit_transform(IMAGES)
+
+
+def test_failed_fit_leaves_nothing_or_the_old():
+    superpixels = make()
+    with pytest.raises(ValueError, match="is empty"):
+        superpixels.fit([GOOD, GOOD[:0]])
+    assert not hasattr(superpixels, "color_words_")
+    superpixels.fit(IMAGES)
+    words = superpixels.color_words_
+    with pytest.raises(ValueError, match="NaN"):
+        superpixels.fit([GOOD + np.nan])
+    assert superpixels.color_words_ is words
+
+
+@pytest.mark.realdata
+@pytest.mark.skipif(not os.environ.get("SSKIT_DATA"), reason="SSKIT_DATA is not set")
+def test_horses_are_told_from_the_background():
+    from sskit.datasets import load_weizmann_horses
+
+    train, test = load_weizmann_horses("train"), load_weizmann_horses("test")
+    superpixels = SuperpixelGraphs(n_color_words=64, n_texture_words=64, random_state=0)
+    pipeline = make_pipeline(superpixels, NodeClassifier()).fit(train.data, train.target)
+    graphs = superpixels.transform(test.data)
+    pairs = list(zip(graphs, test.target, strict=True))
+    n_pixels = sum(mask.size for mask in test.target)
+    right = sum(np.sum(graph.pixel_mask(graph.node_labels(mask)) == mask) for graph, mask in pairs)
+    assert right / n_pixels > 0.955  # superpixels of 150 pieces can do so much, and no more
+    found = pipeline.predict(test.data)
+    right = sum(np.sum(a == b) for a, b in zip(found, test.target, strict=True))
+    background = sum(np.sum(mask == 0) for mask in test.target)
+    assert background / n_pixels < 0.75
+    assert right / n_pixels > 0.9
+    # Neighbours that are alike in colour more often have the same label.
+    column = superpixels.get_edge_feature_names_out().tolist().index("color_near0_eta4")
+    alike, equal = [], []
+    for graph, mask in pairs:
+        labels = graph.node_labels(mask)
+        alike.append(graph.edge_features[:, column])
+        equal.append(labels[graph.edges[:, 0]] == labels[graph.edges[:, 1]])
+    alike, equal = np.concatenate(alike), np.concatenate(equal)
+    assert alike[equal].mean() > alike[~equal].mean() + 0.05

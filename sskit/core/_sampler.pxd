@@ -10,7 +10,8 @@ cdef class Sampler:
 
     cdef readonly Py_ssize_t n_blocks
     cdef object random_state
-    # the next block to visit; called n_steps times after begin_pass(n_steps)
+    # the next block to visit; called, after begin_pass(n_steps), as often as that returned: n_steps
+    # times, or fewer if the sampler leaves out blocks
     cdef Py_ssize_t next(self) noexcept nogil
     # the block that follows the coming ones, or -1 if it is not known yet; only a hint
     cdef Py_ssize_t peek(self, Py_ssize_t ahead) noexcept nogil
@@ -28,7 +29,7 @@ cdef class OrderSampler(Sampler):
 
 
 cdef class PromisingSampler(OrderSampler):
-    cdef object slopes
+    cdef object slopes           # (n_blocks,) kept up to date by the run
     cdef double share
 
 

@@ -22,7 +22,7 @@ cdef class Sampler:
         """Learn the gaps of all blocks, shape (n_blocks,), from an exact pass."""
 
     def begin_pass(self, Py_ssize_t n_steps):
-        """Draw what the next n_steps calls of next() need."""
+        """Draw what at most n_steps calls of next() need; return how many may follow."""
         raise NotImplementedError(f"{type(self).__name__} must implement begin_pass")
 
     cdef Py_ssize_t next(self) noexcept nogil:
@@ -58,21 +58,23 @@ cdef class UniformSampler(OrderSampler):
     """Draw every block independently with probability 1 / n_blocks."""
 
     def begin_pass(self, Py_ssize_t n_steps):
-        """Draw the blocks of the pass."""
+        """Draw the blocks of the pass; return n_steps."""
         self.order = self.random_state.randint(self.n_blocks, size=n_steps).astype(np.intp)
         self.position = 0
+        return n_steps
 
 
 cdef class PermutationSampler(OrderSampler):
     """Visit every block once in each run of n_blocks steps, in random order."""
 
     def begin_pass(self, Py_ssize_t n_steps):
-        """Draw the permutations of the pass."""
+        """Draw the permutations of the pass; return n_steps."""
         # not -(-a // b): division truncates here
         n_runs = (n_steps + self.n_blocks - 1) // self.n_blocks
         order = [self.random_state.permutation(self.n_blocks) for _ in range(n_runs)]
         self.order = np.concatenate(order).astype(np.intp)[:n_steps]
         self.position = 0
+        return n_steps
 
 
 cdef class PromisingSampler(OrderSampler):
@@ -129,10 +131,11 @@ cdef class GapSampler(Sampler):
         self.tree.fill(np.maximum(gaps, 0.0) ** self.degree)
 
     def begin_pass(self, Py_ssize_t n_steps):
-        """Draw the random numbers of the pass."""
+        """Draw the random numbers of the pass; return n_steps."""
         self.shares = self.random_state.random_sample(n_steps + 1)
         self.position = 0
         self.upcoming = self.draw()
+        return n_steps
 
     cdef Py_ssize_t draw(self) noexcept nogil:
         cdef double share = self.shares[self.position]
@@ -175,7 +178,8 @@ cdef class MaxGapSampler(Sampler):
         self.tree.fill(np.maximum(gaps, 0.0))
 
     def begin_pass(self, Py_ssize_t n_steps):
-        """Do nothing: the order depends on the gaps only."""
+        """Return n_steps: the order depends on the gaps only."""
+        return n_steps
 
     cdef Py_ssize_t next(self) noexcept nogil:
         return self.tree.top()

@@ -22,46 +22,48 @@ from sskit.solvers._solver import Solver
 class MultiPlane(Solver):
     """Multi-plane block-coordinate Frank-Wolfe, for oracles that cost far more than a score.
 
-    After each exact pass, which asks the oracle of every training pair once, come approximate
-    passes, in which a pair takes the best of the planes that its oracle found before. They go
-    on while they pay: while the last one increased the dual more per unit of work than the
-    exact pass and all that followed it. Primal, dual, gap and stopping rule are those of `BCFW`.
+    After each pass with the oracle, which asks that of every training pair once, come stored
+    passes, in which a pair takes the best of the planes that its oracle found before (the exact
+    and approximate passes of the paper). They leave out the pairs that promised little when last
+    visited, and go on while they pay: while the last one increased the dual more per unit of work
+    than the pass with the oracle and all that followed it. Primal, dual, gap and stopping rule
+    are those of `BCFW`.
 
     Parameters
     ----------
     steps : {"fw", "pairwise", "away"}, default="fw"
         Kind of step within a block, as in `BCFW`; the paper's is "fw".
     sampling : {"permutation", "uniform", "gap", "max_gap"}, default="permutation"
-        Order of the blocks in exact passes, as in `BCFW`.
+        Order of the blocks in passes with the oracle, as in `BCFW`.
     block_steps : int, default=10
         Largest number of steps within a block at one visit. Inner products between the planes
         of the block are kept, so that all but the first cost O(planes). With bounds on the
         weights there is only one.
     max_stored_passes : int, default=1000
-        Largest number M of approximate passes after an exact one. 0 leaves BCFW, with steps
+        Largest number M of stored passes after one with the oracle. 0 leaves BCFW, with steps
         over the stored planes of a block if `block_steps` is above 1.
     max_planes : int, default=1000
         Largest number N of planes kept for a training pair.
     plane_life : int, default=10
-        T: number of exact passes after which a plane without weight is dropped if it was not
-        the best of its block in any call since.
+        T: number of passes with the oracle after which a plane without weight is dropped if it
+        was not the best of its block at any visit since.
     oracle_work : float or "auto", default="auto"
-        Work of an exact pass in units of an approximate one, for the rule that decides about
-        another approximate pass. "auto" is 100 if the problem says that its oracle is costly,
-        else 1. It is a count, so that a seed fixes the result.
+        Work of a pass with the oracle in units of a stored pass over all pairs, for the rule that
+        decides about another stored pass. "auto" is 100 if the problem says that its oracle is
+        costly, else 1. It is a count, so that a seed fixes the result.
     clock : bool, default=False
         Whether the rule goes by the seconds on the clock instead, as in the paper. Two fits
         then differ.
     cache_size : float, default=1000
         Memory for stored planes in megabytes, as in `BCFW`.
     averaging : bool, default=True
-        Whether to keep the weighted averages of the iterates, one over exact and one over
-        approximate passes. The fit then returns the best point between the two in dual
-        objective, or the last iterate if that is better in primal objective.
+        Whether to keep the weighted averages of the iterates, one over passes with the
+        oracle and one over stored passes. The fit then returns the best point between the two in
+        dual objective, or the last iterate if that is better in primal objective.
     batch_size : int, default=1
         Number of oracles that are asked at the same weights, as in `BCFW`.
     gap_every : int, default=10
-        Number of exact passes between passes that compute the gap.
+        Number of passes with the oracle between exact passes, which compute the gap.
     max_time : float, default=None
         Seconds after which the fit ends at the end of the pass. None means no limit.
 

@@ -7,6 +7,7 @@ from sskit.core._sampler import (
     GapSampler,
     MaxGapSampler,
     PermutationSampler,
+    PromisingSampler,
     Sampler,
     UniformSampler,
 )
@@ -99,6 +100,35 @@ def test_all_blocks_may_be_set_aside(kind):
 def test_setting_aside_does_not_change_a_given_order(kind):
     one, other = (kind(9, np.random.RandomState(5)) for _ in range(2))
     np.testing.assert_array_equal(draw(one, 9)[:, 0], draw_batch(other, 9))
+
+
+@pytest.mark.parametrize("kind", [*SAMPLERS, GapSampler, MaxGapSampler])
+def test_a_pass_has_as_many_steps_as_asked(kind):
+    assert kind(5, np.random.RandomState(0)).begin_pass(7) == 7
+
+
+def test_promising_blocks_once_each_in_random_order():
+    slopes = np.array([0.0, 1.0, 0.09, 2.0, 0.11, 1.0, 2.8])
+    sampler = PromisingSampler(7, np.random.RandomState(0), slopes, 0.1)
+    # the mean is one: blocks that promised less than a tenth stay away
+    orders = [draw(sampler, 7)[:, 0].tolist() for _ in range(20)]
+    assert all(sorted(order) == [1, 3, 4, 5, 6] for order in orders)
+    assert len({tuple(order) for order in orders}) > 10
+    assert set(draw(sampler, 2)[:, 0]) < {1, 3, 4, 5, 6}
+    assert len(draw(sampler, 2)) == 2
+    slopes[:] = [5.0, 0, 0, 0, 0, 0, 0]  # its owner keeps them up to date
+    assert draw(sampler, 7)[:, 0].tolist() == [0]
+    other = [PromisingSampler(7, np.random.RandomState(3), np.ones(7), 0.1) for _ in range(2)]
+    np.testing.assert_array_equal(*(draw(one, 7) for one in other))
+
+
+def test_promises_that_are_all_equal_or_none():
+    for value in (1.0, 0.0):
+        sampler = PromisingSampler(4, np.random.RandomState(0), np.full(4, value), 0.1)
+        assert sorted(draw(sampler, 4)[:, 0]) == [0, 1, 2, 3]
+    # slopes of solved blocks may be below zero by rounding: an empty pass is a pass
+    sampler = PromisingSampler(4, np.random.RandomState(0), np.full(4, -1e-17), 0.1)
+    assert draw(sampler, 4).shape == (0, 3)
 
 
 def test_base_sampler_says_what_is_missing():

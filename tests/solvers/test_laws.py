@@ -8,7 +8,7 @@ from helpers.qp import solve_primal
 from helpers.toys import TOYS, bind_rows, rebind, with_columns
 
 from sskit.core._regularizer import Regularizer
-from sskit.solvers import BCFW, SSG, FrankWolfe
+from sskit.solvers import BCFW, SSG, FrankWolfe, MultiPlane
 from sskit.solvers._evaluate import Evaluator
 from sskit.solvers._probe import ProblemProbe
 
@@ -18,6 +18,9 @@ SOLVERS = {
     "bcfw-uniform": BCFW(steps="fw", averaging=False, sampling="uniform"),
     "bcfw-averaging": BCFW(steps="fw", averaging=True),
     "bcfw-pairwise": BCFW(),
+    "bcfw-safeguard": BCFW(safeguard=True, stored_passes=2),
+    "mpbcfw": MultiPlane(averaging=False),
+    "mpbcfw-averaging": MultiPlane(),
     "fw": FrankWolfe(),
     "ssg": SSG(),
     "ssg-last": SSG(averaging=False),

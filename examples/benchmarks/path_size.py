@@ -1,8 +1,8 @@
 """A path against the number of samples: OCR letters, 626 to 6,251 words.
 
 Every size runs in a process of its own, which reads its words and nothing else, so that the memory
-it takes on top of them can be seen. Usage: python path_size.py [number of words ...]      (about
-ten minutes)
+it takes on top of them can be seen. Usage: python path_size.py [number of words ...]      (about a
+minute)
 """
 
 import resource
@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from pathlib import Path
 
 import joblib
 import numpy as np
@@ -41,20 +40,27 @@ def run(file):
     )
 
 
-def main(sizes):
-    """Write the words of each size to a file and run a process on it."""
+def write(folder, sizes):
+    """Write the words of each size to a file."""
     X, y, *_ = ocr("large")
     order = np.random.default_rng(0).permutation(len(X))
+    for size in sizes:
+        chosen = order[: int(size)]
+        joblib.dump(([X[i] for i in chosen], [y[i] for i in chosen]), f"{folder}/{size}")
+
+
+def main(sizes):
+    """Start the processes from this one, which stays small: they inherit its peak."""
     with tempfile.TemporaryDirectory() as folder:
-        file = str(Path(folder) / "words.joblib")
+        subprocess.run([sys.executable, __file__, "--write", folder, *sizes], check=True)
         for size in sizes:
-            chosen = order[: int(size)]
-            joblib.dump(([X[i] for i in chosen], [y[i] for i in chosen]), file)
-            subprocess.run([sys.executable, __file__, "--one", file], check=True)
+            subprocess.run([sys.executable, __file__, "--one", f"{folder}/{size}"], check=True)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--one"]:
         run(sys.argv[2])
+    elif sys.argv[1:2] == ["--write"]:
+        write(sys.argv[2], sys.argv[3:])
     else:
         main(sys.argv[1:] or ["626", "1250", "2500", "6251"])

@@ -6,7 +6,7 @@ from helpers.paper import dual_value
 from sklearn.datasets import load_digits
 from sklearn.svm import LinearSVC
 
-from sskit import SequenceTagger, StructSVMClassifier
+from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier
 from sskit.core._problem import block_weights
 from sskit.core._regularizer import Regularizer
 from sskit.datasets import load_ocr_letters, load_usps
@@ -118,6 +118,30 @@ def test_gap_on_ocr_is_primal_less_dual(words, lam):
     assert solution.gap == pytest.approx(primal - dual, abs=1e-10)
     assert dual <= OCR_OPTIMA[lam][1]
     assert primal >= OCR_OPTIMA[lam][0]
+
+
+@pytest.mark.slow
+def test_200_lam_of_a_path_on_ocr(words):
+    X, y = words.data, words.target
+    tagger = SequenceTagger(loss="hamming", random_state=0, max_iter=10_000)
+    path = RegularizationPath(tagger, eps=0.1).fit(X, y)
+    assert path.certified_
+    assert path.lam_end_ == 0.0
+    low, high = 0.3 * path.lams_[-1], 2.0 * path.lams_[0]
+    drawn = np.exp(np.random.default_rng(0).uniform(np.log(low), np.log(high), size=200))
+    # P* is concave in lam: what is proved at two lam is proved on the chord
+    grid, bounds = np.geomspace(low, high, 80)[::-1], []
+    tight = tagger.set_params(tol=5e-3, warm_start=True)
+    for lam in grid:
+        bounds.append(tight.set_params(lam=lam).fit(X, y).dual_objective_)
+    optimum = np.interp(drawn, grid[::-1], bounds[::-1])
+    layout = ChainModel(129, 26).layout
+    for lam, least in zip(drawn, optimum, strict=True):
+        blocks = layout.split(path.coef_at(lam))
+        excess = primal_of_chains(X, y, lam, *blocks.values()) - least
+        assert excess <= path.gap_at(lam) + 0.01
+        assert excess <= 0.1 + 0.01
+        assert path.gap_at(lam) <= 0.1 + 1e-9
 
 
 def crammer_singer(X, y, coef, lam):

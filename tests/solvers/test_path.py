@@ -88,6 +88,18 @@ def test_every_lam_is_served(name, weighted, kind, induction):
         assert toy.pairs.primal(w, lam) - optimum <= pieces[0].gap * pieces[0].lam / lam + 1e-7
 
 
+def test_200_lam_of_a_multiclass_path():
+    toy = TOYS["multiclass"](72, n=10)
+    path = tracer(toy, lam_min=1e-3)
+    pieces = list(path)
+    lams = np.array([piece.lam for piece in pieces])
+    low, high = np.log(max(pieces[-1].lam_end, 0.1 * lams[-1])), np.log(lams[0])
+    for lam in np.exp(np.random.default_rng(0).uniform(low, high, size=200)):
+        w = toy.flat(pieces[np.flatnonzero(lams >= lam)[-1]].w)
+        _, optimum = solve_primal(toy.pairs, lam)
+        assert toy.pairs.primal(w, lam) - optimum <= path.largest + 1e-7
+
+
 @pytest.mark.parametrize("exact", [True, False])
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("name", TOYS)

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.pipeline import make_pipeline
 
 from sskit import SegmentationModel
@@ -36,11 +36,11 @@ def test_images_in_masks_out(fitted):
 
 
 def test_neighbours_help():
-    images, masks = make_segmentation_images(24, random_state=0)
+    images, masks = make_segmentation_images(18, random_state=0)
     scores = []
     for bounds in ({"pairwise": (0, 0)}, None):
         pipeline = make_model(bounds=bounds).set_params(superpixelgraphs__n_segments=200)
-        scores.append(pipeline.fit(images[:14], masks[:14]).score(images[14:], masks[14:]))
+        scores.append(pipeline.fit(images[:12], masks[:12]).score(images[12:], masks[12:]))
     alone, together = scores
     assert together > alone + 0.02
 
@@ -80,14 +80,17 @@ def test_ignored_pixels():
     assert pipeline.score(X[10:], masks[10:]) == pytest.approx(right[:, :, 20:].mean())
 
 
+def test_arrays_of_images(fitted):
+    again = make_model().fit(np.stack(X[:10]), np.stack(Y[:10]))
+    np.testing.assert_array_equal(again[-1].coef_, fitted[-1].coef_)
+    assert again.score(np.stack(X[10:]), np.stack(Y[10:])) == fitted.score(X[10:], Y[10:])
+
+
 def test_tools_of_scikit_learn():
-    arrays = np.stack(X), np.stack(Y)
-    for images, masks in ((X, Y), arrays):
-        grid = {"superpixelgraphs__n_segments": [30, 60]}
-        search = GridSearchCV(make_model(), grid, cv=2, error_score="raise").fit(images, masks)
-        assert search.best_score_ > 0.8
-        assert search.predict(images)[0].shape == (48, 64)
-    assert cross_val_score(make_model(), X, Y, cv=2, error_score="raise").min() > 0.8
+    grid = {"superpixelgraphs__n_segments": [30, 60]}
+    search = GridSearchCV(make_model(), grid, cv=2, error_score="raise").fit(X, Y)
+    assert search.best_score_ > 0.8
+    assert search.predict(X)[0].shape == (48, 64)
     assert [mask.shape for mask in cross_val_predict(make_model(), X, Y, cv=2)] == [(48, 64)] * 14
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score
+from sklearn.metrics import accuracy_score, jaccard_score, recall_score
 from sklearn.model_selection import GridSearchCV, cross_validate
 
 from sskit import metrics
@@ -365,3 +365,62 @@ def test_bad_options():
 def test_bad_weights(score, weights):
     with pytest.raises(ValueError, match="sample_weight"):
         score([[1], [2]], [[1], [2]], sample_weight=weights)
+
+
+def random_regions(seed, n=4):
+    rng = np.random.default_rng(seed)
+    shapes = [(3, 4), (2, 2), (5, 1), (4, 4)][:n]
+    return [[rng.integers(4, size=shape) for shape in shapes] for _ in range(2)]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_scores_of_regions_are_those_of_scikit_learn(seed):
+    true, pred = random_regions(seed)
+    flat = [np.concatenate([a.ravel() for a in y]) for y in (true, pred)]
+    scores, classes = metrics.iou_scores(true, pred)
+    np.testing.assert_allclose(scores, jaccard_score(*flat, average=None, labels=classes))
+    macro = jaccard_score(*flat, average="macro")
+    assert metrics.mean_iou_score(true, pred) == pytest.approx(macro)
+    of_class = {"average": "macro", "labels": np.unique(flat[0])}
+    assert metrics.class_accuracy_score(true, pred) == pytest.approx(
+        recall_score(*flat, **of_class)
+    )
+    weight = np.array([1.0, 0.25, 2.0, 0.5])
+    of_pixel = np.repeat(weight, [a.size for a in true])
+    assert metrics.class_accuracy_score(true, pred, sample_weight=weight) == pytest.approx(
+        recall_score(*flat, sample_weight=of_pixel, **of_class)
+    )
+    kept = flat[0] != 3
+    of_class["labels"] = np.unique(flat[0][kept])
+    assert metrics.class_accuracy_score(true, pred, ignore_label=3) == pytest.approx(
+        recall_score(flat[0][kept], flat[1][kept], **of_class)
+    )
+    scores, classes = metrics.iou_scores(true, pred, ignore_label=3)
+    expected = jaccard_score(flat[0][kept], flat[1][kept], average=None, labels=classes)
+    np.testing.assert_allclose(scores, expected)
+    nodes = [[a.ravel() for a in y] for y in (true, pred)]
+    assert metrics.mean_iou_score(*nodes) == metrics.mean_iou_score(true, pred)
+
+
+@pytest.mark.parametrize(
+    ("true", "pred", "message"),
+    [
+        (
+            [[[0, 1]]],
+            [[[0], [1]]],
+            r"shape \(1, 2\) but y_pred\[0\] has \(2, 1\)",
+        ),
+        ([[0, 1]], [[0, 1], [1]], "y_true has 1 sequences but y_pred has 2"),
+        ([[0, 0]], [[0, 1]], "no labels that count"),
+    ],
+)
+def test_bad_regions(true, pred, message):
+    with pytest.raises(ValueError, match=message):
+        metrics.mean_iou_score(true, pred, ignore_label=0 if "count" in message else None)
+
+
+def test_regions_of_other_kinds():
+    with pytest.raises(TypeError, match="y_true has labels of dtype int64 but y_pred of <U1"):
+        metrics.iou_scores([[0, 1]], [["a", "b"]])
+    with pytest.raises(TypeError, match="y_pred must be a list with one array of labels"):
+        metrics.iou_scores([[0, 1]], 3)

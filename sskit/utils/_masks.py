@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from sskit.utils._ragged_array import split
+from sskit.utils._pixels import majority_labels
+from sskit.utils._ragged_array import RaggedArray, split
 from sskit.utils.ragged import _items, stack_labels
 
 _TARGETS = "one array of labels, of nodes or of pixels, per graph"
@@ -15,7 +16,7 @@ def node_targets(y, graphs, ignore_label=None):
     ----------
     y : sequence of n arrays (V_i,) or (H_i, W_i)
         Labels of the nodes, or of the pixels of graphs with segments: a node gets the label that
-        most of its pixels have.
+        most of its pixels have. Of pixels, if the first item is two-dimensional.
     graphs : GraphBatch
         The graphs.
     ignore_label : object, default=None
@@ -37,26 +38,20 @@ def node_targets(y, graphs, ignore_label=None):
     """
     if y is None:
         raise ValueError(f"y is None, but labels are needed: {_TARGETS}")
-    items = list(y) if isinstance(y, np.ndarray) and y.ndim in (2, 3) else _items(y, "y", _TARGETS)
+    plain = isinstance(y, RaggedArray) or (isinstance(y, np.ndarray) and y.ndim in (2, 3))
+    items = list(y) if plain else _items(y, "y", _TARGETS)
     if len(items) != len(graphs):
         raise ValueError(f"X has {len(graphs)} graphs but y has {len(items)}")
-    of_pixels = [np.ndim(item) == 2 for item in items]
-    if not any(of_pixels):
+    if np.ndim(items[0]) != 2:
         labels = stack_labels(items, graphs.n_nodes)
-        labelled = np.ones(len(labels), dtype=bool)
-        if ignore_label is not None:
-            labelled &= np.asarray(labels != ignore_label, dtype=bool)
-        return labels, labelled, None
+        return labels, ~is_ignored(labels, ignore_label), None
     masks = check_masks(items, graphs)
-    ignored = [is_ignored(mask, ignore_label) for mask in masks]
-    pairs = [
-        majority(mask, segments, int(n), skip)
-        for mask, segments, n, skip in zip(
-            masks, graphs.segments, graphs.n_nodes, ignored, strict=True
-        )
+    labels = [
+        majority_labels(segments, mask, int(n), ignore_label)
+        for segments, mask, n in zip(graphs.segments, masks, graphs.n_nodes, strict=True)
     ]
-    labels = stack_labels([labels for labels, _ in pairs], graphs.n_nodes)
-    return labels, np.concatenate([labelled for _, labelled in pairs]), masks
+    labels = stack_labels(labels, graphs.n_nodes)
+    return labels, ~is_ignored(labels, ignore_label), masks
 
 
 def check_masks(items, graphs):
@@ -84,7 +79,7 @@ def check_masks(items, graphs):
     masks = [np.asarray(item) for item in items]
     for i, mask in enumerate(masks):
         if mask.ndim != 2:
-            raise ValueError(f"y[{i}] must have labels of pixels, as others have, or none must")
+            raise ValueError(f"y[{i}] must be a two-dimensional array, got shape {mask.shape}")
         if graphs.segments is None:
             raise ValueError(
                 f"y[{i}] has labels of pixels, but X[{i}] does not say by an attribute 'segments' "
@@ -103,34 +98,6 @@ def is_ignored(labels, ignore_label):
     if ignore_label is None:
         return np.zeros(labels.shape, dtype=bool)
     return np.broadcast_to(np.asarray(labels == ignore_label, dtype=bool), labels.shape)
-
-
-def majority(mask, segments, n_nodes, ignored):
-    """Return the most frequent label of the pixels of each node.
-
-    Parameters
-    ----------
-    mask : ndarray of shape (H, W)
-        Labels.
-    segments : ndarray of shape (H, W) of int
-        Nodes.
-    n_nodes : int
-        Number of nodes.
-    ignored : ndarray of shape (H, W), bool
-        Pixels without a label.
-
-    Returns
-    -------
-    labels : ndarray of shape (n_nodes,)
-        The first of those that are as frequent.
-    labelled : ndarray of shape (n_nodes,), bool
-        Whether the node has any pixel with a label.
-    """
-    kinds, codes = np.unique(mask, return_inverse=True)
-    place = segments.astype(np.int64) * len(kinds) + codes.reshape(mask.shape)
-    counts = np.bincount(place[~ignored], minlength=n_nodes * len(kinds))
-    counts = counts.reshape(n_nodes, len(kinds))
-    return kinds[counts.argmax(axis=1)], counts.any(axis=1)
 
 
 def paint(labels, graphs):

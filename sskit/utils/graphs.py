@@ -226,6 +226,9 @@ def _segments(values, n_nodes, label):
         raise ValueError(
             f"segments of {label} go from {low} to {high}, expected nodes from 0 to {n_nodes - 1}"
         )
+    empty = np.flatnonzero(np.bincount(segments.ravel(), minlength=n_nodes) == 0)
+    if empty.size:
+        raise ValueError(f"segments of {label} leave node {empty[0]} without a pixel")
     return segments
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit.utils._masks import is_ignored, majority
+from sskit.utils._pixels import majority_labels
 
 
 class SuperpixelGraph:
@@ -120,11 +120,7 @@ class SuperpixelGraph:
         mask = np.asarray(mask)
         if mask.shape != self.shape:
             raise ValueError(f"mask has shape {mask.shape} but the image has {self.shape}")
-        ignored = is_ignored(mask, ignore_label)
-        labels, labelled = majority(mask, self.segments, len(self.features), ignored)
-        if not labelled.all():
-            labels[~labelled] = ignore_label
-        return labels
+        return majority_labels(self.segments, mask, len(self.features), ignore_label)
 
     def pixel_mask(self, labels):
         """Return for every pixel the label of its node.

@@ -3,6 +3,7 @@
 import numpy as np
 
 from sskit.estimators._base import check_sample_weight
+from sskit.models.graph import GraphModel
 from sskit.utils._masks import check_masks, is_ignored, node_targets, paint
 from sskit.utils.ragged import split
 
@@ -135,6 +136,7 @@ def check_kinds(truth, found):
         raise TypeError(
             f"y has labels of dtype {truth.dtype}, but the model predicts {found.dtype}"
         )
+
 
 def name_graph_weights(kind, classes, paints, w):
     """Return fitted attributes by name.

@@ -5,7 +5,8 @@ import pytest
 from sklearn.datasets import load_iris
 
 from sskit import RegularizationPath, StructSVMClassifier
-from sskit.display import RegularizationPathDisplay, steps
+from sskit.display import RegularizationPathDisplay
+from sskit.display._regularization_path import steps
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

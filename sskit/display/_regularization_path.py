@@ -1,8 +1,6 @@
-"""Pictures of fitted models: objects that hold numbers and draw them."""
+"""Regularisation paths as pictures."""
 
 import numpy as np
-
-__all__ = ["RegularizationPathDisplay"]
 
 PANELS = {
     "score": "test score",

@@ -36,6 +36,7 @@ cdef class PromisingSampler(OrderSampler):
 cdef class GapSampler(Sampler):
     cdef SumTree tree            # of the block gaps, each to the power of degree
     cdef readonly double degree
+    cdef readonly double uniform_share
     cdef double[::1] shares      # uniform random numbers of the pass
     cdef Py_ssize_t position
     cdef Py_ssize_t upcoming     # drawn one step ahead, so that its memory can be fetched

@@ -108,8 +108,9 @@ cdef class PromisingSampler(OrderSampler):
 cdef class GapSampler(Sampler):
     """Draw blocks in proportion to their last known gaps (Osokin et al. 2016, section 3.1).
 
-    A block whose gap was last seen to be zero comes back after the next exact pass. While all
-    gaps are zero every block is equally likely.
+    Known gaps go stale: a block that was solved when it was last seen would not come back
+    before the next exact pass, however much the others have moved w since. Therefore a small
+    share of the draws is uniform. While all gaps are zero every block is equally likely.
 
     Parameters
     ----------
@@ -119,11 +120,15 @@ cdef class GapSampler(Sampler):
         Source of randomness.
     degree : float, default=1.0
         Exponent of the gaps.
+    uniform_share : float, default=0.1
+        Share of the draws that are uniform.
     """
 
-    def __init__(self, Py_ssize_t n_blocks, random_state, double degree=1.0):
+    def __init__(self, Py_ssize_t n_blocks, random_state, double degree=1.0,
+                 double uniform_share=0.1):
         super().__init__(n_blocks, random_state)
         self.degree = degree
+        self.uniform_share = uniform_share
         self.tree = SumTree(np.ones(n_blocks))
 
     def set_gaps(self, gaps):
@@ -142,7 +147,9 @@ cdef class GapSampler(Sampler):
         self.position += 1
         if self.tree.total[1] <= 0.0:
             return <Py_ssize_t>(share * self.n_blocks)
-        return self.tree.draw(share)
+        if share < self.uniform_share:
+            return <Py_ssize_t>(share / self.uniform_share * self.n_blocks)
+        return self.tree.draw((share - self.uniform_share) / (1.0 - self.uniform_share))
 
     cdef Py_ssize_t next(self) noexcept nogil:
         cdef Py_ssize_t i = self.upcoming

@@ -10,7 +10,7 @@ SIZES = [1, 2, 5, 8, 13, 100]
 
 
 def gap_sampler(n, seed=0, **options):
-    return GapSampler(n, np.random.RandomState(seed), **options)
+    return GapSampler(n, np.random.RandomState(seed), **{"uniform_share": 0.0, **options})
 
 
 def expected_draws(values, shares):
@@ -141,3 +141,13 @@ def test_probe_refuses_blocks_that_do_not_exist():
     for i in (-1, 3):
         with pytest.raises(IndexError, match=f"block {i} of 3"):
             learn(gap_sampler(3), i, 1.0)
+
+
+def test_a_share_of_the_draws_is_uniform():
+    gaps, n_draws = np.array([8.0, 0.0, 0.0, 2.0]), 20_000
+    sampler = gap_sampler(4, uniform_share=0.2)
+    sampler.set_gaps(gaps)
+    counts = np.bincount(draw(sampler, n_draws)[:, 0], minlength=4)
+    expected = (0.2 / 4 + 0.8 * gaps / gaps.sum()) * n_draws
+    # chi square with 3 degrees of freedom: 16.3 is its 99.9 % quantile
+    assert ((counts - expected) ** 2 / expected).sum() < 16.3

@@ -64,7 +64,7 @@ def test_peek_tells_what_comes(kind):
 
 def test_blocks_set_aside_come_in_proportion_to_the_gaps_of_the_others():
     gaps, n_draws = np.array([5.0, 3.0, 1.0, 1.0]), 20_000
-    sampler = GapSampler(4, np.random.RandomState(0))
+    sampler = GapSampler(4, np.random.RandomState(0), uniform_share=0.0)
     counts = np.zeros((4, 4))
     for _ in range(n_draws):
         sampler.set_gaps(gaps)

@@ -114,7 +114,7 @@ def test_every_solver(name, solver, exact):
         _, optimum = solve_primal(toy.pairs, piece.lam)
         excess = toy.pairs.primal(w, piece.lam) - optimum
         # a heuristic path promises nothing, but is not far off either
-        assert excess <= (1.0 if exact else 3.0) * EPS * path.continuation.unit + 1e-9
+        assert excess <= (1.0 if exact else 10.0) * EPS * path.continuation.unit + 1e-9
     for name in ("n_iter", "n_oracle_calls", "time"):
         assert (np.diff([getattr(piece, name) for piece in pieces]) >= 0).all()
 

@@ -36,7 +36,8 @@ def n_stored(schedule, passes, start=0.0):
 def n_stored_by_the_rule(passes, n_passes, oracle_work):
     """The same from the text of Shah et al. 2015, section 3.4, every sum anew."""
     increases = [increase for increase, _ in passes]
-    works = [oracle_work, *(work for _, work in passes[1:])]
+    asked = passes[0][1]
+    works = [asked * oracle_work + 1.0 - asked, *(work for _, work in passes[1:])]
     for n in range(len(passes)):
         if n == n_passes:
             return n

@@ -172,7 +172,7 @@ def draw(path, title, runs):
     matplotlib.use("agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(2, 2, figsize=(11, 9), sharey=True)
+    figure, axes = plt.subplots(2, 2, figsize=(11, 9), sharex="row", sharey=True)
     columns = ("calls", "oracle calls / n"), ("seconds", "processor seconds")
     groups = (list(GRID), "the paper's eight"), ([*OTHERS, "gap pairwise"], "others")
     # the same look for the same idea: colour for sampling and steps, dashes for the cache
@@ -198,8 +198,7 @@ def draw(path, title, runs):
             axis.set_ylim(bottom=1e-7)
             axis.grid(alpha=0.3)
             axis.set_title(group)
-            if row is axes[0]:
-                axis.legend(fontsize=8, loc="lower left")
+            axis.legend(fontsize=8, loc="lower left")
         row[0].set_ylabel("duality gap / P(0)")
     figure.suptitle(f"{title}: median over seeds, band from least to largest")
     figure.tight_layout()

@@ -183,6 +183,7 @@ def draw(path, title, runs):
             strict=True,
         )
     ) | dict(zip(OTHERS, (f"C{k}" for k in (8, 1, 3, 4, 5, 7)), strict=True))
+    smallest = max(1e-8, min(rows[:, -1].min() for traces in runs.values() for rows in traces))
     for (column, label), row in zip(columns, axes, strict=True):
         for (names, group), axis in zip(groups, row, strict=True):
             for solver in names:
@@ -195,7 +196,7 @@ def draw(path, title, runs):
                 axis.loglog(x, middle, dash, color=colour, label=solver, linewidth=1.4)
                 axis.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
             axis.set_xlabel(label)
-            axis.set_ylim(bottom=1e-7)
+            axis.set_ylim(smallest / 2.0, 1.0)
             axis.grid(alpha=0.3)
             axis.set_title(group)
             axis.legend(fontsize=8, loc="lower left")

@@ -72,6 +72,8 @@ def study(name, problem, lam, options):
     options : Namespace
         From `parse`.
     """
+    # the first run of a process pays for its memory
+    trace(problem, lam, BCFW(), 0, seconds=1.0, passes=1)
     runs = {solver: [] for solver in options.solvers}
     for seed, solver in itertools.product(range(options.seeds), options.solvers):
         runs[solver].append(
@@ -171,6 +173,7 @@ def draw(path, title, runs):
 
     matplotlib.use("agg")
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import LogLocator, NullFormatter
 
     figure, axes = plt.subplots(2, 2, figsize=(11, 9), sharex="row", sharey=True)
     columns = ("calls", "oracle calls / n"), ("seconds", "processor seconds")
@@ -196,6 +199,9 @@ def draw(path, title, runs):
                 axis.loglog(x, middle, dash, color=colour, label=solver, linewidth=1.4)
                 axis.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
             axis.set_xlabel(label)
+            axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            axis.xaxis.set_major_formatter("{x:g}")
+            axis.xaxis.set_minor_formatter(NullFormatter())
             axis.set_ylim(smallest / 2.0, 1.0)
             axis.grid(alpha=0.3)
             axis.set_title(group)

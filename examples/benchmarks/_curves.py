@@ -72,6 +72,8 @@ def study(name, problem, lam, options):
     options : Namespace
         From `parse`.
     """
+    # the first run of a process pays for its memory
+    trace(problem, lam, BCFW(), 0, seconds=1.0, passes=1)
     runs = {solver: [] for solver in options.solvers}
     for seed, solver in itertools.product(range(options.seeds), options.solvers):
         runs[solver].append(
@@ -171,8 +173,9 @@ def draw(path, title, runs):
 
     matplotlib.use("agg")
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import LogLocator, NullFormatter
 
-    figure, axes = plt.subplots(2, 2, figsize=(11, 9), sharey=True)
+    figure, axes = plt.subplots(2, 2, figsize=(11, 9), sharex="row", sharey=True)
     columns = ("calls", "oracle calls / n"), ("seconds", "processor seconds")
     groups = (list(GRID), "the paper's eight"), ([*OTHERS, "gap pairwise"], "others")
     # the same look for the same idea: colour for sampling and steps, dashes for the cache
@@ -183,6 +186,7 @@ def draw(path, title, runs):
             strict=True,
         )
     ) | dict(zip(OTHERS, (f"C{k}" for k in (8, 1, 3, 4, 5, 7)), strict=True))
+    smallest = max(1e-8, min(rows[:, -1].min() for traces in runs.values() for rows in traces))
     for (column, label), row in zip(columns, axes, strict=True):
         for (names, group), axis in zip(groups, row, strict=True):
             for solver in names:
@@ -195,11 +199,13 @@ def draw(path, title, runs):
                 axis.loglog(x, middle, dash, color=colour, label=solver, linewidth=1.4)
                 axis.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
             axis.set_xlabel(label)
-            axis.set_ylim(bottom=1e-7)
+            axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            axis.xaxis.set_major_formatter("{x:g}")
+            axis.xaxis.set_minor_formatter(NullFormatter())
+            axis.set_ylim(smallest / 2.0, 1.0)
             axis.grid(alpha=0.3)
             axis.set_title(group)
-            if row is axes[0]:
-                axis.legend(fontsize=8, loc="lower left")
+            axis.legend(fontsize=8, loc="lower left")
         row[0].set_ylabel("duality gap / P(0)")
     figure.suptitle(f"{title}: median over seeds, band from least to largest")
     figure.tight_layout()

@@ -4,7 +4,7 @@ Strings of handwritten digits; Viterbi is written in NumPy and then waits until 
 as if it were a cut or a parser. Oracle calls and time of a fit to the relative gap 0.01, against
 plain block-coordinate Frank-Wolfe.
 
-    python examples/benchmarks/slow_oracle.py [--strings 40] [--seeds 3] [--lam 0.01]
+    python examples/benchmarks/slow_oracle.py [--strings 30] [--seeds 3] [--lam 0.01]
         [--passes 300] [--out FOLDER]
 """
 
@@ -103,7 +103,7 @@ def fit(solver, X, y, seed, options):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--strings", type=int, default=40)
+    parser.add_argument("--strings", type=int, default=30)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--lam", type=float, default=0.01)
     parser.add_argument("--passes", type=int, default=300, help="at most, for each fit")

@@ -1,7 +1,7 @@
 """Gap against oracle calls and time on CoNLL-2000 chunking; see solvers_ocr.py.
 
 8,936 sentences, all 335,674 attributes, normalised Hamming loss, lam 0.01. The figures of the user
-guide are those of ``--seeds 5 --seconds 15``. Needs the data set, see sskit.datasets.
+guide are those of ``--seeds 2 --seconds 3``. Needs the data set, see sskit.datasets.
 
     python examples/benchmarks/solvers_conll.py [--seeds 2] [--seconds 4] [--solvers NAME ...]
         [--lam 0.01] [--out FOLDER]

@@ -6,7 +6,7 @@ the harder one. Every entry is a fit of its own, from lists of matrices to the c
 exact passes that give the unit are timed between the fits. Needs the OCR data set, see
 sskit.datasets.
 
-    python examples/benchmarks/time_to_gap.py [--sets large small] [--seeds 3] [--passes 200]
+    python examples/benchmarks/time_to_gap.py [--sets large small] [--seeds 3] [--passes 500]
         [--solvers NAME ...] [--out FOLDER]
 """
 
@@ -116,7 +116,10 @@ def table(name, options):
             if solver == "auto":
                 auto[reading] = units
         print(f"{solver:32s}" + "".join(f"{cell:>24s}" for cell in cells))
-    ratios = (f"{auto[reading] / best[reading]:.2f}" for reading in READINGS)
+    ratios = (
+        f"{auto[reading] / best[reading]:.2f}" if np.isfinite(auto[reading]) else "-"
+        for reading in READINGS
+    )
     print(f"{'auto / best':32s}" + "".join(f"{ratio:>24s}" for ratio in ratios), flush=True)
     return [(*fit, unit) for fit in fits]
 
@@ -125,7 +128,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--passes", type=int, default=200, help="at most, for each fit")
+    parser.add_argument("--passes", type=int, default=500, help="at most, for each fit")
     parser.add_argument("--solvers", nargs="+", choices=SOLVERS, default=list(SOLVERS))
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
     options = parser.parse_args()

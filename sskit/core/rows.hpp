@@ -36,6 +36,23 @@ SSKIT_INLINE void row_scores(const V* x, const int32_t* f, ptrdiff_t n, const do
     for (int v = 0; v < NV; ++v) store(out + v * LANES, sum[v]);
 }
 
+// two dense rows at once: the weights are loaded once for both
+template <int NV, class V>
+SSKIT_INLINE void two_row_scores(const V* x, const V* y, ptrdiff_t n, const double* weights,
+                                 ptrdiff_t stride, double* out, double* other) {
+    vec sum[NV], sums[NV];
+    for (int v = 0; v < NV; ++v) sum[v] = sums[v] = constant(0.0);
+    for (ptrdiff_t j = 0; j < n; ++j, weights += stride) {
+        for (int v = 0; v < NV; ++v) {
+            const vec w = load(weights + v * LANES);
+            sum[v] += (double)x[j] * w;
+            sums[v] += (double)y[j] * w;
+        }
+    }
+    for (int v = 0; v < NV; ++v) store(out + v * LANES, sum[v]);
+    for (int v = 0; v < NV; ++v) store(other + v * LANES, sums[v]);
+}
+
 // K states divide a vector: it holds the weights of LANES / K features of a dense row at once.
 template <int K, class V>
 SSKIT_INLINE vec repeated(const V* x) {
@@ -80,6 +97,14 @@ SSKIT_INLINE void score_rows_of(const Rows* rows, const V* values, ptrdiff_t fir
             store(out, constant(0.0));  // the padding
 
             packed_scores<2>(x, n, weights, out);
+        } else if (!rows->indptr && t + 1 < first + count) {
+            const V* y = values_of(*rows, values, t + 1);
+#define SSKIT_ACT(NV) \
+    two_row_scores<NV>(x, y, n, weights + c, n_states, out + c, out + stride + c)
+            SSKIT_STRETCHES(n_states, SSKIT_ACT)
+#undef SSKIT_ACT
+            ++t;
+            out += stride;
         } else {
 #define SSKIT_ACT(NV) row_scores<NV>(x, f, n, weights + c, n_states, out + c)
             SSKIT_STRETCHES(n_states, SSKIT_ACT)
@@ -117,32 +142,61 @@ SSKIT_INLINE void add_packed(const V* x, ptrdiff_t n, const double* d, double* w
         for (int k = 0; k < 2; ++k) weights[2 * j + k] += x[j] * d[k];
 }
 
+// weights[:, c : c + HALF] += outer(x_r, d_r) of up to four dense rows
+template <class V>
+SSKIT_INLINE void add_four(const V* const* x, const half_vec* d, int n_rows, ptrdiff_t n,
+                           ptrdiff_t stride, double* weights) {
+    if (n_rows == 4) {
+        for (ptrdiff_t j = 0; j < n; ++j, weights += stride)
+            store(weights, load_half(weights) + ((double)x[0][j] * d[0] + (double)x[1][j] * d[1] +
+                                                 (double)x[2][j] * d[2] + (double)x[3][j] * d[3]));
+        return;
+    }
+    for (int r = 0; r < n_rows; ++r) {
+        double* w = weights;
+        for (ptrdiff_t j = 0; j < n; ++j, w += stride)
+            store(w, load_half(w) + (double)x[r][j] * d[r]);
+    }
+}
+
 template <class V>
 SSKIT_INLINE void add_rows_of(const Rows* rows, const V* values, ptrdiff_t first,
                               const int32_t* active, ptrdiff_t n_active, double step,
                               const double* direction, ptrdiff_t n_states, double* weights) {
     const ptrdiff_t stride = padded(n_states);
-    const int32_t* f;
-    for (ptrdiff_t a = 0; a < n_active; ++a) {
-        const ptrdiff_t n = columns_of(*rows, first + active[a], f);
-        const V* x = values_of(*rows, values, first + active[a]);
-        const double* row = direction + active[a] * stride;
-        if (!rows->indptr && n_states == 2) {
+    if (!rows->indptr && n_states == 2) {
+        for (ptrdiff_t a = 0; a < n_active; ++a) {
+            const double* row = direction + active[a] * stride;
             const double d[2] = {step * row[0], step * row[1]};
-            add_packed(x, n, d, weights);
-            continue;
+            add_packed(values_of(*rows, values, first + active[a]), rows->width, d, weights);
         }
-        for (ptrdiff_t c = 0; c < stride; c += HALF) {
+        return;
+    }
+    const int32_t* f;
+    for (ptrdiff_t c = 0; c < stride; c += HALF) {
+        const V* x[4];
+        half_vec d[4];
+        int n_rows = 0;
+        for (ptrdiff_t a = 0; a < n_active; ++a) {
+            const double* row = direction + active[a] * stride + c;
             // few states differ between two labellings: most of a direction is zero
             bool zero = true;
-            for (ptrdiff_t l = 0; l < HALF; ++l) zero &= row[c + l] == 0.0;
+            for (ptrdiff_t l = 0; l < HALF; ++l) zero &= row[l] == 0.0;
             if (zero) continue;
-            const half_vec d = step * load_half(row + c);
-            for (ptrdiff_t j = 0; j < n; ++j) {
-                double* w = weights + f[j] * n_states + c;
-                store(w, load_half(w) + (double)x[j] * d);
+            x[n_rows] = values_of(*rows, values, first + active[a]);
+            d[n_rows] = step * load_half(row);
+            if (rows->indptr) {
+                const ptrdiff_t n = columns_of(*rows, first + active[a], f);
+                for (ptrdiff_t j = 0; j < n; ++j) {
+                    double* w = weights + f[j] * n_states + c;
+                    store(w, load_half(w) + (double)x[0][j] * d[0]);
+                }
+            } else if (++n_rows == 4) {
+                add_four(x, d, n_rows, rows->width, n_states, weights + c);
+                n_rows = 0;
             }
         }
+        if (n_rows) add_four(x, d, n_rows, rows->width, n_states, weights + c);
     }
 }
 
@@ -201,7 +255,7 @@ static inline void clip_rows(const Rows* rows, ptrdiff_t first, const int32_t* a
                              const double* lower, const double* upper, double* weights) {
     const int32_t* f;
     // all dense rows have the same features
-    for (ptrdiff_t a = 0; a < (rows->indptr || n_active == 0 ? n_active : 1); ++a) {
+    for (ptrdiff_t a = 0; a < (rows->indptr || !n_active ? n_active : 1); ++a) {
         const ptrdiff_t n = columns_of(*rows, first + active[a], f);
         for (ptrdiff_t j = 0; j < n; ++j) {
             for (ptrdiff_t k = f[j] * n_states; k < (f[j] + 1) * n_states; ++k) {
@@ -216,7 +270,7 @@ static inline void clip_rows(const Rows* rows, ptrdiff_t first, const int32_t* a
 static inline void clear_rows(const Rows* rows, ptrdiff_t first, const int32_t* active,
                               ptrdiff_t n_active, ptrdiff_t n_states, double* weights) {
     const int32_t* f;
-    for (ptrdiff_t a = 0; a < (rows->indptr || n_active == 0 ? n_active : 1); ++a) {
+    for (ptrdiff_t a = 0; a < (rows->indptr || !n_active ? n_active : 1); ++a) {
         const ptrdiff_t n = columns_of(*rows, first + active[a], f);
         for (ptrdiff_t j = 0; j < n; ++j)
             memset(weights + f[j] * n_states, 0, n_states * sizeof(double));

@@ -35,7 +35,7 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
     Parameters
     ----------
     lam : float, default=None
-        Regularisation strength, positive. None means R^2 / (4 n), where R^2 is the mean squared
+        Regularisation strength, positive. None means R^2 / n, where R^2 is the mean squared
         norm of the features of a node and n the number of graphs (the sum of the sample
         weights), so that neither the scale of the features nor the amount of data asks for
         another value.

@@ -111,9 +111,10 @@ def node_costs(loss, labels, labelled, n_states, node_weight, n_nodes):
 
 
 def default_lam(features, weight):
-    """Return R^2 / (4 n), with R^2 the mean squared norm of a node's features.
+    """Return R^2 / n, with R^2 the mean squared norm of a node's features.
 
-    As for sequences: the scale of the features cancels.
+    The scale of the features cancels. Of the values between a quarter and four times this one
+    it was among the best on horses and on MSRC.
 
     Parameters
     ----------
@@ -138,7 +139,7 @@ def default_lam(features, weight):
     mean = np.dot(weight, squares) / np.dot(weight, sizes)
     if not np.isfinite(mean):
         raise ValueError("the features in X are too large: their squares overflow")
-    return float(mean / 4.0 or 1.0) / float(weight.sum())
+    return float(mean or 1.0) / float(weight.sum())
 
 
 def sqnorm(x):

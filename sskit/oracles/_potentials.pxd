@@ -24,7 +24,10 @@ cdef struct Potentials:
 cdef inline double pair_score(
     const Potentials* p, Py_ssize_t e, int32_t a, int32_t b
 ) noexcept nogil:
-    cdef Py_ssize_t place = a * p.n_states + b
+    cdef Py_ssize_t place
+    if p.potts:  # the same number, with nothing to look up
+        return p.pair[e * p.width] if a == b else 0.0
+    place = a * p.n_states + b
     return p.factor[place] * p.pair[e * p.width + p.column[place]]
 
 

@@ -292,8 +292,8 @@ def test_costs():
 
 def test_default_lam():
     features = [np.full((2, 2), 3.0, dtype=np.float32), sp.csr_array(np.eye(2))]
-    assert default_lam(features, None) == pytest.approx((36 + 2) / 4 / 4 / 2)
-    assert default_lam(features, np.array([3.0, 1.0])) == pytest.approx((108 + 2) / 8 / 4 / 4)
+    assert default_lam(features, None) == pytest.approx((36 + 2) / 4 / 2)
+    assert default_lam(features, np.array([3.0, 1.0])) == pytest.approx((108 + 2) / 8 / 4)
     assert default_lam([np.zeros((2, 2))] * 3, None) == pytest.approx(1 / 3)
     with pytest.raises(ValueError, match="overflow"):
         default_lam([np.full((1, 1), 1e200)], None)

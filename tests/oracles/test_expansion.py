@@ -156,8 +156,9 @@ def test_extreme_weights_end():
 
 def test_ties_and_single_states():
     assert expansion(np.zeros((3, 4)))[0].tolist() == [0, 0, 0]
-    assert expansion([[1.0], [2.0]], [[0, 1]], [3.0]) == (pytest.approx([0, 0]), 6.0)
-    assert expansion([[1.0], [2.0]], [[0, 1]], [3.0], moves="swap")[1] == 6.0
+    for moves in ("expansion", "swap"):
+        labels, value = expansion([[1.0], [2.0]], [[0, 1]], [3.0], moves=moves)
+        assert labels.tolist() == [0, 0] and value == 6.0
 
 
 @pytest.mark.parametrize(

@@ -35,10 +35,8 @@ SOLVERS = {
     "10 stored passes": BCFW(stored_passes=10),
     "gap, stored by slope": BCFW(sampling="gap"),
     "gap, 10 stored passes": BCFW(sampling="gap", stored_passes=10),
-    "no stored passes": BCFW(stored_passes=0),
     "multi-plane": MultiPlane(),
     "multi-plane pairwise": MultiPlane(steps="pairwise", averaging=False),
-    "multi-plane pairwise, 20 steps": MultiPlane(steps="pairwise", averaging=False, block_steps=20),
     "plain": BCFW(steps="fw"),
 }
 COLUMNS = ("set", "solver", "over", "gap", "seed", "seconds", "calls", "arrived", "unit")

@@ -31,7 +31,7 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         Regularisation strength, positive. None means R^2 / n, where R^2 is the mean squared
         norm of the features of a node and n the number of graphs (the sum of the sample
         weights), so that neither the scale of the features nor the amount of data asks for
-        another value.
+        another value; times the mean number of nodes of a graph if the loss is a share.
     rescaling : {"margin"}, default="margin"
         Surrogate of the loss: margin rescaling.
     solver : {"auto", "bcfw", "fw"} or solver object, default="auto"
@@ -256,6 +256,9 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
             block_weights(len(graphs), weight),
         )
 
+        lam = self.lam
+        lam = default_lam(graphs.features, weight, self.loss) if lam is None else float(lam)
+
         def name_weights(w):
             return {
                 "coef_": np.ascontiguousarray(model.layout.split(w)["coef"]),
@@ -271,7 +274,7 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
             solver,
             problem,
             model.layout,
-            default_lam(graphs.features, weight) if self.lam is None else float(self.lam),
+            lam,
             name_weights,
             X=X,
             y=y,

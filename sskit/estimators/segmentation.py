@@ -28,7 +28,7 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
     Parameters
     ----------
     lam : float, default=None
-        Regularisation strength, positive. None means R^2 / n, where R^2 is the mean squared
+        Regularisation strength, positive. None means 4 R^2 / n, where R^2 is the mean squared
         norm of the features of a node and n the number of graphs (the sum of the sample
         weights), so that neither the scale of the features nor the amount of data asks for
         another value; times the mean number of nodes of a graph if the loss is a share.

@@ -35,10 +35,10 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
     Parameters
     ----------
     lam : float, default=None
-        Regularisation strength, positive. None means R^2 / n, where R^2 is the mean squared
+        Regularisation strength, positive. None means 4 R^2 / n, where R^2 is the mean squared
         norm of the features of a node and n the number of graphs (the sum of the sample
         weights), so that neither the scale of the features nor the amount of data asks for
-        another value.
+        another value; times the mean number of nodes of a graph if the loss is a share.
     rescaling : {"margin"}, default="margin"
         Surrogate of the loss: margin rescaling.
     solver : {"auto", "bcfw", "fw"} or solver object, default="auto"
@@ -273,7 +273,8 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
             block_weights(len(graphs), weight),
         )
         name_weights = partial(name_graph_weights, kind, classes, masks is not None)
-        lam = default_lam(graphs.features, weight) if self.lam is None else float(self.lam)
+        lam = self.lam
+        lam = default_lam(graphs.features, weight, self.loss) if lam is None else float(lam)
         return Binding(problem, GraphModel(*kind).layout, lam, name_weights, classes)
 
     def _decoder(self, X):

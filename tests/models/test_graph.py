@@ -291,12 +291,15 @@ def test_costs():
 
 
 def test_default_lam():
-    features = [np.full((2, 2), 3.0, dtype=np.float32), sp.csr_array(np.eye(2))]
-    assert default_lam(features, None) == pytest.approx((36 + 2) / 4 / 2)
-    assert default_lam(features, np.array([3.0, 1.0])) == pytest.approx((108 + 2) / 8 / 4)
-    assert default_lam([np.zeros((2, 2))] * 3, None) == pytest.approx(1 / 3)
+    features = [np.full((2, 2), 3.0, dtype=np.float32), sp.csr_array(np.eye(4))]
+    assert default_lam(features, None, "hamming_sum") == pytest.approx(4 * (36 + 4) / 6 / 2)
+    assert default_lam(features, None, "hamming") == pytest.approx(4 * (36 + 4) / 2 / 2)
+    weight = np.array([3.0, 1.0])
+    assert default_lam(features, weight, "hamming_sum") == pytest.approx(4 * (108 + 4) / 10 / 4)
+    assert default_lam(features, weight, "balanced") == pytest.approx(4 * (108 + 4) / 4 / 4)
+    assert default_lam([np.zeros((2, 2))] * 3, None, "hamming_sum") == pytest.approx(1 / 3)
     with pytest.raises(ValueError, match="overflow"):
-        default_lam([np.full((1, 1), 1e200)], None)
+        default_lam([np.full((1, 1), 1e200)], None, "hamming")
 
 
 def test_toys_of_graphs_have_more_than_one_node():

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from helpers.graphs import enumerate_graphs, graph_feature
+from helpers.images import OnPaths
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_predict
-from sklearn.utils.validation import check_is_fitted
 
 from sskit import SegmentationModel
 from sskit.core._problem import block_weights
@@ -15,7 +15,6 @@ from sskit.metrics import mean_iou_scorer
 from sskit.oracles import exhaustive
 from sskit.preprocessing import SuperpixelGraph
 from sskit.utils.estimator_checks import ragged_estimator_checks
-from sskit.utils.ragged import stack_sequences
 
 
 def grid(height, width):
@@ -389,26 +388,6 @@ def test_bad_data_in_predict_and_score():
         painter.score(graphs, y)
     with pytest.raises(ValueError, match="fitted to those of nodes"):
         model.score(graphs, masks)
-
-
-def paths(X, n_features=None):
-    """Sequences as graphs whose nodes are joined to the next ones."""
-    stacked = stack_sequences(X, n_features=n_features, estimator_name="OnPaths")
-    return [
-        (x, np.stack([np.arange(x.shape[0] - 1), np.arange(1, x.shape[0])], axis=1), None)
-        for x in stacked
-    ]
-
-
-class OnPaths(SegmentationModel):
-    """Takes sequences for graphs: what the checks of ragged estimators give it."""
-
-    def fit(self, X, y, sample_weight=None):
-        return super().fit(paths(X), y, sample_weight)
-
-    def _decoder(self, X):
-        check_is_fitted(self)
-        return super()._decoder(paths(X, self.n_features_in_))
 
 
 @pytest.mark.parametrize("check", ragged_estimator_checks(), ids=lambda check: check.__name__)

@@ -227,7 +227,8 @@ def test_sparse(chains):
     X, y = chains
     X = [np.where(np.abs(x) > 0.5, x, 0) for x in X]
     rows = [sp.csr_array(x) for x in X]
-    dense, sparse = fit(X, y), fit(rows, y)
+    # steps between stored planes stop by comparisons that the last bit may decide
+    dense, sparse = (fit(data, y, steps="fw", tol=0.05) for data in (X, rows))
     np.testing.assert_allclose(flat(sparse), flat(dense), atol=1e-8)
     for a, b in zip(dense.predict(rows), sparse.predict(X), strict=True):
         np.testing.assert_array_equal(a, b)

@@ -5,7 +5,7 @@ import threading
 
 import numpy as np
 import pytest
-from helpers.structures import Chains, Matching, Signs, best_sign, bind, late_errors
+from helpers.structures import Chains, Matching, Signs, best_sign, bind, late_errors, scribble
 from joblib import parallel_config
 
 from sskit import StructSVMClassifier
@@ -230,11 +230,6 @@ def test_inputs_may_be_changed_by_the_structure():
     found = Structure(model).predict(rows, np.ones(300_000), 2)
     assert found == [0.0, 1.0, 2.0, 3.0]
     assert [row[0] for row in rows] == [0.0, 1.0, 2.0, 3.0]
-
-
-def scribble(x, w, y_true=None):
-    first, x[:] = float(x[0]), -1.0
-    return first
 
 
 def test_hinges_found_by_processes():

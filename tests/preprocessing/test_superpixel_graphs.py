@@ -6,6 +6,7 @@ import pickle
 import joblib
 import numpy as np
 import pytest
+from helpers.images import CountingGrid
 from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
@@ -236,23 +237,6 @@ def test_input_is_not_modified():
     np.testing.assert_array_equal(images[-1], float_image)
     for image, expected in zip(images, IMAGES, strict=False):
         np.testing.assert_array_equal(image, expected)
-
-
-class CountingGrid:
-    """A segmenter that cuts into squares, in a numbering of its own, and notes every call."""
-
-    def __init__(self, side, log):
-        self.side = side
-        self.log = log
-
-    def __call__(self, image):
-        assert image.dtype == np.float32
-        assert image.min() >= 0
-        assert image.max() <= 1
-        with open(self.log, "a") as file:
-            file.write("x")
-        rows, columns = (np.arange(size) // self.side for size in image.shape[:2])
-        return 100 * rows[:, None] + columns - 3
 
 
 def test_segmenter(tmp_path):

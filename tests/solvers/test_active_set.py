@@ -67,8 +67,8 @@ def test_optimum_is_that_of_the_quadratic_program(combination, bounded):
     box = binding_box(toy.pairs.d) if bounded else None
     run = start(toy, options, box=box)
     certificate = follow(toy, run, 6000, box=box)
-    assert certificate.gap <= 1e-6
-    check_optimum(toy, certificate, box)
+    assert certificate.gap <= 1e-5
+    check_optimum(toy, certificate, box, tolerance=1e-5)
 
 
 @pytest.mark.parametrize("combination", PLAIN, ids=lambda c: "-".join(map(str, c)))

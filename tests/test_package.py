@@ -31,7 +31,9 @@ def test_public_names_exist():
         assert getattr(sskit, name) is not None
 
 
-@pytest.mark.parametrize("module", ["sskit", "sskit.datasets", "sskit.metrics"])
+@pytest.mark.parametrize(
+    "module", ["sskit", "sskit.datasets", "sskit.display", "sskit.metrics", "sskit.preprocessing"]
+)
 def test_import_leaves_heavy_guests_outside(module):
     # Some versions of scikit-learn bring pandas along; only what we add counts.
     code = (

@@ -147,9 +147,12 @@ template <class V>
 SSKIT_INLINE void add_four(const V* const* x, const half_vec* d, int n_rows, ptrdiff_t n,
                            ptrdiff_t stride, double* weights) {
     if (n_rows == 4) {
-        for (ptrdiff_t j = 0; j < n; ++j, weights += stride)
-            store(weights, load_half(weights) + ((double)x[0][j] * d[0] + (double)x[1][j] * d[1] +
-                                                 (double)x[2][j] * d[2] + (double)x[3][j] * d[3]));
+        // one after the other, so that the sums are those of CSR rows to the last bit
+        for (ptrdiff_t j = 0; j < n; ++j, weights += stride) {
+            half_vec w = load_half(weights);
+            for (int r = 0; r < 4; ++r) w = w + (double)x[r][j] * d[r];
+            store(weights, w);
+        }
         return;
     }
     for (int r = 0; r < n_rows; ++r) {

@@ -23,5 +23,5 @@ def test_neighbours_of_horses():
         assert model.certified_ and model.pairwise_.min() >= 0
         scores.append(model.score(X_test, test.target))
         iou.append(iou_scores(test.target, model.predict(X_test))[0][1])
-    assert scores[1] > scores[0] + 0.01 and iou[1] > iou[0] + 0.03
+    assert scores[1] > scores[0] + 0.005 and iou[1] > iou[0] + 0.01
     assert scores[1] > 0.925

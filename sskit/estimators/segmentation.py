@@ -80,7 +80,10 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
     max_iter : int, default=1000
         Largest number of passes over the data.
     warm_start : bool, default=False
-        Only False is available.
+        Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
+        `tol`, at another `lam`, with other bounds or sample weights, or with further graphs
+        after the same ones. It keeps the dual variables of the last fit, and a fit that could
+        not use them raises an error that says what changed. Not for solver="ssg".
     n_jobs : int, default=None
         Number of threads for exact passes and prediction. The result does not depend on it.
     random_state : int, RandomState instance or None, default=None

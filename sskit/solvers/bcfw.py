@@ -18,7 +18,7 @@ from sskit.solvers._runs import ActiveSetRun, PlainRun
 from sskit.solvers._schedule import FixedSchedule, SlopeSchedule, oracle_work
 from sskit.solvers._solver import Solver
 
-BLOCK_STEPS = 20
+BLOCK_STEPS = 5
 MAX_STORED_PASSES = 1000
 MAX_PLANES = 1000  # of a block
 PLAIN = ("fw", False, 1, 0)  # no option that needs stored planes
@@ -57,7 +57,7 @@ class BCFW(Solver):
     block_steps : int or "auto", default="auto"
         Largest number of steps within a block at one visit. More than one makes the step
         corrective: scores of all stored planes of the block follow from their inner products,
-        so that further steps touch no features. "auto" is 20, or 1 for steps "fw". With bounds
+        so that further steps touch no features. "auto" is 5, or 1 for steps "fw". With bounds
         on the weights there is only one.
     safeguard : bool, default=False
         Whether a plain step is taken in place of a pairwise or away step where it promises a

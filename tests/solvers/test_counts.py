@@ -110,7 +110,10 @@ def test_gap_sampling_saves_oracle_calls(strings):
 def test_pairwise_and_away_steps_reach_gaps_that_plain_ones_do_not(name):
     toy, gaps = TOYS[name](31, n=8), {}
     for steps in ("fw", "pairwise", "away"):
-        solution = BCFW(steps=steps, averaging=False, gap_every=1000).solve(
+        solver = BCFW(
+            steps=steps, sampling="permutation", cache=False, averaging=False, gap_every=1000
+        )
+        solution = solver.solve(
             toy.problem, toy.regularizer(0.1), tol=0, max_iter=1500, random_state=0
         )
         gaps[steps] = solution.gap

@@ -197,7 +197,7 @@ def test_wrong_options(solver, message):
 def test_resolved_solvers_name_what_they_do():
     problem = chain_toy(51).problem
     assert BCFW(averaging=False).resolved(problem).get_params() == {
-        "averaging": False, "batch_size": 1, "block_steps": 20, "cache": False,
+        "averaging": False, "batch_size": 1, "block_steps": 5, "cache": False,
         "cache_share": 0.25, "cache_size": 1000.0, "cache_total_share": 0.01, "degree": 1.0,
         "gap_every": 10, "max_time": None, "plane_life": 10, "safeguard": False,
         "sampling": "permutation", "steps": "pairwise", "stored_passes": "slope",

@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sskit import SegmentationModel
 from sskit.core._problem import block_weights
 from sskit.models.graph import GraphModel
-from sskit.solvers import BCFW
+from sskit.solvers import BCFW, MultiPlane
 from sskit.solvers._evaluate import Evaluator
 from sskit.utils._masks import node_targets
 from sskit.utils.graphs import check_graphs
@@ -29,6 +29,8 @@ SOLVERS = {
     "BCFW, permutations": BCFW(sampling="permutation", **PLAIN),
     "BCFW, gap sampling": BCFW(sampling="gap", **PLAIN),
     "pairwise, no stored planes": BCFW(steps="pairwise", cache=False, stored_passes=0),
+    "multi-plane": MultiPlane(),
+    "multi-plane, pairwise": MultiPlane(steps="pairwise"),
     "auto": BCFW(),
 }
 

@@ -3,7 +3,7 @@
 from numbers import Real
 
 import numpy as np
-from scipy.ndimage import gaussian_filter
+import scipy  # its modules load at first use: megabytes that few need
 from sklearn.utils import check_random_state
 
 from sskit.datasets._checks import check_counts
@@ -79,7 +79,7 @@ def _make_view(shape, n_classes, spots, rng):
     textures = _textures(shape, rng)[:n_classes]
     painted = _COLORS[:n_classes, None, None] * (1 + textures[..., None])
     image = np.take_along_axis(painted, seen[None, ..., None], axis=0)[0]
-    image = gaussian_filter(image, (0.6, 0.6, 0))
+    image = scipy.ndimage.gaussian_filter(image, (0.6, 0.6, 0))
     # Light differs from view to view and over a view; the sensor adds its grain.
     light = 1 + 0.08 * rng.normal() + 0.08 * _fields(shape, max(shape) / 4, rng)[..., None]
     image = image * light * (1 + 0.03 * rng.normal(size=3)) + 4 * rng.normal(size=image.shape)
@@ -101,6 +101,6 @@ def _textures(shape, rng):
 def _fields(shape, width, rng):
     """Return smooth random fields of mean about 0 and standard deviation 1."""
     widths = (*(0,) * (len(shape) - 2), *np.broadcast_to(width, 2))
-    fields = gaussian_filter(rng.normal(size=shape), widths, mode="wrap")
+    fields = scipy.ndimage.gaussian_filter(rng.normal(size=shape), widths, mode="wrap")
     spread = np.sqrt((fields**2).mean(axis=(-2, -1), keepdims=True))
     return fields / np.maximum(spread, np.finfo(float).tiny)

@@ -5,10 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy.stats import rankdata
 from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import _safe_split
 
@@ -70,6 +68,8 @@ def trace_folds(estimator, X, y, sample_weight, *, cv, scoring, options, n_jobs,
     folds : list of FoldPath
         One for each fold. Weights are dropped as soon as they are scored.
     """
+    from sklearn.model_selection import check_cv  # not at import: megabytes that few need
+
     scorer = check_scoring(estimator, scoring)
     splits = check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y)
     return Parallel(n_jobs=n_jobs, verbose=verbose)(
@@ -130,6 +130,8 @@ def merge_folds(folds):
     results : dict of ndarray
         The columns of ``cv_results_`` of `GridSearchCV`.
     """
+    from scipy.stats import rankdata  # not at import: megabytes that few need
+
     end = max(fold.lam_end for fold in folds)
     lams = np.unique(np.concatenate([fold.lams for fold in folds]))[::-1]
     lams = lams[lams >= end]

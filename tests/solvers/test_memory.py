@@ -27,16 +27,16 @@ with open("/proc/self/status") as status:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
 @pytest.mark.parametrize(
-    "solver",
+    ("solver", "most"),
     [
-        "BCFW(steps='pairwise', cache=True, stored_passes=10)",
-        "BCFW(steps='pairwise', cache=True, stored_passes='slope')",
-        "BCFW()",
-        "MultiPlane()",
+        ("BCFW(steps='pairwise', cache=True, stored_passes=10)", 300),
+        ("BCFW(steps='pairwise', cache=True, stored_passes='slope')", 300),
+        ("BCFW()", 320),
+        ("MultiPlane()", 320),
     ],
 )
-def test_peak_of_ocr_large(solver):
-    """About 300 MiB, of which interpreter, imports and data, two thirds, vary by versions."""
+def test_peak_of_ocr_large(solver, most):
+    """Interpreter, imports and the data included: they are two thirds of it."""
     found = subprocess.run(
         [sys.executable, "-c", FIT.format(solver=solver)],
         capture_output=True,
@@ -45,4 +45,4 @@ def test_peak_of_ocr_large(solver):
     )
     peak = float(found.stdout)
     print(f"{solver}: {peak:.0f} MiB")
-    assert 100 < peak < 330
+    assert 100 < peak < most

@@ -51,7 +51,7 @@ def test_matchings_are_learnt(matchings):
     predicted = classifier.predict(X)
     assert predicted.dtype == object
     assert predicted.shape == (24,)
-    assert classifier.score(X, y) > 0.85
+    assert classifier.score(X, y) > 0.9
     losses = [Matching().loss(*pair) for pair in zip(y, predicted, strict=True)]
     assert classifier.score(X, y) == pytest.approx(1 - np.mean(losses))
     weight = np.arange(24.0)
@@ -165,7 +165,7 @@ def test_labels_of_any_type(yes, no, kind):
     predicted = classifier.predict(X)
     assert predicted.dtype.kind == kind
     assert predicted.shape == (20,)
-    assert classifier.score(X, y) > 0.85
+    assert classifier.score(X, y) > 0.9
     again = pickle.loads(pickle.dumps(predicted))
     assert len(again) == 20
 

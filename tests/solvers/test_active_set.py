@@ -67,8 +67,10 @@ def test_optimum_is_that_of_the_quadratic_program(combination, bounded):
     box = binding_box(toy.pairs.d) if bounded else None
     run = start(toy, options, box=box)
     certificate = follow(toy, run, 6000, box=box)
-    assert certificate.gap <= 1e-5
-    check_optimum(toy, certificate, box, tolerance=1e-5)
+    # the largest stale gap may be asked for long before others, and rounding decides how long
+    tolerance = 2e-6 if options["sampling"] == "max_gap" else 1e-6
+    assert certificate.gap <= tolerance
+    check_optimum(toy, certificate, box, tolerance=tolerance)
 
 
 @pytest.mark.parametrize("combination", PLAIN, ids=lambda c: "-".join(map(str, c)))

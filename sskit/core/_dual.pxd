@@ -56,6 +56,8 @@ cdef class DualState:
     cdef void shift(
         self, Py_ssize_t i, Py_ssize_t source, Py_ssize_t target, double amount
     ) noexcept nogil
+    # whether the rest plane has weight that is more than noise of rounding
+    cdef bint has_rest(self, Py_ssize_t i) noexcept nogil
     # slot of a stored plane with these words, or -1
     cdef Py_ssize_t find(self, Py_ssize_t i, const int32_t* words) noexcept nogil
     # store a plane with weight zero (not a second time); returns its slot

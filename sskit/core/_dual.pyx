@@ -147,6 +147,9 @@ cdef class DualState:
         else:
             block.weight[target] += amount
 
+    cdef bint has_rest(self, Py_ssize_t i) noexcept nogil:
+        return self.blocks[i].rest > 1e-12
+
     cdef Py_ssize_t find(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
         cdef Block* block = &self.blocks[i]
         cdef Py_ssize_t p, n = self.n_words[i]
@@ -248,7 +251,7 @@ cdef class DualState:
                 continue
             problem.truth(i, &words[0])
             truth = self.find(i, &words[0])
-            total += self.blocks[i].rest > 1e-12
+            total += self.has_rest(i)
             for p in range(self.blocks[i].n_planes):
                 total += self.blocks[i].weight[p] > 0.0 and p != truth
         return total

@@ -61,8 +61,8 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
     """Base of all estimators.
 
     A subclass has the parameters of `_parameter_constraints` and its own, and implements
-    ``_bind(X, y, sample_weight)``, which returns a `Binding`. Its fit hands that to `_solve`, then
-    stores everything with `_set_fitted`: until then nothing of the estimator changes.
+    ``_bind(X, y, sample_weight)``, which returns a `Binding`. Its fit stores what `_fit` returns
+    with `_set_fitted`: until then nothing of the estimator changes.
     """
 
     _parameter_constraints = {
@@ -153,31 +153,24 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
             raise ValueError("solver 'ssg' cannot keep bounds on the weights; use 'bcfw' or 'fw'")
         return BoxRegularizer(lam, *box)
 
-    def _solve(self, solver, problem, layout, lam, name_weights, classes=None, *, X, y, metadata):
-        """Solve the training problem.
+    def _fit(self, X, y, sample_weight):
+        """Check everything, bind the model to the data and solve the training problem.
+
+        Called by fit itself, so that warnings point at its caller.
 
         Parameters
         ----------
-        solver : Solver
-            From `_check_parameters`.
-        problem : Problem
-            The model bound to the training data.
-        layout : WeightLayout
-            Places of the weights.
-        lam : float
-            Regularisation strength.
-        name_weights : callable
-            Maps a flat weight vector to fitted attributes.
-        classes : ndarray, default=None
-            The labels behind the numbers in the problem; a warm start needs the same.
-        X, y, metadata : object
-            Arguments of fit, for callbacks.
+        X, y, sample_weight : object
+            Arguments of fit.
 
         Returns
         -------
         fitted : dict
-            The fitted attributes that all estimators have.
+            Fitted attributes.
         """
+        solver = self._check_parameters()
+        problem, layout, lam, name_weights, classes = self._bind(X, y, sample_weight)
+        metadata = {"sample_weight": sample_weight}
         regularizer = self._make_regularizer(solver, layout, lam)
         fingerprint, start = self._last_fit(problem, classes)
         reporter = PassReporter(self, self.max_iter, X, y, metadata, name_weights)

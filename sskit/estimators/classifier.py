@@ -221,14 +221,7 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
         ValueError
             If a parameter or the data are wrong; then the estimator stays as it was.
         """
-        solver = self._check_parameters()
-        fitted = self._solve(
-            solver,
-            *self._bind(X, y, sample_weight),
-            X=X,
-            y=y,
-            metadata={"sample_weight": sample_weight},
-        )
+        fitted = self._fit(X, y, sample_weight)
         if not isinstance(self.model, str):
             warn_of_no_loss(self, fitted)
         self._set_fitted(fitted)

@@ -241,15 +241,7 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         ValueError
             If a parameter or the data are wrong; then the estimator stays as it was.
         """
-        solver = self._check_parameters()
-        fitted = self._solve(
-            solver,
-            *self._bind(X, y, sample_weight),
-            X=X,
-            y=y,
-            metadata={"sample_weight": sample_weight},
-        )
-        self._set_fitted(fitted)
+        self._set_fitted(self._fit(X, y, sample_weight))
         return self
 
     def _bind(self, X, y, sample_weight):

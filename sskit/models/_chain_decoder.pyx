@@ -1,46 +1,19 @@
 """Labelling many sequences with a trained chain model."""
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 
 from libc.stdint cimport int32_t
 
+from sskit.models._decoder import Decoder
+
 from sskit.models._chain cimport ChainProblem
-from sskit.models._features cimport LANES, padded
+from sskit.models._features cimport padded
 from sskit.oracles._k_best cimport KBest
 from sskit.oracles._max_marginals cimport chain_max_marginals, transpose_padded
 
 
-class ChainDecoder:
-    """Labels of sequences under one weight vector, in parallel threads if asked.
-
-    Parameters
-    ----------
-    problem : ChainProblem
-        The sequences; its labels are not used.
-    w : ndarray of shape (n_weights,)
-        Flat weights.
-    n_jobs : int, default=None
-        Number of threads.
-    """
-
-    def __init__(self, problem, w, n_jobs=None):
-        n_shares = max(1, min(effective_n_jobs(n_jobs), problem.n_blocks))
-        bounds = np.linspace(0, problem.n_blocks, n_shares + 1).astype(np.intp)
-        self.problem = problem
-        self.w = np.concatenate([w, np.zeros(LANES)])
-        self.shares = list(zip(bounds, bounds[1:]))
-
-    def _run(self, function, out):
-        """Call function(problem, w, start, stop, out) for every share of the sequences."""
-        if len(self.shares) == 1:
-            function(self.problem, self.w, *self.shares[0], out)
-        else:
-            Parallel(n_jobs=len(self.shares), require="sharedmem")(
-                delayed(function)(self.problem.fork(), self.w, start, stop, out)
-                for start, stop in self.shares
-            )
-        return out
+class ChainDecoder(Decoder):
+    """Labels of sequences under one weight vector: a `Decoder` of a ChainProblem."""
 
     def best(self):
         """Return the best labels of all tokens, shape (n_tokens,), int32."""

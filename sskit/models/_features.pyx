@@ -109,6 +109,11 @@ cdef class FeatureRows:
         return self.rows.indptr[t + 1] - self.rows.indptr[t]
 
 
+def with_spare(w):
+    """Return a copy of weights with the spare ones that kernels may read at their end."""
+    return np.concatenate([w, np.zeros(LANES)])
+
+
 def compressed(X, Py_ssize_t n_rows=4096):
     """Return a dense matrix as CSR, `n_rows` rows at a time: SciPy takes four times the memory."""
     # SciPy copies columns that are narrower than the pointers

@@ -1,46 +1,18 @@
 """Labelling many graphs with a trained graph model."""
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 
 from libc.stdint cimport int32_t
 
-from sskit.models._features cimport LANES
+from sskit.models._decoder import Decoder
+
 from sskit.models._graph cimport GraphProblem
 from sskit.oracles._cut cimport Cut
 from sskit.oracles._potentials cimport Potentials, labelling_score, pair_score
 
 
-class GraphDecoder:
-    """Labels of graphs under one weight vector, in parallel threads if asked.
-
-    Parameters
-    ----------
-    problem : GraphProblem
-        The graphs; its labels are not used.
-    w : ndarray of shape (n_weights,)
-        Flat weights.
-    n_jobs : int, default=None
-        Number of threads.
-    """
-
-    def __init__(self, problem, w, n_jobs=None):
-        n_shares = max(1, min(effective_n_jobs(n_jobs), problem.n_blocks))
-        bounds = np.linspace(0, problem.n_blocks, n_shares + 1).astype(np.intp)
-        self.problem = problem
-        self.w = np.concatenate([w, np.zeros(LANES)])
-        self.shares = list(zip(bounds, bounds[1:]))
-
-    def _run(self, function, out):
-        """Call function(problem, w, start, stop, out) for every share of the graphs."""
-        if len(self.shares) == 1:
-            function(self.problem, self.w, *self.shares[0], out)
-        else:
-            Parallel(n_jobs=len(self.shares), prefer="threads")(
-                delayed(function)(self.problem.fork(), self.w, start, stop, out)
-                for start, stop in self.shares
-            )
-        return out
+class GraphDecoder(Decoder):
+    """Labels of graphs under one weight vector: a `Decoder` of a GraphProblem."""
 
     def best(self):
         """Return the labels of all nodes, shape (n_nodes,), int32."""

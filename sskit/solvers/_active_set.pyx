@@ -95,7 +95,7 @@ cdef class ActiveSetState:
         cdef double loss
         with nogil:
             for i in range(self.problem.n_blocks):
-                if self.atoms.needs_mix(self.dual, i):
+                if self.dual.has_rest(i):
                     continue
                 loss = 0.0
                 self.atoms.gather(self.problem, self.dual, i)
@@ -169,7 +169,7 @@ cdef class ActiveSetState:
     # look at the stored planes only; the slope towards the best of them
     cdef double look(self, Py_ssize_t i) except? -1 nogil:
         self.atoms.gather(self.problem, self.dual, i)
-        if self.atoms.needs_mix(self.dual, i):
+        if self.dual.has_rest(i):
             self.problem.scores(i, &self.regularizer.w[0], &self.visit.theta[0])
         else:
             self.problem.scores_at(

@@ -80,8 +80,6 @@ cdef class WorkingSet:
         Py_ssize_t i, Direction scratch
     ) except -1 nogil
 
-    # does load() need theta wherever the mix has an entry, for the rest plane?
-    cdef bint needs_mix(self, DualState dual, Py_ssize_t i) noexcept nogil
     cdef void move_scores(self, Py_ssize_t atom, double change, double gamma) noexcept nogil
     cdef int reserve(self, Py_ssize_t n_atoms) except -1 nogil
     cdef int fill_gram(

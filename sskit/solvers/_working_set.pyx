@@ -4,9 +4,6 @@ from libc.stdlib cimport free
 
 from sskit.core._memory cimport grown
 
-# A rest plane of less weight is noise of rounding and no atom.
-cdef double NOISE = 1e-12
-
 
 cdef class WorkingSet:
     """Atoms of one block at a time; memory grows as needed and is used again."""
@@ -78,7 +75,7 @@ cdef class WorkingSet:
             self.old_weight[p] = self.weight[p]
         self.gram = dual.blocks[i].gram
         self.gram_stride = dual.blocks[i].plane_capacity
-        if dual.blocks[i].rest > NOISE:
+        if dual.has_rest(i):
             self.load_rest(problem, dual, i, scratch, dual.blocks[i].loss - dual.dot(i, theta))
         self.mix_score = 0.0
         for a in range(self.n_atoms):
@@ -272,9 +269,6 @@ cdef class WorkingSet:
             self.image[m] += gamma * (self.image[m] if atom == MIX else self.inner(atom, m))
         for a in range(m):
             self.image[a] += gamma * row[a]
-
-    cdef bint needs_mix(self, DualState dual, Py_ssize_t i) noexcept nogil:
-        return dual.blocks[i].rest > NOISE
 
     cdef int store(
         self, Problem problem, DualState dual, Regularizer regularizer, Averager averager,

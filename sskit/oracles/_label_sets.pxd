@@ -1,0 +1,25 @@
+from libc.stdint cimport int32_t
+
+# What a word of one means: words count in units of 2^-30, so that answers of relaxations, which
+# may hold any fraction of a label, are words too.
+cdef int32_t ONE
+
+
+cdef class LabelSetOracle:
+    """Finds a set of labels of a high score; the object is scratch memory for one thread.
+
+    The score of y, with y_l in [0, 1] and z_e in [0, 1] for edges e = (k, l), is
+        sum_l label[l] y_l + sum_e pair[e] z_e
+    where z_e = y_k y_l for y_l in {0, 1}. Relaxations have max(0, y_k + y_l - 1) <= z_e <=
+    min(y_k, y_l) for all other y. Which y there are, the oracle knows.
+    """
+
+    cdef readonly bint exact     # is its answer always the best of those that there are?
+
+    # words (n_labels + n_edges,): y and z of the answer, in units
+    cdef int find(
+        self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
+        const double* pair, int32_t* words
+    ) except -1
+    # another one for another thread
+    cpdef LabelSetOracle fork(self)

@@ -1,5 +1,7 @@
 """Graph cuts on users' arrays."""
 
+import threading
+
 import numpy as np
 
 from libc.stdint cimport int32_t
@@ -65,10 +67,11 @@ def graphcut(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0):
     (array([1, 1, 1], dtype=int32), 5.0)
     """
     cdef GraphPotentials potentials = two_states(nodes, edges, pairwise, truth, cost)
-    cdef Cut cut = Cut()
+    cdef Cut cut = take_cut()
     labels = np.empty(potentials.struct_.n_nodes, dtype=np.int32)
     cdef int32_t[::1] out = labels
     cut.improve(&potentials.struct_, &out[0])
+    leave_cut(cut)
     return labels, labelling_score(&potentials.struct_, &out[0])
 
 
@@ -121,6 +124,21 @@ def graphcut_max_marginals(nodes, edges=None, pairwise=None):
     out[:, :] = labelling_score(&potentials.struct_, &labels[0])
     cut.marginals(out)
     return scores
+
+
+# To make the scratch memory of a cut takes longer than to cut a graph of a hundred nodes: each
+# thread leaves that of its last call, unless it is large, to its next call.
+_LEFT = threading.local()
+cdef Py_ssize_t MOST_LEFT = 100_000  # nodes and edges, about 10 MB
+
+
+cdef Cut take_cut():
+    return _LEFT.__dict__.pop("cut", None) or Cut()
+
+
+cdef leave_cut(Cut cut):
+    if cut.max_nodes + cut.max_edges <= MOST_LEFT:
+        _LEFT.cut = cut
 
 
 cdef GraphPotentials two_states(nodes, edges, pairwise, truth=None, cost=1.0):

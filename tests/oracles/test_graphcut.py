@@ -97,6 +97,19 @@ def test_arguments_are_not_modified():
     assert graphcut(*views)[1] == expected[1]
 
 
+def test_an_error_leaves_nothing_behind():
+    """The memory of a call serves the next one of its thread."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        nodes, edges, tables = random_energy(rng)
+        found = graphcut(nodes, edges, tables)
+        with pytest.raises(ValueError, match="cannot be represented"):
+            graphcut([[0, 0], [0, 0]], [[0, 1]], [[[0, 1], [1, 0]]])
+        again = graphcut(nodes, edges, tables)
+        assert again[1] == found[1]
+        assert np.array_equal(again[0], found[0])
+
+
 def test_edge_that_no_cut_represents_is_named():
     repel = np.array([[0, 1], [1, 0.5]])
     with pytest.raises(ValueError, match=r"edge 1 between the nodes 2 and 1 .*\(0, 0\): 0, "):

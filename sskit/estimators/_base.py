@@ -18,17 +18,24 @@ from sskit.estimators._callbacks import (
 )
 from sskit.estimators._warm_start import WarmStart
 from sskit.estimators._weights import check_class_weight, check_sample_weight, default_lam
-from sskit.solvers import BCFW, SSG, FrankWolfe, MultiPlane
+from sskit.solvers import BCFW, SSG, CuttingPlane, FrankWolfe, MultiPlane
 from sskit.solvers._solution import Status
 from sskit.solvers._solver import Solver
 
-SOLVERS = {"auto": BCFW, "bcfw": BCFW, "mpbcfw": MultiPlane, "fw": FrankWolfe, "ssg": SSG}
+SOLVERS = {
+    "auto": BCFW,
+    "bcfw": BCFW,
+    "mpbcfw": MultiPlane,
+    "fw": FrankWolfe,
+    "ssg": SSG,
+    "one_slack": CuttingPlane,
+}
 KERNEL_DEFAULTS = {"gamma": "scale", "degree": 3, "coef0": 0.0}
 
 # Values that the interface has a place for but this version no code.
 PLANNED = {
     "rescaling": ("slack",),
-    "solver": ("one_slack", "gdmm"),
+    "solver": ("gdmm",),
     "kernel": ("rbf", "poly", "sigmoid", "precomputed"),
 }
 

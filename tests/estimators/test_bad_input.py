@@ -102,7 +102,7 @@ INVALID = {
 # Values that have a place in the interface but no code yet.
 PLANNED = {
     "rescaling": ["slack"],
-    "solver": ["one_slack", "gdmm"],
+    "solver": ["gdmm"],
     "kernel": ["rbf", "poly", "sigmoid", "precomputed"],
     "gamma": [0.5, "auto"],
     "degree": [2],

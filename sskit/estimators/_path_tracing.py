@@ -69,7 +69,7 @@ class TracedPath:
             )
         if "averaging" in solver.get_params():
             solver.set_params(averaging=False)  # the next model starts from the last iterate
-        binding = self.estimator._bind(X, y, sample_weight)
+        binding = self.estimator._bind_rescaled(X, y, sample_weight)
         self.name_weights, self.default_lam = binding.name_weights, binding.lam
         self.solver = solver.resolved(binding.problem)
         self.certified = options.exact and bool(binding.problem.exact)

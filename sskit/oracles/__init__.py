@@ -13,9 +13,11 @@ except in cuts, which need finite ones.
 - :func:`graphcut`: the best labelling of a graph with two states, by a minimum cut.
 - :func:`graphcut_max_marginals`: for each node and state the best score with that state.
 - :func:`expansion`: a good labelling of a graph with any number of states, by many cuts.
+- :func:`closure`: the best set of labels of a hierarchy.
 - :func:`exhaustive`: the best labellings of any small graph, by trying them all.
 """
 
+from sskit.oracles._closure import closure
 from sskit.oracles._exhaustive import exhaustive
 from sskit.oracles._expansion import expansion
 from sskit.oracles._graphcut import graphcut, graphcut_max_marginals
@@ -25,6 +27,7 @@ from sskit.oracles._max_marginals import max_marginals
 from sskit.oracles._viterbi import viterbi
 
 __all__ = [
+    "closure",
     "exhaustive",
     "expansion",
     "graphcut",

@@ -41,9 +41,9 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         another value; times the mean number of nodes of a graph if the loss is a share.
     rescaling : {"margin"}, default="margin"
         Surrogate of the loss: margin rescaling.
-    solver : {"auto", "bcfw", "fw"} or solver object, default="auto"
-        Block-coordinate Frank-Wolfe (which "auto" chooses), batch Frank-Wolfe, or an object of
-        `sskit.solvers`, which has further options.
+    solver : {"auto", "bcfw", "fw", "one_slack"} or solver object, default="auto"
+        Block-coordinate Frank-Wolfe (which "auto" chooses), batch Frank-Wolfe, cutting planes, or
+        an object of `sskit.solvers`, which has further options.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"

@@ -37,9 +37,9 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         another value; see the user guide for how it was chosen.
     rescaling : {"margin"}, default="margin"
         Surrogate of the loss: margin rescaling.
-    solver : {"auto", "bcfw", "fw", "ssg"} or solver object, default="auto"
+    solver : {"auto", "bcfw", "fw", "ssg", "one_slack"} or solver object, default="auto"
         Block-coordinate Frank-Wolfe (which "auto" chooses), batch Frank-Wolfe, stochastic
-        subgradient, or an object of `sskit.solvers`, which has further options.
+        subgradient, cutting planes, or an object of `sskit.solvers`, which has further options.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"

@@ -57,6 +57,21 @@ def test_solvers_reach_the_optimum(name, solver, search):
         assert primal - optimum <= solution.gap + 1e-9
 
 
+@pytest.mark.parametrize("search", ["angular", "bisecting", "sarawagi"])
+@pytest.mark.parametrize("solver", ["plain", "pairwise", "batches", "mpbcfw"])
+def test_steps_never_lower_the_dual(solver, search):
+    toy = TOYS["chain"](n=12)
+    problem = SlackRescaling(search, max_queries=3).wrap(toy.problem)
+    solver = clone(SOLVERS[solver]).set_params(gap_every=1)
+    history = solver.solve(
+        problem, toy.regularizer(0.01), tol=0.0, max_iter=25, random_state=0
+    ).history
+    dual = history["dual"]
+    assert (np.diff(dual) >= -1e-10).all()
+    assert dual[-1] > 0
+    assert (history["gap"] >= -1e-12).all()
+
+
 @pytest.mark.parametrize("name", sorted(TOYS))
 def test_bounds(name):
     toy = TOYS[name]()

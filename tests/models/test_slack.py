@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.slack import slack_pairs
 from helpers.structures import Chains, Classes, bind
-from helpers.toys import TOYS, chain_toy, multiclass_toy
+from helpers.toys import TOYS, chain_toy, graph_toy, multiclass_toy
 from sklearn.base import clone
 
 from sskit.core._regularizer import Regularizer
@@ -16,15 +16,13 @@ from sskit.solvers._evaluate import Evaluator
 from sskit.solvers._probe import ProblemProbe
 from sskit.utils import RaggedArray
 
-EXACT = ["chain", "multiclass"]
-
 
 def padded(toy, w, pairs):
     """Weights in the order of the package, with spare room."""
     return np.concatenate([toy.unflat(w), np.zeros(16)])
 
 
-@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("name", sorted(TOYS))
 @pytest.mark.parametrize("search", ["exact", "angular"])
 def test_the_contract(name, search):
     check_problem(SlackRescaling(search).wrap(TOYS[name]().problem), random_state=0)
@@ -40,8 +38,9 @@ def test_hinges_of_chains(search, mean, allowed):
 
 
 @pytest.mark.parametrize("search", ["exact", "angular"])
-def test_hinges_of_classes(search):
-    hinges_agree(multiclass_toy(), search)
+@pytest.mark.parametrize("name", ["multiclass", "graph"])
+def test_hinges_of_classes_and_small_graphs(name, search):
+    hinges_agree(TOYS[name](), search)
 
 
 def hinges_agree(toy, search):
@@ -145,11 +144,12 @@ def test_python_classes_agree_with_compiled_ones():
 
 
 def test_which_search_is_chosen():
-    graph = TOYS["graph"]().problem
+    graph = graph_toy(oracle="expansion").problem
     weighted = weighted_chain()
     for problem, search, exact in [
         (chain_toy().problem, "ExactSearch", True),
         (multiclass_toy().problem, "ExactSearch", True),
+        (TOYS["graph"]().problem, "ExactSearch", True),
         (weighted, "BisectingSearch", False),
     ]:
         wrapped = SlackRescaling().wrap(problem)

@@ -12,6 +12,8 @@ except in cuts, which need finite ones.
 - :func:`graphcut`: the best labelling of a graph with two states, by a minimum cut.
 - :func:`graphcut_max_marginals`: for each node and state the best score with that state.
 - :func:`expansion`: a good labelling of a graph with any number of states, by many cuts.
+- :func:`tree_max_sum`: the best labelling of a tree.
+- :func:`tree_max_marginals`: for each of its nodes and states the best score with that state.
 - :func:`closure`: the best set of labels of a hierarchy.
 - :func:`exhaustive`: the best labellings of any small graph, by trying them all.
 """
@@ -22,6 +24,7 @@ from sskit.oracles._expansion import expansion
 from sskit.oracles._graphcut import graphcut, graphcut_max_marginals
 from sskit.oracles._k_best import viterbi_top_k
 from sskit.oracles._max_marginals import max_marginals
+from sskit.oracles._tree import tree_max_marginals, tree_max_sum
 from sskit.oracles._viterbi import viterbi
 
 __all__ = [
@@ -31,6 +34,8 @@ __all__ = [
     "graphcut",
     "graphcut_max_marginals",
     "max_marginals",
+    "tree_max_marginals",
+    "tree_max_sum",
     "viterbi",
     "viterbi_top_k",
 ]

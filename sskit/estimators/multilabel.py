@@ -53,7 +53,7 @@ class MultilabelPairwise(LabelSetClassifier):
         "lp" is the linear relaxation over the local polytope, exact as such, for any edges and
         any number of labels; its solutions may hold a label by half. Then the fit is one of the
         relaxed problem, an upper bound of the objective, and so is its certificate; see Notes.
-        "auto" is "tree" if the edges have no cycle, else "exhaustive" for up to 10 labels, else
+        "auto" is "tree" if the edges have no cycle, else "exhaustive" for up to 14 labels, else
         "lp".
     fit_intercept : bool, default=True
         Whether to add a constant feature 1. Its weights are regularised as the others are.

@@ -22,8 +22,9 @@ ORACLES = {
 }
 # Rounding may let single labels go back and forth between sets that are equally good.
 MAX_SWEEPS = 1000
-# Up to so many labels all sets are tried in less time than a relaxation takes.
-MAX_EXHAUSTIVE_AUTO = 10
+# Up to so many labels trying all sets takes less time than the relaxation, or little more where
+# that is easy; and it is exact.
+MAX_EXHAUSTIVE_AUTO = 14
 MAX_EXHAUSTIVE = 20
 
 

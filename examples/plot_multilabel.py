@@ -45,8 +45,8 @@ for edges in (None, "tree", "full"):
     )
 
 # %%
-# The weights of the pairs: primes are hardly ever squares or have a loop, and loops come with digits
-# above 5.
+# The weights of the pairs: primes are no squares and hardly ever have a loop, and loops come with
+# digits above 5.
 
 model = models["full"]
 table = np.full((len(PROPERTIES), len(PROPERTIES)), np.nan)

@@ -6,6 +6,8 @@ import numpy as np
 
 from helpers.paper import Enumerated
 
+ONE = 2**30  # the unit of words
+
 
 def all_sets(n_labels, allowed=None):
     """All sets of labels as rows of 0 and 1, those that are allowed."""
@@ -32,6 +34,12 @@ def set_feature(x, y, ends, intercept, pairs=None):
     return np.concatenate([np.outer(y, x).ravel(), *constant, pairs]).astype(float)
 
 
+def set_words(y, pairs, ends):
+    """The words of a set of labels, as the package has them."""
+    pairs = y[ends[:, 0]] * y[ends[:, 1]] if pairs is None else pairs
+    return (ONE * np.concatenate([y, pairs])).astype(np.int32)
+
+
 def enumerate_sets(X, truths, c, ends, cost, intercept, *, allowed=None, relaxed=False):
     """All sets of labels, or corners of their relaxation, with a weighted Hamming loss."""
     n_labels = len(cost)
@@ -44,5 +52,5 @@ def enumerate_sets(X, truths, c, ends, cost, intercept, *, allowed=None, relaxed
         right = set_feature(x, truth, ends, intercept)
         psi.append(np.array([right - set_feature(x, y, ends, intercept, z) for y, z in found]))
         loss.append(np.array([cost @ np.abs(y - truth) for y, _ in found]))
-        labels.append([y for y, _ in found])
+        labels.append([set_words(y, z, ends) for y, z in found])
     return Enumerated(psi, loss, labels, c)

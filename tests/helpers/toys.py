@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from helpers.graphs import enumerate_graphs, small_graphs
-from helpers.multilabel import enumerate_sets
+from helpers.multilabel import ONE, enumerate_sets
 from helpers.paper import Enumerated, dual_value, enumerate_chains, enumerate_classes
 from sskit.core._problem import block_weights
 from sskit.core._regularizer import BoxRegularizer, Regularizer
@@ -163,9 +163,6 @@ def bind_graphs(graphs, y, n_states, form="dense", weights=None, oracle="exhaust
     return GraphToy(
         problem, model.layout, enumerate_graphs(graphs, y, n_states, c), graphs, n_states
     )
-
-
-ONE = 2**30  # the unit of words of sets of labels
 
 
 class MultilabelToy(Toy):

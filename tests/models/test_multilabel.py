@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from helpers.multilabel import all_sets, enumerate_sets
+from helpers.multilabel import ONE, all_sets, enumerate_sets
 from helpers.qp import solve_primal
-from helpers.toys import ONE, MultilabelToy, bind_sets, multilabel_toy
+from helpers.toys import MultilabelToy, bind_sets, multilabel_toy
 
 from sskit.core._problem import block_weights
 from sskit.models.multilabel import HierarchyModel, PairwiseModel, choose_inference

@@ -45,7 +45,8 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         an object of which has the options of the search.
     solver : {"auto", "bcfw", "mpbcfw", "fw", "one_slack"} or solver object, default="auto"
         Block-coordinate Frank-Wolfe (which "auto" chooses), that with passes over stored planes,
-        batch Frank-Wolfe, cutting planes, or an object of `sskit.solvers`, which has further options.
+        batch Frank-Wolfe, cutting planes, or an object of `sskit.solvers`, which has further
+        options.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"

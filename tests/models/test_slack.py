@@ -8,6 +8,7 @@ from helpers.toys import TOYS, chain_toy, graph_toy, multiclass_toy
 from sklearn.base import clone
 
 from sskit.core._regularizer import Regularizer
+from sskit.models._counts import are_counts
 from sskit.models.chain import ChainModel
 from sskit.models.slack import SEARCHES, SlackRescaling
 from sskit.solvers import BCFW
@@ -159,6 +160,25 @@ def test_which_search_is_chosen():
         SlackRescaling("exact").wrap(weighted)
     with pytest.raises(ValueError, match="search='angular' needs a constrained oracle"):
         SlackRescaling("angular").wrap(graph)
+
+
+@pytest.mark.parametrize(
+    ("cost", "lengths", "n_states", "expected"),
+    [
+        (np.ones(6), [2, 4], 3, True),
+        (np.array([0.5, 0.5, 0.25, 0.25, 0.25, 0.25]), [2, 4], 3, True),
+        (np.array([1.0, 2.0, 0.0, 3.0]), [2, 2], 3, True),
+        (np.zeros(3), [1, 2], 3, True),
+        (np.array([1.0, 1.5]), [2], 3, False),
+        (np.array([1.0, 1.5]), [1, 1], 3, True),  # units of their own
+        (np.array([1.0, 40.0]), [2], 3, False),  # too many of them
+        (np.ones(20_000), [20_000], 3, False),  # too large a table
+        (np.ones(3000), [3000], 3, True),
+        (np.ones(3000), [3000], 20, False),
+    ],
+)
+def test_which_losses_count(cost, lengths, n_states, expected):
+    assert are_counts(cost, np.concatenate([[0], np.cumsum(lengths)]), n_states) == expected
 
 
 def weighted_chain():

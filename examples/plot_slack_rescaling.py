@@ -17,7 +17,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 margin = np.linspace(-1, 6, 200)
-figure, axes = plt.subplots(1, 2, figsize=(9, 3.5), sharey=True)
+figure, axes = plt.subplots(1, 2, figsize=(9, 3.5), sharey=True, layout="constrained")
 for loss in (1, 3, 5):
     axes[0].plot(margin, np.maximum(loss - margin, 0), label=f"loss {loss}")
     axes[1].plot(margin, np.maximum(loss * (1 - margin), 0), label=f"loss {loss}")

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sskit.estimators._base import Binding, StructuredEstimator, block_weights, check_sample_weight
 from sskit.estimators._callbacks import with_callbacks
-from sskit.utils._indicator import check_indicator
+from sskit.utils._indicator import check_entries, check_indicator
 
 # Times the mean squared norm of a row, over their number; chosen on yeast.
 LAM_FACTOR = 1.0
@@ -70,6 +70,7 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
 
     def _bind(self, X, y, sample_weight):
         """Bind the model to training data; return a `Binding`."""
+        check_entries(y)
         probe = copy.copy(self)
         data, target = validate_data(
             probe, X, y, accept_sparse="csr", dtype=np.float64, order="C", multi_output=True
@@ -90,8 +91,9 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
         if hasattr(probe, "feature_names_in_"):
             shared["feature_names_in_"] = probe.feature_names_in_
         name_weights = partial(name_label_weights, model.layout, shared)
-        lam = self.lam
-        lam = default_lam(data, weight, cost) if lam is None else float(lam)
+        # refuses features that are too large, whatever lam
+        default = default_lam(data, weight, cost)
+        lam = default if self.lam is None else float(self.lam)
         return Binding(problem, model.layout, lam, name_weights, shared["classes_"])
 
     def _scores(self, X):
@@ -246,7 +248,10 @@ def label_costs(loss, label_weight, n_labels):
     """
     weight = np.ones(n_labels)
     if label_weight is not None:
-        weight = np.asarray(label_weight)
+        try:
+            weight = np.asarray(label_weight)
+        except ValueError:
+            raise ValueError("label_weight must hold numbers, but has rows of many") from None
         if weight.dtype.kind not in "biuf":
             raise ValueError(f"label_weight must hold numbers, got dtype {weight.dtype}")
         if weight.shape != (n_labels,):

@@ -4,6 +4,57 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.multiclass import check_classification_targets
 
+BINARIZE = "sklearn.preprocessing.MultiLabelBinarizer makes one of lists of labels"
+
+
+def check_entries(y):
+    """Raise an error that names the row if y lacks entries of a label indicator.
+
+    For what users give: once it is converted nobody can tell which row it was.
+
+    Parameters
+    ----------
+    y : object
+        Target of fit. What is neither a matrix nor a list of rows passes.
+
+    Raises
+    ------
+    ValueError
+        Naming the first entry that is missing, the first row with another length than the first
+        row, or the first row that is a set.
+    """
+    if isinstance(y, (list, tuple)):
+        check_lengths(y)
+    elif sp.issparse(y) and y.ndim == 2 and y.dtype.kind == "f":
+        stored = y.tocoo()
+        missing = np.isnan(stored.data)
+        refuse_missing(np.stack([stored.row[missing], stored.col[missing]], axis=1))
+    elif hasattr(y, "isna") and getattr(y, "ndim", 0) == 2:
+        refuse_missing(np.argwhere(y.isna().to_numpy()))
+    elif isinstance(y, np.ndarray) and y.ndim == 2 and y.dtype.kind == "f":
+        refuse_missing(np.argwhere(np.isnan(y)))
+
+
+def check_lengths(rows):
+    """Raise an error for the first row that is a set, or not as long as the first row."""
+    if not rows or not all(isinstance(row, (list, tuple, set, frozenset)) for row in rows):
+        return
+    for i, row in enumerate(rows):
+        if not isinstance(row, (list, tuple)):
+            raise ValueError(f"y[{i}] is a set; y must be a label indicator matrix. {BINARIZE}")
+        if len(row) != len(rows[0]):
+            raise ValueError(
+                f"y[{i}] has {len(row)} entries but y[0] has {len(rows[0])}; y must be a label "
+                f"indicator matrix. {BINARIZE}"
+            )
+
+
+def refuse_missing(places):
+    """Raise an error for the first of the places (row, column) of missing entries."""
+    if len(places):
+        i, j = places[np.lexsort(places.T[::-1])[0]]
+        raise ValueError(f"y[{i}, {j}] is missing (NaN), expected 0 or 1")
+
 
 def check_indicator(y):
     """Return sets of labels, given as an indicator matrix, as bytes.
@@ -29,7 +80,11 @@ def check_indicator(y):
     if not sp.issparse(y) and y.dtype.kind == "f":
         check_classification_targets(y)
     if y.dtype.kind not in "biuf":
-        raise ValueError(f"y must hold 0 and 1, or booleans, got dtype {y.dtype}")
+        raise ValueError(f"y must hold 0 and 1, or booleans, got dtype {y.dtype}. {BINARIZE}")
+    if sp.issparse(y):
+        # entries that are stored twice count together, in a copy
+        y = y.tocsr(copy=True)
+        y.sum_duplicates()
     stored = y.tocoo() if sp.issparse(y) else y
     values = stored.data if sp.issparse(y) else stored
     wrong = np.argwhere((values != 0) & (values != 1))

@@ -17,6 +17,7 @@ from sskit.utils._indicator import check_entries, check_indicator
 
 # Times the mean squared norm of a row, over their number; chosen on yeast.
 LAM_FACTOR = 1.0
+LARGEST_SCORE = np.finfo(np.float64).max / 16
 
 
 class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
@@ -100,7 +101,13 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
         """Return the scores of the labels alone, of checked X, shape (n, L)."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
+            # an oracle adds up scores of any of the labels and pairs, and takes differences
+            most = np.abs(scores).sum(axis=1) + np.abs(self._pairs()).sum()
+        wrong = np.flatnonzero(~(most < LARGEST_SCORE))
+        if len(wrong):
+            raise ValueError(f"X[{wrong[0]}] is too large: the scores of its labels overflow")
         return np.ascontiguousarray(scores)
 
     def predict(self, X):
@@ -115,6 +122,11 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
         -------
         y : {ndarray, CSR matrix} of shape (n_samples, n_labels), int, or ndarray (n_samples,)
             Label indicator; sparse if that of `fit` was. Classes if `fit` was given such.
+
+        Raises
+        ------
+        ValueError
+            If X is wrong, or scores of a row overflow; the row is named.
         """
         scores = self._scores(X)
         sets = self._model().best_sets(scores, self._pairs()).astype(int)
@@ -135,6 +147,11 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
         gains : ndarray of shape (n_samples, n_labels), or (n_samples,) for two classes
             Score of the predicted set with the label less that without it. Above 0 for the
             labels that `predict` returns, else at most 0.
+
+        Raises
+        ------
+        ValueError
+            As `predict`.
         """
         scores, model = self._scores(X), self._model()
         sets = model.best_sets(scores, self._pairs())

@@ -337,6 +337,20 @@ def test_rescaling_by_slack_is_not_there_yet(data):
         MultilabelPairwise(rescaling="slack").fit(*data)
 
 
+@pytest.mark.parametrize("inference", ["lp", "exhaustive", "graphcut", "tree"])
+def test_scores_that_overflow_are_named(data, inference):
+    X, Y = data
+    edges = "tree" if inference == "tree" else "full"
+    model = MultilabelPairwise(edges=edges, inference=inference, tol=0.5).fit(X, Y)
+    rows = X.copy()
+    rows[7] *= 1e307
+    model.coef_ *= 1e3
+    for method in (model.predict, model.decision_function):
+        with pytest.raises(ValueError, match=r"^X\[7\] is too large: the scores"):
+            method(rows)
+    assert model.predict(1e-10 * rows).shape == Y.shape
+
+
 def test_exhaustive_inference_has_a_limit():
     X = np.eye(30)
     Y = np.eye(30, 21, dtype=int)

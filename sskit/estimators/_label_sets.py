@@ -8,12 +8,11 @@ import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sskit.estimators._base import Binding, StructuredEstimator, block_weights, check_sample_weight
 from sskit.estimators._callbacks import with_callbacks
-from sskit.utils._indicator import check_entries, check_indicator
+from sskit.utils._indicator import check_entries, check_sets, target_form
 
 # Times the mean squared norm of a row, over their number; chosen on yeast.
 LAM_FACTOR = 1.0
@@ -171,49 +170,6 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.multi_label = True
         return tags
-
-
-def check_sets(y):
-    """Return sets of labels as bytes, and the classes.
-
-    Parameters
-    ----------
-    y : ndarray or CSR matrix of shape (n, L), or ndarray of shape (n,)
-        Label indicator, or two classes.
-
-    Returns
-    -------
-    sets : ndarray of shape (n, L), uint8
-        0 or 1.
-    classes : ndarray of shape (L,), or (2,) for two classes
-        Numbers of the labels, or the classes.
-
-    Raises
-    ------
-    ValueError
-        If y is neither.
-    """
-    if y.ndim == 2:
-        sets = check_indicator(y)
-        return sets, np.arange(sets.shape[1])
-    check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
-    if len(classes) > 2:
-        raise ValueError(
-            "Only binary classification is supported. The type of the target is "
-            f"{type_of_target(y)}: y must be a label indicator of shape (n_samples, n_labels), "
-            "or have two classes"
-        )
-    if len(classes) < 2:
-        raise ValueError(f"y must have 2 classes, got 1 class: {classes[0]}")
-    return codes.astype(np.uint8)[:, None], classes
-
-
-def target_form(y):
-    """Return the form of y, in which predictions are given: "classes", "sparse" or "dense"."""
-    if y.ndim == 1:
-        return "classes"
-    return "sparse" if sp.issparse(y) else "dense"
 
 
 def name_label_weights(layout, shared, w):

@@ -34,15 +34,15 @@ def multilabel_report(y_true, y_pred, *, sample_weight=None, zero_division=0.0):
     ValueError
         If shapes differ, or one of the two is not a label indicator matrix.
 
+    See Also
+    --------
+    sklearn.metrics.accuracy_score : Share of samples whose labels are all right.
+
     Notes
     -----
     "Macro F1" stands for either of the last two in the literature, which differ by far where
     many labels are rare: a rare label counts as much as any other in ``macro_f1`` and next to
     nothing in ``samples_f1``.
-
-    See Also
-    --------
-    sklearn.metrics.accuracy_score : Share of samples whose labels are all right.
 
     Examples
     --------

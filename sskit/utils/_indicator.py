@@ -2,7 +2,7 @@
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 BINARIZE = "sklearn.preprocessing.MultiLabelBinarizer makes one of lists of labels"
 
@@ -98,3 +98,46 @@ def check_indicator(y):
         )
     dense = y.toarray() if sp.issparse(y) else y
     return np.ascontiguousarray(dense != 0, dtype=np.uint8)
+
+
+def check_sets(y):
+    """Return sets of labels as bytes, and the classes.
+
+    Parameters
+    ----------
+    y : ndarray or CSR matrix of shape (n, L), or ndarray of shape (n,)
+        Label indicator, or two classes.
+
+    Returns
+    -------
+    sets : ndarray of shape (n, L), uint8
+        0 or 1.
+    classes : ndarray of shape (L,), or (2,) for two classes
+        Numbers of the labels, or the classes.
+
+    Raises
+    ------
+    ValueError
+        If y is neither.
+    """
+    if y.ndim == 2:
+        sets = check_indicator(y)
+        return sets, np.arange(sets.shape[1])
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) > 2:
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is "
+            f"{type_of_target(y)}: y must be a label indicator of shape (n_samples, n_labels), "
+            "or have two classes"
+        )
+    if len(classes) < 2:
+        raise ValueError(f"y must have 2 classes, got 1 class: {classes[0]}")
+    return codes.astype(np.uint8)[:, None], classes
+
+
+def target_form(y):
+    """Return the form of y, in which predictions are given: "classes", "sparse" or "dense"."""
+    if y.ndim == 1:
+        return "classes"
+    return "sparse" if sp.issparse(y) else "dense"

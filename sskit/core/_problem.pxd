@@ -29,6 +29,8 @@ cdef class Problem:
     cdef readonly bint costly                # does argmax take far longer than scores?
     cdef readonly bint has_slack             # is there argmax_slack?
     cdef readonly bint has_cone              # is there argmax_within?
+    cdef readonly str missing                # the package without which there is none, or None
+    cdef readonly double precision           # of argmax_within, relative; 0: but for rounding
     cdef readonly double[::1] block_weight   # (n_blocks,) c_i >= 0, summing to one
 
     # theta = B_i^T w, the potentials

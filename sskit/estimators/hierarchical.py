@@ -28,12 +28,14 @@ class HierarchicalMultilabel(LabelSetClassifier):
         Regularisation strength, positive. None means R^2 / n over the mean cost of a wrong label,
         with R^2 the mean squared norm of a row of X and n the sum of the sample weights: then
         the scales of the features and of the loss cancel.
-    rescaling : {"margin"}, default="margin"
-        Surrogate of the loss: margin rescaling.
-    solver : {"auto", "bcfw", "mpbcfw", "fw", "ssg"} or solver object, default="auto"
-        Block-coordinate Frank-Wolfe (which "auto" chooses), the same with passes over stored
-        planes, batch Frank-Wolfe, stochastic subgradient, or an object of `sskit.solvers`, which
-        has further options.
+    rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
+        Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
+        hinge is max_y L(y_i, y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
+        an object of which has the options of the search.
+    solver : {"auto", "bcfw", "mpbcfw", "fw", "ssg", "one_slack"} or solver object, default="auto"
+        Block-coordinate Frank-Wolfe (which "auto" chooses), that with passes over stored planes,
+        batch Frank-Wolfe, stochastic subgradient, cutting planes, or an object of
+        `sskit.solvers`, which has further options.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"

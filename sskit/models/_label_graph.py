@@ -4,6 +4,11 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
+# Up to so many labels trying all sets takes less time than the relaxation, or little more where
+# that is easy; and it is exact.
+MAX_EXHAUSTIVE_AUTO = 14
+MAX_EXHAUSTIVE = 20
+
 
 def label_edges(edges, truths, weight):
     """Return the edges that a parameter asks for.
@@ -131,3 +136,24 @@ def is_forest(ends, n_labels):
         return False
     graph = sp.csr_array((np.ones(len(ends)), ends.T), shape=(n_labels, n_labels))
     return connected_components(graph, directed=False)[0] + len(ends) == n_labels
+
+
+def choose_inference(inference, ends, n_labels):
+    """Return the name of an oracle that serves these pairs, or raise ValueError."""
+    forest = is_forest(ends, n_labels)
+    if inference == "auto":
+        if not len(ends):
+            return "independent"
+        if forest:
+            return "tree"
+        return "exhaustive" if n_labels <= MAX_EXHAUSTIVE_AUTO else "lp"
+    if inference == "tree" and not forest:
+        raise ValueError(
+            "inference='tree' needs edges without a cycle; use edges='tree', or inference='lp'"
+        )
+    if inference == "exhaustive" and n_labels > MAX_EXHAUSTIVE:
+        raise ValueError(
+            f"inference='exhaustive' tries all sets of at most {MAX_EXHAUSTIVE} labels, but y has "
+            f"{n_labels}; use 'lp'"
+        )
+    return inference if len(ends) else "independent"

@@ -3,6 +3,7 @@ from libc.stdint cimport int32_t
 from sskit.core._problem cimport Problem
 from sskit.models._features cimport FeatureRows
 from sskit.oracles._label_sets cimport LabelSetOracle
+from sskit.oracles._slack_sets cimport SetQuestion, SlackSets
 
 
 cdef class MultilabelProblem(Problem):
@@ -21,6 +22,7 @@ cdef class MultilabelProblem(Problem):
 
     cdef FeatureRows features
     cdef LabelSetOracle oracle
+    cdef SlackSets slack                   # for slack rescaling; None if there is none
     cdef readonly Py_ssize_t n_labels
     cdef readonly Py_ssize_t n_edges
     cdef readonly bint intercept
@@ -39,3 +41,8 @@ cdef class MultilabelProblem(Problem):
     cdef void score_labels(self, Py_ssize_t i, const double* w, double* theta) noexcept nogil
     # z_e of the truth, 0 or 1
     cdef int32_t true_pair(self, Py_ssize_t i, Py_ssize_t e) noexcept nogil
+    cdef double set_loss(self, Py_ssize_t i, const int32_t* words) noexcept nogil
+    # the sets of a block as points, for the oracle for slack rescaling
+    cdef SetQuestion question(self, Py_ssize_t i, const double* theta, double offset) noexcept nogil
+    # loss of its answer; the truth takes the place of none
+    cdef void finish(self, Py_ssize_t i, bint found, int32_t* words, double* loss) noexcept nogil

@@ -11,6 +11,7 @@ from sskit.models._digest import row_digests, value_digests
 from sskit.core._direction cimport Direction
 from sskit.models._features cimport add_rows, clip_rows, padded, score_rows
 from sskit.oracles._label_sets cimport ONE
+from sskit.oracles._slack_sets cimport SetQuestion
 
 
 cdef class MultilabelProblem(Problem):
@@ -36,10 +37,12 @@ cdef class MultilabelProblem(Problem):
         What decides which sets there are, for the fingerprint.
     costly : bool
         Whether the oracle takes far longer than the scores.
+    slack : SlackSets or str or None
+        Finds sets for slack rescaling; or the package that this needs and that is missing.
     """
 
     def __init__(self, FeatureRows features, truths, cost, ends, block_weight, bint intercept,
-                 LabelSetOracle oracle, whole, bint costly):
+                 LabelSetOracle oracle, whole, bint costly, slack=None):
         self.features = features
         self.truths = truths
         self.cost = cost
@@ -58,6 +61,12 @@ cdef class MultilabelProblem(Problem):
         self.max_words = self.max_support = self.n_labels + self.n_edges
         self.exact = oracle.exact
         self.costly = costly
+        if isinstance(slack, str):
+            self.missing = slack
+        elif slack is not None:
+            self.slack = slack
+            self.has_slack, self.has_cone = self.slack.has_product, self.slack.has_cone
+            self.precision = self.slack.precision
         self.augmented = np.zeros(self.n_labels)
         self.row_sqnorm = np.full(self.n_blocks, float(intercept))
         self.measure_rows()
@@ -120,10 +129,55 @@ cdef class MultilabelProblem(Problem):
             self.oracle.find(
                 self.n_labels, label, self.n_edges, &self.ends[0, 0], theta + self.stride, words
             )
-        loss[0] = 0.0
-        for j in range(self.n_labels):
-            loss[0] += self.cost[j] * fabs(words[j] / <double>ONE - self.truths[i, j])
+        loss[0] = self.set_loss(i, words)
         return 0
+
+    cdef double set_loss(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+        cdef Py_ssize_t j
+        cdef double loss = 0.0
+        for j in range(self.n_labels):
+            loss += self.cost[j] * fabs(words[j] / <double>ONE - self.truths[i, j])
+        return loss
+
+    cdef SetQuestion question(
+        self, Py_ssize_t i, const double* theta, double offset
+    ) noexcept nogil:
+        cdef SetQuestion q
+        cdef Py_ssize_t j
+        for j in range(self.n_labels):
+            offset -= theta[j] * self.truths[i, j]
+        for j in range(self.n_edges):
+            offset -= theta[self.stride + j] * self.true_pair(i, j)
+        q.n_labels, q.n_edges = self.n_labels, self.n_edges
+        q.label, q.pair, q.ends = theta, theta + self.stride, &self.ends[0, 0]
+        q.truth, q.cost, q.offset = &self.truths[i, 0], &self.cost[0], offset
+        return q
+
+    cdef void finish(self, Py_ssize_t i, bint found, int32_t* words, double* loss) noexcept nogil:
+        if not found:
+            self.truth(i, words)
+        loss[0] = self.set_loss(i, words)
+
+    cdef int argmax_slack(
+        self, Py_ssize_t i, const double* theta, double offset, int32_t* words, double* loss
+    ) except -1 nogil:
+        cdef SetQuestion q = self.question(i, theta, offset)
+        cdef bint found
+        with gil:
+            found = self.slack.best_product(&q, words)
+        self.finish(i, found, words, loss)
+        return 0
+
+    cdef int argmax_within(
+        self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
+        double lower, double upper, int32_t* words, double* loss
+    ) except -1 nogil:
+        cdef SetQuestion q = self.question(i, theta, offset)
+        cdef bint found
+        with gil:
+            found = self.slack.best_within(&q, loss_weight, lower, upper, words)
+        self.finish(i, found, words, loss)
+        return found
 
     cdef Py_ssize_t plane(
         self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
@@ -193,7 +247,8 @@ cdef class MultilabelProblem(Problem):
         return MultilabelProblem(
             self.features, np.asarray(self.truths), np.asarray(self.cost),
             np.asarray(self.ends)[:self.n_edges], self.block_weight, self.intercept,
-            self.oracle.fork(), self.whole, self.costly
+            self.oracle.fork(), self.whole, self.costly,
+            self.missing if self.slack is None else self.slack.fork(),
         )
 
     def fingerprint(self):

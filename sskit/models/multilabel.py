@@ -5,10 +5,11 @@ import scipy.sparse as sp
 
 from sskit.models._features import FeatureRows
 from sskit.models._hierarchy import Hierarchy
-from sskit.models._label_graph import is_forest
+from sskit.models._label_graph import choose_inference
 from sskit.models._label_sets_decoder import best_sets, climb
 from sskit.models._layout import WeightLayout
 from sskit.models._multilabel import MultilabelProblem
+from sskit.models._slack_sets import closed_slack, pairwise_slack
 from sskit.oracles._closure import DagClosure, TreeClosure
 from sskit.oracles._label_sets_exact import CutSets, EnumeratedSets, IndependentSets, TreeSets
 from sskit.oracles._roof_duality import RoofDuality
@@ -22,10 +23,6 @@ ORACLES = {
 }
 # Rounding may let single labels go back and forth between sets that are equally good.
 MAX_SWEEPS = 1000
-# Up to so many labels trying all sets takes less time than the relaxation, or little more where
-# that is easy; and it is exact.
-MAX_EXHAUSTIVE_AUTO = 14
-MAX_EXHAUSTIVE = 20
 
 
 class LabelSetModel:
@@ -65,6 +62,10 @@ class LabelSetModel:
         """Return a new oracle of the sets that there are."""
         raise NotImplementedError
 
+    def make_slack(self, cost):
+        """Return what finds sets for slack rescaling: see `sskit.models._slack_sets`."""
+        raise NotImplementedError
+
     def bind(self, X, truths, cost, block_weight):
         """Bind the model to training data.
 
@@ -86,7 +87,7 @@ class LabelSetModel:
         """
         return MultilabelProblem(
             FeatureRows(X), truths, cost, self.ends, block_weight, self.intercept,
-            self.make_oracle(), self.domain, self.costly,
+            self.make_oracle(), self.domain, self.costly, self.make_slack(cost),
         )  # fmt: skip
 
     def best_sets(self, scores, pairs):
@@ -150,6 +151,10 @@ class PairwiseModel(LabelSetModel):
     def make_oracle(self):
         """Return a new oracle."""
         return ORACLES[self.inference]()
+
+    def make_slack(self, cost):
+        """Return what finds sets for slack rescaling."""
+        return pairwise_slack(self.inference, self.ends, cost)
 
     def best_sets(self, scores, pairs):
         """Return the best sets, from which no single label can be taken or missed with gain.
@@ -233,6 +238,10 @@ class HierarchyModel(LabelSetModel):
             return DagClosure(self.hierarchy.edges, self.n_labels)
         return TreeClosure(self.hierarchy.parents)
 
+    def make_slack(self, cost):
+        """Return what finds sets for slack rescaling."""
+        return closed_slack(self.hierarchy, cost)
+
     def bind(self, X, truths, cost, block_weight):
         """Bind the model to training data, see `LabelSetModel.bind`.
 
@@ -285,24 +294,3 @@ class HierarchyModel(LabelSetModel):
         return np.where(
             sets, (scores * sets) @ ancestors, (scores * (1 - sets)) @ ancestors.T.tocsr()
         )
-
-
-def choose_inference(inference, ends, n_labels):
-    """Return the name of an oracle that serves these pairs, or raise ValueError."""
-    forest = is_forest(ends, n_labels)
-    if inference == "auto":
-        if not len(ends):
-            return "independent"
-        if forest:
-            return "tree"
-        return "exhaustive" if n_labels <= MAX_EXHAUSTIVE_AUTO else "lp"
-    if inference == "tree" and not forest:
-        raise ValueError(
-            "inference='tree' needs edges without a cycle; use edges='tree', or inference='lp'"
-        )
-    if inference == "exhaustive" and n_labels > MAX_EXHAUSTIVE:
-        raise ValueError(
-            f"inference='exhaustive' tries all sets of at most {MAX_EXHAUSTIVE} labels, but y has "
-            f"{n_labels}; use 'lp'"
-        )
-    return inference if len(ends) else "independent"

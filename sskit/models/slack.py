@@ -44,10 +44,13 @@ class SlackRescaling(BaseEstimator):
     ----------
     search : {"auto", "exact", "angular", "bisecting", "binary", "sarawagi"}, default="auto"
         How the maximum is found. "exact": by an oracle for the product, which there is for
-        classes of rows, for chains with losses that count (the Hamming losses without class
-        weights) and for graphs whose oracle is "exhaustive". "angular": by a constrained oracle,
-        with proof (there is one for the same models). The others move the weight lam of the loss
-        in ``score + lam * loss`` and work for all models; they may miss the maximum, whatever
+        classes of rows; for chains, and for sets of labels whose edges or hierarchy have no
+        cycle, with losses that count (the Hamming losses without weights); for sets of at most
+        14 labels with pairs that are not relaxed; and where the inference is "exhaustive".
+        "angular": by a constrained oracle, with proof; there is one for the same models, and for
+        relaxed sets of labels, where the package highspy is installed: up to one part in a
+        million, so without a certificate. The others move the weight lam of the loss in
+        ``score + lam * loss`` and work for all models; they may miss the maximum, whatever
         their effort. "auto" takes the first of "exact", "angular" and "bisecting" that the model
         can do.
     tol : float, default=0.0
@@ -135,6 +138,8 @@ class SlackRescaling(BaseEstimator):
         ------
         ValueError
             If a parameter is wrong, or the problem has not got what the search needs.
+        ImportError
+            If the search needs a package that is missing; it is named.
         """
         self.check()
         name = self.search
@@ -143,6 +148,11 @@ class SlackRescaling(BaseEstimator):
                 (name for name, (able, _) in NEEDS.items() if getattr(problem, able)), "bisecting"
             )
         if name in NEEDS and not getattr(problem, NEEDS[name][0]):
+            if name == "angular" and problem.missing is not None:
+                raise ImportError(
+                    f"search='angular' of this model needs the package {problem.missing}; install "
+                    "it, or use 'auto' or 'bisecting'"
+                )
             raise ValueError(
                 f"search={name!r} needs {NEEDS[name][1]}, which this model with this loss does "
                 "not have; use 'auto' or 'bisecting'"

@@ -23,3 +23,9 @@ cdef class LabelSetOracle:
     ) except -1
     # another one for another thread
     cpdef LabelSetOracle fork(self)
+
+
+# words of the edges from those of the labels, which are integral
+cdef void write_pairs(
+    Py_ssize_t n_labels, Py_ssize_t n_edges, const int32_t* ends, int32_t* words
+) noexcept nogil

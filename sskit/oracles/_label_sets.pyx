@@ -18,6 +18,14 @@ cdef class LabelSetOracle:
         raise NotImplementedError(f"{type(self).__name__} must implement fork")
 
 
+cdef void write_pairs(Py_ssize_t n_labels, Py_ssize_t n_edges, const int32_t* ends,
+                      int32_t* words) noexcept nogil:
+    """Complete the words of the labels by those of the edges: products, as labels are integral."""
+    cdef Py_ssize_t e
+    for e in range(n_edges):
+        words[n_labels + e] = words[ends[2 * e]] & words[ends[2 * e + 1]]
+
+
 def find_label_set(LabelSetOracle oracle, gains, edges, pairwise):
     """Ask an oracle for a set of labels.
 

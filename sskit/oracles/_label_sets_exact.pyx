@@ -8,18 +8,10 @@ from libcpp.vector cimport vector
 
 from sskit.oracles._cut cimport Cut
 from sskit.oracles._forest cimport Forest
-from sskit.oracles._label_sets cimport ONE, LabelSetOracle
+from sskit.oracles._label_sets cimport ONE, LabelSetOracle, write_pairs
 from sskit.oracles._potentials cimport Potentials
 
 MAX_ENUMERATED = 20
-
-
-cdef void write_pairs(Py_ssize_t n_labels, Py_ssize_t n_edges, const int32_t* ends,
-                      int32_t* words) noexcept nogil:
-    """Complete the words of the labels by those of the edges: products, as labels are integral."""
-    cdef Py_ssize_t e
-    for e in range(n_edges):
-        words[n_labels + e] = words[ends[2 * e]] & words[ends[2 * e + 1]]
 
 
 cdef class IndependentSets(LabelSetOracle):
@@ -44,19 +36,7 @@ cdef class IndependentSets(LabelSetOracle):
 
 
 cdef class EnumeratedSets(LabelSetOracle):
-    """The best of all sets of up to 20 labels, by depth-first search.
-
-    A step of the search decides one label and keeps, for each undecided one, what having it
-    would add to the set so far; half of the steps have nothing left to keep, so that a set
-    costs O(1) on average. A branch is left where even all that the undecided labels could
-    add does not reach the best set so far.
-    """
-
-    cdef double[:, ::1] weights    # (L, L) pairs, symmetric
-    cdef double[::1] positive      # (L,) sums over the earlier labels of positive weights
-    cdef double[:, ::1] gain       # (L + 1, L) row k: of the undecided labels before k
-    cdef double best
-    cdef unsigned int best_set
+    """The best of all sets of up to 20 labels, by depth-first search (see the .pxd)."""
 
     def __init__(self):
         self.exact = True
@@ -69,11 +49,7 @@ cdef class EnumeratedSets(LabelSetOracle):
         const double* pair, int32_t* words
     ) except -1:
         cdef Py_ssize_t k
-        if n_labels > MAX_ENUMERATED:
-            raise ValueError(
-                f"{n_labels} labels have too many sets to enumerate, expected at most "
-                f"{MAX_ENUMERATED}"
-            )
+        self.check(n_labels)
         if n_labels == 0:
             return 0
         with nogil:
@@ -83,6 +59,14 @@ cdef class EnumeratedSets(LabelSetOracle):
             for k in range(n_labels):
                 words[k] = ONE if self.best_set >> k & 1 else 0
             write_pairs(n_labels, n_edges, ends, words)
+        return 0
+
+    cdef int check(self, Py_ssize_t n_labels) except -1:
+        if n_labels > MAX_ENUMERATED:
+            raise ValueError(
+                f"{n_labels} labels have too many sets to enumerate, expected at most "
+                f"{MAX_ENUMERATED}"
+            )
         return 0
 
     cdef void load(
@@ -102,7 +86,6 @@ cdef class EnumeratedSets(LabelSetOracle):
                 self.positive[k] += max(self.weights[k, j], 0.0)
 
     cdef void search(self, Py_ssize_t k, double score, unsigned int chosen) noexcept nogil:
-        """Decide the labels before k; the others have been, and score `score`."""
         cdef Py_ssize_t j, _j
         cdef const double* gain = &self.gain[k, 0]
         cdef double* after
@@ -127,7 +110,7 @@ cdef class EnumeratedSets(LabelSetOracle):
                 self.search(k, score, chosen)
             has = not has
 
-    cdef inline void take(self, Py_ssize_t k, const double* gain, double* after) noexcept nogil:
+    cdef void take(self, Py_ssize_t k, const double* gain, double* after) noexcept nogil:
         cdef Py_ssize_t j
         for j in range(k):
             after[j] = gain[j] + self.weights[k, j]

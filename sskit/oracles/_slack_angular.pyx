@@ -43,7 +43,10 @@ cdef class AngularSearch(SlackSearch):
 
     def __init__(self, Problem problem, double tol, Py_ssize_t max_queries):
         super().__init__(problem, tol, max_queries)
-        self.exact = problem.exact and tol == 0.0 and max_queries == PY_SSIZE_T_MAX
+        self.exact = (
+            problem.exact and problem.precision == 0.0 and tol == 0.0
+            and max_queries == PY_SSIZE_T_MAX
+        )
 
     cdef int search(self) except -1 nogil:
         cdef double lam = self.first_weight()
@@ -72,7 +75,7 @@ cdef class AngularSearch(SlackSearch):
         self.meet(loss)
         value = self.h + lam * self.g
         bound = min(cone.bound, value * value / (4.0 * lam))
-        if not value * value > 4.0 * lam * self.best:
+        if not value * value > 4.0 * lam * self.best * (1.0 + self.rounding):
             return 0
         root = sqrt(value * value - 4.0 * lam * self.best)
         # slopes at the crossings; the flat one is the inverse of the steep one in units of 1 / lam

@@ -19,7 +19,8 @@ cdef class SlackSearch:
     """
 
     cdef Problem problem
-    cdef readonly double tol              # stop where bound <= (1 + tol) best
+    cdef readonly double tol              # stop where bound <= (1 + tol) best ..
+    cdef readonly double rounding         # .. but for this share
     cdef readonly Py_ssize_t max_queries  # of one search
     cdef readonly bint exact              # is the answer always a maximiser?
     cdef public int64_t[::1] counts       # (2,) searches, queries

@@ -27,6 +27,7 @@ cdef class SlackSearch:
         self.tol = tol
         self.max_queries = max_queries
         self.exact = False
+        self.rounding = max(problem.precision, ROUNDING)
         self.counts = np.zeros(2, dtype=np.int64)
         self.words = np.zeros(max(problem.max_words, 1), dtype=np.int32)
         self.best_words = np.zeros(max(problem.max_words, 1), dtype=np.int32)
@@ -91,7 +92,7 @@ cdef class SlackSearch:
 
     cdef bint done(self) noexcept nogil:
         return (
-            self.bound <= (1.0 + self.tol + ROUNDING) * self.best
+            self.bound <= (1.0 + self.tol + self.rounding) * self.best
             or self.bound == 0.0
             or self.n_asked >= self.max_queries
         )

@@ -108,3 +108,17 @@ def test_wrong_hierarchies_are_named(hierarchy, message):
     with pytest.raises(ValueError, match=message):
         model.fit(X, Y)
     assert not hasattr(model, "coef_")
+
+
+def test_slack_rescaling():
+    X, Y, full = rows()
+    model = HierarchicalMultilabel(PARENTS, rescaling="slack", lam=0.01, random_state=0).fit(X, Y)
+    assert model.certified_
+    assert (model.predict(X) == full).mean() > 0.9
+    assert (
+        not HierarchicalMultilabel(
+            DAG, rescaling="slack", lam=0.1, tol=0.1, max_iter=5000, random_state=0
+        )
+        .fit(X, Y)
+        .certified_
+    )

@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import make_multilabel_classification
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score, hamming_loss
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
@@ -15,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from sskit import MultilabelPairwise, RegularizationPath
+from sskit import MultilabelPairwise, RegularizationPath, SlackRescaling
 from sskit.estimators._label_sets import default_lam
 
 
@@ -332,9 +333,33 @@ def test_bad_input_is_named_and_changes_nothing(data, params, given, message):
     assert pickle.dumps({k: v for k, v in vars(model).items() if k.endswith("_")}) == before
 
 
-def test_rescaling_by_slack_is_not_there_yet(data):
-    with pytest.raises(NotImplementedError, match="rescaling='slack' is not available"):
-        MultilabelPairwise(rescaling="slack").fit(*data)
+@pytest.mark.parametrize("params", [{"edges": None}, {"edges": "tree"}, {"edges": "full"}])
+def test_slack_rescaling(data, params):
+    X, Y = data
+    model = MultilabelPairwise(0.05, rescaling="slack", random_state=0, **params).fit(X, Y)
+    assert model.certified_
+    assert model.dual_gap_ <= model.tol * Y.shape[1]
+    assert (model.predict(X) == Y).mean() > 0.65
+    other = clone(model).set_params(rescaling=SlackRescaling("angular")).fit(X, Y)
+    assert other.certified_
+    assert other.dual_objective_ <= model.primal_objective_
+    assert model.dual_objective_ <= other.primal_objective_
+    # the same problem in another unit: a loss, and a lam, of a quarter
+    share = clone(model).set_params(loss="hamming", lam=0.05 / 4).fit(X, Y)
+    np.testing.assert_allclose(4 * share.primal_objective_, model.primal_objective_, rtol=0.05)
+
+
+def test_slack_rescaling_of_the_relaxation(data):
+    pytest.importorskip("highspy")
+    X, Y = data
+    model = MultilabelPairwise(0.2, rescaling="slack", inference="lp", max_iter=3, tol=0.0)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X[:20], Y[:20])
+    assert not model.certified_
+    assert 0 <= model.dual_gap_ < Y.shape[1]
+    bisecting = clone(model).set_params(rescaling=SlackRescaling("bisecting"), max_iter=50)
+    with pytest.warns(ConvergenceWarning):
+        assert not bisecting.fit(X[:20], Y[:20]).certified_
 
 
 @pytest.mark.parametrize("inference", ["lp", "exhaustive", "graphcut", "tree"])

@@ -37,8 +37,8 @@ LAM = 0.1
 @pytest.mark.parametrize("solver", sorted(SOLVERS))
 @pytest.mark.parametrize("name", sorted(TOYS))
 def test_solvers_reach_the_optimum(name, solver, search):
-    weights = np.random.default_rng(0).uniform(0.5, 2.0, size=12 if name == "multiclass" else 5)
-    toy = TOYS[name](weights=weights)
+    size = {"multiclass": 12, "multilabel": 6}.get(name, 5)
+    toy = TOYS[name](weights=np.random.default_rng(0).uniform(0.5, 2.0, size=size))
     pairs, problem = slack_pairs(toy.pairs), SlackRescaling(search).wrap(toy.problem)
     _, optimum = solve_primal(pairs, LAM)
     solution = SOLVERS[solver].solve(

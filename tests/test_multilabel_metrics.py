@@ -20,6 +20,7 @@ def test_by_hand():
             "label_loss": 3 / 12,
             "micro_f1": 2 * 2 / (2 * 2 + 2 + 1),
             "macro_f1": (2 / 3 + 0 + 1) / 3,
+            "samples_f1": (2 / 3 + 1 + 0 + 0) / 4,
         }
     )
     assert all(type(value) is float for value in report.values())
@@ -31,6 +32,8 @@ def test_a_label_that_is_nowhere():
     assert multilabel_report(true, pred)["macro_f1"] == pytest.approx((2 / 3 + 1) / 4)
     report = multilabel_report(true, pred, zero_division=1.0)
     assert report["macro_f1"] == pytest.approx((2 / 3 + 2) / 4)
+    # the third sample has no labels and is predicted none
+    assert report["samples_f1"] == pytest.approx((2 / 3 + 1 + 1 + 0) / 4)
 
 
 def test_weights_are_copies():

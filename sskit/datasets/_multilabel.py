@@ -308,8 +308,9 @@ def _csr(archive, name):
     return csr_array(
         (
             archive[f"{name}_data"].astype(np.float64),
-            archive[f"{name}_indices"],
-            archive[f"{name}_indptr"],
+            # of 32 bits, or not all of scikit-learn takes the matrix
+            archive[f"{name}_indices"].astype(np.int32),
+            archive[f"{name}_indptr"].astype(np.int32),
         ),
         shape=tuple(archive[f"{name}_shape"].tolist()),
     )

@@ -8,15 +8,15 @@ import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sskit.estimators._base import Binding, StructuredEstimator, block_weights, check_sample_weight
 from sskit.estimators._callbacks import with_callbacks
-from sskit.utils._indicator import check_indicator
+from sskit.utils._indicator import check_entries, check_sets, target_form
 
 # Times the mean squared norm of a row, over their number; chosen on yeast.
 LAM_FACTOR = 1.0
+LARGEST_SCORE = np.finfo(np.float64).max / 16
 
 
 class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
@@ -70,6 +70,7 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
 
     def _bind(self, X, y, sample_weight):
         """Bind the model to training data; return a `Binding`."""
+        check_entries(y)
         probe = copy.copy(self)
         data, target = validate_data(
             probe, X, y, accept_sparse="csr", dtype=np.float64, order="C", multi_output=True
@@ -90,15 +91,22 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
         if hasattr(probe, "feature_names_in_"):
             shared["feature_names_in_"] = probe.feature_names_in_
         name_weights = partial(name_label_weights, model.layout, shared)
-        lam = self.lam
-        lam = default_lam(data, weight, cost) if lam is None else float(lam)
+        # refuses features that are too large, whatever lam
+        default = default_lam(data, weight, cost)
+        lam = default if self.lam is None else float(self.lam)
         return Binding(problem, model.layout, lam, name_weights, shared["classes_"])
 
     def _scores(self, X):
         """Return the scores of the labels alone, of checked X, shape (n, L)."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
+            # an oracle adds up scores of any of the labels and pairs, and takes differences
+            most = np.abs(scores).sum(axis=1) + np.abs(self._pairs()).sum()
+        wrong = np.flatnonzero(~(most < LARGEST_SCORE))
+        if len(wrong):
+            raise ValueError(f"X[{wrong[0]}] is too large: the scores of its labels overflow")
         return np.ascontiguousarray(scores)
 
     def predict(self, X):
@@ -113,6 +121,11 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
         -------
         y : {ndarray, CSR matrix} of shape (n_samples, n_labels), int, or ndarray (n_samples,)
             Label indicator; sparse if that of `fit` was. Classes if `fit` was given such.
+
+        Raises
+        ------
+        ValueError
+            If X is wrong, or scores of a row overflow; the row is named.
         """
         scores = self._scores(X)
         sets = self._model().best_sets(scores, self._pairs()).astype(int)
@@ -133,6 +146,11 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
         gains : ndarray of shape (n_samples, n_labels), or (n_samples,) for two classes
             Score of the predicted set with the label less that without it. Above 0 for the
             labels that `predict` returns, else at most 0.
+
+        Raises
+        ------
+        ValueError
+            As `predict`.
         """
         scores, model = self._scores(X), self._model()
         sets = model.best_sets(scores, self._pairs())
@@ -152,49 +170,6 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.multi_label = True
         return tags
-
-
-def check_sets(y):
-    """Return sets of labels as bytes, and the classes.
-
-    Parameters
-    ----------
-    y : ndarray or CSR matrix of shape (n, L), or ndarray of shape (n,)
-        Label indicator, or two classes.
-
-    Returns
-    -------
-    sets : ndarray of shape (n, L), uint8
-        0 or 1.
-    classes : ndarray of shape (L,), or (2,) for two classes
-        Numbers of the labels, or the classes.
-
-    Raises
-    ------
-    ValueError
-        If y is neither.
-    """
-    if y.ndim == 2:
-        sets = check_indicator(y)
-        return sets, np.arange(sets.shape[1])
-    check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
-    if len(classes) > 2:
-        raise ValueError(
-            "Only binary classification is supported. The type of the target is "
-            f"{type_of_target(y)}: y must be a label indicator of shape (n_samples, n_labels), "
-            "or have two classes"
-        )
-    if len(classes) < 2:
-        raise ValueError(f"y must have 2 classes, got 1 class: {classes[0]}")
-    return codes.astype(np.uint8)[:, None], classes
-
-
-def target_form(y):
-    """Return the form of y, in which predictions are given: "classes", "sparse" or "dense"."""
-    if y.ndim == 1:
-        return "classes"
-    return "sparse" if sp.issparse(y) else "dense"
 
 
 def name_label_weights(layout, shared, w):
@@ -246,7 +221,10 @@ def label_costs(loss, label_weight, n_labels):
     """
     weight = np.ones(n_labels)
     if label_weight is not None:
-        weight = np.asarray(label_weight)
+        try:
+            weight = np.asarray(label_weight)
+        except ValueError:
+            raise ValueError("label_weight must hold numbers, but has rows of many") from None
         if weight.dtype.kind not in "biuf":
             raise ValueError(f"label_weight must hold numbers, got dtype {weight.dtype}")
         if weight.shape != (n_labels,):

@@ -5,7 +5,7 @@ from sklearn.utils.multiclass import type_of_target
 
 
 def multilabel_report(y_true, y_pred, *, sample_weight=None, zero_division=0.0):
-    """Compute the four figures by which multilabel predictions are usually compared.
+    """Compute the five figures by which multilabel predictions are usually compared.
 
     Parameters
     ----------
@@ -16,7 +16,8 @@ def multilabel_report(y_true, y_pred, *, sample_weight=None, zero_division=0.0):
     sample_weight : array-like of shape (n,) or None, default=None
         Weights of the samples.
     zero_division : float, default=0.0
-        F1 of a label that neither occurs nor is predicted.
+        F1 of a label that neither occurs nor is predicted, and of a sample with no labels, true or
+        predicted.
 
     Returns
     -------
@@ -28,6 +29,7 @@ def multilabel_report(y_true, y_pred, *, sample_weight=None, zero_division=0.0):
         - "label_loss": share of wrong entries (Hamming loss).
         - "micro_f1": F1 of all entries together.
         - "macro_f1": mean over labels of their F1.
+        - "samples_f1": mean over samples of the F1 of their labels, "example-based".
 
     Raises
     ------
@@ -37,6 +39,12 @@ def multilabel_report(y_true, y_pred, *, sample_weight=None, zero_division=0.0):
     See Also
     --------
     sklearn.metrics.accuracy_score : Share of samples whose labels are all right.
+
+    Notes
+    -----
+    "Macro F1" stands for either of the last two in the literature, which differ by far where
+    many labels are rare: a rare label counts as much as any other in ``macro_f1`` and next to
+    nothing in ``samples_f1``.
 
     Examples
     --------
@@ -61,6 +69,7 @@ def multilabel_report(y_true, y_pred, *, sample_weight=None, zero_division=0.0):
         "label_loss": float(hamming_loss(*pair, **weights)),
         "micro_f1": float(f1_score(*pair, average="micro", **f1)),
         "macro_f1": float(f1_score(*pair, average="macro", **f1)),
+        "samples_f1": float(f1_score(*pair, average="samples", **f1)),
     }
 
 

@@ -5,6 +5,7 @@ import os
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.svm import LinearSVC
 
 from sskit.datasets import (
     load_bibtex,
@@ -31,6 +32,20 @@ def test_missing_files_and_parts(load, tmp_path):
 def test_no_such_sample(sample, tmp_path):
     with pytest.raises(ValueError, match=f"sample must be 1, 3, 4 or 5, got {sample!r}"):
         load_rcv1_topics(sample=sample, data_home=tmp_path)
+
+
+def test_sparse_features_fit_liblinear(tmp_path):
+    X = sp.csr_array(np.eye(4, 3))
+    (tmp_path / "bibtex").mkdir()
+    np.savez(
+        tmp_path / "bibtex" / "bibtex.npz",
+        X_train_data=X.data, X_train_indices=X.indices.astype(np.int64),
+        X_train_indptr=X.indptr.astype(np.int64), X_train_shape=X.shape,
+        Y_train=np.eye(4, 2, dtype=np.uint8), label_names=np.array(["a", "b"]),
+    )  # fmt: skip
+    entries = load_bibtex(data_home=tmp_path)
+    LinearSVC().fit(entries.data, entries.target[:, 0])
+    assert (entries.data != X).nnz == 0
 
 
 @needs_files

@@ -308,12 +308,17 @@ BAD = [
         "^bounds leave nothing of the model's own at weight 36",
     ),
     ({}, {"y": np.full((120, 4), 2)}, r"^y\[0, 0\] is 2, expected 0 or 1"),
-    ({}, {"y": np.full((120, 4), np.nan)}, "Input y contains NaN"),
+    ({}, {"y": np.full((120, 4), np.nan)}, r"^y\[0, 0\] is missing \(NaN\)"),
+    ({}, {"y": [[1, 0]] * 119 + [[1]]}, r"^y\[119\] has 1 entries but y\[0\] has 2"),
+    ({}, {"y": [("a", "b")] * 120}, "^y must hold 0 and 1, .*MultiLabelBinarizer"),
+    ({"label_weight": [[1], [1, 2]]}, {}, "^label_weight must hold numbers, but has rows"),
     ({}, {"y": np.ones((119, 4))}, "inconsistent numbers of samples"),
     ({}, {"y": np.arange(120) % 3}, "Only binary classification is supported"),
     ({}, {"y": np.ones(120)}, "^y must have 2 classes, got 1 class"),
     ({}, {"y": np.linspace(0, 1, 120)}, "^Unknown label type: continuous"),
     ({}, {"y": np.zeros((120, 0))}, "y has no labels|0 feature"),
+    ({}, {"X": np.full((120, 8), 1e200)}, "^the features in X are too large"),
+    ({"lam": 1.0}, {"X": np.full((120, 8), 1e200)}, "^the features in X are too large"),
     ({}, {"sample_weight": np.full(120, -1.0)}, r"^sample_weight\[0\] is -1.0"),
 ]  # fmt: skip
 
@@ -355,6 +360,20 @@ def test_slack_rescaling_of_the_relaxation(data):
     bisecting = clone(model).set_params(rescaling=SlackRescaling("bisecting"), max_iter=50)
     with pytest.warns(ConvergenceWarning):
         assert not bisecting.fit(X[:20], Y[:20]).certified_
+
+
+@pytest.mark.parametrize("inference", ["lp", "exhaustive", "graphcut", "tree"])
+def test_scores_that_overflow_are_named(data, inference):
+    X, Y = data
+    edges = "tree" if inference == "tree" else "full"
+    model = MultilabelPairwise(edges=edges, inference=inference, tol=0.5).fit(X, Y)
+    rows = X.copy()
+    rows[7] *= 1e307
+    model.coef_ *= 1e3
+    for method in (model.predict, model.decision_function):
+        with pytest.raises(ValueError, match=r"^X\[7\] is too large: the scores"):
+            method(rows)
+    assert model.predict(1e-10 * rows).shape == Y.shape
 
 
 def test_exhaustive_inference_has_a_limit():

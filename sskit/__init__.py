@@ -1,6 +1,7 @@
 """Structured support vector machines in the manner of scikit-learn."""
 
 from sskit.estimators import (
+    PartsModel,
     RegularizationPath,
     SegmentationModel,
     SequenceTagger,
@@ -11,6 +12,7 @@ from sskit.models import StructuredModel
 __version__ = "0.1.0"
 
 __all__ = [
+    "PartsModel",
     "RegularizationPath",
     "SegmentationModel",
     "SequenceTagger",

@@ -9,11 +9,13 @@ from sskit.datasets._loaders import (
 )
 from sskit.datasets._makers import make_chains, make_digit_strings, make_multiclass
 from sskit.datasets._photos import load_msrc, load_weizmann_horses
+from sskit.datasets._poses import load_lsp, make_poses, make_score_maps
 from sskit.datasets._views import make_segmentation_images
 
 __all__ = [
     "get_data_home",
     "load_conll2000",
+    "load_lsp",
     "load_msrc",
     "load_ocr_letters",
     "load_usps",
@@ -22,5 +24,7 @@ __all__ = [
     "make_chains",
     "make_digit_strings",
     "make_multiclass",
+    "make_poses",
+    "make_score_maps",
     "make_segmentation_images",
 ]

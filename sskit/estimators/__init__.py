@@ -1,8 +1,15 @@
 """Estimators: what users fit."""
 
 from sskit.estimators.classifier import StructSVMClassifier
+from sskit.estimators.parts import PartsModel
 from sskit.estimators.path import RegularizationPath
 from sskit.estimators.segmentation import SegmentationModel
 from sskit.estimators.tagger import SequenceTagger
 
-__all__ = ["RegularizationPath", "SegmentationModel", "SequenceTagger", "StructSVMClassifier"]
+__all__ = [
+    "PartsModel",
+    "RegularizationPath",
+    "SegmentationModel",
+    "SequenceTagger",
+    "StructSVMClassifier",
+]

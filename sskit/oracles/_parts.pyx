@@ -49,24 +49,34 @@ cdef class PartsMaxSum:
         cdef int32_t* choice = &self.choice[k, 0]
         cdef int32_t* kind = &self.kind[k, 0]
         cdef const double* best = &self.best[0]
+        cdef const int32_t* place = &self.place[0]
         cdef Py_ssize_t t, q, n_cells = p.height * p.width
         cdef Spring vertical, horizontal
         cdef double bias
+        cdef int32_t t32
         for t in range(self.types_of[k]):
             vertical = p.springs[2 * (k * self.n_types + t)]
             horizontal = p.springs[2 * (k * self.n_types + t) + 1]
             bias = p.bias[k * self.n_types + t]
             if not out:
                 vertical, horizontal = reversed_spring(&vertical), reversed_spring(&horizontal)
+            if t == 0:
+                self.transform.grid(
+                    belief, p.height, p.width, &vertical, &horizontal, message, choice
+                )
+                for q in range(n_cells):
+                    message[q] += bias
+                    kind[q] = 0
+                continue
             self.transform.grid(
                 belief, p.height, p.width, &vertical, &horizontal, &self.best[0], &self.place[0]
             )
+            t32 = <int32_t>t
+            # arithmetic instead of a branch that nobody can predict
             for q in range(n_cells):
-                if t == 0 or best[q] + bias > message[q]:
-                    message[q] = best[q] + bias
-                    if out:
-                        choice[q] = self.place[q]
-                        kind[q] = <int32_t>t
+                choice[q] = place[q] if best[q] + bias > message[q] else choice[q]
+                kind[q] = t32 if best[q] + bias > message[q] else kind[q]
+                message[q] = max(message[q], best[q] + bias)
 
     cdef void collect(self, const PartPotentials* p) noexcept nogil:
         cdef Py_ssize_t place, k, q, n_cells = p.height * p.width

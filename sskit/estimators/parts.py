@@ -13,10 +13,11 @@ from sskit.estimators._base import (
     StructuredEstimator,
     block_weights,
     check_sample_weight,
+    default_lam,
 )
 from sskit.estimators._callbacks import with_callbacks
 from sskit.estimators._posing import PoserMixin, name_parts_weights
-from sskit.models._parts_data import default_lam, pose_scales, spring_means, spring_unit
+from sskit.models._parts_data import pose_scales, spring_means, spring_unit
 from sskit.models.parts import PoseModel
 from sskit.oracles._trees import check_parents
 from sskit.utils.score_maps import check_positions, check_score_maps
@@ -41,8 +42,8 @@ class PartsModel(PoserMixin, StructuredEstimator):
     parents : array-like of int of shape (n_parts,)
         The parent of each part, -1 for a root. There may be several trees.
     lam : float, default=None
-        Regularisation strength, positive. None means S^2 / (10 n), where S^2 is the variance of
-        the scores in the maps and n the number of samples (the sum of the sample weights).
+        Regularisation strength, positive. None means 1 / n, with n the number of samples (the
+        sum of the sample weights), which suits scores of the size of one.
     rescaling : {"margin"}, default="margin"
         Surrogate of the loss: margin rescaling.
     solver : {"auto", "bcfw", "mpbcfw", "fw"} or solver object, default="auto"
@@ -102,7 +103,8 @@ class PartsModel(PoserMixin, StructuredEstimator):
     means_ : ndarray of shape (n_parts, n_types, 2)
         Where the springs rest, x and y, in cells; NaN for roots and for types that do not exist.
     unit_ : float
-        Unit of the displacements in cells: their root mean square in training, at least one.
+        Unit of the displacements in cells: thrice their root mean square in training, at
+        least one.
     parents_ : ndarray of shape (n_parts,), int32
         The parent of each part.
     lam_ : float
@@ -263,7 +265,7 @@ class PartsModel(PoserMixin, StructuredEstimator):
         scale = pose_scales(places, torso)
         blocks = block_weights(len(maps), weight)
         problem = model.bind(maps, places, scale, self.loss, self.radius, blocks)
-        lam = default_lam(maps, weight) if self.lam is None else float(self.lam)
+        lam = default_lam(len(maps), weight) if self.lam is None else float(self.lam)
         return Binding(problem, model.layout, lam, partial(name_parts_weights, model))
 
     def _checked_torso(self, n_parts):

@@ -40,7 +40,10 @@ def spring_means(places, parents, n_types, weight, random_state):
 
 
 def spring_unit(places, parents, means, weight):
-    """Return the root mean squared displacement of the parts from where their springs rest.
+    """Return thrice the root mean squared displacement from where springs rest, along an axis.
+
+    Measured in this unit nearly all true displacements are between -1 and 1, and those of parts
+    at wrong places not so large that their squares outweigh all other features.
 
     Parameters
     ----------
@@ -56,7 +59,7 @@ def spring_unit(places, parents, means, weight):
     Returns
     -------
     unit : float
-        In cells, along one axis; at least one.
+        In cells; at least one.
     """
     hung = np.flatnonzero(parents >= 0)
     if not hung.size:
@@ -64,7 +67,7 @@ def spring_unit(places, parents, means, weight):
     moved = places[:, hung] - places[:, parents[hung]]
     distance = ((moved[:, :, None] - means[hung]) ** 2).sum(axis=-1)
     square = np.average(np.nanmin(distance, axis=2).mean(axis=1), weights=weight)
-    return max(1.0, float(np.sqrt(square / 2)))
+    return max(1.0, 3.0 * float(np.sqrt(square / 2)))
 
 
 def pose_scales(places, torso):
@@ -87,32 +90,3 @@ def pose_scales(places, torso):
     else:
         scale = np.linalg.norm(places[:, torso[0]] - places[:, torso[1]], axis=1)
     return np.maximum(scale.astype(np.float64), 1.0)
-
-
-def default_lam(maps, weight):
-    """Return S^2 / (10 n), with S^2 the variance of the scores, each map counting the same.
-
-    Parameters
-    ----------
-    maps : list of n ndarrays of shape (n_parts, H_i, W_i)
-        Score maps.
-    weight : ndarray of shape (n,) or None
-        Sample weights; their sum takes the place of n.
-
-    Returns
-    -------
-    lam : float
-        As if S^2 were one if all scores of each map are equal.
-
-    Raises
-    ------
-    ValueError
-        If squares of the scores overflow.
-    """
-    weight = np.ones(len(maps)) if weight is None else weight
-    with np.errstate(over="ignore", invalid="ignore"):
-        variance = [x.var(axis=(1, 2), dtype=np.float64).mean() for x in maps]
-        mean = np.average(variance, weights=weight)
-    if not np.isfinite(mean):
-        raise ValueError("the scores in X are too large: their squares overflow")
-    return float(mean or 1.0) / 10.0 / float(weight.sum())

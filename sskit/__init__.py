@@ -6,6 +6,7 @@ from sskit.estimators import (
     SegmentationModel,
     SequenceTagger,
     StructSVMClassifier,
+    TreeTagger,
 )
 from sskit.models import StructuredModel
 
@@ -18,5 +19,6 @@ __all__ = [
     "SequenceTagger",
     "StructSVMClassifier",
     "StructuredModel",
+    "TreeTagger",
     "__version__",
 ]

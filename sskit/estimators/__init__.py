@@ -5,6 +5,7 @@ from sskit.estimators.parts import PartsModel
 from sskit.estimators.path import RegularizationPath
 from sskit.estimators.segmentation import SegmentationModel
 from sskit.estimators.tagger import SequenceTagger
+from sskit.estimators.trees import TreeTagger
 
 __all__ = [
     "PartsModel",
@@ -12,4 +13,5 @@ __all__ = [
     "SegmentationModel",
     "SequenceTagger",
     "StructSVMClassifier",
+    "TreeTagger",
 ]

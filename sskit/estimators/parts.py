@@ -19,7 +19,7 @@ from sskit.estimators._callbacks import with_callbacks
 from sskit.estimators._posing import PoserMixin, name_parts_weights
 from sskit.models._parts_data import pose_scales, spring_means, spring_unit
 from sskit.models.parts import PoseModel
-from sskit.oracles._trees import check_parents
+from sskit.utils._trees import check_parents
 from sskit.utils.score_maps import check_positions, check_score_maps
 
 

@@ -14,6 +14,7 @@ except in cuts, which need finite ones.
 - :func:`expansion`: a good labelling of a graph with any number of states, by many cuts.
 - :func:`tree_max_sum`: the best labelling of a tree.
 - :func:`tree_max_marginals`: for each of its nodes and states the best score with that state.
+- :func:`tree_top_k`: the k best labellings of a tree.
 - :func:`closure`: the best set of labels of a hierarchy.
 - :func:`exhaustive`: the best labellings of any small graph, by trying them all.
 - :func:`distance_transform`: the best place for a part on a spring, for every anchor.
@@ -30,6 +31,7 @@ from sskit.oracles._k_best import viterbi_top_k
 from sskit.oracles._max_marginals import max_marginals
 from sskit.oracles._parts import parts_max_marginals, parts_max_sum
 from sskit.oracles._tree import tree_max_marginals, tree_max_sum
+from sskit.oracles._tree_k_best import tree_top_k
 from sskit.oracles._viterbi import viterbi
 
 __all__ = [
@@ -44,6 +46,7 @@ __all__ = [
     "parts_max_sum",
     "tree_max_marginals",
     "tree_max_sum",
+    "tree_top_k",
     "viterbi",
     "viterbi_top_k",
 ]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit.oracles._trees import check_parents, parents_first
+from sskit.utils._trees import check_parents, parents_first
 
 from libc.math cimport INFINITY
 from libc.string cimport memcpy

@@ -5,7 +5,7 @@ import pytest
 from helpers.trees import enumerate_parts, random_parents, spring_costs
 
 from sskit.oracles import parts_max_marginals, parts_max_sum
-from sskit.oracles._trees import check_parents, parents_first
+from sskit.utils._trees import check_parents, parents_first
 
 
 def random_instance(rng, most=3000):

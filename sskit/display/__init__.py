@@ -1,6 +1,7 @@
 """Displays: what a fit or a prediction looks like, computed once and drawn with matplotlib."""
 
+from sskit.display._pose import PoseDisplay
 from sskit.display._regularization_path import RegularizationPathDisplay
 from sskit.display._segmentation import SegmentationDisplay
 
-__all__ = ["RegularizationPathDisplay", "SegmentationDisplay"]
+__all__ = ["PoseDisplay", "RegularizationPathDisplay", "SegmentationDisplay"]

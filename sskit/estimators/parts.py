@@ -58,10 +58,12 @@ class PartsModel(PoserMixin, StructuredEstimator):
         the oracle. As the oracle is costly "auto" does.
     loss : {"squared", "distance"}, default="squared"
         Task loss of a sample, the mean over its parts of: the squared distance from the true
-        position in units of `radius` torsos, at most one; or the distance in torsos.
+        position in units of `cutoff` torsos, at most one; or the distance in torsos.
+    cutoff : float, default=1.0
+        Distance in torsos from which on the loss "squared" is one. Where maps are not exact to
+        much less than that, no weights avoid most of the loss, and little is learnt.
     radius : float, default=0.2
-        Distance in torsos up to which a part counts as detected in `score`, and from which on
-        the loss "squared" is one.
+        Distance in torsos up to which a part counts as detected in `score`.
     torso : tuple of two int, default=None
         The two parts whose true distance is the unit "torso" of a sample. None takes the longer
         side of the box around all parts. It is at least one cell.
@@ -166,6 +168,7 @@ class PartsModel(PoserMixin, StructuredEstimator):
         **StructuredEstimator._parameter_constraints,
         "parents": ["array-like"],
         "loss": [StrOptions({"squared", "distance"})],
+        "cutoff": [Interval(numbers.Real, 0, None, closed="neither")],
         "radius": [Interval(numbers.Real, 0, None, closed="neither")],
         "torso": [tuple, list, None],
         "n_types": [Interval(numbers.Integral, 1, None, closed="left")],
@@ -190,6 +193,7 @@ class PartsModel(PoserMixin, StructuredEstimator):
         sampling="auto",
         cache="auto",
         loss="squared",
+        cutoff=1.0,
         radius=0.2,
         torso=None,
         n_types=4,
@@ -211,6 +215,7 @@ class PartsModel(PoserMixin, StructuredEstimator):
         self.sampling = sampling
         self.cache = cache
         self.loss = loss
+        self.cutoff = cutoff
         self.radius = radius
         self.torso = torso
         self.n_types = n_types
@@ -264,7 +269,7 @@ class PartsModel(PoserMixin, StructuredEstimator):
         model = PoseModel(parents, means, unit, self.min_square)
         scale = pose_scales(places, torso)
         blocks = block_weights(len(maps), weight)
-        problem = model.bind(maps, places, scale, self.loss, self.radius, blocks)
+        problem = model.bind(maps, places, scale, self.loss, self.cutoff, blocks)
         lam = default_lam(len(maps), weight) if self.lam is None else float(self.lam)
         return Binding(problem, model.layout, lam, partial(name_parts_weights, model))
 

@@ -11,9 +11,9 @@ cdef class PartLoss:
 
 
 cdef class TruncatedSquare(PartLoss):
-    """Squared distance in units of `radius` scales, at most one."""
+    """Squared distance in units of `cutoff` scales, at most one."""
 
-    cdef readonly double radius
+    cdef readonly double cutoff
 
 
 cdef class Distance(PartLoss):

@@ -26,25 +26,25 @@ cdef class TruncatedSquare(PartLoss):
 
     Parameters
     ----------
-    radius : float
+    cutoff : float
         Distance, in scales, from which on the loss is one.
     """
 
-    def __init__(self, double radius):
-        self.radius = radius
+    def __init__(self, double cutoff):
+        self.cutoff = cutoff
 
     cdef double of_part(self, double sqdistance, double scale) noexcept nogil:
-        return min(1.0, sqdistance / (self.radius * self.radius * scale * scale))
+        return min(1.0, sqdistance / (self.cutoff * self.cutoff * scale * scale))
 
     cdef void add(
         self, double* node, Py_ssize_t height, Py_ssize_t width, Py_ssize_t row,
         Py_ssize_t column, double scale, double weight
     ) noexcept nogil:
-        cdef double reach = self.radius * scale
+        cdef double reach = self.cutoff * scale
         cdef Py_ssize_t y, x, inside = <Py_ssize_t>min(reach, <double>(height + width))
         for x in range(height * width):
             node[x] += weight
-        # within the radius a little less
+        # within the cutoff a little less
         for y in range(max(0, row - inside), min(height, row + inside + 1)):
             for x in range(max(0, column - inside), min(width, column + inside + 1)):
                 node[y * width + x] += weight * (

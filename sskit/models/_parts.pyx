@@ -214,7 +214,7 @@ cdef class PartsProblem(Problem):
 
     def fingerprint(self):
         """Return by what the same score maps, positions and losses are known again."""
-        loss = type(self.loss).__name__, getattr(self.loss, "radius", None)
+        loss = type(self.loss).__name__, getattr(self.loss, "cutoff", None)
         return Fingerprint(
             {
                 "the model": "parts",

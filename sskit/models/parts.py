@@ -64,7 +64,7 @@ class PoseModel:
         types[:, self.parents < 0] = 0
         return types
 
-    def bind(self, maps, places, scale, loss, radius, block_weight):
+    def bind(self, maps, places, scale, loss, cutoff, block_weight):
         """Bind the model to training data.
 
         Parameters
@@ -77,7 +77,7 @@ class PoseModel:
             Unit of the distances of the loss, in cells.
         loss : {"squared", "distance"}
             Loss of a part; that of a labelling is their mean.
-        radius : float
+        cutoff : float
             Distance in scales from which on the loss "squared" is one.
         block_weight : ndarray of shape (n,)
             Weights of the samples, summing to one.
@@ -90,7 +90,7 @@ class PoseModel:
         widths = np.array([x.shape[2] for x in maps])
         cells = places[..., 1] * widths[:, None] + places[..., 0]
         truths = np.concatenate([cells, self.types(places)], axis=1).astype(np.int32)
-        loss = TruncatedSquare(radius) if loss == "squared" else Distance()
+        loss = TruncatedSquare(cutoff) if loss == "squared" else Distance()
         return self._problem(maps, truths, scale, loss, block_weight)
 
     def decoder(self, maps, w, n_jobs=None):

@@ -134,7 +134,7 @@ def test_given_means_are_kept():
 
 @pytest.mark.parametrize("loss", ["squared", "distance"])
 def test_the_unit_of_the_objective(loss):
-    model = PartsModel(PARENTS, 1e6, loss=loss, min_square=1e-6, **OPTIONS).fit(X, Y)
+    model = PartsModel(PARENTS, 1e6, loss=loss, cutoff=0.2, min_square=1e-6, **OPTIONS).fit(X, Y)
     # with all weights nearly zero the objective is the mean of the largest losses
     truth = np.array(Y)
     scale = np.ptp(truth, axis=1).max(axis=1)
@@ -228,6 +228,7 @@ def test_not_fitted():
         ({"parents": []}, "parents must be integers"),
         ({"parents": [1, -1]}, r"X\[0\] must have shape \(2, H, W\)"),
         ({"radius": 0}, "'radius'"),
+        ({"cutoff": -1.0}, "'cutoff'"),
         ({"min_square": 0.0}, "'min_square'"),
         ({"n_types": 0}, "'n_types'"),
         ({"loss": "hamming"}, "'loss'"),

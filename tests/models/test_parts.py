@@ -41,12 +41,12 @@ def feature(scores, places, types, model):
     return np.concatenate([block.ravel() for block in blocks.values()])
 
 
-def loss_of(places, truth, scale, loss, radius):
+def loss_of(places, truth, scale, loss, cutoff):
     distance = np.linalg.norm(np.subtract(places, truth), axis=1) / scale
-    return np.mean(distance if loss == "distance" else np.minimum(1, (distance / radius) ** 2))
+    return np.mean(distance if loss == "distance" else np.minimum(1, (distance / cutoff) ** 2))
 
 
-def enumerate_poses(maps, places, scale, model, c, loss="squared", radius=0.4):
+def enumerate_poses(maps, places, scale, model, c, loss="squared", cutoff=0.4):
     """All places and types."""
     psi, losses, labels = [], [], []
     types = model.types(places)
@@ -62,16 +62,16 @@ def enumerate_poses(maps, places, scale, model, c, loss="squared", radius=0.4):
             for kind in itertools.product(*kinds)
         ]
         psi.append(np.array([right - feature(scores, *y, model) for y in found]))
-        losses.append(np.array([loss_of(y[0], places[i], scale[i], loss, radius) for y in found]))
+        losses.append(np.array([loss_of(y[0], places[i], scale[i], loss, cutoff) for y in found]))
         labels.append([np.concatenate([y[0].ravel(), y[1]]) for y in found])
     return Enumerated(psi, losses, labels, c)
 
 
-def bound(maps, places, parents, means, loss="squared", radius=0.4, unit=1.5, weights=None):
+def bound(maps, places, parents, means, loss="squared", cutoff=0.4, unit=1.5, weights=None):
     model = PoseModel(parents.astype(np.int32), means, unit)
     scale = pose_scales(places, None)
     c = block_weights(len(maps), weights)
-    return model, model.bind(maps, places, scale, loss, radius, c), scale, c
+    return model, model.bind(maps, places, scale, loss, cutoff, c), scale, c
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -223,5 +223,5 @@ def test_fingerprints_tell_data_apart():
     assert "y[1] changed" in difference(places=np.stack([places[0], places[1] * 0, places[2]]))
     assert "means" in difference(means=means + 1)
     assert "loss" in difference(loss="distance")
-    assert "loss" in difference(radius=0.3)
+    assert "loss" in difference(cutoff=0.3)
     assert "unit" in difference(unit=2.5)

@@ -3,10 +3,12 @@
 from sskit.estimators import (
     HierarchicalMultilabel,
     MultilabelPairwise,
+    PartsModel,
     RegularizationPath,
     SegmentationModel,
     SequenceTagger,
     StructSVMClassifier,
+    TreeTagger,
 )
 from sskit.models import SlackRescaling, StructuredModel
 
@@ -15,11 +17,13 @@ __version__ = "0.1.0"
 __all__ = [
     "HierarchicalMultilabel",
     "MultilabelPairwise",
+    "PartsModel",
     "RegularizationPath",
     "SegmentationModel",
     "SequenceTagger",
     "SlackRescaling",
     "StructSVMClassifier",
     "StructuredModel",
+    "TreeTagger",
     "__version__",
 ]

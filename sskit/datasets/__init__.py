@@ -17,6 +17,7 @@ from sskit.datasets._multilabel import (
     load_yeast,
 )
 from sskit.datasets._photos import load_msrc, load_weizmann_horses
+from sskit.datasets._poses import load_lsp, make_poses, make_score_maps
 from sskit.datasets._views import make_segmentation_images
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "load_eisen_fun",
     "load_enron",
     "load_imclef07a",
+    "load_lsp",
     "load_msrc",
     "load_ocr_letters",
     "load_rcv1_topics",
@@ -36,5 +38,7 @@ __all__ = [
     "make_chains",
     "make_digit_strings",
     "make_multiclass",
+    "make_poses",
+    "make_score_maps",
     "make_segmentation_images",
 ]

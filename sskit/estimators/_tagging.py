@@ -9,7 +9,7 @@ from sskit.utils.ragged import split, stack_labels
 
 
 class TaggerMixin:
-    """Prediction and scoring of estimators that label every token of a sequence.
+    """Prediction and scoring of estimators that label every token of a sequence, or of a tree.
 
     The estimator has ``_decoder(X)``, which checks X and returns an object with the methods
     ``best()``, ``top_k(k)`` and ``max_marginals()``, and where the sequences begin.
@@ -20,8 +20,8 @@ class TaggerMixin:
 
         Parameters
         ----------
-        X : list of n_samples matrices (T_i, n_features), or array (n_samples, T, n_features)
-            Features of the tokens, dense or sparse; also a RaggedArray.
+        X : list of n_samples sequences or trees
+            As in `fit`.
 
         Returns
         -------
@@ -36,8 +36,8 @@ class TaggerMixin:
 
         Parameters
         ----------
-        X : list of n_samples matrices (T_i, n_features), or array (n_samples, T, n_features)
-            Features of the tokens.
+        X : list of n_samples sequences or trees
+            As in `fit`.
         k : int
             Number of labellings; fewer are returned where fewer exist.
         return_scores : bool, default=False
@@ -63,8 +63,8 @@ class TaggerMixin:
 
         Parameters
         ----------
-        X : list of n_samples matrices (T_i, n_features), or array (n_samples, T, n_features)
-            Features of the tokens.
+        X : list of n_samples sequences or trees
+            As in `fit`.
 
         Returns
         -------
@@ -80,8 +80,8 @@ class TaggerMixin:
 
         Parameters
         ----------
-        X : list of n_samples matrices (T_i, n_features), or array (n_samples, T, n_features)
-            Features of the tokens.
+        X : list of n_samples sequences or trees
+            As in `fit`.
         y : list of n_samples sequences (T_i,)
             True labels.
         sample_weight : array-like of shape (n_samples,), default=None

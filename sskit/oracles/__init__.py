@@ -16,31 +16,42 @@ except in cuts, which need finite ones.
 - :func:`tree_max_sum`: the best labelling of a tree.
 - :func:`tree_max_marginals`: for each of its nodes and states the best score with that state.
 - :func:`lp_relaxation`: the best fractional set of labels with scores of pairs.
+- :func:`tree_top_k`: the k best labellings of a tree.
 - :func:`closure`: the best set of labels of a hierarchy.
 - :func:`exhaustive`: the best labellings of any small graph, by trying them all.
+- :func:`distance_transform`: the best place for a part on a spring, for every anchor.
+- :func:`parts_max_sum`: the best places of parts on a tree of springs.
+- :func:`parts_max_marginals`: for each part and place the best score with that part there.
 """
 
 from sskit.oracles._closure import closure
+from sskit.oracles._distance_transform import distance_transform
 from sskit.oracles._exhaustive import exhaustive
 from sskit.oracles._expansion import expansion
 from sskit.oracles._graphcut import graphcut, graphcut_max_marginals
 from sskit.oracles._k_best import viterbi_top_k
 from sskit.oracles._loss_indexed import viterbi_by_loss
 from sskit.oracles._max_marginals import max_marginals
+from sskit.oracles._parts import parts_max_marginals, parts_max_sum
 from sskit.oracles._relaxation import lp_relaxation
 from sskit.oracles._tree import tree_max_marginals, tree_max_sum
+from sskit.oracles._tree_k_best import tree_top_k
 from sskit.oracles._viterbi import viterbi
 
 __all__ = [
     "closure",
+    "distance_transform",
     "exhaustive",
     "expansion",
     "graphcut",
     "graphcut_max_marginals",
     "lp_relaxation",
     "max_marginals",
+    "parts_max_marginals",
+    "parts_max_sum",
     "tree_max_marginals",
     "tree_max_sum",
+    "tree_top_k",
     "viterbi",
     "viterbi_by_loss",
     "viterbi_top_k",

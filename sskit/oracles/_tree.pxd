@@ -31,3 +31,9 @@ cdef class TreeMaxSum(GraphOracle):
     # out (n_nodes, n_states)
     cdef int marginals(self, const Potentials* p, double[:, ::1] out) except -1
     cdef void descend(self, const Potentials* p) noexcept nogil
+
+
+# the score of an edge with this state at one of its nodes, the other at the other
+cdef double edge_score(
+    const Potentials* p, Py_ssize_t e, int32_t node, int32_t state, int32_t other
+) noexcept nogil

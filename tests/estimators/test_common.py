@@ -21,10 +21,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sskit import (
     HierarchicalMultilabel,
     MultilabelPairwise,
+    PartsModel,
     SequenceTagger,
     StructSVMClassifier,
+    TreeTagger,
 )
-from sskit.datasets import make_chains
+from sskit.datasets import make_chains, make_score_maps
 from sskit.metrics import sequence_accuracy_scorer, token_accuracy_scorer
 from sskit.preprocessing import TokenTransformer
 from sskit.solvers import BCFW
@@ -261,6 +263,23 @@ def label_sets():
     return 2.0 * np.eye(4)[kind] + 0.3 * rng.normal(size=(60, 4)), sets[kind]
 
 
+@pytest.fixture(scope="module")
+def trees(chains):
+    """The chains, with their first token as the parent of all others."""
+    X, y = chains
+    return [(x, np.repeat([-1, 0], [1, len(x) - 1])) for x in X], y
+
+
+@pytest.fixture(scope="module")
+def parts():
+    """Two parts of which the second stands right of the first, on maps with little clutter."""
+    rng = np.random.default_rng(0)
+    first = rng.integers([0, 0], [5, 8], size=(36, 2))
+    y = list(np.stack([first, first + [3, 0] + rng.integers(-1, 2, size=(36, 2))], axis=1))
+    y = [np.clip(places, 0, 8) for places in y]
+    return make_score_maps(y, (9, 9), jitter=0.0, misses=0.0, clutter=1.0, random_state=0), y
+
+
 TAGGER = SequenceTagger(tol=0.05, random_state=0)
 CLASSIFIER = StructSVMClassifier(tol=0.05, random_state=0)
 MULTILABEL = MultilabelPairwise(tol=0.02, random_state=0)
@@ -274,6 +293,13 @@ CASES = pytest.mark.parametrize(
         ),
         pytest.param(MULTILABEL, "label_sets", FOLDS, id="MultilabelPairwise"),
         pytest.param(HIERARCHICAL, "label_sets", FOLDS, id="HierarchicalMultilabel"),
+        pytest.param(TreeTagger(tol=0.05, random_state=0), "trees", FOLDS, id="TreeTagger"),
+        pytest.param(
+            PartsModel([-1, 0], n_types=1, radius=0.5, tol=0.05, random_state=0),
+            "parts",
+            FOLDS,
+            id="PartsModel",
+        ),
     ],
 )
 GRID = {"lam": [0.01, 0.1, 1.0]}
@@ -309,7 +335,7 @@ def test_cross_validation(model, data, folds, request):
     scores = cross_validate(model, X, y, cv=folds, return_estimator=True, return_train_score=True)
     predicted = cross_val_predict(model, X, y, cv=folds)
     assert len(predicted) == len(y)
-    for fold, (_, test) in enumerate(folds.split(X, np.zeros(len(X)) if data == "chains" else y)):
+    for fold, (_, test) in enumerate(folds.split(X, y if data == "iris" else np.zeros(len(X)))):
         fitted = scores["estimator"][fold]
         X_test, y_test = [X[i] for i in test], [y[i] for i in test]
         assert scores["test_score"][fold] == fitted.score(X_test, y_test)
@@ -351,7 +377,7 @@ def test_metadata_routing(model, data, folds, request):
     X, y = request.getfixturevalue(data)
     weight = np.random.default_rng(0).uniform(0.1, 3, size=len(X))
     expected = []
-    for train, test in folds.split(X, np.zeros(len(X)) if data == "chains" else y):
+    for train, test in folds.split(X, y if data == "iris" else np.zeros(len(X))):
         fitted = clone(model).fit(
             [X[i] for i in train], [y[i] for i in train], sample_weight=weight[train]
         )

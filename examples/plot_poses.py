@@ -1,0 +1,62 @@
+"""
+Parts on springs: finding poses
+===============================
+
+A detector has looked for each joint of a body by itself. It misses some, takes left for right, and sees
+joints in the clutter. A model that knows how joints hang together finds them from one another.
+"""
+
+# %%
+# Stick figures, with maps of scores for each of 14 joints. The map of one joint:
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from sskit import PartsModel
+from sskit.datasets import make_poses
+from sskit.display import PoseDisplay
+
+poses = make_poses(120, random_state=0)
+X_train, X_test = poses.data[:80], poses.data[80:]
+y_train, y_test = poses.target[:80], poses.target[80:]
+
+wrist = poses.joint_names.index("left wrist")
+figure, ax = plt.subplots(figsize=(3, 3), layout="constrained")
+ax.imshow(X_test[0][wrist], cmap="gray")
+ax.scatter(*y_test[0][wrist], facecolors="none", edgecolors="tab:red", s=120, label="left wrist")
+_ = ax.legend()
+
+# %%
+# The model learns how much to trust each map and how stiff each spring is. The best of all poses is
+# found exactly, by distance transforms, so that the fit ends with a certificate.
+
+model = PartsModel(poses.parents, n_types=2, torso=poses.torso, tol=0.05, random_state=0)
+model.fit(X_train, y_train)
+print(f"certified: {model.certified_}, {model.n_oracle_calls_} oracle calls")
+print(f"joints within a fifth of a torso: {model.score(X_test, y_test):.0%}")
+
+# %%
+# Against the highest score of each map:
+
+highest = [
+    np.column_stack(np.unravel_index(x.reshape(len(x), -1).argmax(axis=1), x.shape[1:]))[:, ::-1]
+    for x in X_test
+]
+_ = PoseDisplay.from_predictions(
+    y_test[:3],
+    {"highest scores": highest[:3], "parts on springs": model.predict(X_test[:3])},
+    poses.parents,
+    images=[x.max(axis=0) for x in X_test[:3]],
+)
+
+# %%
+# Max-marginals say where a joint may be, given all maps. The left wrist again:
+
+figure, axes = plt.subplots(1, 2, figsize=(6, 3), layout="constrained")
+axes[0].imshow(X_test[0][wrist], cmap="gray")
+axes[0].set_title("score map")
+axes[1].imshow(model.decision_function(X_test[:1])[0][wrist], cmap="gray")
+axes[1].set_title("max-marginals")
+for ax in axes:
+    ax.scatter(*y_test[0][wrist], facecolors="none", edgecolors="tab:red", s=120)
+plt.show()

@@ -1,0 +1,280 @@
+"""Poses: joints of people, and score maps that are made of them."""
+
+import numpy as np
+from sklearn.utils import Bunch, check_random_state
+
+from sskit.datasets._checks import check_counts, check_not_negative
+from sskit.datasets._home import check_subset, find_file
+
+_LSP = "S. Johnson, M. Everingham: Clustered Pose and Nonlinear Appearance Models, BMVC 2010"
+
+# Joint, parent, and the limb between them in a standing person: length in torsos, direction in
+# degrees (0 to the right, 90 down) and how much that varies. The order is that of the
+# Leeds Sports Poses, which call sides as the person does.
+_BODY = [
+    ("right ankle", "right knee", 0.7, 92, 25),
+    ("right knee", "right hip", 0.7, 95, 25),
+    ("right hip", "right shoulder", 0.9, 82, 8),
+    ("left hip", "left shoulder", 0.9, 98, 8),
+    ("left knee", "left hip", 0.7, 85, 25),
+    ("left ankle", "left knee", 0.7, 88, 25),
+    ("right wrist", "right elbow", 0.45, 95, 60),
+    ("right elbow", "right shoulder", 0.5, 105, 45),
+    ("right shoulder", "neck", 0.3, 160, 10),
+    ("left shoulder", "neck", 0.3, 20, 10),
+    ("left elbow", "left shoulder", 0.5, 75, 45),
+    ("left wrist", "left elbow", 0.45, 85, 60),
+    ("neck", None, 0.0, 0, 0),
+    ("head top", "neck", 0.5, 270, 12),
+]
+_JOINTS = [joint for joint, *_ in _BODY]
+_PARENTS = np.array([-1 if up is None else _JOINTS.index(up) for _, up, *_ in _BODY])
+_OTHER_SIDE = {"right": "left", "left": "right"}
+_MIRRORS = np.array(
+    [
+        _JOINTS.index(" ".join(_OTHER_SIDE.get(word, word) for word in joint.split()))
+        for joint in _JOINTS
+    ]
+)
+_TORSO = (_JOINTS.index("left shoulder"), _JOINTS.index("right hip"))
+
+
+def make_score_maps(
+    y,
+    shape=(48, 48),
+    *,
+    mirrors=None,
+    blur=1.5,
+    jitter=1.0,
+    misses=0.1,
+    confusion=0.5,
+    clutter=3.0,
+    noise=0.1,
+    random_state=None,
+):
+    """Make score maps of the parts of poses, as a detector that is often wrong gives them.
+
+    The map of a part is a sum of round bumps of standard deviation `blur`, and noise. The bump of
+    the part itself has a height that is uniform between 0.5 and 1, or, if the part is missed,
+    between 0 and 0.3, and stands `jitter` cells beside its place. There may be one where the same
+    part of the other side of the body is, and there are some anywhere, all of heights uniform
+    between 0 and 1.
+
+    Parameters
+    ----------
+    y : sequence of n_samples arrays (n_parts, 2), or array of three dimensions
+        x and y of the parts, in cells.
+    shape : tuple (height, width), default=(48, 48)
+        Size of the maps.
+    mirrors : array-like of int of shape (n_parts,), default=None
+        The part for which each part may be mistaken; the part itself if there is none. None
+        means that there are none.
+    blur : float, default=1.5
+        Standard deviation of the bumps, in cells, positive.
+    jitter : float, default=1.0
+        Standard deviation of the place of a part's own bump along each axis, in cells.
+    misses : float, default=0.1
+        Probability that a part is missed.
+    confusion : float, default=0.5
+        Probability of a bump at the part of the other side.
+    clutter : float, default=3.0
+        Mean number of bumps anywhere in a map; Poisson distributed.
+    noise : float, default=0.1
+        Standard deviation of independent normal noise at each cell.
+    random_state : int, RandomState or None, default=None
+        Seed or generator.
+
+    Returns
+    -------
+    X : list of n_samples ndarrays of shape (n_parts, height, width)
+        Score maps, float32.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range or the positions have no good shape.
+
+    Examples
+    --------
+    >>> from sskit.datasets import make_score_maps
+    >>> X = make_score_maps([[[4, 2], [9, 5]]], (12, 16), random_state=0)
+    >>> X[0].shape
+    (2, 12, 16)
+    """
+    height, width = shape
+    check_counts(height=height, width=width)
+    check_not_negative(blur=blur, jitter=jitter, clutter=clutter, noise=noise)
+    if blur == 0:
+        raise ValueError("blur must be positive, got 0")
+    for name, value in (("misses", misses), ("confusion", confusion)):
+        if not 0 <= value <= 1:
+            raise ValueError(f"{name} must be a probability, got {value!r}")
+    positions = [np.asarray(pose, dtype=np.float64) for pose in y]
+    for i, pose in enumerate(positions):
+        if pose.ndim != 2 or pose.shape[1] != 2 or not np.isfinite(pose).all():
+            raise ValueError(f"y[{i}] must hold finite x and y of each part, got {pose.shape}")
+    rng = check_random_state(random_state)
+    return [
+        _score_maps(pose, height, width, mirrors, blur, jitter, misses, confusion, clutter, rng)
+        + (noise * rng.normal(size=(len(pose), height, width))).astype(np.float32)
+        for pose in positions
+    ]
+
+
+def _score_maps(pose, height, width, mirrors, blur, jitter, misses, confusion, clutter, rng):
+    """Return the maps of one pose without their noise."""
+    n_parts = len(pose)
+    own = np.where(
+        rng.uniform(size=n_parts) < misses,
+        rng.uniform(0, 0.3, size=n_parts),
+        rng.uniform(0.5, 1, size=n_parts),
+    )
+    mirrors = np.arange(n_parts) if mirrors is None else np.asarray(mirrors)
+    other = rng.uniform(size=n_parts) * (rng.uniform(size=n_parts) < confusion)
+    n_bumps = rng.poisson(clutter, size=n_parts)
+    anywhere = rng.uniform(size=(n_parts, n_bumps.max(initial=0)))
+    anywhere[np.arange(anywhere.shape[1]) >= n_bumps[:, None]] = 0
+    heights = np.column_stack([own, other * (mirrors != np.arange(n_parts)), anywhere])
+    places = np.concatenate(
+        [
+            (pose + jitter * rng.normal(size=pose.shape))[:, None],
+            (pose + jitter * rng.normal(size=pose.shape))[mirrors][:, None],
+            rng.uniform(size=(*anywhere.shape, 2)) * (width - 1, height - 1),
+        ],
+        axis=1,
+    )
+    x, y = (
+        np.exp(-0.5 * ((np.arange(n) - places[..., axis, None]) / blur) ** 2)
+        for axis, n in enumerate((width, height))
+    )
+    return np.einsum("kb,kbh,kbw->khw", heights, y, x, optimize=True).astype(np.float32)
+
+
+def make_poses(n_samples=100, shape=(36, 36), *, random_state=None, **score_options):
+    """Make stick figures with their score maps.
+
+    Limbs have directions that vary about those of a standing person, more so in arms and legs,
+    and lengths that vary by a tenth; the figures fill the maps. The joints are those of
+    `load_lsp`.
+
+    Parameters
+    ----------
+    n_samples : int, default=100
+        The number of figures.
+    shape : tuple (height, width), default=(36, 36)
+        Size of the score maps.
+    random_state : int, RandomState or None, default=None
+        Seed or generator.
+    **score_options : dict
+        Further parameters of `make_score_maps`.
+
+    Returns
+    -------
+    poses : sklearn.utils.Bunch
+        data : list of ndarrays (14, height, width), score maps, float32.
+        target : list of ndarrays (14, 2), x and y of the joints in cells, float64.
+        parents : ndarray (14,), the joint that each hangs on, -1 for the neck.
+        mirrors : ndarray (14,), the same joint of the other side.
+        torso : tuple, left shoulder and right hip.
+        joint_names : list of str.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range.
+
+    Examples
+    --------
+    >>> from sskit.datasets import make_poses
+    >>> poses = make_poses(3, random_state=0)
+    >>> poses.data[0].shape, poses.target[0].shape
+    ((14, 36, 36), (14, 2))
+    """
+    check_counts(n_samples=n_samples)
+    rng = check_random_state(random_state)
+    xy = np.zeros((n_samples, len(_BODY), 2))
+    todo = [_JOINTS.index("neck")]
+    while todo:
+        k = todo.pop()
+        for child in np.flatnonzero(k == _PARENTS):
+            *_, length, direction, spread = _BODY[child]
+            angle = np.deg2rad(direction + spread * rng.normal(size=n_samples))
+            reach = length * (1 + 0.1 * rng.normal(size=n_samples))
+            xy[:, child] = xy[:, k] + (reach * [np.cos(angle), np.sin(angle)]).T
+            todo.append(child)
+    target = list(_into_grid(xy, shape))
+    data = make_score_maps(target, shape, mirrors=_MIRRORS, random_state=rng, **score_options)
+    return Bunch(data=data, target=target, **_skeleton())
+
+
+def load_lsp(subset="train", shape=(48, 48), *, data_home=None):
+    """Load the joints of the Leeds Sports Poses: 1,000 training and 1,000 test people.
+
+    The data set holds joints only; `make_score_maps` makes maps of them that stand for those
+    of a detector. Every person is scaled to fill the maps but for a margin.
+
+    Parameters
+    ----------
+    subset : {"train", "test"}, default="train"
+        Which part to load: the people 1 to 1000, or 1001 to 2000.
+    shape : tuple (height, width), default=(48, 48)
+        Size of the score maps, in cells.
+    data_home : str, path-like or None, default=None
+        Where to look for ``lsp/lsp_joints.npz``, see `get_data_home`.
+
+    Returns
+    -------
+    poses : sklearn.utils.Bunch
+        target : list of ndarrays (14, 2), x and y of the joints in cells, float64.
+        occluded : ndarray (n, 14), bool.
+        parents : ndarray (14,), the joint that each hangs on, -1 for the neck.
+        mirrors : ndarray (14,), the same joint of the other side.
+        torso : tuple, left shoulder and right hip.
+        joint_names : list of str.
+        DESCR : str, the source.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the file is not there.
+    ValueError
+        If there is no such subset.
+
+    Examples
+    --------
+    >>> from sskit.datasets import load_lsp
+    >>> poses = load_lsp()  # doctest: +SKIP
+    >>> len(poses.target), poses.target[0].shape  # doctest: +SKIP
+    (1000, (14, 2))
+    """
+    check_subset(subset)
+    with np.load(find_file("lsp/lsp_joints.npz", data_home, _LSP)) as archive:
+        half = slice(0, 1000) if subset == "train" else slice(1000, 2000)
+        xy, occluded = archive["xy"][half].astype(np.float64), archive["flag"][half] == 1
+    return Bunch(
+        target=list(_into_grid(xy, shape)),
+        occluded=occluded,
+        **_skeleton(),
+        DESCR=f"Leeds Sports Poses, joints only, {subset}: {_LSP}.",
+    )
+
+
+def _skeleton():
+    """Return what all poses have in common."""
+    return {
+        "parents": _PARENTS.copy(),
+        "mirrors": _MIRRORS.copy(),
+        "torso": _TORSO,
+        "joint_names": list(_JOINTS),
+    }
+
+
+def _into_grid(xy, shape, margin=0.1):
+    """Return poses scaled and moved to fill a grid but for a margin, in its middle."""
+    height, width = shape
+    check_counts(height=height, width=width)
+    low, size = xy.min(axis=1, keepdims=True), np.ptp(xy, axis=1)
+    room = np.array([width - 1, height - 1]) * (1 - 2 * margin)
+    scale = (room / np.maximum(size, 1e-12)).min(axis=1)[:, None, None]
+    middle = low + size[:, None] / 2
+    return (xy - middle) * scale + np.array([width - 1, height - 1]) / 2

@@ -1,0 +1,248 @@
+"""PoseDisplay: skeletons over images, score maps or nothing."""
+
+import numpy as np
+
+from sskit.utils._trees import check_parents
+
+
+class PoseDisplay:
+    """Show poses as skeletons, the truth and one or several predictions side by side.
+
+    One row per sample, one column per kind of pose. Make it by `from_estimator` or
+    `from_predictions`; the parameters are kept as attributes of the same names.
+
+    Parameters
+    ----------
+    panels : dict of str to sequence of n arrays of shape (n_parts, 2)
+        x and y of the parts by title, in the order of the columns.
+    parents : array-like of int of shape (n_parts,)
+        The part that each hangs on, -1 for roots: where lines are drawn.
+    images : sequence of n arrays of shape (H_i, W_i), (H_i, W_i, 3) or None, default=None
+        What to draw behind the poses; the middle of the first pixel is (0, 0). None leaves the
+        canvas blank.
+    truth : str or None, default=None
+        The panel that the others are compared with: the mean distance of their parts from where
+        they are there stands below each of them.
+
+    Attributes
+    ----------
+    errors : dict of str to ndarray of shape (n,)
+        Mean distance of the parts from the truth, by panel; empty without a truth.
+    figure_ : matplotlib Figure
+        The figure, after ``plot``.
+    axes_ : ndarray of matplotlib Axes of shape (n, number of panels)
+        The axes, after ``plot``.
+
+    Raises
+    ------
+    ValueError
+        If poses have not the shape that the parents ask for, there are not as many images as
+        poses, or parents form a cycle. The item is named.
+
+    See Also
+    --------
+    sskit.PartsModel : Finds poses.
+
+    Examples
+    --------
+    >>> from sskit.datasets import make_poses
+    >>> from sskit.display import PoseDisplay
+    >>> poses = make_poses(2, random_state=0)
+    >>> display = PoseDisplay({"truth": poses.target}, poses.parents).plot()
+    >>> display.axes_.shape
+    (2, 1)
+    """
+
+    def __init__(self, panels, parents, *, images=None, truth=None):
+        self.parents = check_parents(parents, "parents")
+        if not panels:
+            raise ValueError("panels must hold one kind of poses or more")
+        self.panels = {name: self._poses(poses, name) for name, poses in panels.items()}
+        sizes = {name: len(poses) for name, poses in self.panels.items()}
+        if len(set(sizes.values())) > 1:
+            raise ValueError(f"panels must hold as many poses each, got {sizes}")
+        self.images = None if images is None else [np.asarray(image) for image in images]
+        n_poses = next(iter(sizes.values()))
+        if self.images is not None and len(self.images) != n_poses:
+            raise ValueError(f"there are {n_poses} poses but {len(self.images)} images")
+        for i, image in enumerate(self.images or ()):
+            if image.ndim != 2 and image.shape[2:] not in ((3,), (4,)):
+                raise ValueError(
+                    f"images[{i}] must have shape (H, W) or (H, W, 3), got {image.shape}"
+                )
+        if truth is not None and truth not in self.panels:
+            raise ValueError(f"truth must be one of the panels {list(panels)}, got {truth!r}")
+        self.truth = truth
+        self.errors = {
+            name: np.linalg.norm(poses - self.panels[truth], axis=2).mean(axis=1)
+            for name, poses in self.panels.items()
+            if truth not in (None, name)
+        }
+
+    def _poses(self, poses, name):
+        """Return checked poses as an array of shape (n, n_parts, 2)."""
+        shape = len(self.parents), 2
+        for i, pose in enumerate(poses):
+            pose = np.asarray(pose)
+            if pose.shape != shape or pose.dtype.kind not in "iuf" or not np.isfinite(pose).all():
+                raise ValueError(
+                    f"pose {i} of {name!r} must hold finite numbers of shape {shape}, got shape "
+                    f"{pose.shape} and dtype {pose.dtype}"
+                )
+        if not len(poses):
+            raise ValueError(f"there are no poses in {name!r}")
+        return np.stack([np.asarray(pose, dtype=np.float64) for pose in poses])
+
+    @classmethod
+    def from_estimator(cls, estimator, X, y, *, images=None, axes=None, **plot_options):
+        """Predict poses and show them beside the truth.
+
+        Parameters
+        ----------
+        estimator : fitted PartsModel, or dict of str to such
+            Several are shown side by side under the names that a dict gives them; they have the
+            same parts.
+        X : sequence of n arrays of shape (n_parts, H_i, W_i)
+            Score maps.
+        y : sequence of n arrays of shape (n_parts, 2)
+            The true positions.
+        images : sequence of n arrays of shape (H_i, W_i) or (H_i, W_i, 3), or None, default=None
+            What to draw behind the poses; None draws the highest score of a part at each cell.
+        axes : array-like of matplotlib Axes or None, default=None
+            As of ``plot``.
+        **plot_options : dict
+            Further parameters of ``plot``.
+
+        Returns
+        -------
+        display : PoseDisplay
+            The display, drawn.
+        """
+        estimators = estimator if isinstance(estimator, dict) else {"prediction": estimator}
+        predictions = {name: fitted.predict(X) for name, fitted in estimators.items()}
+        # A search shows the model that it chose.
+        fitted = next(iter(estimators.values()))
+        parents = getattr(fitted, "best_estimator_", fitted).parents_
+        images = [np.max(x, axis=0) for x in X] if images is None else images
+        return cls.from_predictions(
+            y, predictions, parents, images=images, axes=axes, **plot_options
+        )
+
+    @classmethod
+    def from_predictions(cls, y_true, y_pred, parents, *, images=None, axes=None, **plot_options):
+        """Show predicted poses beside the truth.
+
+        Parameters
+        ----------
+        y_true : sequence of n arrays of shape (n_parts, 2)
+            The true positions.
+        y_pred : sequence of n arrays of shape (n_parts, 2), or dict of str to such sequences
+            The predicted positions, or those of several predictors by name.
+        parents : array-like of int of shape (n_parts,)
+            As of the class.
+        images : sequence of n arrays of shape (H_i, W_i) or (H_i, W_i, 3), or None, default=None
+            As of the class.
+        axes : array-like of matplotlib Axes or None, default=None
+            As of ``plot``.
+        **plot_options : dict
+            Further parameters of ``plot``.
+
+        Returns
+        -------
+        display : PoseDisplay
+            The display, drawn.
+        """
+        predictions = y_pred if isinstance(y_pred, dict) else {"prediction": y_pred}
+        if "truth" in predictions:
+            raise ValueError("a prediction cannot be called 'truth'")
+        display = cls({"truth": y_true, **predictions}, parents, images=images, truth="truth")
+        return display.plot(axes, **plot_options)
+
+    def plot(self, axes=None, *, colors=None, line_width=3.0, errors=True):
+        """Draw the display.
+
+        Parameters
+        ----------
+        axes : array-like of matplotlib Axes of n * number of panels, or None, default=None
+            Where to draw, row by row; None makes a new figure.
+        colors : sequence of n_parts colours or None, default=None
+            The colour of each part and of the line to its parent; None takes the hues of a
+            circle.
+        line_width : float, default=3.0
+            Width of the lines, in points.
+        errors : bool, default=True
+            Whether to write below each panel how far its parts are from the truth.
+
+        Returns
+        -------
+        self : PoseDisplay
+            The display.
+
+        Raises
+        ------
+        ValueError
+            If there are not as many axes, or colours, as needed.
+        """
+        import matplotlib as mpl
+        from matplotlib import pyplot as plt
+
+        n_parts = len(self.parents)
+        if colors is None:
+            colors = mpl.colormaps["hsv"](np.arange(n_parts) / n_parts)
+        if len(colors) != n_parts:
+            raise ValueError(f"there are {n_parts} parts but {len(colors)} colors")
+        shape = len(next(iter(self.panels.values()))), len(self.panels)
+        if axes is None:
+            figsize = 2.6 * shape[1], 2.8 * shape[0]
+            _, axes = plt.subplots(*shape, figsize=figsize, layout="constrained", squeeze=False)
+        axes = np.asarray(axes, dtype=object)
+        if axes.size != shape[0] * shape[1]:
+            raise ValueError(
+                f"{shape[0]} poses in {shape[1]} panels need {shape[0] * shape[1]} axes, got "
+                f"{axes.size}"
+            )
+        self.axes_ = axes.reshape(shape)
+        self.figure_ = self.axes_[0, 0].figure
+        for i, row in enumerate(self.axes_):
+            for ax, (name, poses) in zip(row, self.panels.items(), strict=True):
+                self._draw_canvas(ax, i)
+                self._draw_skeleton(ax, poses[i], colors, line_width)
+                if errors and name in self.errors:
+                    ax.set_xlabel(f"{self.errors[name][i]:.1f} off on average", fontsize="small")
+                ax.set(xticks=[], yticks=[])
+        for ax, name in zip(self.axes_[0], self.panels, strict=True):
+            ax.set_title(name)
+        return self
+
+    def _draw_canvas(self, ax, i):
+        """Draw the image of a row, or make room for all of its poses."""
+        if self.images is not None:
+            cmap = "gray" if self.images[i].ndim == 2 else None
+            ax.imshow(self.images[i], cmap=cmap, interpolation="nearest")
+            return
+        points = np.concatenate([poses[i] for poses in self.panels.values()])
+        low, high = points.min(axis=0), points.max(axis=0)
+        margin = 0.08 * max(1.0, (high - low).max())
+        ax.set(xlim=(low[0] - margin, high[0] + margin), ylim=(high[1] + margin, low[1] - margin))
+        ax.set_aspect("equal")
+
+    def _draw_skeleton(self, ax, pose, colors, line_width):
+        """Draw lines from the parts to their parents, and dots."""
+        from matplotlib.collections import LineCollection
+        from matplotlib.patheffects import withStroke
+
+        hung = np.flatnonzero(self.parents >= 0)
+        lines = np.stack([pose[hung], pose[self.parents[hung]]], axis=1)
+        # a dark rim keeps bright lines visible on bright images
+        rim = [withStroke(linewidth=line_width + 1.5, foreground="black")]
+        ax.add_collection(
+            LineCollection(
+                lines,
+                colors=[colors[k] for k in hung],
+                linewidths=line_width,
+                capstyle="round",
+                path_effects=rim,
+            ),
+            autolim=False,
+        )
+        ax.scatter(*pose.T, s=(2.2 * line_width) ** 2, c=list(colors), edgecolors="black", zorder=3)

@@ -1,0 +1,117 @@
+"""What fitted models of parts say of score maps."""
+
+import numpy as np
+
+from sskit.estimators._base import check_sample_weight
+from sskit.models._parts_data import pose_scales
+from sskit.utils.score_maps import check_positions
+
+
+class PoserMixin:
+    """Prediction and scoring of estimators that find parts.
+
+    The estimator has ``_decoder(X)``, which checks X and returns an object with the methods
+    ``best()`` and ``max_marginals()``, and the checked maps; and the parameters `torso` and
+    `radius`.
+    """
+
+    def predict(self, X):
+        """Return the best positions of the parts of each sample.
+
+        Parameters
+        ----------
+        X : sequence of n_samples arrays (n_parts, H_i, W_i), or array of four dimensions
+            Score maps of the parts.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,), object
+            Each item is an ndarray of int64 of shape (n_parts, 2): x and y of the cells.
+        """
+        return as_items(self._decoder(X)[0].best())
+
+    def decision_function(self, X):
+        """Return the max-marginals: for each part and cell the best score with the part there.
+
+        Parameters
+        ----------
+        X : sequence of n_samples arrays (n_parts, H_i, W_i), or array of four dimensions
+            Score maps of the parts.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,), object
+            Each item is an ndarray of shape (n_parts, H_i, W_i): the highest score of all
+            positions and types with this part at this cell. The largest number of each part
+            is the score of the predicted positions.
+        """
+        return as_items(self._decoder(X)[0].max_marginals())
+
+    def score(self, X, y, sample_weight=None):
+        """Return the share of parts that are detected: found within `radius` torsos of the truth.
+
+        Parameters
+        ----------
+        X : sequence of n_samples arrays (n_parts, H_i, W_i), or array of four dimensions
+            Score maps of the parts.
+        y : sequence of n_samples arrays (n_parts, 2), or array of three dimensions
+            True x and y of the parts, in cells; rounded.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        score : float
+            Between 0 and 1.
+        """
+        decoder, maps = self._decoder(X)
+        truth = check_positions(y, maps)
+        weight = check_sample_weight(sample_weight, len(maps))
+        distance = np.linalg.norm(decoder.best() - truth, axis=2)
+        detected = distance <= self.radius * pose_scales(truth, self.torso)[:, None]
+        return float(np.average(detected.mean(axis=1), weights=weight))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "pose_estimator"
+        tags.target_tags.required = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+
+def as_items(arrays):
+    """Return a 1-D array of dtype object, filled item by item."""
+    items = np.empty(len(arrays), dtype=object)
+    for i, array in enumerate(arrays):
+        items[i] = array
+    return items
+
+
+def name_parts_weights(model, w):
+    """Return fitted attributes by name.
+
+    Parameters
+    ----------
+    model : PoseModel
+        The model.
+    w : ndarray of shape (n_weights,)
+        Flat weights.
+
+    Returns
+    -------
+    fitted : dict
+        With arrays of their own.
+    """
+    blocks = model.layout.split(w)
+    means = model.means.copy()
+    means[np.arange(means.shape[1]) >= model.types_of[:, None]] = np.nan
+    means[model.parents < 0] = np.nan
+    return {
+        "coef_": blocks["coef"].copy(),
+        "types_": blocks["types"].copy(),
+        "springs_": blocks["springs"].copy(),
+        "means_": means,
+        "unit_": model.unit,
+        "parents_": model.parents.copy(),
+        "n_features_in_": len(model.parents),
+    }

@@ -1,0 +1,92 @@
+"""What the parts model makes of true positions before it is bound to them."""
+
+import numpy as np
+
+
+def spring_means(places, parents, n_types, weight, random_state):
+    """Return where springs rest: the centres of clusters of the true displacements.
+
+    Parameters
+    ----------
+    places : ndarray of shape (n, n_parts, 2)
+        x and y of the parts, in cells.
+    parents : ndarray of shape (n_parts,), int32
+        The parent of each part, -1 for roots.
+    n_types : int
+        Number of clusters; fewer where there are not so many different displacements.
+    weight : ndarray of shape (n,) or None
+        Weights of the samples; those of weight zero have no say.
+    random_state : RandomState
+        Where the clustering begins.
+
+    Returns
+    -------
+    means : ndarray of shape (n_parts, n_types, 2)
+        By falling size of the clusters; NaN for roots and after the last cluster.
+    """
+    from sklearn.cluster import KMeans
+
+    used = np.ones(len(places)) if weight is None else weight
+    places, used = places[used > 0], used[used > 0]
+    means = np.full((len(parents), n_types, 2), np.nan)
+    for k in np.flatnonzero(parents >= 0):
+        moved = (places[:, k] - places[:, parents[k]]).astype(np.float64)
+        n_clusters = min(n_types, len(np.unique(moved, axis=0)))
+        clusters = KMeans(n_clusters, n_init=4, random_state=random_state)
+        labels = clusters.fit_predict(moved, sample_weight=used)
+        size = np.bincount(labels, used, n_clusters)
+        means[k, :n_clusters] = clusters.cluster_centers_[np.argsort(-size, kind="stable")]
+    return means
+
+
+def spring_unit(places, parents, means, weight):
+    """Return thrice the root mean squared displacement from where springs rest, along an axis.
+
+    Measured in this unit nearly all true displacements are between -1 and 1, and those of parts
+    at wrong places not so large that their squares outweigh all other features.
+
+    Parameters
+    ----------
+    places : ndarray of shape (n, n_parts, 2)
+        x and y of the parts, in cells.
+    parents : ndarray of shape (n_parts,), int32
+        The parent of each part, -1 for roots.
+    means : ndarray of shape (n_parts, n_types, 2)
+        Where springs rest; NaN where there is no type.
+    weight : ndarray of shape (n,) or None
+        Weights of the samples.
+
+    Returns
+    -------
+    unit : float
+        In cells; at least one.
+    """
+    hung = np.flatnonzero(parents >= 0)
+    if not hung.size:
+        return 1.0
+    moved = places[:, hung] - places[:, parents[hung]]
+    distance = ((moved[:, :, None] - means[hung]) ** 2).sum(axis=-1)
+    square = np.average(np.nanmin(distance, axis=2).mean(axis=1), weights=weight)
+    return max(1.0, 3.0 * float(np.sqrt(square / 2)))
+
+
+def pose_scales(places, torso):
+    """Return the unit of distances in each pose.
+
+    Parameters
+    ----------
+    places : ndarray of shape (n, n_parts, 2)
+        x and y of the parts, in cells.
+    torso : tuple of two int or None
+        Parts whose distance it is; None takes the longer side of the box around all parts.
+
+    Returns
+    -------
+    scale : ndarray of shape (n,), float64
+        In cells, at least one.
+    """
+    if torso is None:
+        scale = np.ptp(places, axis=1).max(axis=1)
+    else:
+        scale = np.linalg.norm(places[:, torso[0]] - places[:, torso[1]], axis=1)
+    return np.maximum(scale.astype(np.float64), 1.0)

@@ -1,0 +1,123 @@
+"""The tree model: a label for every node of a tree, scored by nodes and by parents and children."""
+
+import numpy as np
+
+from sskit.models._features import FeatureRows
+from sskit.models._graph import GraphProblem
+from sskit.models._graph_data import packed_grams, sqnorm
+from sskit.models._layout import WeightLayout
+from sskit.models._tree_decoder import TreeDecoder
+from sskit.oracles._potentials import PairForm
+from sskit.oracles._tree import TreeMaxSum
+
+
+class TreeModel:
+    """A label for every node of a forest: graphs with a table from parents to children.
+
+    score(x, y) = sum_v <coef[y_v], x_v> + sum_(v has a parent u) transitions[y_u, y_v]
+                  + sum_(v is a root) root[y_v] + sum_(v is a leaf) leaf[y_v]
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features p of a node, those that tell roots and leaves left out.
+    n_states : int
+        Number of labels K.
+    """
+
+    def __init__(self, n_features, n_states):
+        self.form = PairForm(n_states, "full")
+        # in the order of GraphProblem, for which roots and leaves are features
+        self.layout = WeightLayout(
+            coef=(n_states, n_features),
+            root=(n_states,),
+            leaf=(n_states,),
+            transitions=(n_states, n_states),
+        )
+
+    def bind(self, trees, labels, cost, block_weight):
+        """Bind the model to training data.
+
+        Parameters
+        ----------
+        trees : GraphBatch
+            The trees, with the features that tell roots and leaves.
+        labels : ndarray of shape (n_nodes,)
+            True labels, 0 to K - 1.
+        cost : ndarray of shape (n_nodes,)
+            Loss of a wrong label at each node.
+        block_weight : ndarray of shape (n,)
+            Weights of the trees, summing to one.
+
+        Returns
+        -------
+        problem : GraphProblem
+            What solvers take.
+        """
+        problem = self._problem(trees, labels.astype(np.int32), cost, block_weight)
+        problem.set_grams(*packed_grams(trees.features))
+        return problem
+
+    def decoder(self, trees, w, n_jobs=None):
+        """Bind the model to trees that are to be labelled.
+
+        Parameters
+        ----------
+        trees : GraphBatch
+            The trees, with the features that tell roots and leaves.
+        w : ndarray of shape (n_weights,)
+            Flat weights.
+        n_jobs : int, default=None
+            Number of threads.
+
+        Returns
+        -------
+        decoder : TreeDecoder
+            Gives labellings.
+        """
+        n_nodes, n = int(trees.node_offsets[-1]), len(trees)
+        labels = np.zeros(n_nodes, dtype=np.int32)
+        problem = self._problem(trees, labels, np.zeros(n_nodes), np.full(n, 1.0 / n))
+        return TreeDecoder(problem, w, n_jobs)
+
+    def _problem(self, trees, labels, cost, block_weight):
+        return GraphProblem(
+            [FeatureRows(x, sparsify=False) for x in trees.features],
+            [FeatureRows(x, sparsify=False) for x in trees.edge_features],
+            trees.ends,
+            np.ascontiguousarray(trees.edge_offsets, dtype=np.int64),
+            labels,
+            cost,
+            np.ones(len(labels), dtype=bool),
+            block_weight,
+            self.form,
+            TreeMaxSum(),
+        )
+
+
+def default_lam(trees, weight):
+    """Return R^2 / (4 n), with R^2 the mean squared norm of a node's features, as for chains.
+
+    Parameters
+    ----------
+    trees : GraphBatch
+        The trees, with the features that tell roots and leaves, which do not count.
+    weight : ndarray of shape (n,) or None
+        Sample weights; their sum takes the place of n.
+
+    Returns
+    -------
+    lam : float
+        As if R^2 were four if all features are zero.
+
+    Raises
+    ------
+    ValueError
+        If squares of the features overflow.
+    """
+    weight = np.ones(len(trees)) if weight is None else weight
+    total = [sqnorm(x[:, :-2]) for x in trees.features]
+    mean = np.dot(weight, total) / np.dot(weight, trees.n_nodes)
+    if not np.isfinite(mean):
+        raise ValueError("the features in X are too large: their squares overflow")
+    return float(mean / 4.0 or 1.0) / float(weight.sum())

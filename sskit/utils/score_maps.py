@@ -1,0 +1,137 @@
+"""The gate of estimators of parts: check score maps and positions once."""
+
+import numpy as np
+
+from sskit.utils.ragged import _items
+
+__all__ = ["check_positions", "check_score_maps"]
+
+_MAPS = "one array of score maps (n_parts, H, W) per sample"
+_POSITIONS = "one array of positions (n_parts, 2) per sample"
+
+
+def check_score_maps(X, n_parts):
+    """Check score maps.
+
+    Parameters
+    ----------
+    X : sequence of n arrays of shape (n_parts, H_i, W_i), or array of four dimensions
+        Scores of the parts at the cells of a grid. Never modified.
+    n_parts : int
+        How many maps a sample must have.
+
+    Returns
+    -------
+    maps : list of n ndarrays of shape (n_parts, H_i, W_i)
+        In C order. Arrays of dtype float32 and float64 in C order are not copied.
+
+    Raises
+    ------
+    TypeError
+        If X is of a wholly wrong type.
+    ValueError
+        Naming the sample: if there are none, shapes do not fit, or a score is not finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sskit.utils.score_maps import check_score_maps
+    >>> check_score_maps([np.zeros((3, 4, 5))], n_parts=3)[0].shape
+    (3, 4, 5)
+    """
+    if isinstance(X, np.ndarray) and X.ndim == 4:
+        X = list(X)
+    maps = [_map(x, f"X[{i}]", n_parts) for i, x in enumerate(_items(X, "X", _MAPS))]
+    if not maps:
+        raise ValueError("Found array with 0 sample(s): X must hold one sample or more")
+    return maps
+
+
+def check_positions(y, maps):
+    """Check positions of parts.
+
+    Parameters
+    ----------
+    y : sequence of n arrays of shape (n_parts, 2), or array of three dimensions
+        x and y of each part, in cells of its maps: the middle of the first cell is (0, 0).
+        Rounded to whole cells. Never modified.
+    maps : list of n ndarrays of shape (n_parts, H_i, W_i)
+        Score maps, checked.
+
+    Returns
+    -------
+    places : ndarray of shape (n, n_parts, 2), int64
+        x and y of cells.
+
+    Raises
+    ------
+    TypeError
+        If y is of a wholly wrong type.
+    ValueError
+        Naming the sample and part: if shapes do not fit, or a position is not finite or not in
+        the maps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sskit.utils.score_maps import check_positions
+    >>> check_positions([[[2.2, 0.0]]], [np.zeros((1, 3, 4))])
+    array([[[2, 0]]])
+    """
+    if isinstance(y, np.ndarray) and y.ndim == 3:
+        y = list(y)
+    items = _items(y, "y", _POSITIONS)
+    if len(items) != len(maps):
+        raise ValueError(f"X has {len(maps)} samples but y has {len(items)}")
+    places = np.empty((len(maps), len(maps[0]), 2), dtype=np.int64)
+    for i, (item, scores) in enumerate(zip(items, maps, strict=True)):
+        positions = _numbers(item, f"y[{i}]")
+        if positions.shape != places.shape[1:]:
+            raise ValueError(
+                f"y[{i}] must have shape {places.shape[1:]}, x and y of each part, got "
+                f"{positions.shape}"
+            )
+        n_rows, n_columns = scores.shape[1:]
+        with np.errstate(invalid="ignore"):
+            rounded = np.rint(positions)
+            inside = (rounded >= 0) & (rounded < [n_columns, n_rows])
+        wrong = np.flatnonzero(~inside.all(axis=1))
+        if wrong.size:
+            x, y_ = positions[wrong[0]]
+            raise ValueError(
+                f"y[{i}][{wrong[0]}] is ({x:g}, {y_:g}), which is not in the {n_columns} columns "
+                f"and {n_rows} rows of X[{i}]"
+            )
+        places[i] = rounded
+    return places
+
+
+def _map(x, label, n_parts):
+    """Return checked score maps of one sample."""
+    scores = _numbers(x, label)
+    if scores.ndim != 3 or 0 in scores.shape or len(scores) != n_parts:
+        raise ValueError(
+            f"{label} must have shape ({n_parts}, H, W), a score map for each part, got "
+            f"{scores.shape}"
+        )
+    if scores.dtype != np.float32:
+        scores = scores.astype(np.float64, copy=False)
+    scores = np.ascontiguousarray(scores)
+    if not np.isfinite(scores).all():
+        k, row, column = np.argwhere(~np.isfinite(scores))[0]
+        raise ValueError(
+            f"{label} contains {scores[k, row, column]} in the map of part {k}, row {row}, column "
+            f"{column}"
+        )
+    return scores
+
+
+def _numbers(values, label):
+    """Return an array of real numbers."""
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{label} has rows of different lengths") from None
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{label} must hold numbers, got dtype {array.dtype}")
+    return array

@@ -1,0 +1,138 @@
+"""Poses and their score maps: shapes, seeds, what the options do."""
+
+import numpy as np
+import pytest
+
+from sskit.datasets import load_lsp, make_poses, make_score_maps
+
+QUIET = {"jitter": 0.0, "misses": 0.0, "confusion": 0.0, "clutter": 0.0, "noise": 0.0}
+
+
+def peaks(X):
+    """x and y of the highest cell of each map."""
+    return np.array(
+        [np.column_stack(np.unravel_index(x.reshape(len(x), -1).argmax(1), x.shape[1:])) for x in X]
+    )[..., ::-1]
+
+
+def test_shapes_and_types():
+    poses = make_poses(3, (20, 30), random_state=0)
+    assert [x.shape for x in poses.data] == [(14, 20, 30)] * 3
+    assert all(x.dtype == np.float32 for x in poses.data)
+    target = np.array(poses.target)
+    assert target.shape == (3, 14, 2)
+    assert (target >= 0).all() and (target <= [29, 19]).all()
+    # every figure fills one of the two directions but for the margin
+    share = (np.ptp(target, axis=1) / [29, 19]).max(axis=1)
+    np.testing.assert_allclose(share, 0.8)
+
+
+def test_the_skeleton():
+    poses = make_poses(1, random_state=0)
+    names = poses.joint_names
+    assert (poses.parents < 0).sum() == 1
+    assert [names[k] for k in poses.torso] == ["left shoulder", "right hip"]
+    np.testing.assert_array_equal(poses.mirrors[poses.mirrors], np.arange(14))
+    assert names[poses.mirrors[0]] == "left ankle"
+    assert poses.mirrors[names.index("neck")] == names.index("neck")
+    hung = poses.parents >= 0
+    inner = hung & (poses.parents[poses.parents] >= 0)
+    np.testing.assert_array_equal(
+        poses.parents[poses.mirrors[inner]], poses.mirrors[poses.parents[inner]]
+    )
+
+
+def test_seed_decides():
+    a, b, c = (make_poses(2, random_state=seed) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(a.data, b.data)
+    assert not np.array_equal(a.target, c.target)
+    maps = [make_score_maps(a.target, random_state=seed) for seed in (0, 0, 1)]
+    np.testing.assert_array_equal(maps[0], maps[1])
+    assert not np.array_equal(maps[0], maps[2])
+
+
+def test_bumps_stand_at_their_parts():
+    y = [[[4, 2], [11, 7]], [[0, 0], [15, 8]]]
+    X = make_score_maps(y, (9, 16), random_state=0, **QUIET)
+    np.testing.assert_array_equal(peaks(X), y)
+    for x in X:
+        assert (x.max(axis=(1, 2)) >= 0.5).all() and (x.max(axis=(1, 2)) <= 1).all()
+    wide = make_score_maps(y, (9, 16), blur=3, random_state=0, **QUIET)
+    assert wide[0].mean() > X[0].mean()
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("jitter", 3.0), ("misses", 1.0), ("clutter", 5.0), ("noise", 1.0)]
+)
+def test_every_option_makes_maps_worse(option, value):
+    y = np.random.default_rng(0).uniform(5, 25, size=(40, 3, 2))
+    good = make_score_maps(y, (31, 31), random_state=0, **QUIET | {"clutter": 1.0})
+    bad = make_score_maps(y, (31, 31), random_state=0, **QUIET | {"clutter": 1.0, option: value})
+    errors = [np.linalg.norm(peaks(X) - y, axis=2).mean() for X in (good, bad)]
+    assert errors[1] > errors[0] + 0.5
+
+
+def test_confusion_is_with_the_other_side():
+    y = np.tile([[5.0, 5.0], [25.0, 5.0], [15.0, 25.0]], (60, 1, 1))
+    options = QUIET | {"confusion": 1.0}
+    X = np.array(make_score_maps(y, (31, 31), mirrors=[1, 0, 2], random_state=0, **options))
+    assert X[:, 0, 5, 25].mean() > 0.3 and X[:, 1, 5, 5].mean() > 0.3
+    assert X[:, 2, 5, 5].max() < 1e-6 and X[:, 0, 25, 15].max() < 1e-6
+    without = np.array(make_score_maps(y, (31, 31), random_state=0, **options))
+    assert without[:, 0, 5, 25].max() < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("options", "pattern"),
+    [
+        ({"shape": (0, 3)}, "height must be a positive integer"),
+        ({"blur": 0.0}, "blur must be positive"),
+        ({"blur": -1.0}, "blur must be a finite number"),
+        ({"noise": np.nan}, "noise must be a finite number"),
+        ({"misses": 1.5}, "misses must be a probability"),
+        ({"confusion": -0.5}, "confusion must be a probability"),
+        ({"y": [[[1, np.nan]]]}, r"y\[0\] must hold finite x and y"),
+        ({"y": [[1, 2]]}, r"y\[0\] must hold finite x and y"),
+    ],
+)
+def test_bad_input(options, pattern):
+    with pytest.raises(ValueError, match=pattern):
+        make_score_maps(**({"y": [[[1, 2]]]} | options))
+
+
+def test_bad_numbers_of_poses():
+    with pytest.raises(ValueError, match="n_samples must be a positive integer"):
+        make_poses(0)
+
+
+def test_lsp_says_where_it_looked(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"lsp/lsp_joints.npz"):
+        load_lsp(data_home=tmp_path)
+    with pytest.raises(ValueError, match="subset must be 'train' or 'test'"):
+        load_lsp("all")
+
+
+def test_lsp_is_read_and_scaled(tmp_path):
+    rng = np.random.default_rng(0)
+    (tmp_path / "lsp").mkdir()
+    xy = rng.uniform(0, 300, size=(2000, 14, 2)).astype(np.float32)
+    flag = rng.integers(2, size=(2000, 14)).astype(np.uint8)
+    np.savez(tmp_path / "lsp" / "lsp_joints.npz", xy=xy, flag=flag)
+    poses = load_lsp("test", (40, 50), data_home=tmp_path)
+    assert len(poses.target) == 1000
+    np.testing.assert_array_equal(poses.occluded, flag[1000:] == 1)
+    target = poses.target[7]
+    assert (target >= 0).all() and (target <= [49, 39]).all()
+    factor = np.ptp(target, axis=0) / np.ptp(xy[1007], axis=0)
+    assert factor[0] == pytest.approx(factor[1])
+
+
+@pytest.mark.realdata
+def test_lsp_itself():
+    for subset in ("train", "test"):
+        poses = load_lsp(subset)
+        assert len(poses.target) == 1000 and poses.occluded.mean() == pytest.approx(0.073, abs=0.03)
+        target = np.array(poses.target)
+        # heads are mostly above ankles
+        above = target[:, poses.joint_names.index("head top"), 1] < target[:, 0, 1]
+        assert above.mean() > 0.8

@@ -1,0 +1,105 @@
+"""A PoseDisplay draws the skeletons that it was given, and says how far they are off."""
+
+import matplotlib
+import numpy as np
+import pytest
+from sklearn.model_selection import GridSearchCV
+
+from sskit import PartsModel
+from sskit.datasets import make_poses
+from sskit.display import PoseDisplay
+
+PARENTS = [1, -1, 1]
+TRUTH = [np.array([[4, 1], [2, 2], [2, 6]]), np.array([[3, 1], [1, 1], [1, 4.5]])]
+FOUND = [np.array([[4, 1], [2, 2], [5, 10]]), TRUTH[1] + [0, 2]]
+
+
+@pytest.fixture(autouse=True)
+def plt():
+    """Draw into memory, and close what was drawn."""
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    yield pyplot
+    pyplot.close("all")
+
+
+def lines(ax):
+    return np.array(ax.collections[0].get_segments())
+
+
+def test_panels():
+    display = PoseDisplay.from_predictions(TRUTH, FOUND, PARENTS)
+    assert display.axes_.shape == (2, 2)
+    assert [ax.get_title() for ax in display.axes_[0]] == ["truth", "prediction"]
+    np.testing.assert_array_equal(lines(display.axes_[0, 1]), FOUND[0][[[0, 1], [2, 1]]])
+    np.testing.assert_array_equal(display.axes_[1, 0].collections[1].get_offsets(), TRUTH[1])
+    np.testing.assert_allclose(display.errors["prediction"], [5 / 3, 2])
+    assert display.axes_[0, 1].get_xlabel() == "1.7 off on average"
+    assert display.axes_[0, 0].get_xlabel() == ""
+    display.figure_.canvas.draw()
+
+
+def test_blank_canvas_has_room_and_y_goes_down():
+    display = PoseDisplay.from_predictions(TRUTH, FOUND, PARENTS)
+    for ax in display.axes_[0]:
+        (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+        assert left < 2 and right > 5 and top < 1 and bottom > 10
+
+
+def test_images_stand_behind():
+    images = [np.zeros((8, 6)), np.zeros((7, 9, 3), dtype=np.uint8)]
+    display = PoseDisplay({"a": TRUTH}, PARENTS, images=images).plot(colors=["r", "g", "b"])
+    assert display.errors == {}
+    for ax, image in zip(display.axes_[:, 0], images, strict=True):
+        assert ax.images[0].get_array().shape == image.shape
+        assert ax.get_xlim() == (-0.5, image.shape[1] - 0.5)
+    colors = display.axes_[0, 0].collections[0].get_colors()
+    np.testing.assert_array_equal(colors[:, :3], [[1, 0, 0], [0, 0, 1]])
+
+
+def test_from_estimator(plt):
+    poses = make_poses(8, (16, 16), random_state=0)
+    model = PartsModel(poses.parents, n_types=1, tol=0.3, random_state=0)
+    model.fit(poses.data, poses.target)
+    search = GridSearchCV(model, {"lam": [0.1]}, cv=2).fit(poses.data, poses.target)
+    display = PoseDisplay.from_estimator(
+        {"one": model, "two": search}, poses.data[:2], poses.target[:2]
+    )
+    assert list(display.panels) == ["truth", "one", "two"]
+    np.testing.assert_array_equal(display.panels["one"][1], model.predict(poses.data[:2])[1])
+    np.testing.assert_array_equal(
+        display.axes_[0, 0].images[0].get_array(), poses.data[0].max(axis=0)
+    )
+    _, axes = plt.subplots(2, 2)
+    again = PoseDisplay.from_estimator(search, poses.data[:2], poses.target[:2], axes=axes)
+    assert again.axes_[1, 1] is axes[1, 1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "pattern"),
+    [
+        ({"panels": {}}, "panels must hold one kind"),
+        ({"panels": {"a": []}}, "there are no poses in 'a'"),
+        ({"panels": {"a": [TRUTH[0], TRUTH[1][:2]]}}, "pose 1 of 'a' must hold finite numbers"),
+        ({"panels": {"a": [TRUTH[0] * np.nan]}}, "pose 0 of 'a' must hold finite numbers"),
+        ({"panels": {"a": TRUTH, "b": TRUTH[:1]}}, "as many poses each"),
+        ({"parents": [1, 0, 0]}, "parents has a cycle"),
+        ({"images": [np.zeros((3, 3))]}, "there are 2 poses but 1 images"),
+        ({"images": [np.zeros((3, 3)), np.zeros(3)]}, r"images\[1\] must have shape"),
+        ({"truth": "b"}, r"truth must be one of the panels \['a'\]"),
+    ],
+)
+def test_bad_input(arguments, pattern):
+    with pytest.raises(ValueError, match=pattern):
+        PoseDisplay(**{"panels": {"a": TRUTH}, "parents": PARENTS} | arguments)
+
+
+def test_bad_drawing(plt):
+    display = PoseDisplay({"a": TRUTH}, PARENTS)
+    with pytest.raises(ValueError, match="2 poses in 1 panels need 2 axes, got 1"):
+        display.plot(plt.figure().add_subplot())
+    with pytest.raises(ValueError, match="there are 3 parts but 2 colors"):
+        display.plot(colors=["r", "g"])
+    with pytest.raises(ValueError, match="a prediction cannot be called 'truth'"):
+        PoseDisplay.from_predictions(TRUTH, {"truth": FOUND}, PARENTS)

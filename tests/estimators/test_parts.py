@@ -1,0 +1,258 @@
+"""PartsModel: what it learns, input and output, scores, bad input, scikit-learn's tools."""
+
+import pickle
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.utils import get_tags
+
+from sskit import PartsModel
+from sskit.datasets import make_score_maps
+from sskit.oracles import parts_max_marginals, parts_max_sum
+from sskit.solvers import BCFW
+
+PARENTS = [1, -1, 1]
+OPTIONS = {"tol": 0.05, "n_types": 2, "random_state": 0}
+
+
+def figures(n, seed=0, shape=(12, 14)):
+    """A body with an arm on its right and a leg below, on maps with clutter."""
+    rng = np.random.default_rng(seed)
+    body = rng.integers([2, 2], [9, 7], size=(n, 2))
+    arm = body + [3, 0] + rng.integers(-1, 2, size=(n, 2))
+    leg = body + np.where(rng.random((n, 1)) < 0.5, [-1, 4], [1, 4])
+    y = list(np.stack([arm, body, leg], axis=1))
+    X = make_score_maps(y, shape, blur=1.0, jitter=0.3, clutter=2.0, random_state=seed)
+    return X, y
+
+
+X, Y = figures(40)
+X_TEST, Y_TEST = figures(40, seed=1)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return PartsModel(PARENTS, **OPTIONS).fit(X, Y)
+
+
+def springs_of(model):
+    """The fitted springs in cells, as the oracle takes them."""
+    numbers = np.zeros((3, 2, 2, 3))
+    numbers[..., 0] = model.springs_[..., 0] / model.unit_
+    numbers[..., 1] = model.springs_[..., 1] / model.unit_**2
+    numbers[..., 2] = np.nan_to_num(model.means_)
+    numbers[1, :, :, 1] = 1.0
+    return numbers[:, :, ::-1]
+
+
+def test_learns_more_than_the_maps_say(fitted):
+    peaks = [
+        np.column_stack(np.unravel_index(x.reshape(3, -1).argmax(1), x.shape[1:]))[:, ::-1]
+        for x in X_TEST
+    ]
+    alone = np.mean(np.linalg.norm(np.array(peaks) - Y_TEST, axis=2) < 2)
+    together = np.mean(np.linalg.norm(np.stack(fitted.predict(X_TEST)) - Y_TEST, axis=2) < 2)
+    assert together > 0.9 > alone + 0.1
+
+
+def test_fitted_attributes(fitted):
+    assert fitted.coef_.shape == (3,) and (fitted.coef_ > 0).all()
+    assert fitted.types_.shape == (3, 2)
+    assert fitted.springs_.shape == (3, 2, 2, 2)
+    assert (fitted.springs_[[0, 2], ..., 1] >= 0.01).all() and not fitted.springs_[1].any()
+    assert np.isnan(fitted.means_[1]).all() and np.isfinite(fitted.means_[[0, 2]]).all()
+    np.testing.assert_allclose(sorted(fitted.means_[2, :, 0]), [-1, 1], atol=1e-9)
+    assert fitted.certified_ and fitted.n_features_in_ == 3 and fitted.lam_ == 1 / 40
+    assert fitted.dual_gap_ == pytest.approx(
+        fitted.primal_objective_ - fitted.dual_objective_, abs=1e-10
+    )
+
+
+def test_auto_chooses_what_costly_oracles_need(fitted):
+    solver = fitted.solver_
+    assert (solver.steps, solver.sampling, solver.cache) == ("pairwise", "gap", True)
+
+
+def test_predictions_are_those_of_the_oracle(fitted):
+    predicted, marginals = fitted.predict(X_TEST[:5]), fitted.decision_function(X_TEST[:5])
+    assert predicted.dtype == marginals.dtype == object
+    for x, places, best in zip(X_TEST, predicted, marginals, strict=False):
+        scores = fitted.coef_[:, None, None] * x
+        expected, _, score = parts_max_sum(scores, PARENTS, springs_of(fitted), bias=fitted.types_)
+        assert places.dtype == np.int64
+        np.testing.assert_array_equal(places, expected[:, ::-1])
+        np.testing.assert_allclose(best.max(axis=(1, 2)), score)
+        expected = parts_max_marginals(scores, PARENTS, springs_of(fitted), bias=fitted.types_)
+        np.testing.assert_allclose(best, expected, atol=1e-10)
+
+
+def test_score_is_the_share_of_detected_parts(fitted):
+    predicted = np.stack(fitted.predict(X_TEST))
+    truth = np.array(Y_TEST)
+    distance = np.linalg.norm(predicted - truth, axis=2)
+    scale = np.ptp(truth, axis=1).max(axis=1)
+    detected = distance <= 0.2 * scale[:, None]
+    assert fitted.score(X_TEST, Y_TEST) == pytest.approx(detected.mean())
+    weight = np.arange(40.0)
+    expected = np.average(detected.mean(axis=1), weights=weight)
+    assert fitted.score(X_TEST, Y_TEST, sample_weight=weight) == pytest.approx(expected)
+    assert fitted.score(X_TEST, predicted) == 1.0
+    other = clone(fitted).set_params(torso=(0, 1), radius=0.5).fit(X[:10], Y[:10])
+    distance = np.linalg.norm(np.stack(other.predict(X_TEST)) - truth, axis=2)
+    torso = np.linalg.norm(truth[:, 0] - truth[:, 1], axis=1)
+    expected = (distance <= 0.5 * torso[:, None]).mean()
+    assert other.score(X_TEST, Y_TEST) == pytest.approx(expected)
+
+
+def test_grids_of_different_sizes_and_both_types(fitted):
+    wide = [
+        np.pad(x, ((0, 0), (0, i % 3), (0, i % 4)), constant_values=-1) for i, x in enumerate(X)
+    ]
+    model = clone(fitted).fit(wide, Y)
+    assert model.score(wide, Y) > 0.65
+    double = clone(fitted).fit([x.astype(np.float64) for x in X], np.array(Y))
+    np.testing.assert_array_equal(double.coef_, fitted.coef_)
+    np.testing.assert_array_equal(
+        np.stack(double.predict(np.array(X_TEST))), np.stack(fitted.predict(X_TEST))
+    )
+    one = fitted.predict(X_TEST[:1])
+    assert one.shape == (1,) and one[0].shape == (3, 2)
+
+
+def test_given_means_are_kept():
+    means = np.zeros((3, 1, 2))
+    means[[0, 2], 0] = [3, 0], [0, 4]
+    model = PartsModel(PARENTS, means=means, **OPTIONS).fit(X, Y)
+    np.testing.assert_array_equal(model.means_[[0, 2]], means[[0, 2]])
+    assert model.springs_.shape == (3, 1, 2, 2)
+    assert model.score(X, Y) > 0.65
+
+
+@pytest.mark.parametrize("loss", ["squared", "distance"])
+def test_the_unit_of_the_objective(loss):
+    model = PartsModel(PARENTS, 1e6, loss=loss, cutoff=0.2, min_square=1e-6, **OPTIONS).fit(X, Y)
+    # with all weights nearly zero the objective is the mean of the largest losses
+    truth = np.array(Y)
+    scale = np.ptp(truth, axis=1).max(axis=1)
+    corners = np.array([[0, 0], [13, 0], [0, 11], [13, 11]])
+    distance = np.linalg.norm(truth[:, :, None] - corners, axis=3).max(axis=2) / scale[:, None]
+    expected = np.minimum(1, (distance / 0.2) ** 2) if loss == "squared" else distance
+    assert model.primal_objective_ == pytest.approx(expected.mean(), rel=0.01)
+
+
+def test_sample_weights_are_copies():
+    few, labels = X[:6], Y[:6]
+    options = OPTIONS | {"tol": 1e-4, "means": [[[3, 0]], [[0, 0]], [[0, 4]]], "lam": 0.1}
+    weighted = PartsModel(PARENTS, **options).fit(few, labels, sample_weight=[2, 1, 1, 0, 1, 1])
+    index = [0, 0, 1, 2, 4, 5]
+    copies = PartsModel(PARENTS, **options).fit([few[i] for i in index], [labels[i] for i in index])
+    # units of displacements are those of the samples in both
+    assert weighted.unit_ == pytest.approx(copies.unit_)
+    assert weighted.primal_objective_ == pytest.approx(copies.primal_objective_, abs=2e-4)
+
+
+def test_bounds_narrow_those_of_the_model(fitted):
+    model = clone(fitted).set_params(bounds={"coef": (0.0, 0.05)}, min_square=0.5).fit(X, Y)
+    assert (model.coef_ <= 0.05).all() and (model.coef_ >= 0).all()
+    assert (model.springs_[[0, 2], ..., 1] >= 0.5).all()
+
+
+def test_warm_start_goes_on():
+    model = PartsModel(PARENTS, warm_start=True, **OPTIONS | {"tol": 0.2}).fit(X, Y)
+    calls = model.n_oracle_calls_
+    model.set_params(tol=0.05).fit(X, Y)
+    assert model.dual_gap_ <= 0.05
+    cold = PartsModel(PARENTS, **OPTIONS).fit(X, Y)
+    assert model.n_oracle_calls_ < cold.n_oracle_calls_ + calls
+    with pytest.raises(ValueError, match=r"y\[0\] changed|means"):
+        model.fit(X, [Y[1], *Y[1:]])
+
+
+def test_jobs_change_nothing(fitted):
+    model = clone(fitted).set_params(n_jobs=2, solver=BCFW(batch_size=4)).fit(X, Y)
+    one = clone(fitted).set_params(solver=BCFW(batch_size=4)).fit(X, Y)
+    np.testing.assert_array_equal(model.springs_, one.springs_)
+    for a, b in zip(model.decision_function(X), one.decision_function(X), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_nothing_is_modified():
+    data = [x.copy() for x in X[:8]], [y.copy() for y in Y[:8]]
+    for array in (*data[0], *data[1]):
+        array.flags.writeable = False
+    before = joblib.hash(data)
+    model = PartsModel(PARENTS, **OPTIONS)
+    parameters = joblib.hash(model.get_params())
+    model.fit(*data).predict(data[0])
+    assert joblib.hash(data) == before and joblib.hash(model.get_params()) == parameters
+
+
+def test_pickle(fitted):
+    copy = pickle.loads(pickle.dumps(fitted))
+    for a, b in zip(copy.predict(X_TEST), fitted.predict(X_TEST), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_tools_of_scikit_learn():
+    model = PartsModel(PARENTS, **OPTIONS)
+    assert not get_tags(model).input_tags.two_d_array
+    search = GridSearchCV(model, {"lam": [0.03, 0.3], "n_types": [1, 2]}, cv=3).fit(X, Y)
+    assert search.best_score_ > 0.65
+    predicted = cross_val_predict(model, X, Y, cv=3)
+    assert len(predicted) == 40 and predicted[0].shape == (3, 2)
+
+
+def test_failing_fits_leave_the_model_as_it_was(fitted):
+    model = pickle.loads(pickle.dumps(fitted))
+    before = joblib.hash(vars(model))
+    with pytest.raises(ValueError, match="X has 40 samples but y has 39"):
+        model.fit(X, Y[:-1])
+    assert joblib.hash(vars(model)) == before
+
+
+def test_not_fitted():
+    for name in ("predict", "decision_function"):
+        with pytest.raises(NotFittedError):
+            getattr(PartsModel(PARENTS), name)(X)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "pattern"),
+    [
+        ({"parents": [1, 0, 1]}, "parents has a cycle"),
+        ({"parents": [1, -1, 3]}, r"parents\[2\] is 3"),
+        ({"parents": []}, "parents must be integers"),
+        ({"parents": [1, -1]}, r"X\[0\] must have shape \(2, H, W\)"),
+        ({"radius": 0}, "'radius'"),
+        ({"cutoff": -1.0}, "'cutoff'"),
+        ({"min_square": 0.0}, "'min_square'"),
+        ({"n_types": 0}, "'n_types'"),
+        ({"loss": "hamming"}, "'loss'"),
+        ({"torso": (0, 3)}, "torso must be two different parts from 0 to 2"),
+        ({"torso": (1, 1)}, "torso must be two different parts"),
+        ({"torso": (0, 1, 2)}, "torso must be two different parts"),
+        ({"torso": (0, 1.5)}, "torso must be two different parts"),
+        ({"means": np.zeros((2, 1, 2))}, r"means must have shape \(3, n_types, 2\)"),
+        ({"means": np.full((3, 1, 2), np.nan)}, r"means\[0, 0, 0\] is nan"),
+        ({"bounds": {"springs": (None, 0.001)}}, "bounds leave nothing of the model's own"),
+        ({"solver": "ssg"}, "cannot keep bounds"),
+    ],
+)
+def test_bad_parameters(parameters, pattern):
+    model = PartsModel(**{"parents": PARENTS} | parameters)
+    with pytest.raises(ValueError, match=pattern):
+        model.fit(X[:5], Y[:5])
+
+
+def test_other_values_to_come():
+    with pytest.raises(NotImplementedError, match="rescaling='slack'"):
+        PartsModel(PARENTS, rescaling="slack").fit(X, Y)
+
+
+def test_predict_wants_the_parts_of_fit(fitted):
+    with pytest.raises(ValueError, match=r"X\[0\] must have shape \(3, H, W\)"):
+        fitted.predict([np.zeros((2, 4, 4))])

@@ -1,0 +1,148 @@
+"""Distance transforms, against trying all pairs of positions."""
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sskit.oracles import distance_transform
+
+
+def costs(n, linear, square, mean):
+    """The cost of p, a column, seen from q, a row."""
+    t = np.arange(n) - np.arange(n)[:, None] - mean
+    return linear * t + square * t**2
+
+
+def by_trial(scores, linear, square, mean):
+    """Scores of all places (columns, by rows of the grid) seen from all anchors (rows)."""
+    table = np.zeros((scores.size, scores.size))
+    cells = np.indices(scores.shape).reshape(scores.ndim, -1)
+    for axis, n in enumerate(scores.shape):
+        of_axis = costs(n, linear[axis], square[axis], mean[axis])
+        table += of_axis[cells[axis][:, None], cells[axis]]
+    with np.errstate(invalid="ignore"):
+        return scores.ravel() - table
+
+
+def check(scores, linear, square, mean):
+    best, places = distance_transform(scores, square, linear=linear, mean=mean)
+    table = by_trial(scores, linear, square, mean)
+    size = 1 + np.abs(table[np.isfinite(table)]).max(initial=0)
+    assert best.shape == places.shape == scores.shape
+    np.testing.assert_allclose(best.ravel(), table.max(axis=1), atol=1e-9 * size)
+    if np.isneginf(scores).all():
+        assert (places == -1).all()
+    else:
+        reached = table[np.arange(scores.size), places.ravel()]
+        np.testing.assert_allclose(reached, best.ravel(), atol=1e-12 * size)
+
+
+def random_instance(rng):
+    n_dims = int(rng.integers(1, 3))
+    shape = rng.integers(1, (30, 7)[n_dims - 1], size=n_dims)
+    scores = rng.normal(size=shape) * 10 ** rng.uniform(-2, 2)
+    if rng.random() < 0.3:
+        scores = np.round(scores)  # ties
+    if rng.random() < 0.3:
+        scores[rng.random(shape) < rng.random()] = -np.inf
+    return (
+        scores,
+        rng.normal(size=n_dims) * 10 ** rng.uniform(-2, 1),
+        10 ** rng.uniform(-3, 1, size=n_dims),
+        rng.normal(size=n_dims) * rng.integers(0, 10),
+    )
+
+
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 10))]
+)
+def test_equals_trial_on_ten_thousand_instances(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(1000):
+        check(*random_instance(rng))
+
+
+@given(
+    st.lists(st.one_of(st.just(-np.inf), st.floats(-1e6, 1e6)), min_size=1, max_size=12),
+    st.floats(-1e3, 1e3),
+    st.floats(1e-6, 1e3),
+    st.floats(-20, 20),
+)
+def test_equals_trial_on_extreme_numbers(scores, linear, square, mean):
+    check(np.array(scores), np.array([linear]), np.array([square]), np.array([mean]))
+
+
+def test_ties_go_to_the_smallest_place():
+    best, places = distance_transform(np.zeros(4), 1.0, mean=0.5)
+    np.testing.assert_array_equal(places, [0, 1, 2, 3])
+    np.testing.assert_array_equal(best, -0.25)
+    assert distance_transform([[1, 0, 1]], 1.0)[1].tolist() == [[0, 0, 2]]
+
+
+def test_axes_are_those_of_the_scores():
+    scores = np.full((6, 8), -np.inf)
+    scores[4, 3] = 0.0
+    best, places = distance_transform(scores, [1.0, 100.0], linear=[0, 3], mean=[2, -1])
+    assert (places == 4 * 8 + 3).all()
+    assert best[2, 4] == 0.0
+    assert best[1, 4] == -1.0
+    assert best[2, 3] == -(3 + 100)
+    one_row = distance_transform(scores[4:5], 1.0, mean=[2, 0])[0]
+    assert one_row[0, 3] == -4.0
+
+
+def test_a_forbidden_grid():
+    best, places = distance_transform(np.full((3, 2), -np.inf), 1.0)
+    assert np.isneginf(best).all()
+    assert (places == -1).all()
+
+
+def test_nothing_is_modified_and_any_numbers_serve():
+    scores = np.arange(6, dtype=np.int8).reshape(2, 3)
+    scores.flags.writeable = False
+    best = distance_transform(scores, 1)[0]
+    assert best.dtype == np.float64
+    np.testing.assert_array_equal(distance_transform(scores.tolist(), [1.0, 1.0])[0], best)
+
+
+def test_time_is_linear():
+    def seconds(n):
+        scores = np.random.default_rng(0).normal(size=n)
+        times = []
+        for _ in range(5):
+            start = time.perf_counter()
+            distance_transform(scores, 0.01, linear=0.1, mean=3.0)
+            times.append(time.perf_counter() - start)
+        return min(times)
+
+    # 64 times the positions; trying all pairs would take 4096 times as long
+    assert seconds(64_000) < 640 * seconds(1_000)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "pattern"),
+    [
+        (([], 1.0), r"scores must have shape \(n,\) or \(height, width\)"),
+        ((np.zeros((2, 2, 2)), 1.0), r"scores must have shape"),
+        (([0, np.nan], 1.0), r"scores\[1\] is nan"),
+        (([[0, 1], [np.inf, 0]], 1.0), r"scores\[1, 0\] is inf"),
+        (([0, 1], 0.0), "square must hold positive numbers"),
+        (([0, 1], -1.0), "square must hold positive numbers"),
+        (([0, 1], np.nan), "square must hold positive numbers"),
+        (([[0, 1]], [1.0, 1.0, 1.0]), r"square must be a number or have shape \(2,\)"),
+    ],
+)
+def test_bad_input(arguments, pattern):
+    with pytest.raises(ValueError, match=pattern):
+        distance_transform(*arguments)
+
+
+@pytest.mark.parametrize("name", ["linear", "mean"])
+def test_bad_springs(name):
+    with pytest.raises(ValueError, match=f"{name} must hold finite numbers"):
+        distance_transform([0.0, 1.0], 1.0, **{name: np.inf})
+    with pytest.raises(ValueError, match=f"{name} must be a number or have shape"):
+        distance_transform([0.0, 1.0], 1.0, **{name: [1.0, 2.0]})

@@ -62,7 +62,7 @@ cdef class AngularSearch(SlackSearch):
             self.bound = max(self.best, cone.bound)
             if self.done():
                 return 0
-            lam = 1.0 / sqrt(cone.lower * cone.upper)
+            lam = 1.0 / (sqrt(cone.lower) * sqrt(cone.upper))
 
     # ask about a cone, and replace it by the parts of it where better labels may be
     cdef int split(self, Cone cone, double lam) except -1 nogil:
@@ -73,14 +73,17 @@ cdef class AngularSearch(SlackSearch):
         ):
             return 0
         self.meet(loss)
+        if self.best == 0.0:  # what was found counts by rounding only
+            return 0
         value = self.h + lam * self.g
         bound = min(cone.bound, value * value / (4.0 * lam))
         if not value * value > 4.0 * lam * self.best * (1.0 + self.rounding):
             return 0
         root = sqrt(value * value - 4.0 * lam * self.best)
-        # slopes at the crossings; the flat one is the inverse of the steep one in units of 1 / lam
-        steep = middle * (value + root) / (value - root)
-        flat = middle * (value - root) / (value + root)
+        # Slopes at the crossings; the flat one is the inverse of the steep one in units of 1 / lam.
+        # The difference of value and root would lose all digits of a small best product.
+        steep = middle * (value + root) * (value + root) / (4.0 * lam * self.best)
+        flat = middle * (4.0 * lam * self.best) / ((value + root) * (value + root))
         # a label on a border has been found, and is left out
         self.push(middle, min(steep * (1.0 - EQUAL), cone.upper), bound)
         self.push(max(flat * (1.0 + EQUAL), cone.lower), middle, bound)

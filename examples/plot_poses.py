@@ -2,8 +2,8 @@
 Parts on springs: finding poses
 ===============================
 
-A detector has looked for each joint of a body by itself. It misses some, takes left for right, and sees
-joints in the clutter. A model that knows how joints hang together finds them from one another.
+A detector has looked for each joint of a body by itself. It misses some, takes left for right, and
+sees joints in the clutter. A model that knows how joints hang together finds them from one another.
 """
 
 # %%

@@ -163,8 +163,7 @@ cdef class GridPotentials:
         scores = np.array(scores, dtype=np.float64, order="C")
         if scores.ndim != 3 or 0 in scores.shape:
             raise ValueError(
-                "scores must have shape (n_parts, height, width), not empty, got "
-                f"{scores.shape}"
+                f"scores must have shape (n_parts, height, width), not empty, got {scores.shape}"
             )
         n_parts = len(scores)
         self.parents = check_parents(parents, "parents", n_parts)
@@ -194,19 +193,16 @@ cdef class GridPotentials:
                 "cost of the squared displacement"
             )
         self.node, self.bias, self.numbers = scores, bias, springs
-        cdef PartPotentials* p = &self.struct_
-        p.height, p.width = scores.shape[1], scores.shape[2]
-        p.node = &self.node[0, 0, 0]
-        p.bias = &self.bias[0, 0]
-        p.springs = <const Spring*>&self.numbers[0, 0, 0, 0]
+        self.struct_.height, self.struct_.width = scores.shape[1], scores.shape[2]
+        self.struct_.node = &self.node[0, 0, 0]
+        self.struct_.bias = &self.bias[0, 0]
+        self.struct_.springs = <const Spring*>&self.numbers[0, 0, 0, 0]
 
     def oracle(self):
         """Return an oracle for them."""
         n_parts, n_types = self.bias.shape[0], self.bias.shape[1]
         types_of = np.full(n_parts, n_types, dtype=np.int32)
-        return PartsMaxSum(
-            self.parents, types_of, n_types, self.struct_.height, self.struct_.width
-        )
+        return PartsMaxSum(self.parents, types_of, n_types, self.struct_.height, self.struct_.width)
 
 
 def parts_max_sum(scores, parents, springs, *, bias=None):
@@ -269,8 +265,7 @@ def parts_max_sum(scores, parents, springs, *, bias=None):
     """
     cdef GridPotentials potentials = GridPotentials(scores, parents, springs, bias)
     cdef PartsMaxSum oracle = potentials.oracle()
-    places = np.empty(oracle.n_parts, dtype=np.int32)
-    types = np.empty(oracle.n_parts, dtype=np.int32)
+    places, types = np.empty((2, oracle.n_parts), dtype=np.int32)
     cdef int32_t[::1] places_out = places
     cdef int32_t[::1] types_out = types
     cdef double score

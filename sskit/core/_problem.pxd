@@ -90,4 +90,5 @@ cdef class Problem:
     cpdef object foresight(self, int n_jobs)
 
     # In Python too: export_planes and import_planes, for dual points that outlive the problem,
-    # and fingerprint, which says whether another problem is the same.
+    # fingerprint, which says whether another problem is the same, and factors, the same problem
+    # factor by factor.

@@ -18,17 +18,24 @@ from sskit.estimators._callbacks import (
 )
 from sskit.estimators._warm_start import WarmStart
 from sskit.estimators._weights import check_class_weight, check_sample_weight, default_lam
-from sskit.solvers import BCFW, SSG, FrankWolfe, MultiPlane
+from sskit.solvers import BCFW, GDMM, SSG, FrankWolfe, MultiPlane
 from sskit.solvers._solution import Status
 from sskit.solvers._solver import Solver
 
-SOLVERS = {"auto": BCFW, "bcfw": BCFW, "mpbcfw": MultiPlane, "fw": FrankWolfe, "ssg": SSG}
+SOLVERS = {
+    "auto": BCFW,
+    "bcfw": BCFW,
+    "mpbcfw": MultiPlane,
+    "fw": FrankWolfe,
+    "ssg": SSG,
+    "gdmm": GDMM,
+}
 KERNEL_DEFAULTS = {"gamma": "scale", "degree": 3, "coef0": 0.0}
 
 # Values that the interface has a place for but this version no code.
 PLANNED = {
     "rescaling": ("slack",),
-    "solver": ("one_slack", "gdmm"),
+    "solver": ("one_slack",),
     "kernel": ("rbf", "poly", "sigmoid", "precomputed"),
 }
 
@@ -149,8 +156,11 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         box = layout.bounds(self.bounds)
         if box is None:
             return Regularizer(lam, layout.n_weights)
-        if isinstance(solver, SSG):
-            raise ValueError("solver 'ssg' cannot keep bounds on the weights; use 'bcfw' or 'fw'")
+        if not solver.keeps_bounds:
+            name = type(solver).__name__.lower()
+            raise ValueError(
+                f"solver {name!r} cannot keep bounds on the weights; use 'bcfw' or 'fw'"
+            )
         return BoxRegularizer(lam, *box)
 
     def _fit(self, X, y, sample_weight):
@@ -200,10 +210,9 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
             fitted["_warm_start"] = WarmStart(fingerprint, classes, solution.continuation.save())
         reporter.end(fitted)
         if solution.status in (Status.MAX_ITER, Status.MAX_TIME, Status.INTERRUPTED):
-            relative = solution.gap / solution.unit if solution.unit else 0.0
             warnings.warn(
-                f"{type(self).__name__} stopped after {solution.n_iter} passes with a relative "
-                f"duality gap of {relative:.3g}, above tol={self.tol:g}. {solution.status.value}",
+                f"{type(self).__name__} stopped after {solution.n_iter} passes with "
+                f"{solution.reached()}, above tol={self.tol:g}. {solution.status.value}",
                 ConvergenceWarning,
                 stacklevel=3 + FRAMES_AROUND_FIT,
             )

@@ -37,9 +37,10 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         another value; see the user guide for how it was chosen.
     rescaling : {"margin"}, default="margin"
         Surrogate of the loss: margin rescaling.
-    solver : {"auto", "bcfw", "fw", "ssg"} or solver object, default="auto"
+    solver : {"auto", "bcfw", "fw", "ssg", "gdmm"} or solver object, default="auto"
         Block-coordinate Frank-Wolfe (which "auto" chooses), batch Frank-Wolfe, stochastic
-        subgradient, or an object of `sskit.solvers`, which has further options.
+        subgradient, dual-decomposed training for very many labels, or an object of
+        `sskit.solvers`, which has further options.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
@@ -76,7 +77,7 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
         `tol`, at another `lam`, with other bounds or sample weights, or with further samples
         after the same ones. It keeps the dual variables of the last fit, and a fit that could
-        not use them raises an error that says what changed. Not for solver="ssg".
+        not use them raises an error that says what changed. Not for "ssg" and "gdmm".
     n_jobs : int, default=None
         Number of threads for exact passes, batches of oracle calls and prediction. The result
         does not depend on it.

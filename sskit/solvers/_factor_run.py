@@ -47,6 +47,9 @@ class FactorRun:
         Of the augmented Lagrangian by the steps of the last pass.
     infeasibility : float
         After the last pass, between 0 and 1.
+    lagrangian : float
+        The augmented Lagrangian, summed from its changes: one look at all weights costs more than
+        a pass where there are more weights than features of factors.
     """
 
     n_oracle_calls = 0  # of whole blocks: none
@@ -60,6 +63,7 @@ class FactorRun:
         self.unit = self.state.largest_loss()
         self.decrease = 0.0
         self.infeasibility = 0.0
+        self.lagrangian = 0.0
 
     @property
     def n_scores(self):
@@ -73,12 +77,14 @@ class FactorRun:
     def run_pass(self):
         """Let every factor step; there is no estimate of the gap."""
         n_steps = self.sampler.begin_pass(self.problem.n_blocks)
+        ascent = self.state.ascent
         self.decrease, self.infeasibility = self.sweep.run_pass(self.sampler, n_steps)
+        self.lagrangian += self.state.ascent - ascent - self.decrease
         return np.inf
 
     def certify(self, evaluator):
         """Return P at the weights, with a lower bound if the graphs are forests, else nan."""
-        self.state.rebuild()
+        self.sweep.rebuild()
         dual = np.nan
         if self.state.factors.forest:
             dual = self.regularizer.dual(*ConsistentPoint(self.state).compute())
@@ -130,12 +136,12 @@ class Watch:
         status : Status
             Why it stopped.
         """
-        status, lagrangian = None, 0.0
+        status = None
         with Interruption() as interruption:
             while status is None:
+                before = self.run.lagrangian
                 self.run.run_pass()
                 self.n_iter += 1
-                before, lagrangian = lagrangian, self.run.state.lagrangian()
                 if on_pass is not None and on_pass(self.n_iter, self.run.weights):
                     status = Status.CALLBACK
                 elif interruption.requested:
@@ -144,9 +150,9 @@ class Watch:
                     status = Status.MAX_ITER
                 elif max_time is not None and time.perf_counter() - self.began >= max_time:
                     status = Status.MAX_TIME
-                if self.settled(abs(lagrangian - before), last=status is not None):
+                if self.settled(abs(self.run.lagrangian - before), last=status is not None):
                     status = Status.CONVERGED
-                self.record(lagrangian)
+                self.record()
         return status
 
     def settled(self, change, last):
@@ -162,20 +168,21 @@ class Watch:
         gap = self.known.gap
         return at_rest if np.isnan(gap) else gap <= tolerance
 
-    def record(self, lagrangian):
+    def record(self):
         """Add what is known after a pass to the history, and log it."""
         known, run = self.known, self.run
         exact = (np.nan,) * 3 if known is None else (known.primal, known.dual, known.gap)
         n_calls = 0 if self.evaluator is None else self.evaluator.n_calls
         seconds = time.perf_counter() - self.began
         self.rows.append(
-            (self.n_iter, n_calls, run.n_scores, seconds, *exact, lagrangian, run.infeasibility)
+            (self.n_iter, n_calls, run.n_scores, seconds, *exact)
+            + (run.lagrangian, run.infeasibility)
         )
         logger.log(
             self.level,
             "GDMM: pass %d, Lagrangian %.6g, infeasibility %.3g, primal %.6g, gap %.3g",
             self.n_iter,
-            lagrangian,
+            run.lagrangian,
             run.infeasibility,
             exact[0],
             exact[2],
@@ -196,7 +203,7 @@ class Watch:
         """
         known = self.known
         if known is None:
-            self.run.state.rebuild()
+            self.run.sweep.rebuild()
             known = Certificate(self.run.weights(), np.nan, np.nan, np.nan)
         columns = zip(*self.rows, strict=True)
         history = {

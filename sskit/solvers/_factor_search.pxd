@@ -23,6 +23,15 @@ cdef class NodeSearch:
     cdef Py_ssize_t recall(self, Py_ssize_t i, Py_ssize_t j, double* gain) noexcept nogil
 
 
+cdef class PartitionSearch(NodeSearch):
+    """Looks at one part of the states, drawn at random, and at those of the mix."""
+
+    cdef readonly Py_ssize_t n_parts
+    cdef uint64_t random                 # state of the generator
+
+    cdef Py_ssize_t draw(self) noexcept nogil
+
+
 cdef class EdgeSearch:
     """Factorwise maximisation oracle of edges: the pair (a, b) with the largest gain.
 

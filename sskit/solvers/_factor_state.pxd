@@ -25,6 +25,7 @@ cdef class FactorState:
     cdef readonly double lam
     cdef readonly double rho
     cdef readonly double[::1] w          # (n_weights + LANES,)
+    cdef readonly double ascent          # of the augmented Lagrangian by multipliers so far
     cdef Mix* nodes                      # (n_nodes,)
     cdef Mix* edges                      # (n_edges,)
     cdef Message* messages               # (2 n_edges,)

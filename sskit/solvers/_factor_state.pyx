@@ -6,6 +6,9 @@ from libc.stdlib cimport calloc, free
 
 from sskit.solvers._mix cimport compress, disagree, find, place
 
+# the largest whose pairs int32 can number
+MOST_STATES = 46340
+
 
 cdef class FactorState:
     """Dual variables of factors, at the truth to begin with.
@@ -20,11 +23,18 @@ cdef class FactorState:
         Weight of the disagreement of factors, in units of c_i^2 / lam.
     w : ndarray of shape (n_weights + LANES,)
         Where the weights are kept; zero.
+
+    Raises
+    ------
+    ValueError
+        If nodes have too many states for pairs of them to be numbered.
     """
 
     def __cinit__(self, Factors factors, double lam, double rho, double[::1] w):
         cdef Py_ssize_t i, e, j, side, k
         cdef Py_ssize_t ends[2]
+        if factors.n_states > MOST_STATES:
+            raise ValueError(f"{factors.n_states} states are more than {MOST_STATES}")
         self.factors, self.lam, self.rho, self.w = factors, lam, rho, w
         self.nodes = <Mix*>calloc(factors.n_nodes, sizeof(Mix))
         self.edges = <Mix*>calloc(max(factors.n_edges, 1), sizeof(Mix))
@@ -108,7 +118,7 @@ cdef class FactorState:
     cdef double ascend(self, Py_ssize_t i, double step) except? -1 nogil:
         cdef Py_ssize_t e, k, n, side
         cdef Py_ssize_t ends[2]
-        cdef double total = 0.0
+        cdef double total = 0.0, squares = 0.0
         cdef Message* message
         cdef Mix* pair
         cdef Mix* node
@@ -133,6 +143,7 @@ cdef class FactorState:
                 n = 0
                 for k in range(message.n):
                     total += abs(message.residual[k])
+                    squares += message.residual[k] * message.residual[k]
                     message.multiplier[k] += step * message.residual[k]
                     if message.residual[k] == 0.0 and message.multiplier[k] == 0.0:
                         continue
@@ -141,6 +152,7 @@ cdef class FactorState:
                     message.multiplier[n] = message.multiplier[k]
                     n += 1
                 message.n = n
+        self.ascent += self.factors.block_weight[i] * self.penalty(i) * step * squares
         return total
 
     def rebuild(self):

@@ -126,6 +126,11 @@ cdef class Sweep:
                 decrease += self.move_edge(i, e, self.edges.recall(i, e, &self.gain[0]))
         return self.factors.block_weight[i] * decrease
 
+    def rebuild(self):
+        """Sum the weights anew from the dual variables, without the rounding of many moves."""
+        self.state.rebuild()
+        self.edges.renew()
+
     def run_pass(self, Sampler sampler, Py_ssize_t n_steps):
         """Visit blocks without the GIL.
 

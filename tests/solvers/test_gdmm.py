@@ -68,6 +68,7 @@ def test_state_is_what_its_definition_says(method, weights, form):
         w, value, distance = from_scratch(toy, run, 0.7)
         np.testing.assert_allclose(run.weights(), w, atol=1e-11)
         assert run.state.lagrangian() == pytest.approx(value, abs=1e-11)
+        assert run.lagrangian == pytest.approx(value, abs=1e-11)
         assert run.infeasibility == pytest.approx(distance, abs=1e-12)
         for states, q in sum(run.state.mixes(), []):
             assert len(set(states)) == len(states)
@@ -260,6 +261,8 @@ def test_a_callback_stops():
         ({"rho": 0.0}, "^rho must be a positive number, got 0.0"),
         ({"step": -1}, "^step must be a positive number"),
         ({"method": "fw"}, "^method must be one of 'auto', 'afw', 'bgcd'"),
+        ({"partitions": 0}, "^partitions must be a positive integer"),
+        ({"ordered": "yes"}, "^ordered must be one of 'auto', True, False"),
         ({"block_sweeps": 0}, "^block_sweeps must be a positive integer"),
         ({"gap_every": 0}, "^gap_every must be a positive integer or None"),
         ({"max_time": 0}, "^max_time must be a positive number or None"),

@@ -6,7 +6,7 @@ from sskit.estimators import (
     SequenceTagger,
     StructSVMClassifier,
 )
-from sskit.models import StructuredModel
+from sskit.models import SlackRescaling, StructuredModel
 
 __version__ = "0.1.0"
 
@@ -14,6 +14,7 @@ __all__ = [
     "RegularizationPath",
     "SegmentationModel",
     "SequenceTagger",
+    "SlackRescaling",
     "StructSVMClassifier",
     "StructuredModel",
     "__version__",

@@ -18,7 +18,8 @@ from sskit.estimators._callbacks import (
 )
 from sskit.estimators._warm_start import WarmStart
 from sskit.estimators._weights import check_class_weight, check_sample_weight, default_lam
-from sskit.solvers import BCFW, GDMM, SSG, FrankWolfe, MultiPlane
+from sskit.models.slack import SlackRescaling
+from sskit.solvers import BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane
 from sskit.solvers._solution import Status
 from sskit.solvers._solver import Solver
 
@@ -28,14 +29,14 @@ SOLVERS = {
     "mpbcfw": MultiPlane,
     "fw": FrankWolfe,
     "ssg": SSG,
+    "one_slack": CuttingPlane,
     "gdmm": GDMM,
 }
+RESCALINGS = {"margin": None, "slack": SlackRescaling()}
 KERNEL_DEFAULTS = {"gamma": "scale", "degree": 3, "coef0": 0.0}
 
 # Values that the interface has a place for but this version no code.
 PLANNED = {
-    "rescaling": ("slack",),
-    "solver": ("one_slack",),
     "kernel": ("rbf", "poly", "sigmoid", "precomputed"),
 }
 
@@ -74,8 +75,8 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
 
     _parameter_constraints = {
         "lam": [Interval(numbers.Real, 0, None, closed="neither"), None],
-        "rescaling": [StrOptions({"margin", "slack"})],
-        "solver": [StrOptions({*SOLVERS, *PLANNED["solver"]}), Solver],
+        "rescaling": [StrOptions({*RESCALINGS}), SlackRescaling],
+        "solver": [StrOptions(set(SOLVERS)), Solver],
         "steps": [StrOptions({"auto", "fw", "pairwise", "away"})],
         "sampling": [StrOptions({"auto", "gap", "uniform", "permutation", "max_gap"})],
         "cache": [StrOptions({"auto"}), "boolean"],
@@ -112,6 +113,9 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
                 raise NotImplementedError(f"{name}={value!r} is not available in this version")
         if callable(self.kernel):
             raise NotImplementedError("kernel=callable is not available in this version")
+        rescaling = self._rescaling()
+        if rescaling is not None:
+            rescaling.check()
         check_class_weight(getattr(self, "class_weight", None))
         for name, default in KERNEL_DEFAULTS.items():
             if getattr(self, name) != default:
@@ -120,6 +124,19 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
                     "available in this version"
                 )
         return self._make_solver()
+
+    def _rescaling(self):
+        """Return the object that wraps problems of another rescaling than margin, or None."""
+        if isinstance(self.rescaling, str):
+            return RESCALINGS[self.rescaling]
+        return self.rescaling
+
+    def _bind_rescaled(self, X, y, sample_weight):
+        """Return the `Binding` of ``_bind`` with its problem under the rescaling asked for."""
+        binding, rescaling = self._bind(X, y, sample_weight), self._rescaling()
+        if rescaling is None:
+            return binding
+        return binding._replace(problem=rescaling.wrap(binding.problem))
 
     def _make_solver(self):
         """Return the solver object that the parameters ask for."""
@@ -179,7 +196,7 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
             Fitted attributes.
         """
         solver = self._check_parameters()
-        problem, layout, lam, name_weights, classes = self._bind(X, y, sample_weight)
+        problem, layout, lam, name_weights, classes = self._bind_rescaled(X, y, sample_weight)
         metadata = {"sample_weight": sample_weight}
         regularizer = self._make_regularizer(solver, layout, lam)
         fingerprint, start = self._last_fit(problem, classes)

@@ -36,8 +36,10 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
     lam : float, default=None
         Regularisation strength, positive. It is 1 / (C n) in terms of the C of
         :class:`sklearn.svm.LinearSVC`. None means 1 / n, or 1 / sum of the sample weights.
-    rescaling : {"margin"}, default="margin"
-        Surrogate of the loss: margin rescaling.
+    rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
+        Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
+        hinge is max_y L_i(y) [1 + score(x_i, y) - score(x_i, y_i)]; see :class:`SlackRescaling`,
+        an object of which has the options of the search.
     solver : {"auto", "bcfw", "fw", "ssg"} or solver object, default="auto"
         Block-coordinate Frank-Wolfe (which "auto" chooses), batch Frank-Wolfe, stochastic
         subgradient, or an object of `sskit.solvers`, which has further options.

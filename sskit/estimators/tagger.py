@@ -35,8 +35,10 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         norm of the features of a token and n the number of sequences (the sum of the sample
         weights), so that neither the scale of the features nor the amount of data asks for
         another value; see the user guide for how it was chosen.
-    rescaling : {"margin"}, default="margin"
-        Surrogate of the loss: margin rescaling.
+    rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
+        Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
+        hinge is max_y L_i(y) [1 + score(x_i, y) - score(x_i, y_i)]; see :class:`SlackRescaling`,
+        an object of which has the options of the search.
     solver : {"auto", "bcfw", "fw", "ssg", "gdmm"} or solver object, default="auto"
         Block-coordinate Frank-Wolfe (which "auto" chooses), batch Frank-Wolfe, stochastic
         subgradient, dual-decomposed training for very many labels, or an object of

@@ -1,5 +1,6 @@
 """Data to try the estimators on: made on the spot, or loaded from files."""
 
+from sskit.datasets._glyphs import make_glyph_sentences
 from sskit.datasets._home import get_data_home
 from sskit.datasets._loaders import (
     load_conll2000,
@@ -21,6 +22,7 @@ __all__ = [
     "load_wsj_pos",
     "make_chains",
     "make_digit_strings",
+    "make_glyph_sentences",
     "make_multiclass",
     "make_segmentation_images",
 ]

@@ -157,8 +157,8 @@ class Watch:
 
     def settled(self, change, last):
         """Return whether the tolerance is reached, by an exact pass if it is time for one."""
-        run, tolerance = self.run, self.tol * self.run.unit
-        at_rest = run.infeasibility <= self.tol and change <= tolerance
+        run = self.run
+        at_rest = run.infeasibility <= self.tol and change <= self.tol * abs(run.lagrangian)
         self.known = None
         if self.evaluator is None:
             return at_rest
@@ -166,7 +166,7 @@ class Watch:
             return False
         self.known = run.certify(self.evaluator)
         gap = self.known.gap
-        return at_rest if np.isnan(gap) else gap <= tolerance
+        return at_rest if np.isnan(gap) else gap <= self.tol * run.unit
 
     def record(self):
         """Add what is known after a pass to the history, and log it."""

@@ -85,9 +85,9 @@ class GDMM(Solver):
     exact passes (and on graphs with loops, where it has no lower bound) it is nan and
     ``certified_`` is False.
 
-    *Stopping.* Once the gap is at most tol * P(0). Where there is no gap: once the infeasibility
-    is at most tol and the augmented Lagrangian moved by no more than tol * P(0) in a pass, which
-    proves nothing. P(0) is the sum of the losses of all nodes.
+    *Stopping.* Once the gap is at most tol * P(0), where P(0) is the sum of the losses of all
+    nodes. Where there is no gap: once the infeasibility is at most tol and the augmented
+    Lagrangian moved by no more than the share tol in a pass, which proves nothing.
 
     *History.* ``history_`` has an entry for each pass, with two more columns: lagrangian, the
     augmented Lagrangian (its negative tends to the optimum), and infeasibility, the mean total

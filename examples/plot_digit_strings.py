@@ -16,6 +16,7 @@ from sklearn.model_selection import train_test_split
 
 from sskit import SequenceTagger, StructSVMClassifier
 from sskit.datasets import make_digit_strings
+from sskit.display import TransitionDisplay
 
 rng = np.random.default_rng(0)
 X, y = make_digit_strings(400, random_state=0)
@@ -59,17 +60,5 @@ plt.show()
 # %%
 # What the tagger has learned about neighbours: the weight of each pair of digits.
 
-fig, ax = plt.subplots(figsize=(5, 4), layout="constrained")
-limit = np.abs(tagger.transitions_).max()
-image = ax.imshow(tagger.transitions_, cmap="RdBu_r", vmin=-limit, vmax=limit)
-ax.set(
-    xticks=range(len(tagger.classes_)),
-    yticks=range(len(tagger.classes_)),
-    xticklabels=tagger.classes_,
-    yticklabels=tagger.classes_,
-    xlabel="digit",
-    ylabel="digit before it",
-    title="Transition weights",
-)
-fig.colorbar(image)
+TransitionDisplay.from_estimator(tagger)
 plt.show()

@@ -16,15 +16,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sskit import SequenceTagger, SlackRescaling
 from sskit.solvers._evaluate import Evaluator
 
-LAMS = (0.1, 0.03, 0.01, 0.003, 0.001, 0.0003)
+LAMS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003)
 SEARCHES = ("exact", "angular", "bisecting", "binary", "sarawagi")
-# letters of a word, in the mean: lam of the number of wrong letters that is like that of their share
+# letters of a word, in the mean: by this the number of wrong letters outweighs their share
 LENGTH = 7.6
 
 
 def errors(X, y, X_test, y_test):
     """Print test errors of letters, for both rescalings of both losses, and the time to fit."""
-    print("loss          lam     margin            slack")
+    print("loss             lam  margin            slack  (gap <= 0.01 P(0))")
     for loss in ("hamming", "hamming_sum"):
         for lam in LAMS:
             cells = []
@@ -36,9 +36,8 @@ def errors(X, y, X_test, y_test):
                 start = time.process_time()
                 tagger.fit(X, y)
                 seconds = time.process_time() - start
-                gap = tagger.dual_gap_ / tagger.history_["primal"][0]
                 error = 1 - tagger.score(X_test, y_test)
-                cells.append(f"{error:.4f} {seconds:6.1f} s {gap:.3f}")
+                cells.append(f"{error:.4f} {seconds:6.1f} s")
             print(f"{loss:12s} {scaled:7.4f}  {cells[0]}   {cells[1]}", flush=True)
 
 

@@ -1,6 +1,13 @@
 """Displays: what a fit or a prediction looks like, computed once and drawn with matplotlib."""
 
+from sskit.display._convergence import ConvergenceDisplay
 from sskit.display._regularization_path import RegularizationPathDisplay
 from sskit.display._segmentation import SegmentationDisplay
+from sskit.display._transitions import TransitionDisplay
 
-__all__ = ["RegularizationPathDisplay", "SegmentationDisplay"]
+__all__ = [
+    "ConvergenceDisplay",
+    "RegularizationPathDisplay",
+    "SegmentationDisplay",
+    "TransitionDisplay",
+]

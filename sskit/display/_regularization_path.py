@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from sskit.display._axes import row_of_axes
+
 PANELS = {
     "score": "test score",
     "gap": "duality gap",
@@ -219,33 +221,3 @@ def steps(lams, values, end):
     """Return the corners of a step function of falling lam, which ends at `end`."""
     ends = np.append(lams[1:], min(end, lams[-1]))
     return np.column_stack([lams, ends]).ravel(), np.repeat(values, 2)
-
-
-def row_of_axes(n, axes=None):
-    """Return n axes side by side, in a new figure unless they are given.
-
-    Parameters
-    ----------
-    n : int
-        Number of axes.
-    axes : matplotlib Axes or sequence of them, default=None
-        Axes to draw on.
-
-    Returns
-    -------
-    axes : list of matplotlib Axes
-        Those given, or new ones.
-
-    Raises
-    ------
-    ValueError
-        If axes were given, but not n of them.
-    """
-    import matplotlib.pyplot as plt
-
-    if axes is None:
-        _, axes = plt.subplots(1, n, figsize=(3.2 * n, 3.0), layout="constrained", squeeze=False)
-    axes = list(np.ravel(axes))
-    if len(axes) != n:
-        raise ValueError(f"axes must hold {n} axes, one for each panel, got {len(axes)}")
-    return axes

@@ -40,9 +40,10 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
         hinge is max_y L_i(y) [1 + score(x_i, y) - score(x_i, y_i)]; see :class:`SlackRescaling`,
         an object of which has the options of the search.
-    solver : {"auto", "bcfw", "fw", "ssg"} or solver object, default="auto"
-        Block-coordinate Frank-Wolfe (which "auto" chooses), batch Frank-Wolfe, stochastic
-        subgradient, or an object of `sskit.solvers`, which has further options.
+    solver : {"auto", "bcfw", "mpbcfw", "fw", "ssg", "one_slack"} or solver object, default="auto"
+        Block-coordinate Frank-Wolfe (which "auto" chooses), that with passes over stored planes,
+        batch Frank-Wolfe, stochastic subgradient, cutting planes, or an object of
+        `sskit.solvers`, which has further options.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"

@@ -22,17 +22,20 @@ cdef class CountedChainProblem(ChainProblem):
     def __init__(self, *args):
         super().__init__(*args)
         self.unit, levels, totals = in_units(np.asarray(self.cost), np.asarray(self.offsets))
-        largest = int(np.round(totals.max()))
+        self.largest = int(np.round(totals.max()))
         self.levels = np.round(levels).astype(np.int32)
-        self.programme = LossIndexed(self.max_words, largest, self.n_states)
-        self.margin = np.empty(largest + 1)
+        self.margin = np.empty(self.largest + 1)
         self.has_slack = True
         self.has_cone = True
 
-    cdef Py_ssize_t solve(self, Py_ssize_t i, const double* theta, double offset) noexcept nogil:
+    cdef Py_ssize_t solve(self, Py_ssize_t i, const double* theta, double offset) except -1 nogil:
         cdef const double* node = theta + self.n_states * self.stride
         cdef const int32_t* labels = &self.labels[self.offsets[i]]
-        cdef Py_ssize_t e, n_units = self.programme.solve(
+        cdef Py_ssize_t e, n_units
+        if self.programme is None:
+            with gil:
+                self.programme = LossIndexed(self.max_words, self.largest, self.n_states)
+        n_units = self.programme.solve(
             node, theta, self.length(i), labels, &self.levels[self.offsets[i]]
         )
         offset -= chain_score(node, theta, self.length(i), self.n_states, labels)

@@ -5,6 +5,8 @@ import numpy as np
 # Losses are counts if a sequence has at most this many units for each of its tokens: time and
 # memory of the programme grow with them.
 MOST_UNITS = 16
+# Nor may the table of the programme be larger than this, in numbers of 8 bytes.
+LARGEST_TABLE = 2**26
 # By how much a loss may differ from a whole number of units: rounding.
 ROUNDING = 1e-9
 
@@ -34,7 +36,7 @@ def in_units(cost, offsets):
     return unit, levels, np.add.reduceat(levels, offsets[:-1])
 
 
-def are_counts(cost, offsets):
+def are_counts(cost, offsets, n_states):
     """Return whether the losses of all sequences are counts of not too many units.
 
     Parameters
@@ -43,6 +45,8 @@ def are_counts(cost, offsets):
         Loss of a wrong label at each node.
     offsets : ndarray of shape (n + 1,)
         Where the sequences begin.
+    n_states : int
+        Number of states.
 
     Returns
     -------
@@ -51,4 +55,6 @@ def are_counts(cost, offsets):
     """
     _, levels, totals = in_units(cost, offsets)
     whole = np.abs(levels - np.round(levels)) <= ROUNDING * np.maximum(levels, 1.0)
-    return bool(whole.all() and (totals <= MOST_UNITS * np.diff(offsets)).all())
+    lengths = np.diff(offsets)
+    size = float(lengths.max()) * float(totals.max() + 1) * n_states
+    return bool(whole.all() and (totals <= MOST_UNITS * lengths).all() and size <= LARGEST_TABLE)

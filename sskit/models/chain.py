@@ -83,7 +83,8 @@ class ChainModel:
         problem : ChainProblem
             What solvers take; a `CountedChainProblem` where the losses allow it.
         """
-        kind = CountedChainProblem if are_counts(cost, stacked.offsets) else ChainProblem
+        counted = are_counts(cost, stacked.offsets, self.n_states)
+        kind = CountedChainProblem if counted else ChainProblem
         problem = self._problem(kind, stacked, labels.astype(np.int32), cost, block_weight)
         problem.prepare_steps()
         return problem

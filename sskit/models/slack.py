@@ -44,11 +44,12 @@ class SlackRescaling(BaseEstimator):
     ----------
     search : {"auto", "exact", "angular", "bisecting", "binary", "sarawagi"}, default="auto"
         How the maximum is found. "exact": by an oracle for the product, which there is for
-        classes of rows and for chains with losses that count (the Hamming losses without class
-        weights). "angular": by a constrained oracle, with proof (there is one for the same
-        models). The others move the weight lam of the loss in ``score + lam * loss`` and work
-        for all models; they may miss the maximum, whatever their effort. "auto" takes the first of
-        "exact", "angular" and "bisecting" that the model can do.
+        classes of rows, for chains with losses that count (the Hamming losses without class
+        weights) and for graphs whose oracle is "exhaustive". "angular": by a constrained oracle,
+        with proof (there is one for the same models). The others move the weight lam of the loss
+        in ``score + lam * loss`` and work for all models; they may miss the maximum, whatever
+        their effort. "auto" takes the first of "exact", "angular" and "bisecting" that the model
+        can do.
     tol : float, default=0.0
         A search ends when no labelling can be better than the best one found by more than this
         share of its value. Above 0 the gap is no certificate.

@@ -3,6 +3,7 @@
 import numpy as np
 
 from sskit.oracles._flow import flow_graph
+from sskit.oracles._gate import check_numbers
 from sskit.oracles._hierarchy import check_dag, check_parents
 from sskit.oracles._label_sets import find_label_set
 
@@ -198,12 +199,7 @@ def closure(gains, hierarchy):
     >>> closure([-1, 3, -1, 0.5], [[1, 0], [1, 2], [3, 2]])
     (array([1, 1, 1, 1], dtype=int32), 1.5)
     """
-    gains = np.array(gains, dtype=np.float64)
-    if gains.ndim != 1:
-        raise ValueError(f"gains must have shape (n_labels,), got {gains.shape}")
-    wrong = np.flatnonzero(~np.isfinite(gains))
-    if len(wrong):
-        raise ValueError(f"gains[{wrong[0]}] is {gains[wrong[0]]}, expected a finite number")
+    gains = check_numbers(gains, "gains", "(n_labels,)")
     hierarchy = np.asarray(hierarchy)
     oracle = DagClosure(hierarchy, len(gains)) if hierarchy.ndim == 2 else TreeClosure(hierarchy)
     none = np.zeros((0, 2), dtype=np.int32), np.zeros(0)

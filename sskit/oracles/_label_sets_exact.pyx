@@ -48,8 +48,8 @@ cdef class EnumeratedSets(LabelSetOracle):
 
     A step of the search decides one label and keeps, for each undecided one, what having it
     would add to the set so far; half of the steps have nothing left to keep, so that a set
-    costs O(1) on average. A branch is left where even all that the undecided labels could add does not
-    reach the best set so far.
+    costs O(1) on average. A branch is left where even all that the undecided labels could
+    add does not reach the best set so far.
     """
 
     cdef double[:, ::1] weights    # (L, L) pairs, symmetric

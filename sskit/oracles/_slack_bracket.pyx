@@ -127,8 +127,8 @@ cdef class SarawagiSearch(SlackSearch):
     """Sarawagi and Gupta's search (2008) for the constraint that the slack xi violates most.
 
     Minimises max_y (h + lam g) - 2 sqrt(xi lam) over lam by golden sections in log lam. xi is
-    the present slack of the block in a cutting-plane solver; here the value that the best known
-    label has when the search begins, which is the same where the block's last cut is tight.
+    the present slack of the block in a cutting-plane solver; here the best value that the known
+    label and the answer to one first query have, the same where the block's last cut is tight.
 
     Parameters
     ----------
@@ -151,7 +151,10 @@ cdef class SarawagiSearch(SlackSearch):
     cdef int search(self) except -1 nogil:
         cdef double middle = log(self.first_weight()), width = 2.0 * log(REACH)
         cdef double left = middle - 0.5 * width, a, b, at_a, at_b
+        self.ask(exp(middle))
         self.slack = self.best
+        if self.done():
+            return 0
         a, b = left + (1.0 - GOLDEN) * width, left + GOLDEN * width
         at_a = self.objective(a)
         if self.done():

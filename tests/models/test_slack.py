@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from helpers.slack import slack_pairs
 from helpers.structures import Chains, Classes, bind
-from helpers.toys import TOYS, chain_toy, multiclass_toy
+from helpers.toys import TOYS, chain_toy, graph_toy, multiclass_toy
 from sklearn.base import clone
 
 from sskit.core._regularizer import Regularizer
+from sskit.models._counts import are_counts
 from sskit.models.chain import ChainModel
 from sskit.models.slack import SEARCHES, SlackRescaling
 from sskit.solvers import BCFW
@@ -16,15 +17,13 @@ from sskit.solvers._evaluate import Evaluator
 from sskit.solvers._probe import ProblemProbe
 from sskit.utils import RaggedArray
 
-EXACT = ["chain", "multiclass"]
-
 
 def padded(toy, w, pairs):
     """Weights in the order of the package, with spare room."""
     return np.concatenate([toy.unflat(w), np.zeros(16)])
 
 
-@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("name", sorted(TOYS))
 @pytest.mark.parametrize("search", ["exact", "angular"])
 def test_the_contract(name, search):
     check_problem(SlackRescaling(search).wrap(TOYS[name]().problem), random_state=0)
@@ -40,8 +39,9 @@ def test_hinges_of_chains(search, mean, allowed):
 
 
 @pytest.mark.parametrize("search", ["exact", "angular"])
-def test_hinges_of_classes(search):
-    hinges_agree(multiclass_toy(), search)
+@pytest.mark.parametrize("name", ["multiclass", "graph"])
+def test_hinges_of_classes_and_small_graphs(name, search):
+    hinges_agree(TOYS[name](), search)
 
 
 def hinges_agree(toy, search):
@@ -145,11 +145,12 @@ def test_python_classes_agree_with_compiled_ones():
 
 
 def test_which_search_is_chosen():
-    graph = TOYS["graph"]().problem
+    graph = graph_toy(oracle="expansion").problem
     weighted = weighted_chain()
     for problem, search, exact in [
         (chain_toy().problem, "ExactSearch", True),
         (multiclass_toy().problem, "ExactSearch", True),
+        (TOYS["graph"]().problem, "ExactSearch", True),
         (weighted, "BisectingSearch", False),
     ]:
         wrapped = SlackRescaling().wrap(problem)
@@ -159,6 +160,25 @@ def test_which_search_is_chosen():
         SlackRescaling("exact").wrap(weighted)
     with pytest.raises(ValueError, match="search='angular' needs a constrained oracle"):
         SlackRescaling("angular").wrap(graph)
+
+
+@pytest.mark.parametrize(
+    ("cost", "lengths", "n_states", "expected"),
+    [
+        (np.ones(6), [2, 4], 3, True),
+        (np.array([0.5, 0.5, 0.25, 0.25, 0.25, 0.25]), [2, 4], 3, True),
+        (np.array([1.0, 2.0, 0.0, 3.0]), [2, 2], 3, True),
+        (np.zeros(3), [1, 2], 3, True),
+        (np.array([1.0, 1.5]), [2], 3, False),
+        (np.array([1.0, 1.5]), [1, 1], 3, True),  # units of their own
+        (np.array([1.0, 40.0]), [2], 3, False),  # too many of them
+        (np.ones(20_000), [20_000], 3, False),  # too large a table
+        (np.ones(3000), [3000], 3, True),
+        (np.ones(3000), [3000], 20, False),
+    ],
+)
+def test_which_losses_count(cost, lengths, n_states, expected):
+    assert are_counts(cost, np.concatenate([[0], np.cumsum(lengths)]), n_states) == expected
 
 
 def weighted_chain():

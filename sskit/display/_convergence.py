@@ -1,0 +1,162 @@
+"""Convergence of fits as pictures."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sskit.display._axes import row_of_axes
+
+PANELS = {"objective": "objective", "gap": "duality gap"}
+SCALES = {
+    "passes": ("n_passes", "passes"),
+    "oracle_calls": ("n_oracle_calls", "oracle calls"),
+    "time": ("time", "seconds"),
+}
+
+
+class ConvergenceDisplay:
+    """How fits converge: objectives and duality gaps against passes, oracle calls or time.
+
+    Draw it with `from_estimator`.
+
+    Parameters
+    ----------
+    histories : dict of str to dict of ndarray
+        The `history_` of each fit by the name that the legend shows.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure.
+    axes_ : dict of str to matplotlib Axes
+        The axes by panel: "objective", "gap".
+    lines_ : dict of str to dict of str to matplotlib Line2D
+        For each name the lines "primal", "dual" and "gap" that were drawn.
+    legend_ : matplotlib Legend or None
+        Names of the lines, if there are several fits.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sskit import StructSVMClassifier
+    >>> from sskit.display import ConvergenceDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> fits = {
+    ...     name: StructSVMClassifier(lam=0.1, solver=name, random_state=0).fit(X, y)
+    ...     for name in ("bcfw", "one_slack")
+    ... }
+    >>> display = ConvergenceDisplay.from_estimator(fits, x="oracle_calls")
+    >>> sorted(display.lines_["one_slack"])
+    ['dual', 'gap', 'primal']
+    """
+
+    def __init__(self, *, histories):
+        self.histories = histories
+
+    @classmethod
+    def from_estimator(cls, estimators, *, x="passes", panels=None, axes=None, **line_options):
+        """Draw the history of one fitted estimator or of several.
+
+        Parameters
+        ----------
+        estimators : estimator, or dict of str to estimator
+            Fitted; with names for the legend if there are several.
+        x, panels, axes, **line_options : object
+            See `plot`.
+
+        Returns
+        -------
+        display : ConvergenceDisplay
+            With what was drawn.
+
+        Raises
+        ------
+        TypeError
+            If an estimator keeps no history.
+        NotFittedError
+            If an estimator is not fitted.
+        """
+        if not isinstance(estimators, Mapping):
+            estimators = {type(estimators).__name__: estimators}
+        if not estimators:
+            raise ValueError("estimators must hold at least one")
+        for name, estimator in estimators.items():
+            check_is_fitted(estimator)
+            if not hasattr(estimator, "history_"):
+                raise TypeError(
+                    f"{name!r} is a {type(estimator).__name__}, which keeps no history_"
+                )
+        display = cls(histories={name: fit.history_ for name, fit in estimators.items()})
+        return display.plot(x=x, panels=panels, axes=axes, **line_options)
+
+    def plot(self, *, x="passes", panels=None, axes=None, **line_options):
+        """Draw the panels side by side.
+
+        Parameters
+        ----------
+        x : {"passes", "oracle_calls", "time"}, default="passes"
+            What the horizontal axis counts: passes over the data, calls of the oracle, or
+            seconds.
+        panels : sequence of {"objective", "gap"}, default=None
+            Which, in this order; None means both. "objective" has primal objectives as lines and
+            dual ones dashed: the optimum lies between them.
+        axes : sequence of matplotlib Axes, default=None
+            One for each panel. None makes a figure.
+        **line_options : object
+            Handed on to matplotlib for all lines.
+
+        Returns
+        -------
+        self : ConvergenceDisplay
+            The display.
+
+        Raises
+        ------
+        ValueError
+            If x or a panel is unknown, or if there are not as many axes as panels.
+        """
+        if x not in SCALES:
+            raise ValueError(f"x must be one of {', '.join(map(repr, SCALES))}, got {x!r}")
+        panels = list(PANELS) if panels is None else list(panels)
+        for panel in panels:
+            if panel not in PANELS:
+                names = ", ".join(map(repr, PANELS))
+                raise ValueError(f"panels must hold names of {names}, got {panel!r}")
+        self.axes_ = dict(zip(panels, row_of_axes(len(panels), axes, (3.8, 3.4)), strict=True))
+        self.figure_ = next(iter(self.axes_.values())).figure
+        column, label = SCALES[x]
+        self.lines_ = {name: {} for name in self.histories}
+        for panel, ax in self.axes_.items():
+            for k, (name, history) in enumerate(self.histories.items()):
+                style = {"color": f"C{k}", "marker": "." if len(history[column]) == 1 else None}
+                for what, curve in self._curves(panel, history).items():
+                    options = style | {"linestyle": "--" if what == "dual" else "-"}
+                    (line,) = ax.plot(
+                        history[column],
+                        curve,
+                        **(options | line_options),
+                        label=name if what != "dual" else None,
+                    )
+                    self.lines_[name][what] = line
+            ax.set(xlabel=label, ylabel=PANELS[panel])
+        if "gap" in self.axes_:
+            self.axes_["gap"].set_yscale("log")
+        self.legend_ = self._legend(own_figure=axes is None) if len(self.histories) > 1 else None
+        return self
+
+    def _legend(self, own_figure):
+        """Return a legend: above the panels of a figure of our own, else within the last one."""
+        last = next(reversed(self.axes_.values()))
+        if not own_figure:
+            return last.legend(frameon=False)
+        place = {"loc": "outside upper center", "ncols": 2, "frameon": False}
+        return self.figure_.legend(*last.get_legend_handles_labels(), **place)
+
+    @staticmethod
+    def _curves(panel, history):
+        """Return what a panel shows of a history."""
+        if panel == "objective":
+            return {"primal": history["primal"], "dual": history["dual"]}
+        # a gap of zero has no place on a scale of powers
+        return {"gap": np.where(history["gap"] > 0.0, history["gap"], np.nan)}

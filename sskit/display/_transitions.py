@@ -1,0 +1,156 @@
+"""Transition weights as a picture."""
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sskit.display._axes import row_of_axes
+
+
+class TransitionDisplay:
+    """What a tagger has learnt about neighbours: the weight of each pair of labels.
+
+    Draw it with `from_estimator`.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_rows, n_columns)
+        Weight of a transition, from the label of its row to that of its column; NaN where it may
+        not occur.
+    rows, columns : sequence of str
+        Names of the labels.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure.
+    ax_ : matplotlib Axes
+        The axes.
+    image_ : matplotlib AxesImage
+        The heat map.
+    colorbar_ : matplotlib Colorbar or None
+        The scale of the colours.
+    text_ : ndarray of shape (n_rows, n_columns) of matplotlib Text, or None
+        The numbers in the fields.
+
+    Examples
+    --------
+    >>> from sskit import SequenceTagger
+    >>> from sskit.datasets import make_digit_strings
+    >>> from sskit.display import TransitionDisplay
+    >>> X, y = make_digit_strings(60, random_state=0)
+    >>> display = TransitionDisplay.from_estimator(SequenceTagger(random_state=0).fit(X, y))
+    >>> display.weights.shape
+    (11, 11)
+    """
+
+    def __init__(self, *, weights, rows, columns):
+        self.weights = weights
+        self.rows = rows
+        self.columns = columns
+
+    @classmethod
+    def from_estimator(cls, tagger, *, labels=None, ends=True, ax=None, **options):
+        """Draw the transition weights of a fitted tagger.
+
+        Parameters
+        ----------
+        tagger : SequenceTagger
+            Fitted.
+        labels : array-like of labels, default=None
+            Which labels, in this order. None means all, sorted.
+        ends : bool, default=True
+            Whether there is a row for the beginning of a sequence and a column for its end.
+        ax, **options : object
+            See `plot`.
+
+        Returns
+        -------
+        display : TransitionDisplay
+            With what was drawn.
+
+        Raises
+        ------
+        TypeError
+            If the estimator has no transition weights.
+        ValueError
+            If a label is not one of the tagger's.
+        NotFittedError
+            If the tagger is not fitted.
+        """
+        check_is_fitted(tagger)
+        if not hasattr(tagger, "transitions_"):
+            raise TypeError(f"{type(tagger).__name__} has no transitions_ to draw")
+        classes = list(tagger.classes_)
+        shown = classes if labels is None else list(labels)
+        for label in shown:
+            if label not in classes:
+                raise ValueError(f"labels holds {label!r}, which is no label of the tagger")
+        places = [classes.index(label) for label in shown]
+        allowed, allowed_start = (True if which is None else which for which in tagger._allowed)
+        inner = np.where(allowed, tagger.transitions_, np.nan)[np.ix_(places, places)]
+        names = [str(label) for label in shown]
+        if not ends:
+            return cls(weights=inner, rows=names, columns=names).plot(ax=ax, **options)
+        start = np.where(allowed_start, tagger.start_, np.nan)[places]
+        weights = np.full((len(places) + 1, len(places) + 1), np.nan)
+        weights[1:, :-1], weights[0, :-1], weights[1:, -1] = inner, start, tagger.end_[places]
+        display = cls(weights=weights, rows=["(start)", *names], columns=[*names, "(end)"])
+        return display.plot(ax=ax, **options)
+
+    def plot(self, *, ax=None, cmap="RdBu_r", colorbar=True, values=False):
+        """Draw the heat map.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where. None makes a figure.
+        cmap : str or matplotlib Colormap, default="RdBu_r"
+            Colours, from the most negative weight to the most positive one; zero is in the
+            middle. Transitions that may not occur are grey.
+        colorbar : bool, default=True
+            Whether to draw the scale of the colours.
+        values : bool, default=False
+            Whether to write the weights into the fields.
+
+        Returns
+        -------
+        self : TransitionDisplay
+            The display.
+        """
+        import matplotlib as mpl
+
+        size = max(1.6 + 0.28 * len(self.rows), 3.0)
+        (self.ax_,) = row_of_axes(1, ax, size=(size + 0.8, size))
+        self.figure_ = self.ax_.figure
+        limit = np.nanmax(np.abs(self.weights), initial=0.0) or 1.0
+        colors = mpl.colormaps.get_cmap(cmap).with_extremes(bad="0.8")
+        self.image_ = self.ax_.imshow(self.weights, cmap=colors, vmin=-limit, vmax=limit)
+        self.ax_.set(
+            xticks=range(len(self.columns)),
+            yticks=range(len(self.rows)),
+            yticklabels=self.rows,
+            xlabel="label",
+            ylabel="label before it",
+        )
+        long = max(map(len, self.columns)) > 2
+        self.ax_.set_xticklabels(self.columns, rotation=90 if long else 0)
+        self.text_ = self._write(limit) if values else None
+        self.colorbar_ = None
+        if colorbar:
+            self.colorbar_ = self.figure_.colorbar(self.image_, ax=self.ax_, label="weight")
+        return self
+
+    def _write(self, limit):
+        """Write the weights into the fields; return the texts."""
+        texts = np.empty(self.weights.shape, dtype=object)
+        for place, weight in np.ndenumerate(self.weights):
+            texts[place] = self.ax_.text(
+                place[1],
+                place[0],
+                "" if np.isnan(weight) else f"{weight:.2g}",
+                ha="center",
+                va="center",
+                fontsize="x-small",
+                color="white" if abs(weight) > 0.6 * limit else "black",
+            )
+        return texts

@@ -1,0 +1,91 @@
+"""The lines of a convergence display are the histories of the fits."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+
+from sskit import RegularizationPath, StructSVMClassifier
+from sskit.display import ConvergenceDisplay
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("agg")
+plt = pytest.importorskip("matplotlib.pyplot")
+
+X, y = load_iris(return_X_y=True)
+X = X / 8
+
+
+@pytest.fixture(autouse=True)
+def close():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def fits():
+    return {
+        name: StructSVMClassifier(lam=0.1, tol=1e-2, solver=name, random_state=0).fit(X, y)
+        for name in ("bcfw", "fw", "one_slack")
+    }
+
+
+@pytest.mark.parametrize(
+    ("x", "column"), [("passes", "n_passes"), ("oracle_calls", "n_oracle_calls"), ("time", "time")]
+)
+def test_lines_are_the_histories(fits, x, column):
+    display = ConvergenceDisplay.from_estimator(fits, x=x)
+    assert list(display.axes_) == ["objective", "gap"]
+    for name, fit in fits.items():
+        for what, line in display.lines_[name].items():
+            np.testing.assert_array_equal(line.get_xdata(), fit.history_[column])
+            np.testing.assert_array_equal(line.get_ydata(), fit.history_[what])
+        assert display.lines_[name]["dual"].get_linestyle() == "--"
+    colors = {lines["gap"].get_color() for lines in display.lines_.values()}
+    assert len(colors) == len(fits)
+    assert display.axes_["gap"].get_yscale() == "log"
+    assert [text.get_text() for text in display.legend_.get_texts()] == list(fits)
+    assert display.figure_.legends == [display.legend_]
+
+
+def test_one_estimator_has_no_legend(fits):
+    _, ax = plt.subplots()
+    display = ConvergenceDisplay.from_estimator(
+        fits["fw"], panels=["objective"], axes=ax, linewidth=3
+    )
+    assert display.axes_ == {"objective": ax}
+    assert display.legend_ is None
+    assert sorted(display.lines_["StructSVMClassifier"]) == ["dual", "primal"]
+    assert display.lines_["StructSVMClassifier"]["dual"].get_linewidth() == 3
+
+
+def test_axes_of_the_user_have_the_legend(fits):
+    _, axes = plt.subplots(1, 2)
+    display = ConvergenceDisplay.from_estimator(fits, axes=axes)
+    assert axes[1].get_legend() is display.legend_
+    assert not display.figure_.legends
+
+
+def test_a_gap_of_zero_is_left_out():
+    history = {
+        "n_passes": np.array([1, 2]),
+        "gap": np.array([0.5, 0.0]),
+    }
+    display = ConvergenceDisplay(histories={"fit": history}).plot(panels=["gap"])
+    np.testing.assert_array_equal(display.lines_["fit"]["gap"].get_ydata(), [0.5, np.nan])
+
+
+def test_bad_input(fits):
+    with pytest.raises(ValueError, match="x must be one of 'passes', .* got 'epochs'"):
+        ConvergenceDisplay.from_estimator(fits, x="epochs")
+    with pytest.raises(ValueError, match="'objective', 'gap', got 'loss'"):
+        ConvergenceDisplay.from_estimator(fits, panels=["loss"])
+    with pytest.raises(ValueError, match="axes must hold 2 axes"):
+        ConvergenceDisplay.from_estimator(fits, axes=plt.subplots()[1])
+    with pytest.raises(ValueError, match="at least one"):
+        ConvergenceDisplay.from_estimator({})
+    with pytest.raises(NotFittedError):
+        ConvergenceDisplay.from_estimator({"new": StructSVMClassifier()})
+    path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.1).fit(X, y)
+    with pytest.raises(TypeError, match="RegularizationPath, which keeps no history_"):
+        ConvergenceDisplay.from_estimator(path)

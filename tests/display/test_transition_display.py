@@ -1,0 +1,80 @@
+"""The fields of a transition display are the weights of the tagger."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from sskit import SequenceTagger, StructSVMClassifier
+from sskit.datasets import make_digit_strings
+from sskit.display import TransitionDisplay
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("agg")
+plt = pytest.importorskip("matplotlib.pyplot")
+
+
+@pytest.fixture(autouse=True)
+def close():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def tagger():
+    X, y = make_digit_strings(60, random_state=0)
+    return SequenceTagger(random_state=0).fit(X, y)
+
+
+def test_fields_are_the_weights(tagger):
+    display = TransitionDisplay.from_estimator(tagger, values=True)
+    shown = display.image_.get_array()
+    np.testing.assert_array_equal(shown[1:, :-1], tagger.transitions_)
+    np.testing.assert_array_equal(shown[0, :-1], tagger.start_)
+    np.testing.assert_array_equal(shown[1:, -1], tagger.end_)
+    assert np.ma.getmaskarray(shown)[0, -1]
+    assert display.rows[:2] == ["(start)", "0"]
+    assert display.columns[-2:] == ["9", "(end)"]
+    low, high = display.image_.get_clim()
+    assert low == -high
+    assert display.text_[1, 0].get_text() == f"{tagger.transitions_[0, 0]:.2g}"
+    assert display.text_[0, -1].get_text() == ""
+    assert display.colorbar_.ax.get_ylabel() == "weight"
+
+
+def test_chosen_labels_without_ends(tagger):
+    _, ax = plt.subplots()
+    display = TransitionDisplay.from_estimator(
+        tagger, labels=[7, 2], ends=False, ax=ax, colorbar=False, cmap="PiYG"
+    )
+    np.testing.assert_array_equal(display.weights, tagger.transitions_[np.ix_([7, 2], [7, 2])])
+    assert display.ax_ is ax
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["7", "2"]
+    assert display.colorbar_ is None
+    assert display.text_ is None
+
+
+def test_what_may_not_occur_has_no_number():
+    X = [np.eye(3)[[0, 1, 2, 0]], np.eye(3)[[0, 0, 1]]]
+    y = [["O", "B-X", "I-X", "O"], ["O", "O", "B-X"]]
+    tagger = SequenceTagger(transitions="bio", random_state=0).fit(X, y)
+    display = TransitionDisplay.from_estimator(tagger)
+    from_outside = display.rows.index("O"), display.columns.index("I-X")
+    assert np.isnan(display.weights[from_outside])
+    assert np.isnan(display.weights[0, display.columns.index("I-X")])
+    assert np.isnan(display.weights).sum() == 3  # and from the start to the end
+    assert display.ax_.get_xticklabels()[0].get_rotation() == 90
+
+
+def test_weights_of_zero_are_drawn():
+    display = TransitionDisplay(weights=np.zeros((2, 2)), rows=["a", "b"], columns=["a", "b"])
+    assert display.plot().image_.get_clim() == (-1.0, 1.0)
+
+
+def test_bad_input(tagger):
+    with pytest.raises(NotFittedError):
+        TransitionDisplay.from_estimator(SequenceTagger())
+    with pytest.raises(ValueError, match="labels holds 12, which is no label"):
+        TransitionDisplay.from_estimator(tagger, labels=[1, 12])
+    classifier = StructSVMClassifier().fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(TypeError, match="StructSVMClassifier has no transitions_"):
+        TransitionDisplay.from_estimator(classifier)

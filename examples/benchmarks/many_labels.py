@@ -3,9 +3,9 @@
     python many_labels.py curves [n_train [passes]]   characters of a newspaper, simulated glyphs
     python many_labels.py scaling [n_train]           made text of 100 to 3,600 characters
 
-The newspaper is the file peoples_daily_dev.txt.gz in the folder chinese_chars of $SSKIT_DATA, with a
-character and a tag on each line and an empty line after each sentence. Times are processor times, so
-that other programs matter little; the test error is measured outside of them.
+The newspaper is the file peoples_daily_dev.txt.gz in the folder chinese_chars of $SSKIT_DATA, with
+a character and a tag on each line and an empty line after each sentence. Times are processor times,
+so that other programs matter little; the test error is measured outside of them.
 """
 
 import gzip

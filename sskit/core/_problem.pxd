@@ -109,5 +109,6 @@ cdef class Problem:
     cpdef object foresight(self, int n_jobs)
 
     # In Python too: n_queries, how often the oracle behind the oracle was asked;
-    # export_planes and import_planes, for dual points that outlive the problem; and
-    # fingerprint, which says whether another problem is the same.
+    # export_planes and import_planes, for dual points that outlive the problem; fingerprint,
+    # which says whether another problem is the same; and factors, the same problem factor by
+    # factor.

@@ -126,6 +126,13 @@ cdef class Problem:
         """
         return planes
 
+    def factors(self):
+        """Return the `Factors` that the joint feature map is a sum over, or None.
+
+        They are for solvers that never ask for the best labelling of a whole block.
+        """
+        return None
+
     def fingerprint(self):
         """Return the `Fingerprint` by which the same model and data are known again."""
         raise NotImplementedError(f"{type(self).__name__} must implement fingerprint")

@@ -1,5 +1,6 @@
 """Data to try the estimators on: made on the spot, or loaded from files."""
 
+from sskit.datasets._glyphs import make_glyph_sentences
 from sskit.datasets._home import get_data_home
 from sskit.datasets._loaders import (
     load_conll2000,
@@ -37,6 +38,7 @@ __all__ = [
     "load_yeast",
     "make_chains",
     "make_digit_strings",
+    "make_glyph_sentences",
     "make_multiclass",
     "make_poses",
     "make_score_maps",

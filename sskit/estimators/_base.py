@@ -19,7 +19,7 @@ from sskit.estimators._callbacks import (
 from sskit.estimators._warm_start import WarmStart
 from sskit.estimators._weights import check_class_weight, check_sample_weight, default_lam
 from sskit.models.slack import SlackRescaling
-from sskit.solvers import BCFW, SSG, CuttingPlane, FrankWolfe, MultiPlane
+from sskit.solvers import BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane
 from sskit.solvers._solution import Status
 from sskit.solvers._solver import Solver
 
@@ -30,13 +30,13 @@ SOLVERS = {
     "fw": FrankWolfe,
     "ssg": SSG,
     "one_slack": CuttingPlane,
+    "gdmm": GDMM,
 }
 RESCALINGS = {"margin": None, "slack": SlackRescaling()}
 KERNEL_DEFAULTS = {"gamma": "scale", "degree": 3, "coef0": 0.0}
 
 # Values that the interface has a place for but this version no code.
 PLANNED = {
-    "solver": ("gdmm",),
     "kernel": ("rbf", "poly", "sigmoid", "precomputed"),
 }
 
@@ -76,7 +76,7 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
     _parameter_constraints = {
         "lam": [Interval(numbers.Real, 0, None, closed="neither"), None],
         "rescaling": [StrOptions({*RESCALINGS}), SlackRescaling],
-        "solver": [StrOptions({*SOLVERS, *PLANNED["solver"]}), Solver],
+        "solver": [StrOptions(set(SOLVERS)), Solver],
         "steps": [StrOptions({"auto", "fw", "pairwise", "away"})],
         "sampling": [StrOptions({"auto", "gap", "uniform", "permutation", "max_gap"})],
         "cache": [StrOptions({"auto"}), "boolean"],
@@ -173,8 +173,11 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         box = layout.bounds(self.bounds)
         if box is None:
             return Regularizer(lam, layout.n_weights)
-        if isinstance(solver, SSG):
-            raise ValueError("solver 'ssg' cannot keep bounds on the weights; use 'bcfw' or 'fw'")
+        if not solver.keeps_bounds:
+            name = type(solver).__name__.lower()
+            raise ValueError(
+                f"solver {name!r} cannot keep bounds on the weights; use 'bcfw' or 'fw'"
+            )
         return BoxRegularizer(lam, *box)
 
     def _fit(self, X, y, sample_weight):
@@ -224,10 +227,9 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
             fitted["_warm_start"] = WarmStart(fingerprint, classes, solution.continuation.save())
         reporter.end(fitted)
         if solution.status in (Status.MAX_ITER, Status.MAX_TIME, Status.INTERRUPTED):
-            relative = solution.gap / solution.unit if solution.unit else 0.0
             warnings.warn(
-                f"{type(self).__name__} stopped after {solution.n_iter} passes with a relative "
-                f"duality gap of {relative:.3g}, above tol={self.tol:g}. {solution.status.value}",
+                f"{type(self).__name__} stopped after {solution.n_iter} passes with "
+                f"{solution.reached()}, above tol={self.tol:g}. {solution.status.value}",
                 ConvergenceWarning,
                 stacklevel=3 + FRAMES_AROUND_FIT,
             )

@@ -5,6 +5,7 @@ import numpy as np
 from libc.string cimport memcpy
 
 from sskit.core._fingerprint import Fingerprint
+from sskit.models._chain_factors import ChainFactors
 from sskit.models._digest import row_digests, value_digests
 
 from sskit.core._direction cimport Direction
@@ -291,6 +292,13 @@ cdef class ChainProblem(Problem):
         other.gram_offset = self.gram_offset
         other.image = np.zeros(self.image.shape[0])
         return other
+
+    def factors(self):
+        """Return the nodes and pairs of neighbours of all sequences, as `ChainFactors`."""
+        return ChainFactors(
+            self.features, self.offsets, self.n_states, self.labels, self.cost,
+            self.block_weight, self.forbidden, self.forbidden_start
+        )
 
     def fingerprint(self):
         """Return by what the same sequences, labels, losses and transitions are known again."""

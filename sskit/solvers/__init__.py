@@ -7,7 +7,8 @@ example ``solver__averaging``.
 from sskit.solvers.bcfw import BCFW
 from sskit.solvers.cutting_plane import CuttingPlane
 from sskit.solvers.frank_wolfe import FrankWolfe
+from sskit.solvers.gdmm import GDMM
 from sskit.solvers.multi_plane import MultiPlane
 from sskit.solvers.subgradient import SSG
 
-__all__ = ["BCFW", "SSG", "CuttingPlane", "FrankWolfe", "MultiPlane"]
+__all__ = ["BCFW", "GDMM", "SSG", "CuttingPlane", "FrankWolfe", "MultiPlane"]

@@ -62,8 +62,8 @@ class Solution:
         One entry for every exact pass, see `History`.
     dual_state : object
         The dual point, None if the solver has none.
-    continuation : Continuation
-        With which to go on from here.
+    continuation : Continuation or None
+        With which to go on from here, if the solver can.
     """
 
     w: np.ndarray
@@ -78,6 +78,15 @@ class Solution:
     history: dict
     dual_state: object
     continuation: object
+
+    def reached(self):
+        """Return what the tolerance was compared with, in words."""
+        if np.isnan(self.gap):
+            return (
+                f"an infeasibility of {self.history['infeasibility'][-1]:.3g} and no gap, or a "
+                "change"
+            )
+        return f"a relative duality gap of {self.gap / self.unit if self.unit else 0.0:.3g}"
 
 
 class History:

@@ -16,6 +16,7 @@ class Solver(BaseEstimator):
     """
 
     keeps_dual_point = True
+    keeps_bounds = True
 
     def start(self, problem, regularizer, random_state, gaps=None, team=None):
         """Return the state of a new run.

@@ -62,6 +62,7 @@ class SSG(Solver):
     """
 
     keeps_dual_point = False
+    keeps_bounds = False
 
     def __init__(self, *, sampling="auto", averaging=True, gap_every=10, max_time=None):
         self.sampling = sampling

@@ -101,7 +101,6 @@ INVALID = {
 }
 # Values that have a place in the interface but no code yet.
 PLANNED = {
-    "solver": ["gdmm"],
     "kernel": ["rbf", "poly", "sigmoid", "precomputed"],
     "gamma": [0.5, "auto"],
     "degree": [2],
@@ -142,6 +141,9 @@ OTHER = [
     (ValueError, "n_jobs == 0", {"n_jobs": 0}),
     (ValueError, "'ssg' cannot keep bounds", {"bounds": (0, None), "solver": "ssg"}),
     (ValueError, "'ssg' cannot keep bounds", {"bounds": (0, None), "solver": SSG()}),
+    (ValueError, "'gdmm' cannot keep bounds", {"bounds": (0, None), "solver": "gdmm"}),
+    (ValueError, "^warm_start=True.*solver='gdmm'", {"warm_start": True, "solver": "gdmm"}),
+    (ValueError, "steps='fw'.*solver='gdmm'", {"solver": "gdmm", "steps": "fw"}),
 ]
 
 

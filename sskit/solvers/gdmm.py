@@ -1,0 +1,272 @@
+"""The greedy direction method of multipliers."""
+
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from sskit.core._sampler import PermutationSampler
+from sskit.solvers._evaluate import Evaluator
+from sskit.solvers._factor_run import FactorRun, Watch
+from sskit.solvers._factor_search import EdgeSearch, NodeSearch, PartitionSearch
+from sskit.solvers._factor_state import FactorState
+from sskit.solvers._factor_update import AwayUpdate, ProjectionUpdate
+from sskit.solvers._gdmm import Sweep
+from sskit.solvers._options import check_choice, check_positive
+from sskit.solvers._ordered_search import OrderedSearch
+from sskit.solvers._solver import Solver
+
+MANY = 32  # labels, from which on ordered pairs pay
+UPDATES = {"afw": AwayUpdate, "bgcd": ProjectionUpdate}
+
+
+class GDMM(Solver):
+    r"""Greedy direction method of multipliers: training that never decodes a whole structure.
+
+    The dual of a structured SVM is split into the dual variables :math:`q_f` of its factors
+    (nodes and edges), each a distribution over the states of one factor:
+
+    .. math::
+        G(q) = \tfrac{\lambda}{2} \|w(q)\|^2 - \sum_i c_i \sum_j \langle L_j, q_j \rangle,
+        \qquad w(q) = \tfrac{1}{\lambda} \sum_i c_i \sum_f [\phi_f(y_i) - \mathrm{E}_{q_f} \phi_f]
+
+    is minimised subject to :math:`M_{jf} q_f = q_j`: the marginals of an edge at its end j are
+    those of the node. The constraints enter an augmented Lagrangian,
+
+    .. math::
+        G(q) + \sum_i \tfrac{\rho c_i^2}{2 \lambda} \sum_{jf}
+        [\|M_{jf} q_f - q_j + \mu_{jf}\|^2 - \|\mu_{jf}\|^2] .
+
+    A pass visits every factor once: the best state at the present weights and messages joins
+    the few that have weight, and the factor steps; then :math:`\mu_{jf}` moves by `step` times
+    the disagreement. Costs grow with the states of a factor, not with those of the structure;
+    without loops in the graph the optimum is that of the other solvers, with loops that of the
+    relaxation to local marginals, an upper bound.
+
+    Parameters
+    ----------
+    rho : float, default=1.0
+        Weight of the disagreement, in units of the curvature of an edge, c_i^2 / lam. Too small
+        a value makes the multipliers oscillate, too large a one slows the weights down.
+    step : float, default=1.0
+        Step size eta of the multipliers.
+    method : {"auto", "afw", "bgcd"}, default="auto"
+        How a factor steps: by an away-step of Frank-Wolfe with exact line search ("afw",
+        algorithm 2 factor by factor), or to the minimum of a quadratic upper bound over the
+        distributions on its active states, which is exact for nodes ("bgcd", the step of
+        algorithm 3, for every factor of the block). "auto" is "bgcd".
+    partitions : int, default=1
+        Number of parts into which the labels are split for nodes: at a visit a node looks at the
+        labels of one part, drawn at random, and at those that have weight already. Passes cost
+        less and more are needed.
+    ordered : {"auto", True, False}, default="auto"
+        Whether the pairs of labels are kept in order of their weights, overall and by first and
+        second label, so that an edge finds its best pair after few looks instead of K^2. Only
+        where all edges share one table of weights and no pair is forbidden. "auto" does so from
+        32 labels on.
+    block_sweeps : int, default=2
+        Number of times that the factors of a block and its multipliers move at a visit. The
+        oracles are asked the first time only; the others move among the active states.
+    gap_every : int or None, default=10
+        Number of passes between exact passes, which ask the oracle of whole structures. None
+        never asks it, for structures where one such pass is too much.
+    max_time : float, default=None
+        Seconds after which the fit ends at the end of the pass. None means no limit.
+
+    Raises
+    ------
+    ValueError
+        When solving a problem that is no sum over nodes and edges, or one with bounds.
+
+    Notes
+    -----
+    *Certificate.* The weights of disagreeing factors have no dual value. Where the graphs are
+    forests an exact pass makes the marginals consistent, from the first node of a tree onwards;
+    these are a dual point of the structured SVM, whose value is a lower bound that becomes tight
+    as factors come to agree. So ``dual_gap_`` is a certificate as with any other solver. Without
+    exact passes (and on graphs with loops, where it has no lower bound) it is nan and
+    ``certified_`` is False.
+
+    *Stopping.* Once the gap is at most tol * P(0), where P(0) is the sum of the losses of all
+    nodes. Where there is no gap: once the infeasibility is at most tol and the augmented
+    Lagrangian moved by no more than the share tol in a pass, which proves nothing.
+
+    *History.* ``history_`` has an entry for each pass, with two more columns: lagrangian, the
+    augmented Lagrangian (its negative tends to the optimum), and infeasibility, the mean total
+    variation distance between a node and the marginals of its edges, between 0 and 1; n_scores
+    counts the states that the oracles of factors looked at. primal, dual and gap are nan for
+    passes without an exact pass; n_oracle_calls counts these only.
+
+    *Memory.* 12 bytes for each active state of a factor and 20 for each label that a message
+    ever had, besides the weights: never a table for a factor. With ordered pairs some 200 bytes
+    for each pair whose weight is not zero, shared by all edges.
+
+    References
+    ----------
+    Yen, Huang, Zhong, Zhang, Dhillon, Ravikumar (2016). Dual decomposed learning with factorwise
+    oracles for structural SVMs of large output domain. NIPS. Algorithms 1 to 3.
+
+    Examples
+    --------
+    >>> from sskit import SequenceTagger
+    >>> from sskit.datasets import make_digit_strings
+    >>> from sskit.solvers import GDMM
+    >>> X, y = make_digit_strings(30, random_state=0)
+    >>> tagger = SequenceTagger(lam=1.0, solver=GDMM(), tol=0.1, random_state=0).fit(X, y)
+    >>> tagger.certified_
+    True
+    >>> len(tagger.history_["infeasibility"]) == tagger.n_iter_
+    True
+    """
+
+    keeps_dual_point = False
+    keeps_bounds = False
+
+    def __init__(
+        self,
+        *,
+        rho=1.0,
+        step=1.0,
+        method="auto",
+        partitions=1,
+        ordered="auto",
+        block_sweeps=2,
+        gap_every=10,
+        max_time=None,
+    ):
+        self.rho = rho
+        self.step = step
+        self.method = method
+        self.partitions = partitions
+        self.ordered = ordered
+        self.block_sweeps = block_sweeps
+        self.gap_every = gap_every
+        self.max_time = max_time
+
+    def check(self):
+        """Raise an error if a parameter is wrong."""
+        check_positive("rho", self.rho)
+        check_positive("step", self.step)
+        check_choice("method", self.method, ("auto", *UPDATES))
+        check_positive("partitions", self.partitions, whole=True)
+        check_choice("ordered", self.ordered, ("auto", True, False))
+        check_positive("block_sweeps", self.block_sweeps, whole=True)
+        check_positive("gap_every", self.gap_every, whole=True, optional=True)
+        check_positive("max_time", self.max_time, optional=True)
+
+    def resolved(self, problem):
+        """Return a solver in which every "auto" is replaced by what it stands for.
+
+        Parameters
+        ----------
+        problem : Problem
+            Says how many labels there are, and whether edges share one table of weights.
+
+        Returns
+        -------
+        solver : GDMM
+            A clone.
+        """
+        factors, ordered = problem.factors(), self.ordered
+        if ordered == "auto":
+            ordered = factors is not None and factors.pair_weights >= 0 and factors.n_states >= MANY
+        method = "bgcd" if self.method == "auto" else self.method
+        return clone(self).set_params(method=method, ordered=ordered)
+
+    def start(self, problem, regularizer, random_state, gaps=None, team=None):
+        """Return the state of a new run.
+
+        Parameters
+        ----------
+        problem : Problem
+            What to solve; has factors.
+        regularizer : Regularizer
+            Holds lam and w = 0; must have no bounds.
+        random_state : RandomState
+            Source of randomness.
+        gaps : ndarray of shape (n_blocks,), default=None
+            Not used.
+        team : Team, default=None
+            Not used.
+
+        Returns
+        -------
+        run : FactorRun
+            The state.
+        """
+        self.check()
+        solver = self.resolved(problem)
+        if regularizer.bounded:
+            raise ValueError("GDMM cannot solve problems with bounds; use the solver 'bcfw'")
+        factors = problem.factors()
+        if factors is None:
+            raise ValueError(
+                "the solver 'gdmm' needs a model that is a sum over nodes and edges with scores of "
+                f"their own, which {type(problem).__name__} has not; use the solver 'bcfw'"
+            )
+        if solver.ordered and factors.pair_weights < 0:
+            raise ValueError(
+                "ordered=True needs edges with one table of weights in which no pair is forbidden"
+            )
+        state = FactorState(factors, regularizer.lam, self.rho, regularizer.v)
+        nodes = NodeSearch(state)
+        if self.partitions > 1:
+            nodes = PartitionSearch(state, self.partitions, random_state.randint(2**31))
+        sweep = Sweep(
+            state,
+            nodes,
+            OrderedSearch(state) if solver.ordered else EdgeSearch(state),
+            UPDATES[solver.method](),
+            self.step,
+            self.block_sweeps,
+        )
+        sampler = PermutationSampler(problem.n_blocks, random_state)
+        return FactorRun(problem, regularizer, sweep, sampler)
+
+    def solve(
+        self,
+        problem,
+        regularizer,
+        *,
+        tol=1e-2,
+        max_iter=1000,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+        on_pass=None,
+        start=None,
+    ):
+        """Solve a problem; see the notes on stopping.
+
+        Parameters
+        ----------
+        problem : Problem
+            What to solve; has factors.
+        regularizer : Regularizer
+            Holds lam and w = 0; must have no bounds.
+        tol : float, default=1e-2
+            Relative tolerance.
+        max_iter : int, default=1000
+            Largest number of passes (n_blocks visits each).
+        n_jobs : int, default=None
+            Threads of exact passes.
+        random_state : int, RandomState or None, default=None
+            Source of randomness.
+        verbose : int, default=0
+            Above 0, log every pass at level INFO, else at level DEBUG.
+        on_pass : callable, default=None
+            Called after every pass with (n_iter, function that returns w); a true result
+            stops the fit.
+        start : None
+            There is no dual point to start from.
+
+        Returns
+        -------
+        solution : Solution
+            The weights and what is known of them.
+        """
+        if start is not None:
+            raise ValueError("GDMM keeps no dual point and cannot start at one")
+        run = self.start(problem, regularizer, check_random_state(random_state))
+        evaluator = None if self.gap_every is None else Evaluator(problem, n_jobs)
+        watch = Watch(run, evaluator, self.gap_every, tol, verbose)
+        status = watch.reach(max_iter, self.max_time, on_pass)
+        return watch.solution(status)

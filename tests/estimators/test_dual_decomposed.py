@@ -1,0 +1,98 @@
+"""Taggers trained factor by factor."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
+
+from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier
+from sskit.datasets import make_chains, make_glyph_sentences
+from sskit.solvers import GDMM
+
+
+@pytest.fixture(scope="module")
+def chains():
+    return make_chains(30, n_states=4, random_state=0)
+
+
+def test_certified_like_the_others(chains):
+    X, y = chains
+    tagger = SequenceTagger(lam=1.0, tol=1e-3, random_state=0)
+    tagger.fit(X, y)
+    optimum = tagger.primal_objective_
+    tagger.set_params(solver="gdmm", max_iter=5000).fit(X, y)
+    assert tagger.certified_
+    assert isinstance(tagger.solver_, GDMM)
+    assert tagger.solver_.method == "bgcd"
+    # P(0) is the mean number of tokens
+    unit = np.mean([len(labels) for labels in y])
+    assert tagger.dual_gap_ <= 1e-3 * unit
+    assert abs(tagger.primal_objective_ - optimum) <= 1e-3 * unit
+    assert tagger.dual_objective_ <= optimum
+    assert {"lagrangian", "infeasibility", "n_scores"} < set(tagger.history_)
+
+
+def test_without_exact_passes(chains):
+    X, y = chains
+    tagger = SequenceTagger(lam=1.0, solver=GDMM(gap_every=None), random_state=0).fit(X, y)
+    assert not tagger.certified_
+    assert np.isnan(tagger.dual_gap_)
+    assert tagger.n_oracle_calls_ == 0
+    assert tagger.score(X, y) > 0.5
+
+
+def test_warning_says_what_was_reached(chains):
+    X, y = chains
+    tagger = SequenceTagger(solver=GDMM(gap_every=None), max_iter=2, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="after 2 passes with an infeasibility of 0"):
+        tagger.fit(X, y)
+    tagger.set_params(solver="gdmm")
+    with pytest.warns(ConvergenceWarning, match="after 2 passes with a relative duality gap of"):
+        tagger.fit(X, y)
+
+
+def test_forbidden_transitions_stay_away(chains):
+    X, y = chains
+    allowed = np.zeros((4, 4), dtype=bool)
+    for labels in y:
+        allowed[labels[:-1], labels[1:]] = True
+    allowed[0, 0] = True
+    tagger = SequenceTagger(
+        lam=1.0, solver="gdmm", transitions=allowed, tol=0.05, max_iter=3000, random_state=0
+    ).fit(X, y)
+    assert tagger.certified_
+    for labels in tagger.predict(X):
+        assert allowed[labels[:-1], labels[1:]].all()
+
+
+def test_weight_of_two_is_a_copy(chains):
+    X, y = chains
+    optima = []
+    for data, weight in (((X + X[:5], y + y[:5]), None), ((X, y), [2] * 5 + [1] * 25)):
+        tagger = SequenceTagger(lam=1.0, solver="gdmm", tol=1e-3, max_iter=5000, random_state=0)
+        tagger.fit(*data, sample_weight=weight)
+        optima.append((tagger.dual_objective_, tagger.primal_objective_))
+    assert max(optima[0][0], optima[1][0]) <= min(optima[0][1], optima[1][1])
+
+
+def test_hundreds_of_labels_that_are_strings():
+    X, y = make_glyph_sentences(60, n_characters=300, n_features=40, noise=0.8, random_state=0)
+    y = [np.array([f"c{label}" for label in labels]) for labels in y]
+    solver = GDMM(gap_every=None, partitions=3)
+    tagger = SequenceTagger(solver=solver, tol=0.1, random_state=0).fit(X, y)
+    assert tagger.solver_.ordered is True
+    assert tagger.score(X, y) > 0.9
+    assert set(np.concatenate(tagger.predict(X[:3]))) <= set(tagger.classes_)
+
+
+def test_models_without_factors_say_so(chains):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="'gdmm' needs a model that is a sum over nodes and edges"):
+        StructSVMClassifier(solver="gdmm").fit(X, y)
+    X, y = chains
+    with pytest.raises(ValueError, match="'gdmm' needs a model that is a sum over nodes and edges"):
+        SequenceTagger(solver="gdmm", rescaling="slack").fit(X, y)
+    with pytest.raises(ValueError, match="GDMM, which keeps no dual point"):
+        RegularizationPath(SequenceTagger(solver="gdmm")).fit(X, y)
+    with pytest.raises(ValueError, match=r"X\[3\].*NaN"):
+        SequenceTagger(solver="gdmm").fit([*X[:3], X[3] * np.nan], y[:4])

@@ -27,6 +27,7 @@ cdef class Problem:
     cdef readonly Py_ssize_t max_support     # entries of any psi, repeated ones counted
     cdef readonly bint exact                 # does argmax truly maximise?
     cdef readonly bint costly                # does argmax take far longer than scores?
+    cdef readonly bint in_kernel_space       # no box can be put on w, see inner()
     cdef readonly double[::1] block_weight   # (n_blocks,) c_i >= 0, summing to one
 
     # theta = B_i^T w, the potentials
@@ -89,5 +90,6 @@ cdef class Problem:
     # with the whole loss, answers as ever but at once; and clear(), which forgets the rest.
     cpdef object foresight(self, int n_jobs)
 
-    # In Python too: export_planes and import_planes, for dual points that outlive the problem,
-    # and fingerprint, which says whether another problem is the same.
+    # In Python too: inner, the inner product of weight vectors, by which ||w|| is measured;
+    # export_planes and import_planes, for dual points that outlive the problem, and fingerprint,
+    # which says whether another problem is the same.

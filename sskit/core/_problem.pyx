@@ -66,6 +66,13 @@ cdef class Problem:
     cpdef object foresight(self, int n_jobs):
         return None
 
+    def inner(self, a, b):
+        """Return the inner product of two weight vectors, (n_weights,) each.
+
+        The plain one, unless the numbers stand for an element of a kernel space.
+        """
+        return float(np.dot(a, b))
+
     def export_planes(self, words):
         """Return something that names planes in any process; the words do unless they are numbers.
 

@@ -15,11 +15,14 @@ cdef class Regularizer:
         Regularisation strength, positive.
     n_weights : int
         Number of weights d.
+    inner : callable, default=None
+        Inner product of two weight vectors, `Problem.inner`; None is the plain one.
     """
 
-    def __init__(self, double lam, Py_ssize_t n_weights):
+    def __init__(self, double lam, Py_ssize_t n_weights, inner=None):
         self.lam = lam
         self.n_weights = n_weights
+        self.inner = np.dot if inner is None else inner
         self.v = np.zeros(n_weights + LANES)
         self.w = self.v
 
@@ -64,7 +67,7 @@ cdef class Regularizer:
 
     def primal(self, w, hinge):
         """Return lam / 2 ||w||^2 + hinge, with hinge = sum_i c_i H_i(w)."""
-        return 0.5 * self.lam * float(np.dot(w, w)) + hinge
+        return 0.5 * self.lam * float(self.inner(w, w)) + hinge
 
     def dual(self, v, loss):
         """Return the dual objective of a dual sum v whose planes have the mean loss `loss`.
@@ -72,8 +75,8 @@ cdef class Regularizer:
         D = loss - lam / 2 ||w||^2 - lam <v - w, w>, with w the image of v.
         """
         w = self.image(v)
-        value = loss - 0.5 * self.lam * float(np.dot(w, w))
-        return value if w is v else value - self.lam * float(np.dot(v - w, w))
+        value = loss - 0.5 * self.lam * float(self.inner(w, w))
+        return value if w is v else value - self.lam * float(self.inner(v - w, w))
 
 
 cdef class BoxRegularizer(Regularizer):

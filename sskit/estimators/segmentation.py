@@ -171,6 +171,7 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
     gamma = "scale"
     degree = 3
     coef0 = 0.0
+    kernel_cache = 500.0
 
     def __init__(
         self,

@@ -100,7 +100,7 @@ def run_pass(
     v, target = np.asarray(regularizer.v)[:d], np.asarray(corners.v)[:d]
     target -= v
     gap = float(np.sum(gaps))
-    curvature = regularizer.lam * float(np.dot(target, target))
+    curvature = regularizer.lam * float(regularizer.inner(target, target))
     if gap <= 0.0:
         return
     cdef double gamma = min(gap / curvature, 1.0) if curvature > 0.0 else 1.0

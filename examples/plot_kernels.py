@@ -3,7 +3,7 @@ Curved boundaries: kernels
 ==========================
 
 With a kernel the scores of the classes are functions of a space that the kernel spans. On a
-checkers board a linear model is lost, a kernel finds the squares, and random features of that kernel
+checkers board a linear model is lost, a kernel finds the squares, and random features of it
 come close at a fraction of the cost where rows are many.
 """
 
@@ -22,8 +22,8 @@ X = rng.uniform(-2, 2, size=(800, 2))
 y = np.where((np.floor(X[:, 0]) + np.floor(X[:, 1])) % 2 == 0, "light", "dark")
 
 # %%
-# Three models. The duality gap of each is a certificate of its own problem; that of the third is the
-# problem on random features.
+# Three models. The duality gap of each is a certificate of its own problem, that of the third the
+# one on random features.
 
 linear = StructSVMClassifier(lam=1e-4, random_state=0)
 exact = StructSVMClassifier(lam=1e-4, kernel="rbf", gamma=2.0, random_state=0)

@@ -1,11 +1,8 @@
 """The multiclass model in a kernel space, bound to data."""
 
-import numpy as np
-
 from libc.stdint cimport int32_t
 
 from sskit.core._direction cimport Direction
-from sskit.core._problem cimport Problem
 from sskit.models._features cimport active_rows, padded
 from sskit.models._features import FeatureRows
 from sskit.models._kernel_expansion cimport KernelExpansion

@@ -29,7 +29,7 @@ ALLOWED = {
     "display": {"utils"},
     "datasets": {"utils"},
 }
-LAZY = {"matplotlib", "maxflow", "pandas", "skimage"}
+LAZY = {"highspy", "matplotlib", "maxflow", "pandas", "skimage"}
 MAX_LINES = 320
 DIRECTIVE = re.compile(
     r"^\s*#\s*(cython|distutils)\s*:"

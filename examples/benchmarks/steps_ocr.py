@@ -31,7 +31,7 @@ if __name__ == "__main__":
     X, y, _, _ = ocr("small")
     for solver in SOLVERS:
         tagger = SequenceTagger(
-            lam=0.01, loss="hamming", tol=1e-3, max_iter=400, solver=solver, random_state=0
+            lam=0.01, loss="hamming", tol=1e-3, max_iter=1000, solver=solver, random_state=0
         )
         start = time.process_time()
         tagger.fit(X, y)

@@ -37,8 +37,8 @@ class Fingerprint:
         sentence : str or None
             The first difference; None if there is none.
         """
-        for name, value in earlier.whole.items():
-            new = self.whole.get(name)
+        for name in earlier.whole | self.whole:
+            value, new = earlier.whole.get(name), self.whole.get(name)
             if new != value:
                 return f"{name} changed" + (
                     f" from {value} to {new}" if isinstance(value, (int, str)) else ""

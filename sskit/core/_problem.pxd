@@ -27,7 +27,9 @@ cdef class Problem:
     cdef readonly Py_ssize_t max_support     # entries of any psi, repeated ones counted
     cdef readonly bint exact                 # does argmax truly maximise?
     cdef readonly bint costly                # does argmax take far longer than scores?
-    cdef readonly bint in_kernel_space       # no box can be put on w, see inner()
+    cdef readonly bint in_kernel_space       # w stands for functions: no box can be put on it
+    cdef readonly bint has_slack             # is there argmax_slack?
+    cdef readonly bint has_cone              # is there argmax_within?
     cdef readonly double[::1] block_weight   # (n_blocks,) c_i >= 0, summing to one
 
     # theta = B_i^T w, the potentials
@@ -42,6 +44,21 @@ cdef class Problem:
     # words of a y maximising  loss_weight * L_i(y) + <theta, m_i(y)>; its loss L_i(y)
     cdef int argmax(
         self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* words, double* loss
+    ) except -1 nogil
+
+    # Two sub-contracts, for slack rescaling. With h(y) = offset - <psi_i(y), theta>, only labels
+    # count whose L_i(y) and h(y) are positive.
+    # Words of a y maximising L_i(y) h(y), its loss; the truth if no label counts
+    cdef int argmax_slack(
+        self, Py_ssize_t i, const double* theta, double offset, int32_t* words, double* loss
+    ) except -1 nogil
+
+    # Words of a y maximising h(y) + loss_weight L_i(y) over the cone of the labels that have
+    # lower h(y) <= L_i(y) < upper h(y), its loss; returns 0 if there is none, else 1. A label may
+    # be left out if another one has the same loss and a larger h, be that in the cone or not.
+    cdef int argmax_within(
+        self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
+        double lower, double upper, int32_t* words, double* loss
     ) except -1 nogil
 
     # psi of the plane as (index, value) pairs, an index may repeat; returns their number
@@ -90,6 +107,7 @@ cdef class Problem:
     # with the whole loss, answers as ever but at once; and clear(), which forgets the rest.
     cpdef object foresight(self, int n_jobs)
 
-    # In Python too: inner, the inner product of weight vectors, by which ||w|| is measured;
-    # export_planes and import_planes, for dual points that outlive the problem, and fingerprint,
-    # which says whether another problem is the same.
+    # In Python too: covector, by which ||w|| is measured;
+    # n_queries, how often the oracle behind the oracle was asked; export_planes and
+    # import_planes, for dual points that outlive the problem; and fingerprint, which says whether
+    # another problem is the same.

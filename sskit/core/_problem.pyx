@@ -22,6 +22,19 @@ cdef class Problem:
         with gil:
             raise NotImplementedError(f"{type(self).__name__} must implement argmax")
 
+    cdef int argmax_slack(
+        self, Py_ssize_t i, const double* theta, double offset, int32_t* words, double* loss
+    ) except -1 nogil:
+        with gil:
+            raise NotImplementedError(f"{type(self).__name__} has no argmax_slack")
+
+    cdef int argmax_within(
+        self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
+        double lower, double upper, int32_t* words, double* loss
+    ) except -1 nogil:
+        with gil:
+            raise NotImplementedError(f"{type(self).__name__} has no argmax_within")
+
     cdef Py_ssize_t plane(
         self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
     ) noexcept nogil:
@@ -66,12 +79,27 @@ cdef class Problem:
     cpdef object foresight(self, int n_jobs):
         return None
 
-    def inner(self, a, b):
-        """Return the inner product of two weight vectors, (n_weights,) each.
+    def covector(self, w):
+        """Return the vector whose dot product with any weights is their inner product with w.
 
-        The plain one, unless the numbers stand for an element of a kernel space.
+        It is w itself, unless the numbers stand for elements of a kernel space.
         """
-        return float(np.dot(a, b))
+        return w
+
+    def n_queries(self, n_calls):
+        """Return how often the model's own oracle was asked.
+
+        Parameters
+        ----------
+        n_calls : int
+            How often argmax was called, through this object and its forks.
+
+        Returns
+        -------
+        n_queries : int
+            The same, unless argmax asks another oracle several times.
+        """
+        return n_calls
 
     def export_planes(self, words):
         """Return something that names planes in any process; the words do unless they are numbers.

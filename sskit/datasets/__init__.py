@@ -8,17 +8,31 @@ from sskit.datasets._loaders import (
     load_wsj_pos,
 )
 from sskit.datasets._makers import make_chains, make_digit_strings, make_multiclass
+from sskit.datasets._multilabel import (
+    load_bibtex,
+    load_eisen_fun,
+    load_enron,
+    load_imclef07a,
+    load_rcv1_topics,
+    load_yeast,
+)
 from sskit.datasets._photos import load_msrc, load_weizmann_horses
 from sskit.datasets._views import make_segmentation_images
 
 __all__ = [
     "get_data_home",
+    "load_bibtex",
     "load_conll2000",
+    "load_eisen_fun",
+    "load_enron",
+    "load_imclef07a",
     "load_msrc",
     "load_ocr_letters",
+    "load_rcv1_topics",
     "load_usps",
     "load_weizmann_horses",
     "load_wsj_pos",
+    "load_yeast",
     "make_chains",
     "make_digit_strings",
     "make_multiclass",

@@ -19,16 +19,24 @@ from sskit.estimators._callbacks import (
 from sskit.estimators._kernels import KERNEL_CONSTRAINTS, check_kernel
 from sskit.estimators._warm_start import WarmStart
 from sskit.estimators._weights import check_class_weight, check_sample_weight, default_lam
-from sskit.solvers import BCFW, SSG, FrankWolfe, MultiPlane
+from sskit.models.slack import SlackRescaling
+from sskit.solvers import BCFW, SSG, CuttingPlane, FrankWolfe, MultiPlane
 from sskit.solvers._solution import Status
 from sskit.solvers._solver import Solver
 
-SOLVERS = {"auto": BCFW, "bcfw": BCFW, "mpbcfw": MultiPlane, "fw": FrankWolfe, "ssg": SSG}
+SOLVERS = {
+    "auto": BCFW,
+    "bcfw": BCFW,
+    "mpbcfw": MultiPlane,
+    "fw": FrankWolfe,
+    "ssg": SSG,
+    "one_slack": CuttingPlane,
+}
+RESCALINGS = {"margin": None, "slack": SlackRescaling()}
 
 # Values that the interface has a place for but this version no code.
 PLANNED = {
-    "rescaling": ("slack",),
-    "solver": ("one_slack", "gdmm"),
+    "solver": ("gdmm",),
 }
 
 
@@ -69,7 +77,7 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
 
     _parameter_constraints = {
         "lam": [Interval(numbers.Real, 0, None, closed="neither"), None],
-        "rescaling": [StrOptions({"margin", "slack"})],
+        "rescaling": [StrOptions({*RESCALINGS}), SlackRescaling],
         "solver": [StrOptions({*SOLVERS, *PLANNED["solver"]}), Solver],
         "steps": [StrOptions({"auto", "fw", "pairwise", "away"})],
         "sampling": [StrOptions({"auto", "gap", "uniform", "permutation", "max_gap"})],
@@ -99,9 +107,25 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
             value = getattr(self, name)
             if isinstance(value, (str, bool, np.bool_)) and value in values:
                 raise NotImplementedError(f"{name}={value!r} is not available in this version")
+        rescaling = self._rescaling()
+        if rescaling is not None:
+            rescaling.check()
         check_class_weight(getattr(self, "class_weight", None))
         check_kernel(self)
         return self._make_solver()
+
+    def _rescaling(self):
+        """Return the object that wraps problems of another rescaling than margin, or None."""
+        if isinstance(self.rescaling, str):
+            return RESCALINGS[self.rescaling]
+        return self.rescaling
+
+    def _bind_rescaled(self, X, y, sample_weight):
+        """Return the `Binding` of ``_bind`` with its problem under the rescaling asked for."""
+        binding, rescaling = self._bind(X, y, sample_weight), self._rescaling()
+        if rescaling is None:
+            return binding
+        return binding._replace(problem=rescaling.wrap(binding.problem))
 
     def _make_solver(self):
         """Return the solver object that the parameters ask for."""
@@ -137,7 +161,7 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         """Return lam / 2 ||w||^2 on the box of the parameters."""
         box = binding.layout.bounds(self.bounds)
         if box is None:
-            return Regularizer(lam, binding.layout.n_weights, binding.problem.inner)
+            return Regularizer(lam, binding.layout.n_weights, binding.problem.covector)
         if isinstance(solver, SSG):
             raise ValueError("solver 'ssg' cannot keep bounds on the weights; use 'bcfw' or 'fw'")
         return BoxRegularizer(lam, *box)
@@ -158,7 +182,7 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
             Fitted attributes.
         """
         solver = self._check_parameters()
-        binding = self._bind(X, y, sample_weight)
+        binding = self._bind_rescaled(X, y, sample_weight)
         problem, name_weights, classes = binding.problem, binding.name_weights, binding.classes
         metadata = {"sample_weight": sample_weight}
         regularizer = self._make_regularizer(solver, binding, binding.lam)

@@ -7,7 +7,9 @@ from sklearn.metrics import check_scoring
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from sskit.core._regularizer import BoxRegularizer, Regularizer
 from sskit.estimators._path_tracing import fitted_model
+from sskit.solvers._path import dual_objective_at
 
 
 class PathModels:
@@ -37,6 +39,9 @@ class PathModels:
     def gap_at(self, lam):
         """Return by how much the objective of these weights exceeds the optimum at most.
 
+        Up to the first breakpoint that is the primal objective minus `dual_objective_at`; above
+        it, where the hinge of the weights is not known, what algorithm 6 proves.
+
         Parameters
         ----------
         lam : float
@@ -50,13 +55,35 @@ class PathModels:
         lam = self._check_lam(lam)
         if lam >= self.lams_[0]:
             return float(self.dual_gaps_[0] * self.lams_[0] / lam)
-        j = weights_at(lam, self.lams_, self.coefs_, self._origin)[1]
-        last = j == len(self.lams_) - 1
-        end, gap_end = (
-            (self.lam_end_, self._gap_end) if last else (self.lams_[j + 1], self.max_gap_)
+        j = piece_of(lam, self.lams_)
+        w = self.coefs_[j]
+        primal = 0.5 * lam * float(w @ w) + float(self.hinges_[j])
+        return max(primal - self.dual_objective_at(lam), 0.0)
+
+    def dual_objective_at(self, lam):
+        """Return a lower bound of the optimal objective, from the dual point of a piece.
+
+        With the primal objective of any weights, however computed, it gives a duality gap.
+
+        Parameters
+        ----------
+        lam : float
+            At least `lam_end_`.
+
+        Returns
+        -------
+        dual : float
+            Absolute. A dual objective, whether the path is `certified_` or not.
+        """
+        lam = self._check_lam(lam)
+        j = piece_of(lam, self.lams_)
+        if self._bounds is None:
+            regularizer = Regularizer(lam, self.coefs_.shape[1])
+        else:
+            regularizer = BoxRegularizer(lam, *self._bounds)
+        return float(
+            dual_objective_at(regularizer, self.lams_[j], self._dual_sums[j], self._losses[j])
         )
-        share = (self.lams_[j] - lam) / (self.lams_[j] - end)
-        return float((1.0 - share) * self.dual_gaps_[j] + share * gap_end)
 
     def estimator_at(self, lam):
         """Return a fitted estimator with the weights that serve one lam.

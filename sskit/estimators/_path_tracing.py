@@ -53,6 +53,8 @@ class TracedPath:
         The estimator's own default for these data.
     unit : float
         P(0), the mean maximal loss.
+    bounds : tuple or None
+        Bounds (lower, upper) of the weights, each of shape (n_weights,); None if there are none.
     certified : bool
         Whether the gaps are certificates: from exact passes, with an exact oracle.
     """
@@ -67,7 +69,7 @@ class TracedPath:
             )
         if "averaging" in solver.get_params():
             solver.set_params(averaging=False)  # the next model starts from the last iterate
-        binding = self.estimator._bind(X, y, sample_weight)
+        binding = self.estimator._bind_rescaled(X, y, sample_weight)
         self.name_weights, self.default_lam = binding.name_weights, binding.lam
         self.solver = solver.resolved(binding.problem)
         self.certified = options.exact and bool(binding.problem.exact) and binding.definite
@@ -94,6 +96,9 @@ class TracedPath:
             max_iter=self.estimator.max_iter,
         )
         self.origin = self._tracer.origin
+        self.bounds = None
+        if regularizer.bounded:
+            self.bounds = tuple(bound.copy() for bound in regularizer.box())
 
     def __iter__(self):
         """Yield the pieces, from the largest lam on."""

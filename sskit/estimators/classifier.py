@@ -35,11 +35,13 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
     lam : float, default=None
         Regularisation strength, positive. It is 1 / (C n) in terms of the C of
         :class:`sklearn.svm.LinearSVC`. None means 1 / n, or 1 / sum of the sample weights.
-    rescaling : {"margin"}, default="margin"
-        Surrogate of the loss: margin rescaling.
-    solver : {"auto", "bcfw", "fw", "ssg"} or solver object, default="auto"
-        Block-coordinate Frank-Wolfe (which "auto" chooses), batch Frank-Wolfe, stochastic
-        subgradient, or an object of `sskit.solvers`, which has further options.
+    rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
+        Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
+        hinge is max_y L_i(y) [1 + score(x_i, y) - score(x_i, y_i)]; see :class:`SlackRescaling`,
+        an object of which has the options of the search.
+    solver : {"auto", "bcfw", "mpbcfw", "fw", "ssg", "one_slack"} or solver object, default="auto"
+        Block-coordinate Frank-Wolfe ("auto" too), with passes over stored planes, batch
+        Frank-Wolfe, subgradient, cutting planes, or an object of `sskit.solvers` with options.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
@@ -54,8 +56,7 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
     class_weight : dict or "balanced", default=None
         Factors of the sample weights by class; "balanced" makes all classes weigh the same.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
-        Kernel of two rows, as in :class:`sklearn.svm.SVC`; a callable takes two matrices of rows.
-        Parameters that it does not have must keep their defaults.
+        As in :class:`sklearn.svm.SVC`. Parameters that it does not have must keep their defaults.
     gamma : {"scale", "auto"} or float, default="scale"
         Coefficient of the kernels "rbf", "poly" and "sigmoid", as in SVC.
     degree : int, default=3
@@ -76,12 +77,11 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
     warm_start : bool, default=False
         Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
         `tol`, at another `lam`, with other bounds or sample weights, or with further samples
-        after the same ones. It keeps the dual variables of the last fit, and a fit that could
-        not use them raises an error that says what changed. Not for solver="ssg".
+        after the same ones. It keeps the last fit's dual variables; a fit that cannot use them
+        raises an error that says what changed. Not for solver="ssg".
     n_jobs : int, default=None
         Number of threads for exact passes and batches of oracle calls; with a model object also
-        for prediction, and of processes if its attribute ``parallel`` says so. The result does
-        not depend on it.
+        for prediction, or of processes (its attribute ``parallel``). It changes no result.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the training pairs.
     verbose : int, default=0

@@ -39,11 +39,14 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         norm of the features of a token and n the number of sequences (the sum of the sample
         weights), so that neither the scale of the features nor the amount of data asks for
         another value; see the user guide for how it was chosen.
-    rescaling : {"margin"}, default="margin"
-        Surrogate of the loss: margin rescaling.
-    solver : {"auto", "bcfw", "fw", "ssg"} or solver object, default="auto"
-        Block-coordinate Frank-Wolfe (which "auto" chooses), batch Frank-Wolfe, stochastic
-        subgradient, or an object of `sskit.solvers`, which has further options.
+    rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
+        Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
+        hinge is max_y L_i(y) [1 + score(x_i, y) - score(x_i, y_i)]; see :class:`SlackRescaling`,
+        an object of which has the options of the search.
+    solver : {"auto", "bcfw", "mpbcfw", "fw", "ssg", "one_slack"} or solver object, default="auto"
+        Block-coordinate Frank-Wolfe (which "auto" chooses), that with passes over stored planes,
+        batch Frank-Wolfe, stochastic subgradient, cutting planes, or an object of
+        `sskit.solvers`, which has further options.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"

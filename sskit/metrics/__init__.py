@@ -1,10 +1,11 @@
-"""Scores of labels of sequences, of graphs and of images, and scorers made of them.
+"""Scores of labels of sequences, of graphs, of images and of sets, and scorers made of them.
 
 Scikit-learn's own scorers do not take ragged labels. For ``scoring=`` of its tools there are
 ``token_accuracy_scorer``, ``sequence_accuracy_scorer``, ``span_f1_scorer``, ``mean_iou_scorer``
 and ``class_accuracy_scorer``; others are made with :func:`sklearn.metrics.make_scorer`.
 """
 
+from sskit.metrics._multilabel import multilabel_report
 from sskit.metrics._regions import (
     class_accuracy_score,
     class_accuracy_scorer,
@@ -31,6 +32,7 @@ __all__ = [
     "iou_scores",
     "mean_iou_score",
     "mean_iou_scorer",
+    "multilabel_report",
     "sequence_accuracy_score",
     "sequence_accuracy_scorer",
     "span_f1_score",

@@ -26,12 +26,17 @@ def stack_pair(y_true, y_pred):
     return true, pred, offsets
 
 
-def compare(y_true, y_pred):
-    """Return which tokens are right, and where the sequences begin."""
-    true, pred, offsets = stack_pair(y_true, y_pred)
+def check_kinds(true, pred):
+    """Raise an error if true labels are strings and predicted ones numbers, or the like."""
     kinds = {kind if kind in "OSU" else "number" for kind in (true.dtype.kind, pred.dtype.kind)}
     if len(kinds) > 1 and "O" not in kinds:
         raise TypeError(f"y_true has labels of dtype {true.dtype} but y_pred of {pred.dtype}")
+
+
+def compare(y_true, y_pred):
+    """Return which tokens are right, and where the sequences begin."""
+    true, pred, offsets = stack_pair(y_true, y_pred)
+    check_kinds(true, pred)
     return true == pred, offsets
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.metrics import make_scorer
 
-from sskit.metrics._pairs import check_weights, stack_pair
+from sskit.metrics._pairs import check_kinds, check_weights, stack_pair
 
 
 def iou_scores(y_true, y_pred, *, ignore_label=None, sample_weight=None):
@@ -133,9 +133,7 @@ def _confusion(y_true, y_pred, ignore_label, sample_weight):
     if not weight.sum() > 0:
         raise ValueError("y_true has no labels that count: all are ignored or have the weight 0")
     true, pred, weight = (values[weight > 0] for values in (true, pred, weight))
-    kinds = {kind if kind in "OSU" else "number" for kind in (true.dtype.kind, pred.dtype.kind)}
-    if len(kinds) > 1 and "O" not in kinds:
-        raise TypeError(f"y_true has labels of dtype {true.dtype} but y_pred of {pred.dtype}")
+    check_kinds(true, pred)
     classes, codes = np.unique(np.concatenate([true, pred]), return_inverse=True)
     n = len(classes)
     place = codes[: len(true)] * n + codes[len(true) :]

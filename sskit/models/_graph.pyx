@@ -292,7 +292,7 @@ cdef class GraphProblem(Problem):
         return total
 
     cpdef Problem fork(self):
-        cdef GraphProblem other = GraphProblem(
+        cdef GraphProblem other = type(self)(
             *self.features, np.asarray(self.ends), np.asarray(self.edges),
             np.asarray(self.labels), self.cost, np.asarray(self.labelled).view(bool),
             self.block_weight, self.form, self.oracle.fork()

@@ -124,9 +124,9 @@ cdef class KernelChainProblem(ChainProblem):
         other.gram_offset = self.gram_offset
         return other
 
-    def inner(self, a, b):
-        """Return the inner product of two weight vectors."""
-        return self.functions.inner(a, b)
+    def covector(self, w):
+        """Return the vector whose dot product with any weights is their inner product with w."""
+        return self.functions.covector(w)
 
     def fingerprint(self):
         """Return by what the same sequences, labels, losses and kernel are known again."""

@@ -9,8 +9,9 @@ cdef class KernelExpansion:
     f_k(x) = sum_t beta[k, t] kernel(x_t, x) over all training rows x_t is held twice: by its
     values on the training rows, F = beta K, and by its coefficients beta. Both are linear in f, so
     that sums and multiples of weight vectors are those of the functions, and <f, g> is the dot
-    product of the coefficients of the one with the values of the other. Reading a score is reading
-    F; a step moves F along the kernel rows of the block that it changes.
+    product of the coefficients of the one with the values of the other (see covector).
+    Reading a score is reading F; a step moves F along the kernel rows of the block that it
+    changes.
 
     Flat, from `place` on: F (n_states, n_rows), then beta (n_states, n_rows).
     """

@@ -59,8 +59,10 @@ cdef class KernelExpansion:
                     coefficients[k * n_rows + t] += factor
         return 0
 
-    def inner(self, a, b):
-        """Return the inner product of two weight vectors: plain up to `place`, then <f, g>."""
+    def covector(self, w):
+        """Return w up to `place`, then nothing to meet values, and its values to meet beta."""
         size = self.n_states * self.n_rows
-        values, coefficients = b[self.place :][:size], a[self.place + size :][:size]
-        return float(np.dot(a[: self.place], b[: self.place]) + np.dot(coefficients, values))
+        out = np.zeros(len(w))
+        out[: self.place] = w[: self.place]
+        out[self.place + size :] = w[self.place :][:size]
+        return out

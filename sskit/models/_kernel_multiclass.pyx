@@ -1,5 +1,7 @@
 """The multiclass model in a kernel space, bound to data."""
 
+import numpy as np
+
 from libc.stdint cimport int32_t
 
 from sskit.core._direction cimport Direction
@@ -62,9 +64,9 @@ cdef class KernelMulticlassProblem(MulticlassProblem):
         MulticlassProblem.scatter(self, i, delta, step, v)
         return self.functions.add_rows(i, &row, 1, step, &delta.value[0], stride, v)
 
-    def inner(self, a, b):
-        """Return the inner product of two weight vectors."""
-        return self.functions.inner(a, b)
+    def covector(self, w):
+        """Return the vector whose dot product with any weights is their inner product with w."""
+        return self.functions.covector(w)
 
     def fingerprint(self):
         """Return by what the same rows, classes and kernel are known again."""

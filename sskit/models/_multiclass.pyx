@@ -5,6 +5,8 @@ import numpy as np
 from sskit.core._fingerprint import Fingerprint
 from sskit.models._digest import row_digests
 
+from libc.math cimport INFINITY
+
 from sskit.core._direction cimport Direction
 from sskit.models._features cimport add_rows, clip_rows, padded, score_rows
 
@@ -42,6 +44,8 @@ cdef class MulticlassProblem(Problem):
         self.max_words = 1
         self.max_support = 2
         self.exact = True
+        self.has_slack = True
+        self.has_cone = True
         self.row_sqnorm = np.full(self.n_blocks, float(intercept))
         for i in range(self.n_blocks):
             n = features.row(i, &x, &f)
@@ -72,6 +76,27 @@ cdef class MulticlassProblem(Problem):
         words[0] = <int32_t>best
         loss[0] = best != self.labels[i]
         return 0
+
+    cdef int argmax_slack(
+        self, Py_ssize_t i, const double* theta, double offset, int32_t* words, double* loss
+    ) except -1 nogil:
+        # the loss of all wrong classes is one
+        self.argmax_within(i, theta, offset, 0.0, 0.0, INFINITY, words, loss)
+        return 0
+
+    cdef int argmax_within(
+        self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
+        double lower, double upper, int32_t* words, double* loss
+    ) except -1 nogil:
+        cdef Py_ssize_t k, best = self.labels[i]
+        cdef double h, value = 0.0
+        for k in range(self.n_classes):
+            h = offset + theta[k] - theta[self.labels[i]]
+            if k != self.labels[i] and h > value and lower * h <= 1.0 < upper * h:
+                value, best = h, k
+        words[0] = <int32_t>best
+        loss[0] = best != self.labels[i]
+        return best != self.labels[i]
 
     cdef Py_ssize_t plane(
         self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value

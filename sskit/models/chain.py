@@ -6,6 +6,8 @@ from sklearn.utils.extmath import row_norms
 
 from sskit.models._chain import ChainProblem
 from sskit.models._chain_decoder import ChainDecoder
+from sskit.models._counted_chain import CountedChainProblem
+from sskit.models._counts import are_counts
 from sskit.models._features import FeatureRows
 from sskit.models._layout import WeightLayout
 
@@ -79,9 +81,11 @@ class ChainModel:
         Returns
         -------
         problem : ChainProblem
-            What solvers take.
+            What solvers take; a `CountedChainProblem` where the losses allow it.
         """
-        problem = self._problem(stacked, labels.astype(np.int32), cost, block_weight)
+        counted = are_counts(cost, stacked.offsets, self.n_states)
+        kind = CountedChainProblem if counted else ChainProblem
+        problem = self._problem(kind, stacked, labels.astype(np.int32), cost, block_weight)
         problem.prepare_steps()
         return problem
 
@@ -103,13 +107,12 @@ class ChainModel:
             Gives labellings.
         """
         n_tokens, n = stacked.values.shape[0], len(stacked)
-        problem = self._problem(
-            stacked, np.zeros(n_tokens, dtype=np.int32), np.zeros(n_tokens), np.full(n, 1.0 / n)
-        )
+        labels, cost = np.zeros(n_tokens, dtype=np.int32), np.zeros(n_tokens)
+        problem = self._problem(ChainProblem, stacked, labels, cost, np.full(n, 1.0 / n))
         return ChainDecoder(problem, w, n_jobs)
 
-    def _problem(self, stacked, labels, cost, block_weight):
-        return ChainProblem(
+    def _problem(self, kind, stacked, labels, cost, block_weight):
+        return kind(
             FeatureRows(stacked.values),
             np.ascontiguousarray(stacked.offsets, dtype=np.int64),
             self.n_states,

@@ -3,6 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
+from sskit.models._enumerated_graph import EnumeratedGraphProblem
 from sskit.models._features import FeatureRows
 from sskit.models._graph import GraphProblem
 from sskit.models._graph_data import packed_grams, without_unlabelled
@@ -195,7 +196,8 @@ class GraphModel:
         ends, offsets, edge_features = graphs.ends, graphs.edge_offsets, graphs.edge_features
         if not labelled.all():
             ends, offsets, edge_features = without_unlabelled(graphs, labelled)
-        return GraphProblem(
+        kind = EnumeratedGraphProblem if self.oracle == "exhaustive" else GraphProblem
+        return kind(
             [FeatureRows(x, sparsify=False) for x in graphs.features],
             [FeatureRows(x, sparsify=False) for x in edge_features],
             ends,

@@ -8,26 +8,40 @@ except in cuts, which need finite ones.
 
 - :func:`viterbi`: the best labelling of a chain.
 - :func:`viterbi_top_k`: the k best labellings of a chain.
+- :func:`viterbi_by_loss`: for each loss the best labelling of a chain that has it.
 - :func:`max_marginals`: for each node and state of a chain the best score with that state.
 - :func:`graphcut`: the best labelling of a graph with two states, by a minimum cut.
 - :func:`graphcut_max_marginals`: for each node and state the best score with that state.
 - :func:`expansion`: a good labelling of a graph with any number of states, by many cuts.
+- :func:`tree_max_sum`: the best labelling of a tree.
+- :func:`tree_max_marginals`: for each of its nodes and states the best score with that state.
+- :func:`lp_relaxation`: the best fractional set of labels with scores of pairs.
+- :func:`closure`: the best set of labels of a hierarchy.
 - :func:`exhaustive`: the best labellings of any small graph, by trying them all.
 """
 
+from sskit.oracles._closure import closure
 from sskit.oracles._exhaustive import exhaustive
 from sskit.oracles._expansion import expansion
 from sskit.oracles._graphcut import graphcut, graphcut_max_marginals
 from sskit.oracles._k_best import viterbi_top_k
+from sskit.oracles._loss_indexed import viterbi_by_loss
 from sskit.oracles._max_marginals import max_marginals
+from sskit.oracles._relaxation import lp_relaxation
+from sskit.oracles._tree import tree_max_marginals, tree_max_sum
 from sskit.oracles._viterbi import viterbi
 
 __all__ = [
+    "closure",
     "exhaustive",
     "expansion",
     "graphcut",
     "graphcut_max_marginals",
+    "lp_relaxation",
     "max_marginals",
+    "tree_max_marginals",
+    "tree_max_sum",
     "viterbi",
+    "viterbi_by_loss",
     "viterbi_top_k",
 ]

@@ -83,3 +83,14 @@ def check_truth(truth, cost, n_nodes, n_states, name="truth"):
             f"{name}[{wrong[0]}] is {truth[wrong[0]]}, expected a state from 0 to {n_states - 1}"
         )
     return truth.astype(np.int32), cost
+
+
+def check_numbers(numbers, name, shape):
+    """Return a copy of finite numbers as a contiguous float64 vector; `shape` says what it is."""
+    numbers = np.array(numbers, dtype=np.float64, order="C")
+    if numbers.ndim != 1:
+        raise ValueError(f"{name} must have shape {shape}, got {numbers.shape}")
+    wrong = np.flatnonzero(~np.isfinite(numbers))
+    if len(wrong):
+        raise ValueError(f"{name}[{wrong[0]}] is {numbers[wrong[0]]}, expected a finite number")
+    return numbers

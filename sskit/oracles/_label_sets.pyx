@@ -1,4 +1,6 @@
-"""The contract of oracles of label sets (see the .pxd)."""
+"""The contract of oracles of label sets (see the .pxd), and its door to NumPy arrays."""
+
+import numpy as np
 
 ONE = 1 << 30
 
@@ -14,3 +16,38 @@ cdef class LabelSetOracle:
 
     cpdef LabelSetOracle fork(self):
         raise NotImplementedError(f"{type(self).__name__} must implement fork")
+
+
+def find_label_set(LabelSetOracle oracle, gains, edges, pairwise):
+    """Ask an oracle for a set of labels.
+
+    Parameters
+    ----------
+    oracle : LabelSetOracle
+        The oracle.
+    gains : ndarray of shape (n_labels,), float64
+        Scores of the labels.
+    edges : ndarray of shape (n_edges, 2), int32
+        Pairs of different labels.
+    pairwise : ndarray of shape (n_edges,), float64
+        Scores of the pairs.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_labels,)
+        The answer's y, between 0 and 1.
+    pairs : ndarray of shape (n_edges,)
+        Its z.
+    """
+    cdef Py_ssize_t n_labels = len(gains), n_edges = len(edges)
+    words = np.zeros(n_labels + n_edges, dtype=np.int32)
+    cdef int32_t[::1] words_out = words
+    cdef const double[::1] label = gains, pair = pairwise
+    cdef const int32_t[:, ::1] ends = edges
+    if n_labels:
+        oracle.find(
+            n_labels, &label[0], n_edges, &ends[0, 0] if n_edges else NULL,
+            &pair[0] if n_edges else NULL, &words_out[0]
+        )
+    values = words / float(ONE)
+    return values[:n_labels], values[n_labels:]

@@ -4,7 +4,7 @@ import numpy as np
 
 from sskit.oracles._gate import check_truth
 
-from libc.math cimport isfinite
+from libc.math cimport INFINITY, isfinite
 from libc.stdint cimport int64_t
 
 ROUNDING = 1e-12
@@ -67,16 +67,18 @@ cdef class GraphPotentials:
     Parameters
     ----------
     nodes : array-like of shape (n_nodes, n_states)
-        Potentials of the nodes, finite.
+        Potentials of the nodes.
     edges : array-like of int of shape (n_edges, 2) or None
         The two nodes of each edge.
     pairwise : array-like, (n_edges,), (n_states, n_states), (n_edges, n_states, n_states) or None
-        Potentials of the edges, finite: a number for each edge that counts where its two states
-        agree, or tables.
+        Potentials of the edges: a number for each edge that counts where its two states agree,
+        or tables.
     truth : array-like of shape (n_nodes,) or None
         True states, whose loss is added to the potentials of the nodes.
     cost : float or array-like of shape (n_nodes,)
         Loss of a wrong state at each node.
+    forbids : bool
+        Whether potentials may be ``-inf``.
 
     Raises
     ------
@@ -84,7 +86,7 @@ cdef class GraphPotentials:
         Naming the first entry that is wrong.
     """
 
-    def __init__(self, nodes, edges, pairwise, truth=None, cost=1.0):
+    def __init__(self, nodes, edges, pairwise, truth=None, cost=1.0, bint forbids=False):
         nodes = np.ascontiguousarray(nodes, dtype=np.float64)
         if nodes.ndim != 2 or 0 in nodes.shape:
             raise ValueError(
@@ -113,17 +115,21 @@ cdef class GraphPotentials:
         p.column = &self.form.column[0, 0]
         p.factor = &self.form.factor[0, 0]
         cdef Py_ssize_t v, k, e
+        expected = "a number or -inf" if forbids else "a finite number"
         for v in range(p.n_nodes):
             for k in range(p.n_states):
-                if not isfinite(p.node[v * p.stride + k]):
-                    raise ValueError(f"nodes[{v}, {k}] is {nodes[v, k]}, expected a finite number")
+                if not allowed(p.node[v * p.stride + k], forbids):
+                    raise ValueError(f"nodes[{v}, {k}] is {nodes[v, k]}, expected {expected}")
         for e in range(p.n_edges):
             for k in range(p.width):
-                if not isfinite(p.pair[e * p.width + k]):
+                if not allowed(p.pair[e * p.width + k], forbids):
                     raise ValueError(
-                        f"pairwise of edge {e} holds {p.pair[e * p.width + k]}, expected finite "
-                        "numbers"
+                        f"pairwise of edge {e} holds {p.pair[e * p.width + k]}, expected {expected}"
                     )
+
+
+cdef bint allowed(double potential, bint forbids) noexcept nogil:
+    return isfinite(potential) or (forbids and potential == -INFINITY)
 
 
 def _pairs(edges, pairwise, n_nodes, n_states):

@@ -5,8 +5,9 @@ example ``solver__averaging``.
 """
 
 from sskit.solvers.bcfw import BCFW
+from sskit.solvers.cutting_plane import CuttingPlane
 from sskit.solvers.frank_wolfe import FrankWolfe
 from sskit.solvers.multi_plane import MultiPlane
 from sskit.solvers.subgradient import SSG
 
-__all__ = ["BCFW", "SSG", "FrankWolfe", "MultiPlane"]
+__all__ = ["BCFW", "SSG", "CuttingPlane", "FrankWolfe", "MultiPlane"]

@@ -60,6 +60,7 @@ cdef class ActiveSetState:
     cdef readonly double increase            # of the dual objective, by all moves so far
     cdef public int clock                    # number of the outer iteration
     cdef public double total_gap             # at the last exact pass
+    cdef double nothing                      # a gap at which a block has nothing to gain
 
     def __init__(self, Problem problem, DualState dual, Regularizer regularizer,
                  Averager averager, Step step, Py_ssize_t max_steps, gaps, slopes):
@@ -72,6 +73,8 @@ cdef class ActiveSetState:
         self.gaps = gaps
         self.slopes = slopes
         self.total_gap = float(np.sum(gaps))
+        # an oracle that may miss the maximum proves nothing about the planes that are stored
+        self.nothing = 0.0 if problem.exact else -np.inf
         self.visit = Visit(problem)
         self.scratch = self.visit.delta
         self.atoms = WorkingSet()
@@ -129,7 +132,7 @@ cdef class ActiveSetState:
         self.visit.consult(self.problem, i, &self.regularizer.w[0], 1.0)
         mix = self.dual.blocks[i].loss - self.dual.dot(i, &self.visit.theta[0])
         self.gaps[i] = weight * (self.visit.hinge - mix)
-        if self.gaps[i] <= 0.0 and self.problem.exact:
+        if self.gaps[i] <= self.nothing:
             self.slopes[i] = self.gaps[i]
             sampler.learned(i, self.gaps[i])
             return 0
@@ -154,7 +157,7 @@ cdef class ActiveSetState:
         self.n_oracle_calls += 1
         self.gaps[i] = gap
         sampler.learned(i, gap)
-        if gap <= 0.0 and self.problem.exact:
+        if gap <= self.nothing:
             return 0
         slot = self.dual.insert(i, words, loss)
         self.dual.blocks[i].last_used[slot] = self.clock

@@ -69,6 +69,7 @@ class Continuation:
         self.began = time.perf_counter()
         self.solver = solver
         self.problem = problem
+        self.n_queries_before = problem.n_queries(0)
         self.regularizer = regularizer
         self.evaluator = Evaluator(problem, n_jobs)
         self.level = logging.INFO if verbose else logging.DEBUG
@@ -93,8 +94,9 @@ class Continuation:
 
     @property
     def n_oracle_calls(self):
-        """Oracle calls so far, those of exact passes included."""
-        return self.run.n_oracle_calls + self.evaluator.n_calls
+        """Calls of the model's oracle so far, those of exact passes included."""
+        n_calls = self.run.n_oracle_calls + self.evaluator.n_calls
+        return self.problem.n_queries(n_calls) - self.n_queries_before
 
     def certify(self):
         """Make an exact pass; return its certificate."""

@@ -65,7 +65,7 @@ def check_problem(problem, random_state=None, n_trials=3):
             moved = probe.scatter(i, delta)
             scale = float(np.abs(moved) @ np.abs(w))
             require(
-                close(product(delta, theta), problem.inner(moved, w), scale),
+                close(product(delta, theta), float(moved @ problem.covector(w)), scale),
                 i,
                 "scatter is not the adjoint of scores",
             )
@@ -74,7 +74,7 @@ def check_problem(problem, random_state=None, n_trials=3):
                 i,
                 "scatter is not linear in the step",
             )
-            norm = problem.inner(moved, moved)
+            norm = float(moved @ problem.covector(moved))
             require(
                 close(probe.sqnorm(i, delta), norm, norm),
                 i,

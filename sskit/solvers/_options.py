@@ -137,3 +137,22 @@ def check_positive(name, value, *, whole=False, optional=False):
             " or None" if optional else ""
         )
         raise ValueError(f"{name} must be {expected}, got {value!r}")
+
+
+def check_share(name, value):
+    """Raise ValueError unless a parameter is a number that is at least 0 and below 1.
+
+    Parameters
+    ----------
+    name : str
+        Name of the parameter.
+    value : object
+        Its value.
+
+    Raises
+    ------
+    ValueError
+        If it is anything else.
+    """
+    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not 0 <= value < 1:
+        raise ValueError(f"{name} must be a number that is at least 0 and below 1, got {value!r}")

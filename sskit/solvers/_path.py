@@ -22,11 +22,14 @@ class Piece:
         The smallest, the next breakpoint; 0 if the model serves all smaller lam.
     w : ndarray of shape (n_weights,)
         The weights.
-    gap, gap_end : float
-        Bounds of the suboptimality at lam and at lam_end, absolute; between them it is at most
-        what the straight line says. Estimates only, if the path is heuristic.
+    gap : float
+        Duality gap at lam, absolute. An estimate only, if the path is heuristic.
     hinge : float
-        sum_i c_i H_i(w): the objective is lam / 2 ||w||^2 more.
+        sum_i c_i H_i(w): the objective is lam / 2 ||w||^2 more. As good as the gap.
+    v : ndarray of shape (n_weights,)
+        The dual sum at lam; the same array as `w` without bounds on the weights.
+    loss : float
+        Mean loss of the planes of the dual point at lam, sum_i c_i <alpha_i, L_i>.
     n_support_planes : int
         Planes with weight, those of the truth aside.
     n_iter, n_oracle_calls : int
@@ -39,8 +42,9 @@ class Piece:
     lam_end: float
     w: np.ndarray
     gap: float
-    gap_end: float
     hinge: float
+    v: np.ndarray
+    loss: float
     n_support_planes: int
     n_iter: int
     n_oracle_calls: int
@@ -154,7 +158,7 @@ class PathTracer:
         met = np.where(free, np.where(v > 0, upper, lower), origin)
         bound_met = np.divide(v, met, out=np.zeros(len(v)), where=(met != 0) & np.isfinite(met))
         hinges = evaluator.hinges(regularizer.padded(p), loss_weight=0.0)
-        bound = float(regularizer.inner(p, v)) + float(np.dot(problem.block_weight, hinges))
+        bound = regularizer.inner(p, v) + float(np.dot(problem.block_weight, hinges))
         lam = max(float(bound_met.max(initial=0.0)), bound / self.target if bound else 0.0)
         regularizer.rescale(lam if lam > 0 else 1.0)
         return continuation.certify().gap
@@ -186,17 +190,47 @@ class PathTracer:
         dual, lam = continuation.run.dual, regularizer.lam
         loss = float(np.dot(problem.block_weight, dual.losses()))
         w = regularizer.coef()
-        hinge = gap + loss - lam * float(regularizer.inner(np.asarray(regularizer.v)[: len(w)], w))
+        v = np.array(regularizer.v)[: len(w)] if regularizer.bounded else w
+        hinge = gap + loss - lam * regularizer.inner(v, w)
         rho = self.induction.reach(regularizer, loss, max(self.largest - gap, 0.0))
         return Piece(
             lam=lam,
             lam_end=rho * lam,
             w=w,
             gap=gap,
-            gap_end=min(hinge, self.largest) if rho == 0.0 else self.largest,
             hinge=hinge,
+            v=v,
+            loss=loss,
             n_support_planes=dual.n_support_planes(problem),
             n_iter=continuation.n_iter,
             n_oracle_calls=continuation.n_oracle_calls,
             time=time.perf_counter() - continuation.began,
         )
+
+
+def dual_objective_at(regularizer, breakpoint, v, loss):
+    r"""Return the better of the two dual objectives that a dual point has at another lam.
+
+    The dual weights stay, or, for a smaller lam, every plane but the truth keeps the share
+    lam / breakpoint of its own: both are dual points there, so that both objectives are lower
+    bounds of the optimum. See `LongInduction` and `ExcessInduction`.
+
+    Parameters
+    ----------
+    regularizer : Regularizer
+        Of the lam in question and the bounds of the path.
+    breakpoint : float
+        The lam to which the dual sum belongs.
+    v : ndarray of shape (n_weights,)
+        The dual sum.
+    loss : float
+        Mean loss of its planes.
+
+    Returns
+    -------
+    dual : float
+        At most the optimum.
+    """
+    rho = regularizer.lam / breakpoint
+    kept = regularizer.dual(v / rho, loss)
+    return kept if rho >= 1.0 else max(kept, regularizer.dual(v, rho * loss))

@@ -91,9 +91,9 @@ cdef class UnreliableProblem(Problem):
     cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
         return self.problem.plane_bytes(i, words)
 
-    def inner(self, a, b):
-        """Return the inner product of two weight vectors."""
-        return self.problem.inner(a, b)
+    def covector(self, w):
+        """Return the covector of weights in the problem."""
+        return self.problem.covector(w)
 
     cpdef Problem fork(self):
         return UnreliableProblem(self.problem.fork(), self.n_good, self.costly)

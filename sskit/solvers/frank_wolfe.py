@@ -1,20 +1,23 @@
 """Batch Frank-Wolfe."""
 
+import numpy as np
+
 from sskit.solvers import _frank_wolfe
 from sskit.solvers._averager import Averager
 from sskit.solvers._certify import certify_dual_point
+from sskit.solvers._corners import Corners
 from sskit.solvers._dual_run import DualRun
 from sskit.solvers._options import check_positive
 from sskit.solvers._solver import Solver
-from sskit.solvers._visit import Visit
 
 
 class FrankWolfe(Solver):
     """Batch Frank-Wolfe for the dual of a structured SVM.
 
-    A pass calls the oracle of every training pair at the same w and moves all dual variables
-    together by one exact line search. Primal, dual, gap and stopping rule are those of `BCFW`,
-    which needs far fewer passes; this one is the reference that it is compared with.
+    A pass calls the oracle of every training pair at the same w, in parallel with `n_jobs`, and
+    moves all dual variables together by one exact line search. Primal, dual, gap and stopping
+    rule are those of `BCFW`, which needs far fewer passes; this one is the reference that it is
+    compared with.
 
     Parameters
     ----------
@@ -77,7 +80,7 @@ class FrankWolfe(Solver):
         gaps : ndarray of shape (n_blocks,), default=None
             Not used.
         team : Team, default=None
-            Not used.
+            Asks the oracles; None asks one after the other.
 
         Returns
         -------
@@ -85,7 +88,7 @@ class FrankWolfe(Solver):
             The state.
         """
         self.check()
-        return FrankWolfeRun(problem, regularizer)
+        return FrankWolfeRun(problem, regularizer, team)
 
 
 class FrankWolfeRun(DualRun):
@@ -97,19 +100,20 @@ class FrankWolfeRun(DualRun):
         What to solve.
     regularizer : Regularizer
         Holds lam, v and w.
+    team : Team, default=None
+        Asks the oracles; None asks one after the other.
     """
 
-    def __init__(self, problem, regularizer):
+    def __init__(self, problem, regularizer, team=None):
         super().__init__(problem, regularizer, Averager())
-        self.visit = Visit(problem)
         self.n_oracle_calls = 0
-        self.corners = _frank_wolfe.Corners(problem)
+        self.corners = Corners(problem, self.dual, team)
+        self.target = regularizer.padded(np.zeros(problem.n_weights))
 
     def run_pass(self):
         """Take one step on all blocks; return the gap before it."""
-        _frank_wolfe.run_pass(
-            self.problem, self.dual, self.regularizer, self.visit, self.corners, self.gaps
-        )
+        _frank_wolfe.run_pass(self.dual, self.regularizer, self.corners, self.target)
+        self.gaps[:] = self.corners.gaps()
         self.n_oracle_calls += self.problem.n_blocks
         return float(self.gaps.sum())
 

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import InvalidParameterError
 
-from sskit import SequenceTagger, StructSVMClassifier
+from sskit import SequenceTagger, SlackRescaling, StructSVMClassifier
 from sskit.datasets import make_chains, make_multiclass
 from sskit.solvers import BCFW, SSG
 
@@ -80,7 +80,7 @@ def other_features(x):
 # Values that scikit-learn's parameter constraints refuse.
 INVALID = {
     "lam": [0, -1.0, NAN, INF, "0.1", [0.1]],
-    "rescaling": ["both", None],
+    "rescaling": ["both", None, SlackRescaling],
     "solver": ["sgd", BCFW, None],
     "steps": ["big", None],
     "sampling": ["all", 1],
@@ -102,8 +102,7 @@ INVALID = {
 }
 # Values that have a place in the interface but no code yet.
 PLANNED = {
-    "rescaling": ["slack"],
-    "solver": ["one_slack", "gdmm"],
+    "solver": ["gdmm"],
 }
 BOUNDS = [
     ((0, 1, 2), r"^bounds must be a pair.*\(0, 1, 2\)"),

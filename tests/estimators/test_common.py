@@ -18,7 +18,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sskit import SequenceTagger, StructSVMClassifier
+from sskit import (
+    HierarchicalMultilabel,
+    MultilabelPairwise,
+    SequenceTagger,
+    StructSVMClassifier,
+)
 from sskit.datasets import make_chains
 from sskit.metrics import sequence_accuracy_scorer, token_accuracy_scorer
 from sskit.preprocessing import TokenTransformer
@@ -39,7 +44,8 @@ EXPECTED_FAILURES = {
 # ConvergenceWarning, what LinearSVC tells in the same checks.
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
-    [StructSVMClassifier()], expected_failed_checks=lambda estimator: EXPECTED_FAILURES
+    [StructSVMClassifier(), MultilabelPairwise(), HierarchicalMultilabel()],
+    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -247,8 +253,18 @@ def iris():
     return MinMaxScaler().fit_transform(X), y
 
 
+@pytest.fixture(scope="module")
+def label_sets():
+    rng = np.random.default_rng(0)
+    sets = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [1, 0, 1]])
+    kind = rng.integers(4, size=60)
+    return 2.0 * np.eye(4)[kind] + 0.3 * rng.normal(size=(60, 4)), sets[kind]
+
+
 TAGGER = SequenceTagger(tol=0.05, random_state=0)
 CLASSIFIER = StructSVMClassifier(tol=0.05, random_state=0)
+MULTILABEL = MultilabelPairwise(tol=0.02, random_state=0)
+HIERARCHICAL = HierarchicalMultilabel([-1, 0, 0], tol=0.02, random_state=0)
 CASES = pytest.mark.parametrize(
     ("model", "data", "folds"),
     [
@@ -256,6 +272,8 @@ CASES = pytest.mark.parametrize(
         pytest.param(
             CLASSIFIER, "iris", StratifiedKFold(3, shuffle=True, random_state=0), id="classifier"
         ),
+        pytest.param(MULTILABEL, "label_sets", FOLDS, id="MultilabelPairwise"),
+        pytest.param(HIERARCHICAL, "label_sets", FOLDS, id="HierarchicalMultilabel"),
     ],
 )
 GRID = {"lam": [0.01, 0.1, 1.0]}
@@ -271,6 +289,15 @@ def test_searches(model, data, folds, request):
     assert one.best_estimator_.lam_ == one.best_params_["lam"]
     assert one.best_score_ > 0.8
     assert 0.8 < one.score(X, y) <= 1
+
+
+# Halving refuses labels of two dimensions.
+@pytest.mark.parametrize(
+    ("model", "data", "folds"),
+    [case for case in CASES.args[1] if case.values[1] != "label_sets"],
+)
+def test_halving(model, data, folds, request):
+    X, y = request.getfixturevalue(data)
     halving = HalvingGridSearchCV(model, GRID, cv=folds, factor=2, random_state=0).fit(X, y)
     assert halving.n_iterations_ > 1
     assert halving.score(X, y) > 0.6

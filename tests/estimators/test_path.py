@@ -89,6 +89,12 @@ def test_models_are_within_eps_of_independent_fits(case, options, weighted):
         assert primal - exact.dual_objective_ <= path.max_gap_ + exact.dual_gap_ + 1e-9
         assert primal - exact.primal_objective_ <= model.dual_gap_ + 1e-9
         assert model.dual_gap_ == path.gap_at(lam) <= path.max_gap_ * (1 + 1e-9)
+        # the dual objective that the path hands out, with an objective that others computed
+        dual = path.dual_objective_at(lam)
+        assert dual <= exact.primal_objective_ + 1e-9
+        assert primal - dual <= model.dual_gap_ + 1e-9
+        if lam <= path.lams_[0]:
+            assert primal - dual == pytest.approx(model.dual_gap_, abs=1e-9)
 
 
 def primal_at(estimator, X, y, weight, w):

@@ -69,3 +69,6 @@ def test_every_model_is_within_eps(problem, bounded, induction):
         w = path.coef_at(lam)
         _, optimum = solve_primal(pairs, lam, box)
         assert -1e-8 <= pairs.primal(w, lam) - optimum <= EPS * unit + 1e-9
+        dual = path.dual_objective_at(lam)
+        assert dual <= optimum + 1e-8
+        assert pairs.primal(w, lam) - dual <= path.gap_at(lam) + 1e-9

@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
-from sskit import SequenceTagger, StructSVMClassifier
+from sskit import MultilabelPairwise, SequenceTagger, StructSVMClassifier
 from sskit.datasets import make_digit_strings
 from sskit.solvers import BCFW, FrankWolfe
 
@@ -33,9 +33,16 @@ def matchings():
     return X, [Matching().argmax(x, w) for x in X]
 
 
+def label_sets():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 5))
+    return X, (X @ rng.normal(size=(5, 4)) + rng.normal(size=(60, 4)) > 0).astype(int)
+
+
 CASES = {
     "rows": (StructSVMClassifier(lam=0.05), rows),
     "strings": (SequenceTagger(lam=0.05, tol=0.05), strings),
+    "label sets": (MultilabelPairwise(lam=0.05), label_sets),
     "matchings": (StructSVMClassifier(Matching(), lam=0.05), matchings),
 }
 SOLVERS = {
@@ -55,7 +62,7 @@ def make(case, **params):
 
 
 def flat(model):
-    parts = ("coef_", "intercept_", "transitions_", "start_", "end_")
+    parts = ("coef_", "intercept_", "pairwise_", "transitions_", "start_", "end_")
     return np.concatenate([np.ravel(getattr(model, p)) for p in parts if hasattr(model, p)])
 
 
@@ -167,6 +174,16 @@ INCONSISTENT = [
     ("strings", None, {"loss": "hamming"}, r"the loss of y\[0\] changed"),
     ("strings", None, {"class_weight": {0: 2.0}}, r"the loss of y\[\d+\] changed"),
     ("strings", None, {"transitions": ~np.eye(10, k=9, dtype=bool)}, "transitions changed"),
+    ("label sets", None, {"edges": "tree"}, "the edges changed"),
+    ("label sets", None, {"inference": "lp"}, "the planes changed from sets of labels to relaxed"),
+    ("label sets", None, {"label_weight": [1, 1, 1, 2]}, "the loss changed"),
+    ("label sets", lambda X, y: (X, y[:, :3]), {}, r"classes changed from \[0, 1, 2, 3\]"),
+    (
+        "label sets",
+        lambda X, y: (X, np.where(X[:, :1] == X[5, 0], 1 - y, y)),
+        {},
+        r"y\[5\] changed",
+    ),
     ("matchings", None, {"model": Matching(power=3.0)}, "the model object changed"),
     ("matchings", lambda X, y: ([X[1], *X[1:]], y), {}, r"X\[0\] changed"),
     ("matchings", lambda X, y: (X, [y[0][::-1], *y[1:]]), {}, r"y\[0\] changed"),

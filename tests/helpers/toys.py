@@ -6,12 +6,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from helpers.graphs import enumerate_graphs, small_graphs
+from helpers.multilabel import ONE, enumerate_sets
 from helpers.paper import Enumerated, dual_value, enumerate_chains, enumerate_classes
 from sskit.core._problem import block_weights
 from sskit.core._regularizer import BoxRegularizer, Regularizer
 from sskit.models.chain import ChainModel
 from sskit.models.graph import GraphModel
 from sskit.models.multiclass import MulticlassModel
+from sskit.models.multilabel import PairwiseModel
 from sskit.solvers._probe import DualProbe
 from sskit.utils import RaggedArray
 from sskit.utils.graphs import check_graphs
@@ -163,13 +165,54 @@ def bind_graphs(graphs, y, n_states, form="dense", weights=None, oracle="exhaust
     )
 
 
-TOYS = {"chain": chain_toy, "multiclass": multiclass_toy, "graph": graph_toy}
+class MultilabelToy(Toy):
+    """Toy of sets of labels, with an intercept."""
+
+    def assemble(self, q, i):
+        labels, pairs = q[: self.n_states], q[-(-self.n_states // 8) * 8 :]
+        parts = [np.outer(labels, self.X[i]).ravel(), labels, pairs[: self.problem.n_edges]]
+        return np.concatenate(parts)
+
+
+def multilabel_toy(
+    seed=0, n=6, n_states=3, p=3, *, form="dense", weights=None, inference="exhaustive"
+):  # fmt: skip
+    """Random rows and sets of labels, with a weight for each pair."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    if form == "csr":
+        X *= rng.random(X.shape) < 0.6
+    truths = rng.integers(2, size=(n, n_states))
+    return bind_sets(X, truths, n_states, form, weights, inference)
+
+
+def bind_sets(X, truths, n_states, form="dense", weights=None, inference="exhaustive"):
+    """Toy of given rows and sets; labels cost more, the higher their number."""
+    c = block_weights(len(X), weights)
+    ends = np.stack(np.triu_indices(n_states, 1), axis=1).astype(np.int32)
+    cost = 1.0 + 0.25 * np.arange(n_states)
+    truths = np.asarray(truths, dtype=np.uint8)
+    model = PairwiseModel(X.shape[1], n_states, ends, True, inference)
+    problem = model.bind(sp.csr_array(X) if form == "csr" else X, truths, cost, c)
+    relaxed = inference == "lp"
+    pairs = enumerate_sets(X, truths.astype(int), c, ends, cost, True, relaxed=relaxed)
+    return MultilabelToy(problem, model.layout, pairs, list(X), n_states)
+
+
+TOYS = {
+    "chain": chain_toy,
+    "multiclass": multiclass_toy,
+    "graph": graph_toy,
+    "multilabel": multilabel_toy,
+}
 
 
 def rebind(name, X, truths, n_states, form="dense"):
     """Toy of other inputs and truths, the first ones of a TOYS entry or made of them."""
     if name == "multiclass":
         return bind_rows(np.array(X), [int(truth[0]) for truth in truths], n_states, form)
+    if name == "multilabel":
+        return bind_sets(np.array(X), np.array(truths)[:, :n_states] // ONE, n_states, form)
     return {"chain": bind_chains, "graph": bind_graphs}[name](X, truths, n_states, form)
 
 

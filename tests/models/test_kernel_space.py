@@ -9,7 +9,8 @@ from helpers.toys import chain_toy, multiclass_toy
 from sskit.core._regularizer import Regularizer
 from sskit.models.kernel import Kernel, PrecomputedKernel
 from sskit.models.kernel_space import diagonal, runs_within
-from sskit.solvers import BCFW, SSG, FrankWolfe, MultiPlane
+from sskit.models.slack import SlackRescaling
+from sskit.solvers import BCFW, SSG, CuttingPlane, FrankWolfe, MultiPlane
 from sskit.solvers._contract import check_problem
 
 TOYS = {"chain": chain_toy, "multiclass": multiclass_toy}
@@ -27,6 +28,7 @@ FREE = {
     "corrective": BCFW(),
     "away-gap-cache": BCFW(steps="away", sampling="gap", cache=True),
     "mpbcfw": MultiPlane(),
+    "cuts": CuttingPlane(),
 }
 # memory for four rows of either toy's kernel matrix: rows leave and come back
 FEW = 4 * 8 * 16
@@ -60,7 +62,7 @@ def test_the_linear_kernel_is_the_linear_model(name, solver, n_bytes):
     problem, layout = in_kernel_space(name, toy, Kernel("linear"), n_bytes=n_bytes)
     options = {"tol": 0.0, "max_iter": 12, "random_state": 0}
     plain = STEADY[solver].solve(toy.problem, toy.regularizer(0.1), **options)
-    regularizer = Regularizer(0.1, problem.n_weights, problem.inner)
+    regularizer = Regularizer(0.1, problem.n_weights, problem.covector)
     found = STEADY[solver].solve(problem, regularizer, **options)
     for one, other in zip(
         (plain.primal, plain.dual, plain.gap), (found.primal, found.dual, found.gap), strict=True
@@ -81,11 +83,27 @@ def test_the_optimum_of_a_quadratic_program(name, solver, n_bytes):
     toy = TOYS[name](6, n=6)
     problem, _ = in_kernel_space(name, toy, Kernel("linear"), n_bytes=n_bytes)
     _, optimum = solve_primal(toy.pairs, 0.2)
-    regularizer = Regularizer(0.2, problem.n_weights, problem.inner)
+    regularizer = Regularizer(0.2, problem.n_weights, problem.covector)
     solution = FREE[solver].solve(problem, regularizer, tol=1e-3, random_state=0)
     assert solution.gap == pytest.approx(solution.primal - solution.dual, abs=1e-10)
     assert solution.dual <= optimum + 1e-8
     assert optimum - 1e-8 <= solution.primal <= optimum + 2e-3
+
+
+@pytest.mark.parametrize("solver", ["plain", "pairwise", "fw"])
+@pytest.mark.parametrize("name", TOYS)
+def test_slack_rescaling(name, solver):
+    toy = TOYS[name](7, n=6)
+    problem, _ = in_kernel_space(name, toy, Kernel("linear"))
+    options = {"tol": 0.0, "max_iter": 8, "random_state": 0}
+    # the same search for both: chains have an exact one outside kernel spaces only
+    rescaling = SlackRescaling(search="bisecting")
+    one, other = (rescaling.wrap(p) for p in (toy.problem, problem))
+    plain = STEADY[solver].solve(one, toy.regularizer(0.1), **options)
+    regularizer = Regularizer(0.1, other.n_weights, other.covector)
+    found = STEADY[solver].solve(other, regularizer, **options)
+    assert plain.primal == pytest.approx(found.primal, abs=1e-9)
+    assert plain.dual == pytest.approx(found.dual, abs=1e-9)
 
 
 @pytest.mark.parametrize("n_bytes", [FEW, 1e9])
@@ -99,7 +117,7 @@ def test_the_budget_is_kept(n_bytes):
 
     problem, _ = in_kernel_space("multiclass", toy, Kernel(rbf), n_bytes=n_bytes)
     calls.clear()
-    regularizer = Regularizer(0.1, problem.n_weights, problem.inner)
+    regularizer = Regularizer(0.1, problem.n_weights, problem.covector)
     BCFW().solve(problem, regularizer, tol=1e-3, random_state=0)
     # a row at a time where few fit, none at all where all did
     assert calls == [] if n_bytes > FEW else set(calls) == {1}
@@ -140,7 +158,7 @@ def test_a_precomputed_kernel_is_the_same_problem():
     other, _ = in_kernel_space("multiclass", toy, PrecomputedKernel())
     solutions = [
         STEADY["pairwise"].solve(
-            p, Regularizer(0.1, p.n_weights, p.inner), tol=1e-4, random_state=0
+            p, Regularizer(0.1, p.n_weights, p.covector), tol=1e-4, random_state=0
         )
         for p in (one, other)
     ]

@@ -8,7 +8,7 @@ from helpers.qp import solve_primal
 from helpers.toys import TOYS, bind_rows, rebind, with_columns
 
 from sskit.core._regularizer import Regularizer
-from sskit.solvers import BCFW, SSG, FrankWolfe, MultiPlane
+from sskit.solvers import BCFW, SSG, CuttingPlane, FrankWolfe, MultiPlane
 from sskit.solvers._evaluate import Evaluator
 from sskit.solvers._probe import ProblemProbe
 
@@ -24,6 +24,8 @@ SOLVERS = {
     "fw": FrankWolfe(),
     "ssg": SSG(),
     "ssg-last": SSG(averaging=False),
+    "one-slack": CuttingPlane(),
+    "one-slack-undamped": CuttingPlane(damping=0.0, cut_life=5),
 }
 PRODUCTS = [
     product

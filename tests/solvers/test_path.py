@@ -14,7 +14,7 @@ from sskit.solvers._induction import (
     reach_in_a_box,
     reach_without_bounds,
 )
-from sskit.solvers._path import PathTracer
+from sskit.solvers._path import PathTracer, dual_objective_at
 from sskit.solvers._solution import Status
 
 EPS = 0.1
@@ -51,10 +51,10 @@ def tracer(toy, solver="pairwise", box=None, kappa=0.9, eps=EPS, **options):
     return PathTracer(run, eps=eps, kappa=kappa, **{"max_iter": 20_000, **options})
 
 
-def gap_bound(piece, lam):
-    """The bound that a piece promises at one of its lam."""
-    share = (piece.lam - lam) / (piece.lam - piece.lam_end)
-    return (1.0 - share) * piece.gap + share * piece.gap_end
+def bounds_at(toy, piece, lam, box):
+    """What a piece says of one of its lam: its objective there, and the least that there is."""
+    primal = 0.5 * lam * float(piece.w @ piece.w) + piece.hinge
+    return primal, dual_objective_at(toy.regularizer(lam, box), piece.lam, piece.v, piece.loss)
 
 
 @pytest.mark.parametrize("induction", INDUCTIONS)
@@ -79,13 +79,22 @@ def test_every_lam_is_served(name, weighted, kind, induction):
         assert toy.pairs.primal(w, 0.0) == pytest.approx(piece.hinge, abs=1e-10)
         for lam in (piece.lam, *inside, lowest):
             _, optimum = solve_primal(toy.pairs, lam, box)
-            excess = toy.pairs.primal(w, lam) - optimum
-            assert excess <= min(gap_bound(piece, lam), largest) + 1e-7
+            primal, dual = bounds_at(toy, piece, lam, box)
+            assert primal == pytest.approx(toy.pairs.primal(w, lam), abs=1e-10)
+            assert dual <= optimum + 1e-7
+            assert primal - dual <= largest * (1 + 1e-9) + 1e-12
+        primal, dual = bounds_at(toy, piece, piece.lam, box)
+        assert primal - dual == pytest.approx(piece.gap, abs=1e-12)
+        if piece.lam_end > 0.0 and induction == "long":  # as far as the better bound allows
+            primal, dual = bounds_at(toy, piece, piece.lam_end, box)
+            assert primal - dual >= largest * (1 - 1e-6)
     for lam in pieces[0].lam * np.array([1.5, 30.0]):
         w = origin + pieces[0].lam / lam * (toy.flat(pieces[0].w) - origin)
+        dual = bounds_at(toy, pieces[0], lam, box)[1]
         assert box is None or ((w >= box[0]) & (w <= box[1])).all()
         _, optimum = solve_primal(toy.pairs, lam, box)
-        assert toy.pairs.primal(w, lam) - optimum <= pieces[0].gap * pieces[0].lam / lam + 1e-7
+        assert dual <= optimum + 1e-7
+        assert toy.pairs.primal(w, lam) - dual <= pieces[0].gap * pieces[0].lam / lam + 1e-7
 
 
 def test_200_lam_of_a_multiclass_path():
@@ -195,7 +204,8 @@ def test_a_path_ends_when_one_model_serves_all_smaller_lam():
     *others, last = path
     assert last.lam_end == 0.0
     assert last.hinge <= path.largest
-    assert last.gap_end == pytest.approx(last.hinge)
+    primal, dual = bounds_at(toy, last, 1e-9 * last.lam, None)
+    assert primal - dual == pytest.approx(last.hinge, rel=1e-6)
     assert all(piece.hinge > path.largest for piece in others)
 
 

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from sskit import StructSVMClassifier
-from sskit.solvers import BCFW, SSG, FrankWolfe, MultiPlane
+from sskit.solvers import BCFW, SSG, CuttingPlane, FrankWolfe, MultiPlane
 from sskit.solvers._solution import Status
 from sskit.solvers._unreliable import UnreliableProblem
 
@@ -240,7 +240,9 @@ def ctrl_c():
     signal.signal(signal.SIGINT, previous)
 
 
-@pytest.mark.parametrize("solver", [BCFW(), FrankWolfe(), SSG(), MultiPlane()], ids=str)
+@pytest.mark.parametrize(
+    "solver", [BCFW(), FrankWolfe(), SSG(), MultiPlane(), CuttingPlane()], ids=str
+)
 @pytest.mark.parametrize("name", TOYS)
 def test_ctrl_c_ends_at_the_end_of_the_pass(ctrl_c, solver, name):
     toy = TOYS[name](53)

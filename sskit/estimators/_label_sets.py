@@ -1,0 +1,299 @@
+"""What estimators of sets of labels share."""
+
+import copy
+from functools import partial
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import ClassifierMixin
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sskit.estimators._base import Binding, StructuredEstimator, block_weights, check_sample_weight
+from sskit.estimators._callbacks import with_callbacks
+from sskit.utils._indicator import check_indicator
+
+# Times the mean squared norm of a row, over their number; chosen on yeast.
+LAM_FACTOR = 1.0
+
+
+class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
+    """Base of the estimators of sets of labels.
+
+    A subclass implements ``_make_model(n_features, truths, weight)``, the model for training
+    data; ``_model()``, that of the fitted estimator; and ``_truths(model, truths)``, the sets that
+    are learnt.
+    """
+
+    _parameter_constraints = {
+        **StructuredEstimator._parameter_constraints,
+        "loss": [StrOptions({"hamming", "hamming_sum"})],
+        "label_weight": ["array-like", None],
+        "fit_intercept": ["boolean"],
+    }
+
+    # no parameters: there are linear models of sets only
+    kernel = "linear"
+    gamma = "scale"
+    degree = 3
+    coef0 = 0.0
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        y : {array-like, sparse matrix} of shape (n_samples, n_labels) or array-like (n_samples,)
+            Label indicator: 1 or True where a row has a label, 0 or False elsewhere. If it is
+            sparse, predictions are too. Two classes of any type make one label, which the rows
+            of the second class have.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the rows.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the data are wrong; then the estimator stays as it was.
+        """
+        self._set_fitted(self._fit(X, y, sample_weight))
+        return self
+
+    def _bind(self, X, y, sample_weight):
+        """Bind the model to training data; return a `Binding`."""
+        probe = copy.copy(self)
+        data, target = validate_data(
+            probe, X, y, accept_sparse="csr", dtype=np.float64, order="C", multi_output=True
+        )
+        given, classes = check_sets(target)
+        n_samples, n_labels = given.shape
+        cost = label_costs(self.loss, self.label_weight, n_labels)
+        weight = check_sample_weight(sample_weight, n_samples)
+        share = block_weights(n_samples, weight)
+        model = self._make_model(data.shape[1], given, share)
+        problem = model.bind(data, self._truths(model, given), cost, share)
+        shared = {
+            "classes_": classes,
+            "n_features_in_": data.shape[1],
+            "_form": target_form(target),
+            **self._structure(model),
+        }
+        if hasattr(probe, "feature_names_in_"):
+            shared["feature_names_in_"] = probe.feature_names_in_
+        name_weights = partial(name_label_weights, model.layout, shared)
+        lam = self.lam
+        lam = default_lam(data, weight, cost) if lam is None else float(lam)
+        return Binding(problem, model.layout, lam, name_weights, shared["classes_"])
+
+    def _scores(self, X):
+        """Return the scores of the labels alone, of checked X, shape (n, L)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
+        return np.ascontiguousarray(scores)
+
+    def predict(self, X):
+        """Return a set of labels for each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        y : {ndarray, CSR matrix} of shape (n_samples, n_labels), int, or ndarray (n_samples,)
+            Label indicator; sparse if that of `fit` was. Classes if `fit` was given such.
+        """
+        scores = self._scores(X)
+        sets = self._model().best_sets(scores, self._pairs()).astype(int)
+        if self._form == "classes":
+            return self.classes_[sets.ravel()]
+        return sp.csr_matrix(sets) if self._form == "sparse" else sets
+
+    def decision_function(self, X):
+        """Return what each label gains, given the other labels that are predicted.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        gains : ndarray of shape (n_samples, n_labels), or (n_samples,) for two classes
+            Score of the predicted set with the label less that without it. Above 0 for the
+            labels that `predict` returns, else at most 0.
+        """
+        scores, model = self._scores(X), self._model()
+        sets = model.best_sets(scores, self._pairs())
+        gains = model.gains(scores, sets, self._pairs())
+        # where two sets are equally good but for rounding
+        gains = np.where(sets, np.maximum(gains, np.finfo(float).tiny), np.minimum(gains, 0.0))
+        return gains.ravel() if self._form == "classes" else gains
+
+    def _pairs(self):
+        """Return the scores of pairs of labels."""
+        return np.empty(0)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.multi_output = True
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+def check_sets(y):
+    """Return sets of labels as bytes, and the classes.
+
+    Parameters
+    ----------
+    y : ndarray or CSR matrix of shape (n, L), or ndarray of shape (n,)
+        Label indicator, or two classes.
+
+    Returns
+    -------
+    sets : ndarray of shape (n, L), uint8
+        0 or 1.
+    classes : ndarray of shape (L,), or (2,) for two classes
+        Numbers of the labels, or the classes.
+
+    Raises
+    ------
+    ValueError
+        If y is neither.
+    """
+    if y.ndim == 2:
+        sets = check_indicator(y)
+        return sets, np.arange(sets.shape[1])
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) > 2:
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is "
+            f"{type_of_target(y)}: y must be a label indicator of shape (n_samples, n_labels), "
+            "or have two classes"
+        )
+    if len(classes) < 2:
+        raise ValueError(f"y must have 2 classes, got 1 class: {classes[0]}")
+    return codes.astype(np.uint8)[:, None], classes
+
+
+def target_form(y):
+    """Return the form of y, in which predictions are given: "classes", "sparse" or "dense"."""
+    if y.ndim == 1:
+        return "classes"
+    return "sparse" if sp.issparse(y) else "dense"
+
+
+def name_label_weights(layout, shared, w):
+    """Return fitted attributes by name.
+
+    Parameters
+    ----------
+    layout : WeightLayout
+        Places of the weights.
+    shared : dict
+        Attributes that do not depend on the weights.
+    w : ndarray of shape (n_weights,)
+        Flat weights.
+
+    Returns
+    -------
+    fitted : dict
+        With arrays of their own.
+    """
+    blocks = layout.split(w)
+    coef = np.array(blocks["coef"], order="C")
+    fitted = {"coef_": coef, "intercept_": blocks.get("intercept", np.zeros(len(coef))).copy()}
+    if "edges_" in shared:
+        fitted["pairwise_"] = blocks.get("pairwise", np.empty(0)).copy()
+    return fitted | shared
+
+
+def label_costs(loss, label_weight, n_labels):
+    """Return the loss of a wrong label.
+
+    Parameters
+    ----------
+    loss : {"hamming", "hamming_sum"}
+        Share or number of wrong labels.
+    label_weight : array-like of shape (n_labels,) or None
+        Factors by label.
+    n_labels : int
+        Number of labels L.
+
+    Returns
+    -------
+    cost : ndarray of shape (n_labels,), float64
+        Non-negative.
+
+    Raises
+    ------
+    ValueError
+        Naming the first weight that is wrong.
+    """
+    weight = np.ones(n_labels)
+    if label_weight is not None:
+        weight = np.asarray(label_weight)
+        if weight.dtype.kind not in "biuf":
+            raise ValueError(f"label_weight must hold numbers, got dtype {weight.dtype}")
+        if weight.shape != (n_labels,):
+            raise ValueError(
+                f"label_weight has the shape {weight.shape}, expected ({n_labels},): a weight for "
+                "each label of y"
+            )
+        weight = weight.astype(np.float64)
+        wrong = np.flatnonzero(~((weight >= 0) & (weight < np.inf)))
+        if len(wrong):
+            raise ValueError(
+                f"label_weight[{wrong[0]}] is {weight[wrong[0]]}, expected a finite number >= 0"
+            )
+        if not weight.any():
+            raise ValueError("label_weight is zero for all labels")
+    return weight / n_labels if loss == "hamming" else weight
+
+
+def default_lam(X, weight, cost):
+    """Return R^2 / n, with R^2 the mean squared norm of a row, for costs of one.
+
+    The scale of the features cancels. With costs that are k times as large, the same sets are
+    learned with a lam that is 1 / k times as large.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, p)
+        Features.
+    weight : ndarray of shape (n,) or None
+        Sample weights; their sum takes the place of n.
+    cost : ndarray of shape (L,)
+        Loss of a wrong label.
+
+    Returns
+    -------
+    lam : float
+        As if R^2 were one if all features are zero.
+
+    Raises
+    ------
+    ValueError
+        If squares of the features overflow.
+    """
+    weight = np.ones(X.shape[0]) if weight is None else weight
+    with np.errstate(over="ignore"):
+        squares = X.multiply(X).sum(axis=1) if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
+        mean = float(np.average(np.asarray(squares).ravel(), weights=weight))
+    if not np.isfinite(mean):
+        raise ValueError("the features in X are too large: their squares overflow")
+    return float((LAM_FACTOR * mean or 1.0) / (cost.mean() * weight.sum()))

@@ -1,0 +1,133 @@
+"""Which labels go together: the edges of multilabel models."""
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
+
+
+def label_edges(edges, truths, weight):
+    """Return the edges that a parameter asks for.
+
+    Parameters
+    ----------
+    edges : "full", "tree", None or array-like of shape (n_edges, 2)
+        All pairs of labels; the tree of Chow and Liu; none; or these.
+    truths : ndarray of shape (n, n_labels), uint8
+        The sets of labels, of which the tree is made.
+    weight : ndarray of shape (n,)
+        Weights of the rows.
+
+    Returns
+    -------
+    ends : ndarray of shape (n_edges, 2), int32
+        The smaller label of each edge first; sorted, unless they were given.
+
+    Raises
+    ------
+    ValueError
+        Naming the first edge that is wrong.
+    """
+    n_labels = truths.shape[1]
+    if edges is None:
+        return np.empty((0, 2), dtype=np.int32)
+    if isinstance(edges, str):
+        if edges == "full":
+            return np.stack(np.triu_indices(n_labels, 1), axis=1).astype(np.int32)
+        return chow_liu_tree(truths, weight)
+    return check_edges(edges, n_labels)
+
+
+def check_edges(edges, n_labels):
+    """Return given edges as (n_edges, 2) int32, the smaller label first, checked."""
+    ends = check_label_pairs(edges, n_labels, "edges")
+    loops = np.flatnonzero(ends[:, 0] == ends[:, 1])
+    if len(loops):
+        raise ValueError(f"edges[{loops[0]}] joins label {ends[loops[0], 0]} to itself")
+    ends = np.sort(ends, axis=1)
+    first, inverse = np.unique(ends, axis=0, return_index=True, return_inverse=True)[1:]
+    repeated = np.flatnonzero(first[inverse.ravel()] != np.arange(len(ends)))
+    if len(repeated):
+        e = repeated[0]
+        raise ValueError(
+            f"edges[{e}] and edges[{first[inverse.ravel()[e]]}] both join the labels "
+            f"{ends[e, 0]} and {ends[e, 1]}"
+        )
+    return ends
+
+
+def check_label_pairs(pairs, n_labels, name):
+    """Return pairs of labels as a C-contiguous int32 array of shape (m, 2), in range."""
+    try:
+        array = np.asarray(pairs)
+    except ValueError:
+        raise ValueError(f"{name} must have the shape (n, 2), but has rows of many") from None
+    if array.size == 0:
+        return np.empty((0, 2), dtype=np.int32)
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise ValueError(f"{name} must have the shape (n, 2), got {array.shape}")
+    if array.dtype.kind not in "iu":
+        raise ValueError(f"{name} must hold whole numbers, got dtype {array.dtype}")
+    wrong = np.flatnonzero(((array < 0) | (array >= n_labels)).any(axis=1))
+    if len(wrong):
+        raise ValueError(
+            f"{name}[{wrong[0]}] is {array[wrong[0]].tolist()}, but there are the labels 0 to "
+            f"{n_labels - 1}"
+        )
+    return np.ascontiguousarray(array, dtype=np.int32)
+
+
+def chow_liu_tree(truths, weight):
+    """Return the spanning tree of the labels with the largest mutual information.
+
+    Parameters
+    ----------
+    truths : ndarray of shape (n, n_labels), uint8
+        The sets of labels.
+    weight : ndarray of shape (n,)
+        Weights of the rows.
+
+    Returns
+    -------
+    ends : ndarray of shape (n_labels - 1, 2), int32
+        The edges, sorted.
+
+    References
+    ----------
+    Chow, Liu (1968). Approximating discrete probability distributions with dependence trees.
+    IEEE Transactions on Information Theory 14.
+    """
+    information = mutual_information(truths, weight)
+    n_labels = len(information)
+    # any tree spans: a graph with no zeros, and a minimum of what is positive
+    cost = information.max(initial=0.0) - information + 1.0
+    a, b = np.triu_indices(n_labels, 1)
+    tree = minimum_spanning_tree(sp.csr_array((cost[a, b], (a, b)), shape=cost.shape)).tocoo()
+    ends = np.sort(np.stack([tree.row, tree.col], axis=1), axis=1)
+    return np.ascontiguousarray(ends[np.lexsort(ends.T[::-1])], dtype=np.int32)
+
+
+def mutual_information(truths, weight):
+    """Return the mutual information of all pairs of labels in nats, shape (L, L)."""
+    share = weight / weight.sum()
+    # float32 counts would lose digits, and a product of integers is slow
+    dense = truths.astype(np.float64)
+    both = (dense * share[:, None]).T @ dense
+    one = np.diag(both)
+    total = np.zeros_like(both)
+    for joint, marginal in (
+        (both, np.outer(one, one)),
+        (one[:, None] - both, np.outer(one, 1 - one)),
+        (one - both, np.outer(1 - one, one)),
+        (1 - one[:, None] - one + both, np.outer(1 - one, 1 - one)),
+    ):
+        seen = (joint > 1e-15) & (marginal > 0)
+        total[seen] += joint[seen] * np.log(joint[seen] / marginal[seen])
+    return total
+
+
+def is_forest(ends, n_labels):
+    """Return whether edges, each of them once, form no cycle."""
+    if len(ends) >= max(n_labels, 1):
+        return False
+    graph = sp.csr_array((np.ones(len(ends)), ends.T), shape=(n_labels, n_labels))
+    return connected_components(graph, directed=False)[0] + len(ends) == n_labels

@@ -1,0 +1,39 @@
+from libc.stdint cimport int32_t
+
+
+cdef class LossIndexed:
+    """The best labellings of a chain, one for each loss (Bauer et al. 2014).
+
+    V_t(k, e) is the best score of a beginning of the chain that ends in state k at node t and
+    has lost e units until there. Losses are whole numbers of units. O(T E K^2) time for T nodes,
+    losses to E and K states, O(T E K) memory.
+    """
+
+    cdef readonly Py_ssize_t n_states
+    cdef Py_ssize_t stride
+    cdef Py_ssize_t max_nodes
+    cdef Py_ssize_t max_loss                 # E, in units
+    cdef double[::1] value                   # (max_nodes, E + 1, stride) V
+    cdef double[::1] moved                   # (stride,) scratch
+    cdef double[::1] best                    # (E + 1,) score of the best labelling by loss
+
+    # Best scores of labellings of n_nodes >= 1 nodes by loss, in `best`, -inf where there is
+    # none; returns the largest loss. Arguments are those of viterbi_labels; levels are the
+    # losses of a wrong state.
+    cdef Py_ssize_t solve(
+        self, const double* node, const double* transition, Py_ssize_t n_nodes,
+        const int32_t* truth, const int32_t* levels
+    ) noexcept nogil
+
+    # a labelling with that score and loss, of the chain that was solved last
+    cdef void labelling(
+        self, const double* transition, Py_ssize_t n_nodes, const int32_t* truth,
+        const int32_t* levels, Py_ssize_t loss, int32_t* labels
+    ) noexcept nogil
+
+
+# score of a labelling
+cdef double chain_score(
+    const double* node, const double* transition, Py_ssize_t n_nodes, Py_ssize_t n_states,
+    const int32_t* labels
+) noexcept nogil

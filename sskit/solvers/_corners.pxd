@@ -1,0 +1,16 @@
+from sskit.core._direction cimport Direction
+from sskit.core._problem cimport Problem
+from sskit.solvers._findings cimport Planes
+from sskit.solvers._team cimport Team
+from sskit.solvers._visit cimport Visit
+
+
+cdef class Corners(Planes):
+    """The planes that the oracles of all blocks found at one w: a corner of the dual's domain."""
+
+    cdef Problem problem
+    cdef Team team
+    cdef Visit visit
+
+    # delta = psi of the plane of block i, which must have been zero
+    cdef void recall(self, Py_ssize_t i, Direction delta) noexcept nogil

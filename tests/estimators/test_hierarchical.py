@@ -1,0 +1,110 @@
+"""HierarchicalMultilabel: what it minimises and predicts."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+from sskit import HierarchicalMultilabel, MultilabelPairwise, RegularizationPath
+
+PARENTS = [-1, 0, 0, 1, 1, -1]
+DAG = [[1, 0], [2, 0], [3, 1], [3, 2], [4, 1]]
+
+
+def rows(seed=0, n=80):
+    """Rows that name the lowest labels only; features tell of all ancestors."""
+    rng = np.random.default_rng(seed)
+    lowest = rng.integers(-1, 6, size=n)
+    Y = (lowest[:, None] == np.arange(6)).astype(int)
+    full = Y.copy()
+    for child in (4, 3, 2, 1):
+        full[:, PARENTS[child]] |= full[:, child]
+    return full @ rng.normal(size=(6, 5)) + 0.3 * rng.normal(size=(n, 5)), Y, full
+
+
+def closed_sets(edges):
+    sets = np.array(list(np.ndindex(*[2] * 6)))
+    return sets[[all(y[child] <= y[parent] for child, parent in edges) for y in sets]]
+
+
+@pytest.mark.parametrize("hierarchy", [PARENTS, DAG, None])
+def test_objective_and_predictions_by_enumeration(hierarchy):
+    X, Y, _ = rows()
+    model = HierarchicalMultilabel(hierarchy, lam=0.05, random_state=0).fit(X, Y)
+    sets = closed_sets(model.hierarchy_)
+    # the smallest closed set that holds a row's labels
+    truth = np.array([sets[(sets >= y).all(axis=1)].min(axis=0) for y in Y])
+    scores = X @ model.coef_.T + model.intercept_
+    loss = np.abs(sets[None] - truth[:, None]).sum(axis=2)
+    hinge = (loss + scores @ sets.T).max(axis=1) - (scores * truth).sum(axis=1)
+    square = np.sum(model.coef_**2) + np.sum(model.intercept_**2)
+    assert model.primal_objective_ == pytest.approx(0.025 * square + hinge.mean(), rel=1e-9)
+    assert model.certified_ and model.dual_gap_ <= 0.01 * 6
+    predicted, gains = model.predict(X), model.decision_function(X)
+    np.testing.assert_array_equal(predicted, gains > 0)
+    assert (predicted[:, None] == sets[None]).all(axis=2).any(axis=1).all()
+    best = (scores @ sets.T).max(axis=1)
+    np.testing.assert_allclose((scores * predicted).sum(axis=1), best, atol=1e-9)
+
+
+def test_ancestors_are_filled_in():
+    X, Y, full = rows()
+    lowest, whole = (HierarchicalMultilabel(PARENTS, random_state=0).fit(X, y) for y in (Y, full))
+    np.testing.assert_array_equal(lowest.coef_, whole.coef_)
+    assert whole.score(X, full) > 0.75
+    sparse = HierarchicalMultilabel(PARENTS, random_state=0).fit(X, sp.csr_array(Y))
+    assert sp.issparse(sparse.predict(X))
+    np.testing.assert_array_equal(sparse.predict(X).toarray(), whole.predict(X))
+
+
+def test_both_forms_of_a_tree_and_no_hierarchy():
+    X, Y, _ = rows()
+    edges = [[child, parent] for child, parent in enumerate(PARENTS) if parent >= 0]
+    one, two = (HierarchicalMultilabel(h, random_state=0).fit(X, Y) for h in (PARENTS, edges))
+    np.testing.assert_array_equal(one.coef_, two.coef_)
+    assert one.hierarchy_.tolist() == edges
+    flat = HierarchicalMultilabel(random_state=0, tol=1e-4, max_iter=5000).fit(X, Y)
+    independent = MultilabelPairwise(edges=None, random_state=0, tol=1e-4, max_iter=5000).fit(X, Y)
+    assert flat.lam_ == independent.lam_
+    assert flat.dual_objective_ <= independent.primal_objective_ + 1e-9
+    assert independent.dual_objective_ <= flat.primal_objective_ + 1e-9
+
+
+def test_tools():
+    X, Y, full = rows()
+    model = HierarchicalMultilabel(PARENTS, random_state=0)
+    search = GridSearchCV(model, {"lam": [0.01, 10.0]}, cv=3).fit(X, full)
+    assert search.best_params_ == {"lam": 0.01}
+    again = pickle.loads(pickle.dumps(search.best_estimator_))
+    np.testing.assert_array_equal(again.predict(X), search.predict(X))
+    assert not hasattr(clone(again), "coef_")
+    path = RegularizationPath(model, lam_min=0.05).fit(X, Y)
+    assert path.certified_ and path.predict(X).shape == Y.shape
+
+
+def test_warm_start():
+    X, Y, _ = rows()
+    model = HierarchicalMultilabel(PARENTS, warm_start=True, random_state=0).fit(X, Y)
+    assert model.fit(X, Y).n_iter_ == 0
+    with pytest.raises(ValueError, match="^warm_start=True cannot continue.*the hierarchy changed"):
+        model.set_params(hierarchy=None).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("hierarchy", "message"),
+    [
+        ([-1, 0], "^hierarchy has the parents of 2 labels, but y has 6 labels"),
+        ([1, 0, -1, -1, -1, -1], "^hierarchy: label [01] is its own ancestor"),
+        ([[0, 6]], r"^hierarchy: edges\[0\] is \(0, 6\)"),
+        ("tree", "The 'hierarchy' parameter of HierarchicalMultilabel"),
+    ],
+)
+def test_wrong_hierarchies_are_named(hierarchy, message):
+    X, Y, _ = rows()
+    model = HierarchicalMultilabel(hierarchy)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, Y)
+    assert not hasattr(model, "coef_")

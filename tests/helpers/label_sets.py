@@ -1,0 +1,60 @@
+"""Label sets: random models, all sets, and the LP relaxation as it is written."""
+
+import itertools
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import coo_array
+
+
+def random_model(rng, n_labels, density=1.0, sign=None):
+    """Scores of labels, edges between them in either order, and scores of pairs."""
+    pairs = np.array(list(itertools.combinations(range(n_labels), 2)), dtype=np.int32)
+    pairs = pairs.reshape(-1, 2)[rng.random(len(pairs)) < density]
+    turned = rng.random(len(pairs)) < 0.5
+    pairs[turned] = pairs[turned][:, ::-1]
+    weights = rng.normal(size=len(pairs)) * rng.choice([0.1, 1.0, 3.0])
+    if sign:
+        weights = sign * np.abs(weights)
+    return rng.normal(size=n_labels), np.ascontiguousarray(pairs), weights
+
+
+def random_forest(rng, n_nodes, n_edges):
+    """Edges of a forest with at most n_edges edges, in random order and directions."""
+    names = rng.permutation(n_nodes)
+    edges = [(v, rng.integers(v)) for v in range(1, n_nodes)]
+    edges = np.array(edges, dtype=np.int32).reshape(-1, 2)
+    edges = names[rng.permutation(edges)[:n_edges]].astype(np.int32)
+    turned = rng.random(len(edges)) < 0.5
+    edges[turned] = edges[turned][:, ::-1]
+    return np.ascontiguousarray(edges)
+
+
+def all_sets(n_labels):
+    """All subsets of labels (2^n_labels, n_labels)."""
+    return np.arange(2**n_labels)[:, None] >> np.arange(n_labels) & 1
+
+
+def set_scores(sets, gains, edges, pairwise):
+    """The scores of sets."""
+    return sets @ gains + (sets[:, edges[:, 0]] * sets[:, edges[:, 1]]) @ pairwise
+
+
+def local_polytope(n_labels, edges):
+    """A and b of A (y, z) <= b, the inequalities of edges between labels and pairs."""
+    n_edges = len(edges)
+    e, (u, v) = np.arange(n_edges), edges.T
+    z = n_labels + e
+    one = np.ones(n_edges)
+    rows = np.concatenate([e, e, n_edges + e, n_edges + e, *[2 * n_edges + e] * 3])
+    columns = np.concatenate([z, u, z, v, u, v, z])
+    values = np.concatenate([one, -one, one, -one, one, one, -one])
+    A = coo_array((values, (rows, columns)), shape=(3 * n_edges, n_labels + n_edges)).tocsr()
+    return A, np.repeat([0.0, 0.0, 1.0], n_edges)
+
+
+def relaxed_optimum(gains, edges, pairwise):
+    """The maximum over the local polytope."""
+    A, b = local_polytope(len(gains), edges)
+    result = linprog(-np.concatenate([gains, pairwise]), A, b, bounds=(0, 1), method="highs")
+    return -result.fun

@@ -1,5 +1,7 @@
 """The multiclass model in a kernel space, bound to data."""
 
+import numpy as np
+
 from libc.stdint cimport int32_t
 
 from sskit.core._direction cimport Direction

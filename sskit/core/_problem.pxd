@@ -27,6 +27,7 @@ cdef class Problem:
     cdef readonly Py_ssize_t max_support     # entries of any psi, repeated ones counted
     cdef readonly bint exact                 # does argmax truly maximise?
     cdef readonly bint costly                # does argmax take far longer than scores?
+    cdef readonly bint in_kernel_space       # w stands for functions: no box can be put on it
     cdef readonly bint has_slack             # is there argmax_slack?
     cdef readonly bint has_cone              # is there argmax_within?
     cdef readonly str missing                # the package without which there is none, or None
@@ -108,7 +109,7 @@ cdef class Problem:
     # with the whole loss, answers as ever but at once; and clear(), which forgets the rest.
     cpdef object foresight(self, int n_jobs)
 
-    # In Python too: n_queries, how often the oracle behind the oracle was asked;
-    # export_planes and import_planes, for dual points that outlive the problem; fingerprint,
-    # which says whether another problem is the same; and factors, the same problem factor by
-    # factor.
+    # In Python too: covector, by which ||w|| is measured; n_queries, how often the oracle behind
+    # the oracle was asked; export_planes and import_planes, for dual points that outlive the
+    # problem; fingerprint, which says whether another problem is the same; and factors, the same
+    # problem factor by factor.

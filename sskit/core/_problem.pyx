@@ -79,6 +79,13 @@ cdef class Problem:
     cpdef object foresight(self, int n_jobs):
         return None
 
+    def covector(self, w):
+        """Return the vector whose dot product with any weights is their inner product with w.
+
+        It is w itself, unless the numbers stand for elements of a kernel space.
+        """
+        return w
+
     def n_queries(self, n_calls):
         """Return how often the model's own oracle was asked.
 

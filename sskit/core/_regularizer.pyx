@@ -6,6 +6,11 @@ cdef extern from "kernels.hpp" namespace "sskit":
     const Py_ssize_t LANES
 
 
+def itself(w):
+    """Return w."""
+    return w
+
+
 cdef class Regularizer:
     """L2 regularizer lam / 2 ||w||^2 with its weight vector.
 
@@ -15,11 +20,14 @@ cdef class Regularizer:
         Regularisation strength, positive.
     n_weights : int
         Number of weights d.
+    covector : callable, default=None
+        That of the problem, see `Problem.covector`; None is the identity.
     """
 
-    def __init__(self, double lam, Py_ssize_t n_weights):
+    def __init__(self, double lam, Py_ssize_t n_weights, covector=None):
         self.lam = lam
         self.n_weights = n_weights
+        self.covector = itself if covector is None else covector
         self.v = np.zeros(n_weights + LANES)
         self.w = self.v
 
@@ -62,9 +70,13 @@ cdef class Regularizer:
         """Return a copy of weights of shape (n_weights,) with the spare room of w."""
         return np.concatenate([w, np.zeros(LANES)])
 
+    def inner(self, a, b):
+        """Return the inner product of two weight vectors of shape (n_weights,)."""
+        return float(np.dot(a, self.covector(b)))
+
     def primal(self, w, hinge):
         """Return lam / 2 ||w||^2 + hinge, with hinge = sum_i c_i H_i(w)."""
-        return 0.5 * self.lam * float(np.dot(w, w)) + hinge
+        return 0.5 * self.lam * self.inner(w, w) + hinge
 
     def dual(self, v, loss):
         """Return the dual objective of a dual sum v whose planes have the mean loss `loss`.
@@ -72,8 +84,8 @@ cdef class Regularizer:
         D = loss - lam / 2 ||w||^2 - lam <v - w, w>, with w the image of v.
         """
         w = self.image(v)
-        value = loss - 0.5 * self.lam * float(np.dot(w, w))
-        return value if w is v else value - self.lam * float(np.dot(v - w, w))
+        value = loss - 0.5 * self.lam * self.inner(w, w)
+        return value if w is v else value - self.lam * self.inner(v - w, w)
 
 
 cdef class BoxRegularizer(Regularizer):

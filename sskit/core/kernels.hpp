@@ -139,6 +139,13 @@ SSKIT_CLONES double gram_sqnorm(const double* gram, const int32_t* active, ptrdi
     return 2.0 * total(sum);
 }
 
+// target += factor * row, n numbers
+SSKIT_CLONES void add_scaled(const double* row, ptrdiff_t n, double factor, double* target) {
+    ptrdiff_t j = 0;
+    for (; j + LANES <= n; j += LANES) store(target + j, load(target + j) + factor * load(row + j));
+    for (; j < n; ++j) target[j] += factor * row[j];
+}
+
 // Sum of <d_t, s_t> over the active rows
 SSKIT_CLONES double dot_rows(const int32_t* active, ptrdiff_t n_active, const double* direction,
                              const double* scores, ptrdiff_t stride) {

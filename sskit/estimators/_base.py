@@ -4,7 +4,6 @@ import numbers
 import warnings
 from typing import NamedTuple
 
-import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
@@ -16,6 +15,7 @@ from sskit.estimators._callbacks import (
     CallbackSupportMixin,
     PassReporter,
 )
+from sskit.estimators._kernels import KERNEL_CONSTRAINTS, check_kernel
 from sskit.estimators._warm_start import WarmStart
 from sskit.estimators._weights import check_class_weight, check_sample_weight, default_lam
 from sskit.models.slack import SlackRescaling
@@ -33,12 +33,6 @@ SOLVERS = {
     "gdmm": GDMM,
 }
 RESCALINGS = {"margin": None, "slack": SlackRescaling()}
-KERNEL_DEFAULTS = {"gamma": "scale", "degree": 3, "coef0": 0.0}
-
-# Values that the interface has a place for but this version no code.
-PLANNED = {
-    "kernel": ("rbf", "poly", "sigmoid", "precomputed"),
-}
 
 
 class Binding(NamedTuple):
@@ -56,6 +50,8 @@ class Binding(NamedTuple):
         Maps a flat weight vector to fitted attributes; can be pickled.
     classes : ndarray or None
         The labels behind the numbers in the problem.
+    definite : bool
+        Whether the kernel is positive semi-definite; else no gap is a certificate.
     """
 
     problem: object
@@ -63,6 +59,7 @@ class Binding(NamedTuple):
     lam: float
     name_weights: object
     classes: object = None
+    definite: bool = True
 
 
 class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
@@ -80,13 +77,7 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         "steps": [StrOptions({"auto", "fw", "pairwise", "away"})],
         "sampling": [StrOptions({"auto", "gap", "uniform", "permutation", "max_gap"})],
         "cache": [StrOptions({"auto"}), "boolean"],
-        "kernel": [StrOptions({"linear", *PLANNED["kernel"]}), callable],
-        "gamma": [
-            StrOptions({"scale", "auto"}),
-            Interval(numbers.Real, 0, None, closed="left"),
-        ],
-        "degree": [Interval(numbers.Integral, 0, None, closed="left")],
-        "coef0": [Interval(numbers.Real, None, None, closed="neither")],
+        **KERNEL_CONSTRAINTS,
         "bounds": [tuple, list, dict, None],
         "tol": [Interval(numbers.Real, 0, None, closed="left")],
         "max_iter": [Interval(numbers.Integral, 1, None, closed="left")],
@@ -107,22 +98,11 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         validate_parameter_constraints(
             self._parameter_constraints, self.get_params(deep=False), type(self).__name__
         )
-        for name, values in PLANNED.items():
-            value = getattr(self, name)
-            if isinstance(value, (str, bool, np.bool_)) and value in values:
-                raise NotImplementedError(f"{name}={value!r} is not available in this version")
-        if callable(self.kernel):
-            raise NotImplementedError("kernel=callable is not available in this version")
         rescaling = self._rescaling()
         if rescaling is not None:
             rescaling.check()
         check_class_weight(getattr(self, "class_weight", None))
-        for name, default in KERNEL_DEFAULTS.items():
-            if getattr(self, name) != default:
-                raise NotImplementedError(
-                    f"{name}={getattr(self, name)!r} needs a kernel, and kernels are not "
-                    "available in this version"
-                )
+        check_kernel(self)
         return self._make_solver()
 
     def _rescaling(self):
@@ -168,11 +148,11 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
             )
         return solver
 
-    def _make_regularizer(self, solver, layout, lam):
+    def _make_regularizer(self, solver, binding, lam):
         """Return lam / 2 ||w||^2 on the box of the parameters."""
-        box = layout.bounds(self.bounds)
+        box = binding.layout.bounds(self.bounds)
         if box is None:
-            return Regularizer(lam, layout.n_weights)
+            return Regularizer(lam, binding.layout.n_weights, binding.problem.covector)
         if not solver.keeps_bounds:
             name = type(solver).__name__.lower()
             raise ValueError(
@@ -196,9 +176,10 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
             Fitted attributes.
         """
         solver = self._check_parameters()
-        problem, layout, lam, name_weights, classes = self._bind_rescaled(X, y, sample_weight)
+        binding = self._bind_rescaled(X, y, sample_weight)
+        problem, name_weights, classes = binding.problem, binding.name_weights, binding.classes
         metadata = {"sample_weight": sample_weight}
-        regularizer = self._make_regularizer(solver, layout, lam)
+        regularizer = self._make_regularizer(solver, binding, binding.lam)
         fingerprint, start = self._last_fit(problem, classes)
         reporter = PassReporter(self, self.max_iter, X, y, metadata, name_weights)
         solution = solver.solve(
@@ -213,12 +194,12 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
             start=start,
         )
         fitted = name_weights(solution.w) | {
-            "lam_": lam,
+            "lam_": binding.lam,
             "solver_": solver.resolved(problem),
             "dual_gap_": solution.gap,
             "primal_objective_": solution.primal,
             "dual_objective_": solution.dual,
-            "certified_": solution.certified,
+            "certified_": solution.certified and binding.definite,
             "n_iter_": solution.n_iter,
             "n_oracle_calls_": solution.n_oracle_calls,
             "history_": solution.history,

@@ -5,10 +5,19 @@ from functools import partial
 
 import numpy as np
 from sklearn.utils import compute_class_weight
+from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from sskit.estimators._base import Binding, block_weights, check_sample_weight, default_lam
+from sskit.estimators._kernels import (
+    MEGABYTE,
+    function_values,
+    is_kernel,
+    make_kernel,
+    support_of,
+)
+from sskit.models.kernel_space import KernelMulticlassModel
 from sskit.models.multiclass import MulticlassModel
 
 
@@ -47,16 +56,33 @@ def bind_rows(estimator, X, y, sample_weight):
         factors = compute_class_weight(estimator.class_weight, classes=classes, y=target)
         weight = factors[labels] * (1.0 if weight is None else weight)
         weight = check_sample_weight(weight, data.shape[0])
-    model = MulticlassModel(data.shape[1], len(classes), estimator.fit_intercept)
-    problem = model.bind(data, labels, block_weights(data.shape[0], weight))
     shared = {"classes_": classes, "n_features_in_": data.shape[1]}
     if hasattr(probe, "feature_names_in_"):
         shared["feature_names_in_"] = probe.feature_names_in_
 
-    name_weights = partial(name_rows_weights, model.layout, shared)
     lam = estimator.lam
     lam = default_lam(data.shape[0], weight) if lam is None else float(lam)
+    given = data, labels, block_weights(data.shape[0], weight)
+    bind = bind_in_kernel_space if is_kernel(estimator) else bind_linear
+    return bind(estimator, *given, lam, shared)
+
+
+def bind_linear(estimator, data, labels, block_weight, lam, shared):
+    """Bind the linear model to checked data; see `bind_rows`."""
+    classes = shared["classes_"]
+    model = MulticlassModel(data.shape[1], len(classes), estimator.fit_intercept)
+    problem = model.bind(data, labels, block_weight)
+    name_weights = partial(name_rows_weights, model.layout, shared)
     return Binding(problem, model.layout, lam, name_weights, classes)
+
+
+def bind_in_kernel_space(estimator, data, labels, block_weight, lam, shared):
+    """Bind the model in a kernel space to checked data; see `bind_rows`."""
+    classes, kernel = shared["classes_"], make_kernel(estimator, data)
+    model = KernelMulticlassModel(kernel, data.shape[0], len(classes), estimator.fit_intercept)
+    problem = model.bind(data, labels, block_weight, estimator.kernel_cache * MEGABYTE)
+    name_weights = partial(name_function_weights, model, shared, data, labels)
+    return Binding(problem, model.layout, lam, name_weights, classes, kernel.definite)
 
 
 def name_rows_weights(layout, shared, w):
@@ -81,3 +107,53 @@ def name_rows_weights(layout, shared, w):
     if n_classes == 2:
         coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
     return {"coef_": np.array(coef, order="C"), "intercept_": intercept.copy()} | shared
+
+
+def name_function_weights(model, shared, data, labels, w):
+    """Return fitted attributes by name, of a model in a kernel space.
+
+    Parameters
+    ----------
+    model : KernelMulticlassModel
+        The model.
+    shared : dict
+        Attributes that do not depend on the weights.
+    data : {ndarray, CSR matrix} of shape (n_samples, n_features)
+        Training rows.
+    labels : ndarray of shape (n_samples,)
+        Their classes, 0 to K - 1.
+    w : ndarray of shape (n_weights,)
+        Flat weights.
+
+    Returns
+    -------
+    fitted : dict
+        With arrays of their own.
+    """
+    blocks = model.layout.split(w)
+    coefficients = blocks["dual_coef"]
+    intercept = blocks.get("intercept", np.zeros(model.n_classes))
+    if model.n_classes == 2:
+        coefficients, intercept = coefficients[1:] - coefficients[:1], intercept[1:] - intercept[:1]
+    support = support_of(coefficients, labels, model.kernel, data)
+    return support | {"intercept_": intercept.copy()} | shared
+
+
+def class_scores(estimator, X):
+    """Return the scores of the classes, or, of two, the score of the second less the first's.
+
+    Parameters
+    ----------
+    estimator : StructSVMClassifier
+        Fitted to rows.
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
+        Checked rows.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_samples, n_classes) or (n_samples, 1)
+        With the intercept.
+    """
+    if hasattr(estimator, "kernel_"):
+        return function_values(estimator, X) + estimator.intercept_
+    return safe_sparse_dot(X, estimator.coef_.T, dense_output=True) + estimator.intercept_

@@ -72,9 +72,9 @@ class TracedPath:
         binding = self.estimator._bind_rescaled(X, y, sample_weight)
         self.name_weights, self.default_lam = binding.name_weights, binding.lam
         self.solver = solver.resolved(binding.problem)
-        self.certified = options.exact and bool(binding.problem.exact)
+        self.certified = options.exact and bool(binding.problem.exact) and binding.definite
         # any lam will do until algorithm 6 has found the first one
-        regularizer = self.estimator._make_regularizer(solver, binding.layout, 1.0)
+        regularizer = self.estimator._make_regularizer(solver, binding, 1.0)
         self._continuation = Continuation(
             solver,
             binding.problem,

@@ -12,7 +12,12 @@ from sskit.models._structure import Structure
 from sskit.models.pystruct import adapted
 
 # Parameters that belong to the model "multiclass" alone, with their defaults.
-MULTICLASS_ONLY = {"loss": "zero_one", "fit_intercept": True, "class_weight": None}
+MULTICLASS_ONLY = {
+    "loss": "zero_one",
+    "fit_intercept": True,
+    "class_weight": None,
+    "kernel": "linear",
+}
 
 
 def bind_structure(estimator, X, y, sample_weight):

@@ -3,13 +3,12 @@
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import HasMethods, StrOptions
-from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sskit.estimators._base import StructuredEstimator
 from sskit.estimators._callbacks import with_callbacks
-from sskit.estimators._multiclass import bind_rows
+from sskit.estimators._multiclass import bind_rows, class_scores
 from sskit.estimators._structured import (
     bind_structure,
     predict_structure,
@@ -19,13 +18,13 @@ from sskit.estimators._structured import (
 
 
 class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
-    r"""Linear classification with the multiclass hinge loss, or with a structure of your own.
+    r"""Classification with the multiclass hinge loss, or with a structure of your own.
 
     Minimises :math:`P(w) = \tfrac{\lambda}{2} \|w\|^2 + \sum_i c_i \max_k \{[k \ne y_i] +
     \langle w_k - w_{y_i}, x_i \rangle\}` and proves how close it came. The weights c_i are
     proportional to the sample weights and sum to one. With a model object the maximum is over
     the model's labellings, :math:`\max_y \{L(y_i, y) + \langle w, \phi(x_i, y) - \phi(x_i, y_i)
-    \rangle\}`.
+    \rangle\}`. With a kernel, :math:`\langle w_k, x \rangle` is a function of its space.
 
     Parameters
     ----------
@@ -41,31 +40,31 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
         hinge is max_y L_i(y) [1 + score(x_i, y) - score(x_i, y_i)]; see :class:`SlackRescaling`,
         an object of which has the options of the search.
     solver : {"auto", "bcfw", "mpbcfw", "fw", "ssg", "one_slack"} or solver object, default="auto"
-        Block-coordinate Frank-Wolfe (which "auto" chooses), that with passes over stored planes,
-        batch Frank-Wolfe, stochastic subgradient, cutting planes, or an object of
-        `sskit.solvers`, which has further options.
+        Block-coordinate Frank-Wolfe ("auto" too), with passes over stored planes, batch
+        Frank-Wolfe, subgradient, cutting planes, or an object of `sskit.solvers` with options.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
         Order of the training pairs for the solver "bcfw"; the first three also for "ssg".
     cache : {"auto", True, False}, default="auto"
-        Whether "bcfw" steps between stored planes where they promise enough, instead of asking
-        the oracle.
+        Whether "bcfw" steps between stored planes that promise enough, in place of the oracle.
     loss : {"zero_one"}, default="zero_one"
         Task loss of a row: 1 if its class is wrong. A model object has its own loss, and no use
-        for this and the next two parameters: they must have their defaults.
+        for this, the next two parameters and kernels: they must have their defaults.
     fit_intercept : bool, default=True
-        Whether to add a constant feature 1. Its weights are regularised as the others are.
+        Whether to add a constant feature 1 (to a kernel: 1), regularised as the others are.
     class_weight : dict or "balanced", default=None
         Factors of the sample weights by class; "balanced" makes all classes weigh the same.
-    kernel : {"linear"}, default="linear"
-        Kernel.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
+        As in :class:`sklearn.svm.SVC`. Parameters that it does not have must keep their defaults.
     gamma : {"scale", "auto"} or float, default="scale"
-        Kernel coefficient, as in :class:`sklearn.svm.SVC`; the linear kernel has none.
+        Coefficient of the kernels "rbf", "poly" and "sigmoid", as in SVC.
     degree : int, default=3
-        Degree of the polynomial kernel; the linear kernel has none.
+        Degree of the kernel "poly".
     coef0 : float, default=0.0
-        Constant of the polynomial and sigmoid kernels; the linear kernel has none.
+        Constant of the kernels "poly" and "sigmoid".
+    kernel_cache : float, default=500
+        Memory for rows of the kernel matrix during a fit, in megabytes (2**20 bytes).
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
         (``coef_`` by columns, then ``intercept_``); in a dict by the blocks "coef" and
@@ -78,12 +77,11 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
     warm_start : bool, default=False
         Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
         `tol`, at another `lam`, with other bounds or sample weights, or with further samples
-        after the same ones. It keeps the dual variables of the last fit, and a fit that could
-        not use them raises an error that says what changed. Not for solver="ssg".
+        after the same ones. It keeps the last fit's dual variables; a fit that cannot use them
+        raises an error that says what changed. Not for solver="ssg".
     n_jobs : int, default=None
         Number of threads for exact passes and batches of oracle calls; with a model object also
-        for prediction, and of processes if its attribute ``parallel`` says so. The result does
-        not depend on it.
+        for prediction, or of processes (its attribute ``parallel``). It changes no result.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the training pairs.
     verbose : int, default=0
@@ -96,6 +94,16 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
         object its weights, shape (n_weights,); the next two attributes then do not exist.
     intercept_ : ndarray of shape (n_classes,) or (1,)
         Weights of the constant feature, 0 without one.
+    support_ : ndarray of shape (n_support,)
+        In a kernel space, in place of ``coef_``: training rows that have a coefficient.
+    support_vectors_ : {ndarray, CSR matrix} of shape (n_support, n_features)
+        Features of these rows; without rows if the kernel is precomputed.
+    n_support_ : ndarray of shape (n_classes,)
+        Their numbers by true class.
+    dual_coef_ : ndarray of shape (n_classes, n_support) or (1, n_support)
+        Coefficients of their kernels, by class as ``coef_``.
+    kernel_ : object
+        The kernel, a callable of two matrices of rows.
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     model_ : object
@@ -126,8 +134,6 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
     ------
     ValueError
         In fit and predict, for wrong parameters or data, with the name of the item.
-    NotImplementedError
-        In fit, for values that have a place in the interface but are not available yet.
 
     References
     ----------
@@ -171,6 +177,7 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
         gamma="scale",
         degree=3,
         coef0=0.0,
+        kernel_cache=500.0,
         bounds=None,
         tol=1e-2,
         max_iter=1000,
@@ -193,6 +200,7 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.kernel_cache = kernel_cache
         self.bounds = bounds
         self.tol = tol
         self.max_iter = max_iter
@@ -248,11 +256,11 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
         -------
         scores : ndarray of shape (n_samples, n_classes) or (n_samples,)
             <w_k, x> for each class; with two classes the score of the second less that of the
-            first.
+            first. Kernels are computed for some rows at a time, in bounded memory.
         """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
+        scores = class_scores(self, X)
         return scores.ravel() if len(self.classes_) == 2 else scores
 
     def predict(self, X):
@@ -305,5 +313,6 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
             tags.estimator_type = "structured_classifier"
             tags.classifier_tags = None
             tags.input_tags.two_d_array = False
-        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = not tags.input_tags.pairwise
         return tags

@@ -124,8 +124,6 @@ class MultilabelPairwise(LabelSetClassifier):
     ------
     ValueError
         In fit and predict, for wrong parameters or data, with the name of the item.
-    NotImplementedError
-        In fit, for values that have a place in the interface but are not available yet.
 
     Notes
     -----

@@ -133,8 +133,6 @@ class PartsModel(PoserMixin, StructuredEstimator):
     ------
     ValueError
         In fit and predict, for wrong parameters or data, with the name of the item.
-    NotImplementedError
-        In fit, for values that have a place in the interface but are not available yet.
 
     See Also
     --------

@@ -129,8 +129,6 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
     ------
     ValueError
         In fit and predict, for wrong parameters or data, with the name of the item.
-    NotImplementedError
-        In fit, for values that have a place in the interface but are not available yet.
 
     References
     ----------
@@ -174,6 +172,7 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
     gamma = "scale"
     degree = 3
     coef0 = 0.0
+    kernel_cache = 500.0
 
     def __init__(
         self,

@@ -13,9 +13,12 @@ from sskit.estimators._base import (
     check_sample_weight,
 )
 from sskit.estimators._callbacks import with_callbacks
+from sskit.estimators._kernel_tagging import bind_in_kernel_space
+from sskit.estimators._kernels import function_values, is_kernel
 from sskit.estimators._tagging import TaggerMixin
 from sskit.models._transitions import resolve_transitions
 from sskit.models.chain import ChainModel, default_lam, token_costs
+from sskit.utils import RaggedArray
 from sskit.utils.ragged import stack_labels, stack_sequences
 
 
@@ -23,10 +26,11 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
     r"""Labels for all tokens of a sequence, learnt with the structured hinge loss.
 
     The score of a labelling is :math:`\sum_t \langle c_{y_t}, x_t \rangle + \sum_t
-    A_{y_{t-1} y_t} + s_{y_1} + e_{y_T}`; the best labelling is found exactly (Viterbi). Training
-    minimises :math:`P(w) = \tfrac{\lambda}{2} \|w\|^2 + \sum_i c_i \max_y [L_i(y) +
-    \text{score}(x_i, y) - \text{score}(x_i, y_i)]` over all weights together and proves how
-    close it came. The weights c_i are proportional to the sample weights and sum to one.
+    A_{y_{t-1} y_t} + s_{y_1} + e_{y_T}`, with a kernel that of functions :math:`f_{y_t}(x_t)` in
+    place of the first sum; the best labelling is found exactly (Viterbi). Training minimises
+    :math:`P(w) = \tfrac{\lambda}{2} \|w\|^2 + \sum_i c_i \max_y [L_i(y) + \text{score}(x_i, y) -
+    \text{score}(x_i, y_i)]` over all weights together and proves how close it came. The weights
+    c_i are proportional to the sample weights and sum to one.
 
     Parameters
     ----------
@@ -58,14 +62,18 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
     transitions : {"bio"} or array-like of shape (n_classes, n_classes) of bool, default=None
         Which transitions, from row to column of the sorted labels, may occur; None allows all.
         "bio" allows what the BIO scheme does, also for the first label.
-    kernel : {"linear"}, default="linear"
-        Kernel.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
+        Kernel of two tokens, as in :class:`sklearn.svm.SVC`; a callable takes two matrices of rows.
+        With "precomputed" the features of a token are its kernels with all training tokens.
+        Parameters that it does not have must keep their defaults.
     gamma : {"scale", "auto"} or float, default="scale"
-        Kernel coefficient, as in :class:`sklearn.svm.SVC`; the linear kernel has none.
+        Coefficient of the kernels "rbf", "poly" and "sigmoid", as in SVC.
     degree : int, default=3
-        Degree of the polynomial kernel; the linear kernel has none.
+        Degree of the kernel "poly".
     coef0 : float, default=0.0
-        Constant of the polynomial and sigmoid kernels; the linear kernel has none.
+        Constant of the kernels "poly" and "sigmoid".
+    kernel_cache : float, default=500
+        Memory for rows of the kernel matrix during a fit, in megabytes (2**20 bytes).
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
         (``coef_`` by columns, ``transitions_`` by rows, ``start_``, ``end_``); in a dict by the
@@ -92,6 +100,16 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
     ----------
     coef_ : ndarray of shape (n_classes, n_features)
         Weights of the features of a token.
+    support_ : ndarray of shape (n_support,)
+        In a kernel space, in place of ``coef_``: training tokens that have a coefficient.
+    support_vectors_ : {ndarray, CSR matrix} of shape (n_support, n_features)
+        Features of these tokens; without rows if the kernel is precomputed.
+    n_support_ : ndarray of shape (n_classes,)
+        Their numbers by true label.
+    dual_coef_ : ndarray of shape (n_classes, n_support)
+        Coefficients of their kernels.
+    kernel_ : object
+        The kernel, a callable of two matrices of rows.
     transitions_ : ndarray of shape (n_classes, n_classes)
         Weights of the transitions, from row to column.
     start_, end_ : ndarray of shape (n_classes,)
@@ -122,8 +140,6 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
     ------
     ValueError
         In fit and predict, for wrong parameters or data, with the name of the item.
-    NotImplementedError
-        In fit, for values that have a place in the interface but are not available yet.
 
     References
     ----------
@@ -167,6 +183,7 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         gamma="scale",
         degree=3,
         coef0=0.0,
+        kernel_cache=500.0,
         bounds=None,
         tol=1e-2,
         max_iter=1000,
@@ -188,6 +205,7 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.kernel_cache = kernel_cache
         self.bounds = bounds
         self.tol = tol
         self.max_iter = max_iter
@@ -230,14 +248,12 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         classes, labels = np.unique(target, return_inverse=True)
         allowed = resolve_transitions(self.transitions, classes, labels, stacked.offsets)
         n_features = stacked.values.shape[1]
+        costs = token_costs(self.loss, self.class_weight, classes, labels, stacked.lengths)
+        given = stacked, labels, costs, block_weights(len(stacked), weight)
+        if is_kernel(self):
+            return bind_in_kernel_space(self, *given, weight, classes, allowed)
         model = ChainModel(n_features, len(classes), *allowed)
-        problem = model.bind(
-            stacked,
-            labels,
-            token_costs(self.loss, self.class_weight, classes, labels, stacked.lengths),
-            block_weights(len(stacked), weight),
-        )
-
+        problem = model.bind(*given)
         name_weights = partial(name_chain_weights, model.layout, classes, allowed)
         lam = default_lam(stacked, weight) if self.lam is None else float(self.lam)
         return Binding(problem, model.layout, lam, name_weights, classes)
@@ -248,11 +264,16 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         stacked = stack_sequences(
             X, n_features=self.n_features_in_, estimator_name=type(self).__name__
         )
-        model = ChainModel(self.n_features_in_, len(self.classes_), *self._allowed)
+        coef = getattr(self, "coef_", None)
+        if coef is None:
+            # the values of the functions are all that labels need: features of coefficient one
+            stacked = RaggedArray(function_values(self, stacked.values), stacked.offsets)
+            coef = np.eye(len(self.classes_))
+        model = ChainModel(coef.shape[1], len(self.classes_), *self._allowed)
         model.check_lengths(stacked.lengths)
         w = model.layout.join(
             {
-                "coef": self.coef_,
+                "coef": coef,
                 "transitions": self.transitions_,
                 "start": self.start_,
                 "end": self.end_,

@@ -54,6 +54,7 @@ cdef class SlackProblem(Problem):
         self.max_support = problem.max_support
         self.exact = search.exact
         self.costly = problem.costly
+        self.in_kernel_space = problem.in_kernel_space
         self.block_weight = problem.block_weight
 
     cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
@@ -132,6 +133,10 @@ cdef class SlackProblem(Problem):
         other.counters = self.counters
         self.counters.append(other.search.counts)
         return other
+
+    def covector(self, w):
+        """Return the covector of weights in the inner problem."""
+        return self.problem.covector(w)
 
     # What the inner problem finds ahead are other maxima: threads ask forks instead.
     cpdef object foresight(self, int n_jobs):

@@ -165,7 +165,7 @@ def token_costs(loss, class_weight, classes, labels, lengths):
     return cost
 
 
-def default_lam(stacked, weight):
+def default_lam(stacked, weight, sqnorm=None):
     """Return R^2 / (4 n), with R^2 the mean squared norm of a token's features.
 
     The scale of the features cancels, and so does their number if they are of one size; 1 / n
@@ -178,6 +178,8 @@ def default_lam(stacked, weight):
         Features of the sequences.
     weight : ndarray of shape (n,) or None
         Sample weights; their sum takes the place of n.
+    sqnorm : ndarray of shape (n_tokens,), default=None
+        Squared norms of the tokens in a kernel space; None means those of their features.
 
     Returns
     -------
@@ -191,7 +193,8 @@ def default_lam(stacked, weight):
     """
     weight = np.ones(len(stacked)) if weight is None else weight
     token_weight = np.repeat(weight, stacked.lengths)
-    sqnorm = row_norms(stacked.values, squared=True)
+    if sqnorm is None:
+        sqnorm = row_norms(stacked.values, squared=True)
     mean_sqnorm = np.dot(token_weight, sqnorm) / token_weight.sum()
     if not np.isfinite(mean_sqnorm):
         raise ValueError("the features in X are too large: their squares overflow")

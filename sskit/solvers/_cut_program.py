@@ -30,9 +30,9 @@ class Cut:
     loss: float
     vector: np.ndarray
 
-    def bound(self, w):
-        """Return its value at weights of shape (n_weights,)."""
-        return self.loss - float(np.dot(w, self.vector))
+    def bound(self, covector):
+        """Return its value at weights whose covector, of shape (n_weights,), is given."""
+        return self.loss - float(np.dot(covector, self.vector))
 
 
 class CutProgram:
@@ -74,8 +74,9 @@ class CutProgram:
 
     def add(self, cut):
         """Add a cut with weight zero."""
+        covector = self.regularizer.covector(cut.vector)
         self.gram = bordered(
-            self.gram, self.rows.dot(cut.vector), float(np.dot(cut.vector, cut.vector))
+            self.gram, self.rows.dot(covector), float(np.dot(cut.vector, covector))
         )
         self.rows.append(cut.vector)
         self.loss = np.append(self.loss, cut.loss)
@@ -84,7 +85,7 @@ class CutProgram:
 
     def bound(self, w):
         """Return the largest of the cuts at weights of shape (n_weights,)."""
-        return float(np.max(self.loss - self.rows.dot(w)))
+        return float(np.max(self.loss - self.rows.dot(self.regularizer.covector(w))))
 
     def drop_idle(self, life):
         """Remove the cuts that have had no weight for `life` solutions."""

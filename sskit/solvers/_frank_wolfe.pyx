@@ -41,7 +41,7 @@ def run_pass(DualState dual, Regularizer regularizer, Corners corners, double[::
     direction /= regularizer.lam
     direction -= v
     gap = float(np.sum(corners.gaps()))
-    curvature = regularizer.lam * float(np.dot(direction, direction))
+    curvature = regularizer.lam * regularizer.inner(direction, direction)
     if gap <= 0.0:
         return
     cdef double gamma = min(gap / curvature, 1.0) if curvature > 0.0 else 1.0

@@ -39,7 +39,7 @@ class ExcessInduction:
             At least 0; 0 if w serves all smaller lam.
         """
         w, v = regularizer.coef(), np.asarray(regularizer.v)[: regularizer.n_weights]
-        delta = loss - regularizer.lam * float(v @ w)
+        delta = loss - regularizer.lam * regularizer.inner(v, w)
         excess *= 1.0 - ROUNDING
         return 0.0 if delta <= excess else 1.0 - excess / delta
 
@@ -122,7 +122,7 @@ class LongInduction(ExcessInduction):
 def reach_without_bounds(regularizer, excess):
     r"""Return the root rho < 1 of :math:`\tfrac{\lambda}{2} \|w\|^2 (1 - \rho)^2 = \rho` excess."""
     w = regularizer.coef()
-    sqnorm = regularizer.lam * float(w @ w)
+    sqnorm = regularizer.lam * regularizer.inner(w, w)
     if sqnorm == 0.0:
         return 0.0
     share = excess / sqnorm

@@ -158,7 +158,7 @@ class PathTracer:
         met = np.where(free, np.where(v > 0, upper, lower), origin)
         bound_met = np.divide(v, met, out=np.zeros(len(v)), where=(met != 0) & np.isfinite(met))
         hinges = evaluator.hinges(regularizer.padded(p), loss_weight=0.0)
-        bound = float(p @ v) + float(np.dot(problem.block_weight, hinges))
+        bound = regularizer.inner(p, v) + float(np.dot(problem.block_weight, hinges))
         lam = max(float(bound_met.max(initial=0.0)), bound / self.target if bound else 0.0)
         regularizer.rescale(lam if lam > 0 else 1.0)
         return continuation.certify().gap
@@ -191,7 +191,7 @@ class PathTracer:
         loss = float(np.dot(problem.block_weight, dual.losses()))
         w = regularizer.coef()
         v = np.array(regularizer.v)[: len(w)] if regularizer.bounded else w
-        hinge = gap + loss - lam * float(v @ w)
+        hinge = gap + loss - lam * regularizer.inner(v, w)
         rho = self.induction.reach(regularizer, loss, max(self.largest - gap, 0.0))
         return Piece(
             lam=lam,

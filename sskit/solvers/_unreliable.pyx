@@ -36,6 +36,7 @@ cdef class UnreliableProblem(Problem):
         self.max_words = problem.max_words
         self.max_support = problem.max_support
         self.block_weight = problem.block_weight
+        self.in_kernel_space = problem.in_kernel_space
 
     cdef int argmax(
         self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* words, double* loss
@@ -89,6 +90,10 @@ cdef class UnreliableProblem(Problem):
 
     cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
         return self.problem.plane_bytes(i, words)
+
+    def covector(self, w):
+        """Return the covector of weights in the problem."""
+        return self.problem.covector(w)
 
     cpdef Problem fork(self):
         return UnreliableProblem(self.problem.fork(), self.n_good, self.costly)

@@ -225,7 +225,7 @@ class CuttingPlaneRun:
         self.program.add(cut)
         # an inexact oracle may have found before, or find now, what it misses elsewhere
         hinge = self.program.bound(w)
-        self.hinge = max(self.hinge, cut.bound(self.best))
+        self.hinge = max(self.hinge, cut.bound(self.regularizer.covector(self.best)))
         self.primal = self.regularizer.primal(self.best, self.hinge)
         primal = self.regularizer.primal(w, hinge)
         if primal < self.primal:

@@ -90,6 +90,7 @@ INVALID = {
     "gamma": ["big", -1.0],
     "degree": [2.5, -1],
     "coef0": ["0", NAN],
+    "kernel_cache": [0, "1", INF],
     "bounds": [1.0, "positive"],
     "tol": [-0.1, NAN, "1e-3", None],
     "max_iter": [0, -1, 10.0, None],
@@ -98,13 +99,6 @@ INVALID = {
     "random_state": ["x", -1],
     "verbose": ["loud", -1],
     "class_weight": ["even", 2.0],
-}
-# Values that have a place in the interface but no code yet.
-PLANNED = {
-    "kernel": ["rbf", "poly", "sigmoid", "precomputed"],
-    "gamma": [0.5, "auto"],
-    "degree": [2],
-    "coef0": [1.0],
 }
 BOUNDS = [
     ((0, 1, 2), r"^bounds must be a pair.*\(0, 1, 2\)"),
@@ -137,7 +131,10 @@ OTHER = [
     (ValueError, "^warm_start=True.*solver='ssg'", {"warm_start": np.True_, "solver": "ssg"}),
     (ValueError, "^warm_start=True.*object SSG", {"warm_start": True, "solver": SSG()}),
     (ValueError, "cache=True.*solver='ssg'", {"solver": "ssg", "cache": np.True_}),
-    (NotImplementedError, "^kernel=callable is not available", {"kernel": np.dot}),
+    (ValueError, "^gamma='auto' has no meaning with kernel='linear'", {"gamma": "auto"}),
+    (ValueError, "^degree=2 has no meaning with kernel='linear'", {"degree": 2}),
+    (ValueError, "^coef0=1.0 has no meaning with kernel='linear'", {"coef0": 1.0}),
+    (ValueError, "^kernel_cache=9 has no meaning.*leave it at 500.0", {"kernel_cache": 9}),
     (ValueError, "n_jobs == 0", {"n_jobs": 0}),
     (ValueError, "'ssg' cannot keep bounds", {"bounds": (0, None), "solver": "ssg"}),
     (ValueError, "'ssg' cannot keep bounds", {"bounds": (0, None), "solver": SSG()}),
@@ -154,10 +151,6 @@ def parameter_cases(cls):
             got = re.escape(repr(value))
             pattern = f"^The '{name}' parameter of {cls.__name__} must be .*Got {got} instead"
             yield Case(cls, f"{name}={value}", InvalidParameterError, pattern, "fit", {name: value})
-    for name, values in PLANNED.items():
-        for value in values:
-            pattern = f"^{name}={value!r} (is not available|needs a kernel)"
-            yield Case(cls, f"{name}={value}", NotImplementedError, pattern, "fit", {name: value})
     for bounds, pattern in BOUNDS:
         yield Case(cls, f"bounds={bounds}", ValueError, pattern, "fit", {"bounds": bounds})
     for number, (error, pattern, params) in enumerate(OTHER):

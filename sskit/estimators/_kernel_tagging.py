@@ -1,0 +1,85 @@
+"""What SequenceTagger fits in a kernel space."""
+
+from functools import partial
+
+from sskit.estimators._base import Binding
+from sskit.estimators._kernels import MEGABYTE, make_kernel, support_of
+from sskit.models.chain import default_lam
+from sskit.models.kernel_space import KernelChainModel, diagonal
+
+
+def bind_in_kernel_space(
+    estimator, stacked, labels, cost, block_weight, weight, classes, allowed
+):  # fmt: skip
+    """Bind a chain model in a kernel space to checked training data.
+
+    Parameters
+    ----------
+    estimator : SequenceTagger
+        Has the parameters; not changed.
+    stacked : RaggedArray
+        Features of the sequences, float64, or kernels with all training tokens.
+    labels : ndarray of shape (n_tokens,)
+        True labels, 0 to K - 1.
+    cost : ndarray of shape (n_tokens,)
+        Loss of a wrong label at each token.
+    block_weight : ndarray of shape (n,)
+        Weights of the sequences, summing to one.
+    weight : ndarray of shape (n,) or None
+        The sample weights that they were made of.
+    classes : ndarray of shape (K,)
+        The labels.
+    allowed : tuple
+        Allowed transitions and first labels.
+
+    Returns
+    -------
+    binding : Binding
+        What solvers take, and what their weights mean.
+
+    Raises
+    ------
+    ValueError
+        If a precomputed kernel matrix cannot be one.
+    """
+    X, kernel = stacked.values, make_kernel(estimator, stacked.values)
+    model = KernelChainModel(kernel, X.shape[0], len(classes), *allowed)
+    problem = model.bind(stacked, labels, cost, block_weight, estimator.kernel_cache * MEGABYTE)
+    lam = estimator.lam
+    lam = default_lam(stacked, weight, diagonal(kernel, X)) if lam is None else float(lam)
+    name_weights = partial(name_chain_functions, model, classes, allowed, X, labels)
+    return Binding(problem, model.layout, lam, name_weights, classes, kernel.definite)
+
+
+def name_chain_functions(model, classes, allowed, X, labels, w):
+    """Return fitted attributes by name.
+
+    Parameters
+    ----------
+    model : KernelChainModel
+        The model.
+    classes : ndarray of shape (n_classes,)
+        The labels.
+    allowed : tuple
+        Allowed transitions and first labels.
+    X : {ndarray, CSR matrix} of shape (n_tokens, n_features)
+        Training tokens.
+    labels : ndarray of shape (n_tokens,)
+        Their labels, 0 to K - 1.
+    w : ndarray of shape (n_weights,)
+        Flat weights.
+
+    Returns
+    -------
+    fitted : dict
+        With arrays of their own.
+    """
+    blocks = model.layout.split(w)
+    return support_of(blocks["dual_coef"], labels, model.kernel, X) | {
+        "transitions_": blocks["transitions"].copy(),
+        "start_": blocks["start"].copy(),
+        "end_": blocks["end"].copy(),
+        "classes_": classes,
+        "n_features_in_": X.shape[1],
+        "_allowed": allowed,
+    }

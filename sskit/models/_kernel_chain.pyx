@@ -1,0 +1,137 @@
+"""The chain model with node scores of a kernel space, bound to data."""
+
+import numpy as np
+
+from libc.stdint cimport int32_t
+
+from sskit.core._direction cimport Direction
+from sskit.core._problem cimport Problem
+from sskit.models._chain cimport ChainProblem
+from sskit.models._features cimport active_rows
+from sskit.models._features import FeatureRows
+from sskit.models._kernel_expansion cimport KernelExpansion
+
+
+cdef class KernelChainProblem(ChainProblem):
+    """Linear chains whose nodes are scored by functions of a kernel space.
+
+    What is linear, transitions, start and end, is a chain problem without features; the
+    functions of the kernel space follow in the weight vector.
+
+    Parameters
+    ----------
+    rows : KernelRows
+        The kernel matrix of the nodes of all sequences.
+    offsets : ndarray of shape (n_blocks + 1,), int64
+        Sequence i has the nodes offsets[i] to offsets[i + 1] - 1; at least one.
+    n_states : int
+        Number of states K.
+    labels : ndarray of shape (n_rows,), int32
+        True states.
+    cost : ndarray of shape (n_rows,), float64
+        Loss of a wrong state at each node.
+    block_weight : ndarray of shape (n_blocks,), float64
+        Weights of the sequences, summing to one.
+    allowed : ndarray of shape (n_states, n_states), bool or None
+        Allowed transitions, from row to column.
+    allowed_start : ndarray of shape (n_states,), bool or None
+        States that a sequence may begin with.
+    identity : callable
+        Returns the `Fingerprint` of the problem.
+    """
+
+    cdef KernelExpansion functions
+    cdef object rebuild
+    cdef object identity
+
+    def __init__(self, rows, offsets, Py_ssize_t n_states, labels, cost, block_weight, allowed,
+                 allowed_start, identity):
+        nothing = FeatureRows(np.empty((rows.n_rows, 0)))
+        super().__init__(
+            nothing, offsets, n_states, labels, cost, block_weight, allowed, allowed_start
+        )
+        self.functions = KernelExpansion(rows, n_states, self.n_weights)
+        self.n_weights = self.functions.stop
+        self.in_kernel_space = True
+        self.identity = identity
+        self.rebuild = (
+            rows, offsets, n_states, labels, cost, block_weight, allowed, allowed_start, identity
+        )
+
+    def take_gram(self, blocks):
+        """Take the kernel matrices of the nodes of each sequence, which `sqnorm` needs.
+
+        Parameters
+        ----------
+        blocks : iterable of (first, last, ndarray)
+            Numbers of sequences, first to last - 1, and the kernel matrix of all of their nodes.
+        """
+        cdef Py_ssize_t i, s, t, origin, first, last
+        cdef const double[:, ::1] matrix
+        cdef double* gram
+        lengths = np.diff(self.offsets)
+        sizes = lengths * (lengths + 1) // 2
+        self.gram = np.empty(sizes.sum())
+        self.gram_offset = np.cumsum(sizes) - sizes
+        for first, last, matrix in blocks:
+            origin = self.offsets[first]
+            for i in range(first, last):
+                gram = &self.gram[self.gram_offset[i]]
+                for t in range(self.length(i)):
+                    for s in range(t + 1):
+                        gram[t * (t + 1) // 2 + s] = matrix[
+                            self.offsets[i] - origin + s, self.offsets[i] - origin + t
+                        ]
+                # start and end weights are one more feature of the first and the last node
+                gram[0] += 1.0
+                gram[self.length(i) * (self.length(i) + 1) // 2 - 1] += 1.0
+
+    cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
+        ChainProblem.scores(self, i, w, theta)
+        self.functions.add_values(
+            self.offsets[i], self.length(i), w, theta + self.n_states * self.stride, self.stride
+        )
+        return 0
+
+    cdef int scores_at(
+        self, Py_ssize_t i, const double* w, const int32_t* index, Py_ssize_t count,
+        double* theta
+    ) except -1 nogil:
+        cdef Py_ssize_t t
+        ChainProblem.scores_at(self, i, w, index, count, theta)
+        for t in range(self.length(i)):
+            if self.fresh[t] == self.request:
+                self.functions.add_values(
+                    self.offsets[i] + t, 1, w, theta + (self.n_states + t) * self.stride,
+                    self.stride
+                )
+        return 0
+
+    cdef int scatter(
+        self, Py_ssize_t i, Direction delta, double step, double* v
+    ) except -1 nogil:
+        cdef const double* node = &delta.value[self.n_states * self.stride]
+        cdef Py_ssize_t n_active
+        ChainProblem.scatter(self, i, delta, step, v)
+        n_active = active_rows(node, self.length(i), self.stride, &self.active[0])
+        return self.functions.add_rows(
+            self.offsets[i], &self.active[0], n_active, step, node, self.stride, v
+        )
+
+    cpdef Problem fork(self):
+        cdef KernelChainProblem other = KernelChainProblem(*self.rebuild)
+        other.gram = self.gram
+        other.gram_offset = self.gram_offset
+        return other
+
+    def covector(self, w):
+        """Return the vector whose dot product with any weights is their inner product with w."""
+        return self.functions.covector(w)
+
+    def factors(self):
+        """Return None: solvers that work factor by factor know no kernel spaces."""
+        return None
+
+    def fingerprint(self):
+        """Return by what the same sequences, labels, losses and kernel are known again."""
+        return self.identity()

@@ -1,0 +1,34 @@
+from libc.stdint cimport int32_t
+
+from sskit.models._kernel_rows cimport KernelRows
+
+
+cdef class KernelExpansion:
+    """One function f_k of a kernel space for each state, within a weight vector.
+
+    f_k(x) = sum_t beta[k, t] kernel(x_t, x) over all training rows x_t is held twice: by its
+    values on the training rows, F = beta K, and by its coefficients beta. Both are linear in f, so
+    that sums and multiples of weight vectors are those of the functions, and <f, g> is the dot
+    product of the coefficients of the one with the values of the other (see covector).
+    Reading a score is reading F; a step moves F along the kernel rows of the block that it
+    changes.
+
+    Flat, from `place` on: F (n_states, n_rows), then beta (n_states, n_rows).
+    """
+
+    cdef KernelRows rows
+    cdef readonly Py_ssize_t n_states
+    cdef readonly Py_ssize_t n_rows
+    cdef readonly Py_ssize_t place
+    cdef readonly Py_ssize_t stop            # place + 2 * n_states * n_rows
+
+    # scores[t * stride + k] += f_k(x_{first + t}) for t < count
+    cdef void add_values(
+        self, Py_ssize_t first, Py_ssize_t count, const double* w, double* scores,
+        Py_ssize_t stride
+    ) noexcept nogil
+    # f_k += step * direction[t * stride + k] * kernel(x_{first + t}, .) for the active rows t
+    cdef int add_rows(
+        self, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active, double step,
+        const double* direction, Py_ssize_t stride, double* v
+    ) except -1 nogil

@@ -1,0 +1,73 @@
+"""The multiclass model in a kernel space, bound to data."""
+
+import numpy as np
+
+from libc.stdint cimport int32_t
+
+from sskit.core._direction cimport Direction
+from sskit.models._features cimport active_rows, padded
+from sskit.models._features import FeatureRows
+from sskit.models._kernel_expansion cimport KernelExpansion
+from sskit.models._multiclass cimport MulticlassProblem
+
+
+cdef class KernelMulticlassProblem(MulticlassProblem):
+    """Multiclass classification in a kernel space.
+
+    What is linear, the constant feature, is a multiclass problem without features; the functions
+    of the kernel space follow in the weight vector.
+
+    Parameters
+    ----------
+    rows : KernelRows
+        The kernel matrix of the training rows.
+    diagonal : ndarray of shape (n_blocks,), float64
+        Its diagonal.
+    n_classes : int
+        Number of classes, at least 2.
+    labels : ndarray of shape (n_blocks,), int32
+        True classes.
+    block_weight : ndarray of shape (n_blocks,), float64
+        Weights of the rows, summing to one.
+    intercept : bool
+        Whether to add a constant feature, which is regularised as the functions are.
+    identity : callable
+        Returns the `Fingerprint` of the problem.
+    """
+
+    cdef KernelExpansion functions
+    cdef object identity
+
+    def __init__(self, rows, diagonal, Py_ssize_t n_classes, labels, block_weight,
+                 bint intercept, identity):
+        nothing = FeatureRows(np.empty((rows.n_rows, 0)))
+        super().__init__(nothing, n_classes, labels, block_weight, intercept)
+        self.functions = KernelExpansion(rows, n_classes, self.n_weights)
+        self.n_weights = self.functions.stop
+        self.row_sqnorm = diagonal + float(intercept)
+        self.in_kernel_space = True
+        self.identity = identity
+
+    cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
+        MulticlassProblem.scores(self, i, w, theta)
+        self.functions.add_values(i, 1, w, theta, padded(self.n_classes))
+        return 0
+
+    cdef int scatter(
+        self, Py_ssize_t i, Direction delta, double step, double* v
+    ) except -1 nogil:
+        cdef int32_t row = 0
+        cdef Py_ssize_t stride = padded(self.n_classes)
+        # no kernel row is computed for a direction that has become zero
+        if active_rows(&delta.value[0], 1, stride, &row) == 0:
+            return 0
+        MulticlassProblem.scatter(self, i, delta, step, v)
+        return self.functions.add_rows(i, &row, 1, step, &delta.value[0], stride, v)
+
+    def covector(self, w):
+        """Return the vector whose dot product with any weights is their inner product with w."""
+        return self.functions.covector(w)
+
+    def fingerprint(self):
+        """Return by what the same rows, classes and kernel are known again."""
+        return self.identity()

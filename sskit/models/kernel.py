@@ -1,0 +1,204 @@
+"""Kernel functions of feature rows."""
+
+import numpy as np
+from sklearn import config_context
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.utils import gen_batches
+
+# Entries of the kernel matrices that are computed at once where no whole row is needed.
+BLOCK_ENTRIES = 2**21
+
+
+class Kernel:
+    """A positive semi-definite function of two feature rows.
+
+    Parameters
+    ----------
+    function : {"linear", "rbf", "poly", "sigmoid"} or callable
+        As in :class:`sklearn.svm.SVC`; a callable maps matrices (m, p) and (n, p) to (m, n).
+    **parameters : float
+        Of the named function: gamma, degree, coef0.
+    """
+
+    def __init__(self, function, **parameters):
+        self.function = function
+        self.parameters = parameters
+
+    @property
+    def definite(self):
+        """Whether the function is positive semi-definite; of a callable that is taken on trust."""
+        return self.function != "sigmoid" and self.parameters.get("coef0", 0.0) >= 0.0
+
+    def __repr__(self):
+        parameters = "".join(f", {name}={value!r}" for name, value in self.parameters.items())
+        return f"{type(self).__name__}({self.function!r}{parameters})"
+
+    def __eq__(self, other):
+        return (
+            isinstance(other, Kernel)
+            and self.function == other.function
+            and self.parameters == other.parameters
+        )
+
+    __hash__ = None
+
+    def __call__(self, X, Y):
+        """Return the kernel matrix of two sets of rows.
+
+        Parameters
+        ----------
+        X : {ndarray, CSR matrix} of shape (m, p)
+            Rows.
+        Y : {ndarray, CSR matrix} of shape (n, p)
+            Rows.
+
+        Returns
+        -------
+        matrix : ndarray of shape (m, n), float64
+            C-contiguous.
+
+        Raises
+        ------
+        ValueError
+            If a callable returns anything else, or a number that is not finite.
+        """
+        if callable(self.function):
+            return checked_matrix(self.function(X, Y), (X.shape[0], Y.shape[0]))
+        with config_context(assume_finite=True):  # both have been checked at the gate
+            matrix = pairwise_kernels(X, Y, metric=self.function, **self.parameters)
+        return np.ascontiguousarray(matrix, dtype=np.float64)
+
+    def rows(self, X, numbers):
+        """Return rows of the kernel matrix of X, shape (len(numbers), n)."""
+        return self(X[numbers], X)
+
+    def within(self, X, first, stop):
+        """Return the kernel matrix of the rows first .. stop - 1 of X."""
+        part = X[first:stop]
+        return self(part, part)
+
+    def support_vectors(self, X, support):
+        """Return the rows of X with these numbers."""
+        return X[support]
+
+    def against(self, X, support, support_vectors):
+        """Return the kernel matrix of new rows and the support vectors.
+
+        Parameters
+        ----------
+        X : {ndarray, CSR matrix} of shape (m, p)
+            New rows.
+        support : ndarray of shape (n_support,)
+            Numbers of the support vectors; not used.
+        support_vectors : {ndarray, CSR matrix} of shape (n_support, p)
+            From `support_vectors`.
+
+        Returns
+        -------
+        matrix : ndarray of shape (m, n_support)
+            Of their kernels.
+        """
+        return self(X, support_vectors)
+
+
+class PrecomputedKernel(Kernel):
+    """The kernel of rows that hold their kernels with all training rows."""
+
+    def __init__(self):
+        super().__init__("precomputed")
+
+    def rows(self, X, numbers):
+        """Return rows of X."""
+        return X[numbers]
+
+    def within(self, X, first, stop):
+        """Return a diagonal block of X."""
+        return X[first:stop, first:stop]
+
+    def support_vectors(self, X, support):
+        """Return an array without rows: none are known."""
+        return np.empty((0, 0))
+
+    def against(self, X, support, support_vectors):
+        """Return the columns of the support vectors."""
+        return X[:, support]
+
+
+def checked_matrix(matrix, shape):
+    """Return what a kernel function has returned as float64, C-contiguous; or raise ValueError."""
+    matrix = np.asarray(matrix)
+    if matrix.shape != shape or matrix.dtype.kind not in "biuf":
+        raise ValueError(
+            f"the kernel function must return numbers of shape {shape}, got shape "
+            f"{matrix.shape} and dtype {matrix.dtype}"
+        )
+    matrix = np.ascontiguousarray(matrix, dtype=np.float64)
+    if not np.isfinite(matrix).all():
+        raise ValueError("the kernel function has returned a number that is not finite")
+    return matrix
+
+
+def check_precomputed(matrix):
+    """Raise ValueError, naming the entry, unless a matrix may be a kernel matrix.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, m)
+        Of training rows.
+
+    Raises
+    ------
+    ValueError
+        If it is not square, not symmetric, or has a negative diagonal.
+    """
+    n = len(matrix)
+    if matrix.shape != (n, n):
+        raise ValueError(
+            "with kernel='precomputed' X must be the square kernel matrix of the training rows, "
+            f"got shape {matrix.shape}"
+        )
+    diagonal = np.diagonal(matrix)
+    wrong = np.flatnonzero(diagonal < 0)
+    if len(wrong):
+        j = wrong[0]
+        raise ValueError(f"the kernel matrix has the entry {diagonal[j]} at [{j}, {j}], below 0")
+    tolerance = 1e-7 * np.abs(diagonal).max(initial=0.0)
+    for part in gen_batches(n, max(1, BLOCK_ENTRIES // max(n, 1))):
+        wrong = np.argwhere(np.abs(matrix[part] - matrix[:, part].T) > tolerance)
+        if len(wrong):
+            i, j = int(wrong[0][0]) + part.start, int(wrong[0][1])
+            raise ValueError(
+                f"the kernel matrix is not symmetric: {matrix[i, j]} at [{i}, {j}] but "
+                f"{matrix[j, i]} at [{j}, {i}]"
+            )
+
+
+def expand(kernel, X, support, support_vectors, dual_coef):
+    """Return the values of functions of a kernel space, a block of rows at a time.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    X : {ndarray, CSR matrix} of shape (m, p)
+        Where to evaluate them.
+    support : ndarray of shape (n_support,)
+        Numbers of the support vectors among the training rows.
+    support_vectors : {ndarray, CSR matrix} of shape (n_support, p)
+        The support vectors.
+    dual_coef : ndarray of shape (n_functions, n_support)
+        Coefficients.
+
+    Returns
+    -------
+    values : ndarray of shape (m, n_functions)
+        Of the functions. Beyond it the memory is that of `BLOCK_ENTRIES` kernels.
+    """
+    m = X.shape[0]
+    values = np.empty((m, len(dual_coef)))
+    if len(support) == 0:
+        values[:] = 0.0
+        return values
+    for part in gen_batches(m, max(1, BLOCK_ENTRIES // len(support))):
+        values[part] = kernel.against(X[part], support, support_vectors) @ dual_coef.T
+    return values

@@ -1,0 +1,410 @@
+"""Estimators in a kernel space."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_moons
+from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
+from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier
+from sskit.datasets import make_digit_strings
+from sskit.solvers import BCFW, SSG, CuttingPlane, FrankWolfe, MultiPlane
+
+GAMMA = 0.5
+# Several steps within a block may be equally good, and rounding would choose between them.
+STEADY = BCFW(block_steps=1, stored_passes=0)
+
+
+@pytest.fixture(scope="module")
+def iris():
+    X, y = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(150)[:90]
+    return X[order] / 4.0, np.array(["setosa", "versicolor", "virginica"])[y[order]]
+
+
+@pytest.fixture(scope="module")
+def moons():
+    return make_moons(60, noise=0.25, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def strings():
+    X, y = make_digit_strings(24, random_state=0)
+    return [np.asarray(x, dtype=float) for x in X], y
+
+
+def classifier(**params):
+    params = {"lam": 0.02, "kernel": "rbf", "gamma": GAMMA, "tol": 1e-4, "random_state": 0} | params
+    return StructSVMClassifier(**params)
+
+
+def tagger(**params):
+    params = {"lam": 0.2, "kernel": "rbf", "gamma": GAMMA, "tol": 0.01, "random_state": 0} | params
+    return SequenceTagger(**params)
+
+
+def token_kernels(X, Y):
+    """The tokens of X by their kernels with all tokens of Y."""
+    return [rbf_kernel(x, np.concatenate(Y), gamma=GAMMA) for x in X]
+
+
+def without_intercept(K, y, C):
+    """Decision values on the training rows of the SVC that has no intercept.
+
+    The data are doubled: every row again as its negative, with the other label. By symmetry an
+    optimal intercept is zero, and the functions are those of the rows without one.
+    """
+    doubled = np.block([[K, -K], [-K, K]])
+    svc = SVC(kernel="precomputed", C=C / 2, tol=1e-9).fit(doubled, np.concatenate([y, -y]))
+    return svc.decision_function(doubled)[: len(y)] - svc.intercept_
+
+
+@pytest.mark.parametrize("lam", [0.1, 0.005])
+def test_two_classes_are_those_of_svc(moons, lam):
+    X, y = moons[0], 2 * moons[1] - 1
+    model = classifier(lam=lam, fit_intercept=False, tol=1e-13, max_iter=20_000).fit(X, y)
+    # ||w||^2 of two opposite functions is half of that of their difference: C = 2 / (lam n)
+    expected = without_intercept(rbf_kernel(X, gamma=GAMMA), y, 2 / (lam * len(X)))
+    np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-5)
+    f = model.decision_function(X)
+    K = rbf_kernel(X[model.support_], gamma=GAMMA)
+    sqnorm = float(model.dual_coef_[0] @ K @ model.dual_coef_[0])
+    primal = lam / 4 * sqnorm + np.maximum(1 - y * f, 0).mean()
+    assert model.primal_objective_ == pytest.approx(primal, abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    "params", [{"steps": "fw"}, {"solver": "fw"}, {"solver": "ssg"}], ids=["bcfw", "fw", "ssg"]
+)
+def test_a_linear_kernel_is_the_linear_model(iris, params):
+    X, y = iris
+    params = {"tol": 0.05, "gamma": "scale"} | params
+    one = classifier(kernel="linear", **params).fit(X, y)
+    other = classifier(kernel=linear_kernel, **params).fit(X, y)
+    np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-8)
+    np.testing.assert_allclose(one.intercept_, other.intercept_, atol=1e-8)
+    for name in ("primal_objective_", "dual_objective_", "dual_gap_"):
+        assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-8)
+    assert one.n_oracle_calls_ == other.n_oracle_calls_
+
+
+def test_a_linear_kernel_has_the_optimum_of_the_linear_model(iris):
+    X, y = iris
+    params = {"lam": 0.1, "tol": 1e-10, "max_iter": 10_000, "gamma": "scale"}
+    one = classifier(kernel="linear", **params).fit(X, y)
+    other = classifier(kernel=linear_kernel, **params).fit(X, y)
+    assert one.primal_objective_ == pytest.approx(other.primal_objective_, abs=1e-9)
+    np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-4)
+
+
+def test_a_linear_kernel_is_the_linear_tagger(strings):
+    X, y = strings
+    one = tagger(kernel="linear", gamma="scale", solver=STEADY).fit(X, y)
+    other = tagger(kernel=linear_kernel, gamma="scale", solver=STEADY).fit(X, y)
+    for name in ("transitions_", "start_", "end_", "primal_objective_", "dual_objective_"):
+        np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-8)
+    for scores, others in zip(one.decision_function(X), other.decision_function(X), strict=True):
+        np.testing.assert_allclose(scores, others, atol=1e-8)
+
+
+def test_the_default_lam_of_a_tagger_is_that_of_the_linear_one(strings):
+    X, y = strings
+    models = [tagger(kernel=k, gamma="scale", lam=None, tol=0.5) for k in ("linear", linear_kernel)]
+    one, other = (model.fit(X, y).lam_ for model in models)
+    assert one == pytest.approx(other)
+
+
+def test_precomputed_is_rbf(iris):
+    X, y = iris
+    K = rbf_kernel(X, gamma=GAMMA)
+    one = classifier(solver=STEADY).fit(X, y)
+    copy = K.copy()
+    other = classifier(kernel="precomputed", gamma="scale", solver=STEADY).fit(K, y)
+    np.testing.assert_array_equal(K, copy)
+    np.testing.assert_allclose(one.decision_function(X), other.decision_function(K), atol=1e-10)
+    np.testing.assert_array_equal(one.support_, other.support_)
+    np.testing.assert_array_equal(one.predict(X[:7]), other.predict(K[:7]))
+    assert other.support_vectors_.shape == (0, 0)
+
+
+def test_precomputed_is_rbf_for_taggers(strings):
+    X, y = strings
+    one = tagger(solver=STEADY).fit(X, y)
+    other = tagger(kernel="precomputed", gamma="scale", solver=STEADY)
+    other.fit(token_kernels(X, X), y)
+    tests = make_digit_strings(5, random_state=1)[0]
+    for scores, others in zip(
+        one.decision_function(tests), other.decision_function(token_kernels(tests, X)), strict=True
+    ):
+        np.testing.assert_allclose(scores, others, atol=1e-10)
+    for labels, others in zip(
+        one.predict(tests), other.predict(token_kernels(tests, X)), strict=True
+    ):
+        np.testing.assert_array_equal(labels, others)
+
+
+def test_the_intercept_adds_one_to_the_kernel(iris):
+    X, y = iris
+    one = classifier(solver=STEADY).fit(X, y)
+
+    def larger(A, B):
+        return rbf_kernel(A, B, gamma=GAMMA) + 1.0
+
+    other = classifier(kernel=larger, gamma="scale", fit_intercept=False, solver=STEADY).fit(X, y)
+    np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-10)
+    np.testing.assert_allclose(one.intercept_, one.dual_coef_.sum(axis=1), atol=1e-12)
+    np.testing.assert_array_equal(other.intercept_, np.zeros(3))
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid"])
+@pytest.mark.parametrize("gamma", ["scale", "auto", 0.3])
+def test_gamma_and_sparse_rows(iris, kernel, gamma):
+    X, y = iris
+    params = {"kernel": kernel, "gamma": gamma, "tol": 0.1, "solver": STEADY}
+    dense, sparse = classifier(**params).fit(X, y), classifier(**params).fit(sp.csr_array(X), y)
+    svc = SVC(kernel=kernel, gamma=gamma).fit(X, y)
+    assert dense.kernel_.parameters["gamma"] == pytest.approx(svc._gamma)
+    assert sparse.kernel_.parameters["gamma"] == pytest.approx(svc._gamma)
+    scores = sparse.decision_function(X)
+    np.testing.assert_allclose(sparse.decision_function(sp.csr_array(X)), scores, atol=1e-8)
+    assert (dense.predict(X) == sparse.predict(X)).mean() > 0.9
+    assert sp.issparse(sparse.support_vectors_)
+    assert dense.certified_ == (kernel != "sigmoid")
+
+
+def test_a_constant_feature_has_the_gamma_of_svc():
+    X, y = np.ones((6, 2)), [0, 1] * 3
+    model = classifier(gamma="scale").fit(X, y)
+    assert model.kernel_.parameters["gamma"] == SVC().fit(X, y)._gamma == 1.0
+
+
+def test_support_vectors(iris):
+    X, y = iris
+    model = classifier(lam=0.005).fit(X, y)
+    assert 0 < len(model.support_) < len(X)
+    assert (np.diff(model.support_) > 0).all()
+    np.testing.assert_array_equal(model.support_vectors_, X[model.support_])
+    assert model.dual_coef_.shape == (3, len(model.support_))
+    np.testing.assert_array_equal(
+        model.n_support_, [(y[model.support_] == label).sum() for label in model.classes_]
+    )
+    np.testing.assert_allclose(model.dual_coef_.sum(axis=0), 0.0, atol=1e-12)
+    scores = rbf_kernel(X, model.support_vectors_, gamma=GAMMA) @ model.dual_coef_.T
+    np.testing.assert_allclose(model.decision_function(X), scores + model.intercept_, atol=1e-12)
+    assert not hasattr(model, "coef_")
+    model.set_params(kernel="linear", gamma="scale").fit(X, y)
+    assert not hasattr(model, "support_")
+    assert model.coef_.shape == (3, 4)
+
+
+def test_support_tokens(strings):
+    X, y = strings
+    model, tokens = tagger().fit(X, y), np.concatenate(X)
+    assert model.n_features_in_ == tokens.shape[1]
+    np.testing.assert_array_equal(model.support_vectors_, tokens[model.support_])
+    labels = np.concatenate(y)[model.support_]
+    np.testing.assert_array_equal(
+        model.n_support_, [(labels == label).sum() for label in model.classes_]
+    )
+    assert not hasattr(model, "coef_")
+    # with one token the max-marginals are the scores
+    (scores,) = model.decision_function([tokens[:1]])
+    f = rbf_kernel(tokens[:1], model.support_vectors_, gamma=GAMMA) @ model.dual_coef_.T
+    np.testing.assert_allclose(scores, f + model.start_ + model.end_)
+    assert len(model.predict_topk(X[:1], 3)[0]) == 3
+    assert model.score(X, y) > 0.9
+
+
+def test_a_small_cache_changes_nothing_but_time(iris, strings):
+    X, y = iris
+    small = 5 * 8 * len(X) / 2**20
+    one = classifier(solver=STEADY).fit(X, y)
+    other = classifier(kernel_cache=small, solver=STEADY).fit(X, y)
+    np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-9)
+    X, y = strings
+    one = tagger(solver=STEADY).fit(X, y)
+    other = tagger(kernel_cache=1e-3, solver=STEADY).fit(X, y)
+    assert one.primal_objective_ == pytest.approx(other.primal_objective_, abs=1e-9)
+
+
+@pytest.mark.parametrize("solver", [MultiPlane(), FrankWolfe(), SSG(), CuttingPlane()])
+def test_other_solvers_find_the_same(moons, solver):
+    X, y = moons
+    optimum = classifier(tol=1e-8, max_iter=10_000).fit(X, y).primal_objective_
+    model = classifier(solver=solver, tol=0.02).fit(X, y)
+    assert optimum - 1e-9 <= model.primal_objective_ <= optimum + 0.02
+    assert model.certified_
+
+
+def test_slack_rescaling(iris, strings):
+    X, y = iris
+    one = classifier(kernel="linear", gamma="scale", rescaling="slack", solver=STEADY).fit(X, y)
+    other = classifier(kernel=linear_kernel, gamma="scale", rescaling="slack", solver=STEADY)
+    scores = other.fit(X, y).decision_function(X)
+    np.testing.assert_allclose(one.decision_function(X), scores, atol=1e-8)
+    assert one.certified_
+    assert other.certified_
+    # no exact search for chains in a kernel space: the gap is an estimate, and says so
+    X, y = strings
+    model = tagger(rescaling="slack", tol=0.1).fit(X, y)
+    assert not model.certified_
+    assert model.score(X, y) > 0.9
+
+
+def test_sample_weights_are_copies(moons):
+    X, y = moons
+    weight = np.random.default_rng(0).integers(1, 4, size=len(X))
+    params = {"tol": 1e-9, "max_iter": 10_000, "lam": 0.05}
+    one = classifier(**params).fit(X, y, sample_weight=weight)
+    other = classifier(**params).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-3)
+    assert one.primal_objective_ == pytest.approx(other.primal_objective_, abs=1e-8)
+
+
+def test_class_weights_are_sample_weights(iris):
+    X, y = iris
+    one = classifier(class_weight={"setosa": 3.0}).fit(X, y)
+    other = classifier().fit(X, y, sample_weight=np.where(y == "setosa", 3.0, 1.0))
+    np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-12)
+
+
+def test_warm_start(moons):
+    X, y = moons
+    model = classifier(warm_start=True).fit(X, y)
+    calls = model.n_oracle_calls_
+    model.set_params(lam=0.019).fit(X, y)
+    assert model.n_oracle_calls_ < calls
+    cold = classifier(lam=0.019).fit(X, y)
+    assert model.primal_objective_ == pytest.approx(cold.primal_objective_, abs=1e-4)
+    before = pickle.dumps(model)
+    for params, data, pattern in (
+        ({"gamma": 0.7}, X, "the kernel changed"),
+        ({"kernel": "linear", "gamma": "scale"}, X, "the model changed"),
+        ({}, X + 1.0, r"X\[0\] changed"),
+    ):
+        other = pickle.loads(before).set_params(**params)
+        with pytest.raises(ValueError, match=pattern):
+            other.fit(data, y)
+
+
+def test_paths(moons):
+    X, y = moons
+    path = RegularizationPath(classifier(lam=None), eps=0.2, cv=3, lam_min=0.02).fit(X, y)
+    model = path.estimator_at(0.05)
+    direct = classifier(lam=0.05).fit(X, y)
+    f = model.decision_function(X)
+    K = rbf_kernel(X[model.support_], gamma=GAMMA)
+    beta = model.dual_coef_[0]
+    sqnorm = float(beta @ K @ beta) / 2 + float(model.intercept_[0]) ** 2 / 2
+    primal = 0.025 * sqnorm + np.maximum(1 - (2 * y - 1) * f, 0).mean()
+    assert direct.dual_objective_ <= primal <= direct.primal_objective_ + 0.2
+    assert path.score(X, y) > 0.8
+
+
+def test_tools_of_scikit_learn(moons, iris):
+    X, y = moons
+    grid = {"kernel": ["rbf"], "gamma": [0.5, 5.0], "lam": [0.1, 0.01]}
+    one = GridSearchCV(classifier(tol=0.01), grid, cv=3).fit(X, y)
+    grid = {"lam": [0.1, 0.01]}
+    gamma = one.best_params_["gamma"]
+    K = rbf_kernel(X, gamma=gamma)
+    steady = {"tol": 1e-3, "solver": STEADY}
+    one = GridSearchCV(classifier(gamma=gamma, **steady), grid, cv=3).fit(X, y)
+    other = GridSearchCV(classifier(kernel="precomputed", gamma="scale", **steady), grid, cv=3)
+    other.fit(K, y)
+    assert other.best_score_ == pytest.approx(one.best_score_)
+    np.testing.assert_array_equal(one.predict(X), other.predict(K))
+    X, y = iris
+    model = clone(classifier(kernel="precomputed", gamma="scale"))
+    assert (cross_val_predict(model, rbf_kernel(X, gamma=4.0), y, cv=3) == y).mean() > 0.9
+    again = pickle.loads(pickle.dumps(classifier().fit(X, y)))
+    np.testing.assert_array_equal(again.predict(X), classifier().fit(X, y).predict(X))
+
+
+def test_tags():
+    assert classifier(kernel="precomputed").__sklearn_tags__().input_tags.pairwise
+    assert not classifier(kernel="precomputed").__sklearn_tags__().input_tags.sparse
+    assert not classifier().__sklearn_tags__().input_tags.pairwise
+    assert classifier().__sklearn_tags__().input_tags.sparse
+
+
+# Decisions that agree up to tol, not to seven digits, as those of the linear model.
+EXPECTED_FAILURES = {
+    f"check_sample_weight_equivalence_on_{kind}_data": "the order of the training pairs is random"
+    for kind in ("dense", "sparse")
+}
+
+
+@parametrize_with_checks(
+    [StructSVMClassifier(kernel="rbf")],
+    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize(
+    ("params", "pattern"),
+    [
+        ({"kernel": "linear"}, "^gamma=0.5 has no meaning with kernel='linear'.*'scale'"),
+        ({"kernel": "precomputed"}, "^gamma=0.5 has no meaning with kernel='precomputed'"),
+        ({"kernel": linear_kernel}, "^gamma=0.5 has no meaning with kernel=a callable"),
+        ({"degree": 2}, "^degree=2 has no meaning with kernel='rbf'; leave it at 3"),
+        ({"coef0": 1.0}, "^coef0=1.0 has no meaning with kernel='rbf'"),
+        ({"bounds": (0, None)}, "^bounds cannot be kept with kernel='rbf'"),
+        (
+            {"kernel": "precomputed", "gamma": "scale", "kernel_cache": 2.0},
+            "^kernel_cache=2.0 has no meaning with kernel='precomputed'",
+        ),
+    ],
+)
+@pytest.mark.parametrize("make", [classifier, tagger])
+def test_parameters_that_do_not_fit(make, params, pattern, iris, strings):
+    X, y = iris if make is classifier else strings
+    with pytest.raises(ValueError, match=pattern):
+        make(**params).fit(X, y)
+
+
+def test_wrong_kernel_matrices(iris, strings):
+    X, y = iris
+    model = classifier(kernel="precomputed", gamma="scale")
+    K = rbf_kernel(X)
+    with pytest.raises(ValueError, match=r"square kernel matrix .* shape \(90, 4\)"):
+        model.fit(X, y)
+    with pytest.raises(ValueError, match="X must be dense, got a sparse matrix"):
+        model.fit(sp.csr_array(K), y)
+    K[3, 7] += 1.0
+    with pytest.raises(ValueError, match=r"not symmetric: .* at \[3, 7\]"):
+        model.fit(K, y)
+    assert not hasattr(model, "classes_")
+    K[3, 7] -= 1.0
+    with pytest.raises(ValueError, match="80 features, but .* 90 features"):
+        model.fit(K, y).predict(K[:, :80])
+    X, y = strings
+    with pytest.raises(ValueError, match="square kernel matrix"):
+        tagger(kernel="precomputed", gamma="scale").fit(X, y)
+    with pytest.raises(ValueError, match="must be dense"):
+        tagger(kernel="precomputed", gamma="scale").fit([sp.csr_array(x) for x in X], y)
+
+
+def test_a_model_object_has_no_kernel():
+    class Signs:
+        """Two labels, one weight."""
+
+        def joint_feature(self, x, y):
+            return np.array([x * y])
+
+        def loss(self, y_true, y):
+            return float(y_true != y)
+
+        def argmax(self, x, w, y=None):
+            return 1 if w[0] * x > 0 else -1
+
+    with pytest.raises(ValueError, match="kernel='rbf'"):
+        classifier(model=Signs(), gamma="scale").fit([1.0, -1.0], [1, -1])

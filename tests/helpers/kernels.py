@@ -1,0 +1,40 @@
+"""Toys of tests/helpers/toys.py bound to models in a kernel space."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from sskit.models.kernel_space import KernelChainModel, KernelMulticlassModel
+from sskit.utils import RaggedArray
+
+
+def in_kernel_space(name, toy, kernel, *, form="dense", intercept=True, n_bytes=1e9):
+    """The problem and the layout of a toy whose scores are functions of a kernel space."""
+    labels = np.concatenate([np.atleast_1d(found[0]) for found in truths(toy)])
+    X = np.concatenate([np.atleast_2d(x) for x in toy.X])
+    values = sp.csr_array(X) if form == "csr" else X
+    if name == "multiclass":
+        model = KernelMulticlassModel(kernel, len(X), toy.n_states, intercept)
+        return model.bind(values, labels, toy.pairs.c, n_bytes), model.layout
+    lengths = np.array([len(x) for x in toy.X])
+    stacked = RaggedArray(values, np.concatenate([[0], lengths.cumsum()]))
+    model = KernelChainModel(kernel, len(X), toy.n_states, None, None)
+    cost = np.repeat(1.0 / lengths, lengths)
+    return model.bind(stacked, labels, cost, toy.pairs.c, n_bytes), model.layout
+
+
+def truths(toy):
+    """The true labelling of every pair, the one without loss, in a list of one."""
+    for labels, loss in zip(toy.pairs.labels, toy.pairs.loss, strict=True):
+        yield [labels[int(np.flatnonzero(loss == 0)[0])]]
+
+
+def linear_weights(layout, problem, w, toy):
+    """The weights of the linear model that functions of the linear kernel stand for."""
+    blocks = layout.split(w)
+    X = np.concatenate([np.atleast_2d(x) for x in toy.X])
+    coef = blocks["dual_coef"] @ X
+    rest = [
+        blocks[name].ravel() for name in ("intercept", "transitions", "start", "end")
+        if name in blocks
+    ]  # fmt: skip
+    return np.concatenate([coef.ravel(), *rest])

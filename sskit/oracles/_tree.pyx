@@ -230,7 +230,7 @@ default=None
     >>> from sskit.oracles import tree_max_sum
     >>> star = [[0, 1], [0, 2], [0, 3]]
     >>> tree_max_sum([[0, 0], [3, 0], [0, 1], [0, 1]], star, [1, 1, 1])
-    (array([0, 0, 0, 0], dtype=int32), 6.0)
+    (array([1, 0, 1, 1], dtype=int32), 7.0)
     """
     cdef GraphPotentials potentials = GraphPotentials(nodes, edges, pairwise, truth, cost, True)
     cdef TreeMaxSum oracle = TreeMaxSum()
@@ -281,10 +281,10 @@ default=None
     >>> from sskit.oracles import tree_max_marginals
     >>> star = [[0, 1], [0, 2], [0, 3]]
     >>> tree_max_marginals([[0, 0], [3, 0], [0, 1], [0, 1]], star, [1, 1, 1])
-    array([[6., 5.],
-           [6., 3.],
-           [6., 6.],
-           [6., 6.]])
+    array([[6., 7.],
+           [7., 5.],
+           [6., 7.],
+           [6., 7.]])
     """
     cdef GraphPotentials potentials = GraphPotentials(nodes, edges, pairwise, forbids=True)
     cdef TreeMaxSum oracle = TreeMaxSum()

@@ -165,11 +165,11 @@ default=None
     >>> star = [[0, 1], [0, 2], [0, 3]]
     >>> labels, scores = tree_top_k([[0, 0], [3, 0], [0, 1], [0, 1]], star, [1, 1, 1], k=3)
     >>> labels
-    array([[0, 0, 0, 0],
-           [0, 0, 0, 1],
+    array([[1, 0, 1, 1],
+           [0, 0, 0, 0],
            [0, 0, 1, 0]], dtype=int32)
     >>> scores
-    array([6., 6., 6.])
+    array([7., 6., 6.])
     """
     cdef GraphPotentials potentials = GraphPotentials(nodes, edges, pairwise, forbids=True)
     k = check_count(k, "k")

@@ -7,7 +7,7 @@ be tried, so that the objective of every iterate is known exactly whatever its s
 is drawn is the objective less a dual bound of a long run with exact answers, a certified bound on
 the suboptimality. Evaluating it is not charged. Needs the data set yeast, see sskit.datasets.
 
-    python examples/benchmarks/slack_convergence.py [--rows 200] [--seconds 2] [--out FOLDER]
+    python examples/benchmarks/slack_convergence.py [--rows 100] [--seconds 1.5] [--out FOLDER]
 """
 
 import argparse
@@ -125,8 +125,8 @@ def draw(path, runs):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=200)
-    parser.add_argument("--seconds", type=float, default=2.0, help="for each run")
+    parser.add_argument("--rows", type=int, default=100)
+    parser.add_argument("--seconds", type=float, default=1.5, help="for each run")
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder for CSV and PNG")
     options = parser.parse_args()
     yeast = Yeast(options.rows)

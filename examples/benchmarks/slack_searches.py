@@ -8,7 +8,7 @@ table of the user guide, "Slack rescaling". Needs the data sets yeast and RCV1 t
 sskit.datasets; and highspy for the relaxed models.
 
     python examples/benchmarks/slack_searches.py [--rows 160] [--relaxed-rows 40] [--passes 150]
-        [--relaxed-passes 40] [--labels 20] [--margin 0.01] [--tol 0.001] [--models sets yeast rcv1]
+        [--relaxed-passes 100] [--labels 20] [--margin 0.01] [--tol 0.05] [--models sets yeast rcv1]
 """
 
 import argparse
@@ -95,10 +95,10 @@ if __name__ == "__main__":
     parser.add_argument("--rows", type=int, default=160)
     parser.add_argument("--relaxed-rows", type=int, default=40)
     parser.add_argument("--passes", type=int, default=150)
-    parser.add_argument("--relaxed-passes", type=int, default=40)
+    parser.add_argument("--relaxed-passes", type=int, default=100)
     parser.add_argument("--labels", type=int, default=20, help="the most frequent ones, of RCV1")
     parser.add_argument("--margin", type=float, default=0.01)
-    parser.add_argument("--tol", type=float, default=0.001, help="of the searches")
+    parser.add_argument("--tol", type=float, default=0.05, help="of the searches")
     models = ("sets", "yeast", "rcv1")
     parser.add_argument("--models", nargs="+", choices=models, default=models)
     options = parser.parse_args()

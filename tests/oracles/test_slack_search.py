@@ -84,7 +84,8 @@ def test_theorem_1():
 @pytest.mark.parametrize("name", ["exact", "angular"])
 def test_a_known_label_next_to_an_axis(name, known):
     """It says where to begin: at a lam that is far off."""
-    g, h = np.array([0.0, 1.0, 1e-18, 2.0, 3.0]), np.array([1.0, 1e-18, 1.0, 3.0, 1.0])
+    g = np.array([0.0, 1.0, 1e-18, 2.0, 0.1, 20.0])
+    h = np.array([0.0, 1e-18, 1.0, 3.0, 10.0, 0.01])
     points = Points(g)
     search = SEARCHES[name](points, 0.0, NO_LIMIT)
     label, best, bound, n_queries = points.search(search, h, 0.0, known)

@@ -73,17 +73,17 @@ cdef class AngularSearch(SlackSearch):
         ):
             return 0
         self.meet(loss)
-        if self.best == 0.0:  # what was found counts by rounding only
-            return 0
         value = self.h + lam * self.g
         bound = min(cone.bound, value * value / (4.0 * lam))
         if not value * value > 4.0 * lam * self.best * (1.0 + self.rounding):
             return 0
+        if self.best == 0.0:
+            return 0    # what was found lies on an axis, but for rounding
         root = sqrt(value * value - 4.0 * lam * self.best)
         # Slopes at the crossings; the flat one is the inverse of the steep one in units of 1 / lam.
-        # The difference of value and root would lose all digits of a small best product.
-        steep = middle * (value + root) * (value + root) / (4.0 * lam * self.best)
-        flat = middle * (4.0 * lam * self.best) / ((value + root) * (value + root))
+        # value - root would be nothing but rounding where lam is far off.
+        steep = middle * (value + root) / (4.0 * lam * self.best) * (value + root)
+        flat = middle * (middle / steep)
         # a label on a border has been found, and is left out
         self.push(middle, min(steep * (1.0 - EQUAL), cone.upper), bound)
         self.push(max(flat * (1.0 + EQUAL), cone.lower), middle, bound)

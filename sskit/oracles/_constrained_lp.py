@@ -83,12 +83,20 @@ class ConstrainedLP:
         """
         model = self._model
         model.changeColsCost(self.n_columns, self._columns, gain)
+        # numbers of one size, as those of the polytope: tolerances are absolute
+        scales = np.abs(rows).max(axis=1, initial=1e-300)
         for k in range(2):
-            for column, value in enumerate(rows[k].tolist()):
+            for column, value in enumerate((rows[k] / scales[k]).tolist()):
                 model.changeCoeff(self.n_rows + k, column, value)
-            model.changeRowBounds(self.n_rows + k, -self._infinity, float(limits[k]))
+            limit = float(limits[k] / scales[k])
+            model.changeRowBounds(self.n_rows + k, -self._infinity, limit)
         model.run()
         status = model.getModelStatus()
+        if status not in (self._status.kInfeasible, self._status.kOptimal):
+            # the last vertex was a bad one to start from
+            model.clearSolver()
+            model.run()
+            status = model.getModelStatus()
         if status == self._status.kInfeasible:
             return None
         if status != self._status.kOptimal:

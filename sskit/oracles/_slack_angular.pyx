@@ -77,10 +77,13 @@ cdef class AngularSearch(SlackSearch):
         bound = min(cone.bound, value * value / (4.0 * lam))
         if not value * value > 4.0 * lam * self.best * (1.0 + self.rounding):
             return 0
+        if self.best == 0.0:
+            return 0    # what was found lies on an axis, but for rounding
         root = sqrt(value * value - 4.0 * lam * self.best)
-        # slopes at the crossings; the flat one is the inverse of the steep one in units of 1 / lam
-        steep = middle * (value + root) / (value - root)
-        flat = middle * (value - root) / (value + root)
+        # Slopes at the crossings; the flat one is the inverse of the steep one in units of 1 / lam.
+        # value - root would be nothing but rounding where lam is far off.
+        steep = middle * (value + root) / (4.0 * lam * self.best) * (value + root)
+        flat = middle * (middle / steep)
         # a label on a border has been found, and is left out
         self.push(middle, min(steep * (1.0 - EQUAL), cone.upper), bound)
         self.push(max(flat * (1.0 + EQUAL), cone.lower), middle, bound)

@@ -218,9 +218,13 @@ class CuttingPlaneRun:
         """Return a copy of the best weights so far."""
         return self.best.copy()
 
+    def next_weights(self):
+        """Return the weights that the next pass asks about."""
+        return self.damping * self.best + (1.0 - self.damping) * self.regularizer.coef()
+
     def run_pass(self):
         """Add one cut and solve the program; return the gap."""
-        w = self.damping * self.best + (1.0 - self.damping) * self.regularizer.coef()
+        w = self.next_weights()
         cut = self.source.at(self.regularizer.padded(w))
         self.program.add(cut)
         # an inexact oracle may have found before, or find now, what it misses elsewhere

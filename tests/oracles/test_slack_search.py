@@ -80,6 +80,20 @@ def test_theorem_1():
             assert best == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("known", [1, 2])
+@pytest.mark.parametrize("name", ["exact", "angular"])
+def test_a_known_label_next_to_an_axis(name, known):
+    """It says where to begin: at a lam that is far off."""
+    g, h = np.array([0.0, 1.0, 1e-18, 2.0, 3.0]), np.array([1.0, 1e-18, 1.0, 3.0, 1.0])
+    points = Points(g)
+    search = SEARCHES[name](points, 0.0, NO_LIMIT)
+    label, best, bound, n_queries = points.search(search, h, 0.0, known)
+    assert label == 3
+    assert best == pytest.approx(6.0)
+    assert bound == pytest.approx(6.0)
+    assert n_queries < 20
+
+
 @pytest.mark.parametrize("name", ["angular", "binary", "bisecting"])
 def test_tol_ends_a_search_early(name):
     for tol in (0.1, 1.0):

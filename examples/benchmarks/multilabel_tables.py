@@ -125,7 +125,7 @@ BASELINES = INDEPENDENT | {"classifier chain": chain}
 NO_EDGES = {"no edges": pairwise(edges=None)}
 TREE = {"tree": pairwise(edges="tree")}
 MARGIN = {"full, margin": pairwise(inference="lp")}
-# "auto" asks HiGHS many times a visit, where it is installed: some hundred times as long
+# "auto" asks HiGHS, where it is installed, which took seventy times as long
 BISECTING = SlackRescaling("bisecting")
 FULL = MARGIN | {"full, slack": pairwise(inference="lp", rescaling=BISECTING)}
 NO_INTERCEPT = {

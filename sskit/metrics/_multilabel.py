@@ -22,12 +22,12 @@ def multilabel_report(y_true, y_pred, *, sample_weight=None, zero_division=0.0):
     Returns
     -------
     report : dict of str to float
-        accuracy : mean over samples of the Jaccard index, the number of labels that are both true
-            and predicted over the number of those that are either; 1 where there are none.
-        label_loss : share of wrong entries (Hamming loss).
-        micro_f1 : F1 of all entries together.
-        macro_f1 : mean over labels of their F1.
-        samples_f1 : mean over samples of the F1 of their labels ("example-based").
+        - "accuracy": mean over samples of the Jaccard index, the number of labels that are both
+          true and predicted over the number of those that are either; 1 where there are none.
+        - "label_loss": share of wrong entries (Hamming loss).
+        - "micro_f1": F1 of all entries together.
+        - "macro_f1": mean over labels of their F1.
+        - "samples_f1": mean over samples of the F1 of their labels (also called example-based).
 
     Raises
     ------

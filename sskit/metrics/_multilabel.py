@@ -29,7 +29,7 @@ def multilabel_report(y_true, y_pred, *, sample_weight=None, zero_division=0.0):
         - "label_loss": share of wrong entries (Hamming loss).
         - "micro_f1": F1 of all entries together.
         - "macro_f1": mean over labels of their F1.
-        - "samples_f1": mean over samples of the F1 of their labels, "example-based".
+        - "samples_f1": mean over samples of the F1 of their labels (also called example-based).
 
     Raises
     ------

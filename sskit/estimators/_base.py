@@ -32,6 +32,7 @@ SOLVERS = {
     "one_slack": CuttingPlane,
     "gdmm": GDMM,
 }
+SMALLEST_LAM = 1e-150
 RESCALINGS = {"margin": None, "slack": SlackRescaling()}
 
 
@@ -150,6 +151,10 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
 
     def _make_regularizer(self, solver, binding, lam):
         """Return lam / 2 ||w||^2 on the box of the parameters."""
+        if lam < SMALLEST_LAM:
+            raise ValueError(
+                f"lam={lam:g} is too small: the squares of weights, which grow as 1 / lam, overflow"
+            )
         box = binding.layout.bounds(self.bounds)
         if box is None:
             return Regularizer(lam, binding.layout.n_weights, binding.problem.covector)

@@ -115,6 +115,7 @@ BOUNDS = [
     ({"coef": (NAN, 1)}, r"lower bound in bounds\['coef'\] is NaN"),
 ]
 OTHER = [
+    (ValueError, "^lam=4.94066e-324 is too small", {"lam": 5e-324}),
     (ValueError, "steps='fw'.*solver='ssg'", {"solver": "ssg", "steps": "fw"}),
     (ValueError, "sampling='uniform'.*solver='fw'", {"solver": "fw", "sampling": "uniform"}),
     (ValueError, "steps='fw'.*the solver object BCFW", {"solver": BCFW(), "steps": "fw"}),

@@ -75,9 +75,10 @@ def test_laws_of_a_run(name, damping, bounded):
         assert run.primal == pytest.approx(toy.pairs.primal(w, LAM), abs=1e-10)
         assert box is None or ((w >= box[0]) & (w <= box[1])).all()
         assert gap == run.primal - run.bound
-        assert gap <= last[0]
-        assert run.primal <= last[1]
-        assert run.bound >= last[2]
+        # at the optimum all three are rounding
+        assert gap <= last[0] + 1e-14
+        assert run.primal <= last[1] + 1e-14
+        assert run.bound >= last[2] - 1e-14
         assert run.bound <= optimum + 1e-8
         last = gap, run.primal, run.bound
         program = run.program

@@ -119,6 +119,8 @@ class ConvergenceDisplay:
         if x not in SCALES:
             raise ValueError(f"x must be one of {', '.join(map(repr, SCALES))}, got {x!r}")
         panels = list(PANELS) if panels is None else list(panels)
+        if not panels:
+            raise ValueError("panels must hold at least one name")
         for panel in panels:
             if panel not in PANELS:
                 names = ", ".join(map(repr, PANELS))
@@ -129,12 +131,17 @@ class ConvergenceDisplay:
         self.lines_ = {name: {} for name in self.histories}
         for panel, ax in self.axes_.items():
             for k, (name, history) in enumerate(self.histories.items()):
-                style = {"color": f"C{k}", "marker": "." if len(history[column]) == 1 else None}
                 for what, curve in self._curves(panel, history).items():
-                    options = style | {"linestyle": "--" if what == "dual" else "-"}
+                    # some solvers know their gap in some passes only
+                    known = ~np.isnan(curve)
+                    options = {
+                        "color": f"C{k}",
+                        "marker": "." if known.sum() == 1 else None,
+                        "linestyle": "--" if what == "dual" else "-",
+                    }
                     (line,) = ax.plot(
-                        history[column],
-                        curve,
+                        history[column][known],
+                        curve[known],
                         **(options | line_options),
                         label=name if what != "dual" else None,
                     )

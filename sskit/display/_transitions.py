@@ -78,8 +78,8 @@ class TransitionDisplay:
             If the tagger is not fitted.
         """
         check_is_fitted(tagger)
-        if not hasattr(tagger, "transitions_"):
-            raise TypeError(f"{type(tagger).__name__} has no transitions_ to draw")
+        if not (hasattr(tagger, "transitions_") and hasattr(tagger, "start_")):
+            raise TypeError(f"{type(tagger).__name__} has no transitions_ of sequences to draw")
         classes = list(tagger.classes_)
         shown = classes if labels is None else list(labels)
         for label in shown:

@@ -68,7 +68,8 @@ class PoserMixin:
         truth = check_positions(y, maps)
         weight = check_sample_weight(sample_weight, len(maps))
         distance = np.linalg.norm(decoder.best() - truth, axis=2)
-        detected = distance <= self.radius * pose_scales(truth, self.torso)[:, None]
+        torso = self._checked_torso(len(self.parents_))
+        detected = distance <= self.radius * pose_scales(truth, torso)[:, None]
         return float(np.average(detected.mean(axis=1), weights=weight))
 
     def __sklearn_tags__(self):

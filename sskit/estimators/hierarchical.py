@@ -62,7 +62,8 @@ class HierarchicalMultilabel(LabelSetClassifier):
         Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
         `tol`, at another `lam`, with other bounds or sample weights, or with further samples
         after the same ones. It keeps the dual variables of the last fit, and a fit that could
-        not use them raises an error that says what changed. Not for solver="ssg".
+        not use them raises an error that says what changed. Not for solvers
+        that keep none: "ssg", "one_slack", "gdmm".
     n_jobs : int, default=None
         Number of threads for exact passes and batches of oracle calls. The result does not
         depend on it.

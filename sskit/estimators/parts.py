@@ -44,8 +44,9 @@ class PartsModel(PoserMixin, StructuredEstimator):
     lam : float, default=None
         Regularisation strength, positive. None means 1 / n, with n the number of samples (the
         sum of the sample weights), which suits scores of the size of one.
-    rescaling : {"margin"}, default="margin"
-        Surrogate of the loss: margin rescaling.
+    rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
+        Surrogate of the loss: margin rescaling, the objective above, or slack rescaling; see
+        :class:`SlackRescaling`. For parts it has searches only that may miss the maximum.
     solver : {"auto", "bcfw", "mpbcfw", "fw"} or solver object, default="auto"
         Block-coordinate Frank-Wolfe (which "auto" chooses), its multi-plane variant, batch
         Frank-Wolfe, or an object of `sskit.solvers`, which has further options.
@@ -171,7 +172,7 @@ class PartsModel(PoserMixin, StructuredEstimator):
         "torso": [tuple, list, None],
         "n_types": [Interval(numbers.Integral, 1, None, closed="left")],
         "means": ["array-like", None],
-        "min_square": [Interval(numbers.Real, 0, None, closed="neither")],
+        "min_square": [Interval(numbers.Real, 0, 1e100, closed="neither")],
     }
 
     # no parameters: there are linear models of parts only
@@ -291,7 +292,10 @@ class PartsModel(PoserMixin, StructuredEstimator):
         if self.means is None:
             rng = check_random_state(self.random_state)
             return spring_means(places, parents, self.n_types, weight, rng)
-        means = np.array(self.means, dtype=np.float64)
+        try:
+            means = np.array(self.means, dtype=np.float64)
+        except ValueError as error:
+            raise ValueError(f"means must be an array of numbers: {error}") from None
         if means.ndim != 3 or means.shape[::2] != (len(parents), 2) or means.shape[1] == 0:
             raise ValueError(
                 f"means must have shape ({len(parents)}, n_types, 2), x and y for each part and "

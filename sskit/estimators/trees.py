@@ -38,8 +38,9 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
         Regularisation strength, positive. None means R^2 / (4 n), where R^2 is the mean squared
         norm of the features of a node and n the number of trees (the sum of the sample
         weights), as for `SequenceTagger`.
-    rescaling : {"margin"}, default="margin"
-        Surrogate of the loss: margin rescaling.
+    rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
+        Surrogate of the loss: margin rescaling, the objective above, or slack rescaling; see
+        :class:`SlackRescaling`. For trees it has searches only that may miss the maximum.
     solver : {"auto", "bcfw", "mpbcfw", "fw", "ssg"} or solver object, default="auto"
         Block-coordinate Frank-Wolfe (which "auto" chooses), its multi-plane variant, batch
         Frank-Wolfe, stochastic subgradient, or an object of `sskit.solvers`, which has further
@@ -69,7 +70,8 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
         Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
         `tol`, at another `lam`, with other bounds or sample weights, or with further samples
         after the same ones. It keeps the dual variables of the last fit, and a fit that could
-        not use them raises an error that says what changed. Not for solver="ssg".
+        not use them raises an error that says what changed. Not for solvers
+        that keep none: "ssg", "one_slack", "gdmm".
     n_jobs : int, default=None
         Number of threads for exact passes, batches of oracle calls and prediction. The result
         does not depend on it.

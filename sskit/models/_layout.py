@@ -4,6 +4,9 @@ import numbers
 
 import numpy as np
 
+# Weights above it have squares whose sums may overflow.
+LARGEST = 1e150
+
 
 class WeightLayout:
     """The named blocks that make up a flat weight vector.
@@ -149,6 +152,14 @@ def _set_bounds(name, pair, lower, upper):
         if np.isnan(value).any():
             raise ValueError(f"the {side} bound in {name} is NaN")
         out[...] = value
+    nearest = np.clip(0.0, lower, upper)
+    wrong = np.argwhere((np.abs(nearest) > LARGEST) & np.isfinite(nearest))
+    if len(wrong):
+        index = tuple(int(j) for j in wrong[0])
+        raise ValueError(
+            f"{name} leaves no weight at {list(index)} nearer to zero than {nearest[index]:g}, and "
+            "squares of such weights overflow"
+        )
     wrong = np.argwhere((lower > upper) | (lower == np.inf) | (upper == -np.inf))
     if len(wrong):
         index = tuple(int(j) for j in wrong[0])

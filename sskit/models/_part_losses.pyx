@@ -34,6 +34,8 @@ cdef class TruncatedSquare(PartLoss):
         self.cutoff = cutoff
 
     cdef double of_part(self, double sqdistance, double scale) noexcept nogil:
+        if sqdistance == 0.0:
+            return 0.0  # also where the square of a tiny cutoff is zero
         return min(1.0, sqdistance / (self.cutoff * self.cutoff * scale * scale))
 
     cdef void add(

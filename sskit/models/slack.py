@@ -55,7 +55,7 @@ class SlackRescaling(BaseEstimator):
         can do.
     tol : float, default=0.0
         A search ends when no labelling can be better than the best one found by more than this
-        share of its value. Above 0 the gap is no certificate.
+        share of its value. Above 0 the gap is no certificate, unless the search is "exact".
     max_queries : int, default=None
         Largest number of times that a search asks the oracle; None sets no limit. With a limit
         the gap is no certificate, unless the search is "exact", which asks once.

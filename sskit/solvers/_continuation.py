@@ -10,7 +10,7 @@ from sskit.solvers._dual_point import DualPoint
 from sskit.solvers._evaluate import Evaluator
 from sskit.solvers._exact_passes import ExactPassRule
 from sskit.solvers._interrupt import Interruption
-from sskit.solvers._solution import History, Solution, Status
+from sskit.solvers._solution import History, Solution, Status, proves
 
 logger = logging.getLogger("sskit")
 
@@ -270,7 +270,7 @@ class Continuation:
             dual=self.certificate.dual,
             gap=self.certificate.gap,
             unit=self.unit,
-            certified=bool(self.problem.exact),
+            certified=proves(self.problem, self.certificate),
             status=status,
             n_iter=self.n_iter,
             n_oracle_calls=self.n_oracle_calls,

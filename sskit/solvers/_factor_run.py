@@ -8,7 +8,7 @@ import numpy as np
 from sskit.solvers._certify import certify_weights
 from sskit.solvers._consistent import ConsistentPoint
 from sskit.solvers._interrupt import Interruption
-from sskit.solvers._solution import Certificate, Solution, Status
+from sskit.solvers._solution import Certificate, Solution, Status, proves
 
 logger = logging.getLogger("sskit")
 
@@ -216,7 +216,7 @@ class Watch:
             dual=known.dual,
             gap=known.gap,
             unit=self.run.unit,
-            certified=bool(self.run.problem.exact and np.isfinite(known.gap)),
+            certified=proves(self.run.problem, known),
             status=status,
             n_iter=self.n_iter,
             n_oracle_calls=int(history["n_oracle_calls"][-1]),

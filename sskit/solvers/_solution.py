@@ -81,12 +81,35 @@ class Solution:
 
     def reached(self):
         """Return what the tolerance was compared with, in words."""
+        if np.isnan(self.gap) and "infeasibility" not in self.history:
+            return "no gap, because numbers overflowed,"
         if np.isnan(self.gap):
             return (
                 f"an infeasibility of {self.history['infeasibility'][-1]:.3g} and no gap, or a "
                 "change"
             )
         return f"a relative duality gap of {self.gap / self.unit if self.unit else 0.0:.3g}"
+
+
+def proves(problem, certificate):
+    """Return whether the numbers of an exact pass prove anything.
+
+    Parameters
+    ----------
+    problem : Problem
+        Says whether its oracle is exact.
+    certificate : Certificate
+        Of the pass. Where numbers overflow, or a kernel is not positive semi-definite, the
+        objectives are not on their sides of the optimum.
+
+    Returns
+    -------
+    certified : bool
+        Whether the gap is a certificate.
+    """
+    numbers = certificate.primal, certificate.dual, certificate.gap
+    noise = 1e-9 * max(1.0, abs(certificate.primal))
+    return bool(problem.exact and np.isfinite(numbers).all() and certificate.gap >= -noise)
 
 
 class History:

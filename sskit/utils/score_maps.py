@@ -6,6 +6,8 @@ from sskit.utils.ragged import _items
 
 __all__ = ["check_positions", "check_score_maps"]
 
+# Sums of weighted scores above it may overflow.
+LARGEST = 1e150
 _MAPS = "one array of score maps (n_parts, H, W) per sample"
 _POSITIONS = "one array of positions (n_parts, 2) per sample"
 
@@ -122,6 +124,13 @@ def _map(x, label, n_parts):
         raise ValueError(
             f"{label} contains {scores[k, row, column]} in the map of part {k}, row {row}, column "
             f"{column}"
+        )
+    # float32 does not reach so far
+    if scores.dtype == np.float64 and max(scores.max(), -scores.min()) > LARGEST:
+        k, row, column = np.argwhere(np.abs(scores) > LARGEST)[0]
+        raise ValueError(
+            f"{label} is too large in the map of part {k}, row {row}, column {column}: scores of "
+            f"{scores[k, row, column]:g} overflow in sums"
         )
     return scores
 

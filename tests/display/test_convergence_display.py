@@ -72,10 +72,24 @@ def test_a_gap_of_zero_is_left_out():
         "gap": np.array([0.5, 0.0]),
     }
     display = ConvergenceDisplay(histories={"fit": history}).plot(panels=["gap"])
-    np.testing.assert_array_equal(display.lines_["fit"]["gap"].get_ydata(), [0.5, np.nan])
+    np.testing.assert_array_equal(display.lines_["fit"]["gap"].get_ydata(), [0.5])
+
+
+def test_gaps_that_are_known_in_some_passes_only():
+    history = {
+        "n_passes": np.arange(1, 6),
+        "primal": np.array([np.nan, 2.0, np.nan, 1.5, np.nan]),
+        "dual": np.array([np.nan, 1.0, np.nan, 1.25, np.nan]),
+    }
+    display = ConvergenceDisplay(histories={"fit": history}).plot(panels=["objective"])
+    line = display.lines_["fit"]["primal"]
+    np.testing.assert_array_equal(line.get_xdata(), [2, 4])
+    np.testing.assert_array_equal(line.get_ydata(), [2.0, 1.5])
 
 
 def test_bad_input(fits):
+    with pytest.raises(ValueError, match="panels must hold at least one name"):
+        ConvergenceDisplay.from_estimator(fits, panels=[])
     with pytest.raises(ValueError, match="x must be one of 'passes', .* got 'epochs'"):
         ConvergenceDisplay.from_estimator(fits, x="epochs")
     with pytest.raises(ValueError, match="'objective', 'gap', got 'loss'"):

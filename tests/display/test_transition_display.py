@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from sskit import SequenceTagger, StructSVMClassifier
+from sskit import SequenceTagger, StructSVMClassifier, TreeTagger
 from sskit.datasets import make_digit_strings
 from sskit.display import TransitionDisplay
 
@@ -76,5 +76,8 @@ def test_bad_input(tagger):
     with pytest.raises(ValueError, match="labels holds 12, which is no label"):
         TransitionDisplay.from_estimator(tagger, labels=[1, 12])
     classifier = StructSVMClassifier().fit([[0.0], [1.0]], [0, 1])
+    trees = TreeTagger(tol=0.5).fit([(np.eye(2), [-1, 0]), (np.eye(2), [-1, 0])], [[0, 1]] * 2)
+    with pytest.raises(TypeError, match="TreeTagger has no transitions_ of sequences"):
+        TransitionDisplay.from_estimator(trees)
     with pytest.raises(TypeError, match="StructSVMClassifier has no transitions_"):
         TransitionDisplay.from_estimator(classifier)

@@ -408,3 +408,10 @@ def test_a_model_object_has_no_kernel():
 
     with pytest.raises(ValueError, match="kernel='rbf'"):
         classifier(model=Signs(), gamma="scale").fit([1.0, -1.0], [1, -1])
+
+
+def test_a_kernel_that_is_not_definite_proves_nothing():
+    matrix = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
+    model = StructSVMClassifier(kernel="precomputed", solver="one_slack").fit(matrix, [0, 1, 0])
+    assert model.dual_gap_ < 0
+    assert not model.certified_

@@ -248,6 +248,28 @@ def test_bad_parameters(parameters, pattern):
         model.fit(X[:5], Y[:5])
 
 
+def test_scores_that_overflow_are_named():
+    maps = np.zeros((3, 4, 5))
+    maps[1, 2, 3] = 1e200
+    with pytest.raises(ValueError, match=r"^X\[1\] is too large in the map of part 1, row 2, col"):
+        PartsModel(PARENTS).fit([np.zeros((3, 4, 5)), maps], [np.zeros((3, 2))] * 2)
+    with pytest.raises(ValueError, match="leaves no weight at .* nearer to zero than 1e\\+200"):
+        PartsModel(PARENTS, bounds={"coef": (1e200, None)}).fit(X[:5], Y[:5])
+
+
+def test_the_truth_has_no_loss_however_small_the_cutoff():
+    model = PartsModel([-1], cutoff=1e-170).fit([np.ones((1, 1, 1))], [[[0, 0]]])
+    assert model.primal_objective_ == 0.0
+
+
+def test_means_and_torso_are_named(fitted):
+    with pytest.raises(ValueError, match="^means must be an array of numbers"):
+        PartsModel(PARENTS, means=[[1], [2, 3]]).fit(X[:5], Y[:5])
+    other = clone(fitted).set_params(tol=0.5).fit(X[:5], Y[:5]).set_params(torso=(0, 7))
+    with pytest.raises(ValueError, match=r"^torso must be two different parts.*\(0, 7\)"):
+        other.score(X[:5], Y[:5])
+
+
 def test_slack_rescaling():
     """There is no exact search for places: no certificate, but a model that finds parts."""
     model = PartsModel(PARENTS, rescaling="slack", tol=0.1, random_state=0).fit(X, Y)

@@ -153,7 +153,18 @@ def class_scores(estimator, X):
     -------
     scores : ndarray of shape (n_samples, n_classes) or (n_samples, 1)
         With the intercept.
+
+    Raises
+    ------
+    ValueError
+        Naming the first row whose scores overflow.
     """
     if hasattr(estimator, "kernel_"):
-        return function_values(estimator, X) + estimator.intercept_
-    return safe_sparse_dot(X, estimator.coef_.T, dense_output=True) + estimator.intercept_
+        scores = function_values(estimator, X) + estimator.intercept_
+    else:
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = safe_sparse_dot(X, estimator.coef_.T, dense_output=True) + estimator.intercept_
+    wrong = np.flatnonzero(~np.isfinite(scores).all(axis=1))
+    if len(wrong):
+        raise ValueError(f"X[{wrong[0]}] is too large: the scores of its classes overflow")
+    return scores

@@ -60,12 +60,18 @@ class Kernel:
         Raises
         ------
         ValueError
-            If a callable returns anything else, or a number that is not finite.
+            If a callable returns anything else, or a number is not finite.
         """
         if callable(self.function):
             return checked_matrix(self.function(X, Y), (X.shape[0], Y.shape[0]))
-        with config_context(assume_finite=True):  # both have been checked at the gate
+        # both have been checked at the gate
+        with config_context(assume_finite=True), np.errstate(over="ignore", invalid="ignore"):
             matrix = pairwise_kernels(X, Y, metric=self.function, **self.parameters)
+        if not np.isfinite(matrix).all():
+            raise ValueError(
+                f"the kernel {self.function!r} overflows; scale the features, or choose its "
+                "parameters smaller"
+            )
         return np.ascontiguousarray(matrix, dtype=np.float64)
 
     def rows(self, X, numbers):

@@ -415,3 +415,16 @@ def test_a_kernel_that_is_not_definite_proves_nothing():
     model = StructSVMClassifier(kernel="precomputed", solver="one_slack").fit(matrix, [0, 1, 0])
     assert model.dual_gap_ < 0
     assert not model.certified_
+
+
+def test_what_overflows_is_named():
+    X, y = np.random.default_rng(0).normal(size=(15, 3)), np.arange(15) % 3
+    with pytest.raises(ValueError, match="^the kernel 'poly' overflows; scale the features"):
+        StructSVMClassifier(kernel="poly", gamma=1.0).fit(X * 1e120, y)
+    model = StructSVMClassifier(random_state=0).fit(X, y)
+    rows = X.copy()
+    rows[4] *= 1e306
+    model.coef_ *= 1e6
+    for method in (model.predict, model.decision_function):
+        with pytest.raises(ValueError, match=r"^X\[4\] is too large: the scores of its classes"):
+            method(rows)

@@ -89,7 +89,7 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
     }
 
     def _check_parameters(self):
-        """Raise an error for the first parameter that is wrong or not available.
+        """Raise an error for the first parameter that is wrong.
 
         Returns
         -------

@@ -60,11 +60,11 @@ class LabelSetModel:
 
     def make_oracle(self):
         """Return a new oracle of the sets that there are."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must implement make_oracle")
 
     def make_slack(self, cost):
         """Return what finds sets for slack rescaling: see `sskit.models._slack_sets`."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must implement make_slack")
 
     def bind(self, X, truths, cost, block_weight):
         """Bind the model to training data.

@@ -57,7 +57,7 @@ def make_step(name, safeguard):
     return SafeguardedStep(step) if safeguard else step
 
 
-def check_choice(name, value, available, planned=()):
+def check_choice(name, value, available):
     """Raise an error unless a parameter has one of the available values.
 
     Parameters
@@ -68,21 +68,15 @@ def check_choice(name, value, available, planned=()):
         Its value.
     available : tuple
         Values that work.
-    planned : tuple, default=()
-        Values that this version does not have.
 
     Raises
     ------
-    NotImplementedError
-        For a planned value.
     ValueError
-        For any other.
+        For any other value.
     """
     # identity of type too: 1 == True, but is not a value that we document
     if any(type(value) is type(choice) and value == choice for choice in available):
         return
-    if any(type(value) is type(choice) and value == choice for choice in planned):
-        raise NotImplementedError(f"{name}={value!r} is not available in this version")
     raise ValueError(f"{name} must be one of {', '.join(map(repr, available))}, got {value!r}")
 
 

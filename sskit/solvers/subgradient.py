@@ -71,7 +71,7 @@ class SSG(Solver):
         self.max_time = max_time
 
     def check(self):
-        """Raise an error if a parameter is wrong or not available."""
+        """Raise an error if a parameter is wrong."""
         check_choice("sampling", self.sampling, ("auto", *SAMPLERS))
         check_choice("averaging", self.averaging, (True, False))
         check_positive("gap_every", self.gap_every, whole=True)

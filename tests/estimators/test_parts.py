@@ -274,10 +274,9 @@ def test_slack_rescaling():
     """There is no exact search for places: no certificate, but a model that finds parts."""
     model = PartsModel(PARENTS, rescaling="slack", tol=0.1, random_state=0).fit(X, Y)
     assert not model.certified_
-    assert (
-        model.score(X, Y)
-        > PartsModel(PARENTS, random_state=0, max_iter=1, tol=0.9).fit(X, Y).score(X, Y) - 0.2
-    )
+    alone = [[np.unravel_index(part.argmax(), part.shape)[::-1] for part in maps] for maps in X]
+    by_themselves = np.mean(np.linalg.norm(np.array(alone) - Y, axis=2) <= 1.0)
+    assert model.score(X, Y) > by_themselves + 0.1
 
 
 def test_predict_wants_the_parts_of_fit(fitted):

@@ -25,9 +25,10 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
 
     The score of a labelling is :math:`\sum_v \langle c_{y_v}, x_v \rangle + \sum_{(u, v)}
     A_{y_u y_v} + \sum_{\text{roots}} r_{y_v} + \sum_{\text{leaves}} f_{y_v}`, where (u, v) are
-    a parent and its child; the best labelling is found exactly (max-sum). A tree may have several
-    roots, and one without any branches is a sequence: the model is then that of
-    `SequenceTagger`. Training minimises :math:`P(w) = \tfrac{\lambda}{2} \|w\|^2 + \sum_i c_i
+    a parent and its child; the best labelling is found exactly (max-sum). One table A serves all
+    edges, or, where edges have kinds, there is one for each kind. A tree may have several roots,
+    and one without any branches is a sequence: the model is then that of `SequenceTagger`.
+    Training minimises :math:`P(w) = \tfrac{\lambda}{2} \|w\|^2 + \sum_i c_i
     \max_y [L_i(y) + \text{score}(x_i, y) - \text{score}(x_i, y_i)]` over all weights together and
     proves how close it came. The weights c_i are proportional to the sample weights and sum to
     one.
@@ -84,8 +85,11 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
     ----------
     coef_ : ndarray of shape (n_classes, n_features)
         Weights of the features of a node.
-    transitions_ : ndarray of shape (n_classes, n_classes)
-        Weights of the labels of a parent (row) and its child (column).
+    transitions_ : ndarray of shape (n_classes, n_classes) or (n_kinds, n_classes, n_classes)
+        Weights of the labels of a parent (row) and its child (column), for each kind of edge if
+        there are kinds.
+    edge_kinds_ : ndarray of shape (n_kinds,) or None
+        The kinds of edges, sorted; None if the edges in fit had none.
     root_, leaf_ : ndarray of shape (n_classes,)
         Weights of the labels of roots, and of nodes without children.
     classes_ : ndarray of shape (n_classes,)
@@ -141,6 +145,13 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
     True
     >>> tagger.certified_, tagger.transitions_.shape
     (True, (2, 2))
+
+    With a kind for each edge, here a table for each arm of the star:
+
+    >>> X = [(x, parents, ["", "n", "e", "s", "w"]) for x, parents in X]
+    >>> tagger = TreeTagger(random_state=0).fit(X[:30], y[:30])
+    >>> tagger.edge_kinds_.tolist(), tagger.transitions_.shape
+    (['e', 'n', 's', 'w'], (4, 2, 2))
     """
 
     _parameter_constraints = {
@@ -197,9 +208,12 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
         Parameters
         ----------
         X : sequence of n_samples trees
-            Tuples (features, parents), or objects with these attributes: features (V_i,
-            n_features) of the nodes, dense or sparse, and the parent (V_i,) of each node, -1
-            for a root. Nodes come in any order.
+            Tuples (features, parents) or (features, parents, kinds), or objects with these
+            attributes: features (V_i, n_features) of the nodes, dense or sparse, the parent
+            (V_i,) of each node, -1 for a root, and, in all trees or in none, the kind (V_i,) of
+            each node's edge to its parent: integers or strings. Those of roots do not matter.
+            Nodes come in any order. Where all samples have the same tree, ``np.arange(V)`` as
+            kinds gives each edge a table of its own.
         y : list of n_samples sequences (V_i,)
             Labels of the nodes, of any sortable type.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -224,22 +238,28 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
         target = stack_labels(y, trees.n_nodes)
         weight = check_sample_weight(sample_weight, len(trees))
         classes, labels = np.unique(target, return_inverse=True)
-        model = TreeModel(trees.n_features - 2, len(classes))
+        kinds = None if trees.kinds is None else np.unique(trees.kinds)
+        model = TreeModel(trees.n_features, len(classes), None if kinds is None else len(kinds))
         problem = model.bind(
             trees,
+            trees.codes(kinds),
             labels,
             token_costs(self.loss, self.class_weight, classes, labels, trees.n_nodes),
             block_weights(len(trees), weight),
         )
-        name_weights = partial(name_tree_weights, model.layout, classes)
+        name_weights = partial(name_tree_weights, model.layout, classes, kinds)
         lam = default_lam(trees, weight) if self.lam is None else float(self.lam)
         return Binding(problem, model.layout, lam, name_weights, classes)
 
     def _decoder(self, X):
         """Return the decoder of checked trees, and where they begin."""
         check_is_fitted(self)
-        trees = check_trees(X, n_features=self.n_features_in_, estimator_name=type(self).__name__)
-        model = TreeModel(self.n_features_in_, len(self.classes_))
+        name, kinds = type(self).__name__, self.edge_kinds_
+        trees = check_trees(X, n_features=self.n_features_in_, estimator_name=name)
+        codes = trees.codes(kinds, name)
+        model = TreeModel(
+            self.n_features_in_, len(self.classes_), None if kinds is None else len(kinds)
+        )
         w = model.layout.join(
             {
                 "coef": self.coef_,
@@ -248,7 +268,7 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
                 "transitions": self.transitions_,
             }
         )
-        return model.decoder(trees, w, self.n_jobs), trees.node_offsets
+        return model.decoder(trees, codes, w, self.n_jobs), trees.node_offsets
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -257,7 +277,7 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
         return tags
 
 
-def name_tree_weights(layout, classes, w):
+def name_tree_weights(layout, classes, kinds, w):
     """Return fitted attributes by name.
 
     Parameters
@@ -266,6 +286,8 @@ def name_tree_weights(layout, classes, w):
         Places of the weights.
     classes : ndarray of shape (n_classes,)
         The labels.
+    kinds : ndarray of shape (n_kinds,) or None
+        The kinds of edges.
     w : ndarray of shape (n_weights,)
         Flat weights.
 
@@ -281,5 +303,6 @@ def name_tree_weights(layout, classes, w):
         "leaf_": blocks["leaf"].copy(),
         "transitions_": blocks["transitions"].copy(),
         "classes_": classes,
+        "edge_kinds_": kinds,
         "n_features_in_": blocks["coef"].shape[1],
     }

@@ -19,7 +19,7 @@ cdef class GraphProblem(Problem):
     Parameters
     ----------
     features, edge_features : list of FeatureRows
-        Features of the nodes and of the edges of each graph.
+        Features of the nodes of each graph, and of its edges, or of the tables that they share.
     ends : ndarray of shape (n_edges, 2), int32
         The two nodes of the edges of all graphs, counted in their graph.
     edges : ndarray of shape (n_blocks + 1,), int64
@@ -36,43 +36,41 @@ cdef class GraphProblem(Problem):
         How weights make tables of pairs.
     oracle : GraphOracle
         Finds labellings.
+    table : ndarray of shape (n_edges,), int32, default=None
+        The table of an edge, a row of its graph's edge features; None: each edge has its own.
     """
 
     def __init__(self, features, edge_features, ends, edges, labels, cost, labelled,
-                 block_weight, PairForm form, GraphOracle oracle):
+                 block_weight, PairForm form, GraphOracle oracle, table=None):
         cdef FeatureRows rows
         for rows in features:
             self.node_rows.push_back(rows.rows)
         for rows in edge_features:
             self.edge_rows.push_back(rows.rows)
-        sizes = [rows.n_rows for rows in features]
+        sizes, n_tables = ([rows.n_rows for rows in part] for part in (features, edge_features))
         self.features = features, edge_features
         self.nodes = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        self.ends = ends
-        self.edges = edges
+        self.tables = np.concatenate([[0], np.cumsum(n_tables)]).astype(np.int64)
+        self.ends, self.edges = ends, edges
+        self.table = np.zeros(0, dtype=np.int32) if table is None else table
         self.labels = labels
         self.cost = cost
         self.labelled = labelled.view(np.uint8)
         self.last = np.full(len(labels), -1, dtype=np.int32)
-        self.block_weight = block_weight
-        self.form = form
-        self.oracle = oracle
-        self.n_states = form.n_states
-        self.n_nodes = len(labels)
+        self.block_weight, self.form, self.oracle = block_weight, form, oracle
+        self.n_states, self.n_nodes = form.n_states, len(labels)
         self.n_features = features[0].n_features
         self.n_edge_features = edge_features[0].n_features
         self.stride = padded(self.n_states)
-        self.n_columns = form.width
+        self.n_columns, self.n_blocks = form.width, len(features)
         self.width = 1 if form.width == 1 else padded(form.width)
-        self.n_blocks = len(features)
         self.pair_weights = self.n_features * self.n_states
         self.n_weights = self.pair_weights + self.n_edge_features * self.n_columns
-        n_edges = np.diff(edges)
-        self.max_words = max(sizes)
-        self.max_statistics = int((np.array(sizes) * self.stride + n_edges * self.width).max())
-        self.max_support = int((2 * np.array(sizes) + 2 * n_edges).max())
-        self.exact = oracle.exact
-        self.costly = True
+        sizes, n_tables = np.array(sizes), np.array(n_tables)
+        self.max_words = sizes.max()
+        self.max_statistics = (sizes * self.stride + n_tables * self.width).max()
+        self.max_support = (2 * sizes + 2 * np.diff(edges)).max()
+        self.exact, self.costly = oracle.exact, True
         self.gram_offset = np.full(self.n_blocks, -1, dtype=np.int64)
         self.gram = np.empty(1)
         self.allocate()
@@ -107,7 +105,7 @@ cdef class GraphProblem(Problem):
         cdef Py_ssize_t n_nodes = self.n_nodes_of(i)
         score_rows(&self.node_rows[i], 0, n_nodes, w, self.n_states, theta)
         score_rows_apart(
-            &self.edge_rows[i], 0, self.n_edges_of(i), w + self.pair_weights, self.n_columns,
+            &self.edge_rows[i], 0, self.n_tables_of(i), w + self.pair_weights, self.n_columns,
             theta + n_nodes * self.stride, self.width
         )
         return 0
@@ -156,8 +154,8 @@ cdef class GraphProblem(Problem):
         p.n_nodes, p.n_edges, p.n_states = n_nodes, self.n_edges_of(i), self.n_states
         p.stride, p.width = self.stride, self.width
         p.node = &self.augmented[0]
-        p.pair = theta + n_nodes * self.stride
-        p.ends = self.ends_of(i)
+        p.n_tables, p.pair = self.n_tables_of(i), theta + n_nodes * self.stride
+        p.ends, p.table = self.ends_of(i), self.tables_of(i)
         p.potts = self.form.potts
         p.column = &self.form.column[0, 0]
         p.factor = &self.form.factor[0, 0]
@@ -205,8 +203,8 @@ cdef class GraphProblem(Problem):
     ) noexcept nogil:
         cdef const int32_t* labels = &self.labels[self.nodes[i]]
         cdef const int32_t* ends = self.ends_of(i)
-        cdef Py_ssize_t n_nodes = self.n_nodes_of(i), v, e, n = 0
-        cdef Py_ssize_t edge = n_nodes * self.stride
+        cdef const int32_t* table = self.tables_of(i)
+        cdef Py_ssize_t n_nodes = self.n_nodes_of(i), v, e, pair, n = 0
         cdef int32_t a, b
         for v in range(n_nodes):
             if words[v] != labels[v]:
@@ -218,15 +216,15 @@ cdef class GraphProblem(Problem):
         for e in range(self.n_edges_of(i)):
             a, b = ends[2 * e], ends[2 * e + 1]
             if words[a] != labels[a] or words[b] != labels[b]:
-                index[n] = <int32_t>(edge + self.form.column[labels[a], labels[b]])
+                pair = n_nodes * self.stride + (e if table == NULL else table[e]) * self.width
+                index[n] = <int32_t>(pair + self.form.column[labels[a], labels[b]])
                 value[n] = self.form.factor[labels[a], labels[b]]
                 n += value[n] != 0.0
-                index[n] = <int32_t>(edge + self.form.column[words[a], words[b]])
+                index[n] = <int32_t>(pair + self.form.column[words[a], words[b]])
                 value[n] = -self.form.factor[words[a], words[b]]
                 n += value[n] != 0.0
                 if n > 1 and index[n - 1] == index[n - 2] and value[n - 1] == -value[n - 2]:
                     n -= 2  # the same statistic before and after
-            edge += self.width
         return n
 
     cdef int scatter(
@@ -295,7 +293,7 @@ cdef class GraphProblem(Problem):
         cdef GraphProblem other = type(self)(
             *self.features, np.asarray(self.ends), np.asarray(self.edges),
             np.asarray(self.labels), self.cost, np.asarray(self.labelled).view(bool),
-            self.block_weight, self.form, self.oracle.fork()
+            self.block_weight, self.form, self.oracle.fork(), np.asarray(self.table)
         )
         other.last = self.last
         other.gram = self.gram
@@ -317,4 +315,6 @@ cdef class GraphProblem(Problem):
             "which nodes have a label in y": (self.labelled, self.nodes),
             "the loss of y": (self.cost, self.nodes),
         }
+        if self.table.shape[0]:
+            numbers["the kinds of the edges of X"] = self.table, self.edges
         return graph_fingerprint(whole, *self.features, numbers)

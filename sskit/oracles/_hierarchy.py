@@ -4,6 +4,8 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from sskit.utils import _trees
+
 
 def check_parents(parents):
     """Return parents as int32, checked, and the labels in an order with parents first.
@@ -25,31 +27,10 @@ def check_parents(parents):
     ValueError
         Naming the first label that is wrong.
     """
-    parents = np.array(parents)
-    if parents.size == 0:
-        parents = parents.astype(np.int32)
-    if parents.ndim != 1 or parents.dtype.kind not in "iu":
-        raise ValueError(
-            "parents must be integers of shape (n_labels,), got shape "
-            f"{parents.shape} and dtype {parents.dtype}"
-        )
-    n_labels = len(parents)
-    wrong = np.flatnonzero((parents < -1) | (parents >= n_labels))
-    if len(wrong):
-        raise ValueError(
-            f"the parent of label {wrong[0]} is {parents[wrong[0]]}, expected a label from 0 to "
-            f"{n_labels - 1}, or -1 for a root"
-        )
-    parents = parents.astype(np.int32)
-    # steps of 1, 2, 4, ... towards the root; those that n_labels steps do not end are in a cycle
-    depth, above = (parents >= 0).astype(np.int64), parents
-    for _ in range(n_labels.bit_length()):
-        depth += np.where(above >= 0, depth[above], 0)
-        above = np.where(above >= 0, above[above], -1)
-    cyclic = above[above >= 0]
-    if len(cyclic):
-        raise ValueError(f"label {cyclic.min()} is its own ancestor")
-    return parents, np.argsort(depth, kind="stable").astype(np.int32)
+    if np.shape(parents) == (0,):
+        return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32)
+    parents = _trees.check_parents(parents, "parents", noun="label")
+    return parents, _trees.parents_first(parents)
 
 
 def check_dag(edges, n_labels=None):

@@ -149,6 +149,8 @@ cdef class CutSets(LabelSetOracle):
         potentials.n_states = potentials.stride = 2
         potentials.width = 1
         potentials.node, potentials.ends, potentials.pair = self.node.data(), ends, pair
+        potentials.n_tables = n_edges
+        potentials.table = NULL
         potentials.column, potentials.factor = self.column.data(), self.factor.data()
         potentials.potts = False
         self.cut.improve(&potentials, words)

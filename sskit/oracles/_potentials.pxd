@@ -5,8 +5,9 @@ cdef double ROUNDING
 
 
 # Potentials of a graph. The score of a labelling y, to be maximised, is
-#     sum_v node[v, y_v] + sum_e factor[y_u, y_v] * pair[e, column[y_u, y_v]]   (u, v) = ends[e]
-# so that Potts potentials (factor is the identity, one column), symmetric and full tables are one.
+#     sum_v node[v, y_v] + sum_e factor[y_u, y_v] * pair[t, column[y_u, y_v]]
+# with (u, v) = ends[e], t = table[e], so that Potts potentials (factor is the identity, one
+# column), symmetric and full tables are one. Potts potentials share no tables.
 cdef struct Potentials:
     Py_ssize_t n_nodes
     Py_ssize_t n_edges
@@ -15,10 +16,16 @@ cdef struct Potentials:
     Py_ssize_t width           # of the rows of pair
     const double* node         # (n_nodes, stride)
     const int32_t* ends        # (n_edges, 2), two different nodes
-    const double* pair         # (n_edges, width)
+    Py_ssize_t n_tables        # rows of pair
+    const double* pair         # (n_tables, width)
+    const int32_t* table       # (n_edges,) the row of pair of an edge; NULL: each has its own
     const int32_t* column      # (n_states, n_states)
     const double* factor       # (n_states, n_states)
     bint potts                 # is factor the identity and width one?
+
+
+cdef inline Py_ssize_t table_of(const Potentials* p, Py_ssize_t e) noexcept nogil:
+    return e if p.table == NULL else p.table[e]
 
 
 cdef inline double pair_score(
@@ -28,7 +35,7 @@ cdef inline double pair_score(
     if p.potts:  # the same number, with nothing to look up
         return p.pair[e * p.width] if a == b else 0.0
     place = a * p.n_states + b
-    return p.factor[place] * p.pair[e * p.width + p.column[place]]
+    return p.factor[place] * p.pair[table_of(p, e) * p.width + p.column[place]]
 
 
 cdef double labelling_score(const Potentials* p, const int32_t* labels) noexcept nogil
@@ -54,6 +61,7 @@ cdef class GraphPotentials:
     cdef PairForm form
     cdef const double[:, ::1] node_view
     cdef const int32_t[:, ::1] ends_view
+    cdef const int32_t[::1] table_view
     cdef const double[:, ::1] pair_view
 
 

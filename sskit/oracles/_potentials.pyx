@@ -93,7 +93,7 @@ cdef class GraphPotentials:
                 f"nodes must have shape (n_nodes, n_states), both at least 1, got {nodes.shape}"
             )
         n_nodes, n_states = nodes.shape
-        ends, pairwise, kind = _pairs(edges, pairwise, n_nodes, n_states)
+        ends, pairwise, kind, tied = _pairs(edges, pairwise, n_nodes, n_states)
         if truth is not None:
             truth, cost = check_truth(truth, cost, n_nodes, n_states)
             nodes = nodes + cost[:, None]
@@ -105,12 +105,15 @@ cdef class GraphPotentials:
         self.node_view = nodes
         self.ends_view = ends
         self.pair_view = pairwise
+        self.table_view = np.zeros(len(ends), dtype=np.int32)
         cdef Potentials* p = &self.struct_
         p.n_nodes, p.n_edges, p.n_states = n_nodes, len(ends), n_states
         p.stride, p.width = n_states, self.form.width
         p.node = &self.node_view[0, 0]
         p.ends = &self.ends_view[0, 0] if p.n_edges else NULL
         p.pair = &self.pair_view[0, 0] if p.n_edges else NULL
+        p.n_tables = len(pairwise)
+        p.table = &self.table_view[0] if tied and p.n_edges else NULL
         p.potts = self.form.potts
         p.column = &self.form.column[0, 0]
         p.factor = &self.form.factor[0, 0]
@@ -120,7 +123,7 @@ cdef class GraphPotentials:
             for k in range(p.n_states):
                 if not allowed(p.node[v * p.stride + k], forbids):
                     raise ValueError(f"nodes[{v}, {k}] is {nodes[v, k]}, expected {expected}")
-        for e in range(p.n_edges):
+        for e in range(min(p.n_tables, p.n_edges)):
             for k in range(p.width):
                 if not allowed(p.pair[e * p.width + k], forbids):
                     raise ValueError(
@@ -133,12 +136,12 @@ cdef bint allowed(double potential, bint forbids) noexcept nogil:
 
 
 def _pairs(edges, pairwise, n_nodes, n_states):
-    """Return edges as int32, their numbers as float64 rows, and the kind of these."""
+    """Return edges as int32, numbers as float64 rows, their kind, and if all edges share a row."""
     if (edges is None) != (pairwise is None):
         missing = "edges" if edges is None else "pairwise"
         raise ValueError(f"edges and pairwise go together, but {missing} is None")
     if edges is None:
-        return np.zeros((0, 2), dtype=np.int32), np.zeros((0, 1)), "potts"
+        return np.zeros((0, 2), dtype=np.int32), np.zeros((0, 1)), "potts", False
     edges = np.asarray(edges)
     if edges.shape in ((0,), (0, 2)):
         edges = np.zeros((0, 2), dtype=np.int32)
@@ -154,7 +157,6 @@ def _pairs(edges, pairwise, n_nodes, n_states):
         kind = "potts"
     elif pairwise.shape in ((n_states, n_states), (n_edges, n_states, n_states)):
         kind = "full"
-        pairwise = np.broadcast_to(pairwise, (n_edges, n_states, n_states))
     else:
         raise ValueError(
             f"pairwise must have shape ({n_edges},), ({n_states}, {n_states}) or ({n_edges}, "
@@ -162,8 +164,8 @@ def _pairs(edges, pairwise, n_nodes, n_states):
             f"{pairwise.shape}"
         )
     width = 1 if kind == "potts" else n_states * n_states
-    pairwise = np.ascontiguousarray(pairwise.reshape(n_edges, width))
-    return edges, pairwise, kind
+    tied = pairwise.shape == (n_states, n_states) and kind == "full"
+    return edges, np.ascontiguousarray(pairwise.reshape(-1, width)), kind, tied
 
 
 cdef _checked_ends(const int64_t[:, :] edges, Py_ssize_t n_nodes):

@@ -17,7 +17,10 @@ cdef class TreeMaxSum(GraphOracle):
     cdef vector[double] value      # best score of a subtree by the state of its root
     cdef vector[double] message    # the same with the edge to the parent, by the parent's state
     cdef vector[double] beyond     # best score of the rest of the tree, by the state of the place
-    cdef vector[double] table      # (n_states, stride) of one edge
+    # tables (n_states, stride) of edges, first node by second, or turned: of one edge at a time,
+    # or, where edges share them, each once: that of row t from 2 t on
+    cdef vector[double] tables
+    cdef vector[char] ready        # which of them are made; empty if they are not kept
     cdef vector[double] row        # (2, stride) scratch, zeros
 
     cdef int reserve(self, const Potentials* p) except -1
@@ -31,6 +34,9 @@ cdef class TreeMaxSum(GraphOracle):
     # out (n_nodes, n_states)
     cdef int marginals(self, const Potentials* p, double[:, ::1] out) except -1
     cdef void descend(self, const Potentials* p) noexcept nogil
+    # the table of an edge from the state of its first node, or if not forward its second, to that
+    # of the other
+    cdef const double* table(self, const Potentials* p, Py_ssize_t e, bint forward) noexcept nogil
 
 
 # the score of an edge with this state at one of its nodes, the other at the other

@@ -8,7 +8,7 @@ from libc.string cimport memcpy, memset
 
 from sskit.oracles._forest cimport Forest
 from sskit.oracles._potentials cimport (
-    GraphOracle, GraphPotentials, Potentials, labelling_score, pair_score
+    GraphOracle, GraphPotentials, Potentials, labelling_score, pair_score, table_of
 )
 from sskit.oracles._viterbi cimport padded, viterbi_step
 
@@ -28,7 +28,10 @@ cdef class TreeMaxSum(GraphOracle):
         self.stride = padded(p.n_states)
         self.value.resize(p.n_nodes * self.stride)
         self.message.resize(p.n_nodes * self.stride)
-        self.table.assign(p.n_states * self.stride, 0.0)
+        # what edges share is made once, as long as that takes no more memory than the edges would
+        cdef Py_ssize_t n_kept = 2 * p.n_tables if 2 * p.n_tables <= p.n_edges else 0
+        self.ready.assign(n_kept, False)
+        self.tables.resize(max(n_kept, 1) * p.n_states * self.stride)
         self.row.assign(2 * self.stride, 0.0)
         return 0
 
@@ -77,9 +80,7 @@ cdef class TreeMaxSum(GraphOracle):
     ) noexcept nogil:
         cdef Py_ssize_t e = self.forest.edge[place], a, b, stride = self.stride, first, second
         cdef bint forward = (p.ends[2 * e] == self.forest.order[place]) != down
-        cdef Py_ssize_t k
         cdef double pair
-        cdef double* table
         if p.potts:
             # for each state the best other one is the best or, for that one itself, the second
             first, second = 0, -1
@@ -95,12 +96,23 @@ cdef class TreeMaxSum(GraphOracle):
                 )
                 out[a] = max(out[a], from_[a] + pair)
             return
-        table = self.table.data()
+        viterbi_step(from_, self.table(p, e, forward), p.n_states, &self.row[stride], out)
+
+    cdef const double* table(self, const Potentials* p, Py_ssize_t e, bint forward) noexcept nogil:
+        cdef Py_ssize_t a, b, k, stride = self.stride, place = 0
+        cdef const double* pair = p.pair + table_of(p, e) * p.width
+        cdef double* table
+        if self.ready.size() > 0:
+            place = 2 * table_of(p, e) + forward
+            if self.ready[place]:
+                return &self.tables[place * p.n_states * stride]
+            self.ready[place] = True
+        table = &self.tables[place * p.n_states * stride]
         for a in range(p.n_states):
             for b in range(p.n_states):
                 k = a * p.n_states + b if forward else b * p.n_states + a
-                table[a * stride + b] = p.factor[k] * p.pair[e * p.width + p.column[k]]
-        viterbi_step(from_, table, p.n_states, &self.row[stride], out)
+                table[a * stride + b] = p.factor[k] * pair[p.column[k]]
+        return table
 
     cdef int marginals(self, const Potentials* p, double[:, ::1] out) except -1:
         cdef Py_ssize_t i, k, stride, n_impossible = 0

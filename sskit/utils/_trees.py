@@ -3,7 +3,7 @@
 import numpy as np
 
 
-def check_parents(parents, name, n_nodes=None):
+def check_parents(parents, name, n_nodes=None, noun="node"):
     """Return the parents of the nodes of a forest, checked.
 
     Parameters
@@ -14,6 +14,8 @@ def check_parents(parents, name, n_nodes=None):
         What they are, for error messages.
     n_nodes : int, default=None
         How many there must be; None takes any.
+    noun : str, default="node"
+        What error messages call a node.
 
     Returns
     -------
@@ -26,7 +28,7 @@ def check_parents(parents, name, n_nodes=None):
         Naming the first node whose parent does not exist or that is above itself.
     """
     parents = np.asarray(parents)
-    shape = "(n_nodes,)" if n_nodes is None else f"({n_nodes},)"
+    shape = f"(n_{noun}s,)" if n_nodes is None else f"({n_nodes},)"
     if (
         parents.ndim != 1
         or parents.size == 0
@@ -34,20 +36,20 @@ def check_parents(parents, name, n_nodes=None):
         or n_nodes not in (None, len(parents))
     ):
         raise ValueError(
-            f"{name} must be integers of shape {shape}, one for each node and -1 for roots, got "
-            f"shape {parents.shape} and dtype {parents.dtype}"
+            f"{name} must be integers of shape {shape}, one for each {noun} and -1 for roots, "
+            f"got shape {parents.shape} and dtype {parents.dtype}"
         )
     wrong = np.flatnonzero((parents < -1) | (parents >= len(parents)))
     if wrong.size:
         raise ValueError(
-            f"{name}[{wrong[0]}] is {parents[wrong[0]]}, expected a node from 0 to "
+            f"{name}[{wrong[0]}] is {parents[wrong[0]]}, expected a {noun} from 0 to "
             f"{len(parents) - 1}, or -1 for a root"
         )
     parents = parents.astype(np.int32)
     above = ancestors(parents)
     wrong = np.flatnonzero(above >= 0)
     if wrong.size:
-        raise ValueError(f"{name} has a cycle: node {above[wrong[0]]} is above itself")
+        raise ValueError(f"{name} has a cycle: {noun} {above[wrong].min()} is its own ancestor")
     return parents
 
 

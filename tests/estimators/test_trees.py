@@ -92,6 +92,89 @@ def test_a_chain_is_a_sequence(form):
         np.testing.assert_allclose(a, b, atol=1e-9)
 
 
+def test_a_chain_of_one_kind_of_edges_is_a_sequence():
+    x, y = make_chains(25, n_features=5, n_states=3, random_state=0)
+    trees = [(item, np.arange(-1, len(item) - 1), ["next"] * len(item)) for item in x]
+    options = {"steps": "fw", "sampling": "permutation", "tol": 1e-2, "random_state": 0}
+    chain = SequenceTagger(**options).fit(x, y)
+    tree = TreeTagger(**options).fit(trees, y)
+    assert tree.edge_kinds_.tolist() == ["next"]
+    np.testing.assert_allclose(tree.transitions_[0], chain.transitions_, atol=1e-9)
+    np.testing.assert_allclose(tree.coef_, chain.coef_, atol=1e-9)
+    for a, b in zip(tree.predict(trees), chain.predict(x), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def two_kinds(n, seed=0):
+    """Families in which along the kind "same" a child is its parent again."""
+    X, y = families(n, seed, noise=2.0)
+    rng = np.random.default_rng(seed)
+    trees, labels = [], []
+    for (x, parents), truth in zip(X, y, strict=True):
+        same = rng.random(len(truth)) < 0.5
+        codes = np.searchsorted(NAMES, truth)
+        x = x - np.eye(3)[codes]
+        done = parents < 0
+        while not done.all():
+            for v in np.flatnonzero(~done & done[parents]):
+                codes[v] = (codes[parents[v]] + (not same[v])) % 3
+                done[v] = True
+        trees.append((x + np.eye(3)[codes], parents, np.where(same, "same", "next")))
+        labels.append(NAMES[codes])
+    return trees, labels
+
+
+def test_a_table_for_each_kind_learns_more_than_one_for_all():
+    (trees, labels), (X_test, y_test) = two_kinds(80), two_kinds(80, seed=1)
+    model = TreeTagger(**OPTIONS).fit(trees, labels)
+    tied = TreeTagger(**OPTIONS).fit([tree[:2] for tree in trees], labels)
+    assert tied.edge_kinds_ is None
+    assert model.score(X_test, y_test) > tied.score([tree[:2] for tree in X_test], y_test) + 0.2
+    assert model.edge_kinds_.tolist() == ["next", "same"]
+    np.testing.assert_array_equal(model.transitions_[0].argmax(axis=1), [1, 2, 0])
+    np.testing.assert_array_equal(model.transitions_[1].argmax(axis=1), [0, 1, 2])
+    # a number for each edge of the tree that all samples have
+    chains = [(x[:3], [-1, 0, 1], np.arange(3)) for x, *_ in trees]
+    own = TreeTagger(**OPTIONS).fit(chains, [y[:3] for y in labels])
+    assert own.edge_kinds_.tolist() == [1, 2] and own.transitions_.shape == (2, 3, 3)
+
+
+def test_kinds_with_bounds_warm_starts_and_jobs():
+    trees, labels = two_kinds(30)
+    bounds = {"transitions": (None, np.stack([np.full((3, 3), np.inf), np.zeros((3, 3))]))}
+    model = TreeTagger(bounds=bounds, **OPTIONS).fit(trees, labels)
+    assert (model.transitions_[1] <= 0).all() and (model.transitions_[0] > 0).any()
+    warm = TreeTagger(warm_start=True, **OPTIONS | {"tol": 0.2}).fit(trees, labels)
+    warm.set_params(tol=0.02, n_jobs=2).fit(trees, labels)
+    assert warm.dual_gap_ <= 0.02 * np.mean([len(y) for y in labels])
+    x, parents, kinds = trees[4]
+    turned = np.where(kinds == "same", "next", "same")
+    with pytest.raises(ValueError, match=r"the kinds of the edges of X\[4\] changed"):
+        warm.fit([*trees[:4], (x, parents, turned), *trees[5:]], labels)
+
+
+def test_trees_of_roots_alone_have_no_tables():
+    trees = [(x, np.full(len(x), -1), kinds) for x, _, kinds in two_kinds(20)[0]]
+    labels = two_kinds(20)[1]
+    model = TreeTagger(**OPTIONS).fit(trees, labels)
+    assert model.transitions_.shape == (0, 3, 3) and model.edge_kinds_.size == 0
+    alone = TreeTagger(**OPTIONS).fit([tree[:2] for tree in trees], labels)
+    for a, b in zip(model.predict(trees), alone.predict([t[:2] for t in trees]), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_kinds_that_fit_did_not_see_are_named():
+    trees, labels = two_kinds(20)
+    model = TreeTagger(**OPTIONS).fit(trees, labels)
+    other = (trees[1][0], trees[1][1], np.full(len(trees[1][0]), "other"))
+    node = int(np.flatnonzero(np.asarray(other[1]) >= 0)[0])
+    pattern = rf"^X\[1\] has an edge of the kind 'other' at node {node}, which TreeTagger"
+    with pytest.raises(ValueError, match=pattern):
+        model.predict([trees[0], other])
+    with pytest.raises(ValueError, match="X has no kinds of edges, but TreeTagger was fitted"):
+        model.predict([tree[:2] for tree in trees])
+
+
 def test_the_order_of_the_nodes_changes_nothing(fitted):
     rng = np.random.default_rng(0)
     turned, labels, orders = [], [], []

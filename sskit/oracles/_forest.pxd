@@ -19,3 +19,6 @@ cdef class Forest:
 
     # raises ValueError, which names the first edge that closes a cycle
     cdef int arrange(self, Py_ssize_t n_nodes, Py_ssize_t n_edges, const int32_t* ends) except -1
+    # for each place that of its first child and of the next child of its parent, -1: none; roots
+    # are siblings
+    cdef int link(self, vector[int32_t]& first_child, vector[int32_t]& sibling) except -1 nogil

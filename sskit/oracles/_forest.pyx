@@ -27,6 +27,21 @@ cdef class Forest:
         self.n_nodes, self.n_edges = n_nodes, n_edges
         return 0
 
+    cdef int link(self, vector[int32_t]& first_child, vector[int32_t]& sibling) except -1 nogil:
+        cdef Py_ssize_t i, root = -1
+        cdef int32_t parent
+        first_child.assign(self.n_nodes, -1)
+        sibling.assign(self.n_nodes, -1)
+        for i in range(self.n_nodes - 1, -1, -1):
+            parent = self.parent[i]
+            if parent < 0:
+                sibling[i] = <int32_t>root
+                root = i
+            else:
+                sibling[i] = first_child[parent]
+                first_child[parent] = <int32_t>i
+        return 0
+
 
 cdef Py_ssize_t closing_edge(
     Py_ssize_t n_nodes, Py_ssize_t n_edges, const int32_t* ends

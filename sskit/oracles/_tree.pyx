@@ -78,7 +78,7 @@ cdef class TreeMaxSum(GraphOracle):
     cdef void send(
         self, const Potentials* p, Py_ssize_t place, bint down, const double* from_, double* out
     ) noexcept nogil:
-        cdef Py_ssize_t e = self.forest.edge[place], a, b, stride = self.stride, first, second
+        cdef Py_ssize_t e = self.forest.edge[place], a, first, second
         cdef bint forward = (p.ends[2 * e] == self.forest.order[place]) != down
         cdef double pair
         if p.potts:
@@ -96,7 +96,7 @@ cdef class TreeMaxSum(GraphOracle):
                 )
                 out[a] = max(out[a], from_[a] + pair)
             return
-        viterbi_step(from_, self.table(p, e, forward), p.n_states, &self.row[stride], out)
+        viterbi_step(from_, self.table(p, e, forward), p.n_states, &self.row[self.stride], out)
 
     cdef const double* table(self, const Potentials* p, Py_ssize_t e, bint forward) noexcept nogil:
         cdef Py_ssize_t a, b, k, stride = self.stride, place = 0

@@ -1,18 +1,17 @@
-"""The k best labellings of trees: max-sum with lists in place of numbers."""
+"""The k best labellings of trees: max-sum with lists in place of numbers, computed lazily."""
 
 import numpy as np
 
 from sskit.oracles._k_best import check_count
 
 from libc.math cimport INFINITY
-from libcpp.algorithm cimport partial_sort
 
 from sskit.oracles._potentials cimport GraphPotentials
 from sskit.oracles._tree cimport edge_score
 
 
 cdef class TreeKBest:
-    """The k best labellings of trees (Nilsson and Goldberger 2001, eager form).
+    """The k best labellings of trees (Huang and Chiang 2005, algorithm 3).
 
     Parameters
     ----------
@@ -22,108 +21,241 @@ cdef class TreeKBest:
 
     def __init__(self, Py_ssize_t k):
         self.k = k
-        self.forest = Forest()
+        self.sums = TreeMaxSum()
 
     cdef Py_ssize_t decode(self, const Potentials* p, int32_t* labels, double* out) except -1:
-        cdef Py_ssize_t i, j, n_states = p.n_states, found
-        cdef int32_t parent, a
+        cdef Py_ssize_t found = 0, root
         cdef vector[int32_t] ranks
-        self.forest.arrange(p.n_nodes, p.n_edges, p.ends)
-        self.scores.resize(p.n_nodes * n_states)
-        self.joined.resize(p.n_nodes * n_states)
-        self.total.resize(1)
+        self.begin(p)
         ranks.resize(p.n_nodes)
         with nogil:
-            self.total[0].assign(1, 0.0)
-            for i in range(p.n_nodes):
-                for a in range(n_states):
-                    self.scores[i * n_states + a].assign(
-                        1, p.node[self.forest.order[i] * p.stride + a]
-                    )
-            for i in range(p.n_nodes - 1, -1, -1):
-                parent = self.forest.parent[i]
-                if parent < 0:
-                    self.join(p, i, 0, self.total[0])
-                    continue
-                for a in range(n_states):
-                    self.join(p, i, a, self.scores[parent * n_states + a])
-            found = self.total[0].size()
-            for j in range(found):
-                out[j] = self.total[0][j]
-                self.trace(p, j, labels + j * p.n_nodes, ranks.data())
+            self.open(p, -1, 0)
+            root = self.link_of[0]
+            if self.joined[root][0].score == -INFINITY:
+                return 0
+            while True:
+                out[found] = self.joined[root][found].score
+                self.trace(p, found, labels + found * p.n_nodes, ranks.data())
+                found += 1
+                if found == self.k:
+                    break
+                self.grow(p, 2 * root)
+                if <Py_ssize_t>self.joined[root].size() == found:
+                    break
         return found
 
-    cdef int join(
-        self, const Potentials* p, Py_ssize_t place, int32_t state, vector[double]& into
-    ) except -1 nogil:
-        cdef Py_ssize_t n_states = p.n_states, b, r, i, j
-        cdef int32_t e = self.forest.edge[place], node = self.forest.order[place]
-        cdef double score
-        cdef Joined entry
-        cdef vector[Joined]* joined = &self.joined[place * n_states + state]
-        # codes break ties: smaller states and earlier labellings come first
-        self.waiting.clear()
-        for b in range(n_states):
-            score = 0.0 if e < 0 else edge_score(p, e, node, <int32_t>b, state)
-            for r in range(<Py_ssize_t>self.scores[place * n_states + b].size()):
-                if self.scores[place * n_states + b][r] + score > -INFINITY:
-                    self.waiting.push_back(pair[double, int64_t](
-                        -(self.scores[place * n_states + b][r] + score), b * self.k + r
-                    ))
-        r = min(self.k, <Py_ssize_t>self.waiting.size())
-        partial_sort(self.waiting.begin(), self.waiting.begin() + r, self.waiting.end())
-        self.heads.assign(self.waiting.begin(), self.waiting.begin() + r)
-        # the k best sums have places i, j in the two lists with (i + 1) (j + 1) <= k
-        self.waiting.clear()
-        for i in range(<Py_ssize_t>into.size()):
-            for j in range(min(<Py_ssize_t>self.heads.size(), self.k // (i + 1))):
-                if into[i] > -INFINITY:
-                    self.waiting.push_back(
-                        pair[double, int64_t](self.heads[j].first - into[i], i * self.k + j)
-                    )
-        r = min(self.k, <Py_ssize_t>self.waiting.size())
-        partial_sort(self.waiting.begin(), self.waiting.begin() + r, self.waiting.end())
-        joined.clear()
-        self.merged.clear()
-        for i in range(r):
-            j = self.waiting[i].second % self.k
-            entry.score = -self.waiting[i].first
-            entry.before = <int32_t>(self.waiting[i].second // self.k)
-            entry.state = <int32_t>(self.heads[j].second // self.k)
-            entry.rank = <int32_t>(self.heads[j].second % self.k)
-            joined.push_back(entry)
-            self.merged.push_back(entry.score)
-        into.swap(self.merged)
+    cdef int begin(self, const Potentials* p) except -1:
+        cdef Py_ssize_t i, k
+        cdef double* top
+        self.sums.reserve(p)
+        self.sums.ascend(p)
+        self.sums.forest.link(self.first_child, self.sibling)
+        self.n_links = 0
+        self.link_of.assign(p.n_nodes * p.n_states, -1)
+        for i in range(p.n_nodes):
+            if self.sums.forest.parent[i] < 0:  # a message to the node above, with its one state
+                top = &self.sums.message[i * self.sums.stride]
+                top[0] = self.sums.value[i * self.sums.stride]
+                for k in range(1, p.n_states):
+                    top[0] = max(top[0], self.sums.value[i * self.sums.stride + k])
         return 0
 
-    cdef void trace(
+    cdef int open(self, const Potentials* p, Py_ssize_t place, int32_t state) except -1 nogil:
+        cdef Py_ssize_t first = 0 if place < 0 else self.first_child[place], i, link, n = 0
+        cdef double score = 0.0
+        cdef Joined entry
+        i = first
+        while i >= 0:
+            n += 1
+            i = self.sibling[i]
+        self.make_room(self.n_links + n)
+        i = first
+        for link in range(self.n_links, self.n_links + n):
+            self.link_of[i * p.n_states + state] = <int32_t>link
+            self.place_of[link], self.state_of[link] = <int32_t>i, state
+            i = self.sibling[i]
+        self.n_links += n
+        if place >= 0:
+            score = p.node[self.sums.forest.order[place] * p.stride + state]
+        # in the order in which max-sum adds them, so that the sums are the same to the last bit
+        for link in range(self.n_links - 1, self.n_links - n - 1, -1):
+            score += self.sums.message[self.place_of[link] * self.sums.stride + state]
+            entry.score, entry.before, entry.head = score, 0, 0
+            self.joined[link].assign(1, entry)
+            self.heads[link].clear()
+            self.candidates[link] = priority_queue[Candidate]()
+            self.finished[2 * link] = self.finished[2 * link + 1] = False
+        return 0
+
+    cdef int make_room(self, Py_ssize_t n_links) except -1 nogil:
+        """Let lists that earlier trees have left keep their memory."""
+        if <Py_ssize_t>self.joined.size() < n_links:
+            self.joined.resize(n_links)
+            self.heads.resize(n_links)
+            self.waiting.resize(n_links)
+            self.candidates.resize(n_links)
+            self.place_of.resize(n_links)
+            self.state_of.resize(n_links)
+            self.finished.resize(2 * n_links)
+        return 0
+
+    cdef int open_heads(self, const Potentials* p, Py_ssize_t link) except -1 nogil:
+        self.waiting[link].assign(p.n_states, 0)
+        self.take_head(p, link)
+        return 0
+
+    cdef Py_ssize_t subtree(
+        self, const Potentials* p, Py_ssize_t place, int32_t state
+    ) except -2 nogil:
+        cdef Py_ssize_t child = self.first_child[place]
+        if child < 0:
+            return -1
+        if self.link_of[child * p.n_states + state] < 0:
+            self.open(p, place, state)
+        return self.link_of[child * p.n_states + state]
+
+    cdef int grow(self, const Potentials* p, Py_ssize_t list_) except -1 nogil:
+        """Add an entry; a stack of its own, since trees may be deeper than that of calls."""
+        cdef Py_ssize_t needed, link
+        cdef bint more
+        self.stack.assign(1, <int32_t>list_)
+        while self.stack.size() > 0:
+            list_ = self.stack.back()
+            link = list_ // 2
+            needed = self.expand_heads(p, link) if list_ % 2 else self.expand_joined(p, link)
+            if needed >= 0:
+                self.stack.push_back(<int32_t>needed)
+                continue
+            more = self.take_head(p, link) if list_ % 2 else self.take_joined(link)
+            self.finished[list_] = not more
+            self.stack.pop_back()
+        return 0
+
+    cdef Py_ssize_t expand_heads(self, const Potentials* p, Py_ssize_t link) except -2 nogil:
+        """Let the labelling of the subtree after that of the last head wait."""
+        cdef Head last
+        cdef Py_ssize_t below
+        if self.heads[link].empty():
+            self.open_heads(p, link)
+        last = self.heads[link].back()
+        below = self.subtree(p, self.place_of[link], last.state)
+        if below < 0:  # a leaf in this state is one labelling
+            self.waiting[link][last.state] = -1
+        elif <Py_ssize_t>self.joined[below].size() > last.rank + 1:
+            self.waiting[link][last.state] = last.rank + 1
+        elif self.finished[2 * below]:
+            self.waiting[link][last.state] = -1
+        else:
+            return 2 * below
+        return -1
+
+    cdef bint take_head(self, const Potentials* p, Py_ssize_t link) except -1 nogil:
+        """Add the best of the labellings that wait, one for each state of the child."""
+        cdef Py_ssize_t place = self.place_of[link], b, below
+        cdef int32_t e = self.sums.forest.edge[place], node = self.sums.forest.order[place], rank
+        cdef Head head
+        cdef double score
+        head.state, head.score = -1, -INFINITY
+        for b in range(p.n_states):
+            rank = self.waiting[link][b]
+            if rank < 0:
+                continue
+            score = self.sums.value[place * self.sums.stride + b]
+            if rank > 0:
+                below = self.link_of[self.first_child[place] * p.n_states + b]
+                score = self.joined[below][rank].score
+            if e >= 0:
+                score += edge_score(p, e, node, <int32_t>b, self.state_of[link])
+            if score > head.score:
+                head.score, head.state, head.rank = score, <int32_t>b, rank
+        if head.state >= 0:
+            self.heads[link].push_back(head)
+        return head.state >= 0
+
+    cdef Py_ssize_t expand_joined(self, const Potentials* p, Py_ssize_t link) except -2 nogil:
+        """Make candidates of the two labellings that may follow the last one.
+
+        They are (before, head + 1), and, if head is the first, (before + 1, head): so each of all
+        comes once, after one that is no worse.
+        """
+        cdef Joined last = self.joined[link].back()
+        cdef Py_ssize_t place = self.place_of[link], before = link + 1, heads = 2 * link + 1
+        cdef bint alone = self.sibling[place] < 0  # the parent was, before this child
+        cdef int32_t parent = self.sums.forest.parent[place]
+        cdef double base = 0.0
+        if <Py_ssize_t>self.heads[link].size() <= last.head + 1 and not self.finished[heads]:
+            return heads
+        if not alone:
+            if last.head == 0 and not self.finished[2 * before]:
+                if <Py_ssize_t>self.joined[before].size() <= last.before + 1:
+                    return 2 * before
+            base = self.joined[before][last.before].score
+        elif parent >= 0:
+            base = p.node[self.sums.forest.order[parent] * p.stride + self.state_of[link]]
+        if <Py_ssize_t>self.heads[link].size() > last.head + 1:
+            self.propose(link, base, last.before, last.head + 1)
+        if last.head == 0 and not alone:
+            if <Py_ssize_t>self.joined[before].size() > last.before + 1:
+                base = self.joined[before][last.before + 1].score
+                self.propose(link, base, last.before + 1, 0)
+        return -1
+
+    cdef int propose(
+        self, Py_ssize_t link, double base, int32_t before, int32_t head
+    ) except -1 nogil:
+        """Make a candidate of a labelling; of equal ones that with the earlier parts is first."""
+        self.candidates[link].push(
+            Candidate(base + self.heads[link][head].score, pair[int32_t, int32_t](-before, -head))
+        )
+        return 0
+
+    cdef bint take_joined(self, Py_ssize_t link) except -1 nogil:
+        """Add the best candidate."""
+        cdef Candidate best
+        cdef Joined entry
+        if self.candidates[link].empty():
+            return False
+        best = self.candidates[link].top()
+        self.candidates[link].pop()
+        entry.score = best.first
+        entry.before, entry.head = -best.second.first, -best.second.second
+        self.joined[link].push_back(entry)
+        return True
+
+    cdef int trace(
         self, const Potentials* p, Py_ssize_t rank, int32_t* labels, int32_t* ranks
-    ) noexcept nogil:
+    ) except -1 nogil:
         """Write a labelling; ranks (n_nodes,) is scratch, by place."""
-        cdef Py_ssize_t i, n_states = p.n_states
-        cdef int32_t parent, state
-        cdef int32_t above = <int32_t>rank
-        cdef const Joined* entry
-        # Children were joined from the last place to the first: so they are undone forwards, and
-        # a place's rank is that of the labelling up to its next child.
+        cdef Py_ssize_t i, link
+        cdef int32_t parent, state, above = <int32_t>rank
+        cdef Joined entry
+        cdef Head head
+        # a place's rank is that of its labelling up to the child that comes next
         for i in range(p.n_nodes):
-            parent = self.forest.parent[i]
+            parent = self.sums.forest.parent[i]
+            state = 0 if parent < 0 else labels[self.sums.forest.order[parent]]
+            link = self.link_of[i * p.n_states + state]
+            if link < 0:
+                self.open(p, parent, state)
+                link = self.link_of[i * p.n_states + state]
+            if self.heads[link].empty():
+                self.open_heads(p, link)
+            entry = self.joined[link][above if parent < 0 else ranks[parent]]
             if parent < 0:
-                entry = &self.joined[i * n_states][above]
                 above = entry.before
             else:
-                state = labels[self.forest.order[parent]]
-                entry = &self.joined[i * n_states + state][ranks[parent]]
                 ranks[parent] = entry.before
-            labels[self.forest.order[i]] = entry.state
-            ranks[i] = entry.rank
+            head = self.heads[link][entry.head]
+            labels[self.sums.forest.order[i]] = head.state
+            ranks[i] = head.rank
+        return 0
 
 
 def tree_top_k(nodes, edges=None, pairwise=None, *, k):
     """Find the k best labellings of a tree, or of several trees.
 
     The score of a labelling is ``sum_v nodes[v, y_v] + sum_e pairwise[e, y_u, y_v]`` with ``(u,
-    v) = edges[e]``. Exact; O(n_nodes (n_states^2 k + n_states k log k)).
+    v) = edges[e]``. Exact; O(n_nodes n_states (n_states + k)) at most.
 
     Parameters
     ----------
@@ -156,8 +288,7 @@ default=None
 
     References
     ----------
-    Nilsson and Goldberger (2001). Sequentially finding the N-best list in hidden Markov models.
-    IJCAI.
+    Huang and Chiang (2005). Better k-best parsing. Workshop on Parsing Technologies.
 
     Examples
     --------

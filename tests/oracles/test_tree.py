@@ -54,6 +54,44 @@ def test_best_of_all_labellings(seed, forbidden):
     assert labelling_score(labels, nodes, edges, tables) == pytest.approx(score, abs=1e-10)
 
 
+@pytest.mark.slow
+def test_best_of_all_labellings_of_ten_thousand_trees():
+    rng = np.random.default_rng(0)
+    for _ in range(10_000):
+        nodes, edges, tables = random_problem(rng, 6, 4)
+        if rng.random() < 0.3:  # ties, and one table for all edges
+            nodes, tables = np.round(nodes), np.round(tables)
+            tables = tables[0] if len(tables) else np.zeros((nodes.shape[1],) * 2)
+        labels, score = tree_max_sum(nodes, edges, tables)
+        assert score == pytest.approx(exhaustive(nodes, edges, tables)[1], abs=1e-10)
+        each = np.broadcast_to(tables, (len(edges), *tables.shape[-2:]))
+        assert labelling_score(labels, nodes, edges, each) == pytest.approx(score, abs=1e-10)
+        assert tree_max_marginals(nodes, edges, tables).max() == pytest.approx(score, abs=1e-10)
+
+
+def test_a_shared_table_is_a_table_for_each_edge():
+    rng = np.random.default_rng(6)
+    for n_states in (1, 2, 5, 9):
+        for _ in range(20):
+            nodes, edges, _ = random_problem(rng, 12, 1)
+            nodes = rng.normal(size=(len(nodes), n_states))
+            table = rng.normal(size=(n_states, n_states))
+            table[rng.random(table.shape) < 0.1] = -np.inf
+            np.fill_diagonal(table, 0.0)
+            repeated = np.repeat(table[None], len(edges), axis=0)
+            edges = rng.permuted(edges, axis=1)
+            labels, score = tree_max_sum(nodes, edges, table)
+            expected = tree_max_sum(nodes, edges, repeated)
+            np.testing.assert_array_equal(labels, expected[0])
+            assert score == expected[1]
+            np.testing.assert_array_equal(
+                tree_max_marginals(nodes, edges, table),
+                tree_max_marginals(nodes, edges, repeated),
+            )
+    with pytest.raises(ValueError, match="pairwise of edge 0 holds nan"):
+        tree_max_sum(np.zeros((3, 2)), [[0, 1], [1, 2]], [[0, np.nan], [0, 0]])
+
+
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.3]))
 def test_max_marginals(seed, forbidden):
     rng = np.random.default_rng(seed)

@@ -31,10 +31,16 @@ def all_scores(nodes, edges, tables):
     return labels, scores
 
 
-@pytest.mark.parametrize("k", [1, 2, 5, 40, 1000])
-def test_equals_enumeration(k):
+@pytest.mark.parametrize(
+    ("k", "n"),
+    [
+        *((k, 150) for k in (1, 2, 5, 40, 1000)),
+        *(pytest.param(k, 2500, marks=pytest.mark.slow) for k in (2, 7, 50, 800)),
+    ],
+)
+def test_equals_enumeration(k, n):
     rng = np.random.default_rng(k)
-    for _ in range(150):
+    for _ in range(n):
         forest = random_forest(rng)
         known, scores = all_scores(*forest)
         expected = np.sort(scores[scores > -np.inf])[::-1][:k]
@@ -60,6 +66,52 @@ def test_chains_are_trees():
     np.testing.assert_allclose(scores, expected[1])
     best = tree_max_sum(nodes, edges, transitions)
     np.testing.assert_array_equal(labels[0], best[0])
+
+
+def test_the_first_is_that_of_max_sum():
+    rng = np.random.default_rng(3)
+    for _ in range(100):
+        nodes, edges, tables = random_forest(rng, 12)
+        if not np.isfinite(tables).all() or not np.isfinite(nodes).all():
+            continue
+        labels, scores = tree_top_k(nodes, edges, tables, k=3)
+        best = tree_max_sum(nodes, edges, tables)
+        np.testing.assert_array_equal(labels[0], best[0])
+        assert scores[0] == pytest.approx(best[1], abs=1e-12)
+
+
+def test_more_labels_are_the_same_labels():
+    rng = np.random.default_rng(4)
+    for _ in range(30):
+        nodes, edges, tables = random_forest(rng, 9)
+        try:
+            labels, scores = tree_top_k(nodes, edges, tables, k=30)
+        except ValueError:
+            continue
+        for k in (1, 2, 7, 29):
+            fewer = tree_top_k(nodes, edges, tables, k=k)
+            np.testing.assert_array_equal(fewer[0], labels[:k])
+            np.testing.assert_array_equal(fewer[1], scores[:k])
+
+
+def test_a_tree_deeper_than_any_stack():
+    n = 20_000
+    edges = np.stack([np.arange(1, n), np.arange(n - 1)], axis=1)
+    nodes = np.zeros((n, 2))
+    nodes[-1, 1], nodes[7, 0] = 3.0, 0.25
+    labels, scores = tree_top_k(nodes, edges, np.full(n - 1, 2.0), k=3)
+    np.testing.assert_allclose(scores, 2.0 * (n - 1) + np.array([3.0, 1.25, 1.25]))
+    assert labels[0].all() and not labels[1:, 7].any() and labels[:, -1].all()
+
+
+def test_a_star_with_many_leaves():
+    rng = np.random.default_rng(5)
+    leaves = rng.permutation(2000) + 1.0
+    nodes = np.vstack([[5.0, 0.0], np.column_stack([leaves, np.zeros(2000)])])
+    edges = np.stack([np.zeros(2000, dtype=int), np.arange(1, 2001)], axis=1)
+    labels, scores = tree_top_k(nodes, edges, np.zeros(2000), k=6)
+    # what is lost: sums of different leaves, and 5 at the root
+    np.testing.assert_allclose(scores[0] - scores, [0, 1, 2, 3, 3, 4])
 
 
 def test_potts_and_no_edges():

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+SHELL = {"bash", "console", "text"}  # what is not Python, and so not run
 GENERATED = {"_build", "auto_examples", "generated"}
 MARKDOWN = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 RST = re.compile(
@@ -28,11 +29,53 @@ def python_blocks(path):
     ]
 
 
-def pages():
-    """Return the README and all hand-written pages that hold Python blocks."""
+def written():
+    """Return the README, what else stands beside it, and all hand-written pages of the guide."""
     guide = sorted((ROOT / "doc").rglob("*.rst"))
-    written = [page for page in guide if not GENERATED & set(page.relative_to(ROOT).parts)]
-    return [page for page in [ROOT / "README.md", *written] if python_blocks(page)]
+    guide = [page for page in guide if not GENERATED & set(page.relative_to(ROOT).parts)]
+    return [*sorted(ROOT.glob("*.md")), *guide]
+
+
+def pages():
+    """Return the pages that hold Python blocks."""
+    return [page for page in written() if python_blocks(page)]
+
+
+def blocks_not_run(text, suffix):
+    """Return (line number, line) of code that `python_blocks` does not find, save that of shells.
+
+    Parameters
+    ----------
+    text : str
+        A page.
+    suffix : {".md", ".rst"}
+        Its language.
+
+    Returns
+    -------
+    places : list of tuple (int, str)
+        Where a fence or a directive opens code of another or no language, where a paragraph ends
+        with two colons, and where an interpreter's prompt stands outside Python blocks.
+    """
+    if suffix == ".md":
+        fences = list(re.finditer(r"^ *(?:```|~~~)(.*)$", text, re.MULTILINE))
+        opened = [
+            (fence, fence[0].strip() == "```python" or fence[1].strip() in SHELL)
+            for fence in fences[::2]
+        ]
+    else:
+        directive = r"^ *\.\. (?:code|code-block|sourcecode|parsed-literal|doctest)::(.*)$"
+        opened = [
+            (match, "code-block:: python" in match[0] or match[1].strip() in SHELL)
+            for match in re.finditer(directive, text, re.MULTILINE)
+        ]
+        literal = re.finditer(r"^(?! *\.\. ).*::$", text, re.MULTILINE)
+        opened += [(match, False) for match in literal]
+    pattern = MARKDOWN if suffix == ".md" else RST
+    rest = pattern.sub(lambda match: "\n" * match[0].count("\n"), text)
+    found = [match for match, runs in opened if not runs]
+    found += re.finditer(r"^ *>>>.*$", rest, re.MULTILINE)
+    return sorted((match.string.count("\n", 0, match.start()) + 1, match[0]) for match in found)
 
 
 @pytest.fixture
@@ -62,6 +105,24 @@ def test_readme_fits_two_screens():
     text = (ROOT / "README.md").read_text()
     assert len(text.splitlines()) <= 90
     assert len(python_blocks(ROOT / "README.md")) == 2
+
+
+@pytest.mark.parametrize("page", written(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_code_is_left_out(page):
+    assert blocks_not_run(page.read_text(), page.suffix) == []
+
+
+def test_code_that_is_left_out_is_found():
+    page = (
+        "Title\n\n.. code-block:: python\n\n   >>> 1\n   1\n\n.. code-block:: bash\n\n   false\n\n"
+    )
+    assert blocks_not_run(page, ".rst") == []
+    for code in (".. code-block::", ".. code:: python", ".. code-block:: py", "So::", ">>> 1"):
+        assert blocks_not_run(f"{page}{code}\n\n   x = 1\n", ".rst") == [(12, code)]
+    page = "```python\nx = 1\n```\n\n```bash\nfalse\n```\n\n"
+    assert blocks_not_run(page, ".md") == []
+    for fence in ("```", "```py", "~~~python"):
+        assert blocks_not_run(f"{page}{fence}\nx = 1\n{fence[:3]}\n", ".md") == [(9, fence)]
 
 
 def test_blocks_are_found(tmp_path):

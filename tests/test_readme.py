@@ -1,5 +1,6 @@
 """Every Python block of the README and of the guide runs, top to bottom, warnings as errors."""
 
+import ast
 import doctest
 import re
 import textwrap
@@ -19,13 +20,28 @@ RST = re.compile(
 )
 
 
+INCLUDED = re.compile(
+    r"^\.\. literalinclude:: (?P<path>\S+\.py)\n(?:   :(?!pyobject)[^\n]*\n)*"
+    r"   :pyobject: (?P<name>\w+)\n",
+    re.MULTILINE,
+)
+
+
+def included(page, match):
+    """Return the source of the object of a Python file that a directive includes."""
+    source = (page.parent / match["path"]).read_text()
+    (found,) = [n for n in ast.parse(source).body if getattr(n, "name", None) == match["name"]]
+    return ast.get_source_segment(source, found) + "\n"
+
+
 def python_blocks(path):
-    """Return (line number, code) of every Python block of a .md or .rst file."""
+    """Return (line number, code) of every Python block of a .md or .rst file, included or not."""
     text = path.read_text()
     pattern, group = (MARKDOWN, 1) if path.suffix == ".md" else (RST, "code")
+    blocks = [(match.start(group), match[group]) for match in pattern.finditer(text)]
+    blocks += [(match.start(), included(path, match)) for match in INCLUDED.finditer(text)]
     return [
-        (text.count("\n", 0, match.start(group)) + 1, textwrap.dedent(match[group]))
-        for match in pattern.finditer(text)
+        (text.count("\n", 0, start) + 1, textwrap.dedent(code)) for start, code in sorted(blocks)
     ]
 
 
@@ -68,6 +84,11 @@ def blocks_not_run(text, suffix):
         opened = [
             (match, "code-block:: python" in match[0] or match[1].strip() in SHELL)
             for match in re.finditer(directive, text, re.MULTILINE)
+        ]
+        include = r"^ *\.\. literalinclude:: \S+\.py$"
+        known = {match.start() for match in INCLUDED.finditer(text)}
+        opened += [
+            (match, match.start() in known) for match in re.finditer(include, text, re.MULTILINE)
         ]
         literal = re.finditer(r"^(?! *\.\. ).*::$", text, re.MULTILINE)
         opened += [(match, False) for match in literal]
@@ -117,7 +138,15 @@ def test_code_that_is_left_out_is_found():
         "Title\n\n.. code-block:: python\n\n   >>> 1\n   1\n\n.. code-block:: bash\n\n   false\n\n"
     )
     assert blocks_not_run(page, ".rst") == []
-    for code in (".. code-block::", ".. code:: python", ".. code-block:: py", "So::", ">>> 1"):
+    include = ".. literalinclude:: a.py"
+    for code in (
+        ".. code-block::",
+        ".. code:: python",
+        ".. code-block:: py",
+        "So::",
+        ">>> 1",
+        include,
+    ):
         assert blocks_not_run(f"{page}{code}\n\n   x = 1\n", ".rst") == [(12, code)]
     page = "```python\nx = 1\n```\n\n```bash\nfalse\n```\n\n"
     assert blocks_not_run(page, ".md") == []
@@ -133,6 +162,9 @@ def test_blocks_are_found(tmp_path):
         ".. code-block:: python\n   :caption: A\n\n   >>> x\n   2\n"
     )
     assert python_blocks(page) == [(5, "x = 1\n\nif x:\n    x = 2\n\n"), (19, ">>> x\n2\n")]
+    (tmp_path / "code.py").write_text("import os\n\n\ndef f():\n    return 1\n")
+    page.write_text("\n.. literalinclude:: code.py\n   :language: python\n   :pyobject: f\n")
+    assert python_blocks(page) == [(2, "def f():\n    return 1\n")]
     page = tmp_path / "page.md"
     page.write_text("Title\n\n```python\nx = 1\n```\n\n```bash\nfalse\n```\n")
     assert python_blocks(page) == [(4, "x = 1\n")]

@@ -4,8 +4,12 @@ import os
 import re
 
 import sskit
+from sskit.utils import _documentation
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+
+# the pictures of estimators in the gallery link to the pages beside it
+_documentation.ADDRESS = ".."
 
 project = "sskit"
 author = "sskit developers"
@@ -26,6 +30,9 @@ templates_path = ["_templates"]
 exclude_patterns = ["_build", "_templates"]
 source_suffix = {".rst": "restructuredtext"}
 
+# names in single quotes of docstrings become links where they are names of the package
+default_role = "py:obj"
+toc_object_entries_show_parents = "hide"
 autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
@@ -42,6 +49,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "show_memory": False,
     "show_signature": False,
+    "write_computation_times": False,  # their tables would be drawn by scripts from the network
     "within_subsection_order": "FileNameSortKey",
     "doc_module": ("sskit",),
     "backreferences_dir": "generated/backreferences",
@@ -52,6 +60,7 @@ html_title = "sskit"
 html_show_sourcelink = False
 html_static_path = ["_static"]
 html_css_files = ["sskit.css"]
+html_js_files = ["wide-figures.js"]
 html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "navbar_persistent": ["search-button"],

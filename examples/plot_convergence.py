@@ -17,11 +17,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sskit import SequenceTagger
 from sskit.datasets import make_digit_strings
 from sskit.display import ConvergenceDisplay
-from sskit.solvers import BCFW, SSG, CuttingPlane, FrankWolfe
+from sskit.solvers import BCFW, SSG, CuttingPlane, FrankWolfe, MultiPlane
 
 X, y = make_digit_strings(random_state=0)
 solvers = {
     "block-coordinate Frank-Wolfe": BCFW(gap_every=1),
+    "the same, multi-plane": MultiPlane(gap_every=1),
     "batch Frank-Wolfe": FrankWolfe(gap_every=1),
     "cutting planes": CuttingPlane(),
     "stochastic subgradient": SSG(gap_every=1),

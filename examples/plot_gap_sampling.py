@@ -71,12 +71,20 @@ for sampling in ("permutation", "gap"):
 # exact passes and asks about those between two classes.
 
 fig, axes = plt.subplots(1, 2, figsize=(9, 4.2), sharex=True, sharey=True, layout="constrained")
-largest = max(count.max() for count in calls.values())
+least, largest = min(map(min, calls.values())), max(map(max, calls.values()))
 for ax, (sampling, count) in zip(axes, calls.items(), strict=True):
     order = np.argsort(count)
     dots = ax.scatter(
-        *points[order].T, c=count[order], s=16, cmap="viridis_r", norm="log", vmin=1, vmax=largest
+        *points[order].T,
+        c=count[order],
+        s=18,
+        cmap="viridis_r",
+        norm="log",
+        vmin=least,
+        vmax=largest,
     )
     ax.set(title=f"{sampling}: {count.sum()} calls", aspect="equal")
-fig.colorbar(dots, ax=axes, label="calls of the oracle")
+bar = fig.colorbar(dots, ax=axes, label="calls of the oracle", format="%d")
+bar.set_ticks([20, 50, 100, 200, 400], minor=False)
+bar.minorticks_off()
 plt.show()

@@ -55,7 +55,7 @@ table[k, j] = table[j, k] = model.pairwise_
 limit = np.abs(model.pairwise_).max()
 
 fig, ax = plt.subplots(figsize=(5.2, 4.2), layout="constrained")
-image = ax.imshow(table, cmap="RdBu", vmin=-limit, vmax=limit)
+image = ax.imshow(table, cmap="RdBu_r", vmin=-limit, vmax=limit)
 ax.set_xticks(range(len(PROPERTIES)), PROPERTIES, rotation=30, ha="right")
 ax.set_yticks(range(len(PROPERTIES)), PROPERTIES)
 fig.colorbar(image, label="weight of the pair: repel (below 0) or attract")

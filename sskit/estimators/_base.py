@@ -22,6 +22,7 @@ from sskit.models.slack import SlackRescaling
 from sskit.solvers import BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane
 from sskit.solvers._solution import Status
 from sskit.solvers._solver import Solver
+from sskit.utils._documentation import DocumentedMixin
 
 SOLVERS = {
     "auto": BCFW,
@@ -63,7 +64,7 @@ class Binding(NamedTuple):
     definite: bool = True
 
 
-class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
+class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
     """Base of all estimators.
 
     A subclass has the parameters of `_parameter_constraints` and its own, and implements

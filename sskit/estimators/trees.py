@@ -23,15 +23,21 @@ from sskit.utils.trees import check_trees
 class TreeTagger(TaggerMixin, StructuredEstimator):
     r"""Labels for all nodes of a tree, learnt with the structured hinge loss.
 
-    The score of a labelling is :math:`\sum_v \langle c_{y_v}, x_v \rangle + \sum_{(u, v)}
-    A_{y_u y_v} + \sum_{\text{roots}} r_{y_v} + \sum_{\text{leaves}} f_{y_v}`, where (u, v) are
-    a parent and its child; the best labelling is found exactly (max-sum). One table A serves all
-    edges, or, where edges have kinds, there is one for each kind. A tree may have several roots,
-    and one without any branches is a sequence: the model is then that of `SequenceTagger`.
-    Training minimises :math:`P(w) = \tfrac{\lambda}{2} \|w\|^2 + \sum_i c_i
-    \max_y [L_i(y) + \text{score}(x_i, y) - \text{score}(x_i, y_i)]` over all weights together and
-    proves how close it came. The weights c_i are proportional to the sample weights and sum to
-    one.
+    The score of a labelling is
+
+    .. math:: F(x, y) = \sum_v \langle c_{y_v}, x_v \rangle + \sum_{(u, v)} A_{y_u y_v}
+              + \sum_{\text{roots}} r_{y_v} + \sum_{\text{leaves}} f_{y_v} ,
+
+    where (u, v) are a parent and its child; the best labelling is found exactly (max-sum). One
+    table A serves all edges, or, where edges have kinds, there is one for each kind. A tree may
+    have several roots, and one without any branches is a sequence: the model is then that of
+    `SequenceTagger`. Training minimises
+
+    .. math:: P(w) = \tfrac{\lambda}{2} \|w\|^2
+              + \sum_i c_i \max_y \bigl[ L_i(y) + F(x_i, y) - F(x_i, y_i) \bigr]
+
+    over all weights together and proves how close it came. The weights c_i are proportional to
+    the sample weights and sum to one.
 
     Parameters
     ----------

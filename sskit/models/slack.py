@@ -10,6 +10,7 @@ from sskit.models._slack import SlackProblem
 from sskit.oracles._slack_angular import AngularSearch
 from sskit.oracles._slack_bracket import BinarySearch, BisectingSearch, SarawagiSearch
 from sskit.oracles._slack_search import ExactSearch
+from sskit.utils._documentation import DocumentedMixin
 
 SEARCHES = {
     "exact": ExactSearch,
@@ -25,7 +26,7 @@ NEEDS = {
 }
 
 
-class SlackRescaling(BaseEstimator):
+class SlackRescaling(DocumentedMixin, BaseEstimator):
     r"""Slack rescaling of the loss, and the search for the most violating labelling.
 
     Give it to an estimator as ``rescaling=SlackRescaling(...)``; ``rescaling="slack"`` is one

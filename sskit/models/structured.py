@@ -2,8 +2,10 @@
 
 from sklearn.base import BaseEstimator
 
+from sskit.utils._documentation import DocumentedMixin
 
-class StructuredModel(BaseEstimator):
+
+class StructuredModel(DocumentedMixin, BaseEstimator):
     r"""Base of structures that you write: three methods make a model that can be learnt.
 
     A subclass says how well a labelling y goes with an input x, :math:`\langle w, \phi(x, y)

@@ -18,11 +18,14 @@ from sskit.preprocessing._words import (
     lab_colors,
     learn_words,
 )
+from sskit.utils._documentation import DocumentedMixin
 from sskit.utils._images import check_images
 
 
 # No set_output: a graph is not a data frame.
-class SuperpixelGraphs(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
+class SuperpixelGraphs(
+    DocumentedMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
+):
     """Turn images into graphs of superpixels with the features of HorseSeg.
 
     An image is cut into superpixels, which become nodes; those that touch are joined by edges.

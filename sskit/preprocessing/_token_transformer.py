@@ -11,6 +11,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from sskit.utils._documentation import DocumentedMixin
 from sskit.utils._ragged_array import RaggedArray
 from sskit.utils._stacking import canonical_csr, stack_csr, stack_dense
 from sskit.utils._tokens import stack_tokens
@@ -33,7 +34,9 @@ def _inner_has(name):
 
 
 # No set_output: a RaggedArray is not a data frame.
-class TokenTransformer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
+class TokenTransformer(
+    DocumentedMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
+):
     """Apply a transformer of rows to the tokens of sequences.
 
     The tokens of all sequences are stacked, given to the inner transformer as its samples, and

@@ -3,9 +3,10 @@
 from sklearn.base import BaseEstimator
 
 from sskit.solvers._continuation import Continuation
+from sskit.utils._documentation import DocumentedMixin
 
 
-class Solver(BaseEstimator):
+class Solver(DocumentedMixin, BaseEstimator):
     """Base of all solvers: hyperparameters, and how a problem is solved with them.
 
     A subclass has the parameters `gap_every` and `max_time` and implements `start`, which

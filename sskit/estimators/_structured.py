@@ -43,7 +43,12 @@ def bind_structure(estimator, X, y, sample_weight):
     ------
     ValueError
         If a parameter or the data are wrong, or the model gives a wrong answer.
+    TypeError
+        If the model is a class, or X or y no sequence.
     """
+    if isinstance(estimator.model, type):
+        name = estimator.model.__name__
+        raise TypeError(f"model must be an object, got the class {name}; write {name}(...)")
     for name, default in MULTICLASS_ONLY.items():
         value = getattr(estimator, name)
         if value is not default and value != default:

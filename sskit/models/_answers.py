@@ -174,6 +174,8 @@ def ask(model, name, sample, *args):
         return getattr(model, name)(*args)
     except Exception as error:
         note = f"raised by {name} of {type(model).__name__} for {sample}"
+        if name in ("joint_feature", "loss"):  # often the fault of the argmax that made it
+            note += f" and the labelling {args[-1]!r:.80}"
         if not hasattr(error, "add_note"):  # Python < 3.11
             raise RuntimeError(note) from error
         error.add_note(note)

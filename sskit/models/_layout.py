@@ -107,9 +107,10 @@ class WeightLayout:
         wrong = np.flatnonzero(lower > upper)
         if len(wrong):
             j = wrong[0]
+            block = next(name for name, part in self.slices.items() if j < part.stop)
             raise ValueError(
-                f"bounds leave nothing of the model's own at weight {j}: "
-                f"[{box[0][j]}, {box[1][j]}] and [{own[0][j]}, {own[1][j]}]"
+                f"bounds leave nothing of the model's own at weight {j}: [{box[0][j]}, "
+                f"{box[1][j]}] and [{own[0][j]}, {own[1][j]}] do not overlap, in block {block!r}"
             )
         return lower, upper
 

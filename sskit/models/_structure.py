@@ -66,14 +66,20 @@ class Structure:
         problem = PythonProblem(
             answers,
             block_weight,
-            bool(getattr(self.model, "exact", True)),
-            bool(getattr(self.model, "costly", True)),
+            self._flag("exact"),
+            self._flag("costly"),
             self.parallel,
         )
         bounds = getattr(self.model, "bounds", None)
         layout = WeightLayout(coef=(problem.n_weights,))
         layout.own_bounds = bounds() if callable(bounds) else bounds
         return problem, layout
+
+    def _flag(self, name):
+        flag = getattr(self.model, name, True)
+        if not isinstance(flag, (bool, np.bool_)):
+            raise ValueError(f"{name} of the model is {flag!r}, expected True or False")
+        return bool(flag)
 
     def _n_weights(self):
         n_weights = getattr(self.model, "n_weights", None)

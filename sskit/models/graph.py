@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from sskit.models._enumerated_graph import EnumeratedGraphProblem
+from sskit.models._enumerated_graph import MOST_LABELLINGS, EnumeratedGraphProblem
 from sskit.models._features import FeatureRows
 from sskit.models._graph import GraphProblem
 from sskit.models._graph_data import packed_grams, without_unlabelled
@@ -120,9 +120,16 @@ class GraphModel:
         Raises
         ------
         ValueError
-            Naming the first graph, edge and feature.
+            Naming the first graph that has a negative feature of an edge, which no cut takes,
+            or, if all labellings are tried, too many of them.
         """
         if self.oracle == "exhaustive":
+            for i, n in enumerate(graphs.n_nodes.tolist()):
+                if n * np.log2(self.n_states) > np.log2(MOST_LABELLINGS):
+                    raise ValueError(
+                        f"oracle='exhaustive' tries at most {MOST_LABELLINGS} labellings, but "
+                        f"X[{i}] has {n} nodes, which with {self.n_states} labels have more"
+                    )
             return
         for i, x in enumerate(graphs.edge_features):
             stored = x.data if sp.issparse(x) else x

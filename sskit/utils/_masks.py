@@ -42,6 +42,11 @@ def node_targets(y, graphs, ignore_label=None):
     items = list(y) if plain else _items(y, "y", _TARGETS)
     if len(items) != len(graphs):
         raise ValueError(f"X has {len(graphs)} graphs but y has {len(items)}")
+    if np.ndim(items[0]) > 2:
+        raise ValueError(
+            "y[0] must have labels of nodes, in one dimension, or of pixels, in two; got shape "
+            f"{np.shape(items[0])}"
+        )
     if np.ndim(items[0]) != 2:
         labels = stack_labels(items, graphs.n_nodes)
         return labels, ~is_ignored(labels, ignore_label), None
@@ -83,7 +88,8 @@ def check_masks(items, graphs):
         if graphs.segments is None:
             raise ValueError(
                 f"y[{i}] has labels of pixels, but X[{i}] does not say by an attribute 'segments' "
-                "to which nodes they belong"
+                "to which nodes they belong; sskit.preprocessing.SuperpixelGraphs makes such graphs. "
+                "Where each pixel is a node, flatten y"
             )
         if mask.shape != graphs.segments[i].shape:
             raise ValueError(

@@ -9,7 +9,8 @@ from sskit.utils.ragged import _as_matrix, _items, _type_name
 
 __all__ = ["GraphBatch", "check_graphs"]
 
-_GRAPHS = "one graph (features, edges, edge_features) per sample"
+_IMAGES = "sskit.preprocessing.SuperpixelGraphs makes graphs of images"
+_GRAPHS = f"one graph (features, edges, edge_features) per sample ({_IMAGES})"
 
 
 class GraphBatch:
@@ -141,7 +142,7 @@ def _parts(item, label):
     if not (hasattr(item, "features") and hasattr(item, "edges")):
         raise TypeError(
             f"{label} must be a graph: a tuple (features, edges, edge_features) or an object with "
-            f"these attributes, got {_type_name(item)}"
+            f"these attributes, got {_type_name(item)}; {_IMAGES}"
         )
     names = ("edge_features", "areas", "segments")
     return (item.features, item.edges, *(getattr(item, name, None) for name in names))

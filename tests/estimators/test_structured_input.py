@@ -40,6 +40,34 @@ def test_incomplete_models(matchings):
         StructSVMClassifier(Half()).fit(*matchings)
 
 
+def test_class_in_place_of_an_object(matchings):
+    with pytest.raises(TypeError, match=r"got the class Matching; write Matching\(...\)"):
+        StructSVMClassifier(Matching).fit(*matchings)
+
+
+@pytest.mark.parametrize("name", ["exact", "costly"])
+def test_flags_are_booleans(matchings, name):
+    model = Matching()
+    setattr(model, name, "no")
+    classifier = StructSVMClassifier(model)
+    with pytest.raises(ValueError, match=f"^{name} of the model is 'no', expected True or False"):
+        classifier.fit(*matchings)
+    assert not hasattr(classifier, "coef_")
+
+
+def test_labelling_that_loss_cannot_take_is_told(matchings):
+    class Short(Matching):
+        def argmax(self, x, w, y_true=None):
+            return (0, "short")
+
+    with pytest.raises(Exception) as caught:  # noqa: PT011
+        StructSVMClassifier(Short()).fit(*matchings)
+    told = [*getattr(caught.value, "__notes__", ()), str(caught.value)]
+    assert any(
+        "of Short for sample 0 and the labelling (0, 'short')" in sentence for sentence in told
+    )
+
+
 @pytest.mark.parametrize(
     ("X", "y", "match"),
     [

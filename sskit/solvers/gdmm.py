@@ -3,6 +3,7 @@
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from sskit.core._label_factors import LabelFactors
 from sskit.core._sampler import PermutationSampler
 from sskit.solvers._evaluate import Evaluator
 from sskit.solvers._factor_run import FactorRun, Watch
@@ -10,6 +11,7 @@ from sskit.solvers._factor_search import EdgeSearch, NodeSearch, PartitionSearch
 from sskit.solvers._factor_state import FactorState
 from sskit.solvers._factor_update import AwayUpdate, ProjectionUpdate
 from sskit.solvers._gdmm import Sweep
+from sskit.solvers._label_run import start_labels
 from sskit.solvers._options import check_choice, check_positive
 from sskit.solvers._ordered_search import OrderedSearch
 from sskit.solvers._solver import Solver
@@ -166,7 +168,9 @@ class GDMM(Solver):
             A clone.
         """
         factors, ordered = problem.factors(), self.ordered
-        if ordered == "auto":
+        if ordered == "auto" and isinstance(factors, LabelFactors):
+            ordered = True
+        elif ordered == "auto":
             ordered = factors is not None and factors.pair_weights >= 0 and factors.n_states >= MANY
         method = "bgcd" if self.method == "auto" else self.method
         return clone(self).set_params(method=method, ordered=ordered)
@@ -202,6 +206,8 @@ class GDMM(Solver):
                 "the solver 'gdmm' needs a model that is a sum over nodes and edges with scores of "
                 f"their own, which {type(problem).__name__} has not; use the solver 'bcfw'"
             )
+        if isinstance(factors, LabelFactors):
+            return start_labels(solver, problem, regularizer, random_state)
         if solver.ordered and factors.pair_weights < 0:
             raise ValueError(
                 "ordered=True needs edges with one table of weights in which no pair is forbidden"

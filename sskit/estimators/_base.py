@@ -19,7 +19,7 @@ from sskit.estimators._kernels import KERNEL_CONSTRAINTS, check_kernel
 from sskit.estimators._warm_start import WarmStart
 from sskit.estimators._weights import check_class_weight, check_sample_weight, default_lam
 from sskit.models.slack import SlackRescaling
-from sskit.solvers import BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane
+from sskit.solvers import BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW
 from sskit.solvers._solution import Status
 from sskit.solvers._solver import Solver
 from sskit.utils._documentation import DocumentedMixin
@@ -32,6 +32,7 @@ SOLVERS = {
     "ssg": SSG,
     "one_slack": CuttingPlane,
     "gdmm": GDMM,
+    "soft_bcfw": SoftBCFW,
 }
 SMALLEST_LAM = 1e-150
 RESCALINGS = {"margin": None, "slack": SlackRescaling()}
@@ -160,7 +161,8 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
         if box is None:
             return Regularizer(lam, binding.layout.n_weights, binding.problem.covector)
         if not solver.keeps_bounds:
-            name = type(solver).__name__.lower()
+            kind = type(solver)
+            name = next((name for name in SOLVERS if SOLVERS[name] is kind), kind.__name__)
             raise ValueError(
                 f"solver {name!r} cannot keep bounds on the weights; use 'bcfw' or 'fw'"
             )

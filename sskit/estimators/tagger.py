@@ -49,10 +49,12 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
         hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
         an object of which has the options of the search.
-    solver : {"auto", "bcfw", "mpbcfw", "fw", "ssg", "one_slack", "gdmm"} or solver, default="auto"
-        Block-coordinate Frank-Wolfe (which "auto" chooses), that with passes over stored planes,
-        batch Frank-Wolfe, stochastic subgradient, cutting planes, dual-decomposed training for
-        very many labels, or an object of `sskit.solvers`, which has further options.
+    solver : str or solver object, default="auto"
+        Block-coordinate Frank-Wolfe ("bcfw", which "auto" chooses), that with passes over stored
+        planes ("mpbcfw"), batch Frank-Wolfe ("fw"), stochastic subgradient ("ssg"), cutting
+        planes ("one_slack"), dual-decomposed training for very many labels ("gdmm"), its baseline
+        with soft constraints ("soft_bcfw"), or an object of `sskit.solvers`, which has further
+        options.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
@@ -93,7 +95,8 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
         `tol`, at another `lam`, with other bounds or sample weights, or with further samples
         after the same ones. It keeps the dual variables of the last fit, and a fit that could
-        not use them raises an error that says what changed. Not for "ssg" and "gdmm".
+        not use them raises an error that says what changed. Not for "ssg", "gdmm" and
+        "soft_bcfw".
     n_jobs : int, default=None
         Number of threads for exact passes, batches of oracle calls and prediction. The result
         does not depend on it.

@@ -9,6 +9,7 @@ from sskit.solvers.cutting_plane import CuttingPlane
 from sskit.solvers.frank_wolfe import FrankWolfe
 from sskit.solvers.gdmm import GDMM
 from sskit.solvers.multi_plane import MultiPlane
+from sskit.solvers.soft_bcfw import SoftBCFW
 from sskit.solvers.subgradient import SSG
 
-__all__ = ["BCFW", "GDMM", "SSG", "CuttingPlane", "FrankWolfe", "MultiPlane"]
+__all__ = ["BCFW", "GDMM", "SSG", "CuttingPlane", "FrankWolfe", "MultiPlane", "SoftBCFW"]

@@ -108,6 +108,8 @@ class Watch:
         Above 0, log at level INFO, else at level DEBUG.
     """
 
+    name = "GDMM"
+
     def __init__(self, run, evaluator, gap_every, tol, verbose):
         self.began = time.perf_counter()
         self.run = run
@@ -180,7 +182,8 @@ class Watch:
         )
         logger.log(
             self.level,
-            "GDMM: pass %d, Lagrangian %.6g, infeasibility %.3g, primal %.6g, gap %.3g",
+            "%s: pass %d, Lagrangian %.6g, infeasibility %.3g, primal %.6g, gap %.3g",
+            self.name,
             self.n_iter,
             run.lagrangian,
             run.infeasibility,

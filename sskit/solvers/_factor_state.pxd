@@ -23,7 +23,7 @@ cdef class FactorState:
 
     cdef readonly Factors factors
     cdef readonly double lam
-    cdef readonly double rho
+    cdef public double rho               # may change between passes
     cdef readonly double[::1] w          # (n_weights + LANES,)
     cdef readonly double ascent          # of the augmented Lagrangian by multipliers so far
     cdef Mix* nodes                      # (n_nodes,)

@@ -34,3 +34,12 @@ cdef class Update:
     cdef double decrease(
         self, const double* d, Py_ssize_t n, const Quadratic* quadratic
     ) noexcept nogil
+
+
+cdef class PlainUpdate(Update):
+    """Steps of Frank-Wolfe with exact line search."""
+
+    # Shorten a direction to the best step of at most `most`; returns the decrease
+    cdef double walk(
+        self, double slope, double most, Py_ssize_t n, const Quadratic* quadratic, double* change
+    ) noexcept nogil

@@ -46,7 +46,36 @@ cdef class Update:
         return slope - 0.5 * self.curvature(d, n, quadratic)
 
 
-cdef class AwayUpdate(Update):
+cdef class PlainUpdate(Update):
+    """A step of Frank-Wolfe towards the greedy state, with exact line search."""
+
+    cdef double propose(
+        self, const int32_t* state, const double* weight, Py_ssize_t n, Py_ssize_t greedy,
+        const Quadratic* quadratic, double* change
+    ) except? -1 nogil:
+        cdef Py_ssize_t k
+        cdef double slope = quadratic.gain[greedy]
+        self.split(state, n, quadratic.n_states)
+        for k in range(n):
+            slope -= weight[k] * quadratic.gain[k]
+            change[k] = -weight[k]
+        change[greedy] += 1.0
+        return self.walk(slope, 1.0, n, quadratic, change)
+
+    cdef double walk(
+        self, double slope, double most, Py_ssize_t n, const Quadratic* quadratic, double* change
+    ) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef double curvature = self.curvature(change, n, quadratic)
+        cdef double step = min(slope / curvature, most) if curvature > 0.0 else most
+        if not slope > 0.0:
+            step = 0.0
+        for k in range(n):
+            change[k] *= step
+        return step * (slope - 0.5 * step * curvature)
+
+
+cdef class AwayUpdate(PlainUpdate):
     """A step of Frank-Wolfe, towards the greedy state or away from the worst (algorithm 2)."""
 
     cdef double propose(
@@ -55,33 +84,23 @@ cdef class AwayUpdate(Update):
     ) except? -1 nogil:
         cdef const double* gain = quadratic.gain
         cdef Py_ssize_t k, worst = -1
-        cdef double mean = 0.0, slope, curvature, step, most = 1.0
-        self.split(state, n, quadratic.n_states)
+        cdef double mean = 0.0, most, decrease
         for k in range(n):
             mean += weight[k] * gain[k]
             if weight[k] > 0.0 and (worst < 0 or gain[k] < gain[worst]):
                 worst = k
-        slope = gain[greedy] - mean
-        if slope >= mean - gain[worst]:
-            worst = -1
-            for k in range(n):
-                change[k] = -weight[k]
-            change[greedy] += 1.0
-        else:
-            slope = mean - gain[worst]
-            most = weight[worst] / (1.0 - weight[worst])
-            for k in range(n):
-                change[k] = weight[k]
-            change[worst] -= 1.0
-        curvature = self.curvature(change, n, quadratic)
-        step = min(slope / curvature, most) if curvature > 0.0 else most
-        if not slope > 0.0:
-            step = 0.0
+        if gain[greedy] - mean >= mean - gain[worst]:
+            return PlainUpdate.propose(self, state, weight, n, greedy, quadratic, change)
+        self.split(state, n, quadratic.n_states)
+        most = weight[worst] / (1.0 - weight[worst])
         for k in range(n):
-            change[k] *= step
-        if worst >= 0 and step == most:
+            change[k] = weight[k]
+        change[worst] -= 1.0
+        decrease = self.walk(mean - gain[worst], most, n, quadratic, change)
+        # the longest step leaves nothing of it, not even of the rounding
+        if change[worst] == most * (weight[worst] - 1.0):
             change[worst] = -weight[worst]
-        return step * (slope - 0.5 * step * curvature)
+        return decrease
 
 
 cdef class ProjectionUpdate(Update):

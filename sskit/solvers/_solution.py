@@ -83,6 +83,12 @@ class Solution:
         """Return what the tolerance was compared with, in words."""
         if np.isnan(self.gap) and "infeasibility" not in self.history:
             return "no gap, because numbers overflowed,"
+        if np.isnan(self.gap) and "soft_gap" in self.history:
+            gap = self.history["soft_gap"][-1] / self.unit if self.unit else 0.0
+            return (
+                f"a relative duality gap of {gap:.3g} of the softened problem, or an "
+                f"infeasibility of {self.history['infeasibility'][-1]:.3g}"
+            )
         if np.isnan(self.gap):
             return (
                 f"an infeasibility of {self.history['infeasibility'][-1]:.3g} and no gap, or a "

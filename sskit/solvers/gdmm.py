@@ -1,26 +1,24 @@
 """The greedy direction method of multipliers."""
 
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 
 from sskit.core._label_factors import LabelFactors
 from sskit.core._sampler import PermutationSampler
-from sskit.solvers._evaluate import Evaluator
 from sskit.solvers._factor_run import FactorRun, Watch
 from sskit.solvers._factor_search import EdgeSearch, NodeSearch, PartitionSearch
+from sskit.solvers._factor_solver import FactorSolver
 from sskit.solvers._factor_state import FactorState
 from sskit.solvers._factor_update import AwayUpdate, ProjectionUpdate
 from sskit.solvers._gdmm import Sweep
 from sskit.solvers._label_run import start_labels
 from sskit.solvers._options import check_choice, check_positive
 from sskit.solvers._ordered_search import OrderedSearch
-from sskit.solvers._solver import Solver
 
 MANY = 32  # labels, from which on ordered pairs pay
 UPDATES = {"afw": AwayUpdate, "bgcd": ProjectionUpdate}
 
 
-class GDMM(Solver):
+class GDMM(FactorSolver):
     r"""Greedy direction method of multipliers: training that never decodes a whole structure.
 
     The dual of a structured SVM is split into the dual variables :math:`q_f` of its factors
@@ -119,8 +117,8 @@ class GDMM(Solver):
     True
     """
 
-    keeps_dual_point = False
-    keeps_bounds = False
+    name = "gdmm"
+    title = "GDMM"
 
     def __init__(
         self,
@@ -197,15 +195,8 @@ class GDMM(Solver):
             The state.
         """
         self.check()
+        factors = self._factors(problem, regularizer)
         solver = self.resolved(problem)
-        if regularizer.bounded:
-            raise ValueError("GDMM cannot solve problems with bounds; use the solver 'bcfw'")
-        factors = problem.factors()
-        if factors is None:
-            raise ValueError(
-                "the solver 'gdmm' needs a model that is a sum over nodes and edges with scores of "
-                f"their own, which {type(problem).__name__} has not; use the solver 'bcfw'"
-            )
         if isinstance(factors, LabelFactors):
             return start_labels(solver, problem, regularizer, random_state)
         if solver.ordered and factors.pair_weights < 0:
@@ -227,52 +218,8 @@ class GDMM(Solver):
         sampler = PermutationSampler(problem.n_blocks, random_state)
         return FactorRun(problem, regularizer, sweep, sampler)
 
-    def solve(
-        self,
-        problem,
-        regularizer,
-        *,
-        tol=1e-2,
-        max_iter=1000,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-        on_pass=None,
-        start=None,
-    ):
-        """Solve a problem; see the notes on stopping.
+    def _asks_oracles(self):
+        return self.gap_every is not None
 
-        Parameters
-        ----------
-        problem : Problem
-            What to solve; has factors.
-        regularizer : Regularizer
-            Holds lam and w = 0; must have no bounds.
-        tol : float, default=1e-2
-            Relative tolerance.
-        max_iter : int, default=1000
-            Largest number of passes (n_blocks visits each).
-        n_jobs : int, default=None
-            Threads of exact passes.
-        random_state : int, RandomState or None, default=None
-            Source of randomness.
-        verbose : int, default=0
-            Above 0, log every pass at level INFO, else at level DEBUG.
-        on_pass : callable, default=None
-            Called after every pass with (n_iter, function that returns w); a true result
-            stops the fit.
-        start : None
-            There is no dual point to start from.
-
-        Returns
-        -------
-        solution : Solution
-            The weights and what is known of them.
-        """
-        if start is not None:
-            raise ValueError("GDMM keeps no dual point and cannot start at one")
-        run = self.start(problem, regularizer, check_random_state(random_state))
-        evaluator = None if self.gap_every is None else Evaluator(problem, n_jobs)
-        watch = Watch(run, evaluator, self.gap_every, tol, verbose)
-        status = watch.reach(max_iter, self.max_time, on_pass)
-        return watch.solution(status)
+    def _watch(self, run, evaluator, tol, verbose):
+        return Watch(run, evaluator, self.gap_every, tol, verbose)

@@ -140,6 +140,8 @@ OTHER = [
     (ValueError, "'ssg' cannot keep bounds", {"bounds": (0, None), "solver": "ssg"}),
     (ValueError, "'ssg' cannot keep bounds", {"bounds": (0, None), "solver": SSG()}),
     (ValueError, "'gdmm' cannot keep bounds", {"bounds": (0, None), "solver": "gdmm"}),
+    (ValueError, "'soft_bcfw' cannot keep b", {"bounds": (0, None), "solver": "soft_bcfw"}),
+    (ValueError, "^warm_start=True.*soft_bcfw", {"warm_start": True, "solver": "soft_bcfw"}),
     (ValueError, "^warm_start=True.*solver='gdmm'", {"warm_start": True, "solver": "gdmm"}),
     (ValueError, "steps='fw'.*solver='gdmm'", {"solver": "gdmm", "steps": "fw"}),
 ]

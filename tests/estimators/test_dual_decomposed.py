@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier
 from sskit.datasets import make_chains, make_glyph_sentences
-from sskit.solvers import GDMM
+from sskit.solvers import GDMM, SoftBCFW
 
 
 @pytest.fixture(scope="module")
@@ -96,3 +96,27 @@ def test_models_without_factors_say_so(chains):
         RegularizationPath(SequenceTagger(solver="gdmm")).fit(X, y)
     with pytest.raises(ValueError, match=r"X\[3\].*NaN"):
         SequenceTagger(solver="gdmm").fit([*X[:3], X[3] * np.nan], y[:4])
+
+
+def test_soft_constraints(chains):
+    X, y = chains
+    tagger = SequenceTagger(lam=1.0, solver="soft_bcfw", tol=0.05, random_state=0).fit(X, y)
+    assert isinstance(tagger.solver_, SoftBCFW)
+    assert tagger.certified_
+    assert tagger.dual_objective_ <= tagger.primal_objective_
+    assert {"soft_gap", "rho", "lagrangian", "infeasibility"} < set(tagger.history_)
+    unit = np.mean([len(labels) for labels in y])
+    assert tagger.history_["soft_gap"][-1] <= 0.05 * unit
+    exact = SequenceTagger(lam=1.0, tol=1e-3, random_state=0).fit(X, y)
+    assert tagger.score(X, y) >= exact.score(X, y) - 0.1
+    with pytest.raises(ValueError, match="'soft_bcfw' needs a model that is a sum over nodes"):
+        SequenceTagger(solver="soft_bcfw", rescaling="slack").fit(X, y)
+
+
+def test_soft_constraints_say_what_was_reached(chains):
+    X, y = chains
+    tagger = SequenceTagger(solver=SoftBCFW(exact=False), max_iter=2, random_state=0)
+    match = "after 2 passes with a relative duality gap of .* of the softened problem, or an infeas"
+    with pytest.warns(ConvergenceWarning, match=match):
+        tagger.fit(X, y)
+    assert np.isnan(tagger.dual_gap_)

@@ -1,0 +1,71 @@
+"""The duality gap of a structured SVM whose factors need to agree softly only."""
+
+from libcpp.vector cimport vector
+
+from sskit.core._factors cimport Factors
+from sskit.solvers._factor_search cimport EdgeSearch, NodeSearch
+from sskit.solvers._factor_state cimport FactorState
+from sskit.solvers._mix cimport Mix, compress
+
+
+cdef class SoftGap:
+    """Frank-Wolfe's gap of the augmented Lagrangian over the mixes of all factors.
+
+    Without multipliers the negative of the Lagrangian is a dual objective, and this is its
+    distance from the primal objective at the weights and messages that follow from the mixes.
+
+    Parameters
+    ----------
+    state : FactorState
+        The mixes.
+    nodes : NodeSearch
+        Oracle of the nodes, over all states.
+    edges : EdgeSearch
+        Oracle of the edges.
+    """
+
+    cdef FactorState state
+    cdef Factors factors
+    cdef NodeSearch nodes
+    cdef EdgeSearch edges
+    cdef vector[double] gain
+
+    def __init__(self, FactorState state, NodeSearch nodes, EdgeSearch edges):
+        self.state, self.factors = state, state.factors
+        self.nodes, self.edges = nodes, edges
+
+    def compute(self):
+        """Ask the oracles of all factors at the same weights.
+
+        Returns
+        -------
+        gap : float
+            sum_i c_i sum_f (the largest gain - the mean gain of the mix), absolute.
+        """
+        cdef Py_ssize_t i
+        cdef double total = 0.0
+        with nogil:
+            for i in range(self.factors.n_blocks):
+                if self.factors.block_weight[i] > 0.0:
+                    total += self.factors.block_weight[i] * self.of_block(i)
+        return total
+
+    cdef double of_block(self, Py_ssize_t i) except? -1 nogil:
+        cdef Py_ssize_t j, e
+        cdef double total = 0.0
+        for j in range(self.factors.first_node(i), self.factors.first_node(i + 1)):
+            self.gain.resize(self.state.nodes[j].n + 1)
+            total += self.of_mix(&self.state.nodes[j], self.nodes.look(i, j, &self.gain[0]))
+        for e in range(self.factors.first_edge(i), self.factors.first_edge(i + 1)):
+            self.gain.resize(self.state.edges[e].n + 1)
+            total += self.of_mix(&self.state.edges[e], self.edges.look(i, e, &self.gain[0]))
+        return total
+
+    cdef double of_mix(self, Mix* mix, Py_ssize_t greedy) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef double gap = 0.0
+        for k in range(mix.n):
+            # differences, so that the digits remain where all gains are nearly the same
+            gap += mix.weight[k] * (self.gain[greedy] - self.gain[k])
+        compress(mix)  # what was found is not there to stay
+        return gap

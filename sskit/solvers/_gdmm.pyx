@@ -102,14 +102,19 @@ cdef class Sweep:
 
     cdef double visit(self, Py_ssize_t i) except? -1 nogil:
         """Ask the oracle of every factor of a block; return the decrease of the Lagrangian."""
-        cdef Py_ssize_t j, e
+        cdef Py_ssize_t j, e, greedy
         cdef double decrease = 0.0
         for j in range(self.factors.first_node(i), self.factors.first_node(i + 1)):
             self.reserve(self.state.nodes[j].n + 1)
-            decrease += self.move_node(i, j, self.nodes.look(i, j, &self.gain[0]))
+            greedy = self.nodes.look(i, j, &self.gain[0])
+            # nothing can move in a mix of one state, which is the best
+            if self.state.nodes[j].n > 1:
+                decrease += self.move_node(i, j, greedy)
         for e in range(self.factors.first_edge(i), self.factors.first_edge(i + 1)):
             self.reserve(self.state.edges[e].n + 1)
-            decrease += self.move_edge(i, e, self.edges.look(i, e, &self.gain[0]))
+            greedy = self.edges.look(i, e, &self.gain[0])
+            if self.state.edges[e].n > 1:
+                decrease += self.move_edge(i, e, greedy)
         return self.factors.block_weight[i] * decrease
 
     cdef double revisit(self, Py_ssize_t i) except? -1 nogil:

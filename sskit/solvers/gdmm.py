@@ -7,7 +7,7 @@ from sskit.core._sampler import PermutationSampler
 from sskit.solvers._factor_run import FactorRun, Watch
 from sskit.solvers._factor_search import EdgeSearch, NodeSearch, PartitionSearch
 from sskit.solvers._factor_solver import FactorSolver
-from sskit.solvers._factor_state import FactorState
+from sskit.solvers._factor_state import FactorState, disagreement_scale
 from sskit.solvers._factor_update import AwayUpdate, ProjectionUpdate
 from sskit.solvers._gdmm import Sweep
 from sskit.solvers._label_run import start_labels
@@ -32,8 +32,10 @@ class GDMM(FactorSolver):
     those of the node. The constraints enter an augmented Lagrangian,
 
     .. math::
-        G(q) + \sum_i \tfrac{\rho c_i^2}{2 \lambda} \sum_{jf}
+        G(q) + \sum_i \tfrac{\bar\rho c_i^2}{2 \lambda} \sum_{jf}
         [\|M_{jf} q_f - q_j + \mu_{jf}\|^2 - \|\mu_{jf}\|^2] .
+
+    Here :math:`\bar\rho` is `rho` times a number that suits the data.
 
     A pass visits every factor once: the best state at the present weights and messages joins
     the few that have weight, and the factor steps; then :math:`\mu_{jf}` moves by `step` times
@@ -44,8 +46,10 @@ class GDMM(FactorSolver):
     Parameters
     ----------
     rho : float, default=1.0
-        Weight of the disagreement, in units of the curvature of an edge, c_i^2 / lam. Too small
-        a value makes the multipliers oscillate, too large a one slows the weights down.
+        Weight of the disagreement, relative to one that suits the data: a third of the geometric
+        mean of ||x||^2 + 1 and lam L / c, where ||x||^2, L and c are the means of the squared
+        norm of a node, its loss and the weight of a training pair. Too small a value makes
+        factors disagree for long, too large a one slows the weights down.
     step : float, default=1.0
         Step size eta of the multipliers.
     method : {"auto", "afw", "bgcd"}, default="auto"
@@ -203,7 +207,8 @@ class GDMM(FactorSolver):
             raise ValueError(
                 "ordered=True needs edges with one table of weights in which no pair is forbidden"
             )
-        state = FactorState(factors, regularizer.lam, self.rho, regularizer.v)
+        rho = self.rho * disagreement_scale(factors, regularizer.lam)
+        state = FactorState(factors, regularizer.lam, rho, regularizer.v)
         nodes = NodeSearch(state)
         if self.partitions > 1:
             nodes = PartitionSearch(state, self.partitions, random_state.randint(2**31))

@@ -65,7 +65,7 @@ def test_state_is_what_its_definition_says(method, weights, form):
     run = start(toy, method=method, rho=0.7, block_sweeps=3)
     for _ in range(15):
         run.run_pass()
-        w, value, distance = from_scratch(toy, run, 0.7)
+        w, value, distance = from_scratch(toy, run, run.state.rho)
         np.testing.assert_allclose(run.weights(), w, atol=1e-11)
         assert run.state.lagrangian() == pytest.approx(value, abs=1e-11)
         assert run.lagrangian == pytest.approx(value, abs=1e-11)

@@ -7,10 +7,15 @@ from libc.stdint cimport int32_t, int64_t
 
 from sskit.core._sampler cimport Sampler
 from sskit.solvers._label_state cimport Link, Links
-from sskit.solvers._pair_step cimport Marginals, nearest_pair
+from sskit.solvers._pair_step cimport Marginals, nearest_pair, stiffness
 
 cdef extern from "kernels.hpp" namespace "sskit":
     const Py_ssize_t LANES
+
+# Newton steps of a label
+cdef int MAX_STEPS = 64
+# Share of the gradient of a label that may be left by its step.
+cdef double DONE = 0.1
 
 
 cdef class LabelSweep:
@@ -60,8 +65,7 @@ cdef class LabelSweep:
         self.step, self.n_sweeps = step, n_sweeps
         self.gain, self.change = np.zeros(n + LANES), np.zeros(n + LANES)
         self.pull, self.hope, self.scratch = np.zeros(n), np.zeros(n), np.zeros(n)
-        self.degree = np.zeros(n, dtype=np.int32)
-        self.fresh = np.zeros(n, dtype=np.uint8)
+        self.start = np.zeros(n + 2, dtype=np.int32)
         self.movers.reserve(n)
 
     cdef void score(self, Py_ssize_t i) noexcept nogil:
@@ -80,37 +84,132 @@ cdef class LabelSweep:
         cdef double penalty = self.state.penalty(i)
         cdef Py_ssize_t m
         self.pull[:] = 0.0
-        self.degree[:] = 0
         for m in range(links.n):
             link = &links.link[m]
             self.pull[link.first] += penalty * (link.q.first - y[link.first] + link.mu_first)
             self.pull[link.second] += penalty * (link.q.second - y[link.second] + link.mu_second)
-            self.degree[link.first] += 1
-            self.degree[link.second] += 1
 
-    cdef double move(self, Py_ssize_t i, Py_ssize_t l) noexcept nogil:
+    cdef int gather(self, Py_ssize_t i) except -1 nogil:
+        cdef const Links* links = &self.state.links[i]
+        cdef Py_ssize_t m, l, n = self.factors.n_labels
+        self.member.resize(2 * links.n)
+        self.trial.resize(links.n)
+        self.weight.resize(links.n)
+        self.start[:] = 0
+        for m in range(links.n):
+            self.start[links.link[m].first + 2] += 1
+            self.start[links.link[m].second + 2] += 1
+        for l in range(n):
+            self.start[l + 2] += self.start[l + 1]
+        for m in range(links.n):
+            self.member[self.start[links.link[m].first + 1]] = <int32_t>m
+            self.start[links.link[m].first + 1] += 1
+            self.member[self.start[links.link[m].second + 1]] = <int32_t>m
+            self.start[links.link[m].second + 1] += 1
+        return 0
+
+    cdef double move_alone(self, Py_ssize_t i, Py_ssize_t l) noexcept nogil:
         cdef double slope = self.factors.block_weight[i] / self.state.lam * self.factors.sqnorm(i)
-        cdef double curvature = slope + self.state.penalty(i) * self.degree[l]
-        cdef double gain = self.gain[l] + self.pull[l]
+        cdef double gain = self.gain[l], more
         cdef double* y = &self.state.mix[i, l]
-        cdef double more
-        if curvature > 0.0:
-            more = min(max(y[0] + gain / curvature, 0.0), 1.0) - y[0]
+        if slope > 0.0:
+            more = min(max(y[0] + gain / slope, 0.0), 1.0) - y[0]
         else:
-            # a label without features and edges
+            # a label without features
             more = 1.0 - y[0] if gain > 0.0 else (-y[0] if gain < 0.0 else 0.0)
         y[0] += more
         self.change[l] += more
         self.gain[l] -= slope * more
-        return more * (gain - 0.5 * curvature * more)
+        return more * (gain - 0.5 * slope * more)
 
-    cdef double move_all(self, Py_ssize_t i) noexcept nogil:
-        cdef Py_ssize_t l
-        cdef double decrease = 0.0
-        self.pull[:] = 0.0
-        self.degree[:] = 0
-        for l in range(self.factors.n_labels):
-            decrease += self.move(i, l)
+    cdef double move(self, Py_ssize_t i, Py_ssize_t l) except? -1 nogil:
+        # The minimum of the Lagrangian over y_l and all its links is that of a convex function of
+        # y_l. Newton's method goes there, until nine tenths of the way are sure to be done.
+        cdef double most = 0.5 if self.state.level[i, l] == 1 else 1.0
+        cdef double low = -1.0, high = 2.0, y = self.state.mix[i, l], gain, slope, first = 0.0, z
+        cdef int k
+        for k in range(MAX_STEPS):
+            gain = self.pose(i, l, y, &slope)
+            if k == 0:
+                first = gain
+            if gain == 0.0 or (gain > 0.0 and y == most) or (gain < 0.0 and y == 0.0):
+                break
+            if gain * first > 0.0 and abs(gain) <= DONE * abs(first):
+                break
+            if gain > 0.0:
+                low = y
+            else:
+                high = y
+            z = y + gain / slope if slope > 0.0 else (most if gain > 0.0 else 0.0)
+            if z <= 0.0 and low < 0.0:
+                z = 0.0
+            elif z >= most and high > 1.0:
+                z = most
+            elif not low < z < high:
+                z = 0.5 * (max(low, 0.0) + min(high, most))
+            if z == y:
+                break
+            y = z
+        return self.settle(i, l, y)
+
+    cdef double pose(self, Py_ssize_t i, Py_ssize_t l, double y, double* slope) noexcept nogil:
+        cdef const Link* links = self.state.links[i].link
+        cdef const double* mix = &self.state.mix[i, 0]
+        cdef const double* w = &self.state.w[self.factors.pair_weights]
+        cdef double kappa = self.factors.block_weight[i] / self.state.lam
+        cdef double penalty = self.state.penalty(i), tie = penalty / kappa, gain
+        cdef const Link* link
+        cdef Marginals other
+        cdef Py_ssize_t k, m
+        slope[0] = kappa * self.factors.sqnorm(i)
+        gain = self.gain[l] - slope[0] * (y - mix[l])
+        for k in range(self.start[l], self.start[l + 1]):
+            m = self.member[k]
+            link = &links[m]
+            self.trial[m] = link.q
+            if link.first == l:
+                nearest_pair(
+                    &self.trial[m], w[link.edge] / kappa, tie, y - link.mu_first,
+                    mix[link.second] - link.mu_second,
+                )
+                gain += penalty * (self.trial[m].first - y + link.mu_first)
+                slope[0] += penalty * stiffness(&self.trial[m], tie)
+            else:
+                nearest_pair(
+                    &self.trial[m], w[link.edge] / kappa, tie, mix[link.first] - link.mu_first,
+                    y - link.mu_second,
+                )
+                gain += penalty * (self.trial[m].second - y + link.mu_second)
+                other.both = self.trial[m].both
+                other.first, other.second = self.trial[m].second, self.trial[m].first
+                slope[0] += penalty * stiffness(&other, tie)
+        return gain
+
+    cdef double settle(self, Py_ssize_t i, Py_ssize_t l, double y) noexcept nogil:
+        """Take over y_l and `trial`; return the decrease of the Lagrangian."""
+        cdef double* mix = &self.state.mix[i, 0]
+        cdef double kappa = self.factors.block_weight[i] / self.state.lam
+        cdef double slope = kappa * self.factors.sqnorm(i), half = 0.5 * self.state.penalty(i)
+        cdef double more = y - mix[l], decrease = more * (self.gain[l] - 0.5 * slope * more), w
+        cdef Link* link
+        cdef Py_ssize_t k, m
+        for k in range(self.start[l], self.start[l + 1]):
+            link = &self.state.links[i].link[self.member[k]]
+            decrease += half * (residual(link, mix, 0) + residual(link, mix, 1))
+        mix[l] = y
+        for k in range(self.start[l], self.start[l + 1]):
+            m = self.member[k]
+            link = &self.state.links[i].link[m]
+            link.q.first, link.q.second = self.trial[m].first, self.trial[m].second
+            decrease -= half * (residual(link, mix, 0) + residual(link, mix, 1))
+            w = self.state.w[self.factors.pair_weights + link.edge]
+            decrease += (self.trial[m].both - link.q.both) * (
+                w - 0.5 * kappa * (self.trial[m].both - link.q.both)
+            )
+            if self.trial[m].both != link.q.both:
+                self.state.settle(i, link, self.trial[m].both)
+        self.change[l] += more
+        self.gain[l] -= slope * more
         return decrease
 
     cdef double open(self, Py_ssize_t i) except? -1 nogil:
@@ -120,12 +219,14 @@ cdef class LabelSweep:
         cdef double* y = &self.state.mix[i, 0]
         cdef Link* link
         for l in range(self.factors.n_labels):
+            decrease += self.move_alone(i, l)
+        for l in range(self.factors.n_labels):
             if y[l] != truth[l]:
                 self.release(i, l)
+                if y[l] >= 0.5 and not truth[l]:
+                    self.promote(i, l)
         for m in range(self.state.links[i].n):
             link = &self.state.links[i].link[m]
-            link.q.first, link.q.second = y[link.first], y[link.second]
-            link.mu_first = link.mu_second = 0.0
             w = self.state.w[self.factors.pair_weights + link.edge]
             # of the mixes that agree with the ends, the better one
             z = max(y[link.first] + y[link.second] - 1.0, 0.0)
@@ -138,102 +239,144 @@ cdef class LabelSweep:
 
     cdef int release(self, Py_ssize_t i, Py_ssize_t k) except -1 nogil:
         cdef const unsigned char* truth = self.factors.truth(i)
-        cdef const unsigned char* released = &self.state.released[i, 0]
+        cdef unsigned char* level = &self.state.level[i, 0]
         cdef Py_ssize_t m, l
         for m in range(self.state.table.offsets[k], self.state.table.offsets[k + 1]):
             l = self.state.table.label[m]
-            # to a released label a true one is linked already
-            if (truth[l] and not released[l]) or (released[l] and not truth[k]):
+            # a true label is linked to those that are not true and not fresh already
+            if (truth[l] and not (truth[k] and level[l])) or (not truth[k] and level[l] == 2):
                 self.join(i, k, l, self.state.table.edge[m], self.state.table.weight[m])
-        self.state.released[i, k] = True
+        level[k] = 1 + truth[k]
+        return 0
+
+    cdef int promote(self, Py_ssize_t i, Py_ssize_t k) except -1 nogil:
+        cdef const unsigned char* truth = self.factors.truth(i)
+        cdef unsigned char* level = &self.state.level[i, 0]
+        cdef Py_ssize_t m, l
+        for m in range(self.state.table.offsets[k], self.state.table.offsets[k + 1]):
+            l = self.state.table.label[m]
+            if level[l] == 1:
+                self.join(i, k, l, self.state.table.edge[m], self.state.table.weight[m])
+        level[k] = 2
         return 0
 
     cdef int join(
         self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t l, Py_ssize_t e, double w
     ) except -1 nogil:
-        """Link an edge from label k, which is being released; with the implied multipliers."""
+        """Link an edge of label k, whose level is rising, with multipliers that it implied."""
         cdef const unsigned char* truth = self.factors.truth(i)
         cdef const double* y = &self.state.mix[i, 0]
         cdef Link* link = self.state.join(i)
-        cdef double penalty = self.state.penalty(i), to_k, to_l
-        if truth[k] and truth[l]:
-            to_k = to_l = min(w, 0.0)
-        elif truth[k]:
-            to_k, to_l = 0.0, 0.0
-        elif y[l] > 0.0:
-            to_k, to_l = max(w, 0.0), 0.0
-        else:
-            to_k = to_l = 0.5 * max(w, 0.0)
+        cdef double penalty = self.state.penalty(i)
+        cdef double first = y[self.factors.ends[e, 0]], second = y[self.factors.ends[e, 1]]
         link.edge = <int32_t>e
         link.first, link.second = self.factors.ends[e, 0], self.factors.ends[e, 1]
         link.q.both = truth[k] & truth[l]
         link.q.first, link.q.second = y[link.first], y[link.second]
-        if link.first != k:
-            to_k, to_l = to_l, to_k
-        link.mu_first, link.mu_second = to_k / penalty, to_l / penalty
+        link.mu_first = link.mu_second = 0.0
+        if w > 0.0:
+            # the end with less of state 1 holds the other back, and could have the weight for it
+            link.mu_first = w / penalty * (0.5 * (first == second) + (first < second))
+            link.mu_second = w / penalty - link.mu_first
+        elif first + second > 1.0:
+            link.mu_first = link.mu_second = w / penalty
         return 0
 
-    cdef int seek(self, Py_ssize_t i) except -1 nogil:
+    cdef void imply(self, Py_ssize_t i) noexcept nogil:
         cdef const unsigned char* truth = self.factors.truth(i)
-        cdef const unsigned char* released = &self.state.released[i, 0]
+        cdef const unsigned char* level = &self.state.level[i, 0]
         cdef const double* y = &self.state.mix[i, 0]
-        cdef Py_ssize_t k, l, m, n = self.factors.n_labels
         cdef const int64_t* offsets = &self.state.table.offsets[0]
         cdef const int32_t* label = &self.state.table.label[0]
         cdef const double* weight = &self.state.table.weight[0]
-        cdef double w
-        for k in range(n):
-            self.hope[k] = self.gain[k] + self.pull[k]
-            self.fresh[k] = not (released[k] or truth[k])
-        for k in range(n):
+        cdef Py_ssize_t k, l, m
+        self.hope[:] = 0.0
+        for k in range(self.factors.n_labels):
             if y[k] == 0.0:
                 continue
             for m in range(offsets[k], offsets[k + 1]):
-                l, w = label[m], weight[m]
-                if self.fresh[l]:
-                    self.hope[l] += max(w, 0.0)
-                elif truth[l] and truth[k] and not (released[l] or released[k]):
-                    self.hope[l] += min(w, 0.0)
-        for k in range(n):
-            if not released[k] and (self.hope[k] < 0.0 if truth[k] else self.hope[k] > 0.0):
-                self.release(i, k)
-                self.fresh[k] = False
-        for k in range(n):
-            if y[k] > 0.0 or (truth[k] and not released[k]):
-                self.hope[k] = -INFINITY
-            self.hope[k] = min(self.hope[k], 0.0)
-        if self.pairs.find(&self.hope[0], &self.fresh[0], 0.0) or (
-            self.pairs.doubt(&self.hope[0], &self.fresh[0], &self.scratch[0])
-            and self.pairs.find(&self.hope[0], &self.fresh[0], -INFINITY)
-        ):
-            k, l = self.pairs.first, self.pairs.second
-            self.release(i, k)
-            if not released[l]:
-                self.release(i, l)
-        return 0
+                l = label[m]
+                if truth[l] and truth[k]:
+                    if level[l] + level[k] == 0:
+                        self.hope[l] += min(weight[m], 0.0)
+                elif not truth[l] and (level[l] == 0 or (level[l] + level[k] <= 2 and (
+                    # of two that are on, one will do
+                    not truth[k] and (y[l] == 0.0 or k < l)
+                ))):
+                    self.hope[l] += max(weight[m], 0.0)
 
-    cdef double step_links(self, Py_ssize_t i) noexcept nogil:
-        cdef Links* links = &self.state.links[i]
+    cdef void retire(self, Py_ssize_t i) noexcept nogil:
+        cdef const unsigned char* truth = self.factors.truth(i)
+        cdef unsigned char* level = &self.state.level[i, 0]
         cdef const double* y = &self.state.mix[i, 0]
-        cdef double kappa = self.factors.block_weight[i] / self.state.lam
-        cdef double penalty = self.state.penalty(i), decrease = 0.0, w, a, b, more
-        cdef Marginals q
+        cdef Links* links = &self.state.links[i]
         cdef Link* link
-        cdef Py_ssize_t m
+        cdef double* hope = &self.hope[0]
+        cdef Py_ssize_t l, m, n = 0
+        cdef double w
+        cdef bint some = False
+        # the positive weights of links to labels that are on would be implied then
+        self.imply(i)
         for m in range(links.n):
             link = &links.link[m]
-            w = self.state.w[self.factors.pair_weights + link.edge]
-            a, b = y[link.first] - link.mu_first, y[link.second] - link.mu_second
-            q = link.q
-            nearest_pair(&q, w / kappa, penalty / kappa, a, b)
-            more = q.both - link.q.both
-            decrease += more * (w - 0.5 * kappa * more) + 0.5 * penalty * (
-                (link.q.first - q.first) * (link.q.first + q.first - 2.0 * a)
-                + (link.q.second - q.second) * (link.q.second + q.second - 2.0 * b)
-            )
-            link.q.first, link.q.second = q.first, q.second
-            self.state.settle(i, link, q.both)
-        return decrease
+            w = max(self.state.w[self.factors.pair_weights + link.edge], 0.0)
+            hope[link.first] += w * (y[link.second] > 0.0)
+            hope[link.second] += w * (y[link.first] > 0.0)
+            # an edge that disagrees is not given up
+            if link.q.first != y[link.first] or link.q.second != y[link.second] or link.q.both > 0.0:
+                hope[link.first] = hope[link.second] = INFINITY
+        for l in range(self.factors.n_labels):
+            if level[l] and y[l] == 0.0 and not truth[l] and self.gain[l] + hope[l] < 0.0:
+                level[l] = 0
+                some = True
+        for m in range(links.n if some else 0):
+            link = &links.link[m]
+            if (level[link.first] or truth[link.first]) and (
+                level[link.second] or truth[link.second]
+            ):
+                links.link[n] = link[0]
+                n += 1
+        if some:
+            links.n = n
+
+    cdef int seek(self, Py_ssize_t i) except -1 nogil:
+        cdef const unsigned char* truth = self.factors.truth(i)
+        cdef const unsigned char* level = &self.state.level[i, 0]
+        cdef const double* y = &self.state.mix[i, 0]
+        cdef double* hope = &self.hope[0]
+        cdef Py_ssize_t k
+        self.listen(i)
+        self.imply(i)
+        for k in range(self.factors.n_labels):
+            if truth[k]:
+                if level[k] == 0 and self.gain[k] + self.pull[k] + hope[k] < 0.0:
+                    self.release(i, k)
+            elif level[k] == 0:
+                if self.gain[k] + hope[k] > 0.0:
+                    self.release(i, k)
+            elif level[k] == 1 and hope[k] > 0.0:
+                if y[k] > 0.0 or self.gain[k] + self.pull[k] + hope[k] > 0.0:
+                    self.promote(i, k)
+            if y[k] > 0.0:
+                hope[k] = -INFINITY
+            else:
+                hope[k] = min(self.gain[k] + self.pull[k] + hope[k], 0.0)
+        if self.pairs.find(hope, level, 0.0) or (
+            self.pairs.doubt(hope, level, &self.scratch[0])
+            and self.pairs.find(hope, level, -INFINITY)
+        ):
+            self.bind(i, self.pairs.first, self.pairs.second)
+        return 0
+
+    cdef int bind(self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t l) except -1 nogil:
+        """Raise the levels of two labels that are off until their edge is linked."""
+        if self.state.level[i, k] == 0:
+            self.release(i, k)
+        if self.state.level[i, l] == 0:
+            self.release(i, l)
+        if self.state.level[i, k] + self.state.level[i, l] <= 2:
+            self.promote(i, k)
+        return 0
 
     cdef double visit(self, Py_ssize_t i, bint alone, double* distance) except? -1 nogil:
         """Step in a block, with its labels `alone` or with edges; return the decrease."""
@@ -241,23 +384,27 @@ cdef class LabelSweep:
         cdef size_t m
         cdef double decrease = 0.0
         self.score(i)
-        if alone or not self.state.opened[i]:
-            decrease += self.move_all(i)
-            if not alone:
-                decrease += self.open(i)
+        if alone:
+            for l in range(self.factors.n_labels):
+                decrease += self.move_alone(i, l)
         else:
-            self.listen(i)
-            self.seek(i)
-        if not alone:
+            if self.state.opened[i]:
+                self.retire(i)
+                self.seek(i)
+            else:
+                decrease += self.open(i)
             self.movers.clear()
             for l in range(self.factors.n_labels):
-                if self.state.released[i, l]:
+                if self.state.level[i, l]:
                     self.movers.push_back(<int32_t>l)
             for _ in range(self.n_sweeps):
-                self.listen(i)
+                self.gather(i)
                 for m in range(self.movers.size()):
                     decrease += self.move(i, self.movers[m])
-                decrease += self.step_links(i)
+                for m in range(self.movers.size()):
+                    l = self.movers[m]
+                    if self.state.level[i, l] == 1 and self.state.mix[i, l] == 0.5:
+                        self.promote(i, l)
                 distance[0] = self.state.ascend(i, self.step)
         self.factors.move(
             i, &self.change[0], -self.factors.block_weight[i] / self.state.lam, &self.state.w[0]
@@ -303,3 +450,11 @@ cdef class LabelSweep:
                     2 * self.state.links[i].n, 1
                 )
         return decrease, disagreement
+
+
+cdef double residual(const Link* link, const double* y, int side) noexcept nogil:
+    """Return the square of residual and multiplier at an end."""
+    cdef double value = link.q.first - y[link.first] + link.mu_first
+    if side:
+        value = link.q.second - y[link.second] + link.mu_second
+    return value * value

@@ -24,14 +24,18 @@ cdef struct Links:
 cdef class LabelState:
     """Dual variables of labels and of the few edges that are at odds with the rest.
 
-    y_l, the share of state 1, is kept for every label. An edge whose ends are where they began
-    needs no memory. Label l is *released* once it may move; while an edge has an end that is not
-    released and false, or two true ends that are not, then it is implied: it has the state that
-    its ends have, y_k at one, y_l at the other and (1, 1) with y_k y_l in {0, 1}, and never
-    disagrees with them. All others are linked.
+    y_l, the share of state 1, is kept for every label; an edge needs no memory unless it is
+    *linked*. What is linked follows from the levels of labels:
 
-    Invariant of an open block: exactly the edges between a released label and one that is
-    released or true are linked; labels that are not released have y = t, the truth.
+    - 0, fresh: the label has its true state, y_l = t_l;
+    - 1, half: a label that is not true, released to move between 0 and 1/2;
+    - 2, whole: a label that is released altogether.
+
+    Invariant of an open block: linked are the edges between two true labels of which one is whole,
+    between a true label and another one that is not fresh, and between two labels that are not
+    true if their levels sum to three or more. All others are *implied*: they have the state, or
+    the mix of states, that their ends have, with q(1, 1) = 1 between true labels and 0 elsewhere,
+    which is possible as no two ends sum to more than one there. So they never disagree.
     A block is not open as long as its edges are left out altogether: those are the first passes,
     which find out where to start.
 
@@ -46,7 +50,7 @@ cdef class LabelState:
     cdef readonly double[::1] w              # (n_weights + LANES,)
     cdef readonly double ascent              # of the augmented Lagrangian by multipliers so far
     cdef double[:, ::1] mix                  # (n_blocks, n_labels) y
-    cdef unsigned char[:, ::1] released      # likewise, 0 or 1
+    cdef unsigned char[:, ::1] level         # likewise
     cdef unsigned char[::1] opened           # (n_blocks,)
     cdef Links* links                        # (n_blocks,)
 

@@ -31,7 +31,7 @@ cdef class LabelState:
             raise MemoryError(f"no memory for the edges of {factors.n_blocks} blocks")
         self.table = PairTable(factors)
         self.mix = np.empty(shape)
-        self.released = np.zeros(shape, dtype=np.uint8)
+        self.level = np.zeros(shape, dtype=np.uint8)
         self.opened = np.zeros(factors.n_blocks, dtype=np.uint8)
         for i in range(factors.n_blocks):
             for j in range(factors.n_labels):
@@ -166,8 +166,8 @@ cdef class LabelState:
         return float(np.sum(self.factors.block_weight) * np.sum(self.factors.cost))
 
     def mixes(self):
-        """Return copies of y and of which labels are released, (n_blocks, n_labels) each."""
-        return np.array(self.mix), np.array(self.released)
+        """Return copies of y and of the levels of labels, (n_blocks, n_labels) each."""
+        return np.array(self.mix), np.array(self.level)
 
     def linked(self, Py_ssize_t i):
         """Return the links of a block: (edge, q(1, 1), marginals, multipliers) of each."""

@@ -2,8 +2,10 @@ from libc.stdint cimport int32_t, uint64_t
 from libcpp.vector cimport vector
 
 from sskit.core._label_factors cimport LabelFactors
+from sskit.solvers._label_levels cimport LabelLevels
 from sskit.solvers._label_state cimport LabelState
 from sskit.solvers._pair_search cimport PairSearch
+from sskit.solvers._pair_step cimport Marginals
 
 
 cdef class LabelSweep:
@@ -12,31 +14,30 @@ cdef class LabelSweep:
     cdef readonly LabelState state
     cdef readonly LabelFactors factors
     cdef readonly PairSearch pairs
+    cdef LabelLevels levels
     cdef readonly double step                # eta of the multipliers
     cdef readonly Py_ssize_t n_sweeps
     cdef readonly uint64_t n_looks           # labels whose scores were computed so far
     cdef double[::1] gain                    # (n_labels + LANES,) of state 1, messages aside
     cdef double[::1] change                  # likewise, of y since w was moved; 0 between visits
-    cdef double[::1] pull                    # (n_labels,) sum of messages
-    cdef double[::1] hope                    # likewise; see PairSearch
-    cdef double[::1] scratch                 # likewise
-    cdef int32_t[::1] degree                 # number of links
-    cdef unsigned char[::1] fresh            # see PairSearch
     cdef vector[int32_t] movers              # the released labels
+    # the links of label l are member[start[l]] .. member[start[l + 1] - 1]
+    cdef int32_t[::1] start                  # (n_labels + 2,)
+    cdef vector[int32_t] member
+    # where the links of a label would go
+    cdef vector[Marginals] trial
+    cdef vector[double] weight
 
     cdef void score(self, Py_ssize_t i) noexcept nogil
-    # collect messages and degrees
-    cdef void listen(self, Py_ssize_t i) noexcept nogil
-    # the step of label l; returns the decrease of the Lagrangian over c_i
-    cdef double move(self, Py_ssize_t i, Py_ssize_t l) noexcept nogil
-    cdef double move_all(self, Py_ssize_t i) noexcept nogil
-    # open a block: the labels that are not true are released; returns the decrease
+    # sort the links by label
+    cdef int gather(self, Py_ssize_t i) except -1 nogil
+    # The step of label l without edges, and with all its links; return the decrease of the
+    # Lagrangian over c_i
+    cdef double move_alone(self, Py_ssize_t i, Py_ssize_t l) noexcept nogil
+    cdef double move(self, Py_ssize_t i, Py_ssize_t l) except? -1 nogil
+    # the gradient where y_l = y and the links are at their best for it, in `trial`; its slope
+    cdef double pose(self, Py_ssize_t i, Py_ssize_t l, double y, double* slope) noexcept nogil
+    cdef double settle(self, Py_ssize_t i, Py_ssize_t l, double y) noexcept nogil
+    # open a block: labels that are not in their true state are released; returns the decrease
     cdef double open(self, Py_ssize_t i) except? -1 nogil
-    # release the labels that their messages, implied ones with them, make move
-    cdef int seek(self, Py_ssize_t i) except -1 nogil
-    cdef int release(self, Py_ssize_t i, Py_ssize_t k) except -1 nogil
-    cdef int join(
-        self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t l, Py_ssize_t e, double w
-    ) except -1 nogil
-    cdef double step_links(self, Py_ssize_t i) noexcept nogil
     cdef double visit(self, Py_ssize_t i, bint alone, double* distance) except? -1 nogil

@@ -2,45 +2,29 @@
 
 import numpy as np
 
-from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t
 
 from sskit.core._sampler cimport Sampler
+from sskit.solvers._label_levels cimport LabelLevels
 from sskit.solvers._label_state cimport Link, Links
-from sskit.solvers._pair_step cimport Marginals, nearest_pair
+from sskit.solvers._pair_step cimport Marginals, nearest_pair, stiffness
 
 cdef extern from "kernels.hpp" namespace "sskit":
     const Py_ssize_t LANES
 
+# Newton steps of a label
+cdef int MAX_STEPS = 64
+# Share of the gradient of a label that may be left by its step.
+cdef double DONE = 0.1
+
 
 cdef class LabelSweep:
-    r"""Visits to blocks: labels and linked edges step, then the multipliers do.
+    """Visits to blocks: labels and linked edges step, then the multipliers do.
 
     Algorithm 3 of Yen et al. 2016 for edges that score in the state (1, 1) only. A visit scores
-    all labels, looks for what violates the optimality of the block, and takes sweeps over what is
-    released: every label and edge there goes to the minimum of the augmented Lagrangian, exactly.
-
-    *Why edges that are not linked may be left alone.* At the optimum of the relaxed problem there
-    are messages lambda for every edge e = (k, l) under which its state has the largest gain of
-
-        0 in (0, 0),  -lambda_k in (1, 0),  -lambda_l in (0, 1),  w_e - lambda_k - lambda_l in
-        (1, 1),
-
-    and y_j the largest of g_j y_j, where g_j is what label j gains by its scores, the loss and
-    the sum of its messages. An implied edge agrees with its ends, so its multipliers do not
-    count in the Lagrangian and can be chosen:
-
-    - ends (on, off) or (fractional, off): lambda = max(w_e, 0) to the end that is off;
-    - ends (off, off): max(w_e, 0) split between them in any way;
-    - ends (1, 1), both true and not released: min(w_e, 0) to each.
-
-    In all cases the state is among the best. So all edges are at their optimum if the labels that
-    are not released are: if those that are off gain nothing with the weights that attract them to
-    labels that are on, if weights between two that are off can be split without making one
-    gain, and if those that are true gain by staying with the negative weights alone. What violates
-    that is released: a label alone, or the two ends of the pair that gains most. If no pair
-    gains by itself but many together may, the best pair of those in doubt is. Where nothing
-    is released any more and links agree, all conditions hold: w is optimal.
+    all labels, raises the levels of those that violate the optimality of the block, and takes
+    sweeps over the labels that are not fresh: each goes to the minimum of the augmented Lagrangian
+    over it and all its links, but for a tenth of the slope.
 
     Parameters
     ----------
@@ -59,9 +43,8 @@ cdef class LabelSweep:
         self.state, self.factors, self.pairs = state, state.factors, pairs
         self.step, self.n_sweeps = step, n_sweeps
         self.gain, self.change = np.zeros(n + LANES), np.zeros(n + LANES)
-        self.pull, self.hope, self.scratch = np.zeros(n), np.zeros(n), np.zeros(n)
-        self.degree = np.zeros(n, dtype=np.int32)
-        self.fresh = np.zeros(n, dtype=np.uint8)
+        self.levels = LabelLevels(state, pairs, self.gain)
+        self.start = np.zeros(n + 2, dtype=np.int32)
         self.movers.reserve(n)
 
     cdef void score(self, Py_ssize_t i) noexcept nogil:
@@ -73,44 +56,127 @@ cdef class LabelSweep:
             # the loss is cost |y - t| = cost (t + (1 - 2 t) y)
             self.gain[j] += self.factors.cost[j] * (1 - 2 * truth[j])
 
-    cdef void listen(self, Py_ssize_t i) noexcept nogil:
+    cdef int gather(self, Py_ssize_t i) except -1 nogil:
         cdef const Links* links = &self.state.links[i]
-        cdef const double* y = &self.state.mix[i, 0]
-        cdef const Link* link
-        cdef double penalty = self.state.penalty(i)
-        cdef Py_ssize_t m
-        self.pull[:] = 0.0
-        self.degree[:] = 0
+        cdef Py_ssize_t m, l, n = self.factors.n_labels
+        self.member.resize(2 * links.n)
+        self.trial.resize(links.n)
+        self.weight.resize(links.n)
+        self.start[:] = 0
         for m in range(links.n):
-            link = &links.link[m]
-            self.pull[link.first] += penalty * (link.q.first - y[link.first] + link.mu_first)
-            self.pull[link.second] += penalty * (link.q.second - y[link.second] + link.mu_second)
-            self.degree[link.first] += 1
-            self.degree[link.second] += 1
+            self.start[links.link[m].first + 2] += 1
+            self.start[links.link[m].second + 2] += 1
+        for l in range(n):
+            self.start[l + 2] += self.start[l + 1]
+        for m in range(links.n):
+            self.member[self.start[links.link[m].first + 1]] = <int32_t>m
+            self.start[links.link[m].first + 1] += 1
+            self.member[self.start[links.link[m].second + 1]] = <int32_t>m
+            self.start[links.link[m].second + 1] += 1
+        return 0
 
-    cdef double move(self, Py_ssize_t i, Py_ssize_t l) noexcept nogil:
+    cdef double move_alone(self, Py_ssize_t i, Py_ssize_t l) noexcept nogil:
         cdef double slope = self.factors.block_weight[i] / self.state.lam * self.factors.sqnorm(i)
-        cdef double curvature = slope + self.state.penalty(i) * self.degree[l]
-        cdef double gain = self.gain[l] + self.pull[l]
+        cdef double gain = self.gain[l], more
         cdef double* y = &self.state.mix[i, l]
-        cdef double more
-        if curvature > 0.0:
-            more = min(max(y[0] + gain / curvature, 0.0), 1.0) - y[0]
+        if slope > 0.0:
+            more = min(max(y[0] + gain / slope, 0.0), 1.0) - y[0]
         else:
-            # a label without features and edges
+            # a label without features
             more = 1.0 - y[0] if gain > 0.0 else (-y[0] if gain < 0.0 else 0.0)
         y[0] += more
         self.change[l] += more
         self.gain[l] -= slope * more
-        return more * (gain - 0.5 * curvature * more)
+        return more * (gain - 0.5 * slope * more)
 
-    cdef double move_all(self, Py_ssize_t i) noexcept nogil:
-        cdef Py_ssize_t l
-        cdef double decrease = 0.0
-        self.pull[:] = 0.0
-        self.degree[:] = 0
-        for l in range(self.factors.n_labels):
-            decrease += self.move(i, l)
+    cdef double move(self, Py_ssize_t i, Py_ssize_t l) except? -1 nogil:
+        # The minimum of the Lagrangian over y_l and all its links is that of a convex function of
+        # y_l. Newton's method goes there, until nine tenths of the way are sure to be done.
+        cdef double most = 0.5 if self.state.level[i, l] == 1 else 1.0
+        cdef double low = -1.0, high = 2.0, y = self.state.mix[i, l], gain, slope, first = 0.0, z
+        cdef int k
+        for k in range(MAX_STEPS):
+            gain = self.pose(i, l, y, &slope)
+            if k == 0:
+                first = gain
+            if gain == 0.0 or (gain > 0.0 and y == most) or (gain < 0.0 and y == 0.0):
+                break
+            if gain * first > 0.0 and abs(gain) <= DONE * abs(first):
+                break
+            if gain > 0.0:
+                low = y
+            else:
+                high = y
+            z = y + gain / slope if slope > 0.0 else (most if gain > 0.0 else 0.0)
+            if z <= 0.0 and low < 0.0:
+                z = 0.0
+            elif z >= most and high > 1.0:
+                z = most
+            elif not low < z < high:
+                z = 0.5 * (max(low, 0.0) + min(high, most))
+            if z == y:
+                break
+            y = z
+        return self.settle(i, l, y)
+
+    cdef double pose(self, Py_ssize_t i, Py_ssize_t l, double y, double* slope) noexcept nogil:
+        cdef const Link* links = self.state.links[i].link
+        cdef const double* mix = &self.state.mix[i, 0]
+        cdef const double* w = &self.state.w[self.factors.pair_weights]
+        cdef double kappa = self.factors.block_weight[i] / self.state.lam
+        cdef double penalty = self.state.penalty(i), tie = penalty / kappa, gain
+        cdef const Link* link
+        cdef Marginals other
+        cdef Py_ssize_t k, m
+        slope[0] = kappa * self.factors.sqnorm(i)
+        gain = self.gain[l] - slope[0] * (y - mix[l])
+        for k in range(self.start[l], self.start[l + 1]):
+            m = self.member[k]
+            link = &links[m]
+            self.trial[m] = link.q
+            if link.first == l:
+                nearest_pair(
+                    &self.trial[m], w[link.edge] / kappa, tie, y - link.mu_first,
+                    mix[link.second] - link.mu_second,
+                )
+                gain += penalty * (self.trial[m].first - y + link.mu_first)
+                slope[0] += penalty * stiffness(&self.trial[m], tie)
+            else:
+                nearest_pair(
+                    &self.trial[m], w[link.edge] / kappa, tie, mix[link.first] - link.mu_first,
+                    y - link.mu_second,
+                )
+                gain += penalty * (self.trial[m].second - y + link.mu_second)
+                other.both = self.trial[m].both
+                other.first, other.second = self.trial[m].second, self.trial[m].first
+                slope[0] += penalty * stiffness(&other, tie)
+        return gain
+
+    cdef double settle(self, Py_ssize_t i, Py_ssize_t l, double y) noexcept nogil:
+        """Take over y_l and `trial`; return the decrease of the Lagrangian."""
+        cdef double* mix = &self.state.mix[i, 0]
+        cdef double kappa = self.factors.block_weight[i] / self.state.lam
+        cdef double slope = kappa * self.factors.sqnorm(i), half = 0.5 * self.state.penalty(i)
+        cdef double more = y - mix[l], decrease = more * (self.gain[l] - 0.5 * slope * more), w
+        cdef Link* link
+        cdef Py_ssize_t k, m
+        for k in range(self.start[l], self.start[l + 1]):
+            link = &self.state.links[i].link[self.member[k]]
+            decrease += half * (residual(link, mix, 0) + residual(link, mix, 1))
+        mix[l] = y
+        for k in range(self.start[l], self.start[l + 1]):
+            m = self.member[k]
+            link = &self.state.links[i].link[m]
+            link.q.first, link.q.second = self.trial[m].first, self.trial[m].second
+            decrease -= half * (residual(link, mix, 0) + residual(link, mix, 1))
+            w = self.state.w[self.factors.pair_weights + link.edge]
+            decrease += (self.trial[m].both - link.q.both) * (
+                w - 0.5 * kappa * (self.trial[m].both - link.q.both)
+            )
+            if self.trial[m].both != link.q.both:
+                self.state.settle(i, link, self.trial[m].both)
+        self.change[l] += more
+        self.gain[l] -= slope * more
         return decrease
 
     cdef double open(self, Py_ssize_t i) except? -1 nogil:
@@ -120,12 +186,14 @@ cdef class LabelSweep:
         cdef double* y = &self.state.mix[i, 0]
         cdef Link* link
         for l in range(self.factors.n_labels):
+            decrease += self.move_alone(i, l)
+        for l in range(self.factors.n_labels):
             if y[l] != truth[l]:
-                self.release(i, l)
+                self.levels.release(i, l)
+                if y[l] >= 0.5 and not truth[l]:
+                    self.levels.promote(i, l)
         for m in range(self.state.links[i].n):
             link = &self.state.links[i].link[m]
-            link.q.first, link.q.second = y[link.first], y[link.second]
-            link.mu_first = link.mu_second = 0.0
             w = self.state.w[self.factors.pair_weights + link.edge]
             # of the mixes that agree with the ends, the better one
             z = max(y[link.first] + y[link.second] - 1.0, 0.0)
@@ -136,128 +204,33 @@ cdef class LabelSweep:
         self.state.opened[i] = True
         return decrease
 
-    cdef int release(self, Py_ssize_t i, Py_ssize_t k) except -1 nogil:
-        cdef const unsigned char* truth = self.factors.truth(i)
-        cdef const unsigned char* released = &self.state.released[i, 0]
-        cdef Py_ssize_t m, l
-        for m in range(self.state.table.offsets[k], self.state.table.offsets[k + 1]):
-            l = self.state.table.label[m]
-            # to a released label a true one is linked already
-            if (truth[l] and not released[l]) or (released[l] and not truth[k]):
-                self.join(i, k, l, self.state.table.edge[m], self.state.table.weight[m])
-        self.state.released[i, k] = True
-        return 0
-
-    cdef int join(
-        self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t l, Py_ssize_t e, double w
-    ) except -1 nogil:
-        """Link an edge from label k, which is being released; with the implied multipliers."""
-        cdef const unsigned char* truth = self.factors.truth(i)
-        cdef const double* y = &self.state.mix[i, 0]
-        cdef Link* link = self.state.join(i)
-        cdef double penalty = self.state.penalty(i), to_k, to_l
-        if truth[k] and truth[l]:
-            to_k = to_l = min(w, 0.0)
-        elif truth[k]:
-            to_k, to_l = 0.0, 0.0
-        elif y[l] > 0.0:
-            to_k, to_l = max(w, 0.0), 0.0
-        else:
-            to_k = to_l = 0.5 * max(w, 0.0)
-        link.edge = <int32_t>e
-        link.first, link.second = self.factors.ends[e, 0], self.factors.ends[e, 1]
-        link.q.both = truth[k] & truth[l]
-        link.q.first, link.q.second = y[link.first], y[link.second]
-        if link.first != k:
-            to_k, to_l = to_l, to_k
-        link.mu_first, link.mu_second = to_k / penalty, to_l / penalty
-        return 0
-
-    cdef int seek(self, Py_ssize_t i) except -1 nogil:
-        cdef const unsigned char* truth = self.factors.truth(i)
-        cdef const unsigned char* released = &self.state.released[i, 0]
-        cdef const double* y = &self.state.mix[i, 0]
-        cdef Py_ssize_t k, l, m, n = self.factors.n_labels
-        cdef const int64_t* offsets = &self.state.table.offsets[0]
-        cdef const int32_t* label = &self.state.table.label[0]
-        cdef const double* weight = &self.state.table.weight[0]
-        cdef double w
-        for k in range(n):
-            self.hope[k] = self.gain[k] + self.pull[k]
-            self.fresh[k] = not (released[k] or truth[k])
-        for k in range(n):
-            if y[k] == 0.0:
-                continue
-            for m in range(offsets[k], offsets[k + 1]):
-                l, w = label[m], weight[m]
-                if self.fresh[l]:
-                    self.hope[l] += max(w, 0.0)
-                elif truth[l] and truth[k] and not (released[l] or released[k]):
-                    self.hope[l] += min(w, 0.0)
-        for k in range(n):
-            if not released[k] and (self.hope[k] < 0.0 if truth[k] else self.hope[k] > 0.0):
-                self.release(i, k)
-                self.fresh[k] = False
-        for k in range(n):
-            if y[k] > 0.0 or (truth[k] and not released[k]):
-                self.hope[k] = -INFINITY
-            self.hope[k] = min(self.hope[k], 0.0)
-        if self.pairs.find(&self.hope[0], &self.fresh[0], 0.0) or (
-            self.pairs.doubt(&self.hope[0], &self.fresh[0], &self.scratch[0])
-            and self.pairs.find(&self.hope[0], &self.fresh[0], -INFINITY)
-        ):
-            k, l = self.pairs.first, self.pairs.second
-            self.release(i, k)
-            if not released[l]:
-                self.release(i, l)
-        return 0
-
-    cdef double step_links(self, Py_ssize_t i) noexcept nogil:
-        cdef Links* links = &self.state.links[i]
-        cdef const double* y = &self.state.mix[i, 0]
-        cdef double kappa = self.factors.block_weight[i] / self.state.lam
-        cdef double penalty = self.state.penalty(i), decrease = 0.0, w, a, b, more
-        cdef Marginals q
-        cdef Link* link
-        cdef Py_ssize_t m
-        for m in range(links.n):
-            link = &links.link[m]
-            w = self.state.w[self.factors.pair_weights + link.edge]
-            a, b = y[link.first] - link.mu_first, y[link.second] - link.mu_second
-            q = link.q
-            nearest_pair(&q, w / kappa, penalty / kappa, a, b)
-            more = q.both - link.q.both
-            decrease += more * (w - 0.5 * kappa * more) + 0.5 * penalty * (
-                (link.q.first - q.first) * (link.q.first + q.first - 2.0 * a)
-                + (link.q.second - q.second) * (link.q.second + q.second - 2.0 * b)
-            )
-            link.q.first, link.q.second = q.first, q.second
-            self.state.settle(i, link, q.both)
-        return decrease
-
     cdef double visit(self, Py_ssize_t i, bint alone, double* distance) except? -1 nogil:
         """Step in a block, with its labels `alone` or with edges; return the decrease."""
         cdef Py_ssize_t l, _
         cdef size_t m
         cdef double decrease = 0.0
         self.score(i)
-        if alone or not self.state.opened[i]:
-            decrease += self.move_all(i)
-            if not alone:
-                decrease += self.open(i)
+        if alone:
+            for l in range(self.factors.n_labels):
+                decrease += self.move_alone(i, l)
         else:
-            self.listen(i)
-            self.seek(i)
-        if not alone:
+            if self.state.opened[i]:
+                decrease += self.levels.retire(i)
+                self.levels.seek(i)
+            else:
+                decrease += self.open(i)
             self.movers.clear()
             for l in range(self.factors.n_labels):
-                if self.state.released[i, l]:
+                if self.state.level[i, l]:
                     self.movers.push_back(<int32_t>l)
             for _ in range(self.n_sweeps):
-                self.listen(i)
+                self.gather(i)
                 for m in range(self.movers.size()):
                     decrease += self.move(i, self.movers[m])
-                decrease += self.step_links(i)
+                for m in range(self.movers.size()):
+                    l = self.movers[m]
+                    if self.state.level[i, l] == 1 and self.state.mix[i, l] == 0.5:
+                        self.levels.promote(i, l)
                 distance[0] = self.state.ascend(i, self.step)
         self.factors.move(
             i, &self.change[0], -self.factors.block_weight[i] / self.state.lam, &self.state.w[0]
@@ -303,3 +276,11 @@ cdef class LabelSweep:
                     2 * self.state.links[i].n, 1
                 )
         return decrease, disagreement
+
+
+cdef double residual(const Link* link, const double* y, int side) noexcept nogil:
+    """Return the square of residual and multiplier at an end."""
+    cdef double value = link.q.first - y[link.first] + link.mu_first
+    if side:
+        value = link.q.second - y[link.second] + link.mu_second
+    return value * value

@@ -11,7 +11,8 @@ cdef class PairSearch:
         w_kl + hope[k] + hope[l]
 
     where hope <= 0 is what a label gains by itself, -inf if it is none to ask for. Asked for are
-    edges of positive weight with at least one end that is `fresh` (not released).
+    edges of positive weight that are not linked: the levels of their ends, see `LabelState`, sum
+    to two at most.
     """
 
     cdef readonly PairTable table
@@ -22,14 +23,16 @@ cdef class PairSearch:
 
     # Find the edge with the largest gain above `least`; returns whether there is one
     cdef bint find(
-        self, const double* hope, const unsigned char* fresh, double least
+        self, const double* hope, const unsigned char* level, double least
     ) noexcept nogil
     # Compare the edges of label k
-    cdef void scan(self, Py_ssize_t k, const double* hope) noexcept nogil
+    cdef void scan(
+        self, Py_ssize_t k, const double* hope, const unsigned char* level
+    ) noexcept nogil
     # hope = -inf where a label stays off even if all the others that may come attract it
     # together; returns how many are left. sum (n_labels,) is scratch memory.
     cdef Py_ssize_t doubt(
-        self, double* hope, const unsigned char* fresh, double* sum
+        self, double* hope, const unsigned char* level, double* sum
     ) noexcept nogil
 
 

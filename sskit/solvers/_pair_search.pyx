@@ -19,16 +19,18 @@ cdef class PairSearch:
         self.table = table
 
     cdef bint find(
-        self, const double* hope, const unsigned char* fresh, double least
+        self, const double* hope, const unsigned char* level, double least
     ) noexcept nogil:
         cdef Py_ssize_t k
         self.gain, self.first = least, -1
         for k in range(self.table.n_labels):
-            if fresh[k] and hope[k] > -INFINITY:
-                self.scan(k, hope)
+            if level[k] < 2 and hope[k] > -INFINITY:
+                self.scan(k, hope, level)
         return self.first >= 0
 
-    cdef void scan(self, Py_ssize_t k, const double* hope) noexcept nogil:
+    cdef void scan(
+        self, Py_ssize_t k, const double* hope, const unsigned char* level
+    ) noexcept nogil:
         cdef const double* weight = &self.table.weight[0]
         cdef const int32_t* label = &self.table.label[0]
         cdef Py_ssize_t m, l, start = self.table.offsets[k], stop = self.table.offsets[k + 1]
@@ -37,11 +39,11 @@ cdef class PairSearch:
         for m in range(start, stop):
             l = label[m]
             gain = weight[m] + hope[k] + hope[l]
-            if gain > self.gain and weight[m] > 0.0:
+            if gain > self.gain and weight[m] > 0.0 and level[k] + level[l] <= 2:
                 self.gain, self.first, self.second = gain, k, l
 
     cdef Py_ssize_t doubt(
-        self, double* hope, const unsigned char* fresh, double* sum
+        self, double* hope, const unsigned char* level, double* sum
     ) noexcept nogil:
         # the first step of roof duality, and as there until it changes nothing more
         cdef const double* weight = &self.table.weight[0]
@@ -54,8 +56,8 @@ cdef class PairSearch:
                 if hope[k] == -INFINITY:
                     continue
                 for m in range(self.table.offsets[k], self.table.offsets[k + 1]):
-                    if weight[m] > 0.0 and (fresh[k] or fresh[label[m]]):
-                        if hope[label[m]] > -INFINITY:
+                    if weight[m] > 0.0 and hope[label[m]] > -INFINITY:
+                        if level[k] + level[label[m]] <= 2:
                             sum[k] += weight[m]
             for k in range(n_labels):
                 if not sum[k] > 0.0:
@@ -80,7 +82,7 @@ cdef class BoundedSearch(PairSearch):
     """
 
     cdef bint find(
-        self, const double* hope, const unsigned char* fresh, double least
+        self, const double* hope, const unsigned char* level, double least
     ) noexcept nogil:
         cdef const double* weight = &self.table.weight[0]
         cdef double* bound = &self.table.most[0]
@@ -91,8 +93,8 @@ cdef class BoundedSearch(PairSearch):
             best_hope = max(best_hope, hope[k])
         for k in range(n_labels):
             # with a hope of -inf this is false
-            if fresh[k] and bound[k] + hope[k] + best_hope > self.gain:
-                self.scan(k, hope)
+            if level[k] < 2 and bound[k] + hope[k] + best_hope > self.gain:
+                self.scan(k, hope, level)
                 most = 0.0
                 for m in range(self.table.offsets[k], self.table.offsets[k + 1]):
                     most = max(most, weight[m])
@@ -100,7 +102,7 @@ cdef class BoundedSearch(PairSearch):
         return self.first >= 0
 
 
-def find_pair(PairSearch search, hope, fresh, double least=-np.inf):
+def find_pair(PairSearch search, hope, level, double least=-np.inf):
     """Ask an oracle of pairs, for tests.
 
     Parameters
@@ -109,8 +111,8 @@ def find_pair(PairSearch search, hope, fresh, double least=-np.inf):
         The oracle.
     hope : ndarray of shape (n_labels,), float64
         What labels gain by themselves, -inf for those that are not asked for.
-    fresh : ndarray of shape (n_labels,), uint8
-        Which labels are not released.
+    level : ndarray of shape (n_labels,), uint8
+        Levels of the labels, 0 to 2.
     least : float, default=-inf
         What must be beaten.
 
@@ -122,13 +124,13 @@ def find_pair(PairSearch search, hope, fresh, double least=-np.inf):
         Their gain; `least` if there is none.
     """
     cdef double[::1] hopes = np.append(hope, 0.0)
-    cdef unsigned char[::1] fresh_ones = np.append(fresh, 0).astype(np.uint8)
-    if not search.find(&hopes[0], &fresh_ones[0], least):
+    cdef unsigned char[::1] levels = np.append(level, 0).astype(np.uint8)
+    if not search.find(&hopes[0], &levels[0], least):
         return None, least
     return (search.first, search.second), search.gain
 
 
-def doubtful_labels(PairSearch search, hope, fresh):
+def doubtful_labels(PairSearch search, hope, level):
     """Return which labels are left by doubt(), an array of bool; for tests.
 
     Parameters
@@ -137,7 +139,7 @@ def doubtful_labels(PairSearch search, hope, fresh):
         The oracle.
     hope : ndarray of shape (n_labels,), float64
         As for `find_pair`.
-    fresh : ndarray of shape (n_labels,), uint8
+    level : ndarray of shape (n_labels,), uint8
         Likewise.
 
     Returns
@@ -146,6 +148,6 @@ def doubtful_labels(PairSearch search, hope, fresh):
         Labels that may still come.
     """
     cdef double[::1] hopes = np.append(hope, 0.0), scratch = np.empty(len(hope) + 1)
-    cdef unsigned char[::1] fresh_ones = np.append(fresh, 0).astype(np.uint8)
-    search.doubt(&hopes[0], &fresh_ones[0], &scratch[0])
+    cdef unsigned char[::1] levels = np.append(level, 0).astype(np.uint8)
+    search.doubt(&hopes[0], &levels[0], &scratch[0])
     return np.asarray(hopes)[: len(hope)] > -np.inf

@@ -11,3 +11,7 @@ cdef struct Marginals:
 cdef void nearest_pair(
     Marginals* m, double gain, double tie, double a, double b
 ) noexcept nogil
+
+# How much of a small move of a the end does not follow: 1 - d first / d a at the minimum m; the
+# other end likewise, with its marginals exchanged
+cdef double stiffness(const Marginals* m, double tie) noexcept nogil

@@ -2,6 +2,8 @@
 
 # Newton's method takes about as many steps as the slope has pieces, halving makes it safe.
 cdef int MAX_STEPS = 64
+# Rounding of a sum of marginals that is one.
+cdef double FULL = 1e-12
 
 
 cdef double complete(Marginals* m, double a, double b, double* bend) noexcept nogil:
@@ -52,6 +54,22 @@ cdef void nearest_pair(
             return
         m.both = z
     complete(m, a, b, &bend)
+
+
+cdef double stiffness(const Marginals* m, double tie) noexcept nogil:
+    cdef double z = m.both
+    cdef bint one = m.first > z, other = m.second > z       # q(1, 0), q(0, 1) > 0
+    cdef bint full = m.first + m.second - z >= 1.0 - FULL   # q(0, 0) = 0
+    cdef bint free = 0.0 < z < 1.0
+    if not full:
+        if one:
+            return 0.0
+        if not free:
+            return 1.0
+        return 1.0 / (1.0 + tie) if other else (1.0 + tie) / (1.0 + 2.0 * tie)
+    if one and other:
+        return 1.0 / (2.0 + tie) if free else 0.5
+    return 1.0 / (1.0 + tie) if free and other else 1.0
 
 
 def pair_step(double both, double gain, double tie, double a, double b):

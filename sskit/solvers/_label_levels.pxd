@@ -1,0 +1,33 @@
+from sskit.core._label_factors cimport LabelFactors
+from sskit.solvers._label_state cimport LabelState
+from sskit.solvers._pair_search cimport PairSearch
+
+
+cdef class LabelLevels:
+    """Levels of labels (see the .pyx); all arrays are of the block that is visited."""
+
+    cdef readonly LabelState state
+    cdef readonly LabelFactors factors
+    cdef readonly PairSearch pairs
+    cdef double[::1] gain                    # (n_labels + LANES,) of state 1, messages aside
+    cdef double[::1] pull                    # (n_labels,) sum of messages
+    cdef double[::1] hope                    # likewise; see PairSearch
+    cdef double[::1] scratch                 # likewise
+    cdef double noise                        # weights up to it are zero but for rounding
+
+    # sum the messages
+    cdef void listen(self, Py_ssize_t i) noexcept nogil
+    # what implied edges give to a label, into hope
+    cdef void imply(self, Py_ssize_t i) noexcept nogil
+    # lower the levels of labels that do not need them; returns the decrease of the Lagrangian
+    cdef double retire(self, Py_ssize_t i) noexcept nogil
+    # raise those of labels that their messages, implied ones with them, make move
+    cdef int seek(self, Py_ssize_t i) except -1 nogil
+    # from fresh to 1 if the label is not true, or else to 2; from 1 to 2
+    cdef int release(self, Py_ssize_t i, Py_ssize_t k) except -1 nogil
+    cdef int promote(self, Py_ssize_t i, Py_ssize_t k) except -1 nogil
+    # of two labels that are off, until their edge is linked
+    cdef int bind(self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t l) except -1 nogil
+    cdef int join(
+        self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t l, Py_ssize_t e, double w
+    ) except -1 nogil

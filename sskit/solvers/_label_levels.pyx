@@ -1,0 +1,242 @@
+"""Which edges of a block of labels are linked, and which may be left alone."""
+
+import numpy as np
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, int64_t
+
+from sskit.solvers._label_state cimport Link, Links
+
+# Weights and marginals below it are rounding.
+cdef double NOISE = 1e-9
+
+
+cdef class LabelLevels:
+    r"""Raises and lowers the levels of labels, see `LabelState`.
+
+    *Why edges that are not linked may be left alone.* At the optimum of the relaxed problem there
+    are messages lambda for every edge e = (k, l) under which its state has the largest gain of
+
+        0 in (0, 0),  -lambda_k in (1, 0),  -lambda_l in (0, 1),  w_e - lambda_k - lambda_l in
+        (1, 1),
+
+    and y_j is the best for g_j y_j, where g_j is what label j gains by its scores, the loss
+    and the sum of its messages. An implied edge agrees with its ends, so its multipliers do not
+    count in the Lagrangian and can be chosen:
+
+    - between an end that is on, even in part, and one that is off: max(w_e, 0) to the latter;
+    - between two that are off: max(w_e, 0), split in any way;
+    - between two that are true and fresh: min(w_e, 0) to each;
+    - between two halves that are on: nothing, if w_e <= 0.
+
+    In all cases the state of the edge is among the best. So all is at its optimum if no label
+    that is off gains with the weights that attract it to labels that are on; if weights between
+    two that are off can be split without making one gain; if those that are true and fresh gain
+    by staying, with their negative weights alone; and if no two halves that are on attract
+    each other. The labels that violate this are raised: alone, or the two ends of the pair that
+    gains most. If no pair gains by itself but many together may, the best pair of those
+    in doubt is. Where no level rises any more and links agree, w is optimal.
+
+    A label that is off, whose links agree, and that would stay if it were fresh, is made fresh
+    again; one that needs none of its links to other labels that are not true, a half.
+
+    Parameters
+    ----------
+    state : LabelState
+        Whose levels are kept.
+    pairs : PairSearch
+        Oracle of pairs of labels that are off.
+    gain : ndarray of shape (n_labels + LANES,)
+        What labels of the block at hand gain, messages aside; the caller keeps it up to date.
+    """
+
+    def __init__(self, LabelState state, PairSearch pairs, double[::1] gain):
+        n = state.factors.n_labels
+        self.state, self.factors, self.pairs, self.gain = state, state.factors, pairs, gain
+        self.pull, self.hope, self.scratch = np.zeros(n), np.zeros(n), np.zeros(n)
+        self.noise = NOISE * max(np.max(np.asarray(state.factors.cost)), 0.0)
+
+    cdef void listen(self, Py_ssize_t i) noexcept nogil:
+        cdef const Links* links = &self.state.links[i]
+        cdef const double* y = &self.state.mix[i, 0]
+        cdef const Link* link
+        cdef double penalty = self.state.penalty(i)
+        cdef Py_ssize_t m
+        self.pull[:] = 0.0
+        for m in range(links.n):
+            link = &links.link[m]
+            self.pull[link.first] += penalty * (link.q.first - y[link.first] + link.mu_first)
+            self.pull[link.second] += penalty * (link.q.second - y[link.second] + link.mu_second)
+
+    cdef int release(self, Py_ssize_t i, Py_ssize_t k) except -1 nogil:
+        cdef const unsigned char* truth = self.factors.truth(i)
+        cdef unsigned char* level = &self.state.level[i, 0]
+        cdef Py_ssize_t m, l
+        for m in range(self.state.table.offsets[k], self.state.table.offsets[k + 1]):
+            l = self.state.table.label[m]
+            # a true label is linked to those that are not true and not fresh already
+            if (truth[l] and not (truth[k] and level[l])) or (not truth[k] and level[l] == 2):
+                self.join(i, k, l, self.state.table.edge[m], self.state.table.weight[m])
+        level[k] = 1 + truth[k]
+        return 0
+
+    cdef int promote(self, Py_ssize_t i, Py_ssize_t k) except -1 nogil:
+        cdef const unsigned char* truth = self.factors.truth(i)
+        cdef unsigned char* level = &self.state.level[i, 0]
+        cdef Py_ssize_t m, l
+        for m in range(self.state.table.offsets[k], self.state.table.offsets[k + 1]):
+            l = self.state.table.label[m]
+            if level[l] == 1:
+                self.join(i, k, l, self.state.table.edge[m], self.state.table.weight[m])
+        level[k] = 2
+        return 0
+
+    cdef int join(
+        self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t l, Py_ssize_t e, double w
+    ) except -1 nogil:
+        """Link an edge of label k, whose level is rising, with multipliers that it implied."""
+        cdef const unsigned char* truth = self.factors.truth(i)
+        cdef const double* y = &self.state.mix[i, 0]
+        cdef Link* link = self.state.join(i)
+        cdef double penalty = self.state.penalty(i)
+        cdef double first = y[self.factors.ends[e, 0]], second = y[self.factors.ends[e, 1]]
+        link.edge = <int32_t>e
+        link.first, link.second = self.factors.ends[e, 0], self.factors.ends[e, 1]
+        link.q.both = truth[k] & truth[l]
+        link.q.first, link.q.second = y[link.first], y[link.second]
+        link.mu_first = link.mu_second = 0.0
+        if w > 0.0:
+            # the end with less of state 1 holds the other back, and could have the weight for it
+            link.mu_first = w / penalty * (0.5 * (first == second) + (first < second))
+            link.mu_second = w / penalty - link.mu_first
+        elif first + second > 1.0:
+            link.mu_first = link.mu_second = w / penalty
+        return 0
+
+    cdef void imply(self, Py_ssize_t i) noexcept nogil:
+        cdef const unsigned char* truth = self.factors.truth(i)
+        cdef const unsigned char* level = &self.state.level[i, 0]
+        cdef const double* y = &self.state.mix[i, 0]
+        cdef const int64_t* offsets = &self.state.table.offsets[0]
+        cdef const int32_t* label = &self.state.table.label[0]
+        cdef const double* weight = &self.state.table.weight[0]
+        cdef Py_ssize_t k, l, m
+        self.hope[:] = 0.0
+        for k in range(self.factors.n_labels):
+            if y[k] == 0.0:
+                continue
+            for m in range(offsets[k], offsets[k + 1]):
+                l = label[m]
+                if truth[l] and truth[k]:
+                    if level[l] + level[k] == 0:
+                        self.hope[l] += weight[m] * (weight[m] < -self.noise)
+                elif not truth[l] and (level[l] == 0 or (level[l] + level[k] <= 2 and (
+                    # of two that are on, one will do
+                    not truth[k] and (y[l] == 0.0 or k < l)
+                ))):
+                    self.hope[l] += weight[m] * (weight[m] > self.noise)
+
+    cdef double retire(self, Py_ssize_t i) noexcept nogil:
+        cdef const unsigned char* truth = self.factors.truth(i)
+        cdef unsigned char* level = &self.state.level[i, 0]
+        cdef const double* y = &self.state.mix[i, 0]
+        cdef Links* links = &self.state.links[i]
+        cdef Link* link
+        cdef double* hope = &self.hope[0]
+        cdef double* needs = &self.scratch[0]    # is a link to a label not true needed?
+        cdef double kappa = self.factors.block_weight[i] / self.state.lam
+        cdef double half = 0.5 * self.state.penalty(i), decrease = 0.0, w
+        cdef Py_ssize_t l, m, n = 0
+        self.imply(i)
+        for l in range(self.factors.n_labels):
+            needs[l] = y[l] > 0.5
+        for m in range(links.n):
+            link = &links.link[m]
+            w = self.state.w[self.factors.pair_weights + link.edge]
+            if (
+                abs(link.q.first - y[link.first]) > NOISE
+                or abs(link.q.second - y[link.second]) > NOISE
+                or link.q.both > NOISE
+            ):
+                hope[link.first] = hope[link.second] = INFINITY
+            elif w > self.noise:
+                # to labels that are on: it would be implied
+                hope[link.first] += w * (y[link.second] > 0.0)
+                hope[link.second] += w * (y[link.first] > 0.0)
+            else:
+                continue
+            if not truth[link.first] and not truth[link.second]:
+                needs[link.first] = needs[link.second] = 1.0
+        for l in range(self.factors.n_labels):
+            if truth[l] or level[l] == 0:
+                continue
+            if y[l] == 0.0 and self.gain[l] + hope[l] < 0.0:
+                level[l] = 0
+            elif level[l] == 2 and needs[l] == 0.0:
+                level[l] = 1
+        for m in range(links.n):
+            link = &links.link[m]
+            if linked(truth, level, link.first, link.second):
+                links.link[n] = link[0]
+                n += 1
+                continue
+            # what is left of disagreement is given up
+            w = self.state.w[self.factors.pair_weights + link.edge]
+            decrease -= link.q.both * (w + 0.5 * kappa * link.q.both)
+            w = link.q.first - y[link.first]
+            decrease += half * w * (w + 2.0 * link.mu_first)
+            w = link.q.second - y[link.second]
+            decrease += half * w * (w + 2.0 * link.mu_second)
+            self.state.settle(i, link, 0.0)
+        links.n = n
+        return decrease
+
+    cdef int seek(self, Py_ssize_t i) except -1 nogil:
+        cdef const unsigned char* truth = self.factors.truth(i)
+        cdef const unsigned char* level = &self.state.level[i, 0]
+        cdef const double* y = &self.state.mix[i, 0]
+        cdef double* hope = &self.hope[0]
+        cdef Py_ssize_t k
+        self.listen(i)
+        self.imply(i)
+        for k in range(self.factors.n_labels):
+            if truth[k]:
+                if level[k] == 0 and self.gain[k] + self.pull[k] + hope[k] < 0.0:
+                    self.release(i, k)
+            elif level[k] == 0:
+                if self.gain[k] + hope[k] > 0.0:
+                    self.release(i, k)
+            elif level[k] == 1 and hope[k] > 0.0:
+                if y[k] > 0.0 or self.gain[k] + self.pull[k] + hope[k] > 0.0:
+                    self.promote(i, k)
+            if y[k] > 0.0:
+                hope[k] = -INFINITY
+            else:
+                hope[k] = min(self.gain[k] + self.pull[k] + hope[k], 0.0)
+        if self.pairs.find(hope, level, 0.0) or (
+            self.pairs.doubt(hope, level, &self.scratch[0])
+            and self.pairs.find(hope, level, -INFINITY)
+        ):
+            self.bind(i, self.pairs.first, self.pairs.second)
+        return 0
+
+    cdef int bind(self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t l) except -1 nogil:
+        """Raise the levels of two labels that are off until their edge is linked."""
+        if self.state.level[i, k] == 0:
+            self.release(i, k)
+        if self.state.level[i, l] == 0:
+            self.release(i, l)
+        if self.state.level[i, k] + self.state.level[i, l] <= 2:
+            self.promote(i, k)
+        return 0
+
+
+cdef bint linked(
+    const unsigned char* truth, const unsigned char* level, Py_ssize_t k, Py_ssize_t l
+) noexcept nogil:
+    """The invariant of `LabelState`."""
+    if truth[k] and truth[l]:
+        return level[k] + level[l] > 0
+    if truth[k] or truth[l]:
+        return level[l if truth[k] else k] > 0
+    return level[k] + level[l] > 2

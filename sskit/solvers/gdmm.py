@@ -15,6 +15,7 @@ from sskit.solvers._ordered_search import OrderedSearch
 from sskit.solvers._solver import Solver
 
 MANY = 80  # labels, from which on ordered pairs pay
+PART = 100  # labels that a node looks at
 UPDATES = {"afw": AwayUpdate, "bgcd": ProjectionUpdate}
 
 
@@ -57,10 +58,11 @@ class GDMM(Solver):
         algorithm 2 factor by factor), or to the minimum of a quadratic upper bound over the
         distributions on its active states, which is exact for nodes ("bgcd", the step of
         algorithm 3); see the notes. "auto" is "bgcd".
-    partitions : int, default=1
+    partitions : int or "auto", default="auto"
         Number of parts into which the labels are split for nodes: at a visit a node looks at the
         labels of one part, drawn at random, and at those that have weight already. Passes cost
-        less and more are needed.
+        less and more are needed for the same gap, but not for the same test error. "auto" makes
+        parts of about a hundred labels, hence one part below 200 labels.
     ordered : {"auto", True, False}, default="auto"
         Whether the pairs of labels are kept in order of their weights, overall and by first and
         second label, so that an edge finds its best pair after few looks instead of K^2. Only
@@ -145,7 +147,7 @@ class GDMM(Solver):
         rho=1.0,
         step=1.0,
         method="auto",
-        partitions=1,
+        partitions="auto",
         ordered="auto",
         stored_passes=1,
         block_sweeps=1,
@@ -167,7 +169,8 @@ class GDMM(Solver):
         check_positive("rho", self.rho)
         check_positive("step", self.step)
         check_choice("method", self.method, ("auto", *UPDATES))
-        check_positive("partitions", self.partitions, whole=True)
+        if self.partitions != "auto":
+            check_positive("partitions", self.partitions, whole=True)
         check_choice("ordered", self.ordered, ("auto", True, False))
         check_count("stored_passes", self.stored_passes)
         check_positive("block_sweeps", self.block_sweeps, whole=True)
@@ -187,11 +190,13 @@ class GDMM(Solver):
         solver : GDMM
             A clone.
         """
-        factors, ordered = problem.factors(), self.ordered
+        factors, ordered, partitions = problem.factors(), self.ordered, self.partitions
+        if partitions == "auto":
+            partitions = 1 if factors is None else max(factors.n_states // PART, 1)
         if ordered == "auto":
             ordered = factors is not None and factors.pair_weights >= 0 and factors.n_states >= MANY
         method = "bgcd" if self.method == "auto" else self.method
-        return clone(self).set_params(method=method, ordered=ordered)
+        return clone(self).set_params(method=method, ordered=ordered, partitions=partitions)
 
     def start(self, problem, regularizer, random_state, gaps=None, team=None):
         """Return the state of a new run.
@@ -231,8 +236,8 @@ class GDMM(Solver):
         rho = self.rho * disagreement_scale(factors, regularizer.lam)
         state = FactorState(factors, regularizer.lam, rho, regularizer.v)
         nodes = NodeSearch(state)
-        if self.partitions > 1:
-            nodes = PartitionSearch(state, self.partitions, random_state.randint(2**31))
+        if solver.partitions > 1:
+            nodes = PartitionSearch(state, solver.partitions, random_state.randint(2**31))
         sweep = Sweep(
             state,
             nodes,

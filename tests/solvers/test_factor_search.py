@@ -189,3 +189,7 @@ def test_what_auto_stands_for():
     assert GDMM().resolved(many.problem).ordered is True
     assert GDMM().resolved(few.problem).ordered is False
     assert GDMM(ordered=True).resolved(few.problem).ordered is True
+    for n_states, partitions in ((199, 1), (200, 2), (350, 3)):
+        problem = chains(8, n_states, n=2).problem
+        assert GDMM().resolved(problem).partitions == partitions
+        assert GDMM(partitions=1).resolved(problem).partitions == 1

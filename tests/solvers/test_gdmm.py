@@ -305,6 +305,7 @@ def test_a_callback_stops():
         ({"step": -1}, "^step must be a positive number"),
         ({"method": "fw"}, "^method must be one of 'auto', 'afw', 'bgcd'"),
         ({"partitions": 0}, "^partitions must be a positive integer"),
+        ({"partitions": "many"}, "^partitions must be a positive integer"),
         ({"ordered": "yes"}, "^ordered must be one of 'auto', True, False"),
         ({"block_sweeps": 0}, "^block_sweeps must be a positive integer"),
         ({"stored_passes": -1}, "^stored_passes must be an integer >= 0"),

@@ -20,7 +20,7 @@ from sskit.solvers import GDMM
 X, y = make_glyph_sentences(
     80, n_characters=60, n_features=20, noise=1.0, max_length=15, random_state=0
 )
-solver = GDMM(gap_every=5)
+solver = GDMM(gap_every=5, ordered=True)
 tagger = SequenceTagger(solver=solver, tol=0.05, max_iter=300, random_state=0)
 tagger.fit(X[:60], y[:60])
 print(f"{tagger.n_iter_} passes, {tagger.score(X[60:], y[60:]):.2f} of the characters are right")

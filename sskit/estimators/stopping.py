@@ -5,7 +5,7 @@ import numbers
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.metrics import check_scoring, get_scorer_names
-from sklearn.utils import _safe_indexing, check_random_state, get_tags
+from sklearn.utils import _safe_indexing, check_random_state, get_tags, indexable
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 from sklearn.utils.metaestimators import _safe_split, available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
@@ -155,15 +155,19 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val must be given together")
         held_out = np.empty(0, dtype=np.intp)
+        model = clone(self.estimator)
+        scorer = check_scoring(model, self.scoring)
         if X_val is None:
+            # complaints about the data are to name its items, not those of a share of it
+            model._check_parameters()
+            model._bind(X, y, sample_weight)
+            X, y = indexable(X, y)
             n_samples = _num_samples(X)
             weight = check_sample_weight(sample_weight, n_samples)
             train, held_out = self._split(n_samples)
             X_val, y_val = _safe_split(self.estimator, X, y, held_out)
             X, y = _safe_split(self.estimator, X, y, train)
             sample_weight = None if weight is None else _safe_indexing(weight, train)
-        model = clone(self.estimator)
-        scorer = check_scoring(model, self.scoring)
         watch = HeldOutWatch(model, scorer, X_val, y_val, self.n_iter_no_change, self.score_every)
         n_iter = watch.fit(X, y, sample_weight)
         fitted = {
@@ -248,13 +252,15 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.estimator_.decision_function(X)
 
-    def score(self, X, y):
+    def score(self, X, y, sample_weight=None):
         """Score the weights of the best score on other data.
 
         Parameters
         ----------
         X, y : object
             What the estimator takes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples.
 
         Returns
         -------
@@ -262,7 +268,9 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):
             By `scoring`, or of the estimator.
         """
         check_is_fitted(self)
-        return float(check_scoring(self.estimator, self.scoring)(self.estimator_, X, y))
+        scorer = check_scoring(self.estimator, self.scoring)
+        keywords = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return float(scorer(self.estimator_, X, y, **keywords))
 
     def __sklearn_tags__(self):
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)

@@ -85,6 +85,11 @@ def start_labels(solver, problem, regularizer, random_state):
         raise ValueError(
             f"partitions={solver.partitions} is for nodes of many states; labels of a set have two"
         )
+    if solver.stored_passes != 0:
+        raise ValueError(
+            f"stored_passes={solver.stored_passes} is for nodes of many states; a label of a set "
+            "that is settled is not visited anyway"
+        )
     state = LabelState(problem.factors(), regularizer.lam, solver.rho, regularizer.v)
     search = (BoundedSearch if solver.ordered else PairSearch)(state.table)
     sweep = LabelSweep(state, search, solver.step, solver.block_sweeps)

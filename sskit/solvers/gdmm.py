@@ -11,10 +11,11 @@ from sskit.solvers._factor_state import FactorState, disagreement_scale
 from sskit.solvers._factor_update import AwayUpdate, ProjectionUpdate
 from sskit.solvers._gdmm import Sweep
 from sskit.solvers._label_run import start_labels
-from sskit.solvers._options import check_choice, check_positive
+from sskit.solvers._options import check_choice, check_count, check_positive
 from sskit.solvers._ordered_search import OrderedSearch
 
-MANY = 32  # labels, from which on ordered pairs pay
+MANY = 80  # labels, from which on ordered pairs pay
+PART = 100  # labels that a node looks at
 UPDATES = {"afw": AwayUpdate, "bgcd": ProjectionUpdate}
 
 
@@ -56,19 +57,25 @@ class GDMM(FactorSolver):
         How a factor steps: by an away-step of Frank-Wolfe with exact line search ("afw",
         algorithm 2 factor by factor), or to the minimum of a quadratic upper bound over the
         distributions on its active states, which is exact for nodes ("bgcd", the step of
-        algorithm 3, for every factor of the block). "auto" is "bgcd".
-    partitions : int, default=1
+        algorithm 3); see the notes. "auto" is "bgcd".
+    partitions : int or "auto", default="auto"
         Number of parts into which the labels are split for nodes: at a visit a node looks at the
         labels of one part, drawn at random, and at those that have weight already. Passes cost
-        less and more are needed.
+        less and more are needed for the same gap, but not for the same test error. "auto" makes
+        parts of about a hundred labels, hence one part below 200 labels.
     ordered : {"auto", True, False}, default="auto"
         Whether the pairs of labels are kept in order of their weights, overall and by first and
         second label, so that an edge finds its best pair after few looks instead of K^2. Only
         where all edges share one table of weights and no pair is forbidden. "auto" does so from
-        32 labels on.
-    block_sweeps : int, default=2
+        80 labels on; with fewer, vector instructions compare all pairs in less time.
+    stored_passes : int or "auto", default="auto"
+        Number of passes among the active states, without oracles, that follow each pass with
+        them. They take about half its time, less with many labels. More of them pay where lam is
+        small and many passes are needed. "auto" is 1, and 0 for sets of labels, which have none.
+    block_sweeps : int or "auto", default="auto"
         Number of times that the factors of a block and its multipliers move at a visit. The
-        oracles are asked the first time only; the others move among the active states.
+        oracles are asked the first time only; the others move among the active states. "auto" is
+        1, and 2 for sets of labels.
     gap_every : int or None, default=10
         Number of passes between exact passes, which ask the oracle of whole structures. None
         never asks it, for structures where one such pass is too much.
@@ -82,6 +89,17 @@ class GDMM(FactorSolver):
 
     Notes
     -----
+    *Methods.* "afw" is what the authors ran (their appendix A): algorithm 2 with the factors as
+    blocks. "bgcd" takes the step of algorithm 3, equation 19, but for every factor: algorithm 3
+    lets one factor of a training pair, the one that promises most, take a new state at a visit.
+    That pays where one search finds it among very many factors of few states. Here the factors
+    are few and have many states: to find the best one all must be searched, and what has been
+    found would be thrown away but for one.
+
+    *Stored passes.* Weights follow the blocks visited last. A pass among the active states, in
+    which every factor looks at a handful of states, evens that out: it takes less time than a
+    pass with the oracles and test errors need half of those.
+
     *Certificate.* The weights of disagreeing factors have no dual value. Where the graphs are
     forests an exact pass makes the marginals consistent, from the first node of a tree onwards;
     these are a dual point of the structured SVM, whose value is a lower bound that becomes tight
@@ -100,8 +118,8 @@ class GDMM(FactorSolver):
     passes without an exact pass; n_oracle_calls counts these only.
 
     *Memory.* 12 bytes for each active state of a factor and 20 for each label that a message
-    ever had, besides the weights: never a table for a factor. With ordered pairs some 200 bytes
-    for each pair whose weight is not zero, shared by all edges.
+    ever had, besides the weights: never a table for a factor. With ordered pairs 32 bytes (64 as
+    arrays grow) for each pair of positive weight, shared by all edges.
 
     References
     ----------
@@ -130,9 +148,10 @@ class GDMM(FactorSolver):
         rho=1.0,
         step=1.0,
         method="auto",
-        partitions=1,
+        partitions="auto",
         ordered="auto",
-        block_sweeps=2,
+        stored_passes="auto",
+        block_sweeps="auto",
         gap_every=10,
         max_time=None,
     ):
@@ -141,6 +160,7 @@ class GDMM(FactorSolver):
         self.method = method
         self.partitions = partitions
         self.ordered = ordered
+        self.stored_passes = stored_passes
         self.block_sweeps = block_sweeps
         self.gap_every = gap_every
         self.max_time = max_time
@@ -150,9 +170,13 @@ class GDMM(FactorSolver):
         check_positive("rho", self.rho)
         check_positive("step", self.step)
         check_choice("method", self.method, ("auto", *UPDATES))
-        check_positive("partitions", self.partitions, whole=True)
+        if self.partitions != "auto":
+            check_positive("partitions", self.partitions, whole=True)
         check_choice("ordered", self.ordered, ("auto", True, False))
-        check_positive("block_sweeps", self.block_sweeps, whole=True)
+        if self.stored_passes != "auto":
+            check_count("stored_passes", self.stored_passes)
+        if self.block_sweeps != "auto":
+            check_positive("block_sweeps", self.block_sweeps, whole=True)
         check_positive("gap_every", self.gap_every, whole=True, optional=True)
         check_positive("max_time", self.max_time, optional=True)
 
@@ -169,13 +193,22 @@ class GDMM(FactorSolver):
         solver : GDMM
             A clone.
         """
-        factors, ordered = problem.factors(), self.ordered
-        if ordered == "auto" and isinstance(factors, LabelFactors):
-            ordered = True
-        elif ordered == "auto":
-            ordered = factors is not None and factors.pair_weights >= 0 and factors.n_states >= MANY
-        method = "bgcd" if self.method == "auto" else self.method
-        return clone(self).set_params(method=method, ordered=ordered)
+        factors = problem.factors()
+        if isinstance(factors, LabelFactors):
+            auto = {"ordered": True, "partitions": 1, "stored_passes": 0, "block_sweeps": 2}
+        else:
+            tables = factors is not None and factors.pair_weights >= 0
+            n_states = 1 if factors is None else factors.n_states
+            auto = {
+                "ordered": tables and n_states >= MANY,
+                "partitions": max(n_states // PART, 1),
+                "stored_passes": 1,
+                "block_sweeps": 1,
+            }
+        auto["method"] = "bgcd"
+        return clone(self).set_params(
+            **{name: value for name, value in auto.items() if getattr(self, name) == "auto"}
+        )
 
     def start(self, problem, regularizer, random_state, gaps=None, team=None):
         """Return the state of a new run.
@@ -210,18 +243,18 @@ class GDMM(FactorSolver):
         rho = self.rho * disagreement_scale(factors, regularizer.lam)
         state = FactorState(factors, regularizer.lam, rho, regularizer.v)
         nodes = NodeSearch(state)
-        if self.partitions > 1:
-            nodes = PartitionSearch(state, self.partitions, random_state.randint(2**31))
+        if solver.partitions > 1:
+            nodes = PartitionSearch(state, solver.partitions, random_state.randint(2**31))
         sweep = Sweep(
             state,
             nodes,
             OrderedSearch(state) if solver.ordered else EdgeSearch(state),
             UPDATES[solver.method](),
             self.step,
-            self.block_sweeps,
+            solver.block_sweeps,
         )
         sampler = PermutationSampler(problem.n_blocks, random_state)
-        return FactorRun(problem, regularizer, sweep, sampler)
+        return FactorRun(problem, regularizer, sweep, sampler, solver.stored_passes)
 
     def _asks_oracles(self):
         return self.gap_every is not None

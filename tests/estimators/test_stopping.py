@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import coo_array, csr_array
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_multilabel_classification
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -18,6 +19,7 @@ from sskit.datasets import make_chains, make_glyph_sentences
 from sskit.metrics import token_accuracy_scorer
 from sskit.solvers import GDMM
 from sskit.utils import RaggedArray
+from sskit.utils.estimator_checks import ragged_estimator_checks
 
 
 @pytest.fixture(scope="module")
@@ -229,6 +231,44 @@ def test_bad_input(chains):
     ):
         with pytest.raises(ValueError, match=f"The '{name}' parameter of EarlyStopping"):
             EarlyStopping(tagger(), **{name: value}).fit(X, y)
+
+
+def test_complaints_name_the_items_of_the_data(chains):
+    X, y = chains
+    model = EarlyStopping(tagger(), random_state=0)
+    for k in (2, 21):
+        bad = [*X[:k], X[k] * np.nan, *X[k + 1 :]]
+        with pytest.raises(ValueError, match=rf"X\[{k}\].*NaN"):
+            model.fit(bad, y)
+    with pytest.raises(ValueError, match=r"X\[7\] has \d+ rows but y\[7\] has 1 "):
+        model.fit(X, [*y[:7], y[7][:1], *y[8:]])
+
+
+# one sequence cannot be trained on and held out; the other one starts processes
+LEFT_OUT = {"check_fit_of_one_sequence", "check_grid_search"}
+
+
+@pytest.mark.parametrize(
+    "check",
+    [check for check in ragged_estimator_checks() if check.__name__ not in LEFT_OUT],
+    ids=lambda check: check.__name__,
+)
+def test_checks_of_ragged_estimators(check):
+    model = EarlyStopping(SequenceTagger(tol=0.1, random_state=0), random_state=0)
+    check(model, None, None)
+
+
+def test_sparse_rows_and_weights_of_scores():
+    X, y = load_iris(return_X_y=True)
+    models = [
+        EarlyStopping(StructSVMClassifier(tol=0, random_state=0), random_state=0).fit(data, y)
+        for data in (X, csr_array(X), coo_array(X))
+    ]
+    for model in models[1:]:
+        np.testing.assert_allclose(model.estimator_.coef_, models[0].estimator_.coef_, atol=1e-9)
+    weight = (np.arange(150) % 3).astype(float)
+    expected = np.average(models[0].predict(X) == y, weights=weight)
+    assert models[0].score(X, y, sample_weight=weight) == pytest.approx(expected)
 
 
 def test_a_failing_fit_leaves_it_as_it_was(chains):

@@ -14,6 +14,7 @@ from sskit.solvers import GDMM
 from sskit.solvers._factor_probe import FactorProbe, look_at_edge, look_at_node
 from sskit.solvers._factor_search import EdgeSearch, NodeSearch, PartitionSearch
 from sskit.solvers._ordered_search import OrderedSearch
+from sskit.solvers.gdmm import MANY
 from sskit.utils import RaggedArray
 
 LAM = 0.05
@@ -184,7 +185,11 @@ def test_ordered_pairs_need_a_table():
 
 
 def test_what_auto_stands_for():
-    many, few = (chains(7, k) for k in (32, 4))
+    many, few = (chains(7, k) for k in (MANY, MANY - 1))
     assert GDMM().resolved(many.problem).ordered is True
     assert GDMM().resolved(few.problem).ordered is False
     assert GDMM(ordered=True).resolved(few.problem).ordered is True
+    for n_states, partitions in ((199, 1), (200, 2), (350, 3)):
+        problem = chains(8, n_states, n=2).problem
+        assert GDMM().resolved(problem).partitions == partitions
+        assert GDMM(partitions=1).resolved(problem).partitions == 1

@@ -11,6 +11,7 @@ from sskit.solvers import GDMM
 from sskit.solvers._consistent import ConsistentPoint
 from sskit.solvers._evaluate import Evaluator
 from sskit.solvers._factor_probe import FactorProbe
+from sskit.solvers._factor_state import disagreement_scale
 from sskit.solvers._solution import Status
 
 LAM = 0.1
@@ -62,7 +63,7 @@ def from_scratch(toy, run, rho):
 @pytest.mark.parametrize("method", METHODS)
 def test_state_is_what_its_definition_says(method, weights, form):
     toy = chain_toy(2, form=form, weights=weights)
-    run = start(toy, method=method, rho=0.7, block_sweeps=3)
+    run = start(toy, method=method, rho=0.7, block_sweeps=3, stored_passes=2)
     for _ in range(15):
         run.run_pass()
         w, value, distance = from_scratch(toy, run, run.state.rho)
@@ -82,7 +83,7 @@ def test_state_is_what_its_definition_says(method, weights, form):
 @pytest.mark.parametrize("method", METHODS)
 def test_steps_decrease_the_lagrangian(method, allowed):
     toy = chain_toy(3, n=4, allowed=allowed)
-    run = start(toy, method=method, block_sweeps=1, step=1e-300)
+    run = start(toy, method=method, step=1e-300)
     before = run.state.lagrangian()
     assert before == 0.0
     for _ in range(25):
@@ -93,6 +94,48 @@ def test_steps_decrease_the_lagrangian(method, allowed):
         assert before - value == pytest.approx(run.decrease, abs=1e-12)
         before = value
     assert value < -0.1
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_stored_passes_find_no_states(method):
+    toy = chain_toy(17, n=6)
+    run = start(toy, method=method, stored_passes=0, step=1e-300)
+    run.run_pass()
+    run.run_pass()
+    before, value = sum(run.state.mixes(), []), run.state.lagrangian()
+    for _ in range(3):
+        decrease, _ = run.sweep.run_stored_pass()
+        assert decrease >= -1e-15
+        assert value - run.state.lagrangian() == pytest.approx(decrease, abs=1e-12)
+        value = run.state.lagrangian()
+    for (states, _), (after, _) in zip(before, sum(run.state.mixes(), []), strict=True):
+        assert set(after) <= set(states)
+
+
+def test_stored_passes_follow_each_pass():
+    toy = chain_toy(18)
+    together, apart = start(toy, stored_passes=2), start(chain_toy(18), stored_passes=0)
+    together.run_pass()
+    apart.run_pass()
+    for _ in range(2):
+        _, infeasibility = apart.sweep.run_stored_pass()
+    np.testing.assert_array_equal(together.weights(), apart.weights())
+    assert together.infeasibility == infeasibility
+
+
+@pytest.mark.parametrize("weights", [None, [1.0, 2.0, 0.0, 0.5, 3.0]])
+def test_rho_is_relative_to_what_suits_the_data(weights):
+    toy = chain_toy(19, weights=weights)
+    factors = toy.problem.factors()
+    probe, w = FactorProbe(factors), np.zeros(toy.problem.n_weights)
+    nodes = [(i, j) for i, c in enumerate(toy.pairs.c) if c > 0 for j in probe.nodes(i)]
+    sqnorm = np.mean([probe.node(i, j, probe.truth(j)[0], w)[1] + 1 for i, j in nodes])
+    cost = np.mean([probe.truth(j)[1] for _, j in nodes])
+    c = toy.pairs.c[toy.pairs.c > 0].mean()
+    scale = np.sqrt(sqnorm * LAM * cost / c) / 3
+    assert disagreement_scale(factors, LAM) == pytest.approx(scale)
+    assert start(toy, rho=0.3).state.rho == pytest.approx(0.3 * scale)
+    assert disagreement_scale(factors, 100 * LAM) == pytest.approx(10 * scale)
 
 
 @pytest.mark.parametrize("allowed", [None, ALLOWED], ids=["all", "some"])
@@ -262,8 +305,10 @@ def test_a_callback_stops():
         ({"step": -1}, "^step must be a positive number"),
         ({"method": "fw"}, "^method must be one of 'auto', 'afw', 'bgcd'"),
         ({"partitions": 0}, "^partitions must be a positive integer"),
+        ({"partitions": "many"}, "^partitions must be a positive integer"),
         ({"ordered": "yes"}, "^ordered must be one of 'auto', True, False"),
         ({"block_sweeps": 0}, "^block_sweeps must be a positive integer"),
+        ({"stored_passes": -1}, "^stored_passes must be an integer >= 0"),
         ({"gap_every": 0}, "^gap_every must be a positive integer or None"),
         ({"max_time": 0}, "^max_time must be a positive number or None"),
     ],

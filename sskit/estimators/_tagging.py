@@ -1,4 +1,4 @@
-"""What fitted taggers say of sequences."""
+"""What fitted taggers have and say of sequences."""
 
 import numbers
 
@@ -116,3 +116,34 @@ class TaggerMixin:
         tags.input_tags.three_d_array = True
         tags.input_tags.sparse = True
         return tags
+
+
+def name_chain_weights(layout, classes, allowed, w):
+    """Return fitted attributes by name.
+
+    Parameters
+    ----------
+    layout : WeightLayout
+        Places of the weights.
+    classes : ndarray of shape (n_classes,)
+        The labels.
+    allowed : tuple
+        Allowed transitions and first labels.
+    w : ndarray of shape (n_weights,)
+        Flat weights.
+
+    Returns
+    -------
+    fitted : dict
+        With arrays of their own.
+    """
+    blocks = layout.split(w)
+    return {
+        "coef_": np.array(blocks["coef"], order="C"),
+        "transitions_": blocks["transitions"].copy(),
+        "start_": blocks["start"].copy(),
+        "end_": blocks["end"].copy(),
+        "classes_": classes,
+        "n_features_in_": blocks["coef"].shape[1],
+        "_allowed": allowed,
+    }

@@ -1,9 +1,14 @@
 """Sequence tagging."""
 
 from functools import partial
+from numbers import Integral
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import (
+    Interval,
+    StrOptions,
+    validate_parameter_constraints,
+)
 from sklearn.utils.validation import check_is_fitted
 
 from sskit.estimators._base import (
@@ -15,7 +20,7 @@ from sskit.estimators._base import (
 from sskit.estimators._callbacks import with_callbacks
 from sskit.estimators._kernel_tagging import bind_in_kernel_space
 from sskit.estimators._kernels import function_values, is_kernel
-from sskit.estimators._tagging import TaggerMixin
+from sskit.estimators._tagging import TaggerMixin, name_chain_weights
 from sskit.models._transitions import resolve_transitions
 from sskit.models.chain import ChainModel, default_lam, token_costs
 from sskit.utils import RaggedArray
@@ -97,6 +102,12 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         after the same ones. It keeps the dual variables of the last fit, and a fit that could
         not use them raises an error that says what changed. Not for "ssg", "gdmm" and
         "soft_bcfw".
+    beam_size : int, default=None
+        Number of labels that `predict` and `score` keep at each token: those in which the best
+        labellings of the tokens so far end. None keeps all, which gives the best labelling. With
+        a beam the time for a token falls from n_classes^2 to beam_size * n_classes, and what is
+        found may score less; see :func:`sskit.oracles.beam_search`. Neither `fit` nor
+        `predict_topk` and `decision_function` use it, so it can be set on a fitted estimator.
     n_jobs : int, default=None
         Number of threads for exact passes, batches of oracle calls and prediction. The result
         does not depend on it.
@@ -174,6 +185,7 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         "loss": [StrOptions({"hamming", "hamming_sum"})],
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "transitions": [StrOptions({"bio"}), "array-like", None],
+        "beam_size": [Interval(Integral, 1, None, closed="left"), None],
     }
 
     def __init__(
@@ -197,6 +209,7 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         tol=1e-2,
         max_iter=1000,
         warm_start=False,
+        beam_size=None,
         n_jobs=None,
         random_state=None,
         verbose=0,
@@ -219,6 +232,7 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
+        self.beam_size = beam_size
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -270,6 +284,12 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
     def _decoder(self, X):
         """Return the decoder of checked sequences, and where they begin."""
         check_is_fitted(self)
+        # set since the fit, perhaps
+        validate_parameter_constraints(
+            {"beam_size": self._parameter_constraints["beam_size"]},
+            {"beam_size": self.beam_size},
+            type(self).__name__,
+        )
         stacked = stack_sequences(
             X, n_features=self.n_features_in_, estimator_name=type(self).__name__
         )
@@ -288,35 +308,4 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
                 "end": self.end_,
             }
         )
-        return model.decoder(stacked, w, self.n_jobs), stacked.offsets
-
-
-def name_chain_weights(layout, classes, allowed, w):
-    """Return fitted attributes by name.
-
-    Parameters
-    ----------
-    layout : WeightLayout
-        Places of the weights.
-    classes : ndarray of shape (n_classes,)
-        The labels.
-    allowed : tuple
-        Allowed transitions and first labels.
-    w : ndarray of shape (n_weights,)
-        Flat weights.
-
-    Returns
-    -------
-    fitted : dict
-        With arrays of their own.
-    """
-    blocks = layout.split(w)
-    return {
-        "coef_": np.array(blocks["coef"], order="C"),
-        "transitions_": blocks["transitions"].copy(),
-        "start_": blocks["start"].copy(),
-        "end_": blocks["end"].copy(),
-        "classes_": classes,
-        "n_features_in_": blocks["coef"].shape[1],
-        "_allowed": allowed,
-    }
+        return model.decoder(stacked, w, self.n_jobs, self.beam_size), stacked.offsets

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.utils import compute_class_weight
 from sklearn.utils.extmath import row_norms
 
+from sskit.models._beam_decoder import BeamDecoder
 from sskit.models._chain import ChainProblem
 from sskit.models._chain_decoder import ChainDecoder
 from sskit.models._counted_chain import CountedChainProblem
@@ -89,7 +90,7 @@ class ChainModel:
         problem.prepare_steps()
         return problem
 
-    def decoder(self, stacked, w, n_jobs=None):
+    def decoder(self, stacked, w, n_jobs=None, beam_size=None):
         """Bind the model to sequences that are to be labelled.
 
         Parameters
@@ -100,6 +101,8 @@ class ChainModel:
             Flat weights.
         n_jobs : int, default=None
             Number of threads.
+        beam_size : int, default=None
+            Number of labels that are kept at each token; None keeps all.
 
         Returns
         -------
@@ -109,7 +112,9 @@ class ChainModel:
         n_tokens, n = stacked.values.shape[0], len(stacked)
         labels, cost = np.zeros(n_tokens, dtype=np.int32), np.zeros(n_tokens)
         problem = self._problem(ChainProblem, stacked, labels, cost, np.full(n, 1.0 / n))
-        return ChainDecoder(problem, w, n_jobs)
+        if beam_size is None or beam_size >= self.n_states:
+            return ChainDecoder(problem, w, n_jobs)
+        return BeamDecoder(problem, w, n_jobs, beam_size, free=self.allowed is None)
 
     def _problem(self, kind, stacked, labels, cost, block_weight):
         return kind(

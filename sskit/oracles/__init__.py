@@ -3,12 +3,13 @@
 An oracle maximises the score of a labelling, the sum of the potentials of its nodes and of its
 pairs of neighbouring nodes, plus, where one is asked for, the loss against a true labelling. The
 functions here take arrays and know neither data nor weights; the models call the same compiled
-code. All of them but `expansion` are exact. A potential of ``-inf`` forbids what it stands for,
-except in cuts, which need finite ones.
+code. All of them but `beam_search` and `expansion` are exact. A potential of ``-inf`` forbids what
+it stands for, except in cuts, which need finite ones.
 
 - :func:`viterbi`: the best labelling of a chain.
 - :func:`viterbi_top_k`: the k best labellings of a chain.
 - :func:`viterbi_by_loss`: for each loss the best labelling of a chain that has it.
+- :func:`beam_search`: a good labelling of a chain with many states.
 - :func:`max_marginals`: for each node and state of a chain the best score with that state.
 - :func:`graphcut`: the best labelling of a graph with two states, by a minimum cut.
 - :func:`graphcut_max_marginals`: for each node and state the best score with that state.
@@ -24,6 +25,7 @@ except in cuts, which need finite ones.
 - :func:`parts_max_marginals`: for each part and place the best score with that part there.
 """
 
+from sskit.oracles._beam import beam_search
 from sskit.oracles._closure import closure
 from sskit.oracles._distance_transform import distance_transform
 from sskit.oracles._exhaustive import exhaustive
@@ -39,6 +41,7 @@ from sskit.oracles._tree_k_best import tree_top_k
 from sskit.oracles._viterbi import viterbi
 
 __all__ = [
+    "beam_search",
     "closure",
     "distance_transform",
     "exhaustive",

@@ -1,0 +1,137 @@
+"""Taggers that predict with a beam."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+from sskit import SequenceTagger
+from sskit.datasets import make_chains, make_glyph_sentences
+from sskit.oracles import beam_search
+
+
+@pytest.fixture(scope="module")
+def glyphs():
+    # transitions weigh as much as features do
+    X, y = make_glyph_sentences(60, n_characters=30, n_features=10, noise=1.5, random_state=0)
+    X = [x / 5 for x in X]
+    tagger = SequenceTagger(tol=0.1, random_state=0).fit(X[:40], y[:40])
+    return tagger, X, y
+
+
+def with_beam(tagger, size, **parameters):
+    """A fitted tagger with another beam."""
+    return pickle.loads(pickle.dumps(tagger)).set_params(beam_size=size, **parameters)
+
+
+def node_scores(tagger, x):
+    scores = np.asarray(x @ tagger.coef_.T)
+    scores[0] += tagger.start_
+    scores[-1] += tagger.end_
+    return scores
+
+
+@pytest.mark.parametrize("form", ["dense", "csr"])
+@pytest.mark.parametrize("size", [1, 3, 10])
+def test_is_the_oracle(glyphs, size, form):
+    tagger, X, _ = glyphs
+    given = [sp.csr_array(x) for x in X] if form == "csr" else X
+    found = with_beam(tagger, size).predict(given)
+    for x, labels in zip(X, found, strict=True):
+        states, _ = beam_search(node_scores(tagger, x), tagger.transitions_, size)
+        np.testing.assert_array_equal(labels, tagger.classes_[states])
+
+
+def test_all_labels_are_the_best_labelling(glyphs):
+    tagger, X, _ = glyphs
+    best = tagger.predict(X)
+    for size in (len(tagger.classes_), 10_000):
+        for labels, other in zip(best, with_beam(tagger, size).predict(X), strict=True):
+            np.testing.assert_array_equal(labels, other)
+    lost = np.mean(
+        np.concatenate(list(with_beam(tagger, 1).predict(X))) != np.concatenate(list(best))
+    )
+    assert 0.0 < lost < 0.5
+
+
+def test_threads_change_nothing(glyphs):
+    tagger, X, _ = glyphs
+    for labels, other in zip(
+        with_beam(tagger, 3).predict(X), with_beam(tagger, 3, n_jobs=3).predict(X), strict=True
+    ):
+        np.testing.assert_array_equal(labels, other)
+
+
+def test_only_prediction_uses_it(glyphs):
+    tagger, X, y = glyphs
+    beam = clone(tagger).set_params(beam_size=1).fit(X[:40], y[:40])
+    np.testing.assert_array_equal(beam.coef_, tagger.coef_)
+    assert beam.dual_gap_ == tagger.dual_gap_
+    assert beam.certified_
+    best = [labels[0] for labels in tagger.predict_topk(X[:5], 1)]
+    for labels, first in zip(beam.predict_topk(X[:5], 1), best, strict=True):
+        np.testing.assert_array_equal(labels[0], first)
+    for scores, other in zip(
+        beam.decision_function(X[:5]), tagger.decision_function(X[:5]), strict=True
+    ):
+        np.testing.assert_array_equal(scores, other)
+    found = np.concatenate(list(beam.predict(X)))
+    assert beam.score(X, y) == np.mean(found == np.concatenate(y))
+
+
+def test_forbidden_transitions_stay_away():
+    X, y = make_chains(30, n_states=6, random_state=0)
+    allowed = np.zeros((6, 6), dtype=bool)
+    allowed[np.arange(6), (np.arange(6) + 1) % 6] = True
+    for labels in y:
+        allowed[labels[:-1], labels[1:]] = True
+    allowed[:, 5] = False  # a way that may be lost
+    allowed[4, 5] = True
+    y = [np.where(labels == 5, 4, labels) for labels in y]
+    for labels in y:
+        allowed[labels[:-1], labels[1:]] = True
+    y[0][-1] = 5
+    y[0][-2] = 4
+    allowed[y[0][:-1], y[0][1:]] = True
+    tagger = SequenceTagger(transitions=allowed, beam_size=1, random_state=0).fit(X, y)
+    for labels in tagger.predict(X):
+        assert allowed[labels[:-1], labels[1:]].all()
+
+
+def test_lost_labellings_are_found_exactly():
+    # label 0 leads nowhere but is the best of the first token: a beam of one ends there
+    X = [np.eye(3)[[1, 2]], np.eye(3)[[0]], np.eye(3)[[1, 2, 2]]] * 5
+    y = [np.array([1, 2]), np.array([0]), np.array([1, 2, 2])] * 5
+    allowed = np.array([[False] * 3, [True] * 3, [True] * 3])
+    tagger = SequenceTagger(lam=0.01, transitions=allowed, random_state=0).fit(X, y)
+    hard = [np.eye(3)[[0, 2]] * 10.0]
+    (best,), (found,) = tagger.predict(hard), with_beam(tagger, 1).predict(hard)
+    assert best[0] != 0
+    np.testing.assert_array_equal(found, best)
+
+
+def test_in_a_kernel_space():
+    X, y = make_chains(20, n_states=5, random_state=0)
+    tagger = SequenceTagger(kernel="rbf", gamma=0.5, tol=0.1, random_state=0).fit(X, y)
+    assert with_beam(tagger, 2).score(X, y) >= tagger.score(X, y) - 0.1
+    assert with_beam(tagger, 5).score(X, y) == tagger.score(X, y)
+
+
+def test_can_be_searched(glyphs):
+    tagger, X, y = glyphs
+    search = GridSearchCV(clone(tagger).set_params(tol=0.5), {"beam_size": [1, 5, None]}, cv=2)
+    search.fit(X[:20], y[:20])
+    scores = search.cv_results_["mean_test_score"]
+    assert scores[0] <= scores[2] + 0.02
+
+
+@pytest.mark.parametrize("size", [0, -1, 1.5, "all"])
+def test_bad_sizes_are_refused(glyphs, size):
+    tagger, X, y = glyphs
+    with pytest.raises(ValueError, match="The 'beam_size' parameter of SequenceTagger must be"):
+        clone(tagger).set_params(beam_size=size).fit(X[:5], y[:5])
+    with pytest.raises(ValueError, match="The 'beam_size' parameter of SequenceTagger must be"):
+        with_beam(tagger, size).predict(X)

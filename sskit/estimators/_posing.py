@@ -3,7 +3,7 @@
 import numpy as np
 
 from sskit.estimators._base import check_sample_weight
-from sskit.models._parts_data import pose_scales
+from sskit.utils._poses import check_torso, part_errors
 from sskit.utils.score_maps import check_positions
 
 
@@ -67,9 +67,8 @@ class PoserMixin:
         decoder, maps = self._decoder(X)
         truth = check_positions(y, maps)
         weight = check_sample_weight(sample_weight, len(maps))
-        distance = np.linalg.norm(decoder.best() - truth, axis=2)
-        torso = self._checked_torso(len(self.parents_))
-        detected = distance <= self.radius * pose_scales(truth, torso)[:, None]
+        torso = check_torso(self.torso, len(self.parents_))
+        detected = part_errors(truth, decoder.best(), torso) <= self.radius
         return float(np.average(detected.mean(axis=1), weights=weight))
 
     def __sklearn_tags__(self):

@@ -17,8 +17,9 @@ from sskit.estimators._base import (
 )
 from sskit.estimators._callbacks import with_callbacks
 from sskit.estimators._posing import PoserMixin, name_parts_weights
-from sskit.models._parts_data import pose_scales, spring_means, spring_unit
+from sskit.models._parts_data import spring_means, spring_unit
 from sskit.models.parts import PoseModel
+from sskit.utils._poses import check_torso, pose_scales
 from sskit.utils._trees import check_parents
 from sskit.utils.score_maps import check_positions, check_score_maps
 
@@ -262,7 +263,7 @@ class PartsModel(PoserMixin, StructuredEstimator):
     def _bind(self, X, y, sample_weight):
         """Bind the model to training data; return a `Binding`."""
         parents = check_parents(self.parents, "parents")
-        torso = self._checked_torso(len(parents))
+        torso = check_torso(self.torso, len(parents))
         maps = check_score_maps(X, len(parents))
         places = check_positions(y, maps)
         weight = check_sample_weight(sample_weight, len(maps))
@@ -274,21 +275,6 @@ class PartsModel(PoserMixin, StructuredEstimator):
         problem = model.bind(maps, places, scale, self.loss, self.cutoff, blocks)
         lam = default_lam(len(maps), weight) if self.lam is None else float(self.lam)
         return Binding(problem, model.layout, lam, partial(name_parts_weights, model))
-
-    def _checked_torso(self, n_parts):
-        """Return the two parts of the torso, or None."""
-        if self.torso is None:
-            return None
-        if (
-            len(self.torso) != 2
-            or any(isinstance(k, bool) or not isinstance(k, numbers.Integral) for k in self.torso)
-            or any(not 0 <= k < n_parts for k in self.torso)
-            or self.torso[0] == self.torso[1]
-        ):
-            raise ValueError(
-                f"torso must be two different parts from 0 to {n_parts - 1}, got {self.torso!r}"
-            )
-        return tuple(self.torso)
 
     def _make_means(self, places, parents, weight):
         """Return where springs rest, given or from clusters."""

@@ -1,11 +1,12 @@
-"""Scores of labels of sequences, of graphs, of images and of sets, and scorers made of them.
+"""Scores of labels of sequences, graphs, images and sets, and of poses, and scorers made of them.
 
 Scikit-learn's own scorers do not take ragged labels. For ``scoring=`` of its tools there are
-``token_accuracy_scorer``, ``sequence_accuracy_scorer``, ``span_f1_scorer``, ``mean_iou_scorer``
-and ``class_accuracy_scorer``; others are made with :func:`sklearn.metrics.make_scorer`.
+``token_accuracy_scorer``, ``sequence_accuracy_scorer``, ``span_f1_scorer``, ``mean_iou_scorer``,
+``class_accuracy_scorer`` and ``pdj_scorer``; others are made with :func:`sklearn.metrics.make_scorer`.
 """
 
 from sskit.metrics._multilabel import multilabel_report
+from sskit.metrics._poses import mean_part_error, pdj_curve, pdj_score, pdj_scorer
 from sskit.metrics._regions import (
     class_accuracy_score,
     class_accuracy_scorer,
@@ -32,7 +33,11 @@ __all__ = [
     "iou_scores",
     "mean_iou_score",
     "mean_iou_scorer",
+    "mean_part_error",
     "multilabel_report",
+    "pdj_curve",
+    "pdj_score",
+    "pdj_scorer",
     "sequence_accuracy_score",
     "sequence_accuracy_scorer",
     "span_f1_score",

@@ -68,25 +68,3 @@ def spring_unit(places, parents, means, weight):
     distance = ((moved[:, :, None] - means[hung]) ** 2).sum(axis=-1)
     square = np.average(np.nanmin(distance, axis=2).mean(axis=1), weights=weight)
     return max(1.0, 3.0 * float(np.sqrt(square / 2)))
-
-
-def pose_scales(places, torso):
-    """Return the unit of distances in each pose.
-
-    Parameters
-    ----------
-    places : ndarray of shape (n, n_parts, 2)
-        x and y of the parts, in cells.
-    torso : tuple of two int or None
-        Parts whose distance it is; None takes the longer side of the box around all parts.
-
-    Returns
-    -------
-    scale : ndarray of shape (n,), float64
-        In cells, at least one.
-    """
-    if torso is None:
-        scale = np.ptp(places, axis=1).max(axis=1)
-    else:
-        scale = np.linalg.norm(places[:, torso[0]] - places[:, torso[1]], axis=1)
-    return np.maximum(scale.astype(np.float64), 1.0)

@@ -30,21 +30,28 @@ cdef class DistanceTransform:
 
     cdef Py_ssize_t max_height
     cdef Py_ssize_t max_width
-    cdef int32_t[::1] root       # (max(max_height, max_width),) of the parabolas of the envelope
-    cdef double[::1] start       # (max(max_height, max_width) + 1,) where each of them begins
-    cdef double[::1] row_best    # (max_width, max_height) after the rows, by columns
+    # of the longest line
+    cdef int32_t[::1] root       # (n,) of the parabolas of the envelope
+    cdef double[::1] height_of   # (n,) their scores
+    cdef double[::1] start       # (n + 1,) where each of them begins
+    cdef double[::1] reciprocal  # (n + 1,) of whole numbers
+    cdef double[::1] row_best    # (max_height, max_width) after the rows
     cdef int32_t[::1] row_place  # likewise, the column where that best one is
+    # some columns at a time, one after the other
+    cdef double[::1] column      # (TILE, max_height)
+    cdef double[::1] column_best
+    cdef int32_t[::1] column_place
 
-    # best[q * stride] = max_p scores[p] - cost of p - q, and that p, for n positions; a score
-    # may be -inf, and where all are, the place is -1. Of several p the smallest. O(n), or
-    # O(n^2) if spring.square <= 0
+    # best[q] = max_p scores[p] - cost of p - q, and that p, for n positions; a score may be -inf,
+    # and where all are, the place is -1. Of several p the smallest. O(n), or O(n^2) if
+    # spring.square <= 0
     cdef void line(
-        self, const double* scores, Py_ssize_t n, const Spring* spring, Py_ssize_t stride,
-        double* best, int32_t* place
+        self, const double* scores, Py_ssize_t n, const Spring* spring, double* best,
+        int32_t* place
     ) noexcept nogil
     cdef void line_by_trial(
-        self, const double* scores, Py_ssize_t n, const Spring* spring, Py_ssize_t stride,
-        double* best, int32_t* place
+        self, const double* scores, Py_ssize_t n, const Spring* spring, double* best,
+        int32_t* place
     ) noexcept nogil
     # the same for a grid by rows with a spring for each axis; places count by rows
     cdef void grid(

@@ -5,6 +5,10 @@ import numpy as np
 from libc.math cimport INFINITY
 
 
+cdef enum:
+    TILE = 8  # columns at a time: doubles of a cache line
+
+
 cdef class DistanceTransform:
     """Lower envelopes of parabolas, line by line (Felzenszwalb and Huttenlocher 2012).
 
@@ -19,65 +23,72 @@ cdef class DistanceTransform:
         self.max_width = max_width
         longest = max(max_height, max_width)
         self.root = np.zeros(longest, dtype=np.int32)
-        self.start = np.zeros(longest + 1)
+        self.height_of, self.start = np.zeros(longest), np.zeros(longest + 1)
+        self.reciprocal = 1.0 / np.maximum(np.arange(longest + 1), 1)
         self.row_best = np.zeros(max_height * max_width)
         self.row_place = np.zeros(max_height * max_width, dtype=np.int32)
+        self.column, self.column_best = np.zeros((2, TILE * max_height))
+        self.column_place = np.zeros(TILE * max_height, dtype=np.int32)
 
     cdef void line(
-        self, const double* scores, Py_ssize_t n, const Spring* spring, Py_ssize_t stride,
-        double* best, int32_t* place
+        self, const double* scores, Py_ssize_t n, const Spring* spring, double* best,
+        int32_t* place
     ) noexcept nogil:
         cdef int32_t* root = &self.root[0]
+        cdef double* height = &self.height_of[0]
         cdef double* start = &self.start[0]
+        cdef const double* reciprocal = &self.reciprocal[0]
         cdef Py_ssize_t p, q, k = -1
-        cdef double half, shift, meet
+        cdef double half, shift, meet, score
         if not spring.square > 0.0:
-            self.line_by_trial(scores, n, spring, stride, best, place)
+            self.line_by_trial(scores, n, spring, best, place)
             return
         # With the square completed the score from p is scores[p] - square (p - u)^2 + constant,
         # u = q + shift: parabolas of one width over u, any two of which meet once.
         half = 0.5 / spring.square
         shift = spring.mean - spring.linear * half
         for p in range(n):  # section 2.1, algorithm DT(f)
-            if scores[p] == -INFINITY:
+            score = scores[p]
+            if score == -INFINITY:
                 continue
             meet = -INFINITY
             while k >= 0:
-                meet = 0.5 * (root[k] + p) + (scores[root[k]] - scores[p]) * half / (p - root[k])
+                meet = 0.5 * (root[k] + p) + (height[k] - score) * half * reciprocal[p - root[k]]
                 if meet > start[k]:
                     break
                 k -= 1
                 meet = -INFINITY
             k += 1
             root[k] = <int32_t>p
+            height[k] = score
             start[k] = meet
         if k < 0:
             for q in range(n):
-                best[q * stride] = -INFINITY
-                place[q * stride] = -1
+                best[q] = -INFINITY
+                place[q] = -1
             return
         start[k + 1] = INFINITY
         k = 0
         for q in range(n):
             while start[k + 1] < q + shift:
                 k += 1
-            best[q * stride] = scores[root[k]] - spring_cost(spring, root[k], q)
-            place[q * stride] = root[k]
+            best[q] = height[k] - spring_cost(spring, root[k], q)
+            place[q] = root[k]
 
     cdef void line_by_trial(
-        self, const double* scores, Py_ssize_t n, const Spring* spring, Py_ssize_t stride,
-        double* best, int32_t* place
+        self, const double* scores, Py_ssize_t n, const Spring* spring, double* best,
+        int32_t* place
     ) noexcept nogil:
         cdef Py_ssize_t p, q
         cdef double score
         for q in range(n):
-            best[q * stride] = -INFINITY
-            place[q * stride] = -1
+            best[q] = -INFINITY
+            place[q] = -1
             for p in range(n):
                 score = scores[p] - spring_cost(spring, p, q)
-                if score > best[q * stride]:
-                    best[q * stride] = score
-                    place[q * stride] = <int32_t>p
+                if score > best[q]:
+                    best[q] = score
+                    place[q] = <int32_t>p
 
     cdef void grid(
         self, const double* scores, Py_ssize_t height, Py_ssize_t width, const Spring* vertical,
@@ -85,17 +96,33 @@ cdef class DistanceTransform:
     ) noexcept nogil:
         cdef double* row_best = &self.row_best[0]
         cdef int32_t* row_place = &self.row_place[0]
-        cdef Py_ssize_t x, y, row
+        cdef double* column = &self.column[0]
+        cdef double* column_best = &self.column_best[0]
+        cdef int32_t* column_place = &self.column_place[0]
+        cdef Py_ssize_t x, y, first = 0, count, row
         for y in range(height):
             self.line(
-                scores + y * width, width, horizontal, height, row_best + y, row_place + y
+                scores + y * width, width, horizontal, row_best + y * width,
+                row_place + y * width
             )
-        for x in range(width):
-            self.line(row_best + x * height, height, vertical, width, best + x, place + x)
+        while first < width:
+            count = min(<Py_ssize_t>TILE, width - first)
             for y in range(height):
-                row = place[y * width + x]
-                if row >= 0:
-                    place[y * width + x] = <int32_t>(row * width + row_place[x * height + row])
+                for x in range(count):
+                    column[x * height + y] = row_best[y * width + first + x]
+            for x in range(count):
+                self.line(
+                    column + x * height, height, vertical, column_best + x * height,
+                    column_place + x * height
+                )
+            for y in range(height):
+                for x in range(count):
+                    row = column_place[x * height + y]
+                    best[y * width + first + x] = column_best[x * height + y]
+                    place[y * width + first + x] = -1 if row < 0 else (
+                        <int32_t>(row * width + row_place[row * width + first + x])
+                    )
+            first += TILE
 
 
 def distance_transform(scores, square, *, linear=0.0, mean=0.0):
@@ -178,7 +205,7 @@ def distance_transform(scores, square, *, linear=0.0, mean=0.0):
     cdef int32_t[::1] places_out = places.reshape(-1)
     with nogil:
         if is_line:
-            transform.line(&given[0], width, &horizontal, 1, &best_out[0], &places_out[0])
+            transform.line(&given[0], width, &horizontal, &best_out[0], &places_out[0])
         else:
             transform.grid(
                 &given[0], height, width, &vertical, &horizontal, &best_out[0], &places_out[0]

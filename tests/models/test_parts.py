@@ -10,11 +10,12 @@ from helpers.trees import cells_of, random_parents
 
 from sskit.core._problem import block_weights
 from sskit.core._regularizer import BoxRegularizer
-from sskit.models._parts_data import pose_scales, spring_means, spring_unit
+from sskit.models._parts_data import spring_means, spring_unit
 from sskit.models.parts import PoseModel
 from sskit.solvers import BCFW, FrankWolfe, MultiPlane
 from sskit.solvers._contract import check_problem
 from sskit.solvers._probe import ProblemProbe
+from sskit.utils._poses import pose_scales
 
 
 def random_data(rng, n=4, n_parts=3, n_types=2, largest=4, dtype=np.float64):

@@ -1,0 +1,156 @@
+"""Scores of poses: detected joints, and distances in torsos."""
+
+import numbers
+
+import numpy as np
+from sklearn.metrics import make_scorer
+
+from sskit.metrics._pairs import check_weights
+from sskit.utils._poses import check_poses, check_torso, part_errors
+
+
+def pdj_score(y_true, y_pred, *, radius=0.2, torso=None, per_part=False, sample_weight=None):
+    """Compute the percentage of detected joints: the share of parts found near the truth.
+
+    A part counts as detected if it is found within `radius` torsos of its true position.
+
+    Parameters
+    ----------
+    y_true, y_pred : sequence of n arrays of shape (n_parts, 2), or array of three dimensions
+        x and y of the parts, true and predicted. `PartsModel.score` rounds the truth to whole
+        cells; this function does not.
+    radius : float, default=0.2
+        Distance in torsos, not negative.
+    torso : tuple of two int, default=None
+        The two parts whose true distance is the torso of a pose. None takes the longer side of
+        the box around all parts. It is at least one.
+    per_part : bool, default=False
+        Whether to return the share of each part.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the poses.
+
+    Returns
+    -------
+    score : float, or ndarray of shape (n_parts,)
+        Between 0 and 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the two do not hold poses of the same parts, or another parameter is wrong; the item
+        is named.
+
+    See Also
+    --------
+    pdj_curve : The score for many radii.
+    mean_part_error : The mean distance.
+
+    References
+    ----------
+    Sapp and Taskar (2013). MODEC: multimodal decomposable models for human pose estimation. CVPR.
+
+    Examples
+    --------
+    >>> from sskit.metrics import pdj_score
+    >>> truth, found = [[[0, 0], [0, 10], [5, 5]]], [[[0, 1], [0, 10], [5, 8]]]
+    >>> pdj_score(truth, found, torso=(0, 1), radius=0.2)
+    0.6666666666666666
+    """
+    if isinstance(radius, bool) or not isinstance(radius, numbers.Real) or not radius >= 0:
+        raise ValueError(f"radius must be a number >= 0, got {radius!r}")
+    errors, weights = _errors(y_true, y_pred, torso, sample_weight)
+    shares = np.average(errors <= radius, axis=0, weights=weights)
+    return shares if per_part else float(shares.mean())
+
+
+def pdj_curve(y_true, y_pred, *, radii=None, torso=None, sample_weight=None):
+    """Compute the percentage of detected joints for many radii.
+
+    Parameters
+    ----------
+    y_true, y_pred : sequence of n arrays of shape (n_parts, 2), or array of three dimensions
+        x and y of the parts, true and predicted.
+    radii : array-like of shape (n_radii,), default=None
+        Distances in torsos, not negative; None takes 51 from 0 to 0.5.
+    torso : tuple of two int, default=None
+        As of `pdj_score`.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the poses.
+
+    Returns
+    -------
+    radii : ndarray of shape (n_radii,)
+        The distances.
+    shares : ndarray of shape (n_radii,)
+        The share of parts that are detected within each of them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `pdj_score`.
+
+    Examples
+    --------
+    >>> from sskit.metrics import pdj_curve
+    >>> truth, found = [[[0, 0], [0, 10], [5, 5]]], [[[0, 1], [0, 10], [5, 8]]]
+    >>> radii, shares = pdj_curve(truth, found, torso=(0, 1), radii=[0, 0.1, 0.2, 0.3])
+    >>> shares.round(2)
+    array([0.33, 0.67, 0.67, 1.  ])
+    """
+    radii = np.linspace(0.0, 0.5, 51) if radii is None else np.array(radii)
+    if radii.ndim != 1 or radii.dtype.kind not in "iuf" or not (radii >= 0).all():
+        raise ValueError(f"radii must be numbers >= 0 of shape (n_radii,), got {radii!r}")
+    errors, weights = _errors(y_true, y_pred, torso, sample_weight)
+    weights = np.repeat(weights, errors.shape[1])
+    order = np.argsort(errors, axis=None)
+    reached = np.concatenate([[0.0], np.cumsum(weights[order])]) / weights.sum()
+    return radii.astype(np.float64), reached[np.searchsorted(errors.ravel()[order], radii, "right")]
+
+
+def mean_part_error(y_true, y_pred, *, torso=None, per_part=False, sample_weight=None):
+    """Compute the mean distance of the parts from their true positions.
+
+    Parameters
+    ----------
+    y_true, y_pred : sequence of n arrays of shape (n_parts, 2), or array of three dimensions
+        x and y of the parts, true and predicted.
+    torso : tuple of two int, default=None
+        As of `pdj_score`.
+    per_part : bool, default=False
+        Whether to return the mean distance of each part.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the poses.
+
+    Returns
+    -------
+    error : float, or ndarray of shape (n_parts,)
+        In torsos; 0 is the best.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `pdj_score`.
+
+    Examples
+    --------
+    >>> from sskit.metrics import mean_part_error
+    >>> truth, found = [[[0, 0], [0, 10], [5, 5]]], [[[0, 1], [0, 10], [5, 8]]]
+    >>> round(mean_part_error(truth, found, torso=(0, 1)), 3)
+    0.133
+    """
+    errors, weights = _errors(y_true, y_pred, torso, sample_weight)
+    errors = np.average(errors, axis=0, weights=weights)
+    return errors if per_part else float(errors.mean())
+
+
+def _errors(y_true, y_pred, torso, sample_weight):
+    """Return distances (n, n_parts) in torsos, and the weights of the poses."""
+    truth = check_poses(y_true, "y_true")
+    found = check_poses(y_pred, "y_pred", truth.shape[1])
+    if len(truth) != len(found):
+        raise ValueError(f"y_true has {len(truth)} poses but y_pred has {len(found)}")
+    errors = part_errors(truth, found, check_torso(torso, truth.shape[1]))
+    return errors, check_weights(sample_weight, len(truth))
+
+
+pdj_scorer = make_scorer(pdj_score)

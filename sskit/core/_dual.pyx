@@ -3,7 +3,7 @@
 import numpy as np
 
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcmp, memcpy, memmove, memset
+from libc.string cimport memcmp, memcpy, memmove
 
 from sskit.core._memory cimport grown
 
@@ -223,13 +223,14 @@ cdef class DualState:
         self, Problem problem, Regularizer regularizer, Direction scratch
     ) except -1 nogil:
         cdef Py_ssize_t i
-        memset(&regularizer.v[0], 0, regularizer.v.shape[0] * sizeof(double))
+        problem.begin_sum(&regularizer.v[0])
         for i in range(self.n_blocks):
             self.add_to(i, scratch, 1.0)
             problem.scatter(
                 i, scratch, problem.block_weight[i] / regularizer.lam, &regularizer.v[0]
             )
             scratch.clear()
+        problem.end_sum(&regularizer.v[0])
         regularizer.refresh()
         return 0
 

@@ -28,6 +28,7 @@ cdef class Problem:
     cdef readonly bint exact                 # does argmax truly maximise?
     cdef readonly bint costly                # does argmax take far longer than scores?
     cdef readonly bint in_kernel_space       # w stands for functions: no box can be put on it
+    cdef readonly Py_ssize_t batch_size      # how many blocks are best asked at once; 0: no matter
     cdef readonly bint has_slack             # is there argmax_slack?
     cdef readonly bint has_cone              # is there argmax_within?
     cdef readonly str missing                # the package without which there is none, or None
@@ -79,6 +80,11 @@ cdef class Problem:
         self, Py_ssize_t i, Direction delta, double step, double* v
     ) except -1 nogil
 
+    # v becomes zero, and until end_sum only scatter is called, with this v: what many blocks add
+    # may be worked out at once
+    cdef int begin_sum(self, double* v) except -1 nogil
+    cdef int end_sum(self, double* v) except -1 nogil
+
     # w = clip(v, lower, upper) at every weight that scatter(i, delta) may have moved
     cdef void clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
@@ -100,6 +106,9 @@ cdef class Problem:
     # hint: block i will be visited soon
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil
 
+    # hint: block i will soon take a step towards this plane
+    cdef void expect(self, Py_ssize_t i, const int32_t* words) noexcept nogil
+
     # The same problem with scratch memory of its own, for another thread; it knows all planes
     # that are kept
     cpdef Problem fork(self)
@@ -109,7 +118,8 @@ cdef class Problem:
     # with the whole loss, answers as ever but at once; and clear(), which forgets the rest.
     cpdef object foresight(self, int n_jobs)
 
-    # In Python too: covector, by which ||w|| is measured; n_queries, how often the oracle behind
+    # In Python too: covector, by which ||w|| is measured; at_hand, which blocks take a step at
+    # little cost; n_queries, how often the oracle behind
     # the oracle was asked; export_planes and import_planes, for dual points that outlive the
     # problem; fingerprint, which says whether another problem is the same; and factors, the same
     # problem factor by factor.

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from libc.string cimport memset
+
 
 cdef class Problem:
     """Base of all problems; a subclass fills the sizes and overrides every method."""
@@ -52,6 +54,13 @@ cdef class Problem:
         with gil:
             raise NotImplementedError(f"{type(self).__name__} must implement scatter")
 
+    cdef int begin_sum(self, double* v) except -1 nogil:
+        memset(v, 0, self.n_weights * sizeof(double))
+        return 0
+
+    cdef int end_sum(self, double* v) except -1 nogil:
+        return 0
+
     cdef void clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
         const double* upper, double* w
@@ -73,6 +82,9 @@ cdef class Problem:
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
         pass
 
+    cdef void expect(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+        pass
+
     cpdef Problem fork(self):
         raise NotImplementedError(f"{type(self).__name__} must implement fork")
 
@@ -85,6 +97,21 @@ cdef class Problem:
         It is w itself, unless the numbers stand for elements of a kernel space.
         """
         return w
+
+    def at_hand(self, blocks):
+        """Return those of some blocks that can take a step without anything being fetched first.
+
+        Parameters
+        ----------
+        blocks : ndarray of shape (m,), intp
+            Numbers of blocks.
+
+        Returns
+        -------
+        blocks : ndarray, intp
+            All of them, unless steps need what may not be in memory.
+        """
+        return blocks
 
     def n_queries(self, n_calls):
         """Return how often the model's own oracle was asked.

@@ -31,6 +31,7 @@ cdef class OrderSampler(Sampler):
 cdef class PromisingSampler(OrderSampler):
     cdef object slopes           # (n_blocks,) kept up to date by the run
     cdef double share
+    cdef object at_hand          # that of the problem
 
 
 cdef class GapSampler(Sampler):

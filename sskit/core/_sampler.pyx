@@ -90,16 +90,19 @@ cdef class PromisingSampler(OrderSampler):
         What each block promised when it was last visited; its owner keeps it up to date.
     share : float
         A block is visited if it promised at least this share of the mean of all.
+    at_hand : callable
+        That of the problem: of these blocks only those are visited that it returns.
     """
 
-    def __init__(self, Py_ssize_t n_blocks, random_state, slopes, double share):
+    def __init__(self, Py_ssize_t n_blocks, random_state, slopes, double share, at_hand):
         super().__init__(n_blocks, random_state)
         self.slopes = slopes
         self.share = share
+        self.at_hand = at_hand
 
     def begin_pass(self, Py_ssize_t n_steps):
         """Choose the blocks of the pass, at most n_steps; return their number."""
-        chosen = np.flatnonzero(self.slopes >= self.share * self.slopes.mean())
+        chosen = self.at_hand(np.flatnonzero(self.slopes >= self.share * self.slopes.mean()))
         self.order = self.random_state.permutation(chosen)[:n_steps].astype(np.intp)
         self.position = 0
         return len(self.order)

@@ -146,6 +146,11 @@ SSKIT_CLONES void add_scaled(const double* row, ptrdiff_t n, double factor, doub
     for (; j < n; ++j) target[j] += factor * row[j];
 }
 
+// The same where the row is kept in single precision
+SSKIT_CLONES void add_scaled(const float* row, ptrdiff_t n, double factor, double* target) {
+    for (ptrdiff_t j = 0; j < n; ++j) target[j] += factor * (double)row[j];
+}
+
 // Sum of <d_t, s_t> over the active rows
 SSKIT_CLONES double dot_rows(const int32_t* active, ptrdiff_t n_active, const double* direction,
                              const double* scores, ptrdiff_t stride) {

@@ -86,7 +86,8 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
     coef0 : float, default=0.0
         Constant of the kernels "poly" and "sigmoid".
     kernel_cache : float, default=500
-        Memory for rows of the kernel matrix during a fit, in megabytes (2**20 bytes).
+        Memory for rows of the kernel matrix during a fit, in megabytes (2**20 bytes). Rows are
+        kept in double precision if all fit, else in single precision.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
         (``coef_`` by columns, ``transitions_`` by rows, ``start_``, ``end_``); in a dict by the

@@ -53,6 +53,7 @@ cdef class KernelChainProblem(ChainProblem):
         self.functions = KernelExpansion(rows, n_states, self.n_weights)
         self.n_weights = self.functions.stop
         self.in_kernel_space = True
+        self.batch_size = rows.batch_size(self.n_blocks)
         self.identity = identity
         self.rebuild = (
             rows, offsets, n_states, labels, cost, block_weight, allowed, allowed_start, identity
@@ -69,11 +70,13 @@ cdef class KernelChainProblem(ChainProblem):
         cdef Py_ssize_t i, s, t, origin, first, last
         cdef const double[:, ::1] matrix
         cdef double* gram
+        rows = self.functions.rows
         lengths = np.diff(self.offsets)
         sizes = lengths * (lengths + 1) // 2
         self.gram = np.empty(sizes.sum())
         self.gram_offset = np.cumsum(sizes) - sizes
-        for first, last, matrix in blocks:
+        for first, last, kernels in blocks:
+            matrix = rows.rounded(kernels)
             origin = self.offsets[first]
             for i in range(first, last):
                 gram = &self.gram[self.gram_offset[i]]
@@ -117,6 +120,23 @@ cdef class KernelChainProblem(ChainProblem):
         return self.functions.add_rows(
             self.offsets[i], &self.active[0], n_active, step, node, self.stride, v
         )
+
+    cdef int begin_sum(self, double* v) except -1 nogil:
+        return self.functions.begin_sum(v)
+
+    cdef int end_sum(self, double* v) except -1 nogil:
+        return self.functions.end_sum(v)
+
+    cdef void expect(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+        cdef Py_ssize_t t, first = self.offsets[i]
+        for t in range(self.length(i)):
+            if words[t] != self.labels[first + t]:
+                self.functions.rows.expect(first + t)
+
+    def at_hand(self, blocks):
+        """Return those of some blocks of whose kernel rows none has left memory."""
+        offsets = np.asarray(self.offsets)
+        return blocks[self.functions.rows.at_hand(offsets[blocks], offsets[blocks + 1])]
 
     cpdef Problem fork(self):
         cdef KernelChainProblem other = KernelChainProblem(*self.rebuild)

@@ -44,8 +44,9 @@ cdef class KernelMulticlassProblem(MulticlassProblem):
         super().__init__(nothing, n_classes, labels, block_weight, intercept)
         self.functions = KernelExpansion(rows, n_classes, self.n_weights)
         self.n_weights = self.functions.stop
-        self.row_sqnorm = diagonal + float(intercept)
+        self.row_sqnorm = rows.rounded(diagonal) + float(intercept)
         self.in_kernel_space = True
+        self.batch_size = rows.batch_size(self.n_blocks)
         self.identity = identity
 
     cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
@@ -63,6 +64,19 @@ cdef class KernelMulticlassProblem(MulticlassProblem):
             return 0
         MulticlassProblem.scatter(self, i, delta, step, v)
         return self.functions.add_rows(i, &row, 1, step, &delta.value[0], stride, v)
+
+    cdef int begin_sum(self, double* v) except -1 nogil:
+        return self.functions.begin_sum(v)
+
+    cdef int end_sum(self, double* v) except -1 nogil:
+        return self.functions.end_sum(v)
+
+    cdef void expect(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+        self.functions.rows.expect(i)
+
+    def at_hand(self, blocks):
+        """Return those of some blocks whose kernel rows are in memory."""
+        return blocks[self.functions.rows.at_hand(blocks, blocks + 1)]
 
     def covector(self, w):
         """Return the vector whose dot product with any weights is their inner product with w."""

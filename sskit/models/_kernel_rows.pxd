@@ -11,17 +11,40 @@ cdef class KernelRows:
     cdef readonly Py_ssize_t n_rows
     cdef readonly Py_ssize_t n_slots
     cdef readonly Py_ssize_t n_computed      # rows computed so far, repetitions counted
+    cdef readonly Py_ssize_t block_size      # rows that are computed at a time
+    cdef readonly int64_t n_required         # rows asked for so far
     cdef object compute                      # (rows) -> (len(rows), n_rows)
     cdef object memory
-    cdef const double[:, ::1] table          # (n_slots, n_rows), a view of memory
     cdef int32_t[::1] slot_of                # (n_rows,)
     cdef int32_t[::1] row_in                 # (n_slots,) -1: empty
     cdef int64_t[::1] last_used              # (n_slots,) by the clock
+    cdef unsigned char[::1] seen             # (n_rows,) 1 for rows that were ever there
     cdef int64_t clock
+    # rows that will be asked for soon, computed with the next one that is missing
+    cdef int32_t[::1] expected               # (n_rows,)
+    cdef Py_ssize_t n_expected
 
+    # hint: row t will be asked for soon
+    cdef void expect(self, Py_ssize_t t) noexcept nogil
     # make the rows first + active[:n_active] present, at once
     cdef int require(
         self, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active
     ) except -1 nogil
-    # a row that is present, until the next call of require()
-    cdef const double* row(self, Py_ssize_t t) noexcept nogil
+    # target += factor * row t, which is present since the last call of require()
+    cdef void add(self, Py_ssize_t t, double factor, double* target) noexcept nogil
+
+
+cdef class DoubleRows(KernelRows):
+    """Kept as they are computed."""
+
+    cdef const double[:, ::1] table          # (n_slots, n_rows), a view of memory
+
+
+cdef class SingleRows(KernelRows):
+    """Rounded to single precision: half the memory."""
+
+    cdef const float[:, ::1] table
+
+
+cdef class NoRows(KernelRows):
+    """Adds nothing and computes nothing."""

@@ -55,6 +55,7 @@ cdef class SlackProblem(Problem):
         self.exact = search.exact
         self.costly = problem.costly
         self.in_kernel_space = problem.in_kernel_space
+        self.batch_size = problem.batch_size
         self.block_weight = problem.block_weight
 
     cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
@@ -101,6 +102,15 @@ cdef class SlackProblem(Problem):
     ) except -1 nogil:
         return self.problem.scatter(i, delta, step, v)
 
+    cdef int begin_sum(self, double* v) except -1 nogil:
+        return self.problem.begin_sum(v)
+
+    cdef int end_sum(self, double* v) except -1 nogil:
+        return self.problem.end_sum(v)
+
+    cdef void expect(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+        self.problem.expect(i, words)
+
     cdef void clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
         const double* upper, double* w
@@ -137,6 +147,10 @@ cdef class SlackProblem(Problem):
     def covector(self, w):
         """Return the covector of weights in the inner problem."""
         return self.problem.covector(w)
+
+    def at_hand(self, blocks):
+        """Return those of some blocks whose steps need nothing fetched in the inner problem."""
+        return self.problem.at_hand(blocks)
 
     # What the inner problem finds ahead are other maxima: threads ask forks instead.
     cpdef object foresight(self, int n_jobs):

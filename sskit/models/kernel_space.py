@@ -9,7 +9,7 @@ from sskit.models._digest import row_digests, value_digests
 from sskit.models._features import FeatureRows
 from sskit.models._kernel_chain import KernelChainProblem
 from sskit.models._kernel_multiclass import KernelMulticlassProblem
-from sskit.models._kernel_rows import KernelRows
+from sskit.models._kernel_rows import DoubleRows, SingleRows
 from sskit.models._layout import WeightLayout
 from sskit.models.kernel import BLOCK_ENTRIES, PrecomputedKernel
 
@@ -177,11 +177,16 @@ def kernel_rows(kernel, X, n_bytes, longest):
     rows : KernelRows
         The rows.
     """
-    if isinstance(kernel, PrecomputedKernel):
-        return KernelRows.of_matrix(np.ascontiguousarray(X))
     n = X.shape[0]
-    n_slots = max(int(n_bytes // (8 * n)), longest)
-    return KernelRows(partial(kernel.rows, X), n, n_slots, max(1, BLOCK_ENTRIES // n))
+    block_size = max(1, BLOCK_ENTRIES // n)
+    if isinstance(kernel, PrecomputedKernel):
+        return DoubleRows.of_matrix(np.ascontiguousarray(X), block_size)
+    kind = DoubleRows if 8 * n * n <= n_bytes else SingleRows
+    n_slots = max(int(n_bytes // (kind.dtype(0).itemsize * n)), longest)
+    rows = kind(partial(kernel.rows, X), n, n_slots, block_size)
+    if n <= min(rows.n_slots, block_size):
+        rows.fill_all()
+    return rows
 
 
 def diagonal(kernel, X):

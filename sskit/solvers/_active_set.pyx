@@ -148,6 +148,14 @@ cdef class ActiveSetState:
         sampler.learned(i, self.gaps[i])
         return self.improve(i, self.gaps[i])
 
+    # the oracle found this gap, and no step follows
+    cdef int pass_over(self, Py_ssize_t i, double gap, Sampler sampler) except -1 nogil:
+        self.n_oracle_calls += 1
+        self.gaps[i] = gap
+        self.slopes[i] = gap
+        sampler.learned(i, gap)
+        return 0
+
     # go on with what the oracle found at a w of a little earlier, when the block had this gap
     cdef int settle(
         self, Py_ssize_t i, const int32_t* words, double loss, double gap, Sampler sampler
@@ -209,6 +217,9 @@ cdef class Move(Visitor):
         self, Py_ssize_t i, const int32_t* words, double loss, double gap, Sampler sampler
     ) except -1 nogil:
         return self.state.settle(i, words, loss, gap, sampler)
+
+    cdef int pass_over(self, Py_ssize_t i, double gap, Sampler sampler) except -1 nogil:
+        return self.state.pass_over(i, gap, sampler)
 
 
 cdef class CachedMove(Move):

@@ -8,6 +8,8 @@ cdef class Visitor:
 
     # The run is at block i: must the oracle be asked? If not, the visit is over.
     cdef bint asks(self, Py_ssize_t i) except -1 nogil
+    # The oracle found that block i has this gap, too small for a step now.
+    cdef int pass_over(self, Py_ssize_t i, double gap, Sampler sampler) except -1 nogil
     # A step of block i: the oracle found this plane at a w of a little earlier, where the block
     # had this gap. Slope and curvature are those at the present w.
     cdef int settle(

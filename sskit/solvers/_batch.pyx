@@ -17,6 +17,9 @@ cdef class Visitor:
     cdef bint asks(self, Py_ssize_t i) except -1 nogil:
         return True
 
+    cdef int pass_over(self, Py_ssize_t i, double gap, Sampler sampler) except -1 nogil:
+        return 0
+
     cdef int settle(
         self, Py_ssize_t i, const int32_t* words, double loss, double gap, Sampler sampler
     ) except -1 nogil:
@@ -30,6 +33,9 @@ cdef class Batches:
     gaps set it aside until then. If it is drawn again all the same, the batch is closed early:
     no block is in a batch twice, and none misses a visit. What does not need the oracle is
     done at once; then w moves before the oracles are asked, all at one w still.
+
+    The problem is told of the steps that follow, so that it can prepare them together. Where that
+    is costly, blocks whose gaps are below `least` take none.
 
     Parameters
     ----------
@@ -48,11 +54,13 @@ cdef class Batches:
     cdef Planes planes
     cdef unsigned char[::1] waits    # (n_blocks,) 1 for the blocks in the batch
     cdef Py_ssize_t size
+    cdef public double least
 
     def __init__(self, Team team, DualState dual, Regularizer regularizer, Py_ssize_t size):
         self.team = team
         self.regularizer = regularizer
         self.size = min(size, dual.n_blocks)
+        self.least = -np.inf
         self.planes = Planes(team.problem, self.size, dual)
         self.waits = np.zeros(dual.n_blocks, dtype=np.uint8)
 
@@ -60,8 +68,14 @@ cdef class Batches:
         cdef Py_ssize_t k, i
         self.team.ask(planes, &self.regularizer.w[0])
         for k in range(planes.n):
+            if planes.gap[k] > max(self.least, 0.0):
+                self.team.problem.expect(planes.block[k], &planes.words[k, 0])
+        for k in range(planes.n):
             i = planes.block[k]
             self.waits[i] = 0
+            if planes.gap[k] < self.least:
+                visitor.pass_over(i, planes.gap[k], sampler)
+                continue
             visitor.settle(i, &planes.words[k, 0], planes.loss[k], planes.gap[k], sampler)
         planes.n = 0
         sampler.redraw()

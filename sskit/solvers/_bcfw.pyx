@@ -136,6 +136,11 @@ cdef class PlainVisitor(Visitor):
         self.scratch.delta.clear()
         return 0
 
+    cdef int pass_over(self, Py_ssize_t i, double gap, Sampler sampler) except -1 nogil:
+        self.gaps[i] = gap
+        sampler.learned(i, gap)
+        return 0
+
     cdef int approach(self, Py_ssize_t i, Visit visit, Direction delta) except -1 nogil:
         cdef double slope = visit.loss - self.dual.blocks[i].loss
         cdef Py_ssize_t e

@@ -50,7 +50,6 @@ cdef class Corners(Planes):
             sum_i c_i L_i.
         """
         self.team.consult(self, w)
-        out[:] = 0.0
         with nogil:
             add_planes(self, self.visit.delta, &out[0])
         return float(np.dot(self.problem.block_weight, self.loss))
@@ -58,11 +57,12 @@ cdef class Corners(Planes):
 
 cdef int add_planes(Corners corners, Direction delta, double* out) except -1 nogil:
     cdef Py_ssize_t i
+    corners.problem.begin_sum(out)
     for i in range(corners.n):
         corners.recall(i, delta)
         corners.problem.scatter(i, delta, corners.problem.block_weight[i], out)
         delta.clear()
-    return 0
+    return corners.problem.end_sum(out)
 
 
 cdef int assign(

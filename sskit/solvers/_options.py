@@ -38,6 +38,30 @@ def make_sampler(name, n_blocks, random_state, degree):
     return SAMPLERS[name](n_blocks, random_state, **options)
 
 
+def make_batching(batch_size, problem, team):
+    """Return how a run asks oracles together, as its keyword arguments.
+
+    Parameters
+    ----------
+    batch_size : int or "auto"
+        Number of oracles that are asked at the same weights. "auto" is what the problem wants;
+        it then costs much to prepare a step, and blocks that promise little take none.
+    problem : Problem
+        What to solve.
+    team : Team or None
+        Asks them.
+
+    Returns
+    -------
+    batching : dict
+        batch_size, selective and team.
+    """
+    if batch_size != "auto":
+        return {"batch_size": batch_size, "selective": False, "team": team}
+    wanted = problem.batch_size
+    return {"batch_size": max(wanted, 1), "selective": wanted > 0, "team": team}
+
+
 def make_step(name, safeguard):
     """Return the step of this name, safeguarded if asked.
 
@@ -78,6 +102,23 @@ def check_choice(name, value, available):
     if any(type(value) is type(choice) and value == choice for choice in available):
         return
     raise ValueError(f"{name} must be one of {', '.join(map(repr, available))}, got {value!r}")
+
+
+def check_batch_size(value):
+    """Raise ValueError unless a batch size is "auto" or a positive integer.
+
+    Parameters
+    ----------
+    value : object
+        The parameter.
+
+    Raises
+    ------
+    ValueError
+        If it is anything else.
+    """
+    if not (isinstance(value, str) and value == "auto"):
+        check_positive("batch_size", value, whole=True)
 
 
 def check_count(name, value, *words):

@@ -32,19 +32,48 @@ class BlockCoordinateRun(DualRun):
         Block gaps at the start, if they are known.
     batch_size : int, default=1
         Number of oracles that are asked at the same weights.
+    selective : bool, default=False
+        Whether blocks of a batch that promise little take no step.
     team : Team, default=None
         Asks the oracles of a batch; None asks one after the other.
     """
 
-    def __init__(self, problem, regularizer, sampler, averager, gaps, *, batch_size=1, team=None):
+    def __init__(
+        self,
+        problem,
+        regularizer,
+        sampler,
+        averager,
+        gaps,
+        *,
+        batch_size=1,
+        selective=False,
+        team=None,
+    ):
         super().__init__(problem, regularizer, averager)
         self.sampler = sampler
         self.batches = None
         if batch_size > 1:
             self.batches = Batches(team or Team(problem), self.dual, regularizer, batch_size)
+        # where a step needs much to be fetched first, blocks with the least gaps do without
+        self.least_share = LEAST_PROMISE if selective else 0.0
         if gaps is not None:
             self.gaps[:] = gaps
             sampler.set_gaps(self.gaps)
+
+    def run_batches(self, visitor, n_steps):
+        """Make a pass in batches.
+
+        Parameters
+        ----------
+        visitor : Visitor
+            What to do at a block.
+        n_steps : int
+            Number of visits, for which the sampler is ready.
+        """
+        if self.least_share:
+            self.batches.least = self.least_share * self.gaps.mean()
+        self.batches.run_pass(visitor, self.sampler, n_steps)
 
     def certify(self, evaluator):
         """Return the certificate of the last iterate, or of the average if that is better."""
@@ -85,7 +114,7 @@ class PlainRun(BlockCoordinateRun):
         n_steps = self.problem.n_blocks
         self.sampler.begin_pass(n_steps)
         if self.batches is not None:
-            self.batches.run_pass(self.visitor, self.sampler, n_steps)
+            self.run_batches(self.visitor, n_steps)
         else:
             _bcfw.run_pass(
                 self.problem,
@@ -109,7 +138,7 @@ class ActiveSetRun(BlockCoordinateRun):
     problem, regularizer, sampler, averager, gaps : object
         As for the other runs.
     **batching : object
-        `batch_size` and `team`, likewise.
+        `batch_size`, `selective` and `team`, likewise.
     step : Step
         End points of the steps.
     random_state : RandomState
@@ -151,7 +180,7 @@ class ActiveSetRun(BlockCoordinateRun):
             self.move = _active_set.CachedMove(self.state, *cache)
         self.stored_move = _active_set.StoredMove(self.state)
         self.stored_sampler = PromisingSampler(
-            problem.n_blocks, random_state, self.slopes, LEAST_PROMISE
+            problem.n_blocks, random_state, self.slopes, LEAST_PROMISE, problem.at_hand
         )
         self.schedule = schedule
         self.keeper = keeper
@@ -169,7 +198,7 @@ class ActiveSetRun(BlockCoordinateRun):
         self.averager.attend(0)
         self.sampler.begin_pass(n_blocks)
         if self.batches is not None:
-            self.batches.run_pass(self.move, self.sampler, n_blocks)
+            self.run_batches(self.move, n_blocks)
         else:
             _active_set.run_pass(self.move, self.sampler, n_blocks)
         self.averager.attend(1)

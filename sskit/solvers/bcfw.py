@@ -8,9 +8,11 @@ from sskit.solvers._options import (
     MEGABYTE,
     SAMPLERS,
     STEPS,
+    check_batch_size,
     check_choice,
     check_count,
     check_positive,
+    make_batching,
     make_sampler,
     make_step,
 )
@@ -83,12 +85,14 @@ class BCFW(Solver):
         Whether to keep the weighted average of the iterates too; the fit then returns the
         better of the two in primal objective. It costs a little time and as much memory as the
         weights. "auto" is True for steps "fw", whose last iterate is far from the best.
-    batch_size : int, default=1
+    batch_size : int or "auto", default="auto"
         Number of oracles that are asked at the same weights, in parallel if the fit has n_jobs;
         a step of each block follows, with slope and curvature at the weights of that moment.
         The larger, the older the answers, and the more oracle calls a fit takes: worth it where
         an oracle call is slow and there are cores. The result depends on the size of the
-        batches, not on n_jobs.
+        batches, not on n_jobs. "auto" is 1, or in a kernel space whose matrix is large as many
+        as have kernel rows that are best computed at once; steps whose gap is below a tenth of
+        the mean then wait.
     gap_every : int, default=10
         Number of passes between exact passes, which also renew all block gaps.
     max_time : float, default=None
@@ -136,7 +140,7 @@ class BCFW(Solver):
         plane_life=10,
         degree=1.0,
         averaging="auto",
-        batch_size=1,
+        batch_size="auto",
         gap_every=10,
         max_time=None,
     ):
@@ -171,7 +175,7 @@ class BCFW(Solver):
         check_positive("cache_size", self.cache_size)
         check_positive("plane_life", self.plane_life, whole=True)
         check_positive("degree", self.degree)
-        check_positive("batch_size", self.batch_size, whole=True)
+        check_batch_size(self.batch_size)
         check_positive("gap_every", self.gap_every, whole=True)
         check_positive("max_time", self.max_time, optional=True)
         if self.safeguard and self.steps == "fw":
@@ -199,6 +203,7 @@ class BCFW(Solver):
             "block_steps": BLOCK_STEPS if keeps_planes else 1,
             "stored_passes": "slope" if keeps_planes else 0,
             "averaging": not keeps_planes,
+            "batch_size": problem.batch_size or 1,
         }
         return clone(self).set_params(
             **{name: value for name, value in auto.items() if getattr(self, name) == "auto"}
@@ -229,7 +234,7 @@ class BCFW(Solver):
         solver = self.resolved(problem)
         sampler = make_sampler(solver.sampling, problem.n_blocks, random_state, self.degree)
         averager = WeightedAverager(problem.n_weights) if solver.averaging else Averager()
-        batching = {"batch_size": self.batch_size, "team": team}
+        batching = make_batching(self.batch_size, problem, team)
         if (solver.steps, solver.cache, solver.block_steps, solver.stored_passes) == PLAIN:
             return PlainRun(problem, regularizer, sampler, averager, gaps, **batching)
         if solver.stored_passes == "slope":

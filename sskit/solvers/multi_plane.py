@@ -8,9 +8,11 @@ from sskit.solvers._options import (
     MEGABYTE,
     SAMPLERS,
     STEPS,
+    check_batch_size,
     check_choice,
     check_count,
     check_positive,
+    make_batching,
     make_sampler,
     make_step,
 )
@@ -60,7 +62,7 @@ class MultiPlane(Solver):
         Whether to keep the weighted averages of the iterates, one over passes with the
         oracle and one over stored passes. The fit then returns the best point between the two in
         dual objective, or the last iterate if that is better in primal objective.
-    batch_size : int, default=1
+    batch_size : int or "auto", default="auto"
         Number of oracles that are asked at the same weights, as in `BCFW`.
     gap_every : int, default=10
         Number of passes with the oracle between exact passes, which compute the gap.
@@ -96,7 +98,7 @@ class MultiPlane(Solver):
         clock=False,
         cache_size=1000.0,
         averaging=True,
-        batch_size=1,
+        batch_size="auto",
         gap_every=10,
         max_time=None,
     ):
@@ -127,7 +129,7 @@ class MultiPlane(Solver):
         if self.oracle_work != "auto":
             check_positive("oracle_work", self.oracle_work)
         check_positive("cache_size", self.cache_size)
-        check_positive("batch_size", self.batch_size, whole=True)
+        check_batch_size(self.batch_size)
         check_positive("gap_every", self.gap_every, whole=True)
         check_positive("max_time", self.max_time, optional=True)
 
@@ -147,6 +149,8 @@ class MultiPlane(Solver):
         solver = clone(self)
         if self.oracle_work == "auto":
             solver.oracle_work = oracle_work(problem)
+        if self.batch_size == "auto":
+            solver.batch_size = problem.batch_size or 1
         return solver
 
     def start(self, problem, regularizer, random_state, gaps=None, team=None):
@@ -171,7 +175,7 @@ class MultiPlane(Solver):
             The state.
         """
         self.check()
-        work = self.resolved(problem).oracle_work
+        solver = self.resolved(problem)
         return ActiveSetRun(
             problem,
             regularizer,
@@ -181,9 +185,8 @@ class MultiPlane(Solver):
             step=make_step(self.steps, safeguard=False),
             random_state=random_state,
             block_steps=self.block_steps,
-            schedule=SlopeSchedule(self.max_stored_passes, work, self.clock),
+            schedule=SlopeSchedule(self.max_stored_passes, solver.oracle_work, self.clock),
             cache=None,
             keeper=PlaneKeeper(self.plane_life, self.max_planes, self.cache_size * MEGABYTE),
-            batch_size=self.batch_size,
-            team=team,
+            **make_batching(self.batch_size, problem, team),
         )

@@ -107,9 +107,13 @@ def test_a_pass_has_as_many_steps_as_asked(kind):
     assert kind(5, np.random.RandomState(0)).begin_pass(7) == 7
 
 
+def every(blocks):
+    return blocks
+
+
 def test_promising_blocks_once_each_in_random_order():
     slopes = np.array([0.0, 1.0, 0.09, 2.0, 0.11, 1.0, 2.8])
-    sampler = PromisingSampler(7, np.random.RandomState(0), slopes, 0.1)
+    sampler = PromisingSampler(7, np.random.RandomState(0), slopes, 0.1, every)
     # the mean is one: blocks that promised less than a tenth stay away
     orders = [draw(sampler, 7)[:, 0].tolist() for _ in range(20)]
     assert all(sorted(order) == [1, 3, 4, 5, 6] for order in orders)
@@ -118,16 +122,24 @@ def test_promising_blocks_once_each_in_random_order():
     assert len(draw(sampler, 2)) == 2
     slopes[:] = [5.0, 0, 0, 0, 0, 0, 0]  # its owner keeps them up to date
     assert draw(sampler, 7)[:, 0].tolist() == [0]
-    other = [PromisingSampler(7, np.random.RandomState(3), np.ones(7), 0.1) for _ in range(2)]
+    other = [
+        PromisingSampler(7, np.random.RandomState(3), np.ones(7), 0.1, every) for _ in range(2)
+    ]
     np.testing.assert_array_equal(*(draw(one, 7) for one in other))
+
+
+def test_promising_blocks_that_are_at_hand():
+    slopes = np.array([1.0, 0.0, 1.0, 1.0])
+    sampler = PromisingSampler(4, np.random.RandomState(0), slopes, 0.1, lambda b: b[b != 2])
+    assert sorted(draw(sampler, 4)[:, 0]) == [0, 3]
 
 
 def test_promises_that_are_all_equal_or_none():
     for value in (1.0, 0.0):
-        sampler = PromisingSampler(4, np.random.RandomState(0), np.full(4, value), 0.1)
+        sampler = PromisingSampler(4, np.random.RandomState(0), np.full(4, value), 0.1, every)
         assert sorted(draw(sampler, 4)[:, 0]) == [0, 1, 2, 3]
     # slopes of solved blocks may be below zero by rounding: an empty pass is a pass
-    sampler = PromisingSampler(4, np.random.RandomState(0), np.full(4, -1e-17), 0.1)
+    sampler = PromisingSampler(4, np.random.RandomState(0), np.full(4, -1e-17), 0.1, every)
     assert draw(sampler, 4).shape == (0, 3)
 
 

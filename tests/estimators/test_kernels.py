@@ -18,7 +18,7 @@ from sskit.solvers import BCFW, SSG, CuttingPlane, FrankWolfe, MultiPlane
 
 GAMMA = 0.5
 # Several steps within a block may be equally good, and rounding would choose between them.
-STEADY = BCFW(block_steps=1, stored_passes=0)
+STEADY = BCFW(block_steps=1, stored_passes=0, batch_size=1)
 
 
 @pytest.fixture(scope="module")
@@ -221,16 +221,16 @@ def test_support_tokens(strings):
     assert model.score(X, y) > 0.9
 
 
-def test_a_small_cache_changes_nothing_but_time(iris, strings):
+def test_a_small_cache_costs_time_and_single_precision(iris, strings):
     X, y = iris
     small = 5 * 8 * len(X) / 2**20
     one = classifier(solver=STEADY).fit(X, y)
     other = classifier(kernel_cache=small, solver=STEADY).fit(X, y)
-    np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-9)
+    np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-5)
     X, y = strings
     one = tagger(solver=STEADY).fit(X, y)
     other = tagger(kernel_cache=1e-3, solver=STEADY).fit(X, y)
-    assert one.primal_objective_ == pytest.approx(other.primal_objective_, abs=1e-9)
+    assert one.primal_objective_ == pytest.approx(other.primal_objective_, abs=1e-6)
 
 
 @pytest.mark.parametrize("solver", [MultiPlane(), FrankWolfe(), SSG(), CuttingPlane()])

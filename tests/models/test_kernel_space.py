@@ -16,10 +16,10 @@ from sskit.solvers._contract import check_problem
 TOYS = {"chain": chain_toy, "multiclass": multiclass_toy}
 # Solvers whose steps rounding does not decide.
 STEADY = {
-    "plain": BCFW(steps="fw", averaging=False),
-    "averaging": BCFW(steps="fw"),
+    "plain": BCFW(steps="fw", averaging=False, batch_size=1),
+    "averaging": BCFW(steps="fw", batch_size=1),
     "batch": BCFW(steps="fw", batch_size=3),
-    "pairwise": BCFW(block_steps=1, stored_passes=0),
+    "pairwise": BCFW(block_steps=1, stored_passes=0, batch_size=1),
     "fw": FrankWolfe(),
     "ssg": SSG(),
 }
@@ -30,8 +30,9 @@ FREE = {
     "mpbcfw": MultiPlane(),
     "cuts": CuttingPlane(),
 }
-# memory for four rows of either toy's kernel matrix: rows leave and come back
-FEW = 4 * 8 * 16
+# memory for few rows of either toy's kernel matrix, which are then kept in single precision
+FEW = 4 * 4 * 16
+PRECISION = {FEW: 2e-6, 1e9: 1e-10}
 RBF = Kernel("rbf", gamma=0.3)
 
 
@@ -67,13 +68,14 @@ def test_the_linear_kernel_is_the_linear_model(name, solver, n_bytes):
     for one, other in zip(
         (plain.primal, plain.dual, plain.gap), (found.primal, found.dual, found.gap), strict=True
     ):
-        assert one == pytest.approx(other, abs=1e-10, rel=1e-10)
+        assert one == pytest.approx(other, abs=PRECISION[n_bytes], rel=PRECISION[n_bytes])
     w = linear_weights(layout, problem, found.w, toy)
-    np.testing.assert_allclose(w, toy.flat(plain.w), atol=1e-9)
+    np.testing.assert_allclose(w, toy.flat(plain.w), atol=10 * PRECISION[n_bytes])
     # what is held as values is what the coefficients say
     X = np.concatenate([np.atleast_2d(x) for x in toy.X])
     blocks = layout.split(found.w)
-    np.testing.assert_allclose(blocks["values"], blocks["dual_coef"] @ (X @ X.T), atol=1e-9)
+    values = blocks["dual_coef"] @ (X @ X.T)
+    np.testing.assert_allclose(blocks["values"], values, atol=10 * PRECISION[n_bytes])
 
 
 @pytest.mark.parametrize("n_bytes", [FEW, 1e9])
@@ -119,8 +121,8 @@ def test_the_budget_is_kept(n_bytes):
     calls.clear()
     regularizer = Regularizer(0.1, problem.n_weights, problem.covector)
     BCFW().solve(problem, regularizer, tol=1e-3, random_state=0)
-    # a row at a time where few fit, none at all where all did
-    assert calls == [] if n_bytes > FEW else set(calls) == {1}
+    # no more than are kept at a time where few fit, none at all where all did
+    assert calls == [] if n_bytes > FEW else 1 <= max(calls) <= FEW // (4 * 40) + 1
 
 
 def test_runs_within():

@@ -176,7 +176,7 @@ def test_log(caplog, verbose):
         (BCFW(degree=-1.0), "degree must be a positive number, got -1.0"),
         (BCFW(batch_size=0), "batch_size must be a positive integer, got 0"),
         (BCFW(batch_size=2.0), "batch_size must be a positive integer, got 2.0"),
-        (BCFW(batch_size="auto"), "batch_size must be a positive integer, got 'auto'"),
+        (BCFW(batch_size="many"), "batch_size must be a positive integer, got 'many'"),
         (BCFW(averaging=1), "averaging must be one of 'auto', True, False, got 1"),
         (BCFW(gap_every=0), "gap_every must be a positive integer, got 0"),
         (BCFW(gap_every=2.0), "gap_every must be a positive integer, got 2.0"),

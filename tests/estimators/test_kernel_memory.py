@@ -1,0 +1,45 @@
+"""Memory of a whole process that fits and predicts in a kernel space."""
+
+import subprocess
+import sys
+
+import pytest
+
+# The peak is read after a small fit, which has loaded all that is imported, and again at the end.
+RUN = """
+import numpy as np
+from sskit import StructSVMClassifier
+
+def peak():
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1024
+
+def make(n):
+    X = np.random.default_rng(n).uniform(size=(n, 2))
+    return X, np.floor(4 * X).sum(axis=1) % 2
+
+params = {"kernel": "rbf", "gamma": 20.0, "lam": 1e-4, "tol": 0.1, "random_state": 0}
+StructSVMClassifier(**params).fit(*make(100))
+X, y = make(7000)
+before = peak()
+model = StructSVMClassifier(**params, kernel_cache=CACHE, solver=SOLVER).fit(X, y)
+assert model.certified_ and model.dual_gap_ <= 0.1, model.dual_gap_
+fitted = peak()
+model.predict(make(20000)[0])
+print(fitted - before, peak() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
+@pytest.mark.parametrize("solver", ["'auto'", "'fw'"])
+def test_the_peak_is_the_cache_and_blocks_of_rows(solver):
+    """The matrix has 374 MiB; a block of its rows 16, with what the kernel function needs for it."""
+    cache, blocks = 32, 6 * 16
+    script = RUN.replace("CACHE", str(cache)).replace("SOLVER", solver)
+    found = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    of_fit, of_all = map(float, found.stdout.split())
+    print(f"{solver}: {of_fit:.0f} MiB in fit, {of_all:.0f} MiB with predict")
+    assert of_fit < cache + blocks
+    assert of_all < cache + blocks

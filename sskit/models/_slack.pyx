@@ -138,6 +138,26 @@ cdef class SlackProblem(Problem):
         """Return the covector of weights in the inner problem."""
         return self.problem.covector(w)
 
+    def dependent(self):
+        """Return the places of dependent weights in the inner problem."""
+        return self.problem.dependent()
+
+    def part(self, blocks, block_weight):
+        """Return the same for some blocks of the inner problem alone."""
+        cdef Problem problem = self.problem.part(blocks, block_weight)
+        cdef SlackProblem other = SlackProblem(problem, self.search.fork(problem))
+        # its searches are counted here, at once and for all parts
+        other.search.counts = self.search.counts
+        return other
+
+    def views(self, sources, vectors):
+        """Return what functions of other parts are at the blocks here."""
+        return self.problem.views([inner_problem(source) for source in sources], vectors)
+
+    def collect(self, SlackProblem part, step, w, out):
+        """Add functions of a part to weights, but for their values."""
+        self.problem.collect(part.problem, step, w, out)
+
     # What the inner problem finds ahead are other maxima: threads ask forks instead.
     cpdef object foresight(self, int n_jobs):
         return None
@@ -170,3 +190,8 @@ cdef class SlackProblem(Problem):
         """Return by what the inner problem is known again, and that its planes are scaled."""
         inner = self.problem.fingerprint()
         return Fingerprint(inner.whole | {"rescaling": "slack"}, inner.blocks)
+
+
+def inner_problem(SlackProblem problem):
+    """Return the problem under margin rescaling."""
+    return problem.problem

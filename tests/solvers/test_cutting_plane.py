@@ -287,7 +287,7 @@ def test_what_needs_a_dual_point_says_so():
     [
         ({"damping": 1.0}, "damping must be a number that is at least 0 and below 1, got 1.0"),
         ({"damping": -0.1}, "damping must be .*, got -0.1"),
-        ({"damping": "auto"}, "damping must be .*, got 'auto'"),
+        ({"damping": "none"}, "damping must be .*, got 'none'"),
         ({"damping": True}, "damping must be .*, got True"),
         ({"damping": float("nan")}, "damping must be .*, got nan"),
         ({"cut_life": 0}, "cut_life must be a positive integer, got 0"),

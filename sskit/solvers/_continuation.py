@@ -143,7 +143,7 @@ class Continuation:
         if self.certificate is not None and self.certificate.gap <= gap:
             return Status.CONVERGED
         first, status, rule = self.n_iter, None, ExactPassRule(self.solver.gap_every, gap)
-        self.run.target = gap
+        self.run.goal = gap
         max_time = self.solver.max_time
         with Interruption() as interruption:
             while status is None:

@@ -34,7 +34,7 @@ class CuttingPlaneRun:
         Mean hinge and objective there.
     bound : float
         Lower bound of the optimum.
-    target : float
+    goal : float
         Gap at which the fit ends.
     """
 
@@ -49,7 +49,7 @@ class CuttingPlaneRun:
         self.best = regularizer.coef()
         self.hinge = self.primal = np.inf
         self.bound = program.value()
-        self.target = 0.0
+        self.goal = 0.0
 
     @property
     def n_oracle_calls(self):
@@ -72,7 +72,7 @@ class CuttingPlaneRun:
         primal = self.regularizer.primal(w, hinge)
         if primal < self.primal:
             self.best, self.hinge, self.primal = w, hinge, primal
-        gap = max(self.primal - self.bound, self.target)
+        gap = max(self.primal - self.bound, self.goal)
         tolerance = max(ACCURACY * gap, ROUNDING * self.primal)
         self.bound = max(self.bound, self.program.solve(tolerance))
         self.program.drop_idle(self.cut_life)
@@ -102,7 +102,7 @@ class LinearCutRun(CuttingPlaneRun):
 
     def ask(self, w):
         """Add a sampled cut of these weights; return the mean hinge there."""
-        level = self.program.bound(w) + self.target
+        level = self.program.bound(w) + self.goal
         hinge, cut = self.source.at(self.regularizer.padded(w), level)
         self.program.add(cut)
         return hinge

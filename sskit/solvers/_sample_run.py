@@ -185,7 +185,7 @@ class SampleRun:
     ----------
     unit : float
         Mean largest loss of the first sample.
-    target : float
+    goal : float
         By how much a cut may be violated when the fit ends.
     n_oracle_calls : int
         So far.
@@ -196,13 +196,13 @@ class SampleRun:
         self.samples = samples
         self.program = program
         self.cut_life = cut_life
-        self.violations = deque([np.inf] * patience, maxlen=patience)
         self.bound = program.value()
-        self.target = 0.0
+        self.goal = 0.0
         self.n_oracle_calls = 0
         # w is still zero
         self.finding = self.ask()
         self.unit = self.finding.hinge
+        self.violations = deque([self.unit] * patience, maxlen=patience)
 
     def ask(self):
         """Draw a sample and ask it at the present w."""
@@ -222,9 +222,9 @@ class SampleRun:
         self.finding = None
         violation = finding.hinge - self.samples.level()
         self.violations.append(violation)
-        if violation > self.target:
+        if violation > self.goal:
             self.samples.add(finding.cut)
-            tolerance = max(ACCURACY * self.target, ROUNDING * self.unit)
+            tolerance = max(ACCURACY * self.goal, ROUNDING * self.unit)
             self.bound = self.program.solve(tolerance)
             self.samples.drop_idle(self.cut_life)
         return violation
@@ -240,6 +240,6 @@ class SampleRun:
         w has not moved since.
         """
         gap = max(self.violations)
-        if gap <= self.target:
+        if gap <= self.goal:
             gap = float(np.mean(self.violations))
         return Certificate(None, self.bound + gap, self.bound, gap, False)

@@ -113,33 +113,37 @@ cdef class Problem:
         """
         raise NotImplementedError(f"{type(self).__name__} is in no kernel space")
 
-    def views(self, sources, vectors):
+    def address(self):
+        """Return where the functions of a part live: what others need to know of it."""
+        raise NotImplementedError(f"{type(self).__name__} is in no kernel space")
+
+    def views(self, addresses, vectors):
         """Return what functions of other parts of the same problem are at the blocks here.
 
         Parameters
         ----------
-        sources : list of Problem
-            Parts of the problem that this one is, or is a part of.
+        addresses : list of object
+            Addresses of parts of the problem that this one is, or is a part of.
         vectors : list of ndarray
             Weights in each of them.
 
         Returns
         -------
-        views : ndarray of shape (len(sources), n_weights)
+        views : ndarray of shape (len(addresses), n_weights)
             Linear weights and values; coefficients are zero.
         """
         raise NotImplementedError(f"{type(self).__name__} is in no kernel space")
 
-    def collect(self, part, step, w, out):
+    def collect(self, address, step, w, out):
         """Add functions of a part to weights, but for their values.
 
         Parameters
         ----------
-        part : Problem
-            From `part`.
+        address : object
+            Of a part.
         step : float
             Factor.
-        w : ndarray of shape (at least part.n_weights,)
+        w : ndarray of shape (at least n_weights of the part,)
             Weights there.
         out : ndarray of shape (at least n_weights,)
             Receives step times the linear weights and the coefficients.

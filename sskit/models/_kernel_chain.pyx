@@ -138,14 +138,17 @@ cdef class KernelChainProblem(ChainProblem):
         """Return the same problem for some blocks alone."""
         return self.rows_of_blocks.part(blocks, block_weight)
 
-    def views(self, sources, vectors):
-        """Return linear weights and values, here, of functions of other parts."""
-        rows = [source.rows_of_blocks for source in sources]
-        return self.rows_of_blocks.views(rows, vectors)
+    def address(self):
+        """Return the rows of the blocks."""
+        return self.rows_of_blocks
 
-    def collect(self, part, step, w, out):
+    def views(self, addresses, vectors):
+        """Return linear weights and values, here, of functions of other parts."""
+        return self.rows_of_blocks.views(addresses, vectors)
+
+    def collect(self, address, step, w, out):
         """Add step times the linear weights and coefficients of functions of a part."""
-        self.rows_of_blocks.collect(part.rows_of_blocks, step, w, out)
+        self.rows_of_blocks.collect(address, step, w, out)
 
     def factors(self):
         """Return None: solvers that work factor by factor know no kernel spaces."""

@@ -150,13 +150,17 @@ cdef class SlackProblem(Problem):
         other.search.counts = self.search.counts
         return other
 
-    def views(self, sources, vectors):
-        """Return what functions of other parts are at the blocks here."""
-        return self.problem.views([inner_problem(source) for source in sources], vectors)
+    def address(self):
+        """Return that of the inner problem."""
+        return self.problem.address()
 
-    def collect(self, SlackProblem part, step, w, out):
+    def views(self, addresses, vectors):
+        """Return what functions of other parts are at the blocks here."""
+        return self.problem.views(addresses, vectors)
+
+    def collect(self, address, step, w, out):
         """Add functions of a part to weights, but for their values."""
-        self.problem.collect(part.problem, step, w, out)
+        self.problem.collect(address, step, w, out)
 
     # What the inner problem finds ahead are other maxima: threads ask forks instead.
     cpdef object foresight(self, int n_jobs):
@@ -190,8 +194,3 @@ cdef class SlackProblem(Problem):
         """Return by what the inner problem is known again, and that its planes are scaled."""
         inner = self.problem.fingerprint()
         return Fingerprint(inner.whole | {"rescaling": "slack"}, inner.blocks)
-
-
-def inner_problem(SlackProblem problem):
-    """Return the problem under margin rescaling."""
-    return problem.problem

@@ -189,8 +189,9 @@ class ChainRows(RowsOfBlocks):
             self.allowed,
             numbers,
         )
+        matrix = part.matrix()
         problem = KernelChainProblem(
-            KernelRows.of_matrix(part.matrix()),
+            KernelRows.of_matrix(matrix),
             offsets,
             self.n_states,
             self.labels[numbers],
@@ -199,5 +200,6 @@ class ChainRows(RowsOfBlocks):
             *self.allowed,
             None,
         )
+        problem.take_gram([(0, len(blocks), matrix)])
         problem.rows_of_blocks = part
         return problem

@@ -165,6 +165,6 @@ def sum_functions(corners, problem, blocks, share):
     sums = Regularizer(1.0, part.n_weights).padded(np.zeros(part.n_weights))
     corners.add(blocks, share, part, np.arange(len(blocks)), sums)
     out, values = np.zeros(problem.n_weights), problem.dependent()
-    problem.collect(part, 1.0, sums, out)
-    out[values] = problem.views([part], [sums])[0, values]
+    problem.collect(part.address(), 1.0, sums, out)
+    out[values] = problem.views([part.address()], [sums])[0, values]
     return out

@@ -126,21 +126,21 @@ class FunctionSamples:
     def __init__(self, problem, program):
         self.problem = problem
         self.program = program
-        self.cuts = []  # part and weights of every cut but that of the truth
+        self.cuts = []  # where every cut lives, but that of the truth, and its weights there
         self.products = None  # inner products of the cut that was found last
 
     def at(self, blocks, share):
         """Ask the oracles of some blocks at the present w; as in `WeightSamples`."""
         part = self.problem.part(blocks, share)
         space = Regularizer(self.program.lam, part.n_weights, part.covector)
-        views = part.views([cut[0] for cut in self.cuts], [cut[1] for cut in self.cuts])
+        views = part.views(*zip(*self.cuts, strict=True)) if self.cuts else part.views([], [])
         padded = space.padded(self.program.weight[1:] @ views / self.program.lam)
         corners, vector = Corners(part, DualState(part)), np.empty_like(padded)
         loss = corners.find(padded, vector)
         vector = vector[: part.n_weights]
         column = np.array([0.0, *(space.inner(vector, view) for view in views)])
         self.products = column, space.inner(vector, vector)
-        return Finding(float(np.dot(share, corners.hinges())), Cut(loss, (part, vector)))
+        return Finding(float(np.dot(share, corners.hinges())), Cut(loss, (part.address(), vector)))
 
     def level(self):
         """Return the largest of the cuts at the present w."""
@@ -159,9 +159,9 @@ class FunctionSamples:
     def weights(self):
         """Return a copy of w, but for the values of its functions."""
         out = np.zeros(self.problem.n_weights)
-        for weight, (part, vector) in zip(self.program.weight[1:], self.cuts, strict=True):
+        for weight, (address, vector) in zip(self.program.weight[1:], self.cuts, strict=True):
             if weight > 0.0:
-                self.problem.collect(part, weight / self.program.lam, vector, out)
+                self.problem.collect(address, weight / self.program.lam, vector, out)
         return out
 
 

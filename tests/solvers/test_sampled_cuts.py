@@ -205,8 +205,8 @@ def test_values_and_gram_matrices_are_what_the_coefficients_say(name, cuts):
     else:
         assert len(run.samples.cuts) == run.program.n_cuts - 1
         w = np.zeros((run.program.n_cuts, problem.n_weights))
-        for row, (part, vector) in zip(w[1:], run.samples.cuts, strict=True):
-            problem.collect(part, 1.0, vector, row)
+        for row, (address, vector) in zip(w[1:], run.samples.cuts, strict=True):
+            problem.collect(address, 1.0, vector, row)
             # what the functions are everywhere, by the definition
             some = layout.split(row)
             some["values"][:] = some["dual_coef"] @ kernel(X, X)

@@ -80,8 +80,8 @@ cdef class Problem:
         self, Py_ssize_t i, Direction delta, double step, double* v
     ) except -1 nogil
 
-    # v becomes zero, and until end_sum only scatter is called, with this v: what many blocks add
-    # may be worked out at once
+    # v, zero or left by another sum, becomes zero, and until end_sum only scatter is called, with
+    # this v: what many blocks add may be worked out at once
     cdef int begin_sum(self, double* v) except -1 nogil
     cdef int end_sum(self, double* v) except -1 nogil
 

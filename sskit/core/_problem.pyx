@@ -113,6 +113,70 @@ cdef class Problem:
         """
         return blocks
 
+    def dependent(self):
+        """Return the places of the weights that follow from the others, a slice.
+
+        They are the values of functions of a kernel space; a covector is zero there.
+        """
+        return slice(0, 0)
+
+    def part(self, blocks, block_weight):
+        """Return the same problem for some blocks alone, if it is in a kernel space.
+
+        Its weights are functions of these blocks only, so that their number does not grow with
+        that of all blocks.
+
+        Parameters
+        ----------
+        blocks : ndarray of int
+            Numbers of the blocks, which rise.
+        block_weight : ndarray of shape (len(blocks),)
+            Their weights there.
+
+        Returns
+        -------
+        part : Problem
+            Its block k is blocks[k] here.
+        """
+        raise NotImplementedError(f"{type(self).__name__} is in no kernel space")
+
+    def address(self):
+        """Return where the functions of a part live: what others need to know of it."""
+        raise NotImplementedError(f"{type(self).__name__} is in no kernel space")
+
+    def views(self, addresses, vectors):
+        """Return what functions of other parts of the same problem are at the blocks here.
+
+        Parameters
+        ----------
+        addresses : list of object
+            Addresses of parts of the problem that this one is, or is a part of.
+        vectors : list of ndarray
+            Weights in each of them.
+
+        Returns
+        -------
+        views : ndarray of shape (len(addresses), n_weights)
+            Linear weights and values; coefficients are zero.
+        """
+        raise NotImplementedError(f"{type(self).__name__} is in no kernel space")
+
+    def collect(self, address, step, w, out):
+        """Add functions of a part to weights, but for their values.
+
+        Parameters
+        ----------
+        address : object
+            Of a part.
+        step : float
+            Factor.
+        w : ndarray of shape (at least n_weights of the part,)
+            Weights there.
+        out : ndarray of shape (at least n_weights,)
+            Receives step times the linear weights and the coefficients.
+        """
+        raise NotImplementedError(f"{type(self).__name__} is in no kernel space")
+
     def n_queries(self, n_calls):
         """Return how often the model's own oracle was asked.
 

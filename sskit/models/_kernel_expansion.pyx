@@ -113,3 +113,7 @@ cdef class KernelExpansion:
         out[: self.place] = w[: self.place]
         out[self.place + size :] = w[self.place :][:size]
         return out
+
+    def values_at(self):
+        """Return the places of the values in a weight vector, a slice."""
+        return slice(self.place, self.place + self.n_states * self.n_rows)

@@ -36,6 +36,7 @@ cdef class KernelMulticlassProblem(MulticlassProblem):
     """
 
     cdef KernelExpansion functions
+    cdef public object rows_of_blocks     # makes parts; set by the model
     cdef object identity
 
     def __init__(self, rows, diagonal, Py_ssize_t n_classes, labels, block_weight,
@@ -81,6 +82,26 @@ cdef class KernelMulticlassProblem(MulticlassProblem):
     def covector(self, w):
         """Return the vector whose dot product with any weights is their inner product with w."""
         return self.functions.covector(w)
+
+    def dependent(self):
+        """Return the places of the values of the functions."""
+        return self.functions.values_at()
+
+    def part(self, blocks, block_weight):
+        """Return the same problem for some blocks alone."""
+        return self.rows_of_blocks.part(blocks, block_weight)
+
+    def address(self):
+        """Return the rows of the blocks."""
+        return self.rows_of_blocks
+
+    def views(self, addresses, vectors):
+        """Return linear weights and values, here, of functions of other parts."""
+        return self.rows_of_blocks.views(addresses, vectors)
+
+    def collect(self, address, step, w, out):
+        """Add step times the linear weights and coefficients of functions of a part."""
+        self.rows_of_blocks.collect(address, step, w, out)
 
     def fingerprint(self):
         """Return by what the same rows, classes and kernel are known again."""

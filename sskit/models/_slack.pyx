@@ -152,6 +152,30 @@ cdef class SlackProblem(Problem):
         """Return those of some blocks whose steps need nothing fetched in the inner problem."""
         return self.problem.at_hand(blocks)
 
+    def dependent(self):
+        """Return the places of dependent weights in the inner problem."""
+        return self.problem.dependent()
+
+    def part(self, blocks, block_weight):
+        """Return the same for some blocks of the inner problem alone."""
+        cdef Problem problem = self.problem.part(blocks, block_weight)
+        cdef SlackProblem other = SlackProblem(problem, self.search.fork(problem))
+        # its searches are counted here, at once and for all parts
+        other.search.counts = self.search.counts
+        return other
+
+    def address(self):
+        """Return that of the inner problem."""
+        return self.problem.address()
+
+    def views(self, addresses, vectors):
+        """Return what functions of other parts are at the blocks here."""
+        return self.problem.views(addresses, vectors)
+
+    def collect(self, address, step, w, out):
+        """Add functions of a part to weights, but for their values."""
+        self.problem.collect(address, step, w, out)
+
     # What the inner problem finds ahead are other maxima: threads ask forks instead.
     cpdef object foresight(self, int n_jobs):
         return None

@@ -29,6 +29,11 @@ class Kernel:
         """Whether the function is positive semi-definite; of a callable that is taken on trust."""
         return self.function != "sigmoid" and self.parameters.get("coef0", 0.0) >= 0.0
 
+    @property
+    def normalized(self):
+        """Whether the kernel of every row with itself is one."""
+        return self.function == "rbf"
+
     def __repr__(self):
         parameters = "".join(f", {name}={value!r}" for name, value in self.parameters.items())
         return f"{type(self).__name__}({self.function!r}{parameters})"

@@ -12,6 +12,7 @@ from sskit.models._kernel_multiclass import KernelMulticlassProblem
 from sskit.models._kernel_rows import DoubleRows, SingleRows
 from sskit.models._layout import WeightLayout
 from sskit.models.kernel import BLOCK_ENTRIES, PrecomputedKernel
+from sskit.models.kernel_parts import ChainRows, MulticlassRows
 
 
 class KernelMulticlassModel:
@@ -67,7 +68,7 @@ class KernelMulticlassModel:
             "fit_intercept": str(self.intercept),
             "the kernel": self.kernel,
         }
-        return KernelMulticlassProblem(
+        problem = KernelMulticlassProblem(
             kernel_rows(self.kernel, X, n_bytes, 1),
             diagonal(self.kernel, X),
             self.n_classes,
@@ -76,6 +77,10 @@ class KernelMulticlassModel:
             self.intercept,
             partial(identify, whole, X, offsets, {"y": labels}),
         )
+        problem.rows_of_blocks = MulticlassRows(
+            self.kernel, X, labels, self.n_classes, self.intercept
+        )
+        return problem
 
 
 class KernelChainModel:
@@ -155,6 +160,10 @@ class KernelChainModel:
             partial(identify, whole, X, offsets, values),
         )
         problem.take_gram(runs_within(self.kernel, X, offsets))
+        allowed = self.allowed, self.allowed_start
+        problem.rows_of_blocks = ChainRows(
+            self.kernel, X, offsets, self.n_states, labels, cost, allowed
+        )
         return problem
 
 
@@ -204,7 +213,9 @@ def diagonal(kernel, X):
     diagonal : ndarray of shape (n,)
         Squared norms in the kernel space.
     """
-    out = np.empty(X.shape[0])
+    out = np.ones(X.shape[0])
+    if kernel.normalized:
+        return out
     for first, last, matrix in runs_within(kernel, X, np.arange(X.shape[0] + 1)):
         out[first:last] = np.diagonal(matrix)
     return out

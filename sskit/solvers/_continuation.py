@@ -41,7 +41,7 @@ class Continuation:
     Attributes
     ----------
     unit : float
-        P(0), the mean maximal loss.
+        P(0), the mean maximal loss; that of a sample if the solver does not look at all blocks.
     certificate : Certificate or None
         Of the last exact pass; None if w or lam moved since.
     n_iter : int
@@ -76,18 +76,21 @@ class Continuation:
         self.history = History()
         self.n_iter = 0
         self.certificate = None
-        if start is not None and len(start.largest_loss) == problem.n_blocks:
+        if not solver.looks_at_all:
+            self.largest_loss = gaps = None
+        elif start is not None and len(start.largest_loss) == problem.n_blocks:
             self.largest_loss = start.largest_loss
         else:
             # At w = 0 the hinge of a block is its largest loss.
             zero = regularizer.padded(np.zeros(problem.n_weights))
             self.largest_loss = self.evaluator.hinges(zero)
-        # Which is its gap, with the truth as mix.
-        gaps = np.asarray(problem.block_weight) * self.largest_loss
-        self.unit = float(gaps.sum())
+        if self.largest_loss is not None:
+            # Which is its gap, with the truth as mix.
+            gaps = np.asarray(problem.block_weight) * self.largest_loss
         self.run = solver.start(
             problem, regularizer, check_random_state(random_state), gaps, self.evaluator.team
         )
+        self.unit = self.run.unit if gaps is None else float(gaps.sum())
         if start is not None:
             start.restore(self.run)
             self.certify()
@@ -140,6 +143,7 @@ class Continuation:
         if self.certificate is not None and self.certificate.gap <= gap:
             return Status.CONVERGED
         first, status, rule = self.n_iter, None, ExactPassRule(self.solver.gap_every, gap)
+        self.run.goal = gap
         max_time = self.solver.max_time
         with Interruption() as interruption:
             while status is None:
@@ -265,7 +269,7 @@ class Continuation:
             The weights with their certificate.
         """
         return Solution(
-            w=self.certificate.w,
+            w=self.run.weights() if self.certificate.w is None else self.certificate.w,
             primal=self.certificate.primal,
             dual=self.certificate.dual,
             gap=self.certificate.gap,

@@ -12,5 +12,5 @@ cdef class Corners(Planes):
     cdef Team team
     cdef Visit visit
 
-    # delta = psi of the plane of block i, which must have been zero
-    cdef void recall(self, Py_ssize_t i, Direction delta) noexcept nogil
+    # delta = psi of the plane of question k, which must have been zero
+    cdef void recall(self, Py_ssize_t k, Direction delta) noexcept nogil

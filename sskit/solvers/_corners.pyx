@@ -30,8 +30,27 @@ cdef class Corners(Planes):
         self.visit = Visit(problem)
         self.ask_all()
 
-    cdef void recall(self, Py_ssize_t i, Direction delta) noexcept nogil:
-        self.visit.recall(self.problem, i, &self.words[i, 0], self.loss[i])
+    def ask(self, blocks):
+        """Make some blocks the questions.
+
+        Parameters
+        ----------
+        blocks : ndarray of int
+            At most n_blocks of them, each once.
+        """
+        self.n = len(blocks)
+        self.block = np.ascontiguousarray(blocks, dtype=np.intp)
+
+    def look(self, const double[::1] w):
+        """Ask the oracles at padded weights w."""
+        self.team.consult(self, w)
+
+    def losses(self):
+        """Return the losses of the planes that were found, shape (n,)."""
+        return np.asarray(self.loss)[: self.n]
+
+    cdef void recall(self, Py_ssize_t k, Direction delta) noexcept nogil:
+        self.visit.recall(self.problem, self.block[k], &self.words[k, 0], self.loss[k])
         delta.add(&self.visit.index[0], &self.visit.value[0], self.visit.n, 1.0)
 
     def find(self, const double[::1] w, double[::1] out):
@@ -42,27 +61,44 @@ cdef class Corners(Planes):
         w : ndarray of shape (n_weights + LANES,)
             Padded weights.
         out : ndarray of shape (n_weights + LANES,)
-            Receives sum_i c_i B_i psi_i.
+            Zero, or what another sum left there; receives sum_i c_i B_i psi_i.
 
         Returns
         -------
         loss : float
             sum_i c_i L_i.
         """
-        self.team.consult(self, w)
-        with nogil:
-            add_planes(self, self.visit.delta, &out[0])
+        self.look(w)
+        everyone = np.arange(self.n, dtype=np.intp)
+        self.add(everyone, self.problem.block_weight, self.problem, everyone, out)
         return float(np.dot(self.problem.block_weight, self.loss))
 
+    def add(self, const Py_ssize_t[::1] questions, const double[::1] weight, Problem target,
+            const Py_ssize_t[::1] blocks, double[::1] out):
+        """Add up planes that were found.
 
-cdef int add_planes(Corners corners, Direction delta, double* out) except -1 nogil:
-    cdef Py_ssize_t i
-    corners.problem.begin_sum(out)
-    for i in range(corners.n):
-        corners.recall(i, delta)
-        corners.problem.scatter(i, delta, corners.problem.block_weight[i], out)
-        delta.clear()
-    return corners.problem.end_sum(out)
+        Parameters
+        ----------
+        questions : ndarray of shape (m,)
+            Numbers of the questions that they answer.
+        weight : ndarray of shape (m,)
+            Their factors.
+        target : Problem
+            In whose weights to add them: the problem itself, or a part of it.
+        blocks : ndarray of shape (m,)
+            The numbers of their blocks there.
+        out : ndarray of shape (n_weights + LANES,)
+            Zero, or what another sum left there; receives sum_m weight_m B psi_m.
+        """
+        cdef Py_ssize_t m
+        cdef Direction delta = self.visit.delta
+        with nogil:
+            target.begin_sum(&out[0])
+            for m in range(questions.shape[0]):
+                self.recall(questions[m], delta)
+                target.scatter(blocks[m], delta, weight[m], &out[0])
+                delta.clear()
+            target.end_sum(&out[0])
 
 
 cdef int assign(

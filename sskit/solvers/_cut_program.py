@@ -35,34 +35,34 @@ class Cut:
         return self.loss - float(np.dot(covector, self.vector))
 
 
-class CutProgram:
-    r"""Maximise the dual objective over mixes of cuts.
+class MixProgram:
+    r"""Maximise the dual objective over mixes of cuts, which are known by their inner products.
 
     .. math::
         \max_{\alpha \ge 0, \sum_t \alpha_t = 1} \langle \alpha, \text{loss} \rangle
-        - \tfrac{\lambda}{2} \|v\|^2, \qquad v = \tfrac{1}{\lambda} \sum_t \alpha_t g_t.
+        - \tfrac{1}{2 \lambda} \sum_{st} \alpha_s \alpha_t \langle g_s, g_t \rangle
 
     The first cut is that of the truth, zero everywhere, and stays. The maximum is the minimum of
-    :math:`\tfrac{\lambda}{2} \|w\|^2 + \max_t (\text{loss}_t - \langle w, g_t \rangle)`, at w = v,
-    and a lower bound of the optimum.
+    :math:`\tfrac{\lambda}{2} \|w\|^2 + \max_t (\text{loss}_t - \langle w, g_t \rangle)`, at
+    :math:`w = \tfrac{1}{\lambda} \sum_t \alpha_t g_t`.
 
     Parameters
     ----------
-    regularizer : Regularizer
-        Holds lam, v and w; moved by `solve`.
+    lam : float
+        Regularisation strength.
 
     Attributes
     ----------
     loss, weight : ndarray of shape (n_cuts,)
         Of the cuts.
+    gram : ndarray of shape (n_cuts, n_cuts)
+        Inner products.
     idle : ndarray of shape (n_cuts,)
         For how many calls of `solve` a cut has had no weight.
     """
 
-    def __init__(self, regularizer):
-        self.regularizer = regularizer
-        self.rows = make_rows(regularizer.n_weights)
-        self.rows.append(np.zeros(regularizer.n_weights))
+    def __init__(self, lam):
+        self.lam = lam
         self.loss, self.weight = np.zeros(1), np.ones(1)
         self.idle = np.zeros(1, dtype=np.int64)
         self.gram = np.zeros((1, 1))
@@ -72,37 +72,39 @@ class CutProgram:
         """Number of cuts, that of the truth included."""
         return len(self.loss)
 
-    def add(self, cut):
-        """Add a cut with weight zero."""
-        covector = self.regularizer.covector(cut.vector)
-        self.gram = bordered(
-            self.gram, self.rows.dot(covector), float(np.dot(cut.vector, covector))
-        )
-        self.rows.append(cut.vector)
-        self.loss = np.append(self.loss, cut.loss)
+    def border(self, loss, column, corner):
+        """Add a cut with weight zero, by its inner products with the others and with itself."""
+        self.gram = bordered(self.gram, column, corner)
+        self.loss = np.append(self.loss, loss)
         self.weight = np.append(self.weight, 0.0)
         self.idle = np.append(self.idle, 0)
 
-    def bound(self, w):
-        """Return the largest of the cuts at weights of shape (n_weights,)."""
-        return float(np.max(self.loss - self.rows.dot(self.regularizer.covector(w))))
+    def values(self):
+        """Return what the cuts are at w, shape (n_cuts,)."""
+        return self.loss - self.gram @ self.weight / self.lam
 
     def drop_idle(self, life):
-        """Remove the cuts that have had no weight for `life` solutions."""
+        """Remove the cuts that have had no weight for `life` solutions.
+
+        Returns
+        -------
+        dropped : ndarray
+            Where they were, which rises.
+        """
         self.idle = np.where(self.weight > 0.0, 0, self.idle + 1)
         self.idle[0] = 0
-        places = np.flatnonzero(self.idle < life)
-        if len(places) < self.n_cuts:
+        places, dropped = np.flatnonzero(self.idle < life), np.flatnonzero(self.idle >= life)
+        if len(dropped):
             self.keep(places)
+        return dropped
 
     def keep(self, places):
         """Keep only the cuts at these places, which rise."""
-        self.rows.keep(places)
         self.loss, self.weight = self.loss[places], self.weight[places]
         self.idle, self.gram = self.idle[places], self.gram[np.ix_(places, places)]
 
     def solve(self, tolerance):
-        """Move weights, v and w to the maximum.
+        """Move the weights to the maximum.
 
         Parameters
         ----------
@@ -114,11 +116,57 @@ class CutProgram:
         value : float
             The dual objective.
         """
-        lam = self.regularizer.lam
-        score = self.loss - self.gram @ self.weight / lam
-        self.weight = maximum(score, self.weight, self.gram, lam, tolerance)
-        self.regularizer.set_v(self.rows.combine(self.weight) / lam)
+        self.weight = maximum(self.values(), self.weight, self.gram, self.lam, tolerance)
+        self.follow()
         return self.value()
+
+    def follow(self):
+        """Let w follow the weights; here it is only known by them."""
+
+    def value(self):
+        """Return the dual objective."""
+        curvature = float(self.weight @ self.gram @ self.weight)
+        return float(np.dot(self.weight, self.loss)) - 0.5 * curvature / self.lam
+
+
+class CutProgram(MixProgram):
+    r"""The same of cuts that are held as vectors, so that w is known too.
+
+    If all cuts are lower bounds of the mean hinge, the maximum is one of the optimum.
+
+    Parameters
+    ----------
+    regularizer : Regularizer
+        Holds lam, v and w; moved by `solve`.
+    values : slice, default=None
+        Places of the weights that follow from the others, see `Problem.dependent`; None if
+        there are none.
+    """
+
+    def __init__(self, regularizer, values=None):
+        super().__init__(regularizer.lam)
+        self.regularizer = regularizer
+        self.rows = make_rows(regularizer.n_weights, values)
+        self.rows.append(np.zeros(regularizer.n_weights))
+
+    def add(self, cut):
+        """Add a cut with weight zero."""
+        covector = self.regularizer.covector(cut.vector)
+        self.border(cut.loss, self.rows.dot(covector), float(np.dot(cut.vector, covector)))
+        self.rows.append(cut.vector)
+
+    def bound(self, w):
+        """Return the largest of the cuts at weights of shape (n_weights,)."""
+        return float(np.max(self.loss - self.rows.dot(self.regularizer.covector(w))))
+
+    def keep(self, places):
+        """Keep only the cuts at these places, which rise."""
+        super().keep(places)
+        self.rows.keep(places)
+
+    def follow(self):
+        """Let v and w follow the weights."""
+        self.regularizer.set_v(self.rows.combine(self.weight) / self.lam)
 
     def value(self):
         """Return the dual objective."""
@@ -135,8 +183,8 @@ class BoxCutProgram(CutProgram):
     the simplex, and search the line to there exactly.
     """
 
-    def __init__(self, regularizer):
-        super().__init__(regularizer)
+    def __init__(self, regularizer, values=None):
+        super().__init__(regularizer, values)
         self.free = np.ones(regularizer.n_weights, dtype=bool)
         self.free_gram = np.zeros((1, 1))
 
@@ -181,7 +229,7 @@ class BoxCutProgram(CutProgram):
                 break
             self.weight = target if step == 1.0 else self.weight + step * change
             v += step * direction
-        self.regularizer.set_v(self.rows.combine(self.weight) / lam)
+        self.follow()
         return self.value()
 
     def look_at_piece(self, v, lower, upper):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg.blas import daxpy
 
 # Vectors of more weights than this are kept sparse: a cut has entries only at features of what
 # was mistaken.
@@ -109,6 +110,62 @@ class SparseRows:
         return (part @ part.T).toarray()
 
 
-def make_rows(n_weights):
-    """Return the rows that suit vectors of this length."""
+class FunctionRows:
+    """Vectors of a kernel space: dense values of functions, and all the rest, which is sparse.
+
+    The values follow from the rest, and no inner product needs those of both vectors.
+
+    Parameters
+    ----------
+    n_weights : int
+        Length d of the vectors.
+    values : slice
+        Places of the values.
+    """
+
+    def __init__(self, n_weights, values):
+        self.rest = SparseRows(n_weights)
+        self.place = values
+        self._values = []
+
+    @property
+    def n_rows(self):
+        """Number of rows."""
+        return self.rest.n_rows
+
+    @property
+    def n_bytes(self):
+        """Memory of the vectors."""
+        return self.rest.n_bytes + sum(values.nbytes for values in self._values)
+
+    def append(self, vector):
+        """Add a copy of a vector of shape (n_weights,)."""
+        self._values.append(vector[self.place].copy())
+        rest = vector.copy()
+        rest[self.place] = 0.0
+        self.rest.append(rest)
+
+    def keep(self, places):
+        """Keep only the rows at these places, which rise."""
+        self._values = [self._values[place] for place in places]
+        self.rest.keep(places)
+
+    def dot(self, covector):
+        """Return the inner products of all rows with a covector, shape (n_rows,)."""
+        return self.rest.dot(covector)
+
+    def combine(self, weight):
+        """Return the sum of the rows with these weights, shape (n_weights,)."""
+        total = self.rest.combine(weight)
+        values = total[self.place]
+        for share, row in zip(weight, self._values, strict=True):
+            if share != 0.0:
+                daxpy(row, values, a=share)
+        return total
+
+
+def make_rows(n_weights, values=None):
+    """Return the rows that suit vectors of this length with values at these places, if any."""
+    if values is not None and values.start < values.stop:
+        return FunctionRows(n_weights, values)
     return DenseRows(n_weights) if n_weights <= LARGEST_DENSE else SparseRows(n_weights)

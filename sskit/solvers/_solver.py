@@ -13,11 +13,14 @@ class Solver(DocumentedMixin, BaseEstimator):
     returns the state of one run: an object with ``run_pass()``, which visits ``n_blocks`` blocks
     and returns an estimate of the gap (inf if it has none), ``n_oracle_calls`` so far,
     ``weights()``, and ``certify(evaluator)``, which returns a `Certificate` from an exact pass.
+    Before the first pass the run is given its `goal`, the gap at which the fit is to end.
+    A solver that does not look at all blocks (`looks_at_all`) has P(0) from its run, as `unit`.
     A solver that `keeps_dual_point` starts a `DualRun`, which can be saved and continued.
     """
 
     keeps_dual_point = True
     keeps_bounds = True
+    looks_at_all = True
 
     def start(self, problem, regularizer, random_state, gaps=None, team=None):
         """Return the state of a new run.

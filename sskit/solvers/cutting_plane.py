@@ -1,18 +1,20 @@
 """Cutting planes."""
 
-import numpy as np
+from sklearn.base import clone
 
-from sskit.core._dual import DualState
-from sskit.solvers._corners import Corners
-from sskit.solvers._cut_program import BoxCutProgram, Cut, CutProgram
-from sskit.solvers._options import check_positive, check_share
-from sskit.solvers._solution import Certificate
+from sskit.solvers._cut_program import BoxCutProgram, CutProgram, MixProgram
+from sskit.solvers._cut_runs import CuttingPlaneRun, LinearCutRun
+from sskit.solvers._cut_sources import ExactCuts, LinearCuts
+from sskit.solvers._options import check_choice, check_positive, check_share
+from sskit.solvers._sample_run import Draws, FunctionSamples, SampleRun, WeightSamples
 from sskit.solvers._solver import Solver
 
-# The program over the cuts is solved to this share of the gap, but not beyond what rounding
-# leaves of the objective.
-ACCURACY = 1e-3
-ROUNDING = 1e-15
+# What "auto" stands for, and which options a kind of cuts has no use for.
+DEFAULTS = {
+    "exact": {"damping": 0.8, "cut_size": None, "patience": None},
+    "linear": {"damping": 0.8, "cut_size": 1000, "patience": None},
+    "constant": {"damping": None, "cut_size": 1000, "patience": 10},
+}
 
 
 class CuttingPlane(Solver):
@@ -27,15 +29,33 @@ class CuttingPlane(Solver):
     best of the w that were asked about is returned. The gap is its objective less D, so every
     pass is an exact pass, and no others are made.
 
+    In a kernel space an exact cut takes the kernels of all wrong pairs with all pairs. Sampled
+    cuts take fewer: ``cuts="linear"`` needs time in proportion to the number of pairs,
+    ``cuts="constant"`` never looks at all of them. What they report is an estimate, see the notes.
+
     It keeps cuts instead of a dual point: it cannot take part in ``warm_start`` and
     `RegularizationPath`.
 
     Parameters
     ----------
-    damping : float, default=0.8
+    cuts : {"exact", "linear", "constant"}, default="exact"
+        What a cut is made of. "exact": the planes of all training pairs. "linear": all oracles
+        are asked, and the loss of the cut is that of all planes, but its gradient is the mean of
+        `cut_size` draws from the pairs that have a loss; drawn anew until the cut stands out from
+        the others at w by more than the tolerance, if the exact one does. "constant": the planes
+        of `cut_size` pairs, the only ones that are asked. Draws are with replacement and in
+        proportion to the weights :math:`c_i`.
+    cut_size : int or "auto", default="auto"
+        Number of draws r for a sampled cut; "auto" is 1000.
+    patience : int or "auto", default="auto"
+        With ``cuts="constant"``, number of samples in a row whose hinge must not be above the
+        program's by more than ``tol`` times the mean largest loss (of the first sample) for the
+        fit to end; "auto" is 10.
+    damping : float or "auto", default="auto"
         Share of the best w so far in the next w that is asked about, at least 0 and below 1; the
         rest is the solution of the program. 0 is the published method, whose w jump about: it
-        needs two to three times the passes.
+        needs about twice the passes. "auto" is 0.8. With ``cuts="constant"`` nobody knows which
+        w is the best, and there is no damping.
     cut_life : int, default=50
         Number of passes without weight in the program after which a cut is dropped.
     max_time : float, default=None
@@ -51,10 +71,32 @@ class CuttingPlane(Solver):
     published bounds on the number of cuts hold but for factors of :math:`1 - \mu`.
 
     Cuts are kept dense up to 65,536 weights, 8 bytes each, else sparse, 12 bytes for every weight
-    that is not zero; some hundred of them at a time are usual. Bounds on the weights make the
-    program piecewise quadratic; it is then solved by Newton steps with exact line searches.
+    that is not zero; some hundred of them at a time are usual. In a kernel space a cut keeps 8
+    bytes for each row and function, whose values it knows at all rows, and its coefficients; with
+    ``cuts="constant"`` the coefficients only. Bounds on the weights make the program piecewise
+    quadratic; it is then solved by Newton steps with exact line searches.
 
-    If the oracle is not exact, the objective is the largest of its answer and the cuts.
+    If the oracle is not exact, the objective is the largest of its answer and the cuts; sampled
+    cuts cannot say what it has missed.
+
+    *Sampled cuts* may be above the mean hinge, so that D, the optimum of their program, is no
+    lower bound: ``certified_`` is False and ``dual_gap_``, the difference, an estimate, which may
+    be negative. With "linear" ``primal_objective_`` is exact. Let :math:`\Delta` be the largest
+    loss, R the largest norm of a :math:`B \psi`, T the number of samples that were drawn (of
+    order :math:`\Delta R^2 / (\lambda \epsilon^2)` at most, whatever the number of pairs) and
+    :math:`\epsilon` the tolerance. By Hoeffding's inequality at the optimal w each sampled cut is
+    above the exact one by more than :math:`\gamma` with a probability of at most :math:`\exp(- r
+    \lambda \gamma^2 / (4 \Delta R^2))`, hence with a probability of :math:`1 - \delta`
+
+    .. math::
+        P(w) \le P^* + \epsilon + 2 R \sqrt{\tfrac{\Delta}{\lambda r} \log \tfrac{T}{\delta}} .
+
+    With "constant" the objective is an estimate too: the value of the program at w plus the mean
+    violation of the last `patience` samples. With a probability of :math:`1 - 2 \delta` the same
+    inequality holds with a last term of order :math:`(\Delta + R \sqrt{\Delta / \lambda}) \sqrt{
+    \log(T / \delta) / r}`. The more samples, the larger is the overfit: D lies above the optimum
+    by far if r is small and :math:`\lambda` too. A pass is one sample; ``n_oracle_calls_`` counts
+    who was asked.
 
     References
     ----------
@@ -63,6 +105,9 @@ class CuttingPlane(Solver):
 
     Franc, Sonnenburg (2009). Optimized cutting plane algorithm for large-scale risk minimization.
     JMLR 10 (cuts near the best point).
+
+    Yu, Joachims (2008). Training structural SVMs with kernels using sampled cuts. KDD. Algorithm
+    2 is "constant", algorithm 3 is "linear".
 
     Examples
     --------
@@ -73,19 +118,52 @@ class CuttingPlane(Solver):
     >>> model = StructSVMClassifier(lam=0.1, solver=CuttingPlane(), tol=1e-3)
     >>> model.fit(X, y).dual_gap_ < 1e-3
     True
+    >>> solver = CuttingPlane(cuts="linear", cut_size=50)
+    >>> model = StructSVMClassifier(kernel="rbf", gamma=0.5, solver=solver, random_state=0)
+    >>> bool(model.fit(X, y).score(X, y) > 0.9), model.certified_
+    (True, False)
     """
 
     keeps_dual_point = False
-    gap_every = 1  # every pass is an exact one
+    gap_every = 1  # every pass is an exact one, or all that there is
 
-    def __init__(self, *, damping=0.8, cut_life=50, max_time=None):
+    def __init__(
+        self,
+        *,
+        cuts="exact",
+        cut_size="auto",
+        patience="auto",
+        damping="auto",
+        cut_life=50,
+        max_time=None,
+    ):
+        self.cuts = cuts
+        self.cut_size = cut_size
+        self.patience = patience
         self.damping = damping
         self.cut_life = cut_life
         self.max_time = max_time
 
+    @property
+    def looks_at_all(self):
+        """Whether a fit asks the oracles of all training pairs."""
+        return self.cuts != "constant"
+
     def check(self):
         """Raise an error if a parameter is wrong."""
-        check_share("damping", self.damping)
+        check_choice("cuts", self.cuts, tuple(DEFAULTS))
+        for name, default in DEFAULTS[self.cuts].items():
+            value = getattr(self, name)
+            if isinstance(value, str) and value == "auto":
+                continue
+            if name == "damping":
+                check_share(name, value)
+            else:
+                check_positive(name, value, whole=True)
+            if default is None:
+                raise ValueError(
+                    f"{name}={value!r} has no meaning with cuts={self.cuts!r}; leave it at 'auto'"
+                )
         check_positive("cut_life", self.cut_life, whole=True)
         check_positive("max_time", self.max_time, optional=True)
 
@@ -100,9 +178,14 @@ class CuttingPlane(Solver):
         Returns
         -------
         solver : CuttingPlane
-            A clone.
+            A clone; "auto" stays where a kind of cuts has no use for an option.
         """
-        return type(self)(damping=self.damping, cut_life=self.cut_life, max_time=self.max_time)
+        values = {
+            name: default
+            for name, default in DEFAULTS[self.cuts].items()
+            if default is not None and isinstance(getattr(self, name), str)
+        }
+        return clone(self).set_params(**values)
 
     def start(self, problem, regularizer, random_state, gaps=None, team=None):
         """Return the state of a new run.
@@ -114,7 +197,7 @@ class CuttingPlane(Solver):
         regularizer : Regularizer
             Holds lam, v and w.
         random_state : RandomState
-            Not used: the method is deterministic.
+            Draws the samples; exact cuts need none.
         gaps : ndarray of shape (n_blocks,), default=None
             Not used.
         team : Team, default=None
@@ -122,123 +205,42 @@ class CuttingPlane(Solver):
 
         Returns
         -------
-        run : CuttingPlaneRun
+        run : CuttingPlaneRun or SampleRun
             The state.
         """
         self.check()
-        program = (BoxCutProgram if regularizer.bounded else CutProgram)(regularizer)
-        return CuttingPlaneRun(
-            regularizer, ExactCuts(problem, team), program, self.damping, self.cut_life
-        )
+        return STARTS[self.cuts](self.resolved(problem), problem, regularizer, random_state, team)
 
 
-class ExactCuts:
-    """Where cuts come from: all oracles at one w.
-
-    Parameters
-    ----------
-    problem : Problem
-        What to solve.
-    team : Team, default=None
-        Asks the oracles; None asks one after the other.
-
-    Attributes
-    ----------
-    n_oracle_calls : int
-        So far.
-    """
-
-    def __init__(self, problem, team=None):
-        self.problem = problem
-        # gaps to a dual point that stays at the truth are the weighted hinges
-        self.corners = Corners(problem, DualState(problem), team)
-        self.n_oracle_calls = 0
-
-    def at(self, padded):
-        """Return the cut that is exact at w.
-
-        Parameters
-        ----------
-        padded : ndarray of shape (n_weights + LANES,)
-            Padded weights.
-
-        Returns
-        -------
-        cut : Cut
-            Its value at w is the mean hinge there, as far as the oracle is exact.
-        """
-        vector = np.empty_like(padded)
-        loss = self.corners.find(padded, vector)
-        self.n_oracle_calls += self.problem.n_blocks
-        return Cut(loss, vector[: self.problem.n_weights])
+def make_program(problem, regularizer):
+    """Return the program over cuts that are held as vectors."""
+    kind = BoxCutProgram if regularizer.bounded else CutProgram
+    return kind(regularizer, problem.dependent())
 
 
-class CuttingPlaneRun:
-    """State of one run of the cutting-plane method.
+def start_exact(solver, problem, regularizer, random_state, team):
+    """Return the state of a run with exact cuts; the arguments are those of `start`."""
+    source, program = ExactCuts(problem, team), make_program(problem, regularizer)
+    return CuttingPlaneRun(regularizer, source, program, solver.damping, solver.cut_life)
 
-    Parameters
-    ----------
-    regularizer : Regularizer
-        Holds lam, v and w; w is the solution of the program.
-    source : ExactCuts
-        Where cuts come from.
-    program : CutProgram
-        The program over the cuts.
-    damping : float
-        Share of the best w in the next one.
-    cut_life : int
-        Number of passes after which a cut without weight is dropped.
 
-    Attributes
-    ----------
-    best : ndarray of shape (n_weights,)
-        The best w so far.
-    hinge, primal : float
-        Mean hinge and objective there.
-    bound : float
-        Lower bound of the optimum.
-    """
+def start_linear(solver, problem, regularizer, random_state, team):
+    """Return the state of a run of the linear-time algorithm."""
+    source = LinearCuts(problem, solver.cut_size, random_state, team)
+    program = make_program(problem, regularizer)
+    return LinearCutRun(regularizer, source, program, solver.damping, solver.cut_life)
 
-    def __init__(self, regularizer, source, program, damping, cut_life):
-        self.regularizer = regularizer
-        self.source = source
-        self.program = program
-        self.damping = damping
-        self.cut_life = cut_life
-        self.best = regularizer.coef()
-        self.hinge = self.primal = np.inf
-        self.bound = program.value()
 
-    @property
-    def n_oracle_calls(self):
-        """Calls of the oracle so far."""
-        return self.source.n_oracle_calls
+def start_constant(solver, problem, regularizer, random_state, team):
+    """Return the state of a run of the constant-time algorithm."""
+    draws = Draws(problem.block_weight, solver.cut_size, random_state)
+    if problem.in_kernel_space:
+        program = MixProgram(regularizer.lam)
+        samples = FunctionSamples(problem, program)
+    else:
+        program = make_program(problem, regularizer)
+        samples = WeightSamples(problem, program, team)
+    return SampleRun(draws, samples, program, solver.patience, solver.cut_life)
 
-    def weights(self):
-        """Return a copy of the best weights so far."""
-        return self.best.copy()
 
-    def next_weights(self):
-        """Return the weights that the next pass asks about."""
-        return self.damping * self.best + (1.0 - self.damping) * self.regularizer.coef()
-
-    def run_pass(self):
-        """Add one cut and solve the program; return the gap."""
-        w = self.next_weights()
-        cut = self.source.at(self.regularizer.padded(w))
-        self.program.add(cut)
-        # an inexact oracle may have found before, or find now, what it misses elsewhere
-        hinge = self.program.bound(w)
-        self.hinge = max(self.hinge, cut.bound(self.regularizer.covector(self.best)))
-        self.primal = self.regularizer.primal(self.best, self.hinge)
-        primal = self.regularizer.primal(w, hinge)
-        if primal < self.primal:
-            self.best, self.hinge, self.primal = w, hinge, primal
-        tolerance = max(ACCURACY * (self.primal - self.bound), ROUNDING * self.primal)
-        self.bound = max(self.bound, self.program.solve(tolerance))
-        self.program.drop_idle(self.cut_life)
-        return self.primal - self.bound
-
-    def certify(self, evaluator):
-        """Return the certificate of the best weights; their pass was exact already."""
-        return Certificate(self.best.copy(), self.primal, self.bound, self.primal - self.bound)
+STARTS = {"exact": start_exact, "linear": start_linear, "constant": start_constant}

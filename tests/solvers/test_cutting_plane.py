@@ -19,7 +19,7 @@ from sskit.datasets import load_ocr_letters, make_digit_strings
 from sskit.solvers import BCFW, CuttingPlane
 from sskit.solvers._clipped_line import longest_rise
 from sskit.solvers._cut_program import BoxCutProgram, Cut, CutProgram
-from sskit.solvers._cut_rows import DenseRows, SparseRows
+from sskit.solvers._cut_rows import DenseRows, FunctionRows, SparseRows, make_rows
 from sskit.solvers._simplex_maximum import maximum
 from sskit.solvers._solution import Status
 from sskit.solvers._unreliable import UnreliableProblem
@@ -287,7 +287,7 @@ def test_what_needs_a_dual_point_says_so():
     [
         ({"damping": 1.0}, "damping must be a number that is at least 0 and below 1, got 1.0"),
         ({"damping": -0.1}, "damping must be .*, got -0.1"),
-        ({"damping": "auto"}, "damping must be .*, got 'auto'"),
+        ({"damping": "none"}, "damping must be .*, got 'none'"),
         ({"damping": True}, "damping must be .*, got True"),
         ({"damping": float("nan")}, "damping must be .*, got nan"),
         ({"cut_life": 0}, "cut_life must be a positive integer, got 0"),
@@ -381,6 +381,27 @@ def test_sparse_rows_are_dense_rows():
         for rows in (dense, sparse):
             rows.keep(np.arange(1, rows.n_rows, 3))
     assert dense.n_rows == sparse.n_rows == 4
+
+
+def test_rows_of_functions_are_dense_rows():
+    rng = np.random.default_rng(0)
+    values = slice(4, 14)
+    dense, functions = DenseRows(30), make_rows(30, values)
+    assert isinstance(functions, FunctionRows)
+    for _ in range(20):
+        vector = rng.normal(size=30) * (rng.random(30) < 0.5)
+        for rows in (dense, functions):
+            rows.append(vector)
+    covector = rng.normal(size=30)
+    covector[values] = 0.0
+    for _ in range(2):
+        weight = rng.dirichlet(np.ones(dense.n_rows)) * (rng.random(dense.n_rows) < 0.5)
+        np.testing.assert_allclose(functions.dot(covector), dense.dot(covector), atol=1e-13)
+        np.testing.assert_allclose(functions.combine(weight), dense.combine(weight), atol=1e-13)
+        assert functions.n_bytes >= functions.n_rows * 80
+        for rows in (dense, functions):
+            rows.keep(np.arange(1, rows.n_rows, 3))
+    assert dense.n_rows == functions.n_rows == 2
 
 
 @pytest.mark.parametrize("bounded", [False, True])

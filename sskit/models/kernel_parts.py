@@ -1,0 +1,205 @@
+"""Some blocks of a problem in a kernel space, as a problem of their own."""
+
+import numpy as np
+from sklearn.utils import gen_batches
+
+from sskit.models._kernel_chain import KernelChainProblem
+from sskit.models._kernel_multiclass import KernelMulticlassProblem
+from sskit.models._kernel_rows import KernelRows
+from sskit.models.kernel import BLOCK_ENTRIES
+
+
+class RowsOfBlocks:
+    """The training rows of a problem in a kernel space, or of some of its blocks.
+
+    The weights of such a problem are `n_linear` weights that are not of the kernel space, the
+    values of K functions on these rows, and the coefficients of their kernels with these rows.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    X : {ndarray, CSR matrix} of shape (n_rows, p)
+        All training rows, or their kernel matrix.
+    n_states : int
+        Number of functions K.
+    n_linear : int
+        Number of weights that are not of the kernel space.
+    numbers : ndarray of shape (m,), default=None
+        Numbers of the rows, each once; None means all.
+    """
+
+    def __init__(self, kernel, X, n_states, n_linear, numbers=None):
+        self.kernel = kernel
+        self.X = X
+        self.n_states = n_states
+        self.n_linear = n_linear
+        self.numbers = numbers
+        self.n_rows = X.shape[0] if numbers is None else len(numbers)
+
+    def matrix(self):
+        """Return the kernel matrix of these rows, shape (m, m)."""
+        X, numbers = self.rows(), self.numbers
+        return np.ascontiguousarray(
+            self.kernel.against(X, numbers, self.kernel.support_vectors(self.X, numbers))
+        )
+
+    def rows(self):
+        """Return the features of these rows."""
+        return self.X if self.numbers is None else self.X[self.numbers]
+
+    def coefficients(self, w):
+        """Return the coefficients of weights, shape (K, m), a view."""
+        size = self.n_states * self.n_rows
+        return w[self.n_linear + size :][:size].reshape(self.n_states, self.n_rows)
+
+    def views(self, sources, vectors):
+        """Return what functions of other rows are here.
+
+        Parameters
+        ----------
+        sources : list of RowsOfBlocks
+            Of some blocks of the same problem.
+        vectors : list of ndarray
+            Weights in each of them.
+
+        Returns
+        -------
+        views : ndarray of shape (len(sources), n_linear + 2 K m)
+            Linear weights and values here; coefficients are zero. Takes a kernel for each
+            coefficient and each of the m rows, a block of rows at a time.
+        """
+        size = self.n_states * self.n_rows
+        views = np.zeros((len(sources), self.n_linear + 2 * size))
+        support, coefficients = [], []
+        for view, source, w in zip(views, sources, vectors, strict=True):
+            view[: self.n_linear] = w[: self.n_linear]
+            found = source.coefficients(w)
+            used = np.flatnonzero(found.any(axis=0))
+            support.append(source.numbers[used])
+            coefficients.append(np.ascontiguousarray(found[:, used]))
+        ends = np.cumsum([0, *(len(numbers) for numbers in support)])
+        if ends[-1] == 0:
+            return views
+        support, X = np.concatenate(support), self.rows()
+        support_vectors = self.kernel.support_vectors(self.X, support)
+        values = views[:, self.n_linear :][:, :size]
+        values = values.reshape(len(sources), self.n_states, self.n_rows)
+        for rows in gen_batches(self.n_rows, max(1, BLOCK_ENTRIES // len(support))):
+            matrix = self.kernel.against(X[rows], support, support_vectors)
+            for k, found in enumerate(coefficients):
+                values[k, :, rows] = found @ matrix[:, ends[k] : ends[k + 1]].T
+        return views
+
+    def collect(self, part, step, w, out):
+        """Add functions of a part of these rows to weights, but for their values.
+
+        Parameters
+        ----------
+        part : RowsOfBlocks
+            Of some blocks of this problem, which is the whole.
+        step : float
+            Factor.
+        w : ndarray
+            Weights there.
+        out : ndarray
+            Receives step times the linear weights and the coefficients.
+        """
+        out[: self.n_linear] += step * w[: self.n_linear]
+        self.coefficients(out)[:, part.numbers] += step * part.coefficients(w)
+
+
+class MulticlassRows(RowsOfBlocks):
+    """Rows that are blocks.
+
+    Parameters
+    ----------
+    kernel, X, numbers : object
+        As for all.
+    labels : ndarray of shape (n_rows,), int32
+        True classes of all training rows.
+    n_classes : int
+        Number of classes.
+    intercept : bool
+        Whether there is a constant feature.
+    """
+
+    def __init__(self, kernel, X, labels, n_classes, intercept, numbers=None):
+        super().__init__(kernel, X, n_classes, n_classes if intercept else 0, numbers)
+        self.labels = labels
+        self.intercept = intercept
+
+    def part(self, blocks, block_weight):
+        """Return the problem of some blocks; see `Problem.part`."""
+        part = MulticlassRows(
+            self.kernel, self.X, self.labels, self.n_states, self.intercept, blocks
+        )
+        matrix = part.matrix()
+        problem = KernelMulticlassProblem(
+            KernelRows.of_matrix(matrix),
+            np.array(np.diagonal(matrix)),
+            self.n_states,
+            self.labels[blocks],
+            block_weight,
+            self.intercept,
+            None,
+        )
+        problem.rows_of_blocks = part
+        return problem
+
+
+class ChainRows(RowsOfBlocks):
+    """Tokens of sequences.
+
+    Parameters
+    ----------
+    kernel, X, numbers : object
+        As for all.
+    offsets : ndarray of shape (n_blocks + 1,), int64
+        Sequence i has the tokens offsets[i] to offsets[i + 1] - 1.
+    n_states : int
+        Number of labels K.
+    labels : ndarray of shape (n_rows,), int32
+        True labels of all training tokens.
+    cost : ndarray of shape (n_rows,)
+        Loss of a wrong label at each of them.
+    allowed : tuple
+        Allowed transitions and first labels.
+    """
+
+    def __init__(self, kernel, X, offsets, n_states, labels, cost, allowed, numbers=None):
+        super().__init__(kernel, X, n_states, n_states * (n_states + 2), numbers)
+        self.offsets = offsets
+        self.labels = labels
+        self.cost = cost
+        self.allowed = allowed
+
+    def part(self, blocks, block_weight):
+        """Return the problem of some blocks; see `Problem.part`."""
+        lengths = np.diff(self.offsets)[blocks]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        numbers = np.arange(offsets[-1]) + np.repeat(self.offsets[blocks] - offsets[:-1], lengths)
+        part = ChainRows(
+            self.kernel,
+            self.X,
+            self.offsets,
+            self.n_states,
+            self.labels,
+            self.cost,
+            self.allowed,
+            numbers,
+        )
+        matrix = part.matrix()
+        problem = KernelChainProblem(
+            KernelRows.of_matrix(matrix),
+            offsets,
+            self.n_states,
+            self.labels[numbers],
+            self.cost[numbers],
+            block_weight,
+            *self.allowed,
+            None,
+        )
+        problem.take_gram([(0, len(blocks), matrix)])
+        problem.rows_of_blocks = part
+        return problem

@@ -163,7 +163,14 @@ def adapted(model, X, Y):
     -------
     model : object
         Has the methods of `StructuredModel` if the given one has them.
+
+    Raises
+    ------
+    TypeError
+        If the model is a class.
     """
+    if isinstance(model, type):
+        raise TypeError(f"model must be an object, got the class {model.__name__}: call it")
     if isinstance(model, PystructAdapter):
         return model.prepared(X, Y)
     if not hasattr(model, "argmax") and all(hasattr(model, name) for name in METHODS):

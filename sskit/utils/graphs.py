@@ -141,7 +141,8 @@ def _parts(item, label):
     if not (hasattr(item, "features") and hasattr(item, "edges")):
         raise TypeError(
             f"{label} must be a graph: a tuple (features, edges, edge_features) or an object with "
-            f"these attributes, got {_type_name(item)}"
+            f"these attributes, got {_type_name(item)}; sskit.preprocessing.SuperpixelGraphs makes "
+            "graphs of images"
         )
     names = ("edge_features", "areas", "segments")
     return (item.features, item.edges, *(getattr(item, name, None) for name in names))

@@ -40,6 +40,11 @@ def test_incomplete_models(matchings):
         StructSVMClassifier(Half()).fit(*matchings)
 
 
+def test_a_class_is_no_model(matchings):
+    with pytest.raises(TypeError, match="must be an object, got the class Matching: call it"):
+        StructSVMClassifier(Matching).fit(*matchings)
+
+
 @pytest.mark.parametrize(
     ("X", "y", "match"),
     [

@@ -9,6 +9,7 @@ sees joints in the clutter. A model that knows how joints hang together finds th
 # %%
 # Stick figures, with maps of scores for each of 14 joints. The map of one joint:
 
+# sphinx_gallery_thumbnail_number = 2
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -207,7 +207,7 @@ class RegularizationPath(DocumentedMixin, PathModels, MetaEstimatorMixin, BaseEs
         if not isinstance(self.estimator, StructuredEstimator):
             raise TypeError(
                 "estimator must be one of this package, such as SequenceTagger, got "
-                f"{type(self.estimator).__name__}"
+                f"{type(self.estimator).__name__}; a pipeline may hold the path as its last step"
             )
         options = PathOptions(
             self.eps, self.kappa, self.exact, self.induction, self.lam_min, self.max_breakpoints

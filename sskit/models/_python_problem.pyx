@@ -169,8 +169,9 @@ cdef class PythonProblem(Problem):
                 raise ValueError(
                     f"argmax of sample {i} returned a labelling that is worse than "
                     + ("the truth" if other == TRUTH else "one that it returned before")
-                    + f": its loss and score are lower by {other_value - value:.3g}. If it does "
-                    "not truly maximise, set exact = False on the model"
+                    + f": its loss and score are lower by {other_value - value:.3g}. Where y_true "
+                    "is given, argmax must add the loss to the scores; if it does not truly "
+                    "maximise, set exact = False on the model"
                 )
         if best != handle:
             self.planes.hold(best)

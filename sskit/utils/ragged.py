@@ -254,7 +254,10 @@ def _as_matrix(item, label):
         _check_kind(item.dtype, label)
         return item if item.format == "csr" else item.tocsr()
     if isinstance(item, (str, bytes, Mapping)):
-        raise TypeError(f"{label} must be a matrix of numbers, got {_type_name(item)}")
+        raise TypeError(
+            f"{label} must be a matrix of numbers, got {_type_name(item)}; a single sequence is "
+            "given as a list of one"
+        )
     if hasattr(item, "to_numpy"):
         item = item.to_numpy()
     try:

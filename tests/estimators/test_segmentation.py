@@ -305,7 +305,7 @@ def faulty(name):
     nan[3, 1] = np.nan
     masked = [SimpleNamespace(features=a, edges=b, edge_features=c) for a, b, c in X]
     cases = {
-        "no graph": ([*X[:2], x, X[3]], y, TypeError, r"X\[2\] must be a graph: a tuple"),
+        "no graph": ([*X[:2], x, X[3]], y, TypeError, r"X\[2\] must be a graph.*SuperpixelGraphs"),
         "one item": ([*X[:2], (x,), X[3]], y, ValueError, r"X\[2\] must be a graph .*1 items"),
         "none": ([], [], ValueError, "0 sample"),
         "far edge": ([*X[:2], (x, far, z), X[3]], y, ValueError,

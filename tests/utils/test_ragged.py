@@ -347,7 +347,7 @@ INF = sp.csr_array(np.array([[0, 0, 0, 0, 1], [0, 0, 2, 0, -np.inf]]))
         ([OK, [[1, 2], [3]]], ValueError, r"X\[1\] is not a matrix: its rows have different"),
         ([[{"w": "a"}]], TypeError, r"X\[0\]\[0\] is a dict; .*TokenTransformer.*DictVectorizer"),
         ([["a", "b"]], TypeError, r"X\[0\]\[0\] is a str_?; .*TokenTransformer"),
-        ([{"w": 1}], TypeError, r"X\[0\] must be a matrix of numbers, got dict"),
+        ([{"w": 1}], TypeError, r"X\[0\] must be a matrix .* dict; .* a list of one"),
         (["abc"], TypeError, r"X\[0\] must be a matrix of numbers, got str"),
         ([OK, None], TypeError, r"X\[1\] must be a matrix of numbers, got NoneType"),
         ([1, 2], TypeError, r"X\[0\] must be a matrix of numbers, got int"),

@@ -1,10 +1,9 @@
 """Multiclass classification."""
 
-import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sskit.estimators._base import StructuredEstimator
 from sskit.estimators._callbacks import with_callbacks
@@ -15,6 +14,7 @@ from sskit.estimators._structured import (
     score_structure,
     warn_of_no_loss,
 )
+from sskit.utils.rows import check_rows
 
 
 class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
@@ -260,7 +260,7 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
             first. Kernels are computed for some rows at a time, in bounded memory.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        X = check_rows(self, X, reset=False)
         scores = class_scores(self, X)
         return scores.ravel() if len(self.classes_) == 2 else scores
 

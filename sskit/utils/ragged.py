@@ -256,7 +256,10 @@ def _as_matrix(item, label):
         _check_kind(item.dtype, label)
         return item if item.format == "csr" else item.tocsr()
     if isinstance(item, (str, bytes, Mapping)):
-        raise TypeError(f"{label} must be a matrix of numbers, got {_type_name(item)}")
+        raise TypeError(
+            f"{label} must be a matrix of numbers, got {_type_name(item)}; put a single sequence "
+            "into a list"
+        )
     if hasattr(item, "to_numpy"):
         item = item.to_numpy()
     try:

@@ -136,7 +136,7 @@ OTHER = [
     (ValueError, "^degree=2 has no meaning with kernel='linear'", {"degree": 2}),
     (ValueError, "^coef0=1.0 has no meaning with kernel='linear'", {"coef0": 1.0}),
     (ValueError, "^kernel_cache=9 has no meaning.*leave it at 500.0", {"kernel_cache": 9}),
-    (ValueError, "n_jobs == 0", {"n_jobs": 0}),
+    (ValueError, "^n_jobs == 0 has no meaning; -1 takes", {"n_jobs": 0}),
     (ValueError, "'ssg' cannot keep bounds", {"bounds": (0, None), "solver": "ssg"}),
     (ValueError, "'ssg' cannot keep bounds", {"bounds": (0, None), "solver": SSG()}),
     (ValueError, "'gdmm' cannot keep bounds", {"bounds": (0, None), "solver": "gdmm"}),

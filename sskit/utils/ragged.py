@@ -272,7 +272,7 @@ def _as_matrix(item, label):
         raise ValueError(f"{label} is empty: a sequence needs one row or more")
     if array.ndim == 1 and isinstance(array[0], (str, bytes, Mapping)):
         raise TypeError(
-            f"{label}[0] is a {_type_name(array[0])}; turn tokens into rows of numbers with "
+            f"{label}[0] is a {_type_name(array.tolist()[0])}; turn tokens into rows of numbers with "
             "sskit.preprocessing.TokenTransformer, e.g. TokenTransformer(DictVectorizer())"
         )
     if array.ndim != 2:

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sskit.display._axes import row_of_axes
+from sskit.display._fitted import last_step
 
 PANELS = {"objective": "objective", "gap": "duality gap"}
 SCALES = {
@@ -61,7 +62,8 @@ class ConvergenceDisplay:
         Parameters
         ----------
         estimators : estimator, or dict of str to estimator
-            Fitted; with names for the legend if there are several.
+            Fitted; with names for the legend if there are several. Of a pipeline the last step
+            is drawn, of a search the model that it chose.
         x, panels, axes, **line_options : object
             See `plot`.
 
@@ -73,14 +75,17 @@ class ConvergenceDisplay:
         Raises
         ------
         TypeError
-            If an estimator keeps no history.
+            If an estimator keeps no history, or several are given without names.
         NotFittedError
             If an estimator is not fitted.
         """
         if not isinstance(estimators, Mapping):
-            estimators = {type(estimators).__name__: estimators}
+            if isinstance(estimators, (list, tuple)):
+                raise TypeError("several estimators go into a dict, by the names of the legend")
+            estimators = {type(last_step(estimators)).__name__: estimators}
         if not estimators:
             raise ValueError("estimators must hold at least one")
+        estimators = {name: last_step(estimator) for name, estimator in estimators.items()}
         for name, estimator in estimators.items():
             check_is_fitted(estimator)
             if not hasattr(estimator, "history_"):

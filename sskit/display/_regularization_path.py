@@ -1,8 +1,10 @@
 """Regularisation paths as pictures."""
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from sskit.display._axes import row_of_axes
+from sskit.display._fitted import last_step
 
 PANELS = {
     "score": "test score",
@@ -98,7 +100,7 @@ class RegularizationPathDisplay:
         Parameters
         ----------
         path : RegularizationPath
-            Fitted.
+            Fitted; or a pipeline that ends with one.
         panels, axes, **line_options : object
             See `plot`.
 
@@ -106,7 +108,18 @@ class RegularizationPathDisplay:
         -------
         display : RegularizationPathDisplay
             With what was drawn.
+
+        Raises
+        ------
+        TypeError
+            If it is no path.
+        NotFittedError
+            If the path is not fitted.
         """
+        path = last_step(path)
+        check_is_fitted(path)
+        if not hasattr(path, "lams_"):
+            raise TypeError(f"path must be a RegularizationPath, got {type(path).__name__}")
         results = getattr(path, "cv_results_", None)
         scores = {}
         if results is not None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sskit.display._fitted import chosen_estimator, is_pipeline
 from sskit.display._masks import agreement, labels_in, masks_of, segments_of
 from sskit.display._paint import draw_borders, draw_legend, label_colors, paint
 from sskit.utils._images import as_rgb, check_images
@@ -307,9 +308,8 @@ class SegmentationDisplay:
 def _predict(estimator, X):
     """Return predictions and what the last step of the estimator predicted them from."""
     # A search shows the pipeline that it chose.
-    estimator = getattr(estimator, "best_estimator_", estimator)
-    steps = getattr(estimator, "steps", [])
-    if len(steps) < 2:
+    estimator = chosen_estimator(estimator)
+    if not is_pipeline(estimator) or len(estimator.steps) < 2:
         return estimator.predict(X), X
     # Not the pipeline's own predict: it would keep the graphs to itself.
     graphs = estimator[:-1].transform(X)

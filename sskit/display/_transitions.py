@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sskit.display._axes import row_of_axes
+from sskit.display._fitted import last_step
 
 
 class TransitionDisplay:
@@ -55,7 +56,7 @@ class TransitionDisplay:
         Parameters
         ----------
         tagger : SequenceTagger
-            Fitted.
+            Fitted; or a pipeline that ends with one, or a search that chose one.
         labels : array-like of labels, default=None
             Which labels, in this order. None means all, sorted.
         ends : bool, default=True
@@ -77,6 +78,7 @@ class TransitionDisplay:
         NotFittedError
             If the tagger is not fitted.
         """
+        tagger = last_step(tagger)
         check_is_fitted(tagger)
         if not (hasattr(tagger, "transitions_") and hasattr(tagger, "start_")):
             raise TypeError(f"{type(tagger).__name__} has no transitions_ of sequences to draw")

@@ -101,6 +101,8 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
         validate_parameter_constraints(
             self._parameter_constraints, self.get_params(deep=False), type(self).__name__
         )
+        if self.n_jobs == 0:
+            raise ValueError("n_jobs == 0 has no meaning; -1 takes all processors, None or 1 one")
         rescaling = self._rescaling()
         if rescaling is not None:
             rescaling.check()

@@ -8,11 +8,13 @@ import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sskit.estimators._base import Binding, StructuredEstimator, block_weights, check_sample_weight
 from sskit.estimators._callbacks import with_callbacks
 from sskit.utils._indicator import check_entries, check_sets, target_form
+from sskit.utils._stacking import refuse_large
+from sskit.utils.rows import check_rows
 
 # Times the mean squared norm of a row, over their number; chosen on yeast.
 LAM_FACTOR = 1.0
@@ -72,9 +74,7 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
         """Bind the model to training data; return a `Binding`."""
         check_entries(y)
         probe = copy.copy(self)
-        data, target = validate_data(
-            probe, X, y, accept_sparse="csr", dtype=np.float64, order="C", multi_output=True
-        )
+        data, target = check_rows(probe, X, y, multi_output=True)
         given, classes = check_sets(target)
         n_samples, n_labels = given.shape
         cost = label_costs(self.loss, self.label_weight, n_labels)
@@ -99,7 +99,7 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
     def _scores(self, X):
         """Return the scores of the labels alone, of checked X, shape (n, L)."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        X = check_rows(self, X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):
             scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
             # an oracle adds up scores of any of the labels and pairs, and takes differences
@@ -269,9 +269,10 @@ def default_lam(X, weight, cost):
         If squares of the features overflow.
     """
     weight = np.ones(X.shape[0]) if weight is None else weight
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         squares = X.multiply(X).sum(axis=1) if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
-        mean = float(np.average(np.asarray(squares).ravel(), weights=weight))
+        squares = np.asarray(squares).ravel()
+        mean = float(np.average(squares, weights=weight))
     if not np.isfinite(mean):
-        raise ValueError("the features in X are too large: their squares overflow")
+        refuse_large(squares)
     return float((LAM_FACTOR * mean or 1.0) / (cost.mean() * weight.sum()))

@@ -5,9 +5,8 @@ from functools import partial
 
 import numpy as np
 from sklearn.utils import compute_class_weight
-from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from sskit.estimators._base import Binding, block_weights, check_sample_weight, default_lam
 from sskit.estimators._kernels import (
@@ -19,6 +18,8 @@ from sskit.estimators._kernels import (
 )
 from sskit.models.kernel_space import KernelMulticlassModel
 from sskit.models.multiclass import MulticlassModel
+from sskit.utils._stacking import refuse_large
+from sskit.utils.rows import check_classes, check_rows
 
 
 def bind_rows(estimator, X, y, sample_weight):
@@ -46,7 +47,8 @@ def bind_rows(estimator, X, y, sample_weight):
         If the data are wrong.
     """
     probe = copy.copy(estimator)
-    data, target = validate_data(probe, X, y, accept_sparse="csr", dtype=np.float64, order="C")
+    check_classes(y)
+    data, target = check_rows(probe, X, y)
     check_classification_targets(target)
     weight = check_sample_weight(sample_weight, data.shape[0])
     classes, labels = np.unique(target, return_inverse=True)
@@ -70,6 +72,10 @@ def bind_rows(estimator, X, y, sample_weight):
 def bind_linear(estimator, data, labels, block_weight, lam, shared):
     """Bind the linear model to checked data; see `bind_rows`."""
     classes = shared["classes_"]
+    with np.errstate(over="ignore"):
+        sqnorm = row_norms(data, squared=True)
+    if not np.isfinite(sqnorm).all():
+        refuse_large(sqnorm)
     model = MulticlassModel(data.shape[1], len(classes), estimator.fit_intercept)
     problem = model.bind(data, labels, block_weight)
     name_weights = partial(name_rows_weights, model.layout, shared)

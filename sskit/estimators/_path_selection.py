@@ -114,6 +114,12 @@ def trace_fold(estimator, X, y, sample_weight, train, test, scorer, options):
     )
 
 
+def has_ragged_items(y):
+    """Return whether the first item of a target is a sequence of labels, not a label."""
+    first = next(iter(y), None) if hasattr(y, "__iter__") else None
+    return not isinstance(first, (str, bytes)) and np.ndim(first) > 0
+
+
 def merge_folds(folds):
     """Return the scores of all folds at the union of their breakpoints.
 

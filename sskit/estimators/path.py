@@ -13,7 +13,7 @@ from sklearn.utils.validation import _num_samples
 
 from sskit.estimators._base import StructuredEstimator, check_sample_weight
 from sskit.estimators._path_models import PathModels
-from sskit.estimators._path_selection import choose, merge_folds, trace_folds
+from sskit.estimators._path_selection import choose, has_ragged_items, merge_folds, trace_folds
 from sskit.estimators._path_tracing import PathOptions, TracedPath
 from sskit.utils._documentation import DocumentedMixin
 
@@ -112,7 +112,7 @@ class RegularizationPath(DocumentedMixin, PathModels, MetaEstimatorMixin, BaseEs
     TypeError
         In fit, if the estimator is not one of this package.
     ValueError
-        In fit, for wrong parameters or data.
+        In fit, for wrong parameters or data, and parameters that do not go together.
 
     Warns
     -----
@@ -204,11 +204,7 @@ class RegularizationPath(DocumentedMixin, PathModels, MetaEstimatorMixin, BaseEs
         validate_parameter_constraints(
             self._parameter_constraints, self.get_params(deep=False), type(self).__name__
         )
-        if not isinstance(self.estimator, StructuredEstimator):
-            raise TypeError(
-                "estimator must be one of this package, such as SequenceTagger, got "
-                f"{type(self.estimator).__name__}; a pipeline may hold the path as its last step"
-            )
+        self._check(y)
         options = PathOptions(
             self.eps, self.kappa, self.exact, self.induction, self.lam_min, self.max_breakpoints
         )
@@ -247,6 +243,27 @@ class RegularizationPath(DocumentedMixin, PathModels, MetaEstimatorMixin, BaseEs
             delattr(self, name)
         vars(self).update(fitted)
         return self
+
+    def _check(self, y):
+        """Raise an error if parameters do not go together, or not with the target."""
+        if not isinstance(self.estimator, StructuredEstimator):
+            if isinstance(self.estimator, type):
+                got = f"the class {self.estimator.__name__}"
+            else:
+                got = type(self.estimator).__name__
+            if hasattr(self.estimator, "named_steps"):
+                got += "; in a pipeline, put the path last"
+            raise TypeError(
+                f"estimator must be one of this package, such as SequenceTagger(), got {got}"
+            )
+        if self.cv is None and not isinstance(self.refit, (bool, np.bool_)):
+            raise ValueError(f"refit={self.refit!r} chooses lam by the scores of folds; set cv")
+        ragged = not get_tags(self.estimator).input_tags.two_d_array and has_ragged_items(y)
+        if ragged and isinstance(self.scoring, str):
+            raise ValueError(
+                f"scoring={self.scoring!r} is a score of scikit-learn, which takes one label for "
+                "each sample; leave it at None, or take a scorer of sskit.metrics"
+            )
 
     def _select(self, X, y, sample_weight, options):
         """Return the fitted attributes that tell of the choice of lam."""

@@ -14,7 +14,7 @@ from sskit.estimators._base import (
 )
 from sskit.estimators._callbacks import with_callbacks
 from sskit.estimators._segmenting import SegmenterMixin, name_graph_weights
-from sskit.models._graph_data import default_lam, node_costs
+from sskit.models._graph_data import check_edge_features, default_lam, node_costs
 from sskit.models.graph import GraphModel
 from sskit.utils._masks import node_targets
 from sskit.utils.graphs import check_graphs
@@ -269,6 +269,10 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
             if graphs.areas is None:
                 raise ValueError("node_weights='areas' needs graphs with areas, which X has not")
             areas = np.concatenate(graphs.areas)
+        check_edge_features(graphs.edge_features)
+        # refuses features that are too large, whatever lam
+        lam = default_lam(graphs.features, weight, self.loss)
+        lam = lam if self.lam is None else float(self.lam)
         kind = (graphs.n_features, graphs.n_edge_features, len(classes), self.pairwise, self.oracle)
         problem = GraphModel(*kind).bind(
             graphs,
@@ -278,8 +282,6 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
             block_weights(len(graphs), weight),
         )
         name_weights = partial(name_graph_weights, kind, classes, masks is not None)
-        lam = self.lam
-        lam = default_lam(graphs.features, weight, self.loss) if lam is None else float(lam)
         return Binding(problem, GraphModel(*kind).layout, lam, name_weights, classes)
 
     def _decoder(self, X):

@@ -276,10 +276,11 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         given = stacked, labels, costs, block_weights(len(stacked), weight)
         if is_kernel(self):
             return bind_in_kernel_space(self, *given, weight, classes, allowed)
+        lam = default_lam(stacked, weight)  # refuses features that are too large, whatever lam
+        lam = lam if self.lam is None else float(self.lam)
         model = ChainModel(n_features, len(classes), *allowed)
         problem = model.bind(*given)
         name_weights = partial(name_chain_weights, model.layout, classes, allowed)
-        lam = default_lam(stacked, weight) if self.lam is None else float(self.lam)
         return Binding(problem, model.layout, lam, name_weights, classes)
 
     def _decoder(self, X):

@@ -241,9 +241,11 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
     def _bind(self, X, y, sample_weight):
         """Bind the model to training data; return a `Binding`."""
         trees = check_trees(X)
-        target = stack_labels(y, trees.n_nodes)
+        target = stack_labels(y, trees.n_nodes, what="trees")
         weight = check_sample_weight(sample_weight, len(trees))
         classes, labels = np.unique(target, return_inverse=True)
+        lam = default_lam(trees, weight)  # refuses features that are too large, whatever lam
+        lam = lam if self.lam is None else float(self.lam)
         kinds = None if trees.kinds is None else np.unique(trees.kinds)
         model = TreeModel(trees.n_features, len(classes), None if kinds is None else len(kinds))
         problem = model.bind(
@@ -254,7 +256,6 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
             block_weights(len(trees), weight),
         )
         name_weights = partial(name_tree_weights, model.layout, classes, kinds)
-        lam = default_lam(trees, weight) if self.lam is None else float(self.lam)
         return Binding(problem, model.layout, lam, name_weights, classes)
 
     def _decoder(self, X):

@@ -5,6 +5,7 @@ import scipy.sparse as sp
 
 from sskit.core._fingerprint import Fingerprint
 from sskit.models._digest import row_digests, value_digests
+from sskit.utils._stacking import refuse_large
 
 # A Gram matrix is kept for graphs of at most so many nodes per feature: then it takes no more
 # than twice the memory of float32 features, and less time than going through them.
@@ -138,11 +139,26 @@ def default_lam(features, weight, loss):
     """
     weight = np.ones(len(features)) if weight is None else weight
     n_nodes = np.dot(weight, [x.shape[0] for x in features])
-    mean = np.dot(weight, [sqnorm(x) for x in features]) / n_nodes
+    total = [sqnorm(x) for x in features]
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = np.dot(weight, total) / n_nodes
     if not np.isfinite(mean):
-        raise ValueError("the features in X are too large: their squares overflow")
+        refuse_large(total)
     scale = 1.0 if loss == "hamming_sum" else n_nodes / weight.sum()
     return float((4.0 * mean or 1.0) * scale / weight.sum())
+
+
+def check_edge_features(edge_features):
+    """Raise ValueError if squares of the features of edges overflow, naming the graph.
+
+    Parameters
+    ----------
+    edge_features : list of n matrices (E_i, q)
+        Features of the edges.
+    """
+    total = np.array([sqnorm(x) for x in edge_features])
+    if not np.isfinite(total).all():
+        refuse_large(total, what="the edge features in")
 
 
 def sqnorm(x):

@@ -26,7 +26,7 @@ def bio_transitions(classes):
         If a label is not of the scheme.
     """
     prefixes, kinds = [], []
-    for label in classes:
+    for label in classes.tolist():
         prefix, dash, kind = str(label).partition("-")
         if not (label == "O" or (prefix in ("B", "I") and dash and kind)):
             raise ValueError(

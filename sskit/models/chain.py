@@ -11,6 +11,7 @@ from sskit.models._counted_chain import CountedChainProblem
 from sskit.models._counts import are_counts
 from sskit.models._features import FeatureRows
 from sskit.models._layout import WeightLayout
+from sskit.utils._stacking import refuse_large
 
 
 class ChainModel:
@@ -200,7 +201,8 @@ def default_lam(stacked, weight, sqnorm=None):
     token_weight = np.repeat(weight, stacked.lengths)
     if sqnorm is None:
         sqnorm = row_norms(stacked.values, squared=True)
-    mean_sqnorm = np.dot(token_weight, sqnorm) / token_weight.sum()
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean_sqnorm = np.dot(token_weight, sqnorm) / token_weight.sum()
     if not np.isfinite(mean_sqnorm):
-        raise ValueError("the features in X are too large: their squares overflow")
+        refuse_large(np.maximum.reduceat(sqnorm, stacked.offsets[:-1]))
     return float(mean_sqnorm / 4.0 or 1.0) / float(weight.sum())

@@ -70,7 +70,18 @@ class PystructAdapter(StructuredModel):
         -------
         adapter : PystructAdapter
             With `exact` set.
+
+        Raises
+        ------
+        TypeError
+            Naming a method that is missing.
         """
+        for name in METHODS:
+            if not callable(getattr(self.model, name, None)):
+                raise TypeError(
+                    f"the model of PystructAdapter must have the methods {', '.join(METHODS)}; "
+                    f"{type(self.model).__name__} has no {name}"
+                )
         model = copy.deepcopy(self.model)
         if hasattr(model, "initialize"):
             model.initialize(X, Y)

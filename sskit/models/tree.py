@@ -10,6 +10,7 @@ from sskit.models._layout import WeightLayout
 from sskit.models._tree_decoder import TreeDecoder
 from sskit.oracles._potentials import PairForm
 from sskit.oracles._tree import TreeMaxSum
+from sskit.utils._stacking import refuse_large
 
 
 class TreeModel:
@@ -167,7 +168,8 @@ def default_lam(trees, weight):
     """
     weight = np.ones(len(trees)) if weight is None else weight
     total = [sqnorm(x[:, :-2]) for x in trees.features]
-    mean = np.dot(weight, total) / np.dot(weight, trees.n_nodes)
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = np.dot(weight, total) / np.dot(weight, trees.n_nodes)
     if not np.isfinite(mean):
-        raise ValueError("the features in X are too large: their squares overflow")
+        refuse_large(total)
     return float(mean / 4.0 or 1.0) / float(weight.sum())

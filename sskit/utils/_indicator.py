@@ -79,6 +79,10 @@ def check_indicator(y):
         raise ValueError("y has no labels: its shape is " + str(y.shape))
     if not sp.issparse(y) and y.dtype.kind == "f":
         check_classification_targets(y)
+    if y.dtype.kind == "O":
+        for (i, j), value in np.ndenumerate(y):
+            if not (isinstance(value, (bool, int, float, np.generic)) and value in (0, 1)):
+                raise ValueError(f"y[{i}, {j}] is {value!r:.40}, expected 0 or 1. {BINARIZE}")
     if y.dtype.kind not in "biuf":
         raise ValueError(f"y must hold 0 and 1, or booleans, got dtype {y.dtype}. {BINARIZE}")
     if sp.issparse(y):

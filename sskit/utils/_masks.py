@@ -88,8 +88,8 @@ def check_masks(items, graphs):
         if graphs.segments is None:
             raise ValueError(
                 f"y[{i}] has labels of pixels, but X[{i}] does not say by an attribute 'segments' "
-                "to which nodes they belong; sskit.preprocessing.SuperpixelGraphs makes such graphs. "
-                "Where each pixel is a node, flatten y"
+                "to which nodes they belong, as graphs of SuperpixelGraphs do; if pixels are "
+                "nodes, flatten y"
             )
         if mask.shape != graphs.segments[i].shape:
             raise ValueError(

@@ -72,3 +72,11 @@ def check_finite(values, offsets, name):
     i, t = locate(offsets, row)
     what = "NaN" if np.isnan(flat[bad[0]]) else "infinity"
     raise ValueError(f"{name}[{i}] contains {what} at row {t}, column {column}")
+
+
+def refuse_large(sqnorm, name="X", what="the features in"):
+    """Raise ValueError because squared norms overflow in sum, naming the item of the largest."""
+    raise ValueError(
+        f"{what} {name} are too large: their squares overflow; the largest are in "
+        f"{name}[{np.argmax(sqnorm)}]"
+    )

@@ -102,7 +102,7 @@ def stack_sequences(X, *, name="X", n_features=None, estimator_name=None, allow_
     return RaggedArray(values, offsets)
 
 
-def stack_labels(y, lengths, *, name="y", x_name="X"):
+def stack_labels(y, lengths, *, name="y", x_name="X", what="sequences"):
     """Check a list of label sequences against the sequences and stack it.
 
     Parameters
@@ -115,6 +115,8 @@ def stack_labels(y, lengths, *, name="y", x_name="X"):
         What error messages call `y`.
     x_name : str, default="X"
         What error messages call the data that `y` belongs to.
+    what : str, default="sequences"
+        What error messages call its items.
 
     Returns
     -------
@@ -145,7 +147,7 @@ def stack_labels(y, lengths, *, name="y", x_name="X"):
     items = [_label_item(item, f"{name}[{i}]") for i, item in enumerate(_items(y, name, _LABELS))]
     lengths = np.asarray(lengths)
     if len(items) != lengths.size:
-        raise ValueError(f"{x_name} has {lengths.size} sequences but {name} has {len(items)}")
+        raise ValueError(f"{x_name} has {lengths.size} {what} but {name} has {len(items)}")
     found = np.array([len(item) for item in items], dtype=np.int64)
     if (found != lengths).any():
         i = np.flatnonzero(found != lengths)[0]
@@ -270,7 +272,7 @@ def _as_matrix(item, label):
         raise ValueError(f"{label} is empty: a sequence needs one row or more")
     if array.ndim == 1 and isinstance(array[0], (str, bytes, Mapping)):
         raise TypeError(
-            f"{label}[0] is a {_type_name(array[0])}; turn tokens into rows of numbers with "
+            f"{label}[0] is a {_type_name(array.tolist()[0])}; turn tokens into rows of numbers with "
             "sskit.preprocessing.TokenTransformer, e.g. TokenTransformer(DictVectorizer())"
         )
     if array.ndim != 2:

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline
 
 from sskit import RegularizationPath, StructSVMClassifier
 from sskit.display import ConvergenceDisplay
@@ -87,6 +89,17 @@ def test_gaps_that_are_known_in_some_passes_only():
     np.testing.assert_array_equal(line.get_ydata(), [2.0, 1.5])
 
 
+def test_last_step_and_chosen_model(fits):
+    name, fit = next(iter(fits.items()))
+    pipeline = Pipeline([("transformer", None), ("model", fit)])
+    search = GridSearchCV(pipeline, {})
+    search.best_estimator_ = pipeline
+    for outer in (pipeline, search):
+        display = ConvergenceDisplay.from_estimator(outer)
+        assert display.histories == {type(fit).__name__: fit.history_}
+        assert ConvergenceDisplay.from_estimator({name: outer}).histories == {name: fit.history_}
+
+
 def test_bad_input(fits):
     with pytest.raises(ValueError, match="panels must hold at least one name"):
         ConvergenceDisplay.from_estimator(fits, panels=[])
@@ -100,6 +113,8 @@ def test_bad_input(fits):
         ConvergenceDisplay.from_estimator({})
     with pytest.raises(NotFittedError):
         ConvergenceDisplay.from_estimator({"new": StructSVMClassifier()})
+    with pytest.raises(TypeError, match="several estimators go into a dict"):
+        ConvergenceDisplay.from_estimator(list(fits.values()))
     path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.1).fit(X, y)
     with pytest.raises(TypeError, match="RegularizationPath, which keeps no history_"):
         ConvergenceDisplay.from_estimator(path)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 
 from sskit import RegularizationPath, StructSVMClassifier
 from sskit.display import RegularizationPathDisplay
@@ -51,6 +52,14 @@ def test_panels_show_the_path():
     results = path.cv_results_
     assert low == pytest.approx((results["mean_test_score"] - results["std_test_score"]).min())
     assert high == pytest.approx((results["mean_test_score"] + results["std_test_score"]).max())
+
+
+def test_bad_input():
+    with pytest.raises(NotFittedError, match="RegularizationPath instance is not fitted"):
+        RegularizationPathDisplay.from_estimator(RegularizationPath(StructSVMClassifier()))
+    classifier = StructSVMClassifier().fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(TypeError, match="must be a RegularizationPath, got StructSVMClassifier"):
+        RegularizationPathDisplay.from_estimator(classifier)
 
 
 def test_without_cross_validation_there_are_no_scores():

@@ -7,9 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
+from sskit import SegmentationModel
 from sskit.display import SegmentationDisplay
 from sskit.display._borders import border_lines
 from sskit.display._paint import label_colors, paint
@@ -182,6 +184,10 @@ def test_from_estimator():
     alone = Constant().fit(GRAPHS, TRUTH)
     display = SegmentationDisplay.from_estimator(alone, GRAPHS, TRUTH, images=IMAGES)
     assert n_lines(display.axes_[1, 0]) == 1
+    # a model has a parameter of the name "steps", as pipelines have an attribute
+    model = SegmentationModel(random_state=0)
+    with pytest.raises(NotFittedError):
+        SegmentationDisplay.from_estimator(model, GRAPHS, TRUTH, images=IMAGES)
     with pytest.raises(TypeError, match=r"images\[0\] has dtype object"):
         SegmentationDisplay.from_estimator(alone, GRAPHS, TRUTH)
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
 
 from sskit import SequenceTagger, StructSVMClassifier, TreeTagger
 from sskit.datasets import make_digit_strings
@@ -68,6 +69,13 @@ def test_what_may_not_occur_has_no_number():
 def test_weights_of_zero_are_drawn():
     display = TransitionDisplay(weights=np.zeros((2, 2)), rows=["a", "b"], columns=["a", "b"])
     assert display.plot().image_.get_clim() == (-1.0, 1.0)
+
+
+def test_tagger_of_a_pipeline(tagger):
+    pipeline = Pipeline([("transformer", None), ("tagger", tagger)])
+    display = TransitionDisplay.from_estimator(pipeline)
+    direct = TransitionDisplay.from_estimator(tagger)
+    np.testing.assert_array_equal(display.weights, direct.weights)
 
 
 def test_bad_input(tagger):

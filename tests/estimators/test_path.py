@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier
-from sskit.datasets import make_digit_strings
+from sskit.datasets import make_chains, make_digit_strings
 from sskit.estimators._path_selection import FoldPath, choose, merge_folds
 from sskit.metrics import sequence_accuracy_scorer
 from sskit.solvers import BCFW, FrankWolfe
@@ -322,6 +322,7 @@ def test_pickle_clone_and_tools():
         ({"cv": "many"}, "'cv' parameter"),
         ({"scoring": "nice"}, "'scoring' parameter"),
         ({"refit": "twice"}, "'refit' parameter"),
+        ({"refit": "one_standard_error"}, "^refit='one_standard_error' .* of folds; set cv"),
         ({"estimator": StructSVMClassifier(solver="ssg")}, "SSG, which keeps no dual point"),
         ({"estimator": StructSVMClassifier(tol=-1.0)}, "'tol' parameter"),
         ({"cv": 3, "refit": lambda results: -1}, "refit must return an index"),
@@ -338,13 +339,25 @@ def test_wrong_parameters(params, message):
 
 def test_wrong_estimators_and_data():
     X, y = rows()
-    with pytest.raises(TypeError, match="one of this package.*got LogisticRegression"):
+    with pytest.raises(TypeError, match="one of this package.*got LogisticRegression$"):
         RegularizationPath(LogisticRegression()).fit(X, y)
+    with pytest.raises(TypeError, match=r"got the class StructSVMClassifier$"):
+        RegularizationPath(StructSVMClassifier).fit(X, y)
+    with pytest.raises(TypeError, match="got Pipeline; in a pipeline, put the path last"):
+        RegularizationPath(make_pipeline(StructSVMClassifier())).fit(X, y)
     with pytest.raises(ValueError, match="NaN"):
         RegularizationPath(StructSVMClassifier()).fit(np.full_like(X, np.nan), y)
     with pytest.raises(ValueError, match=r"sample_weight\[3\] is -1.0"):
         weight = np.where(np.arange(150) == 3, -1.0, 1.0)
         RegularizationPath(StructSVMClassifier(), cv=3).fit(X, y, sample_weight=weight)
+
+
+def test_score_of_scikit_learn_for_sequences():
+    X, y = make_chains(6, random_state=0)
+    path = RegularizationPath(SequenceTagger(), scoring="accuracy", cv=2)
+    with pytest.raises(ValueError, match=r"^scoring='accuracy' .* one label .* sskit.metrics"):
+        path.fit(X, y)
+    assert not hasattr(path, "lams_")
 
 
 @pytest.mark.parametrize("lam", [0.0, -1.0, np.nan, np.inf, "0.1", True, None])

@@ -328,10 +328,14 @@ def faulty(name):
         "fewer y": (X, y[:3], ValueError, "X has 4 graphs but y has 3"),
         "no y": (X, None, ValueError, "y is None"),
         "masks": (X, [np.zeros((2, 21))] * 4, ValueError, r"X\[0\] does not say .*'segments'"),
-        "images": (np.zeros((4, 6, 7)), y, ValueError, r"SuperpixelGraphs makes .* images.*\(4, 6, 7"),
+        "images": (np.zeros((4, 6, 7)), y, ValueError, r"SuperpixelGraphs makes .*\(4, 6, 7"),
         "image": ([np.zeros((6, 7, 3))] * 4, y, TypeError, r"X\[0\] must be .*SuperpixelGraphs"),
         "colours": (pictures(2)[0], [np.zeros((12, 21, 3))] * 2, ValueError,
                     r"y\[0\] must have labels of nodes, in one .* in two; got shape \(12, 21, 3"),
+        "huge": ([*X[:2], (x * 1e200, edges, z), X[3]], y, ValueError,
+                 r"^the features in X are too large.*X\[2\]$"),
+        "huge edges": ([*X[:2], (x, edges, z * 1e200), X[3]], y, ValueError,
+                       r"^the edge features in X are too large.*X\[2\]$"),
         "mixed": (pictures(2)[0], [pictures(2)[1][0], y[0]], ValueError, r"y\[1\] must be a two-"),
         "shape": (pictures(2)[0], [np.zeros((2, 21))] * 2, ValueError,
                   r"X\[0\] has segments of shape \(12, 21\) but y\[0\] has labels of "),
@@ -344,7 +348,7 @@ def faulty(name):
     "name",
     ["no graph", "one item", "none", "far edge", "loop", "float edges", "nan", "nan edge",
      "narrow", "narrow edges", "edge rows", "negative", "labels", "fewer y", "no y", "masks",
-     "images", "image", "colours", "mixed", "shape", "areas"],
+     "images", "image", "colours", "huge", "huge edges", "mixed", "shape", "areas"],
 )  # fmt: skip
 def test_bad_data_are_named_and_leave_the_model(name):
     X, y, kind, message = faulty(name)

@@ -5,6 +5,7 @@ import pytest
 from helpers.structures import Matching, Signs
 
 from sskit import StructSVMClassifier
+from sskit.models import PystructAdapter
 
 
 @pytest.fixture
@@ -43,6 +44,11 @@ def test_incomplete_models(matchings):
 def test_class_in_place_of_an_object(matchings):
     with pytest.raises(TypeError, match=r"got the class Matching; write Matching\(...\)"):
         StructSVMClassifier(Matching).fit(*matchings)
+
+
+def test_adapter_of_what_has_not_the_methods(matchings):
+    with pytest.raises(TypeError, match="of PystructAdapter must .*; Matching has no inference"):
+        StructSVMClassifier(PystructAdapter(Matching())).fit(*matchings)
 
 
 @pytest.mark.parametrize("name", ["exact", "costly"])

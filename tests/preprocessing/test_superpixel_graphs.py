@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import sys
 
 import joblib
 import numpy as np
@@ -481,3 +482,11 @@ def test_horses_are_told_from_the_background():
         equal.append(labels[graph.edges[:, 0]] == labels[graph.edges[:, 1]])
     alike, equal = np.concatenate(alike), np.concatenate(equal)
     assert alike[equal].mean() > alike[~equal].mean() + 0.05
+
+
+@pytest.mark.parametrize("n_color_words", [0, 4])
+def test_scikit_image_is_missing(monkeypatch, n_color_words):
+    monkeypatch.setitem(sys.modules, "skimage", None)
+    superpixels = SuperpixelGraphs(n_color_words=n_color_words, n_texture_words=0)
+    with pytest.raises(ImportError, match=r'pip install "sskit-learn\[images\]"$'):
+        superpixels.fit_transform(np.zeros((2, 8, 8, 3), dtype=np.uint8))

@@ -39,7 +39,9 @@ def test_forms(form):
         (np.array([[0.5, 1.0], [0.0, 1.0]]), "^Unknown label type: continuous"),
         (sp.csr_array([[0.5, 1.0]]), r"^y\[0, 0\] is 0.5, expected 0 or 1"),
         (np.array([["a", "b"]]), "^y must hold 0 and 1, or booleans, got dtype <U1"),
-        (np.array([[0, None]], dtype=object), "^y must hold 0 and 1, .* got dtype object"),
+        (np.array([[0, None]], dtype=object), r"^y\[0, 1\] is None, expected 0 or 1"),
+        (np.array([[0, {1}]], dtype=object), r"^y\[0, 1\] is \{1\}, expected 0 or 1"),
+        (np.array([[0, True]], dtype=object), "^y must hold 0 and 1, .* got dtype object"),
         (
             sp.csr_array((np.ones(2), np.array([1, 1]), np.array([0, 0, 2])), shape=(2, 2)),
             r"^y\[1, 1\] is 2.0, expected 0 or 1",

@@ -37,8 +37,7 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
         sequences of what the object takes.
     lam : float, default=None
         Regularisation strength, positive: 1 / (C n) for the C of :class:`sklearn.svm.LinearSVC`
-        by Crammer and Singer, 2 / (C n) for that of two classes by hinge. None means 1 / n, or
-        1 / sum of the sample weights.
+        by Crammer and Singer, 2 / (C n) for that of two classes by hinge. None means C = 1.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Margin rescaling, the objective above, or slack rescaling, which multiplies violations by
         the loss: see :class:`SlackRescaling`, an object of which has options.
@@ -285,8 +284,7 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
         if not isinstance(self.model, str):
             return predict_structure(self, X)
         scores = self.decision_function(X)
-        best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[best]
+        return self.classes_[1 * (scores > 0) if scores.ndim == 1 else scores.argmax(axis=1)]
 
     def score(self, X, y, sample_weight=None):
         """Return the accuracy, or 1 - the mean loss if the model is an object.

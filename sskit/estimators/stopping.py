@@ -12,6 +12,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from sskit.estimators._base import StructuredEstimator, check_sample_weight
 from sskit.estimators._held_out import HeldOutWatch
+from sskit.utils._documentation import DocumentedMixin
 
 
 def _estimator_has(name):
@@ -19,7 +20,7 @@ def _estimator_has(name):
     return available_if(lambda self: hasattr(self.estimator, name))
 
 
-class EarlyStopping(MetaEstimatorMixin, BaseEstimator):
+class EarlyStopping(DocumentedMixin, MetaEstimatorMixin, BaseEstimator):
     """Ends the fit of an estimator once the score on held-out data no longer improves.
 
     After every pass the weights of the moment predict the held-out data. The fit ends when the

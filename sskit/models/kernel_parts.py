@@ -5,7 +5,7 @@ from sklearn.utils import gen_batches
 
 from sskit.models._kernel_chain import KernelChainProblem
 from sskit.models._kernel_multiclass import KernelMulticlassProblem
-from sskit.models._kernel_rows import KernelRows
+from sskit.models._kernel_rows import DoubleRows
 from sskit.models.kernel import BLOCK_ENTRIES
 
 
@@ -136,7 +136,7 @@ class MulticlassRows(RowsOfBlocks):
         )
         matrix = part.matrix()
         problem = KernelMulticlassProblem(
-            KernelRows.of_matrix(matrix),
+            DoubleRows.of_matrix(matrix, len(matrix)),
             np.array(np.diagonal(matrix)),
             self.n_states,
             self.labels[blocks],
@@ -191,7 +191,7 @@ class ChainRows(RowsOfBlocks):
         )
         matrix = part.matrix()
         problem = KernelChainProblem(
-            KernelRows.of_matrix(matrix),
+            DoubleRows.of_matrix(matrix, len(matrix)),
             offsets,
             self.n_states,
             self.labels[numbers],

@@ -1,4 +1,9 @@
-"""Data to try the estimators on: made on the spot, or loaded from files."""
+"""Data to try the estimators on: made on the spot, or loaded from files.
+
+What ``make_...`` returns needs no file. What ``load_...`` returns is read from files that must be
+there, in the folder of `get_data_home`: nothing is downloaded. An error names the file that is
+missing and the source of the data.
+"""
 
 from sskit.datasets._glyphs import make_glyph_sentences
 from sskit.datasets._home import get_data_home

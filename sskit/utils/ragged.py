@@ -271,8 +271,9 @@ def _as_matrix(item, label):
     if array.ndim == 1 and array.size == 0:
         raise ValueError(f"{label} is empty: a sequence needs one row or more")
     if array.ndim == 1 and isinstance(array[0], (str, bytes, Mapping)):
+        kind = _type_name(array.tolist()[0])  # str, where the array holds NumPy's
         raise TypeError(
-            f"{label}[0] is a {_type_name(array.tolist()[0])}; turn tokens into rows of numbers with "
+            f"{label}[0] is a {kind}; turn tokens into rows of numbers with "
             "sskit.preprocessing.TokenTransformer, e.g. TokenTransformer(DictVectorizer())"
         )
     if array.ndim != 2:

@@ -2,10 +2,16 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_multilabel_classification
 from sklearn.exceptions import ConvergenceWarning
 
-from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier
+from sskit import (
+    HierarchicalMultilabel,
+    MultilabelPairwise,
+    RegularizationPath,
+    SequenceTagger,
+    StructSVMClassifier,
+)
 from sskit.datasets import make_chains, make_glyph_sentences
 from sskit.solvers import GDMM
 
@@ -96,3 +102,43 @@ def test_models_without_factors_say_so(chains):
         RegularizationPath(SequenceTagger(solver="gdmm")).fit(X, y)
     with pytest.raises(ValueError, match=r"X\[3\].*NaN"):
         SequenceTagger(solver="gdmm").fit([*X[:3], X[3] * np.nan], y[:4])
+
+
+@pytest.fixture(scope="module")
+def sets():
+    return make_multilabel_classification(80, n_classes=6, random_state=0)
+
+
+def test_sets_of_labels_certified_like_the_others(sets):
+    X, y = sets
+    model = MultilabelPairwise(inference="lp", tol=1e-3, max_iter=3000, random_state=0).fit(X, y)
+    optimum = model.primal_objective_
+    model.set_params(solver="gdmm").fit(X, y)
+    assert model.certified_
+    assert model.dual_gap_ <= 1e-3 * 6
+    assert abs(model.primal_objective_ - optimum) <= 1e-3 * 6
+    assert model.solver_.ordered is True
+    assert {"lagrangian", "infeasibility", "n_scores"} < set(model.history_)
+
+
+@pytest.mark.parametrize("edges", [None, "tree", [[0, 1], [1, 2]]])
+def test_sets_of_labels_with_few_pairs(sets, edges):
+    """Labels without any pair are isolated nodes."""
+    X, y = sets
+    model = MultilabelPairwise(solver="gdmm", edges=edges, tol=1e-2, random_state=0).fit(X, y)
+    assert model.certified_
+    assert model.score(X, y) > 0.1
+
+
+def test_what_sets_of_labels_cannot_have(sets):
+    X, y = sets
+    with pytest.raises(ValueError, match="GDMM cannot solve problems with bounds"):
+        MultilabelPairwise(solver="gdmm", inference="graphcut").fit(X, y)
+    with pytest.raises(ValueError, match="'gdmm' needs a model that is a sum over nodes and edges"):
+        HierarchicalMultilabel(solver="gdmm").fit(X, y)
+    with pytest.raises(ValueError, match="'gdmm' needs a model that is a sum over nodes and edges"):
+        MultilabelPairwise(solver="gdmm", rescaling="slack").fit(X, y)
+    model = MultilabelPairwise(solver="gdmm")
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(X * np.nan, y)
+    assert not hasattr(model, "coef_")

@@ -24,12 +24,14 @@ from sskit.datasets._multilabel import (
 )
 from sskit.datasets._photos import load_msrc, load_weizmann_horses
 from sskit.datasets._poses import load_lsp, make_poses, make_score_maps
+from sskit.datasets._tags import load_delicious
 from sskit.datasets._views import make_segmentation_images
 
 __all__ = [
     "get_data_home",
     "load_bibtex",
     "load_conll2000",
+    "load_delicious",
     "load_eisen_fun",
     "load_enron",
     "load_imclef07a",

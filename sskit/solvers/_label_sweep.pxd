@@ -38,6 +38,6 @@ cdef class LabelSweep:
     # the gradient where y_l = y and the links are at their best for it, in `trial`; its slope
     cdef double pose(self, Py_ssize_t i, Py_ssize_t l, double y, double* slope) noexcept nogil
     cdef double settle(self, Py_ssize_t i, Py_ssize_t l, double y) noexcept nogil
-    # open a block: labels that are not in their true state are released; returns the decrease
-    cdef double open(self, Py_ssize_t i) except? -1 nogil
+    # open a block: all labels take their true states; returns the decrease
+    cdef double open(self, Py_ssize_t i) noexcept nogil
     cdef double visit(self, Py_ssize_t i, bint alone, double* distance) except? -1 nogil

@@ -179,28 +179,19 @@ cdef class LabelSweep:
         self.gain[l] -= slope * more
         return decrease
 
-    cdef double open(self, Py_ssize_t i) except? -1 nogil:
+    cdef double open(self, Py_ssize_t i) noexcept nogil:
+        # From here the block has the weights that the others ask for. Labels that were moved alone
+        # would pull their pairs along with them, all over again in every block.
         cdef const unsigned char* truth = self.factors.truth(i)
-        cdef Py_ssize_t l, m
-        cdef double kappa = self.factors.block_weight[i] / self.state.lam, decrease = 0.0, w, z
-        cdef double* y = &self.state.mix[i, 0]
-        cdef Link* link
+        cdef Py_ssize_t l
+        cdef double decrease = 0.0, more
+        cdef double slope = self.factors.block_weight[i] / self.state.lam * self.factors.sqnorm(i)
         for l in range(self.factors.n_labels):
-            decrease += self.move_alone(i, l)
-        for l in range(self.factors.n_labels):
-            if y[l] != truth[l]:
-                self.levels.release(i, l)
-                if y[l] >= 0.5 and not truth[l]:
-                    self.levels.promote(i, l)
-        for m in range(self.state.links[i].n):
-            link = &self.state.links[i].link[m]
-            w = self.state.w[self.factors.pair_weights + link.edge]
-            # of the mixes that agree with the ends, the better one
-            z = max(y[link.first] + y[link.second] - 1.0, 0.0)
-            if w > 0.0 or (w == 0.0 and truth[link.first] and truth[link.second]):
-                z = min(y[link.first], y[link.second])
-            decrease += (z - link.q.both) * (w - 0.5 * kappa * (z - link.q.both))
-            self.state.settle(i, link, z)
+            more = truth[l] - self.state.mix[i, l]
+            decrease += more * (self.gain[l] - 0.5 * slope * more)
+            self.gain[l] -= slope * more
+            self.change[l] += more
+            self.state.mix[i, l] = truth[l]
         self.state.opened[i] = True
         return decrease
 
@@ -216,9 +207,9 @@ cdef class LabelSweep:
         else:
             if self.state.opened[i]:
                 decrease += self.levels.retire(i)
-                self.levels.seek(i)
             else:
                 decrease += self.open(i)
+            self.levels.seek(i)
             self.movers.clear()
             for l in range(self.factors.n_labels):
                 if self.state.level[i, l]:

@@ -107,6 +107,17 @@ class GDMM(FactorSolver):
     exact passes (and on graphs with loops, where it has no lower bound) it is nan and
     ``certified_`` is False.
 
+    *Sets of labels.* `MultilabelPairwise` has edges that score in the state (1, 1) only, one for
+    each pair of labels, the same for all rows. An edge that agrees with its labels is not kept
+    for a row: the few that are at odds with them are linked, when what they would gain shows
+    that they must be. Their steps are exact, a label together with its links, so that `method`
+    is "bgcd"; `partitions` is 1; `ordered` skips labels whose largest weight cannot suffice in
+    the search for pairs. The first three passes move labels alone. The optimum is that of the
+    relaxation to local marginals; with inference="lp" or edges without a cycle every fit with
+    exact passes has a certificate, as labels give a dual point of that. Elsewhere dual and gap
+    are nan. The infeasibility is that of the edges that are linked. Memory: 9 bytes for
+    each label of a row, 56 for each edge that is linked in a row, 48 for each pair of labels.
+
     *Stopping.* Once the gap is at most tol * P(0), where P(0) is the sum of the losses of all
     nodes. Where there is no gap: once the infeasibility is at most tol and the augmented
     Lagrangian moved by no more than the share tol in a pass, which proves nothing.

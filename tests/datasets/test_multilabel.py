@@ -9,6 +9,7 @@ from sklearn.svm import LinearSVC
 
 from sskit.datasets import (
     load_bibtex,
+    load_delicious,
     load_eisen_fun,
     load_enron,
     load_imclef07a,
@@ -16,7 +17,10 @@ from sskit.datasets import (
     load_yeast,
 )
 
-LOADERS = [load_yeast, load_bibtex, load_rcv1_topics, load_imclef07a, load_enron, load_eisen_fun]
+LOADERS = [
+    load_yeast, load_bibtex, load_delicious, load_rcv1_topics, load_imclef07a, load_enron,
+    load_eisen_fun,
+]  # fmt: skip
 needs_files = pytest.mark.skipif(not os.environ.get("SSKIT_DATA"), reason="SSKIT_DATA is not set")
 
 
@@ -57,6 +61,8 @@ def test_sparse_features_fit_liblinear(tmp_path):
         (load_yeast, "test", (917, 103), 14, 4.25),
         (load_bibtex, "train", (4880, 1836), 159, 2.38),
         (load_bibtex, "test", (2515, 1836), 159, 2.44),
+        (load_delicious, "train", (12920, 500), 983, 19.05),
+        (load_delicious, "test", (3185, 500), 983, 18.91),
         (load_imclef07a, "train", (10000, 80), 96, 3.0),
         (load_imclef07a, "test", (1006, 80), 96, 3.0),
         (load_enron, "train", (988, 1001), 56, 5.1),

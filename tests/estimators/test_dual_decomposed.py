@@ -2,10 +2,16 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_multilabel_classification
 from sklearn.exceptions import ConvergenceWarning
 
-from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier
+from sskit import (
+    HierarchicalMultilabel,
+    MultilabelPairwise,
+    RegularizationPath,
+    SequenceTagger,
+    StructSVMClassifier,
+)
 from sskit.datasets import make_chains, make_glyph_sentences
 from sskit.solvers import GDMM, SoftBCFW
 
@@ -120,3 +126,43 @@ def test_soft_constraints_say_what_was_reached(chains):
     with pytest.warns(ConvergenceWarning, match=match):
         tagger.fit(X, y)
     assert np.isnan(tagger.dual_gap_)
+
+
+@pytest.fixture(scope="module")
+def sets():
+    return make_multilabel_classification(80, n_classes=6, random_state=0)
+
+
+def test_sets_of_labels_certified_like_the_others(sets):
+    X, y = sets
+    model = MultilabelPairwise(inference="lp", tol=1e-3, max_iter=3000, random_state=0).fit(X, y)
+    optimum = model.primal_objective_
+    model.set_params(solver="gdmm").fit(X, y)
+    assert model.certified_
+    assert model.dual_gap_ <= 1e-3 * 6
+    assert abs(model.primal_objective_ - optimum) <= 1e-3 * 6
+    assert model.solver_.ordered is True
+    assert {"lagrangian", "infeasibility", "n_scores"} < set(model.history_)
+
+
+@pytest.mark.parametrize("edges", [None, "tree", [[0, 1], [1, 2]]])
+def test_sets_of_labels_with_few_pairs(sets, edges):
+    """Labels without any pair are isolated nodes."""
+    X, y = sets
+    model = MultilabelPairwise(solver="gdmm", edges=edges, tol=1e-2, random_state=0).fit(X, y)
+    assert model.certified_
+    assert model.score(X, y) > 0.1
+
+
+def test_what_sets_of_labels_cannot_have(sets):
+    X, y = sets
+    with pytest.raises(ValueError, match="GDMM cannot solve problems with bounds"):
+        MultilabelPairwise(solver="gdmm", inference="graphcut").fit(X, y)
+    with pytest.raises(ValueError, match="'gdmm' needs a model that is a sum over nodes and edges"):
+        HierarchicalMultilabel(solver="gdmm").fit(X, y)
+    with pytest.raises(ValueError, match="'gdmm' needs a model that is a sum over nodes and edges"):
+        MultilabelPairwise(solver="gdmm", rescaling="slack").fit(X, y)
+    model = MultilabelPairwise(solver="gdmm")
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(X * np.nan, y)
+    assert not hasattr(model, "coef_")

@@ -248,6 +248,73 @@ def test_bad_parameters(parameters, pattern):
         model.fit(X[:5], Y[:5])
 
 
+NAMES = ["arm", "body", "leg"]
+
+
+def named(X, order=NAMES):
+    """The items as dicts by part, in another order."""
+    return [{name: x[NAMES.index(name)] for name in order} for x in X]
+
+
+def test_parts_by_name(fitted):
+    options = OPTIONS | {"part_names": NAMES, "torso": ("arm", "body")}
+    model = PartsModel(PARENTS, **options).fit(named(X, NAMES[::-1]), named(Y))
+    by_number = PartsModel(PARENTS, torso=(0, 1), **OPTIONS).fit(X, Y)
+    np.testing.assert_array_equal(model.springs_, by_number.springs_)
+    assert model.part_names_.tolist() == NAMES and by_number.part_names_ is None
+    mixed = [*named(X_TEST[:20]), *X_TEST[20:]]
+    for a, b in zip(model.predict(mixed), by_number.predict(X_TEST), strict=True):
+        np.testing.assert_array_equal(a, b)
+    for a, b in zip(
+        model.decision_function(mixed), by_number.decision_function(X_TEST), strict=True
+    ):
+        np.testing.assert_array_equal(a, b)
+    expected = by_number.score(X_TEST, Y_TEST)
+    assert model.score(mixed, [*Y_TEST[:5], *named(Y_TEST[5:])]) == expected
+
+
+def with_part(items, i, name, value):
+    items = named(items)
+    items[i] = {key: part for key, part in items[i].items() if key != name}
+    if value is not None:
+        items[i][name] = value
+    return items
+
+
+@pytest.mark.parametrize(
+    ("change", "pattern"),
+    [
+        ({"X": with_part(X[:5], 3, "leg", None)}, r"^X\[3\] has no map of the part 'leg'"),
+        (
+            {"X": with_part(X[:5], 3, "head", X[0][0])},
+            r"^X\[3\] has a map of 'head', which is none",
+        ),
+        (
+            {"X": with_part(X[:5], 2, "leg", X[0][0][1:])},
+            r"^X\[2\]\['leg'\] has shape \(11, 14\), but X\[2\]\['arm'\] has \(12, 14\)",
+        ),
+        ({"X": with_part(X[:5], 2, "leg", [["a"]])}, r"^X\[2\]\['leg'\] must hold numbers"),
+        (
+            {"X": with_part(X[:5], 2, "leg", X[0][0] * np.nan)},
+            r"^X\[2\] contains nan in the map of",
+        ),
+        ({"y": with_part(Y[:5], 1, "arm", None)}, r"^y\[1\] has no position of the part 'arm'"),
+        ({"y": with_part(Y[:5], 1, "arm", (50, 0))}, r"^y\[1\]\[0\] is \(50, 0\), which is not in"),
+        ({"y": with_part(Y[:5], 1, "arm", 3)}, r"^y\[1\]\['body'\] has shape|^y\[1\]\['arm'\]"),
+        ({"names": None}, r"^X\[0\] is a dict, but the parts have no names: set part_names"),
+        ({"names": NAMES[:2]}, "^part_names must be 3 strings, one for each part"),
+        ({"names": ["arm", "body", 2]}, "^part_names must be 3 strings"),
+        ({"names": ["arm", "body", "arm"]}, "^part_names holds 'arm' more than once"),
+    ],
+)
+def test_bad_parts_are_named(change, pattern):
+    data = {"X": named(X[:5]), "y": named(Y[:5]), "names": NAMES} | change
+    model = PartsModel(PARENTS, part_names=data["names"], **OPTIONS)
+    with pytest.raises(ValueError, match=pattern):
+        model.fit(data["X"], data["y"])
+    assert not hasattr(model, "coef_")
+
+
 def test_scores_that_overflow_are_named():
     maps = np.zeros((3, 4, 5))
     maps[1, 2, 3] = 1e200

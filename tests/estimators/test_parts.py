@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.utils import get_tags
 
-from sskit import PartsModel
+from sskit import PartsModel, RegularizationPath
 from sskit.datasets import make_score_maps
 from sskit.oracles import parts_max_marginals, parts_max_sum
 from sskit.solvers import BCFW
@@ -246,6 +246,58 @@ def test_bad_parameters(parameters, pattern):
     model = PartsModel(**{"parents": PARENTS} | parameters)
     with pytest.raises(ValueError, match=pattern):
         model.fit(X[:5], Y[:5])
+
+
+def test_regularization_path():
+    estimator = PartsModel(PARENTS, tol=0.1, n_types=1, random_state=0)
+    path = RegularizationPath(estimator, eps=0.5).fit(X[:8], Y[:8])
+    assert path.certified_ and len(path.lams_) > 1
+    lam = path.lams_[-1]
+    model = clone(estimator).set_params(lam=lam).fit(X[:8], Y[:8])
+    assert path.dual_objective_at(lam) <= model.primal_objective_ + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "pattern"),
+    [
+        ((3, Y[:5]), TypeError, "^X must be a list with one array of score maps"),
+        (([], []), ValueError, "X must hold one sample or more"),
+        (([*X[:4], None], Y[:5]), ValueError, r"^X\[4\] must hold numbers"),
+        (([*X[:4], X[4][0]], Y[:5]), ValueError, r"^X\[4\] must have shape \(3, H, W\)"),
+        (([*X[:4], X[4].astype(str)], Y[:5]), ValueError, r"^X\[4\] must hold numbers"),
+        (([*X[:4], X[4] * 1j], Y[:5]), ValueError, r"^X\[4\] must hold numbers"),
+        (([*X[:4], X[4] + np.inf], Y[:5]), ValueError, r"^X\[4\] contains inf in the map of part"),
+        (([*X[:4], X[4][:, :0]], Y[:5]), ValueError, r"^X\[4\] must have shape"),
+        ((X[:5], None), TypeError, "^y must be a list with one array of positions"),
+        ((X[:5], Y[:4]), ValueError, "^X has 5 samples but y has 4"),
+        ((X[:5], [*Y[:4], Y[4][:2]]), ValueError, r"^y\[4\] must have shape \(3, 2\)"),
+        ((X[:5], [*Y[:4], Y[4] + 99]), ValueError, r"^y\[4\]\[0\] is .*not in the 14 columns"),
+        ((X[:5], [*Y[:4], Y[4] * np.nan]), ValueError, r"^y\[4\]\[0\] is \(nan, nan\)"),
+        ((X[:5], [*Y[:4], [["a", "b"]] * 3]), ValueError, r"^y\[4\] must hold numbers"),
+    ],
+)
+def test_bad_data_is_named_and_changes_nothing(fitted, data, error, pattern):
+    model = pickle.loads(pickle.dumps(fitted))
+    before = joblib.hash(vars(model))
+    with pytest.raises(error, match=pattern):
+        model.fit(*data)
+    with pytest.raises(error, match=pattern):
+        model.score(*data)
+    assert joblib.hash(vars(model)) == before
+
+
+@pytest.mark.parametrize(
+    ("weight", "pattern"),
+    [
+        ([1, 1, -1, 1, 1], r"^sample_weight\[2\] is -1"),
+        ([1, 1, np.nan, 1, 1], r"^sample_weight\[2\] is nan"),
+        (np.zeros(5), "^sample_weight is zero"),
+        (np.ones(4), r"^sample_weight.shape == \(4,\), expected \(5,\)"),
+    ],
+)
+def test_bad_weights(weight, pattern):
+    with pytest.raises(ValueError, match=pattern):
+        PartsModel(PARENTS, **OPTIONS).fit(X[:5], Y[:5], sample_weight=weight)
 
 
 NAMES = ["arm", "body", "leg"]

@@ -16,6 +16,7 @@ import numpy as np
 from sskit import PartsModel
 from sskit.datasets import make_poses
 from sskit.display import PoseDisplay
+from sskit.metrics import pdj_curve
 
 poses = make_poses(120, random_state=0)
 X_train, X_test = poses.data[:80], poses.data[80:]
@@ -49,6 +50,15 @@ _ = PoseDisplay.from_predictions(
     poses.parents,
     images=[x.max(axis=0) for x in X_test[:3]],
 )
+
+# %%
+# The share of joints that are detected, within any distance:
+
+figure, ax = plt.subplots(figsize=(4, 3), layout="constrained")
+for name, found in {"highest scores": highest, "parts on springs": model.predict(X_test)}.items():
+    ax.plot(*pdj_curve(y_test, found, torso=poses.torso), label=name)
+ax.set(xlabel="distance in torsos", ylabel="joints detected", ylim=(0, 1))
+_ = ax.legend()
 
 # %%
 # Max-marginals say where a joint may be, given all maps. The left wrist again:

@@ -1,11 +1,11 @@
 """Joints of Leeds Sports Poses on simulated score maps: what learning adds, at the same effort.
 
-All models are chosen on held-out people: springs set by hand by their stiffness, learned ones by lam and
-the number of types, from as many candidates. (A factor of the scores would be one of the stiffness
-upside down.) Maps are simulated anew for every seed. At the end, oracle calls that solvers need to a
-relative gap of one hundredth. Run:
+All models are chosen on held-out people: springs set by hand by their stiffness, learned ones by
+lam and the number of types, from as many candidates. (A factor of the scores would be one of the
+stiffness upside down.) Maps are simulated anew for every seed. At the end, oracle calls that
+solvers need to a relative gap of one hundredth. Run:
 
-    python examples/benchmarks/poses.py [n_train] [n_chosen] [n_test] [n_seeds] [n_calls] [figure.png]
+    python examples/benchmarks/poses.py [n_train] [n_chosen] [n_test] [n_seeds] [n_calls] [png]
 """
 
 import sys

@@ -3,6 +3,7 @@
 import numpy as np
 
 from sskit.utils._trees import check_parents
+from sskit.utils.score_maps import by_part, check_score_maps
 
 
 class PoseDisplay:
@@ -102,10 +103,10 @@ class PoseDisplay:
         estimator : fitted PartsModel, or dict of str to such
             Several are shown side by side under the names that a dict gives them; they have the
             same parts.
-        X : sequence of n arrays of shape (n_parts, H_i, W_i)
-            Score maps.
-        y : sequence of n arrays of shape (n_parts, 2)
-            The true positions.
+        X : sequence of n arrays of shape (n_parts, H_i, W_i) or dicts
+            Score maps, as the estimator takes them.
+        y : sequence of n arrays of shape (n_parts, 2) or dicts
+            The true positions, as the estimator takes them.
         images : sequence of n arrays of shape (H_i, W_i) or (H_i, W_i, 3), or None, default=None
             What to draw behind the poses; None draws the highest score of a part at each cell.
         axes : array-like of matplotlib Axes or None, default=None
@@ -122,8 +123,11 @@ class PoseDisplay:
         predictions = {name: fitted.predict(X) for name, fitted in estimators.items()}
         # A search shows the model that it chose.
         fitted = next(iter(estimators.values()))
-        parents = getattr(fitted, "best_estimator_", fitted).parents_
-        images = [np.max(x, axis=0) for x in X] if images is None else images
+        fitted = getattr(fitted, "best_estimator_", fitted)
+        parents, names = fitted.parents_, fitted.part_names_
+        y = [by_part(pose, f"y[{i}]", names, "position") for i, pose in enumerate(y)]
+        if images is None:
+            images = [x.max(axis=0) for x in check_score_maps(X, len(parents), names)]
         return cls.from_predictions(
             y, predictions, parents, images=images, axes=axes, **plot_options
         )

@@ -20,8 +20,8 @@ class PoserMixin:
 
         Parameters
         ----------
-        X : sequence of n_samples arrays (n_parts, H_i, W_i), or array of four dimensions
-            Score maps of the parts.
+        X : sequence of n_samples arrays (n_parts, H_i, W_i) or dicts, or array of four dimensions
+            Score maps of the parts; dicts hold arrays (H_i, W_i) by the names of the parts.
 
         Returns
         -------
@@ -35,8 +35,8 @@ class PoserMixin:
 
         Parameters
         ----------
-        X : sequence of n_samples arrays (n_parts, H_i, W_i), or array of four dimensions
-            Score maps of the parts.
+        X : sequence of n_samples arrays (n_parts, H_i, W_i) or dicts, or array of four dimensions
+            Score maps of the parts; dicts hold arrays (H_i, W_i) by the names of the parts.
 
         Returns
         -------
@@ -52,10 +52,10 @@ class PoserMixin:
 
         Parameters
         ----------
-        X : sequence of n_samples arrays (n_parts, H_i, W_i), or array of four dimensions
-            Score maps of the parts.
-        y : sequence of n_samples arrays (n_parts, 2), or array of three dimensions
-            True x and y of the parts, in cells; rounded.
+        X : sequence of n_samples arrays (n_parts, H_i, W_i) or dicts, or array of four dimensions
+            Score maps of the parts; dicts hold arrays (H_i, W_i) by the names of the parts.
+        y : sequence of n_samples arrays (n_parts, 2) or dicts, or array of three dimensions
+            True x and y of the parts, in cells; rounded. Dicts hold pairs by the names.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples.
 
@@ -65,9 +65,9 @@ class PoserMixin:
             Between 0 and 1.
         """
         decoder, maps = self._decoder(X)
-        truth = check_positions(y, maps)
+        truth = check_positions(y, maps, self.part_names_)
         weight = check_sample_weight(sample_weight, len(maps))
-        torso = check_torso(self.torso, len(self.parents_))
+        torso = check_torso(self.torso, len(self.parents_), self.part_names_)
         detected = part_errors(truth, decoder.best(), torso) <= self.radius
         return float(np.average(detected.mean(axis=1), weights=weight))
 
@@ -87,13 +87,15 @@ def as_items(arrays):
     return items
 
 
-def name_parts_weights(model, w):
+def name_parts_weights(model, names, w):
     """Return fitted attributes by name.
 
     Parameters
     ----------
     model : PoseModel
         The model.
+    names : ndarray of shape (n_parts,) or None
+        Names of the parts.
     w : ndarray of shape (n_weights,)
         Flat weights.
 
@@ -113,5 +115,6 @@ def name_parts_weights(model, w):
         "means_": means,
         "unit_": model.unit,
         "parents_": model.parents.copy(),
+        "part_names_": names,
         "n_features_in_": len(model.parents),
     }

@@ -3,9 +3,54 @@
 import numbers
 
 import numpy as np
+import scipy.sparse as sp
 
 from sskit.estimators._base import check_sample_weight
 from sskit.utils.ragged import split, stack_labels
+
+# Sums of scores above it may overflow.
+LARGEST_SCORE = 1e300
+
+
+def check_scores(values, offsets, coef, pairs):
+    """Raise an error if scores of labellings may overflow.
+
+    Parameters
+    ----------
+    values : matrix of shape (N, p), or list of n matrices (T_i, p)
+        Features of the tokens of all sequences, or trees.
+    offsets : ndarray of shape (n + 1,)
+        Where they begin.
+    coef : ndarray of shape (K, p)
+        Weights of the features.
+    pairs : iterable of ndarray
+        All other weights, of which a token may add one of each array.
+
+    Raises
+    ------
+    ValueError
+        Naming the first sequence whose scores overflow.
+    """
+    coef = np.abs(coef)
+    size = coef.sum(axis=1).max()
+    other = sum(np.abs(weights).max(initial=0.0) for weights in pairs)
+
+    def surely_small(x):
+        flat = x.data if sp.issparse(x) else x
+        top = max(flat.max(initial=0.0), -flat.min(initial=0.0))
+        return x.shape[0] * (float(top) * size + other) < LARGEST_SCORE
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        stacked = not isinstance(values, list)
+        if stacked and surely_small(values):
+            return
+        for i, (start, stop) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+            x = values[start:stop] if stacked else values[i]
+            if surely_small(x):
+                continue
+            most = (abs(x) @ coef.T).max(axis=1).sum() + x.shape[0] * other
+            if not most < LARGEST_SCORE:
+                raise ValueError(f"X[{i}] is too large: the scores of its labels overflow")
 
 
 class TaggerMixin:

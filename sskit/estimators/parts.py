@@ -3,7 +3,6 @@
 import numbers
 from functools import partial
 
-import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -17,11 +16,11 @@ from sskit.estimators._base import (
 )
 from sskit.estimators._callbacks import with_callbacks
 from sskit.estimators._posing import PoserMixin, name_parts_weights
-from sskit.models._parts_data import spring_means, spring_unit
+from sskit.models._parts_data import check_means, spring_means, spring_unit
 from sskit.models.parts import PoseModel
 from sskit.utils._poses import check_torso, pose_scales
 from sskit.utils._trees import check_parents
-from sskit.utils.score_maps import check_positions, check_score_maps
+from sskit.utils.score_maps import check_part_names, check_positions, check_score_maps
 
 
 class PartsModel(PoserMixin, StructuredEstimator):
@@ -69,9 +68,9 @@ class PartsModel(PoserMixin, StructuredEstimator):
         much less than that, no weights avoid most of the loss, and little is learnt.
     radius : float, default=0.2
         Distance in torsos up to which a part counts as detected in `score`.
-    torso : tuple of two int, default=None
-        The two parts whose true distance is the unit "torso" of a sample. None takes the longer
-        side of the box around all parts. It is at least one cell.
+    torso : tuple of two int or str, default=None
+        The two parts, by number or by name, whose true distance is the unit "torso" of a sample.
+        None takes the longer side of the box around all parts. It is at least one cell.
     n_types : int, default=4
         Number of types of the spring of each part: clusters of the true displacements.
     means : array-like of shape (n_parts, n_types, 2), default=None
@@ -79,6 +78,9 @@ class PartsModel(PoserMixin, StructuredEstimator):
         not matter. None takes the centres of clusters, and then `n_types` is their number.
     min_square : float, default=0.01
         Least weight of a squared displacement, positive.
+    part_names : sequence of n_parts str, default=None
+        Names of the parts, in the order of `parents`. With them score maps and positions may be
+        given as dicts by part; None means that there are arrays only.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights, within those that the model needs. A bound is a number, None, or an
         array over the flat weight vector (``coef_``, ``types_``, ``springs_``, each by rows); in
@@ -114,6 +116,8 @@ class PartsModel(PoserMixin, StructuredEstimator):
         least one.
     parents_ : ndarray of shape (n_parts,), int32
         The parent of each part.
+    part_names_ : ndarray of shape (n_parts,), object, or None
+        The names of the parts.
     lam_ : float
         The regularisation strength that was used.
     dual_gap_ : float
@@ -165,6 +169,14 @@ class PartsModel(PoserMixin, StructuredEstimator):
     True
     >>> model.certified_, model.predict(X[30:])[0].shape == y[30].shape
     (True, True)
+
+    Score maps by the names of the parts:
+
+    >>> model.set_params(part_names=poses.joint_names).fit(X[:30], y[:30]).part_names_[12]
+    'neck'
+    >>> named = [dict(zip(poses.joint_names, x)) for x in X[30:]]
+    >>> bool((model.predict(named)[0] == model.predict(X[30:])[0]).all())
+    True
     """
 
     _parameter_constraints = {
@@ -176,6 +188,7 @@ class PartsModel(PoserMixin, StructuredEstimator):
         "torso": [tuple, list, None],
         "n_types": [Interval(numbers.Integral, 1, None, closed="left")],
         "means": ["array-like", None],
+        "part_names": ["array-like", None],
         "min_square": [Interval(numbers.Real, 0, 1e100, closed="neither")],
     }
 
@@ -202,6 +215,7 @@ class PartsModel(PoserMixin, StructuredEstimator):
         n_types=4,
         means=None,
         min_square=0.01,
+        part_names=None,
         bounds=None,
         tol=1e-2,
         max_iter=1000,
@@ -224,6 +238,7 @@ class PartsModel(PoserMixin, StructuredEstimator):
         self.n_types = n_types
         self.means = means
         self.min_square = min_square
+        self.part_names = part_names
         self.bounds = bounds
         self.tol = tol
         self.max_iter = max_iter
@@ -238,12 +253,13 @@ class PartsModel(PoserMixin, StructuredEstimator):
 
         Parameters
         ----------
-        X : sequence of n_samples arrays (n_parts, H_i, W_i), or array of four dimensions
+        X : sequence of n_samples arrays (n_parts, H_i, W_i) or dicts, or array of four dimensions
             Score maps of the parts; grids may be of different sizes. Arrays of dtype float32 and
-            float64, memory-mapped ones too, are not copied.
-        y : sequence of n_samples arrays (n_parts, 2), or array of three dimensions
+            float64, memory-mapped ones too, are not copied. Dicts, for which `part_names` must be
+            set, hold an array (H_i, W_i) for each part by its name.
+        y : sequence of n_samples arrays (n_parts, 2) or dicts, or array of three dimensions
             x and y of the parts, in cells of the maps: the middle of the first one is (0, 0).
-            They are rounded to whole cells.
+            They are rounded to whole cells. Dicts hold a pair for each part by its name.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the samples.
 
@@ -263,9 +279,10 @@ class PartsModel(PoserMixin, StructuredEstimator):
     def _bind(self, X, y, sample_weight):
         """Bind the model to training data; return a `Binding`."""
         parents = check_parents(self.parents, "parents")
-        torso = check_torso(self.torso, len(parents))
-        maps = check_score_maps(X, len(parents))
-        places = check_positions(y, maps)
+        names = check_part_names(self.part_names, len(parents))
+        torso = check_torso(self.torso, len(parents), names)
+        maps = check_score_maps(X, len(parents), names)
+        places = check_positions(y, maps, names)
         weight = check_sample_weight(sample_weight, len(maps))
         means = self._make_means(places, parents, weight)
         unit = spring_unit(places, parents, means, weight)
@@ -274,33 +291,19 @@ class PartsModel(PoserMixin, StructuredEstimator):
         blocks = block_weights(len(maps), weight)
         problem = model.bind(maps, places, scale, self.loss, self.cutoff, blocks)
         lam = default_lam(len(maps), weight) if self.lam is None else float(self.lam)
-        return Binding(problem, model.layout, lam, partial(name_parts_weights, model))
+        return Binding(problem, model.layout, lam, partial(name_parts_weights, model, names))
 
     def _make_means(self, places, parents, weight):
         """Return where springs rest, given or from clusters."""
         if self.means is None:
             rng = check_random_state(self.random_state)
             return spring_means(places, parents, self.n_types, weight, rng)
-        try:
-            means = np.array(self.means, dtype=np.float64)
-        except ValueError as error:
-            raise ValueError(f"means must be an array of numbers: {error}") from None
-        if means.ndim != 3 or means.shape[::2] != (len(parents), 2) or means.shape[1] == 0:
-            raise ValueError(
-                f"means must have shape ({len(parents)}, n_types, 2), x and y for each part and "
-                f"type, got {means.shape}"
-            )
-        means[parents < 0] = np.nan
-        wrong = np.argwhere(~np.isfinite(means) & (parents >= 0)[:, None, None])
-        if len(wrong):
-            k, t, axis = map(int, wrong[0])
-            raise ValueError(f"means[{k}, {t}, {axis}] is {means[k, t, axis]}, expected a number")
-        return means
+        return check_means(self.means, parents)
 
     def _decoder(self, X):
         """Return the decoder of checked score maps, and the maps."""
         check_is_fitted(self)
-        maps = check_score_maps(X, len(self.parents_))
+        maps = check_score_maps(X, len(self.parents_), self.part_names_)
         model = PoseModel(self.parents_, self.means_, self.unit_)
         w = model.layout.join({"coef": self.coef_, "types": self.types_, "springs": self.springs_})
         return model.decoder(maps, w, self.n_jobs), maps

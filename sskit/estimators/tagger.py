@@ -20,7 +20,7 @@ from sskit.estimators._base import (
 from sskit.estimators._callbacks import with_callbacks
 from sskit.estimators._kernel_tagging import bind_in_kernel_space
 from sskit.estimators._kernels import function_values, is_kernel
-from sskit.estimators._tagging import TaggerMixin, name_chain_weights
+from sskit.estimators._tagging import TaggerMixin, check_scores, name_chain_weights
 from sskit.models._transitions import resolve_transitions
 from sskit.models.chain import ChainModel, default_lam, token_costs
 from sskit.utils import RaggedArray
@@ -302,6 +302,8 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
             coef = np.eye(len(self.classes_))
         model = ChainModel(coef.shape[1], len(self.classes_), *self._allowed)
         model.check_lengths(stacked.lengths)
+        others = self.transitions_, self.start_, self.end_
+        check_scores(stacked.values, stacked.offsets, coef, others)
         w = model.layout.join(
             {
                 "coef": coef,

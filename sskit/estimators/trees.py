@@ -13,7 +13,7 @@ from sskit.estimators._base import (
     check_sample_weight,
 )
 from sskit.estimators._callbacks import with_callbacks
-from sskit.estimators._tagging import TaggerMixin
+from sskit.estimators._tagging import TaggerMixin, check_scores
 from sskit.models.chain import token_costs
 from sskit.models.tree import TreeModel, default_lam
 from sskit.utils.ragged import stack_labels
@@ -267,6 +267,8 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
         model = TreeModel(
             self.n_features_in_, len(self.classes_), None if kinds is None else len(kinds)
         )
+        coef = np.column_stack([self.coef_, self.root_, self.leaf_])
+        check_scores(trees.features, trees.node_offsets, coef, [self.transitions_])
         w = model.layout.join(
             {
                 "coef": self.coef_,

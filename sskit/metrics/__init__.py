@@ -2,7 +2,8 @@
 
 Scikit-learn's own scorers do not take ragged labels. For ``scoring=`` of its tools there are
 ``token_accuracy_scorer``, ``sequence_accuracy_scorer``, ``span_f1_scorer``, ``mean_iou_scorer``,
-``class_accuracy_scorer`` and ``pdj_scorer``; others are made with :func:`sklearn.metrics.make_scorer`.
+``class_accuracy_scorer`` and ``pdj_scorer``; others are made with
+:func:`sklearn.metrics.make_scorer`.
 """
 
 from sskit.metrics._multilabel import multilabel_report

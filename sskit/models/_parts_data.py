@@ -68,3 +68,40 @@ def spring_unit(places, parents, means, weight):
     distance = ((moved[:, :, None] - means[hung]) ** 2).sum(axis=-1)
     square = np.average(np.nanmin(distance, axis=2).mean(axis=1), weights=weight)
     return max(1.0, 3.0 * float(np.sqrt(square / 2)))
+
+
+def check_means(means, parents):
+    """Return where springs rest as users give it, checked.
+
+    Parameters
+    ----------
+    means : array-like of shape (n_parts, n_types, 2)
+        x and y of the parts from their parents, in cells.
+    parents : ndarray of shape (n_parts,), int32
+        The parent of each part, -1 for roots, whose means do not matter.
+
+    Returns
+    -------
+    means : ndarray of shape (n_parts, n_types, 2)
+        A copy; NaN for roots.
+
+    Raises
+    ------
+    ValueError
+        If the shape is wrong or a number is not finite; it is named.
+    """
+    try:
+        means = np.array(means, dtype=np.float64)
+    except ValueError as error:
+        raise ValueError(f"means must be an array of numbers: {error}") from None
+    if means.ndim != 3 or means.shape[::2] != (len(parents), 2) or means.shape[1] == 0:
+        raise ValueError(
+            f"means must have shape ({len(parents)}, n_types, 2), x and y for each part and "
+            f"type, got {means.shape}"
+        )
+    means[parents < 0] = np.nan
+    wrong = np.argwhere(~np.isfinite(means) & (parents >= 0)[:, None, None])
+    if len(wrong):
+        k, t, axis = map(int, wrong[0])
+        raise ValueError(f"means[{k}, {t}, {axis}] is {means[k, t, axis]}, expected a number")
+    return means

@@ -86,7 +86,11 @@ def check_poses(y, name, n_parts=None):
         except ValueError:
             raise ValueError(f"{name}[{i}] has rows of different lengths") from None
         n_parts = len(pose) if n_parts is None and pose.ndim == 2 else n_parts
-        if pose.shape != (n_parts, 2) or pose.dtype.kind not in "iuf" or not np.isfinite(pose).all():
+        if (
+            pose.shape != (n_parts, 2)
+            or pose.dtype.kind not in "iuf"
+            or not np.isfinite(pose).all()
+        ):
             raise ValueError(
                 f"{name}[{i}] must hold finite numbers of shape ({n_parts or 'n_parts'}, 2), got "
                 f"shape {pose.shape} and dtype {pose.dtype}"
@@ -95,15 +99,17 @@ def check_poses(y, name, n_parts=None):
     return np.stack(poses).astype(np.float64)
 
 
-def check_torso(torso, n_parts):
+def check_torso(torso, n_parts, names=None):
     """Return the two parts of the torso, checked, or None.
 
     Parameters
     ----------
-    torso : sequence of two int or None
+    torso : sequence of two int or str, or None
         As users give it.
     n_parts : int
         Number of parts.
+    names : sequence of n_parts str, default=None
+        Names of the parts; None means that they have none.
 
     Returns
     -------
@@ -117,13 +123,15 @@ def check_torso(torso, n_parts):
     """
     if torso is None:
         return None
+    number = {} if names is None else {name: k for k, name in enumerate(names)}
+    parts = [number.get(k, k) if isinstance(k, str) else k for k in torso]
     if (
-        len(torso) != 2
-        or any(isinstance(k, bool) or not isinstance(k, numbers.Integral) for k in torso)
-        or any(not 0 <= k < n_parts for k in torso)
-        or torso[0] == torso[1]
+        len(parts) != 2
+        or any(isinstance(k, bool) or not isinstance(k, numbers.Integral) for k in parts)
+        or any(not 0 <= k < n_parts for k in parts)
+        or parts[0] == parts[1]
     ):
         raise ValueError(
             f"torso must be two different parts from 0 to {n_parts - 1}, got {torso!r}"
         )
-    return tuple(torso)
+    return tuple(parts)

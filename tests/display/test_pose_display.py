@@ -103,3 +103,18 @@ def test_bad_drawing(plt):
         display.plot(colors=["r", "g"])
     with pytest.raises(ValueError, match="a prediction cannot be called 'truth'"):
         PoseDisplay.from_predictions(TRUTH, {"truth": FOUND}, PARENTS)
+
+
+def test_parts_by_name():
+    poses = make_poses(4, shape=(16, 16), random_state=0)
+    names = poses.joint_names
+    model = PartsModel(poses.parents, part_names=names, n_types=1, tol=0.5, random_state=0)
+    X = [dict(zip(names, maps, strict=True)) for maps in poses.data]
+    y = [dict(zip(names, pose, strict=True)) for pose in poses.target]
+    display = PoseDisplay.from_estimator(model.fit(X, y), X[:2], y[:2])
+    np.testing.assert_array_equal(display.images[0], poses.data[0].max(axis=0))
+    np.testing.assert_array_equal(display.panels["truth"], poses.target[:2])
+    plain = PoseDisplay.from_estimator(model, poses.data[:2], poses.target[:2])
+    np.testing.assert_array_equal(plain.panels["prediction"], display.panels["prediction"])
+    with pytest.raises(ValueError, match=r"y\[1\] has no position of the part 'right ankle'"):
+        PoseDisplay.from_estimator(model, X[:2], [y[0], {}])

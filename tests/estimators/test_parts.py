@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.utils import get_tags
 
-from sskit import PartsModel
+from sskit import PartsModel, RegularizationPath
 from sskit.datasets import make_score_maps
 from sskit.oracles import parts_max_marginals, parts_max_sum
 from sskit.solvers import BCFW
@@ -246,6 +246,125 @@ def test_bad_parameters(parameters, pattern):
     model = PartsModel(**{"parents": PARENTS} | parameters)
     with pytest.raises(ValueError, match=pattern):
         model.fit(X[:5], Y[:5])
+
+
+def test_regularization_path():
+    estimator = PartsModel(PARENTS, tol=0.1, n_types=1, random_state=0)
+    path = RegularizationPath(estimator, eps=0.5).fit(X[:8], Y[:8])
+    assert path.certified_ and len(path.lams_) > 1
+    lam = path.lams_[-1]
+    model = clone(estimator).set_params(lam=lam).fit(X[:8], Y[:8])
+    assert path.dual_objective_at(lam) <= model.primal_objective_ + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "pattern"),
+    [
+        ((3, Y[:5]), TypeError, "^X must be a list with one array of score maps"),
+        (([], []), ValueError, "X must hold one sample or more"),
+        (([*X[:4], None], Y[:5]), ValueError, r"^X\[4\] must hold numbers"),
+        (([*X[:4], X[4][0]], Y[:5]), ValueError, r"^X\[4\] must have shape \(3, H, W\)"),
+        (([*X[:4], X[4].astype(str)], Y[:5]), ValueError, r"^X\[4\] must hold numbers"),
+        (([*X[:4], X[4] * 1j], Y[:5]), ValueError, r"^X\[4\] must hold numbers"),
+        (([*X[:4], X[4] + np.inf], Y[:5]), ValueError, r"^X\[4\] contains inf in the map of part"),
+        (([*X[:4], X[4][:, :0]], Y[:5]), ValueError, r"^X\[4\] must have shape"),
+        ((X[:5], None), TypeError, "^y must be a list with one array of positions"),
+        ((X[:5], Y[:4]), ValueError, "^X has 5 samples but y has 4"),
+        ((X[:5], [*Y[:4], Y[4][:2]]), ValueError, r"^y\[4\] must have shape \(3, 2\)"),
+        ((X[:5], [*Y[:4], Y[4] + 99]), ValueError, r"^y\[4\]\[0\] is .*not in the 14 columns"),
+        ((X[:5], [*Y[:4], Y[4] * np.nan]), ValueError, r"^y\[4\]\[0\] is \(nan, nan\)"),
+        ((X[:5], [*Y[:4], [["a", "b"]] * 3]), ValueError, r"^y\[4\] must hold numbers"),
+    ],
+)
+def test_bad_data_is_named_and_changes_nothing(fitted, data, error, pattern):
+    model = pickle.loads(pickle.dumps(fitted))
+    before = joblib.hash(vars(model))
+    with pytest.raises(error, match=pattern):
+        model.fit(*data)
+    with pytest.raises(error, match=pattern):
+        model.score(*data)
+    assert joblib.hash(vars(model)) == before
+
+
+@pytest.mark.parametrize(
+    ("weight", "pattern"),
+    [
+        ([1, 1, -1, 1, 1], r"^sample_weight\[2\] is -1"),
+        ([1, 1, np.nan, 1, 1], r"^sample_weight\[2\] is nan"),
+        (np.zeros(5), "^sample_weight is zero"),
+        (np.ones(4), r"^sample_weight.shape == \(4,\), expected \(5,\)"),
+    ],
+)
+def test_bad_weights(weight, pattern):
+    with pytest.raises(ValueError, match=pattern):
+        PartsModel(PARENTS, **OPTIONS).fit(X[:5], Y[:5], sample_weight=weight)
+
+
+NAMES = ["arm", "body", "leg"]
+
+
+def named(X, order=NAMES):
+    """The items as dicts by part, in another order."""
+    return [{name: x[NAMES.index(name)] for name in order} for x in X]
+
+
+def test_parts_by_name(fitted):
+    options = OPTIONS | {"part_names": NAMES, "torso": ("arm", "body")}
+    model = PartsModel(PARENTS, **options).fit(named(X, NAMES[::-1]), named(Y))
+    by_number = PartsModel(PARENTS, torso=(0, 1), **OPTIONS).fit(X, Y)
+    np.testing.assert_array_equal(model.springs_, by_number.springs_)
+    assert model.part_names_.tolist() == NAMES and by_number.part_names_ is None
+    mixed = [*named(X_TEST[:20]), *X_TEST[20:]]
+    for a, b in zip(model.predict(mixed), by_number.predict(X_TEST), strict=True):
+        np.testing.assert_array_equal(a, b)
+    for a, b in zip(
+        model.decision_function(mixed), by_number.decision_function(X_TEST), strict=True
+    ):
+        np.testing.assert_array_equal(a, b)
+    expected = by_number.score(X_TEST, Y_TEST)
+    assert model.score(mixed, [*Y_TEST[:5], *named(Y_TEST[5:])]) == expected
+
+
+def with_part(items, i, name, value):
+    items = named(items)
+    items[i] = {key: part for key, part in items[i].items() if key != name}
+    if value is not None:
+        items[i][name] = value
+    return items
+
+
+@pytest.mark.parametrize(
+    ("change", "pattern"),
+    [
+        ({"X": with_part(X[:5], 3, "leg", None)}, r"^X\[3\] has no map of the part 'leg'"),
+        (
+            {"X": with_part(X[:5], 3, "head", X[0][0])},
+            r"^X\[3\] has a map of 'head', which is none",
+        ),
+        (
+            {"X": with_part(X[:5], 2, "leg", X[0][0][1:])},
+            r"^X\[2\]\['leg'\] has shape \(11, 14\), but X\[2\]\['arm'\] has \(12, 14\)",
+        ),
+        ({"X": with_part(X[:5], 2, "leg", [["a"]])}, r"^X\[2\]\['leg'\] must hold numbers"),
+        (
+            {"X": with_part(X[:5], 2, "leg", X[0][0] * np.nan)},
+            r"^X\[2\] contains nan in the map of",
+        ),
+        ({"y": with_part(Y[:5], 1, "arm", None)}, r"^y\[1\] has no position of the part 'arm'"),
+        ({"y": with_part(Y[:5], 1, "arm", (50, 0))}, r"^y\[1\]\[0\] is \(50, 0\), which is not in"),
+        ({"y": with_part(Y[:5], 1, "arm", 3)}, r"^y\[1\]\['body'\] has shape|^y\[1\]\['arm'\]"),
+        ({"names": None}, r"^X\[0\] is a dict, but the parts have no names: set part_names"),
+        ({"names": NAMES[:2]}, "^part_names must be 3 strings, one for each part"),
+        ({"names": ["arm", "body", 2]}, "^part_names must be 3 strings"),
+        ({"names": ["arm", "body", "arm"]}, "^part_names holds 'arm' more than once"),
+    ],
+)
+def test_bad_parts_are_named(change, pattern):
+    data = {"X": named(X[:5]), "y": named(Y[:5]), "names": NAMES} | change
+    model = PartsModel(PARENTS, part_names=data["names"], **OPTIONS)
+    with pytest.raises(ValueError, match=pattern):
+        model.fit(data["X"], data["y"])
+    assert not hasattr(model, "coef_")
 
 
 def test_scores_that_overflow_are_named():

@@ -6,15 +6,17 @@ import joblib
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from helpers.paths import TreesOfKinds, TreesOfPaths
 from helpers.trees import random_parents
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.utils import get_tags
 
-from sskit import SequenceTagger, TreeTagger
+from sskit import RegularizationPath, SequenceTagger, TreeTagger
 from sskit.datasets import make_chains
 from sskit.solvers import BCFW
+from sskit.utils.estimator_checks import ragged_estimator_checks
 
 NAMES = np.array(["a", "b", "c"])
 
@@ -289,3 +291,35 @@ def test_other_features_and_not_fitted(fitted):
             getattr(TreeTagger(), name)(X)
     with pytest.raises(ValueError, match="k must be a positive integer"):
         fitted.predict_topk(X, 0)
+
+
+@pytest.mark.parametrize("check", ragged_estimator_checks(), ids=lambda check: check.__name__)
+def test_ragged_checks(check):
+    check(TreesOfPaths())
+
+
+def test_ragged_checks_of_kinds():
+    wanted = {"check_pickle", "check_bad_data", "check_refit", "check_n_jobs"}
+    checks = [check for check in ragged_estimator_checks() if check.__name__ in wanted]
+    assert len(checks) == len(wanted)
+    for check in checks:
+        check(TreesOfKinds())
+
+
+def test_regularization_path():
+    path = RegularizationPath(TreeTagger(**OPTIONS), eps=0.5).fit(X[:20], Y[:20])
+    assert path.certified_ and len(path.lams_) > 1
+    lam = path.lams_[-1]
+    model = TreeTagger(lam, **OPTIONS).fit(X[:20], Y[:20])
+    assert path.dual_objective_at(lam) <= model.primal_objective_ + 1e-9
+
+
+def test_scores_that_overflow_are_named(fitted):
+    x, parents = X[3]
+    for method in ("predict", "decision_function"):
+        with pytest.raises(ValueError, match=r"^X\[1\] is too large: the scores of its labels"):
+            getattr(fitted, method)([X[0], (x * 1e307, parents), X[2]])
+    with pytest.raises(ValueError, match=r"^X\[0\] is too large"):
+        fitted.predict_topk([(sp.csr_array(x * 1e307), parents)], 2)
+    large = [(x * 1e200, parents)]
+    assert len(fitted.predict(large)[0]) == len(x)

@@ -1,0 +1,115 @@
+"""Scores of poses, against loops over parts."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sskit import PartsModel
+from sskit.datasets import make_poses
+from sskit.metrics import mean_part_error, pdj_curve, pdj_score, pdj_scorer
+from sskit.utils._poses import check_torso
+
+
+def random_poses(seed, n=6, n_parts=4):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 20, size=(n, n_parts, 2)).astype(float)
+    return truth, truth + rng.normal(size=truth.shape) * rng.integers(0, 4, size=(n, 1, 1))
+
+
+def errors_by_loops(truth, found, torso):
+    errors = np.zeros(truth.shape[:2])
+    for i, k in np.ndindex(errors.shape):
+        if torso is None:
+            size = max(np.ptp(truth[i, :, 0]), np.ptp(truth[i, :, 1]))
+        else:
+            size = np.hypot(*(truth[i, torso[0]] - truth[i, torso[1]]))
+        errors[i, k] = np.hypot(*(truth[i, k] - found[i, k])) / max(size, 1.0)
+    return errors
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([None, (0, 1), (3, 1)]))
+def test_scores_are_those_of_loops(seed, torso):
+    truth, found = random_poses(seed)
+    weight = np.random.default_rng(seed).integers(1, 4, size=len(truth))
+    errors = errors_by_loops(truth, found, torso)
+    for radius in (0.0, 0.1, 0.25, 10.0):
+        expected = np.average((errors <= radius).mean(axis=1), weights=weight)
+        options = {"torso": torso, "sample_weight": weight}
+        assert pdj_score(truth, found, radius=radius, **options) == pytest.approx(expected)
+        assert pdj_curve(truth, found, radii=[radius], **options)[1] == pytest.approx([expected])
+    expected = np.average(errors, axis=0, weights=weight)
+    np.testing.assert_allclose(mean_part_error(truth, found, per_part=True, **options), expected)
+    assert mean_part_error(truth, found, **options) == pytest.approx(expected.mean())
+
+
+def test_shares_of_parts():
+    truth, found = random_poses(1)
+    errors = errors_by_loops(truth, found, None)
+    shares = pdj_score(list(truth), found.tolist(), per_part=True)
+    np.testing.assert_allclose(shares, (errors <= 0.2).mean(axis=0))
+    assert pdj_score(truth, found) == pytest.approx(shares.mean())
+
+
+def test_the_curve_rises_to_one():
+    truth, found = random_poses(2)
+    radii, shares = pdj_curve(truth, found)
+    assert len(radii) == 51 and radii[0] == 0.0 and radii[-1] == 0.5
+    assert (np.diff(shares) >= 0).all()
+    assert pdj_curve(truth, found, radii=[1e9])[1] == pytest.approx([1.0])
+    assert (pdj_curve(truth, truth)[1] == 1.0).all()
+    assert pdj_score(truth, truth) == 1.0 and mean_part_error(truth, truth) == 0.0
+
+
+def test_scorer_and_score_of_the_model_agree():
+    poses = make_poses(12, shape=(16, 16), random_state=0)
+    y = [np.rint(pose) for pose in poses.target]
+    model = PartsModel(poses.parents, n_types=1, tol=0.5, random_state=0).fit(poses.data, y)
+    assert pdj_scorer(model, poses.data, y) == pytest.approx(model.score(poses.data, y))
+
+
+POSES = [[[0, 0], [1, 2], [3, 4]]] * 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "pattern"),
+    [
+        ({"y_true": []}, ValueError, "y_true must hold one pose"),
+        ({"y_true": 3}, TypeError, "y_true must be a list with one array of positions"),
+        ({"y_pred": POSES[:1]}, ValueError, "y_true has 2 poses but y_pred has 1"),
+        ({"y_pred": [POSES[0], [[0, 0]]]}, ValueError, r"y_pred\[1\] must hold .* \(3, 2\), got"),
+        ({"y_true": [POSES[0], [[0, 0], [1]]]}, ValueError, r"y_true\[1\] has rows of different"),
+        ({"y_true": [POSES[0], [[0, np.nan]] * 3]}, ValueError, r"y_true\[1\] must hold finite"),
+        ({"y_true": [[["a", "b"]] * 3] * 2}, ValueError, r"y_true\[0\] must hold finite numbers"),
+        ({"y_true": [0.5, 1.0]}, ValueError, r"y_true\[0\] must hold .*\(n_parts, 2\)"),
+        ({"torso": (0, 3)}, ValueError, "torso must be two different parts from 0 to 2"),
+        ({"sample_weight": [1.0]}, ValueError, "sample_weight has shape"),
+        ({"sample_weight": [1.0, -1.0]}, ValueError, "sample_weight must hold finite"),
+    ],
+)
+def test_bad_input(arguments, error, pattern):
+    arguments = {"y_true": POSES, "y_pred": POSES} | arguments
+    for function in (pdj_score, pdj_curve, mean_part_error):
+        with pytest.raises(error, match=pattern):
+            function(**arguments)
+
+
+@pytest.mark.parametrize("radius", [-0.1, np.nan, "big", True, None])
+def test_bad_radius(radius):
+    with pytest.raises(ValueError, match="radius must be a number >= 0"):
+        pdj_score(POSES, POSES, radius=radius)
+
+
+@pytest.mark.parametrize("radii", [[-0.1], 0.5, [np.nan], ["a"], [[0.1]]])
+def test_bad_radii(radii):
+    with pytest.raises(ValueError, match="radii must be numbers >= 0"):
+        pdj_curve(POSES, POSES, radii=radii)
+
+
+def test_a_torso_by_name():
+    assert check_torso(("c", 0), 3, ["a", "b", "c"]) == (2, 0)
+    for torso in (("c", "d"), ("a", "a"), ("a", 0)):
+        with pytest.raises(ValueError, match="torso must be two different parts"):
+            check_torso(torso, 3, ["a", "b", "c"])
+    with pytest.raises(ValueError, match="torso must be two different parts"):
+        check_torso(("a", "b"), 3)

@@ -35,7 +35,7 @@ cdef class KernelMulticlassProblem(MulticlassProblem):
         Returns the `Fingerprint` of the problem.
     """
 
-    cdef KernelExpansion functions
+    cdef readonly KernelExpansion functions
     cdef object identity
 
     def __init__(self, rows, diagonal, Py_ssize_t n_classes, labels, block_weight,

@@ -40,7 +40,7 @@ cdef class KernelChainProblem(ChainProblem):
         Returns the `Fingerprint` of the problem.
     """
 
-    cdef KernelExpansion functions
+    cdef readonly KernelExpansion functions
     cdef public object rows_of_blocks     # makes parts; set by the model
     cdef object rebuild
     cdef object identity

@@ -19,13 +19,14 @@ cdef class KernelExpansion:
     Flat, from `place` on: F (n_states, n_rows), then beta (n_states, n_rows).
     """
 
-    cdef KernelRows rows
+    cdef readonly KernelRows rows
     cdef KernelRows none
     cdef KernelRows current                  # rows; none between begin_sum and end_sum
     cdef readonly Py_ssize_t n_states
     cdef readonly Py_ssize_t n_rows
     cdef readonly Py_ssize_t place
     cdef readonly Py_ssize_t stop            # place + 2 * n_states * n_rows
+    cdef public int64_t most_added           # rows that may be added before that is done again
     cdef int64_t fresh                       # rows.n_required when F was last worked out afresh
     cdef object before                       # beta that F belonged to when the sum began
 

@@ -29,6 +29,7 @@ cdef class KernelExpansion:
         self.n_states = n_states
         self.n_rows = rows.n_rows
         self.place = place
+        self.most_added = MOST_ADDED
         self.stop = place + 2 * n_states * rows.n_rows
 
     cdef void add_values(
@@ -95,7 +96,8 @@ cdef class KernelExpansion:
         steady = (np.abs(change) <= noise).all(axis=0)
         present, moved = np.flatnonzero(coefficients.any(axis=0)), np.flatnonzero(~steady)
         cheap = len(present) <= size and self.rows.held(present).all()
-        if cheap or len(present) <= len(moved) or self.rows.n_required - self.fresh > MOST_ADDED:
+        n_added = self.rows.n_required - self.fresh
+        if cheap or len(present) <= len(moved) or n_added > self.most_added:
             values[:] = 0.0
             self.fresh = self.rows.n_required
             change, moved = coefficients, present

@@ -35,7 +35,7 @@ cdef class KernelMulticlassProblem(MulticlassProblem):
         Returns the `Fingerprint` of the problem.
     """
 
-    cdef KernelExpansion functions
+    cdef readonly KernelExpansion functions
     cdef public object rows_of_blocks     # makes parts; set by the model
     cdef object identity
 

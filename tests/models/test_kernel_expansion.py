@@ -1,0 +1,98 @@
+"""Values of functions that follow their coefficients."""
+
+import numpy as np
+import pytest
+from helpers.kernels import in_kernel_space, truths
+from helpers.toys import chain_toy, multiclass_toy
+
+import sskit.models.kernel_space
+from sskit.core._regularizer import Regularizer
+from sskit.models.kernel import Kernel
+from sskit.solvers import BCFW, CuttingPlane, FrankWolfe, MultiPlane
+from sskit.solvers._continuation import Continuation
+
+TOYS = {"chain": chain_toy, "multiclass": multiclass_toy}
+RBF = Kernel("rbf", gamma=0.3)
+SOLVERS = {
+    "pairwise": BCFW(),
+    "gap": BCFW(sampling="gap"),
+    "plain": BCFW(steps="fw"),
+    "mpbcfw": MultiPlane(),
+    "fw": FrankWolfe(),
+    "cuts": CuttingPlane(),
+}
+
+
+@pytest.fixture(autouse=True)
+def blocks_of_three_rows(monkeypatch):
+    """As with many rows: none is computed before it is needed."""
+    monkeypatch.setattr(sskit.models.kernel_space, "BLOCK_ENTRIES", 100)
+
+
+def started(name, solver, *, n=12, n_bytes=1e9):
+    """A run after some passes, its problem and the true kernel matrix."""
+    toy = TOYS[name](4, n=n)
+    problem, layout = in_kernel_space(name, toy, RBF, n_bytes=n_bytes)
+    regularizer = Regularizer(0.05, problem.n_weights, problem.covector)
+    work = Continuation(solver, problem, regularizer, random_state=0)
+    work.reach(0.0, max_iter=5)
+    X = np.concatenate([np.atleast_2d(x) for x in toy.X])
+    return work, layout, RBF(X, X)
+
+
+def parts(work, layout):
+    """Views of the values and of the coefficients."""
+    blocks = layout.split(np.asarray(work.regularizer.v)[: work.problem.n_weights])
+    return blocks["values"], blocks["dual_coef"]
+
+
+@pytest.mark.parametrize("n_bytes", [1e9, 1000])
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("name", TOYS)
+def test_values_are_those_of_the_coefficients(name, solver, n_bytes):
+    work, layout, K = started(name, SOLVERS[solver], n_bytes=n_bytes)
+    values, coefficients = parts(work, layout)
+    precision = 1e-12 if n_bytes == 1e9 else 1e-6
+    np.testing.assert_allclose(values, coefficients @ K, atol=precision * np.abs(values).max())
+    certificate = work.certify()
+    assert certificate.gap == pytest.approx(certificate.primal - certificate.dual, abs=1e-7)
+
+
+@pytest.mark.parametrize("name", TOYS)
+def test_a_certificate_computes_no_kernels(name):
+    work, _, _ = started(name, BCFW(), n_bytes=300)
+    rows = work.problem.functions.rows
+    assert not rows.complete
+    before = rows.n_computed
+    assert before > 0
+    gap = work.certify().gap
+    assert work.certify().gap == pytest.approx(gap, abs=1e-14)
+    assert rows.n_computed == before
+
+
+@pytest.mark.parametrize("name", TOYS)
+def test_values_are_worked_out_afresh_in_time(name):
+    work, layout, K = started(name, BCFW(), n=20)
+    functions, dual = work.problem.functions, work.run.dual
+    values, coefficients = parts(work, layout)
+    values += 1.0  # as if rounding had added up to that
+    dual.rebuild(work.problem, work.regularizer)
+    np.testing.assert_allclose(values, coefficients @ K + 1.0, atol=1e-10)
+    functions.most_added = 1
+    dual.rebuild(work.problem, work.regularizer)
+    np.testing.assert_allclose(values, coefficients @ K, atol=1e-10)
+
+
+def test_rows_of_blocks_without_gap_are_not_computed(monkeypatch):
+    monkeypatch.setattr(sskit.models.kernel_space, "BLOCK_ENTRIES", 600)
+    toy = multiclass_toy(0, n=60, n_states=2)
+    centres = 4.0 * np.array([[1.0], [-1.0]])
+    labels = np.array([int(np.ravel(found[0])[0]) for found in truths(toy)])
+    noise = np.random.default_rng(0).normal(scale=0.3, size=(60, 1))
+    toy.X = list(centres[labels] + noise)
+    problem, _ = in_kernel_space("multiclass", toy, RBF)
+    regularizer = Regularizer(0.02, problem.n_weights, problem.covector)
+    solution = BCFW().solve(problem, regularizer, tol=0.0, max_iter=1, random_state=0)
+    # two far clusters: after the first of six batches the others have nothing to gain
+    assert solution.gap < 0.1
+    assert 2 <= problem.functions.rows.n_computed <= 30

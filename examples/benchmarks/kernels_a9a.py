@@ -2,9 +2,9 @@
 
 Seconds of processor time, test accuracy and support vectors of scikit-learn's SVC (libsvm), of
 block-coordinate Frank-Wolfe in the same kernel space at several tolerances, of cutting planes with
-exact or sampled cuts, and of the linear model on Nystroem features. C = 1 of SVC is lam = 2 / n. The intercepts differ: SVC does not
-regularise its own. Needs the files a9a/a9a.svmlight.gz and a9a/a9a.t.svmlight.gz in the folder
-SSKIT_DATA.
+exact or sampled cuts, and of the linear model on Nystroem features. C = 1 of SVC is lam = 2 / n.
+The intercepts differ: SVC does not regularise its own. Needs the files a9a/a9a.svmlight.gz and
+a9a/a9a.t.svmlight.gz in the folder SSKIT_DATA.
 
     python examples/benchmarks/kernels_a9a.py [--rows 8000] [--gammas 0.05 0.01] [--tols 0.01 0.001]
         [--components 500] [--cache 2000] [--steps auto fw] [--cuts exact linear:300 constant:500]
@@ -76,7 +76,7 @@ def table(gamma, options):
     for count in options.components:
         model = make_pipeline(
             Nystroem(gamma=gamma, n_components=count, random_state=0),
-            StructSVMClassifier(tol=options.tols[0], **params),
+            StructSVMClassifier(tol=options.cut_tol, **params),
         )
         _, seconds = processor_time(lambda model=model: model.fit(X, y))
         score, gap = model.score(X_test, y_test), model[-1].dual_gap_

@@ -13,7 +13,7 @@ from sskit.solvers._solver import Solver
 DEFAULTS = {
     "exact": {"damping": 0.8, "cut_size": None, "patience": None},
     "linear": {"damping": 0.8, "cut_size": 1000, "patience": None},
-    "constant": {"damping": None, "cut_size": 1000, "patience": 10},
+    "constant": {"damping": None, "cut_size": 300, "patience": 10},
 }
 
 
@@ -46,7 +46,8 @@ class CuttingPlane(Solver):
         of `cut_size` pairs, the only ones that are asked. Draws are with replacement and in
         proportion to the weights :math:`c_i`.
     cut_size : int or "auto", default="auto"
-        Number of draws r for a sampled cut; "auto" is 1000.
+        Number of draws r for a sampled cut; "auto" is 1000 for "linear" and 300 for "constant",
+        where time grows with its square.
     patience : int or "auto", default="auto"
         With ``cuts="constant"``, number of samples in a row whose hinge must not be above the
         program's by more than ``tol`` times the mean largest loss (of the first sample) for the

@@ -410,7 +410,7 @@ def test_wrong_options(moons, options, message):
 
 def test_resolved_options():
     solver = CuttingPlane(cuts="constant").resolved(None)
-    assert (solver.cut_size, solver.patience, solver.damping) == (1000, 10, "auto")
+    assert (solver.cut_size, solver.patience, solver.damping) == (300, 10, "auto")
     solver = CuttingPlane(cuts="linear", cut_size=7).resolved(None)
     assert (solver.cut_size, solver.patience, solver.damping) == (7, "auto", 0.8)
     assert CuttingPlane(damping=0.5).resolved(None).damping == 0.5

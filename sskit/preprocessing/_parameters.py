@@ -1,5 +1,6 @@
 """What the parameters of SuperpixelGraphs may be."""
 
+from importlib.util import find_spec
 from numbers import Integral, Real
 
 import numpy as np
@@ -24,7 +25,7 @@ _REALS = [
 
 
 def check_parameters(superpixels):
-    """Raise for the first parameter that is out of its range.
+    """Raise for the first parameter that is out of its range, or asks for what is not there.
 
     Parameters
     ----------
@@ -37,6 +38,8 @@ def check_parameters(superpixels):
         If `segmenter` is not callable.
     ValueError
         If a number is out of its range or not of its kind.
+    ImportError
+        If scikit-image is needed and not installed.
     """
     for name, least in _INTEGERS:
         value = getattr(superpixels, name)
@@ -55,6 +58,12 @@ def check_parameters(superpixels):
     if not known:
         raise ValueError(f"dtype must be 'float32' or 'float64', got {superpixels.dtype!r}")
     check_etas(superpixels.etas)
+    needed = superpixels.segmenter is None or superpixels.n_color_words > 0
+    if needed and find_spec("skimage") is None:
+        raise ImportError(
+            "superpixels and colours need scikit-image, which is not installed: "
+            'pip install "sskit-learn[images]"'
+        )
 
 
 def check_etas(etas):

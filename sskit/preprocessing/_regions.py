@@ -3,7 +3,6 @@
 import numpy as np
 import scipy.sparse as sp
 
-from sskit.utils._images import check_scikit_image
 
 
 def slic_segments(image, n_segments, compactness, sigma):
@@ -30,7 +29,6 @@ def slic_segments(image, n_segments, compactness, sigma):
     .. [1] R. Achanta, A. Shaji, K. Smith, A. Lucchi, P. Fua, S. Suesstrunk, "SLIC superpixels
        compared to state-of-the-art superpixel methods", IEEE TPAMI 34, 2012.
     """
-    check_scikit_image()
     from skimage.segmentation import slic
 
     return slic(

@@ -176,6 +176,8 @@ class SuperpixelGraphs(
         ------
         TypeError, ValueError
             If a parameter is out of its range, or `X` holds no images; the image is named.
+        ImportError
+            If scikit-image is not installed; a `segmenter` without colours does without it.
         """
         check_parameters(self)
         images = check_images(X)

@@ -12,7 +12,7 @@ from sklearn.cluster import MiniBatchKMeans
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.parallel import Parallel, delayed
 
-from sskit.utils._images import as_rgb, check_scikit_image
+from sskit.utils._images import as_rgb
 
 _ORIENTATIONS = 8
 _CELLS = 4
@@ -118,7 +118,6 @@ def lab_colors(image):
     lab : ndarray of float32 of shape (H, W, 3)
         Lightness from 0 to 100, and two axes of colour.
     """
-    check_scikit_image()
     from skimage.color import rgb2lab
 
     return rgb2lab(image).astype(np.float32, copy=False)

@@ -87,12 +87,3 @@ def _check_image(image, label):
                 "0 and 1"
             )
     return image
-
-
-def check_scikit_image():
-    """Raise ImportError, with the way to install it, if scikit-image is missing."""
-    try:
-        import skimage  # noqa: F401
-    except ImportError:
-        message = 'SuperpixelGraphs needs scikit-image: pip install "sskit-learn[images]"'
-        raise ImportError(message) from None

@@ -2,7 +2,6 @@
 
 import os
 import pickle
-import sys
 
 import joblib
 import numpy as np
@@ -484,9 +483,11 @@ def test_horses_are_told_from_the_background():
     assert alike[equal].mean() > alike[~equal].mean() + 0.05
 
 
-@pytest.mark.parametrize("n_color_words", [0, 4])
-def test_scikit_image_is_missing(monkeypatch, n_color_words):
-    monkeypatch.setitem(sys.modules, "skimage", None)
-    superpixels = SuperpixelGraphs(n_color_words=n_color_words, n_texture_words=0)
-    with pytest.raises(ImportError, match=r'pip install "sskit-learn\[images\]"$'):
-        superpixels.fit_transform(np.zeros((2, 8, 8, 3), dtype=np.uint8))
+def test_scikit_image_that_is_missing_is_named(monkeypatch, tmp_path):
+    segmenter = CountingGrid(2, tmp_path / "log")
+    monkeypatch.setattr("sskit.preprocessing._parameters.find_spec", lambda name: None)
+    for changes in ({}, {"segmenter": segmenter}, {"n_color_words": 0}):
+        with pytest.raises(ImportError, match=r"pip install \"sskit-learn\[images\]\""):
+            make(**changes).fit(IMAGES)
+    alone = make(segmenter=segmenter, n_color_words=0).fit(IMAGES)
+    assert len(alone.texture_words_) == 5

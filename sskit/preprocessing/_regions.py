@@ -4,7 +4,6 @@ import numpy as np
 import scipy.sparse as sp
 
 
-
 def slic_segments(image, n_segments, compactness, sigma):
     """Cut an image into superpixels with SLIC [1]_.
 

@@ -1,6 +1,7 @@
 """Structured support vector machines in the manner of scikit-learn."""
 
 from sskit.estimators import (
+    EarlyStopping,
     HierarchicalMultilabel,
     MultilabelPairwise,
     PartsModel,
@@ -15,6 +16,7 @@ from sskit.models import SlackRescaling, StructuredModel
 __version__ = "0.1.0"
 
 __all__ = [
+    "EarlyStopping",
     "HierarchicalMultilabel",
     "MultilabelPairwise",
     "PartsModel",

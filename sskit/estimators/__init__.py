@@ -6,10 +6,12 @@ from sskit.estimators.multilabel import MultilabelPairwise
 from sskit.estimators.parts import PartsModel
 from sskit.estimators.path import RegularizationPath
 from sskit.estimators.segmentation import SegmentationModel
+from sskit.estimators.stopping import EarlyStopping
 from sskit.estimators.tagger import SequenceTagger
 from sskit.estimators.trees import TreeTagger
 
 __all__ = [
+    "EarlyStopping",
     "HierarchicalMultilabel",
     "MultilabelPairwise",
     "PartsModel",

@@ -16,7 +16,7 @@ except ImportError:  # scikit-learn < 1.9
 
 
 class PassReporter:
-    """Report the passes of a fit to the callbacks of an estimator, if it has any.
+    """Report the passes of a fit to the callbacks of an estimator and to who watches it, if any.
 
     Parameters
     ----------
@@ -36,6 +36,8 @@ class PassReporter:
         self.estimator = estimator
         self.reconstruct = reconstruct
         self.data = {"X": X, "y": y, "metadata": metadata}
+        # of a meta-estimator, see HeldOutWatch
+        self.watch = vars(estimator).get("_watch")
         self.context = None
         if hasattr(estimator, "_init_callback_context"):
             self.context = estimator._init_callback_context(max_subtasks=max_iter)
@@ -44,7 +46,7 @@ class PassReporter:
         self.active = self.context is not None and bool(getattr(estimator, "_skl_callbacks", []))
 
     def on_pass(self, n_iter, weights):
-        """Report the end of a pass; return whether a callback asks to stop.
+        """Report the end of a pass; return whether somebody asks to stop.
 
         Parameters
         ----------
@@ -58,15 +60,19 @@ class PassReporter:
         stop : bool
             Whether to stop.
         """
+        stop = self.watch is not None and self.watch.on_pass(
+            n_iter, lambda: self.reconstruct(weights())
+        )
         if not self.active:
-            return False
+            return stop
         context = self.context.subcontext(task_name="pass")
         context.call_on_fit_task_begin(estimator=self.estimator, **self.data)
-        return context.call_on_fit_task_end(
+        asked = context.call_on_fit_task_end(
             estimator=self.estimator,
             reconstruction_attributes=lambda: self.reconstruct(weights()),
             **self.data,
         )
+        return stop or asked
 
     def end(self, attributes):
         """Report the end of the fit with its fitted attributes."""

@@ -38,6 +38,8 @@ class FactorRun:
         Visits the blocks.
     sampler : Sampler
         Order of the blocks.
+    stored_passes : int
+        Passes among the states of the mixes after each pass with the oracles.
 
     Attributes
     ----------
@@ -54,11 +56,12 @@ class FactorRun:
 
     n_oracle_calls = 0  # of whole blocks: none
 
-    def __init__(self, problem, regularizer, sweep, sampler):
+    def __init__(self, problem, regularizer, sweep, sampler, stored_passes):
         self.problem = problem
         self.regularizer = regularizer
         self.sweep = sweep
         self.sampler = sampler
+        self.stored_passes = stored_passes
         self.state = sweep.state
         self.unit = self.state.largest_loss()
         self.decrease = 0.0
@@ -79,6 +82,9 @@ class FactorRun:
         n_steps = self.sampler.begin_pass(self.problem.n_blocks)
         ascent = self.state.ascent
         self.decrease, self.infeasibility = self.sweep.run_pass(self.sampler, n_steps)
+        for _ in range(self.stored_passes):
+            decrease, self.infeasibility = self.sweep.run_stored_pass()
+            self.decrease += decrease
         self.lagrangian += self.state.ascent - ascent - self.decrease
         return np.inf
 

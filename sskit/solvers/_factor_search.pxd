@@ -41,7 +41,7 @@ cdef class EdgeSearch:
     cdef FactorState state
     cdef Factors factors
     cdef double[::1] first               # (n_states + LANES,) zero between calls
-    cdef double[::1] second              # likewise
+    cdef double[::1] second              # likewise, but the spare ones are infinite
     cdef double[::1] scratch             # likewise, but anything
     cdef readonly uint64_t n_looks       # pairs whose gains were compared so far
 

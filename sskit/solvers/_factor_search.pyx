@@ -7,8 +7,13 @@ from libc.stdint cimport int32_t, uint64_t
 
 from sskit.solvers._mix cimport Message, Mix, message_at, place
 
-cdef extern from "kernels.hpp" namespace "sskit":
+cdef extern from "factor_kernels.hpp" namespace "sskit":
     const Py_ssize_t LANES
+    Py_ssize_t first_largest(const double* x, Py_ssize_t n) noexcept nogil
+    Py_ssize_t best_pair(
+        const double* rows, Py_ssize_t n_rows, Py_ssize_t n_states, const double* first,
+        const double* second, double* most
+    ) noexcept nogil
 
 
 cdef class NodeSearch:
@@ -41,7 +46,7 @@ cdef class NodeSearch:
                 score[message.label[k]] += penalty * (
                     message.residual[k] + message.multiplier[k]
                 )
-        best = place(mix, <int32_t>largest(score, n_states))
+        best = place(mix, <int32_t>first_largest(score, n_states))
         for k in range(mix.n):
             gain[k] = score[mix.state[k]]
         return best
@@ -109,7 +114,7 @@ cdef class PartitionSearch(NodeSearch):
                 y = message.label[k]
                 if start <= y < stop:
                     score[y] += penalty * (message.residual[k] + message.multiplier[k])
-        place(&self.state.nodes[j], <int32_t>(start + largest(score + start, stop - start)))
+        place(&self.state.nodes[j], <int32_t>(start + first_largest(score + start, stop - start)))
         return self.recall(i, j, gain)
 
 
@@ -126,6 +131,7 @@ cdef class EdgeSearch:
         self.state, self.factors = state, state.factors
         self.first = np.zeros(state.factors.n_states + LANES)
         self.second = np.zeros(state.factors.n_states + LANES)
+        self.second[state.factors.n_states :] = np.inf
         self.scratch = np.zeros(state.factors.n_states + LANES)
 
     def renew(self):
@@ -150,21 +156,24 @@ cdef class EdgeSearch:
         return largest(gain, mix.n)
 
     cdef int32_t best(self, Py_ssize_t i, Py_ssize_t e) except -1 nogil:
-        cdef int32_t n_states = <int32_t>self.factors.n_states, a, b, best = 0
-        cdef double most = -INFINITY, value
+        cdef Py_ssize_t n_states = self.factors.n_states, a, pair, best = 0
+        cdef double most = -INFINITY
         cdef const double* row
-        cdef const double* second = &self.second[0]
         self.spread(i, e, 1.0)
-        for a in range(n_states):
-            row = self.factors.edge_row(i, e, &self.state.w[0], a, &self.scratch[0])
-            for b in range(n_states):
-                value = row[b] - second[b] - self.first[a]
-                if value > most:
-                    most = value
-                    best = a * n_states + b
+        if self.factors.pair_weights >= 0:
+            row = &self.state.w[self.factors.pair_weights]
+            best = max(
+                best_pair(row, n_states, n_states, &self.first[0], &self.second[0], &most), 0
+            )
+        else:
+            for a in range(n_states):
+                row = self.factors.edge_row(i, e, &self.state.w[0], <int32_t>a, &self.scratch[0])
+                pair = best_pair(row, 1, n_states, &self.first[a], &self.second[0], &most)
+                if pair >= 0:
+                    best = a * n_states + pair
         self.n_looks += n_states * n_states
         self.spread(i, e, 0.0)
-        return best
+        return <int32_t>best
 
     cdef void spread(self, Py_ssize_t i, Py_ssize_t e, double scale) noexcept nogil:
         """Write the messages of an edge, what they count, out in full; or clear them."""

@@ -102,14 +102,19 @@ cdef class Sweep:
 
     cdef double visit(self, Py_ssize_t i) except? -1 nogil:
         """Ask the oracle of every factor of a block; return the decrease of the Lagrangian."""
-        cdef Py_ssize_t j, e
+        cdef Py_ssize_t j, e, greedy
         cdef double decrease = 0.0
         for j in range(self.factors.first_node(i), self.factors.first_node(i + 1)):
             self.reserve(self.state.nodes[j].n + 1)
-            decrease += self.move_node(i, j, self.nodes.look(i, j, &self.gain[0]))
+            greedy = self.nodes.look(i, j, &self.gain[0])
+            # nothing can move in a mix of one state, which is the best
+            if self.state.nodes[j].n > 1:
+                decrease += self.move_node(i, j, greedy)
         for e in range(self.factors.first_edge(i), self.factors.first_edge(i + 1)):
             self.reserve(self.state.edges[e].n + 1)
-            decrease += self.move_edge(i, e, self.edges.look(i, e, &self.gain[0]))
+            greedy = self.edges.look(i, e, &self.gain[0])
+            if self.state.edges[e].n > 1:
+                decrease += self.move_edge(i, e, greedy)
         return self.factors.block_weight[i] * decrease
 
     cdef double revisit(self, Py_ssize_t i) except? -1 nogil:
@@ -149,7 +154,7 @@ cdef class Sweep:
             Sum over blocks of c_i times the mean total variation between the marginals of an
             edge at an end and the mix of this node; between 0 and 1.
         """
-        cdef Py_ssize_t _k, _, i, n_ends
+        cdef Py_ssize_t _k, _, i
         cdef double decrease = 0.0, disagreement = 0.0, distance
         with nogil:
             for _k in range(n_steps):
@@ -161,6 +166,30 @@ cdef class Sweep:
                 for _ in range(self.n_sweeps - 1):
                     decrease += self.revisit(i)
                     distance = self.state.ascend(i, self.step)
-                n_ends = 2 * (self.factors.first_edge(i + 1) - self.factors.first_edge(i))
-                disagreement += self.factors.block_weight[i] * 0.5 * distance / max(n_ends, 1)
+                disagreement += self.share(i, distance)
         return decrease, disagreement
+
+    def run_stored_pass(self):
+        """Move all factors among the states of their mixes, without the GIL.
+
+        Blocks come in the order of their memory: nothing is searched that others could spoil.
+
+        Returns
+        -------
+        decrease, disagreement : float
+            As of `run_pass`.
+        """
+        cdef Py_ssize_t i
+        cdef double decrease = 0.0, disagreement = 0.0
+        with nogil:
+            for i in range(self.factors.n_blocks):
+                if self.factors.block_weight[i] > 0.0:
+                    decrease += self.revisit(i)
+                    disagreement += self.share(i, self.state.ascend(i, self.step))
+        return decrease, disagreement
+
+    cdef double share(self, Py_ssize_t i, double distance) noexcept nogil:
+        """Share of a block in the disagreement of all, from the distances within it."""
+        cdef Py_ssize_t n_ends
+        n_ends = 2 * (self.factors.first_edge(i + 1) - self.factors.first_edge(i))
+        return self.factors.block_weight[i] * 0.5 * distance / max(n_ends, 1)

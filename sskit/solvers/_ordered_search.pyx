@@ -1,13 +1,18 @@
 """Factorwise maximisation oracles in sublinear time (section 3.2 of Yen et al. 2016)."""
 
-from cython.operator cimport dereference, preincrement
+import numpy as np
+
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
-from libcpp.pair cimport pair as couple
 
+from sskit.core._priority cimport SumTree
 from sskit.solvers._factor_search cimport EdgeSearch
 from sskit.solvers._factor_state cimport FactorState
 from sskit.solvers._mix cimport Message, Mix
+
+cdef extern from "factor_kernels.hpp" namespace "sskit":
+    void put_in_order(Order& order) noexcept nogil
+    void reorder(Order& order, int32_t label, double before, double now) except + nogil
 
 
 cdef class OrderedSearch(EdgeSearch):
@@ -16,12 +21,13 @@ cdef class OrderedSearch(EdgeSearch):
     A pair gains its weight less what the messages of its two labels count. Messages are zero but
     on a few labels. Pairs of two labels with messages are compared one by one (case iv). For a
     label with a message the best partner without one is the first such in the order of its row or
-    column (cases ii and iii), and the best pair of labels without messages is the first such
-    in the order of the whole table (case i). Each walk ends at the first pair that fits, or
-    that can no longer be the best.
+    column (cases ii and iii). The best pair of labels without messages (case i) is found by
+    descending a tree of maxima over the first pairs of the rows. Each walk ends at the first
+    pair that fits, or that can no longer be the best.
 
-    Most of a table of many labels is zero: only other pairs are held, in three orders of about
-    64 bytes each, and any pair that is not held stands for all of weight zero.
+    Only pairs of positive weight are held, 16 bytes each in the order of its row and in that of
+    its column. Nearly all others have the weight zero, so that one of them is soon found when it
+    is wanted.
 
     Parameters
     ----------
@@ -33,59 +39,64 @@ cdef class OrderedSearch(EdgeSearch):
         super().__init__(state)
         self.rows.resize(state.factors.n_states)
         self.columns.resize(state.factors.n_states)
+        self.tops = SumTree(np.zeros(state.factors.n_states))
         self.renew()
 
     def renew(self):
         """Order all pairs anew: their weights have moved."""
-        cdef int32_t a
-        cdef Py_ssize_t pair, n_states = self.factors.n_states
-        self.whole.clear()
-        for a in range(n_states):
-            self.rows[a].clear()
-            self.columns[a].clear()
+        cdef int32_t n_states = <int32_t>self.factors.n_states, a, b
+        cdef double[::1] tops = np.zeros(n_states)
+        cdef Partner item
         with nogil:
-            for pair in range(n_states * n_states):
-                if self.weight(<int32_t>pair) != 0.0:
-                    self.insert(<int32_t>pair)
+            for a in range(n_states):
+                self.rows[a].clear()
+                self.columns[a].clear()
+            for a in range(n_states):
+                for b in range(n_states):
+                    item.weight = self.weight(a * n_states + b)
+                    if item.weight > 0.0:
+                        item.label = b
+                        self.rows[a].push_back(item)
+                        item.label = a
+                        self.columns[b].push_back(item)
+            for a in range(n_states):
+                put_in_order(self.rows[a])
+                put_in_order(self.columns[a])
+                tops[a] = self.rows[a][0].weight if self.rows[a].size() else 0.0
+        self.tops.fill(tops)
 
     @property
     def n_held(self):
         """Number of pairs that are held in the orders."""
-        return self.whole.size()
+        cdef size_t a
+        return sum([self.rows[a].size() for a in range(self.rows.size())])
 
     cdef double weight(self, int32_t pair) noexcept nogil:
         return self.state.w[self.factors.pair_weights + pair]
 
-    cdef int insert(self, int32_t pair) except -1 nogil:
-        cdef int32_t n_states = <int32_t>self.factors.n_states
-        cdef couple[double, int32_t] item = couple[double, int32_t](-self.weight(pair), pair)
-        self.whole.insert(item)
-        self.rows[pair // n_states].insert(item)
-        self.columns[pair % n_states].insert(item)
-        return 0
-
     cdef int leave(self, const Mix* mix, const double* change) except -1 nogil:
-        cdef int32_t n_states = <int32_t>self.factors.n_states, pair
-        cdef couple[double, int32_t] item
+        cdef Move move
         cdef Py_ssize_t k
         self.moving.clear()
         for k in range(mix.n):
-            if change[k] == 0.0:
-                continue
-            pair = mix.state[k]
-            self.moving.push_back(pair)
-            if self.weight(pair) != 0.0:
-                item = couple[double, int32_t](-self.weight(pair), pair)
-                self.whole.erase(item)
-                self.rows[pair // n_states].erase(item)
-                self.columns[pair % n_states].erase(item)
+            if change[k] != 0.0:
+                move.pair = mix.state[k]
+                move.before = self.weight(move.pair)
+                self.moving.push_back(move)
         return 0
 
     cdef int enter(self) except -1 nogil:
-        cdef size_t k
-        for k in range(self.moving.size()):
-            if self.weight(self.moving[k]) != 0.0:
-                self.insert(self.moving[k])
+        cdef int32_t n_states = <int32_t>self.factors.n_states, a, b
+        cdef double now
+        cdef Move move
+        for move in self.moving:
+            a, b = move.pair // n_states, move.pair % n_states
+            now = self.weight(move.pair)
+            reorder(self.rows[a], b, move.before, now)
+            reorder(self.columns[b], a, move.before, now)
+            now = self.rows[a][0].weight if self.rows[a].size() else 0.0
+            if now != self.tops.largest[self.tops.n_leaves + a]:
+                self.tops.set(a, now)
         return 0
 
     cdef int32_t best(self, Py_ssize_t i, Py_ssize_t e) except -1 nogil:
@@ -106,12 +117,12 @@ cdef class OrderedSearch(EdgeSearch):
         for k in range(first.n):
             a = first.label[k]
             if self.first[a] != 0.0:
-                self.walk(&self.rows[a], -self.first[a], a, -1)
+                self.walk_row(a, -self.first[a])
         for m in range(second.n):
             b = second.label[m]
             if self.second[b] != 0.0:
-                self.walk(&self.columns[b], -self.second[b], -1, b)
-        self.walk(&self.whole, 0.0, -1, -1)
+                self.walk_column(b, -self.second[b])
+        self.walk_table()
         self.spread(i, e, 0.0)
         return self.found
 
@@ -121,49 +132,68 @@ cdef class OrderedSearch(EdgeSearch):
             self.most = gain
             self.found = pair
 
-    cdef void walk(self, const Order* order, double base, int32_t a, int32_t b) noexcept nogil:
-        cdef int32_t n_states = <int32_t>self.factors.n_states, pair, x, y
-        cdef double weight
-        cdef bint unheld_too = True
-        cdef Order.const_iterator place = order.const_begin()
-        while place != order.const_end():
-            weight = -dereference(place).first
-            if weight < 0.0 and unheld_too:
-                unheld_too = False
-                if self.offer_unheld(base, a, b):
-                    return
-            if base + weight <= self.most:
+    cdef void walk_row(self, int32_t a, double base) noexcept nogil:
+        cdef Partner item
+        for item in self.rows[a]:
+            if base + item.weight <= self.most:
                 return
-            pair = dereference(place).second
-            x, y = pair // n_states, pair % n_states
             self.n_looks += 1
-            if (x == a or self.first[x] == 0.0) and (y == b or self.second[y] == 0.0):
-                self.offer(base + weight, pair)
+            if self.second[item.label] == 0.0:
+                self.offer(base + item.weight, a * <int32_t>self.factors.n_states + item.label)
                 return
-            preincrement(place)
-        if unheld_too:
-            self.offer_unheld(base, a, b)
+        if self.first[a] != 0.0:
+            self.offer_unheld(base, a, -1)
 
-    cdef bint offer_unheld(self, double base, int32_t a, int32_t b) noexcept nogil:
-        cdef int32_t pair
-        if base <= self.most:
-            return False
-        pair = self.unheld(a, b)
-        if pair >= 0:
-            self.offer(base, pair)
-        return pair >= 0
+    cdef void walk_column(self, int32_t b, double base) noexcept nogil:
+        cdef Partner item
+        for item in self.columns[b]:
+            if base + item.weight <= self.most:
+                return
+            self.n_looks += 1
+            if self.first[item.label] == 0.0:
+                self.offer(base + item.weight, item.label * <int32_t>self.factors.n_states + b)
+                return
+        self.offer_unheld(base, -1, b)
 
-    cdef int32_t unheld(self, int32_t a, int32_t b) noexcept nogil:
+    cdef void walk_table(self) noexcept nogil:
+        # nodes of the tree that are still to be seen: at most two for each of its levels
+        cdef Py_ssize_t waiting[64]
+        cdef Py_ssize_t n = 1, node, child
+        waiting[0] = 1
+        while n > 0:
+            n -= 1
+            node = waiting[n]
+            # what is left of the tree has no pair of positive weight, or no better one
+            if self.tops.largest[node] <= max(self.most, 0.0):
+                continue
+            self.n_looks += 1
+            if node >= self.tops.n_leaves:
+                node -= self.tops.n_leaves
+                if self.first[node] == 0.0:
+                    self.walk_row(<int32_t>node, 0.0)
+                continue
+            # the larger child first
+            child = 2 * node + (self.tops.largest[2 * node] < self.tops.largest[2 * node + 1])
+            waiting[n] = child ^ 1
+            waiting[n + 1] = child
+            n += 2
+        self.offer_unheld(0.0, -1, -1)
+
+    cdef void offer_unheld(self, double base, int32_t a, int32_t b) noexcept nogil:
         cdef int32_t n_states = <int32_t>self.factors.n_states, x, y
         cdef int32_t first = max(a, 0), last = a if a >= 0 else n_states - 1
         cdef int32_t left = max(b, 0), right = b if b >= 0 else n_states - 1
-        if self.whole.size() == <size_t>n_states * n_states:
-            return -1
+        cdef double weight
+        if base <= self.most:
+            return
         for x in range(first, last + 1):
             if x != a and self.first[x] != 0.0:
                 continue
             for y in range(left, right + 1):
-                self.n_looks += 1
-                if (y == b or self.second[y] == 0.0) and self.weight(x * n_states + y) == 0.0:
-                    return x * n_states + y
-        return -1
+                if y != b and self.second[y] != 0.0:
+                    continue
+                weight = self.weight(x * n_states + y)
+                if weight <= 0.0:
+                    self.offer(base + weight, x * n_states + y)
+                    if weight == 0.0:
+                        return

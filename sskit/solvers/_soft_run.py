@@ -16,7 +16,7 @@ class SoftRun(FactorRun):
     """
 
     def __init__(self, problem, regularizer, sweep, sampler):
-        super().__init__(problem, regularizer, sweep, sampler)
+        super().__init__(problem, regularizer, sweep, sampler, stored_passes=0)
         self._gap = SoftGap(self.state, sweep.nodes, sweep.edges)
 
     def soft_gap(self):

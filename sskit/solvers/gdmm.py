@@ -6,10 +6,10 @@ from sskit.core._sampler import PermutationSampler
 from sskit.solvers._factor_run import FactorRun, Watch
 from sskit.solvers._factor_search import EdgeSearch, NodeSearch, PartitionSearch
 from sskit.solvers._factor_solver import FactorSolver
-from sskit.solvers._factor_state import FactorState
+from sskit.solvers._factor_state import FactorState, disagreement_scale
 from sskit.solvers._factor_update import AwayUpdate, ProjectionUpdate
 from sskit.solvers._gdmm import Sweep
-from sskit.solvers._options import check_choice, check_positive
+from sskit.solvers._options import check_choice, check_count, check_positive
 from sskit.solvers._ordered_search import OrderedSearch
 
 MANY = 32  # labels, from which on ordered pairs pay
@@ -30,8 +30,10 @@ class GDMM(FactorSolver):
     those of the node. The constraints enter an augmented Lagrangian,
 
     .. math::
-        G(q) + \sum_i \tfrac{\rho c_i^2}{2 \lambda} \sum_{jf}
+        G(q) + \sum_i \tfrac{\bar\rho c_i^2}{2 \lambda} \sum_{jf}
         [\|M_{jf} q_f - q_j + \mu_{jf}\|^2 - \|\mu_{jf}\|^2] .
+
+    Here :math:`\bar\rho` is `rho` times a number that suits the data.
 
     A pass visits every factor once: the best state at the present weights and messages joins
     the few that have weight, and the factor steps; then :math:`\mu_{jf}` moves by `step` times
@@ -42,8 +44,10 @@ class GDMM(FactorSolver):
     Parameters
     ----------
     rho : float, default=1.0
-        Weight of the disagreement, in units of the curvature of an edge, c_i^2 / lam. Too small
-        a value makes the multipliers oscillate, too large a one slows the weights down.
+        Weight of the disagreement, relative to one that suits the data: a third of the geometric
+        mean of ||x||^2 + 1 and lam L / c, where ||x||^2, L and c are the means of the squared
+        norm of a node, its loss and the weight of a training pair. Too small a value makes
+        factors disagree for long, too large a one slows the weights down.
     step : float, default=1.0
         Step size eta of the multipliers.
     method : {"auto", "afw", "bgcd"}, default="auto"
@@ -60,7 +64,11 @@ class GDMM(FactorSolver):
         second label, so that an edge finds its best pair after few looks instead of K^2. Only
         where all edges share one table of weights and no pair is forbidden. "auto" does so from
         32 labels on.
-    block_sweeps : int, default=2
+    stored_passes : int, default=1
+        Number of passes among the active states, without oracles, that follow each pass with
+        them. They take about half its time, less with many labels. More of them pay where lam is
+        small and many passes are needed.
+    block_sweeps : int, default=1
         Number of times that the factors of a block and its multipliers move at a visit. The
         oracles are asked the first time only; the others move among the active states.
     gap_every : int or None, default=10
@@ -126,7 +134,8 @@ class GDMM(FactorSolver):
         method="auto",
         partitions=1,
         ordered="auto",
-        block_sweeps=2,
+        stored_passes=1,
+        block_sweeps=1,
         gap_every=10,
         max_time=None,
     ):
@@ -135,6 +144,7 @@ class GDMM(FactorSolver):
         self.method = method
         self.partitions = partitions
         self.ordered = ordered
+        self.stored_passes = stored_passes
         self.block_sweeps = block_sweeps
         self.gap_every = gap_every
         self.max_time = max_time
@@ -146,6 +156,7 @@ class GDMM(FactorSolver):
         check_choice("method", self.method, ("auto", *UPDATES))
         check_positive("partitions", self.partitions, whole=True)
         check_choice("ordered", self.ordered, ("auto", True, False))
+        check_count("stored_passes", self.stored_passes)
         check_positive("block_sweeps", self.block_sweeps, whole=True)
         check_positive("gap_every", self.gap_every, whole=True, optional=True)
         check_positive("max_time", self.max_time, optional=True)
@@ -197,7 +208,8 @@ class GDMM(FactorSolver):
             raise ValueError(
                 "ordered=True needs edges with one table of weights in which no pair is forbidden"
             )
-        state = FactorState(factors, regularizer.lam, self.rho, regularizer.v)
+        rho = self.rho * disagreement_scale(factors, regularizer.lam)
+        state = FactorState(factors, regularizer.lam, rho, regularizer.v)
         nodes = NodeSearch(state)
         if self.partitions > 1:
             nodes = PartitionSearch(state, self.partitions, random_state.randint(2**31))
@@ -210,7 +222,7 @@ class GDMM(FactorSolver):
             self.block_sweeps,
         )
         sampler = PermutationSampler(problem.n_blocks, random_state)
-        return FactorRun(problem, regularizer, sweep, sampler)
+        return FactorRun(problem, regularizer, sweep, sampler, self.stored_passes)
 
     def _asks_oracles(self):
         return self.gap_every is not None

@@ -62,10 +62,10 @@ def from_scratch(toy, run, rho):
 @pytest.mark.parametrize("method", METHODS)
 def test_state_is_what_its_definition_says(method, weights, form):
     toy = chain_toy(2, form=form, weights=weights)
-    run = start(toy, method=method, rho=0.7, block_sweeps=3)
+    run = start(toy, method=method, rho=0.7, block_sweeps=3, stored_passes=2)
     for _ in range(15):
         run.run_pass()
-        w, value, distance = from_scratch(toy, run, 0.7)
+        w, value, distance = from_scratch(toy, run, run.state.rho)
         np.testing.assert_allclose(run.weights(), w, atol=1e-11)
         assert run.state.lagrangian() == pytest.approx(value, abs=1e-11)
         assert run.lagrangian == pytest.approx(value, abs=1e-11)
@@ -82,7 +82,7 @@ def test_state_is_what_its_definition_says(method, weights, form):
 @pytest.mark.parametrize("method", METHODS)
 def test_steps_decrease_the_lagrangian(method, allowed):
     toy = chain_toy(3, n=4, allowed=allowed)
-    run = start(toy, method=method, block_sweeps=1, step=1e-300)
+    run = start(toy, method=method, step=1e-300)
     before = run.state.lagrangian()
     assert before == 0.0
     for _ in range(25):
@@ -264,6 +264,7 @@ def test_a_callback_stops():
         ({"partitions": 0}, "^partitions must be a positive integer"),
         ({"ordered": "yes"}, "^ordered must be one of 'auto', True, False"),
         ({"block_sweeps": 0}, "^block_sweeps must be a positive integer"),
+        ({"stored_passes": -1}, "^stored_passes must be an integer >= 0"),
         ({"gap_every": 0}, "^gap_every must be a positive integer or None"),
         ({"max_time": 0}, "^max_time must be a positive number or None"),
     ],

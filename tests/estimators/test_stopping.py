@@ -1,0 +1,249 @@
+"""Fits that end by the score on held-out data."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_multilabel_classification
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV
+
+from sskit import (
+    EarlyStopping,
+    MultilabelPairwise,
+    RegularizationPath,
+    SequenceTagger,
+    StructSVMClassifier,
+)
+from sskit.datasets import make_chains, make_glyph_sentences
+from sskit.metrics import token_accuracy_scorer
+from sskit.solvers import GDMM
+from sskit.utils import RaggedArray
+
+
+@pytest.fixture(scope="module")
+def chains():
+    return make_chains(40, n_states=4, random_state=0)
+
+
+def tagger(**options):
+    return SequenceTagger(**{"lam": 0.3, "tol": 0.0, "random_state": 0} | options)
+
+
+class Scores:
+    """A scorer that gives the scores of a list, whatever the model."""
+
+    def __init__(self, scores):
+        self.scores, self.n_asked = scores, 0
+
+    def __call__(self, estimator, X, y):
+        self.n_asked += 1
+        return self.scores[self.n_asked - 1]
+
+
+def fit(scores, chains, **options):
+    scorer = Scores(scores)
+    solver = options.pop("solver", "bcfw")
+    model = EarlyStopping(tagger(solver=solver), scoring=scorer, random_state=0, **options)
+    return model.fit(*chains), scorer
+
+
+def test_patience(chains):
+    model, scorer = fit([0.1, 0.5, 0.3, 0.5, 0.4, 0.9], chains, n_iter_no_change=3)
+    # the earlier one of two equal scores is the best
+    assert (model.best_iter_, model.n_iter_, scorer.n_asked) == (2, 5, 5)
+    assert model.best_score_ == 0.5
+    np.testing.assert_array_equal(model.scores_["n_passes"], np.arange(1, 6))
+    np.testing.assert_array_equal(model.scores_["score"], scorer.scores[:5])
+    assert model.estimator_.n_iter_ == 2
+
+
+@pytest.mark.parametrize("solver", ["bcfw", "mpbcfw", "fw", "ssg", "one_slack", "gdmm"])
+def test_the_best_weights_are_kept(solver, chains):
+    X, y = chains
+    options = {"solver": GDMM(gap_every=None) if solver == "gdmm" else solver}
+    seen = []
+
+    def scorer(estimator, X, y):
+        seen.append(estimator.coef_.copy())
+        return [0.0, 0.7, 0.2, 0.1][len(seen) - 1]
+
+    model = EarlyStopping(
+        tagger(**options), scoring=scorer, n_iter_no_change=2, random_state=0
+    ).fit(X, y)
+    assert len(seen) == model.n_iter_ == 4
+    np.testing.assert_array_equal(model.estimator_.coef_, seen[1])
+    assert not np.array_equal(seen[1], seen[3])
+    assert not model.estimator_.certified_
+    assert np.isnan(model.estimator_.dual_gap_)
+    assert np.isnan([model.estimator_.primal_objective_, model.estimator_.dual_objective_]).all()
+    np.testing.assert_array_equal(
+        np.concatenate(model.predict(X)), np.concatenate(model.estimator_.predict(X))
+    )
+
+
+def test_scores_are_those_of_the_weights_of_the_moment(chains):
+    X, y = chains
+    model = EarlyStopping(
+        tagger(solver="gdmm"), validation_fraction=0.3, n_iter_no_change=4, random_state=1
+    ).fit(X, y)
+    held_out = model.validation_indices_
+    assert len(held_out) == 12
+    X_val, y_val = [X[i] for i in held_out], [y[i] for i in held_out]
+    assert model.best_score_ == model.scores_["score"].max() > 0.5
+    assert model.estimator_.score(X_val, y_val) == model.best_score_
+    assert model.score(X_val, y_val) == model.best_score_
+    assert model.scores_["score"][model.best_iter_ - 1] == model.best_score_
+    assert model.n_iter_ == model.best_iter_ + 4
+
+
+def test_held_out_data_are_not_trained_on(chains):
+    X, y = chains
+    model = EarlyStopping(tagger(solver="gdmm"), n_iter_no_change=2, random_state=0).fit(X, y)
+    held_out = set(model.validation_indices_)
+    rest = [i for i in range(len(X)) if i not in held_out]
+    split = [
+        [data[i] for i in part] for part in (rest, model.validation_indices_) for data in (X, y)
+    ]
+    same = clone(model).fit(split[0], split[1], X_val=split[2], y_val=split[3])
+    np.testing.assert_array_equal(same.estimator_.coef_, model.estimator_.coef_)
+    np.testing.assert_array_equal(same.scores_["score"], model.scores_["score"])
+    assert len(same.validation_indices_) == 0
+
+
+def test_the_seed_fixes_everything(chains):
+    X, y = chains
+    before = [x.copy() for x in X], [labels.copy() for labels in y]
+    models = [
+        EarlyStopping(tagger(solver="gdmm"), n_iter_no_change=2, random_state=seed).fit(X, y)
+        for seed in (3, 3, 4)
+    ]
+    np.testing.assert_array_equal(models[0].estimator_.coef_, models[1].estimator_.coef_)
+    np.testing.assert_array_equal(models[0].scores_["score"], models[1].scores_["score"])
+    assert not np.array_equal(models[0].validation_indices_, models[2].validation_indices_)
+    for data, copies in zip((X, y), before, strict=True):
+        for item, copied in zip(data, copies, strict=True):
+            np.testing.assert_array_equal(item, copied)
+
+
+def test_scores_every_so_often(chains):
+    scores = [0.2, 0.3, 0.1, 0.1, 0.1]
+    model, scorer = fit(scores, chains, score_every=3, n_iter_no_change=4)
+    np.testing.assert_array_equal(model.scores_["n_passes"], [3, 6, 9, 12])
+    # six passes after the best one: the first score that comes four passes later or more
+    assert (model.best_iter_, model.n_iter_) == (6, 12)
+
+
+def test_a_fit_that_ends_between_two_scores_is_scored_at_its_end(chains):
+    X, y = chains
+    model = EarlyStopping(tagger(max_iter=5), score_every=4, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="after 5 passes"):
+        model.fit(X, y)
+    np.testing.assert_array_equal(model.scores_["n_passes"], [4, 5])
+    model.set_params(score_every=10, estimator__tol=1e-1, estimator__max_iter=1000)
+    model.fit(X, y)
+    assert model.n_iter_ < 10
+    np.testing.assert_array_equal(model.scores_["n_passes"], [model.n_iter_])
+    assert model.best_iter_ == model.n_iter_
+
+
+def test_labels_that_training_has_not_seen(chains):
+    X, y = chains
+    y_val = [np.full(len(labels), 99) for labels in y[:5]]
+    model = EarlyStopping(tagger(solver="gdmm"), n_iter_no_change=2)
+    model.fit(X, y, X_val=X[:5], y_val=y_val)
+    assert model.best_score_ == 0.0
+    assert (model.best_iter_, model.n_iter_) == (1, 3)
+
+
+def test_other_estimators():
+    X, y = load_iris(return_X_y=True)
+    model = EarlyStopping(StructSVMClassifier(tol=0, random_state=0), random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.9
+    assert model.decision_function(X).shape == (150, 3)
+    assert model.n_features_in_ == 4
+    np.testing.assert_array_equal(model.classes_, [0, 1, 2])
+    kernel = StructSVMClassifier(kernel="rbf", tol=0, random_state=0)
+    assert EarlyStopping(kernel, random_state=0).fit(X, y).score(X, y) > 0.9
+    X, y = make_multilabel_classification(60, n_classes=4, random_state=0)
+    sets = EarlyStopping(MultilabelPairwise(tol=0, random_state=0), random_state=0).fit(X, y)
+    assert sets.predict(X).shape == y.shape
+
+
+def test_forms_of_input(chains):
+    X, y = chains
+    stacked = RaggedArray(np.concatenate(X), np.cumsum([0, *map(len, X)]))
+    models = [
+        EarlyStopping(tagger(solver="gdmm"), n_iter_no_change=1, random_state=0).fit(data, y)
+        for data in (X, stacked)
+    ]
+    np.testing.assert_array_equal(models[0].estimator_.coef_, models[1].estimator_.coef_)
+    weight = np.ones(len(X))
+    weighted = clone(models[0]).fit(X, y, sample_weight=3 * weight)
+    np.testing.assert_allclose(weighted.estimator_.coef_, models[0].estimator_.coef_, atol=1e-12)
+    assert len(weighted.predict_topk(X[:2], 3)[0]) == 3
+
+
+def test_in_the_tools_of_scikit_learn(chains):
+    X, y = chains
+    model = EarlyStopping(
+        tagger(solver="gdmm"), n_iter_no_change=2, scoring=token_accuracy_scorer, random_state=0
+    )
+    grid = {"estimator__lam": [0.1, 1.0], "n_iter_no_change": [1, 2]}
+    search = GridSearchCV(model, grid, cv=2, scoring=token_accuracy_scorer).fit(X, y)
+    assert search.best_score_ > 0.5
+
+
+def test_many_labels_without_exact_passes():
+    X, y = make_glyph_sentences(60, n_characters=200, n_features=40, noise=0.8, random_state=0)
+    solver = GDMM(gap_every=None)
+    model = EarlyStopping(tagger(lam=None, solver=solver), n_iter_no_change=2, random_state=0)
+    model.fit(X, y)
+    assert model.best_score_ > 0.5
+    assert model.estimator_.n_oracle_calls_ == 0
+
+
+def test_bad_input(chains):
+    X, y = chains
+    with pytest.raises(TypeError, match="one of this package, such as SequenceTagger, got Grid"):
+        EarlyStopping(GridSearchCV(tagger(), {"lam": [1.0]})).fit(X, y)
+    with pytest.raises(TypeError, match="got RegularizationPath"):
+        EarlyStopping(RegularizationPath(tagger())).fit(X, y)
+    with pytest.raises(ValueError, match="X_val and y_val must be given together"):
+        EarlyStopping(tagger()).fit(X, y, X_val=X)
+    with pytest.raises(ValueError, match="at least 2 are needed to hold one out"):
+        EarlyStopping(tagger()).fit(X[:1], y[:1])
+    with pytest.raises(ValueError, match="no score of the held-out data is a number"):
+        EarlyStopping(tagger(), scoring=lambda *data: np.nan, n_iter_no_change=2).fit(X, y)
+    with pytest.raises(ValueError, match=r"sample_weight"):
+        EarlyStopping(tagger()).fit(X, y, sample_weight=np.ones(3))
+    with pytest.raises(NotFittedError):
+        EarlyStopping(tagger()).predict(X)
+    for name, value in (
+        ("validation_fraction", 1.0),
+        ("validation_fraction", 0),
+        ("n_iter_no_change", 0),
+        ("n_iter_no_change", 1.5),
+        ("score_every", 0),
+        ("scoring", "no such score"),
+        ("random_state", "seed"),
+    ):
+        with pytest.raises(ValueError, match=f"The '{name}' parameter of EarlyStopping"):
+            EarlyStopping(tagger(), **{name: value}).fit(X, y)
+
+
+def test_a_failing_fit_leaves_it_as_it_was(chains):
+    X, y = chains
+    model = EarlyStopping(tagger(solver="gdmm"), n_iter_no_change=1, random_state=0).fit(X, y)
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit([x * np.nan for x in X], y)
+    assert {name: vars(model)[name] for name in before} == before
+
+
+def test_the_smallest_share_is_one_pair(chains):
+    X, y = chains
+    for share, count in ((1e-6, 1), (1 - 1e-6, 4)):
+        model = EarlyStopping(
+            tagger(solver="gdmm"), validation_fraction=share, n_iter_no_change=1, random_state=0
+        ).fit(X[:5], y[:5])
+        assert len(model.validation_indices_) == count

@@ -34,6 +34,7 @@ cdef class MultilabelProblem(Problem):
     cdef const int32_t[:, ::1] ends        # (n_edges + 1, 2), a spare one at the end
     cdef double[::1] row_sqnorm            # (n_blocks,) of the features and the constant
     cdef double[::1] augmented             # (n_labels,) scratch: scores of labels with the loss
+    cdef object tight                      # of its factors; None if it has none
     cdef object whole                      # entries of the fingerprint
 
     cdef void measure_rows(self) noexcept nogil

@@ -7,6 +7,7 @@ from libc.string cimport memcpy
 
 from sskit.core._fingerprint import Fingerprint
 from sskit.models._digest import row_digests, value_digests
+from sskit.models._multilabel_factors import MultilabelFactors
 
 from sskit.core._direction cimport Direction
 from sskit.models._features cimport add_rows, clip_rows, padded, score_rows
@@ -39,10 +40,13 @@ cdef class MultilabelProblem(Problem):
         Whether the oracle takes far longer than the scores.
     slack : SlackSets or str or None
         Finds sets for slack rescaling; or the package that this needs and that is missing.
+    tight : bool, default=None
+        Whether mixes of the sets are all points of the local polytope; None if not every set is
+        allowed, so that the problem is no sum over labels and pairs alone.
     """
 
     def __init__(self, FeatureRows features, truths, cost, ends, block_weight, bint intercept,
-                 LabelSetOracle oracle, whole, bint costly, slack=None):
+                 LabelSetOracle oracle, whole, bint costly, slack=None, tight=None):
         self.features = features
         self.truths = truths
         self.cost = cost
@@ -61,6 +65,7 @@ cdef class MultilabelProblem(Problem):
         self.max_words = self.max_support = self.n_labels + self.n_edges
         self.exact = oracle.exact
         self.costly = costly
+        self.tight = tight
         if isinstance(slack, str):
             self.missing = slack
         elif slack is not None:
@@ -248,7 +253,16 @@ cdef class MultilabelProblem(Problem):
             self.features, np.asarray(self.truths), np.asarray(self.cost),
             np.asarray(self.ends)[:self.n_edges], self.block_weight, self.intercept,
             self.oracle.fork(), self.whole, self.costly,
-            self.missing if self.slack is None else self.slack.fork(),
+            self.missing if self.slack is None else self.slack.fork(), self.tight,
+        )
+
+    def factors(self):
+        """Return labels and pairs as factors; None if not every set of labels is allowed."""
+        if self.tight is None:
+            return None
+        return MultilabelFactors(
+            self.features, np.asarray(self.truths), np.asarray(self.cost), np.asarray(self.ends),
+            self.block_weight, np.asarray(self.row_sqnorm), self.intercept, self.tight,
         )
 
     def fingerprint(self):

@@ -5,7 +5,7 @@ import scipy.sparse as sp
 
 from sskit.models._features import FeatureRows
 from sskit.models._hierarchy import Hierarchy
-from sskit.models._label_graph import choose_inference
+from sskit.models._label_graph import choose_inference, is_forest
 from sskit.models._label_sets_decoder import best_sets, climb
 from sskit.models._layout import WeightLayout
 from sskit.models._multilabel import MultilabelProblem
@@ -45,7 +45,12 @@ class LabelSetModel:
         What decides which sets there are, by the name that users know it by.
     costly : bool
         Whether the oracle takes far longer than the scores of a row.
+    tight : bool or None
+        Whether mixes of the sets are all points of the local polytope; None if some set is not
+        allowed.
     """
+
+    tight = None
 
     def __init__(self, n_features, n_labels, ends, intercept):
         shapes = {"coef": (n_labels, n_features)}
@@ -87,7 +92,7 @@ class LabelSetModel:
         """
         return MultilabelProblem(
             FeatureRows(X), truths, cost, self.ends, block_weight, self.intercept,
-            self.make_oracle(), self.domain, self.costly, self.make_slack(cost),
+            self.make_oracle(), self.domain, self.costly, self.make_slack(cost), self.tight,
         )  # fmt: skip
 
     def best_sets(self, scores, pairs):
@@ -145,6 +150,8 @@ class PairwiseModel(LabelSetModel):
         # all exact ones have the same planes
         self.domain = {"the planes": "relaxed" if self.inference == "lp" else "sets of labels"}
         self.costly = self.inference not in ("independent", "tree")
+        # without cycles the local polytope has no corners but sets of labels
+        self.tight = self.inference in ("independent", "tree", "lp") or is_forest(ends, n_labels)
         if self.inference == "graphcut":
             self.layout.own_bounds = {"pairwise": (0.0, None)}
 

@@ -2,6 +2,7 @@
 
 from sklearn.base import clone
 
+from sskit.core._label_factors import LabelFactors
 from sskit.core._sampler import PermutationSampler
 from sskit.solvers._factor_run import FactorRun, Watch
 from sskit.solvers._factor_search import EdgeSearch, NodeSearch, PartitionSearch
@@ -9,6 +10,7 @@ from sskit.solvers._factor_solver import FactorSolver
 from sskit.solvers._factor_state import FactorState, disagreement_scale
 from sskit.solvers._factor_update import AwayUpdate, ProjectionUpdate
 from sskit.solvers._gdmm import Sweep
+from sskit.solvers._label_run import start_labels
 from sskit.solvers._options import check_choice, check_count, check_positive
 from sskit.solvers._ordered_search import OrderedSearch
 
@@ -175,7 +177,9 @@ class GDMM(FactorSolver):
             A clone.
         """
         factors, ordered = problem.factors(), self.ordered
-        if ordered == "auto":
+        if ordered == "auto" and isinstance(factors, LabelFactors):
+            ordered = True
+        elif ordered == "auto":
             ordered = factors is not None and factors.pair_weights >= 0 and factors.n_states >= MANY
         method = "bgcd" if self.method == "auto" else self.method
         return clone(self).set_params(method=method, ordered=ordered)
@@ -204,6 +208,8 @@ class GDMM(FactorSolver):
         self.check()
         factors = self._factors(problem, regularizer)
         solver = self.resolved(problem)
+        if isinstance(factors, LabelFactors):
+            return start_labels(solver, problem, regularizer, random_state)
         if solver.ordered and factors.pair_weights < 0:
             raise ValueError(
                 "ordered=True needs edges with one table of weights in which no pair is forbidden"

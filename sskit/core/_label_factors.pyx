@@ -1,0 +1,19 @@
+"""The contract of labels and pairs between models and solvers (see the .pxd)."""
+
+
+cdef class LabelFactors:
+    """Base of all factors of sets of labels; a subclass fills the sizes and overrides all."""
+
+    cdef const unsigned char* truth(self, Py_ssize_t i) noexcept nogil:
+        return NULL
+
+    cdef void scores(self, Py_ssize_t i, const double* w, double* out) noexcept nogil:
+        pass
+
+    cdef double sqnorm(self, Py_ssize_t i) noexcept nogil:
+        return 0.0
+
+    cdef void move(
+        self, Py_ssize_t i, const double* change, double step, double* w
+    ) noexcept nogil:
+        pass

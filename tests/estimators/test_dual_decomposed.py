@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_multilabel_classification
 from sklearn.exceptions import ConvergenceWarning
 
-from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier
+from sskit import MultilabelPairwise, RegularizationPath, SequenceTagger, StructSVMClassifier
 from sskit.datasets import make_chains, make_glyph_sentences
 from sskit.solvers import GDMM, SoftBCFW
 
@@ -120,3 +120,16 @@ def test_soft_constraints_say_what_was_reached(chains):
     with pytest.warns(ConvergenceWarning, match=match):
         tagger.fit(X, y)
     assert np.isnan(tagger.dual_gap_)
+
+
+def test_soft_constraints_of_sets_of_labels():
+    X, Y = make_multilabel_classification(60, n_classes=4, random_state=0)
+    X = X / np.linalg.norm(X, axis=1).mean()
+    soft = MultilabelPairwise(solver="soft_bcfw", inference="lp", tol=0.05, random_state=0)
+    soft.fit(X, Y)
+    exact = MultilabelPairwise(inference="lp", tol=0.05, random_state=0).fit(X, Y)
+    assert not soft.certified_
+    assert np.isnan(soft.dual_gap_)
+    # a softened problem has its optimum near that of the relaxation
+    assert soft.primal_objective_ >= exact.dual_objective_
+    assert soft.score(X, Y) >= exact.score(X, Y) - 0.15

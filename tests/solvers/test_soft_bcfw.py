@@ -206,9 +206,9 @@ def test_growing_rho_reaches_the_optimum():
     assert solution.gap <= 1e-3 * solution.unit
     assert solution.primal == pytest.approx(optimum, abs=1e-3 * solution.unit)
     rho = solution.history["rho"]
-    assert rho[0] == 1.0
+    assert rho[0] == pytest.approx(1.0)
     assert rho[-1] > 3.0
-    assert set(rho[1:] / rho[:-1]) <= {1.0, 3.0}
+    assert set(np.round(rho[1:] / rho[:-1], 9)) <= {1.0, 3.0}
     # the sum of the changes is still the value
     run = start(toy, steps="away")
     for _ in range(5):
@@ -239,7 +239,7 @@ def test_history_has_every_pass():
     assert {len(values) for values in history.values()} == {10}
     np.testing.assert_array_equal(np.flatnonzero(np.isfinite(history["soft_gap"])), [3, 7, 9])
     np.testing.assert_array_equal(np.flatnonzero(np.isfinite(history["gap"])), [3, 7, 9])
-    assert (history["rho"] == 1.0).all()
+    np.testing.assert_allclose(history["rho"], 1.0)
     assert solution.n_oracle_calls == 3 * toy.pairs.n
     assert (np.diff(history["lagrangian"]) <= 1e-15).all()
 

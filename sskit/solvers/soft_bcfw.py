@@ -73,10 +73,10 @@ class SoftBCFW(FactorSolver):
     where :math:`\delta_f(y_f)` stands for messages: at a node the sum of those of its edges, at an
     edge minus the sum of those of its two ends. Free messages would make the sum over factors
     the hinge of the relaxation to local marginals; here they pay as weights do, as if they were
-    features of the training pair with a regularisation of lam / rho (times that number). So P_rho is nowhere below
-    the objective P. Its optimum exceeds that of the relaxation by at most
-    :math:`\lambda \|\delta^*\|^2 / (2 \bar\rho)`, with any messages that are
-    optimal there: the excess falls as 1 / rho. On graphs without loops the relaxation is exact.
+    features of the training pair with another lam, :math:`\lambda / \bar\rho`. So P_rho is nowhere
+    below the objective P. Its optimum exceeds that of the relaxation by at most
+    :math:`\lambda \|\delta^*\|^2 / (2 \bar\rho)`, with any messages that are optimal there: the
+    excess falls as 1 / rho. On graphs without loops the relaxation is exact.
 
     *Stopping.* Once the duality gap of the softened problem is at most tol * P(0), where P(0) is
     the sum of the losses of all nodes, or that of the original problem is. With a `growth` above

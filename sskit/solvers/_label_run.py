@@ -94,4 +94,4 @@ def start_labels(solver, problem, regularizer, random_state):
     search = (BoundedSearch if solver.ordered else PairSearch)(state.table)
     sweep = LabelSweep(state, search, solver.step, solver.block_sweeps)
     sampler = PermutationSampler(problem.n_blocks, random_state)
-    return LabelRun(problem, regularizer, sweep, sampler)
+    return LabelRun(problem, regularizer, sweep, sampler, stored_passes=0)

@@ -13,11 +13,19 @@ class SoftRun(FactorRun):
     ----------
     problem, regularizer, sweep, sampler : object
         As for `FactorRun`; the step of the multipliers is 0, the oracles look at all states.
+    scale : float
+        Unit of rho.
     """
 
-    def __init__(self, problem, regularizer, sweep, sampler):
-        super().__init__(problem, regularizer, sweep, sampler)
+    def __init__(self, problem, regularizer, sweep, sampler, scale):
+        super().__init__(problem, regularizer, sweep, sampler, stored_passes=0)
+        self.scale = scale
         self._gap = SoftGap(self.state, sweep.nodes, sweep.edges)
+
+    @property
+    def rho(self):
+        """Weight of the disagreement, in the unit of the parameter."""
+        return self.state.rho / self.scale
 
     def soft_gap(self):
         """Return the duality gap of the softened problem, by a pass that moves nothing."""
@@ -59,7 +67,7 @@ class SoftWatch(Watch):
     def settled(self, change, last):
         """Return whether the tolerance is reached; let the disagreement weigh more if not."""
         super().settled(change, last)  # makes the exact pass if it is time for one
-        self.soft_gap, rho = np.nan, self.run.state.rho
+        self.soft_gap, rho = np.nan, self.run.rho
         done = self.known is not None and self.known.gap <= self.tol * self.run.unit
         if last or self.n_iter % self.gap_every == 0:
             self.soft_gap = self.run.soft_gap()

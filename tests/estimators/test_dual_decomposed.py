@@ -166,3 +166,16 @@ def test_what_sets_of_labels_cannot_have(sets):
     with pytest.raises(ValueError, match="NaN"):
         model.fit(X * np.nan, y)
     assert not hasattr(model, "coef_")
+
+
+def test_soft_constraints_of_sets_of_labels():
+    X, Y = make_multilabel_classification(60, n_classes=4, random_state=0)
+    X = X / np.linalg.norm(X, axis=1).mean()
+    soft = MultilabelPairwise(solver="soft_bcfw", inference="lp", tol=0.05, random_state=0)
+    soft.fit(X, Y)
+    exact = MultilabelPairwise(inference="lp", tol=0.05, random_state=0).fit(X, Y)
+    assert not soft.certified_
+    assert np.isnan(soft.dual_gap_)
+    # a softened problem has its optimum near that of the relaxation
+    assert soft.primal_objective_ >= exact.dual_objective_
+    assert soft.score(X, Y) >= exact.score(X, Y) - 0.15

@@ -211,9 +211,8 @@ def optima(path=None):
         )
         seconds = time.process_time() - began
         print(f"lam {lam:g}: optimum in [{best.dual:.7f}, {best.primal:.7f}], {seconds:.1f} s")
-        run = GDMM(stored_passes=1 if lam > 0.01 else 4).start(
-            problem, Regularizer(lam, problem.n_weights), np.random.RandomState(0)
-        )
+        regularizer = Regularizer(lam, problem.n_weights)
+        run = GDMM().start(problem, regularizer, np.random.RandomState(0))
         spent, rows, evaluator = 0.0, [], Evaluator(problem, 1)
         while not rows or (rows[-1][1] > 1e-4 and spent < 100.0):
             began = time.process_time()

@@ -85,8 +85,8 @@ class EarlyStopping(DocumentedMixin, MetaEstimatorMixin, BaseEstimator):
 
     References
     ----------
-    Prechelt (1998). Early stopping: but when? Neural networks: tricks of the trade (the rule
-    "UP" with one strip a pass).
+    Prechelt (1998). Early stopping: but when? Neural networks: tricks of the trade (rules
+    of this kind).
 
     Examples
     --------

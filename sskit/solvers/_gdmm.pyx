@@ -169,10 +169,16 @@ cdef class Sweep:
                 disagreement += self.share(i, distance)
         return decrease, disagreement
 
-    def run_stored_pass(self):
+    def run_stored_pass(self, double step):
         """Move all factors among the states of their mixes, without the GIL.
 
         Blocks come in the order of their memory: nothing is searched that others could spoil.
+
+        Parameters
+        ----------
+        step : float
+            Step size of the multipliers. Short where many such passes follow each other: factors
+            that lack a state cannot agree, and their multipliers would run away.
 
         Returns
         -------
@@ -185,7 +191,7 @@ cdef class Sweep:
             for i in range(self.factors.n_blocks):
                 if self.factors.block_weight[i] > 0.0:
                     decrease += self.revisit(i)
-                    disagreement += self.share(i, self.state.ascend(i, self.step))
+                    disagreement += self.share(i, self.state.ascend(i, step))
         return decrease, disagreement
 
     cdef double share(self, Py_ssize_t i, double distance) noexcept nogil:

@@ -104,7 +104,7 @@ def test_stored_passes_find_no_states(method):
     run.run_pass()
     before, value = sum(run.state.mixes(), []), run.state.lagrangian()
     for _ in range(3):
-        decrease, _ = run.sweep.run_stored_pass()
+        decrease, _ = run.sweep.run_stored_pass(1e-300)
         assert decrease >= -1e-15
         assert value - run.state.lagrangian() == pytest.approx(decrease, abs=1e-12)
         value = run.state.lagrangian()
@@ -118,9 +118,17 @@ def test_stored_passes_follow_each_pass():
     together.run_pass()
     apart.run_pass()
     for _ in range(2):
-        _, infeasibility = apart.sweep.run_stored_pass()
+        _, infeasibility = apart.sweep.run_stored_pass(0.5)
     np.testing.assert_array_equal(together.weights(), apart.weights())
     assert together.infeasibility == infeasibility
+
+
+@pytest.mark.parametrize("stored_passes", [0, 1, 4])
+def test_stored_passes_do_not_drive_factors_apart(stored_passes):
+    run = start(chain_toy(20, n=4), stored_passes=stored_passes)
+    for _ in range(1500):
+        run.run_pass()
+    assert run.infeasibility < 1e-4
 
 
 @pytest.mark.parametrize("weights", [None, [1.0, 2.0, 0.0, 0.5, 3.0]])

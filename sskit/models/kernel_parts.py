@@ -136,7 +136,7 @@ class MulticlassRows(RowsOfBlocks):
         )
         matrix = part.matrix()
         problem = KernelMulticlassProblem(
-            DoubleRows.of_matrix(matrix, len(matrix)),
+            held_rows(matrix),
             np.array(np.diagonal(matrix)),
             self.n_states,
             self.labels[blocks],
@@ -191,7 +191,7 @@ class ChainRows(RowsOfBlocks):
         )
         matrix = part.matrix()
         problem = KernelChainProblem(
-            DoubleRows.of_matrix(matrix, len(matrix)),
+            held_rows(matrix),
             offsets,
             self.n_states,
             self.labels[numbers],
@@ -203,3 +203,8 @@ class ChainRows(RowsOfBlocks):
         problem.take_gram([(0, len(blocks), matrix)])
         problem.rows_of_blocks = part
         return problem
+
+
+def held_rows(matrix):
+    """Return the rows of a kernel matrix that there is already."""
+    return DoubleRows.of_matrix(matrix, len(matrix))

@@ -132,7 +132,7 @@ def test_sets_of_labels_with_few_pairs(sets, edges):
 
 def test_what_sets_of_labels_cannot_have(sets):
     X, y = sets
-    with pytest.raises(ValueError, match="GDMM cannot solve problems with bounds"):
+    with pytest.raises(ValueError, match="'gdmm' cannot keep bounds on the weights"):
         MultilabelPairwise(solver="gdmm", inference="graphcut").fit(X, y)
     with pytest.raises(ValueError, match="'gdmm' needs a model that is a sum over nodes and edges"):
         HierarchicalMultilabel(solver="gdmm").fit(X, y)

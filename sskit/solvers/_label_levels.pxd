@@ -27,7 +27,7 @@ cdef class LabelLevels:
     cdef int release(self, Py_ssize_t i, Py_ssize_t k) except -1 nogil
     cdef int promote(self, Py_ssize_t i, Py_ssize_t k) except -1 nogil
     # of two labels that are off, until their edge is linked
-    cdef int bind(self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t l) except -1 nogil
+    cdef int bind(self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t j) except -1 nogil
     cdef int join(
-        self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t l, Py_ssize_t e, double w
+        self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t j, Py_ssize_t e, double w
     ) except -1 nogil

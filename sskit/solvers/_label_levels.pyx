@@ -15,7 +15,7 @@ cdef class LabelLevels:
     r"""Raises and lowers the levels of labels, see `LabelState`.
 
     *Why edges that are not linked may be left alone.* At the optimum of the relaxed problem there
-    are messages lambda for every edge e = (k, l) under which its state has the largest gain of
+    are messages lambda for every edge e = (k, j) under which its state has the largest gain of
 
         0 in (0, 0),  -lambda_k in (1, 0),  -lambda_l in (0, 1),  w_e - lambda_k - lambda_l in
         (1, 1),
@@ -71,28 +71,27 @@ cdef class LabelLevels:
     cdef int release(self, Py_ssize_t i, Py_ssize_t k) except -1 nogil:
         cdef const unsigned char* truth = self.factors.truth(i)
         cdef unsigned char* level = &self.state.level[i, 0]
-        cdef Py_ssize_t m, l
+        cdef Py_ssize_t m, j
         for m in range(self.state.table.offsets[k], self.state.table.offsets[k + 1]):
-            l = self.state.table.label[m]
+            j = self.state.table.label[m]
             # a true label is linked to those that are not true and not fresh already
-            if (truth[l] and not (truth[k] and level[l])) or (not truth[k] and level[l] == 2):
-                self.join(i, k, l, self.state.table.edge[m], self.state.table.weight[m])
+            if (truth[j] and not (truth[k] and level[j])) or (not truth[k] and level[j] == 2):
+                self.join(i, k, j, self.state.table.edge[m], self.state.table.weight[m])
         level[k] = 1 + truth[k]
         return 0
 
     cdef int promote(self, Py_ssize_t i, Py_ssize_t k) except -1 nogil:
-        cdef const unsigned char* truth = self.factors.truth(i)
         cdef unsigned char* level = &self.state.level[i, 0]
-        cdef Py_ssize_t m, l
+        cdef Py_ssize_t m, j
         for m in range(self.state.table.offsets[k], self.state.table.offsets[k + 1]):
-            l = self.state.table.label[m]
-            if level[l] == 1:
-                self.join(i, k, l, self.state.table.edge[m], self.state.table.weight[m])
+            j = self.state.table.label[m]
+            if level[j] == 1:
+                self.join(i, k, j, self.state.table.edge[m], self.state.table.weight[m])
         level[k] = 2
         return 0
 
     cdef int join(
-        self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t l, Py_ssize_t e, double w
+        self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t j, Py_ssize_t e, double w
     ) except -1 nogil:
         """Link an edge of label k, whose level is rising, with multipliers that it implied."""
         cdef const unsigned char* truth = self.factors.truth(i)
@@ -102,7 +101,7 @@ cdef class LabelLevels:
         cdef double first = y[self.factors.ends[e, 0]], second = y[self.factors.ends[e, 1]]
         link.edge = <int32_t>e
         link.first, link.second = self.factors.ends[e, 0], self.factors.ends[e, 1]
-        link.q.both = truth[k] & truth[l]
+        link.q.both = truth[k] & truth[j]
         link.q.first, link.q.second = y[link.first], y[link.second]
         link.mu_first = link.mu_second = 0.0
         if w > 0.0:
@@ -120,21 +119,21 @@ cdef class LabelLevels:
         cdef const int64_t* offsets = &self.state.table.offsets[0]
         cdef const int32_t* label = &self.state.table.label[0]
         cdef const double* weight = &self.state.table.weight[0]
-        cdef Py_ssize_t k, l, m
+        cdef Py_ssize_t k, j, m
         self.hope[:] = 0.0
         for k in range(self.factors.n_labels):
             if y[k] == 0.0:
                 continue
             for m in range(offsets[k], offsets[k + 1]):
-                l = label[m]
-                if truth[l] and truth[k]:
-                    if level[l] + level[k] == 0:
-                        self.hope[l] += weight[m] * (weight[m] < -self.noise)
-                elif not truth[l] and (level[l] == 0 or (level[l] + level[k] <= 2 and (
+                j = label[m]
+                if truth[j] and truth[k]:
+                    if level[j] + level[k] == 0:
+                        self.hope[j] += weight[m] * (weight[m] < -self.noise)
+                elif not truth[j] and (level[j] == 0 or (level[j] + level[k] <= 2 and (
                     # of two that are on, one will do
-                    not truth[k] and (y[l] == 0.0 or k < l)
+                    not truth[k] and (y[j] == 0.0 or k < j)
                 ))):
-                    self.hope[l] += weight[m] * (weight[m] > self.noise)
+                    self.hope[j] += weight[m] * (weight[m] > self.noise)
 
     cdef double retire(self, Py_ssize_t i) noexcept nogil:
         cdef const unsigned char* truth = self.factors.truth(i)
@@ -146,10 +145,10 @@ cdef class LabelLevels:
         cdef double* needs = &self.scratch[0]    # is a link to a label not true needed?
         cdef double kappa = self.factors.block_weight[i] / self.state.lam
         cdef double half = 0.5 * self.state.penalty(i), decrease = 0.0, w
-        cdef Py_ssize_t l, m, n = 0
+        cdef Py_ssize_t j, m, n = 0
         self.imply(i)
-        for l in range(self.factors.n_labels):
-            needs[l] = y[l] > 0.5
+        for j in range(self.factors.n_labels):
+            needs[j] = y[j] > 0.5
         for m in range(links.n):
             link = &links.link[m]
             w = self.state.w[self.factors.pair_weights + link.edge]
@@ -167,13 +166,13 @@ cdef class LabelLevels:
                 continue
             if not truth[link.first] and not truth[link.second]:
                 needs[link.first] = needs[link.second] = 1.0
-        for l in range(self.factors.n_labels):
-            if truth[l] or level[l] == 0:
+        for j in range(self.factors.n_labels):
+            if truth[j] or level[j] == 0:
                 continue
-            if y[l] == 0.0 and self.gain[l] + hope[l] < 0.0:
-                level[l] = 0
-            elif level[l] == 2 and needs[l] == 0.0:
-                level[l] = 1
+            if y[j] == 0.0 and self.gain[j] + hope[j] < 0.0:
+                level[j] = 0
+            elif level[j] == 2 and needs[j] == 0.0:
+                level[j] = 1
         for m in range(links.n):
             link = &links.link[m]
             if linked(truth, level, link.first, link.second):
@@ -220,23 +219,23 @@ cdef class LabelLevels:
             self.bind(i, self.pairs.first, self.pairs.second)
         return 0
 
-    cdef int bind(self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t l) except -1 nogil:
+    cdef int bind(self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t j) except -1 nogil:
         """Raise the levels of two labels that are off until their edge is linked."""
         if self.state.level[i, k] == 0:
             self.release(i, k)
-        if self.state.level[i, l] == 0:
-            self.release(i, l)
-        if self.state.level[i, k] + self.state.level[i, l] <= 2:
+        if self.state.level[i, j] == 0:
+            self.release(i, j)
+        if self.state.level[i, k] + self.state.level[i, j] <= 2:
             self.promote(i, k)
         return 0
 
 
 cdef bint linked(
-    const unsigned char* truth, const unsigned char* level, Py_ssize_t k, Py_ssize_t l
+    const unsigned char* truth, const unsigned char* level, Py_ssize_t k, Py_ssize_t j
 ) noexcept nogil:
     """The invariant of `LabelState`."""
-    if truth[k] and truth[l]:
-        return level[k] + level[l] > 0
-    if truth[k] or truth[l]:
-        return level[l if truth[k] else k] > 0
-    return level[k] + level[l] > 2
+    if truth[k] and truth[j]:
+        return level[k] + level[j] > 0
+    if truth[k] or truth[j]:
+        return level[j if truth[k] else k] > 0
+    return level[k] + level[j] > 2

@@ -21,7 +21,7 @@ cdef class LabelSweep:
     cdef double[::1] gain                    # (n_labels + LANES,) of state 1, messages aside
     cdef double[::1] change                  # likewise, of y since w was moved; 0 between visits
     cdef vector[int32_t] movers              # the released labels
-    # the links of label l are member[start[l]] .. member[start[l + 1] - 1]
+    # the links of label j are member[start[j]] .. member[start[j + 1] - 1]
     cdef int32_t[::1] start                  # (n_labels + 2,)
     cdef vector[int32_t] member
     # where the links of a label would go
@@ -31,13 +31,13 @@ cdef class LabelSweep:
     cdef void score(self, Py_ssize_t i) noexcept nogil
     # sort the links by label
     cdef int gather(self, Py_ssize_t i) except -1 nogil
-    # The step of label l without edges, and with all its links; return the decrease of the
+    # The step of label j without edges, and with all its links; return the decrease of the
     # Lagrangian over c_i
-    cdef double move_alone(self, Py_ssize_t i, Py_ssize_t l) noexcept nogil
-    cdef double move(self, Py_ssize_t i, Py_ssize_t l) except? -1 nogil
+    cdef double move_alone(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil
+    cdef double move(self, Py_ssize_t i, Py_ssize_t j) except? -1 nogil
     # the gradient where y_l = y and the links are at their best for it, in `trial`; its slope
-    cdef double pose(self, Py_ssize_t i, Py_ssize_t l, double y, double* slope) noexcept nogil
-    cdef double settle(self, Py_ssize_t i, Py_ssize_t l, double y) noexcept nogil
+    cdef double pose(self, Py_ssize_t i, Py_ssize_t j, double y, double* slope) noexcept nogil
+    cdef double settle(self, Py_ssize_t i, Py_ssize_t j, double y) noexcept nogil
     # open a block: all labels take their true states; returns the decrease
     cdef double open(self, Py_ssize_t i) noexcept nogil
     cdef double visit(self, Py_ssize_t i, bint alone, double* distance) except? -1 nogil

@@ -58,7 +58,7 @@ cdef class LabelSweep:
 
     cdef int gather(self, Py_ssize_t i) except -1 nogil:
         cdef const Links* links = &self.state.links[i]
-        cdef Py_ssize_t m, l, n = self.factors.n_labels
+        cdef Py_ssize_t m, j, n = self.factors.n_labels
         self.member.resize(2 * links.n)
         self.trial.resize(links.n)
         self.weight.resize(links.n)
@@ -66,8 +66,8 @@ cdef class LabelSweep:
         for m in range(links.n):
             self.start[links.link[m].first + 2] += 1
             self.start[links.link[m].second + 2] += 1
-        for l in range(n):
-            self.start[l + 2] += self.start[l + 1]
+        for j in range(n):
+            self.start[j + 2] += self.start[j + 1]
         for m in range(links.n):
             self.member[self.start[links.link[m].first + 1]] = <int32_t>m
             self.start[links.link[m].first + 1] += 1
@@ -75,28 +75,28 @@ cdef class LabelSweep:
             self.start[links.link[m].second + 1] += 1
         return 0
 
-    cdef double move_alone(self, Py_ssize_t i, Py_ssize_t l) noexcept nogil:
+    cdef double move_alone(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
         cdef double slope = self.factors.block_weight[i] / self.state.lam * self.factors.sqnorm(i)
-        cdef double gain = self.gain[l], more
-        cdef double* y = &self.state.mix[i, l]
+        cdef double gain = self.gain[j], more
+        cdef double* y = &self.state.mix[i, j]
         if slope > 0.0:
             more = min(max(y[0] + gain / slope, 0.0), 1.0) - y[0]
         else:
             # a label without features
             more = 1.0 - y[0] if gain > 0.0 else (-y[0] if gain < 0.0 else 0.0)
         y[0] += more
-        self.change[l] += more
-        self.gain[l] -= slope * more
+        self.change[j] += more
+        self.gain[j] -= slope * more
         return more * (gain - 0.5 * slope * more)
 
-    cdef double move(self, Py_ssize_t i, Py_ssize_t l) except? -1 nogil:
+    cdef double move(self, Py_ssize_t i, Py_ssize_t j) except? -1 nogil:
         # The minimum of the Lagrangian over y_l and all its links is that of a convex function of
         # y_l. Newton's method goes there, until nine tenths of the way are sure to be done.
-        cdef double most = 0.5 if self.state.level[i, l] == 1 else 1.0
-        cdef double low = -1.0, high = 2.0, y = self.state.mix[i, l], gain, slope, first = 0.0, z
+        cdef double most = 0.5 if self.state.level[i, j] == 1 else 1.0
+        cdef double low = -1.0, high = 2.0, y = self.state.mix[i, j], gain, slope, first = 0.0, z
         cdef int k
         for k in range(MAX_STEPS):
-            gain = self.pose(i, l, y, &slope)
+            gain = self.pose(i, j, y, &slope)
             if k == 0:
                 first = gain
             if gain == 0.0 or (gain > 0.0 and y == most) or (gain < 0.0 and y == 0.0):
@@ -117,9 +117,9 @@ cdef class LabelSweep:
             if z == y:
                 break
             y = z
-        return self.settle(i, l, y)
+        return self.settle(i, j, y)
 
-    cdef double pose(self, Py_ssize_t i, Py_ssize_t l, double y, double* slope) noexcept nogil:
+    cdef double pose(self, Py_ssize_t i, Py_ssize_t j, double y, double* slope) noexcept nogil:
         cdef const Link* links = self.state.links[i].link
         cdef const double* mix = &self.state.mix[i, 0]
         cdef const double* w = &self.state.w[self.factors.pair_weights]
@@ -129,12 +129,12 @@ cdef class LabelSweep:
         cdef Marginals other
         cdef Py_ssize_t k, m
         slope[0] = kappa * self.factors.sqnorm(i)
-        gain = self.gain[l] - slope[0] * (y - mix[l])
-        for k in range(self.start[l], self.start[l + 1]):
+        gain = self.gain[j] - slope[0] * (y - mix[j])
+        for k in range(self.start[j], self.start[j + 1]):
             m = self.member[k]
             link = &links[m]
             self.trial[m] = link.q
-            if link.first == l:
+            if link.first == j:
                 nearest_pair(
                     &self.trial[m], w[link.edge] / kappa, tie, y - link.mu_first,
                     mix[link.second] - link.mu_second,
@@ -152,19 +152,19 @@ cdef class LabelSweep:
                 slope[0] += penalty * stiffness(&other, tie)
         return gain
 
-    cdef double settle(self, Py_ssize_t i, Py_ssize_t l, double y) noexcept nogil:
+    cdef double settle(self, Py_ssize_t i, Py_ssize_t j, double y) noexcept nogil:
         """Take over y_l and `trial`; return the decrease of the Lagrangian."""
         cdef double* mix = &self.state.mix[i, 0]
         cdef double kappa = self.factors.block_weight[i] / self.state.lam
         cdef double slope = kappa * self.factors.sqnorm(i), half = 0.5 * self.state.penalty(i)
-        cdef double more = y - mix[l], decrease = more * (self.gain[l] - 0.5 * slope * more), w
+        cdef double more = y - mix[j], decrease = more * (self.gain[j] - 0.5 * slope * more), w
         cdef Link* link
         cdef Py_ssize_t k, m
-        for k in range(self.start[l], self.start[l + 1]):
+        for k in range(self.start[j], self.start[j + 1]):
             link = &self.state.links[i].link[self.member[k]]
             decrease += half * (residual(link, mix, 0) + residual(link, mix, 1))
-        mix[l] = y
-        for k in range(self.start[l], self.start[l + 1]):
+        mix[j] = y
+        for k in range(self.start[j], self.start[j + 1]):
             m = self.member[k]
             link = &self.state.links[i].link[m]
             link.q.first, link.q.second = self.trial[m].first, self.trial[m].second
@@ -175,35 +175,35 @@ cdef class LabelSweep:
             )
             if self.trial[m].both != link.q.both:
                 self.state.settle(i, link, self.trial[m].both)
-        self.change[l] += more
-        self.gain[l] -= slope * more
+        self.change[j] += more
+        self.gain[j] -= slope * more
         return decrease
 
     cdef double open(self, Py_ssize_t i) noexcept nogil:
         # From here the block has the weights that the others ask for. Labels that were moved alone
         # would pull their pairs along with them, all over again in every block.
         cdef const unsigned char* truth = self.factors.truth(i)
-        cdef Py_ssize_t l
+        cdef Py_ssize_t j
         cdef double decrease = 0.0, more
         cdef double slope = self.factors.block_weight[i] / self.state.lam * self.factors.sqnorm(i)
-        for l in range(self.factors.n_labels):
-            more = truth[l] - self.state.mix[i, l]
-            decrease += more * (self.gain[l] - 0.5 * slope * more)
-            self.gain[l] -= slope * more
-            self.change[l] += more
-            self.state.mix[i, l] = truth[l]
+        for j in range(self.factors.n_labels):
+            more = truth[j] - self.state.mix[i, j]
+            decrease += more * (self.gain[j] - 0.5 * slope * more)
+            self.gain[j] -= slope * more
+            self.change[j] += more
+            self.state.mix[i, j] = truth[j]
         self.state.opened[i] = True
         return decrease
 
     cdef double visit(self, Py_ssize_t i, bint alone, double* distance) except? -1 nogil:
         """Step in a block, with its labels `alone` or with edges; return the decrease."""
-        cdef Py_ssize_t l, _
+        cdef Py_ssize_t j, _
         cdef size_t m
         cdef double decrease = 0.0
         self.score(i)
         if alone:
-            for l in range(self.factors.n_labels):
-                decrease += self.move_alone(i, l)
+            for j in range(self.factors.n_labels):
+                decrease += self.move_alone(i, j)
         else:
             if self.state.opened[i]:
                 decrease += self.levels.retire(i)
@@ -211,23 +211,23 @@ cdef class LabelSweep:
                 decrease += self.open(i)
             self.levels.seek(i)
             self.movers.clear()
-            for l in range(self.factors.n_labels):
-                if self.state.level[i, l]:
-                    self.movers.push_back(<int32_t>l)
+            for j in range(self.factors.n_labels):
+                if self.state.level[i, j]:
+                    self.movers.push_back(<int32_t>j)
             for _ in range(self.n_sweeps):
                 self.gather(i)
                 for m in range(self.movers.size()):
                     decrease += self.move(i, self.movers[m])
                 for m in range(self.movers.size()):
-                    l = self.movers[m]
-                    if self.state.level[i, l] == 1 and self.state.mix[i, l] == 0.5:
-                        self.levels.promote(i, l)
+                    j = self.movers[m]
+                    if self.state.level[i, j] == 1 and self.state.mix[i, j] == 0.5:
+                        self.levels.promote(i, j)
                 distance[0] = self.state.ascend(i, self.step)
         self.factors.move(
             i, &self.change[0], -self.factors.block_weight[i] / self.state.lam, &self.state.w[0]
         )
-        for l in range(self.factors.n_labels):
-            self.change[l] = 0.0
+        for j in range(self.factors.n_labels):
+            self.change[j] = 0.0
         return self.factors.block_weight[i] * decrease
 
     def rebuild(self):
@@ -252,7 +252,7 @@ cdef class LabelSweep:
             Of the augmented Lagrangian by the steps of the factors.
         disagreement : float
             Sum over blocks of c_i times the mean distance between y_l and the marginal of a
-            linked edge at its end l; between 0 and 1.
+            linked edge at its end j; between 0 and 1.
         """
         cdef Py_ssize_t _, i
         cdef double decrease = 0.0, disagreement = 0.0, distance

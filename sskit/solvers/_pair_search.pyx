@@ -33,14 +33,14 @@ cdef class PairSearch:
     ) noexcept nogil:
         cdef const double* weight = &self.table.weight[0]
         cdef const int32_t* label = &self.table.label[0]
-        cdef Py_ssize_t m, l, start = self.table.offsets[k], stop = self.table.offsets[k + 1]
+        cdef Py_ssize_t m, j, start = self.table.offsets[k], stop = self.table.offsets[k + 1]
         cdef double gain
         self.n_looks += stop - start
         for m in range(start, stop):
-            l = label[m]
-            gain = weight[m] + hope[k] + hope[l]
-            if gain > self.gain and weight[m] > 0.0 and level[k] + level[l] <= 2:
-                self.gain, self.first, self.second = gain, k, l
+            j = label[m]
+            gain = weight[m] + hope[k] + hope[j]
+            if gain > self.gain and weight[m] > 0.0 and level[k] + level[j] <= 2:
+                self.gain, self.first, self.second = gain, k, j
 
     cdef Py_ssize_t doubt(
         self, double* hope, const unsigned char* level, double* sum

@@ -33,9 +33,9 @@ cdef void nearest_pair(
     cdef double start = m.both, slope, bend, z
     # the minimum is between them; beyond [0, 1] as long as that end was not looked at
     cdef double low = -1.0, high = 2.0
-    cdef int k
+    cdef int _
     m.both = min(max(start, 0.0), 1.0)
-    for k in range(MAX_STEPS):
+    for _ in range(MAX_STEPS):
         slope = m.both - start - gain + tie * complete(m, a, b, &bend)
         if slope == 0.0 or (slope > 0.0 and m.both == 0.0) or (slope < 0.0 and m.both == 1.0):
             return

@@ -70,8 +70,9 @@ class GDMM(Solver):
         80 labels on; with fewer, vector instructions compare all pairs in less time.
     stored_passes : int, default=1
         Number of passes among the active states, without oracles, that follow each pass with
-        them. They take about half its time, less with many labels. More than four may keep
-        factors from ever agreeing: they settle among the states at hand and drop the new ones.
+        them. They take about half its time, less with many labels. With small lam, and
+        more than four with any, they may keep factors from agreeing to the last: these settle
+        among the states at hand and drop the new ones. Then use 0, with ``block_sweeps=2``.
     block_sweeps : int, default=1
         Number of times that the factors of a block and its multipliers move at a visit. The
         oracles are asked the first time only; the others move among the active states.

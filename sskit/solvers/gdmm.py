@@ -70,8 +70,9 @@ class GDMM(FactorSolver):
         80 labels on; with fewer, vector instructions compare all pairs in less time.
     stored_passes : int or "auto", default="auto"
         Number of passes among the active states, without oracles, that follow each pass with
-        them. They take about half its time, less with many labels. More than four may keep
-        factors from ever agreeing: they settle among the states at hand and drop the new ones.
+        them. They take about half its time, less with many labels. With small lam, and
+        more than four with any, they may keep factors from agreeing to the last: these settle
+        among the states at hand and drop the new ones. Then use 0, with ``block_sweeps=2``.
         "auto" is 1, and 0 for sets of labels, which have none.
     block_sweeps : int or "auto", default="auto"
         Number of times that the factors of a block and its multipliers move at a visit. The

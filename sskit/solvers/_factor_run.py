@@ -83,8 +83,8 @@ class FactorRun:
         ascent = self.state.ascent
         self.decrease, self.infeasibility = self.sweep.run_pass(self.sampler, n_steps)
         for _ in range(self.stored_passes):
-            step = self.sweep.step / self.stored_passes
-            decrease, self.infeasibility = self.sweep.run_stored_pass(step)
+            # multipliers rest: of factors that lack a state they would run away
+            decrease, self.infeasibility = self.sweep.run_stored_pass(0.0)
             self.decrease += decrease
         self.lagrangian += self.state.ascent - ascent - self.decrease
         return np.inf

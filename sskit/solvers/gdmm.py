@@ -52,7 +52,7 @@ class GDMM(FactorSolver):
         norm of a node, its loss and the weight of a training pair. Too small a value makes
         factors disagree for long, too large a one slows the weights down.
     step : float, default=1.0
-        Step size eta of the multipliers, which stored passes share.
+        Step size eta of the multipliers.
     method : {"auto", "afw", "bgcd"}, default="auto"
         How a factor steps: by an away-step of Frank-Wolfe with exact line search ("afw",
         algorithm 2 factor by factor), or to the minimum of a quadratic upper bound over the
@@ -70,10 +70,9 @@ class GDMM(FactorSolver):
         80 labels on; with fewer, vector instructions compare all pairs in less time.
     stored_passes : int or "auto", default="auto"
         Number of passes among the active states, without oracles, that follow each pass with
-        them. They take about half its time, less with many labels. With small lam, and
-        more than four with any, they may keep factors from agreeing to the last: these settle
-        among the states at hand and drop the new ones. Then use 0, with ``block_sweeps=2``.
-        "auto" is 1, and 0 for sets of labels, which have none.
+        them. They take about half its time, less with many labels. Multipliers rest in them:
+        of factors that lack a state they would run away. "auto" is 1, and 0 for sets of labels,
+        which have none.
     block_sweeps : int or "auto", default="auto"
         Number of times that the factors of a block and its multipliers move at a visit. The
         oracles are asked the first time only; the others move among the active states. "auto" is

@@ -141,9 +141,10 @@ cdef class KernelRows:
         return matrix
 
     cdef void expect(self, Py_ssize_t t) noexcept nogil:
-        if self.n_expected < self.n_rows:
-            self.expected[self.n_expected] = <int32_t>t
-            self.n_expected += 1
+        if self.n_expected == self.n_rows:
+            self.n_expected = 0  # nothing was missing for so long that the hints are old
+        self.expected[self.n_expected] = <int32_t>t
+        self.n_expected += 1
 
     cdef int require(
         self, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active
@@ -170,8 +171,10 @@ cdef class KernelRows:
         expected = np.setdiff1d(np.asarray(self.expected)[: self.n_expected], needed)
         self.n_expected = 0
         there = slot_of[expected] >= 0
-        # what is needed now, and what is expected and there, stays
+        # what is expected and there leaves late, what is needed now and there not at all
         last_used[slot_of[expected[there]]] = self.clock
+        self.clock += 1
+        last_used[slot_of[needed[slot_of[needed] >= 0]]] = self.clock
         room = max(self.n_slots - len(needed) - int(there.sum()), 0)
         rows = np.concatenate([needed[slot_of[needed] < 0], expected[~there][:room]])
         self.fill(np.argpartition(last_used, len(rows) - 1)[: len(rows)], rows)

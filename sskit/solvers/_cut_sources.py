@@ -104,14 +104,15 @@ class LinearCuts(ExactCuts):
         finding : Finding
             The mean hinge is that of all pairs, as far as the oracle is exact. The cut has the
             loss of the exact one and the mean gradient of r draws from the pairs that have a
-            loss, with their weights.
+            loss or a hinge, with their weights.
         """
         self.corners.look(padded)
         self.n_oracle_calls += self.problem.n_blocks
         weight = np.asarray(self.problem.block_weight)
         losses, hinges = self.corners.losses(), self.corners.hinges()
         hinge, loss = float(np.dot(weight, hinges)), float(np.dot(weight, losses))
-        wrong = np.flatnonzero((losses > 0.0) & (weight > 0.0))
+        # an answer may be wrong without a loss, where a mistake costs nothing
+        wrong = np.flatnonzero(((losses > 0.0) | (hinges > 0.0)) & (weight > 0.0))
         if not len(wrong):
             return Finding(hinge, Cut(0.0, np.zeros(self.problem.n_weights)))
         mass = np.cumsum(weight[wrong])

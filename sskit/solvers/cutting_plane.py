@@ -41,10 +41,10 @@ class CuttingPlane(Solver):
     cuts : {"exact", "linear", "constant"}, default="exact"
         What a cut is made of. "exact": the planes of all training pairs. "linear": all oracles
         are asked, and the loss of the cut is that of all planes, but its gradient is the mean of
-        `cut_size` draws from the pairs that have a loss; drawn anew until the cut stands out from
-        the others at w by more than the tolerance, if the exact one does. "constant": the planes
-        of `cut_size` pairs, the only ones that are asked. Draws are with replacement and in
-        proportion to the weights :math:`c_i`.
+        `cut_size` draws from the pairs that have a loss or a hinge; drawn anew until the cut
+        stands out from the others at w by more than the tolerance, if the exact one does.
+        "constant": the planes of `cut_size` pairs, the only ones that are asked. Draws are with
+        replacement and in proportion to the weights :math:`c_i`.
     cut_size : int or "auto", default="auto"
         Number of draws r for a sampled cut; "auto" is 1000 for "linear" and 300 for "constant",
         where time grows with its square.

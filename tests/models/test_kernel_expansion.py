@@ -58,6 +58,23 @@ def test_values_are_those_of_the_coefficients(name, solver, n_bytes):
     assert certificate.gap == pytest.approx(certificate.primal - certificate.dual, abs=1e-7)
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_hints_drive_out_no_row_that_is_needed(seed):
+    """Batches whose blocks have more rows than there is room for, each with some rows there."""
+    toy = chain_toy(0, n=8, lengths=(3, 3, 1))
+    X = np.concatenate(toy.X)
+    problem, layout = in_kernel_space("chain", toy, RBF, n_bytes=5 * 4 * len(X))
+    assert problem.functions.rows.n_slots == 5
+    regularizer = Regularizer(0.1, problem.n_weights, problem.covector)
+    solver = BCFW(batch_size=4, steps="fw", sampling="uniform")
+    run = solver.start(problem, regularizer, np.random.RandomState(seed))
+    for _ in range(40):
+        run.run_pass()
+    blocks = layout.split(regularizer.coef())
+    values = blocks["dual_coef"] @ RBF(X, X)
+    np.testing.assert_allclose(blocks["values"], values, atol=1e-6 * np.abs(values).max())
+
+
 @pytest.mark.parametrize("name", TOYS)
 def test_a_certificate_computes_no_kernels(name):
     work, _, _ = started(name, BCFW(), n_bytes=300)

@@ -117,6 +117,20 @@ def test_large_samples_come_near_the_optimum(name, cuts):
 
 
 @pytest.mark.parametrize("cuts", KINDS)
+def test_mistakes_that_cost_nothing(cuts):
+    """Pairs without any loss have a hinge as soon as w prefers another answer to the truth."""
+    rng = np.random.default_rng(0)
+    y = [np.zeros(2, dtype=int) if i % 2 else rng.integers(1, 3, size=2) for i in range(20)]
+    X = [0.5 * np.eye(3)[labels] + rng.normal(size=(2, 3)) for labels in y]
+    params = {"lam": 0.1, "class_weight": {0: 0.0, 1: 1.0, 2: 1.0}, "random_state": 0}
+    exact = SequenceTagger(tol=1e-3, **params).fit(X, y)
+    solver = CuttingPlane(cuts=cuts, cut_size=5000)
+    model = SequenceTagger(solver=solver, tol=1e-2, **params).fit(X, y)
+    assert model.primal_objective_ == pytest.approx(exact.primal_objective_, rel=0.05)
+    assert model.dual_objective_ == pytest.approx(exact.dual_objective_, rel=0.05)
+
+
+@pytest.mark.parametrize("cuts", KINDS)
 def test_small_samples_come_within_the_stated_slack(cuts):
     """The theorems, whose bound is not small, and what it is in truth, which is."""
     toy, lam, tol, size = multiclass_toy(3, n=40), 0.5, 0.02, 200

@@ -64,3 +64,12 @@ def test_every_reference_says_where_it_lives():
     assert len(entries) > 40
     unplaced = [e for e in entries if ":class:" not in e and ":func:" not in e and "``" not in e]
     assert unplaced == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOC).as_posix())
+def test_tables_of_a_page_are_whole(page):
+    borders = re.findall(r"^=+(?: +=+)+$", page.read_text(), re.MULTILINE)
+    # above the header, below it and at the end
+    assert len(borders) % 3 == 0
+    for above, below, end in zip(*[iter(borders)] * 3, strict=True):
+        assert len(above) == len(below) == len(end)

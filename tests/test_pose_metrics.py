@@ -82,6 +82,8 @@ POSES = [[[0, 0], [1, 2], [3, 4]]] * 2
         ({"y_true": [POSES[0], [[0, np.nan]] * 3]}, ValueError, r"y_true\[1\] must hold finite"),
         ({"y_true": [[["a", "b"]] * 3] * 2}, ValueError, r"y_true\[0\] must hold finite numbers"),
         ({"y_true": [0.5, 1.0]}, ValueError, r"y_true\[0\] must hold .*\(n_parts, 2\)"),
+        ({"y_true": [np.zeros((0, 2))] * 2}, ValueError, r"y_true\[0\] must hold finite numbers"),
+        ({"torso": 1}, ValueError, "torso must be two different parts from 0 to 2, got 1"),
         ({"torso": (0, 3)}, ValueError, "torso must be two different parts from 0 to 2"),
         ({"sample_weight": [1.0]}, ValueError, "sample_weight has shape"),
         ({"sample_weight": [1.0, -1.0]}, ValueError, "sample_weight must hold finite"),

@@ -43,3 +43,28 @@ def last_step(estimator):
         if inner is estimator:
             return inner
         estimator = inner
+
+
+def predict_and_input(estimator, X):
+    """Predict, and return also what the last step of the estimator predicted from.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted. A search predicts with what it chose.
+    X : object
+        Samples, as the estimator takes them.
+
+    Returns
+    -------
+    predictions : object
+        What the estimator predicts.
+    seen : object
+        The samples as the last step of a pipeline sees them; of other estimators X itself.
+    """
+    estimator = chosen_estimator(estimator)
+    if not is_pipeline(estimator) or len(estimator.steps) < 2:
+        return estimator.predict(X), X
+    # Not the pipeline's own predict: it would keep what the last step sees to itself.
+    seen = estimator[:-1].transform(X)
+    return estimator[-1].predict(seen), seen

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sskit.display._fitted import last_step, predict_and_input
 from sskit.utils._trees import check_parents
 from sskit.utils.score_maps import by_part, check_score_maps
 
@@ -101,14 +102,15 @@ class PoseDisplay:
         Parameters
         ----------
         estimator : fitted PartsModel, or dict of str to such
-            Several are shown side by side under the names that a dict gives them; they have the
-            same parts.
+            Or a pipeline that ends with one, or a search that chose one. Several are shown side
+            by side under the names that a dict gives them; they have the same parts.
         X : sequence of n arrays of shape (n_parts, H_i, W_i) or dicts
             Score maps, as the estimator takes them.
         y : sequence of n arrays of shape (n_parts, 2) or dicts
             The true positions, as the estimator takes them.
         images : sequence of n arrays of shape (H_i, W_i) or (H_i, W_i, 3), or None, default=None
-            What to draw behind the poses; None draws the highest score of a part at each cell.
+            What to draw behind the poses; None draws the highest score of a part at each cell,
+            in the maps that the (first) model sees.
         axes : array-like of matplotlib Axes or None, default=None
             As of ``plot``.
         **plot_options : dict
@@ -120,14 +122,13 @@ class PoseDisplay:
             The display, drawn.
         """
         estimators = estimator if isinstance(estimator, dict) else {"prediction": estimator}
-        predictions = {name: fitted.predict(X) for name, fitted in estimators.items()}
-        # A search shows the model that it chose.
-        fitted = next(iter(estimators.values()))
-        fitted = getattr(fitted, "best_estimator_", fitted)
-        parents, names = fitted.parents_, fitted.part_names_
+        results = {name: predict_and_input(fitted, X) for name, fitted in estimators.items()}
+        predictions = {name: found for name, (found, _) in results.items()}
+        model, (_, maps) = last_step(next(iter(estimators.values()))), next(iter(results.values()))
+        parents, names = model.parents_, model.part_names_
         y = [by_part(pose, f"y[{i}]", names, "position") for i, pose in enumerate(y)]
         if images is None:
-            images = [x.max(axis=0) for x in check_score_maps(X, len(parents), names)]
+            images = [x.max(axis=0) for x in check_score_maps(maps, len(parents), names)]
         return cls.from_predictions(
             y, predictions, parents, images=images, axes=axes, **plot_options
         )

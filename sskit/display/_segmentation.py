@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit.display._fitted import chosen_estimator, is_pipeline
+from sskit.display._fitted import predict_and_input
 from sskit.display._masks import agreement, labels_in, masks_of, segments_of
 from sskit.display._paint import draw_borders, draw_legend, label_colors, paint
 from sskit.utils._images import as_rgb, check_images
@@ -152,7 +152,7 @@ class SegmentationDisplay:
         estimators = estimator if isinstance(estimator, dict) else {"prediction": estimator}
         predictions = {}
         for name, fitted in estimators.items():
-            predictions[name], graphs = _predict(fitted, X)
+            predictions[name], graphs = predict_and_input(fitted, X)
             if segments is None and all(hasattr(graph, "segments") for graph in graphs):
                 segments = graphs
         return cls.from_predictions(
@@ -303,14 +303,3 @@ class SegmentationDisplay:
         if legend and len(self.labels):
             draw_legend(self.figure_, self.display_labels, tints)
         return self
-
-
-def _predict(estimator, X):
-    """Return predictions and what the last step of the estimator predicted them from."""
-    # A search shows the pipeline that it chose.
-    estimator = chosen_estimator(estimator)
-    if not is_pipeline(estimator) or len(estimator.steps) < 2:
-        return estimator.predict(X), X
-    # Not the pipeline's own predict: it would keep the graphs to itself.
-    graphs = estimator[:-1].transform(X)
-    return estimator[-1].predict(graphs), graphs

@@ -94,7 +94,7 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         `tol`, at another `lam`, with other bounds or sample weights, or with further graphs
         after the same ones. It keeps the dual variables of the last fit, and a fit that could
         not use them raises an error that says what changed. Not for solvers
-        that keep none: "ssg", "one_slack", "gdmm".
+        that keep none: "ssg", "one_slack", "gdmm", "soft_bcfw".
     n_jobs : int, default=None
         Number of threads for exact passes and prediction. The result does not depend on it.
     random_state : int, RandomState instance or None, default=None

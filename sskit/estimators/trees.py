@@ -48,10 +48,10 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling; see
         :class:`SlackRescaling`. For trees it has searches only that may miss the maximum.
-    solver : {"auto", "bcfw", "mpbcfw", "fw", "ssg"} or solver object, default="auto"
+    solver : {"auto", "bcfw", "mpbcfw", "fw", "ssg", "one_slack"} or solver object, default="auto"
         Block-coordinate Frank-Wolfe (which "auto" chooses), its multi-plane variant, batch
-        Frank-Wolfe, stochastic subgradient, or an object of `sskit.solvers`, which has further
-        options.
+        Frank-Wolfe, stochastic subgradient, cutting planes, or an object of `sskit.solvers`,
+        which has further options.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
@@ -78,7 +78,7 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
         `tol`, at another `lam`, with other bounds or sample weights, or with further samples
         after the same ones. It keeps the dual variables of the last fit, and a fit that could
         not use them raises an error that says what changed. Not for solvers
-        that keep none: "ssg", "one_slack", "gdmm".
+        that keep none: "ssg", "one_slack", "gdmm", "soft_bcfw".
     n_jobs : int, default=None
         Number of threads for exact passes, batches of oracle calls and prediction. The result
         does not depend on it.

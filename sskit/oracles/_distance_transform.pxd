@@ -44,7 +44,7 @@ cdef class DistanceTransform:
 
     # best[q] = max_p scores[p] - cost of p - q, and that p, for n positions; a score may be -inf,
     # and where all are, the place is -1. Of several p the smallest. O(n), or O(n^2) if
-    # spring.square <= 0
+    # spring.square is not positive, or is subnormal
     cdef void line(
         self, const double* scores, Py_ssize_t n, const Spring* spring, double* best,
         int32_t* place

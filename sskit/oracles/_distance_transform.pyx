@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from libc.float cimport DBL_MIN
 from libc.math cimport INFINITY
 
 
@@ -40,7 +41,8 @@ cdef class DistanceTransform:
         cdef const double* reciprocal = &self.reciprocal[0]
         cdef Py_ssize_t p, q, k = -1
         cdef double half, shift, meet, score
-        if not spring.square > 0.0:
+        # the reciprocal of too small a square is infinite, which places no parabola
+        if not spring.square >= DBL_MIN:
             self.line_by_trial(scores, n, spring, best, place)
             return
         # With the square completed the score from p is scores[p] - square (p - u)^2 + constant,

@@ -88,6 +88,7 @@ def check_poses(y, name, n_parts=None):
         n_parts = len(pose) if n_parts is None and pose.ndim == 2 else n_parts
         if (
             pose.shape != (n_parts, 2)
+            or n_parts == 0
             or pose.dtype.kind not in "iuf"
             or not np.isfinite(pose).all()
         ):
@@ -124,7 +125,8 @@ def check_torso(torso, n_parts, names=None):
     if torso is None:
         return None
     number = {} if names is None else {name: k for k, name in enumerate(names)}
-    parts = [number.get(k, k) if isinstance(k, str) else k for k in torso]
+    given = torso if isinstance(torso, (tuple, list, np.ndarray)) else ()
+    parts = [number.get(k, k) if isinstance(k, str) else k for k in given]
     if (
         len(parts) != 2
         or any(isinstance(k, bool) or not isinstance(k, numbers.Integral) for k in parts)

@@ -56,22 +56,29 @@ def canonical_csr(csr, *, owned):
 
 def check_finite(values, offsets, name):
     """Raise at the first NaN or infinity, naming sequence, row and column."""
+    found = first_not_finite(values)
+    if found is not None:
+        row, column, what = found
+        i, t = locate(offsets, row)
+        raise ValueError(f"{name}[{i}] contains {what} at row {t}, column {column}")
+
+
+def first_not_finite(values):
+    """Return row, column and name of the first NaN or infinity of a matrix, or None."""
     flat = values.data[: values.nnz] if sp.issparse(values) else values.reshape(-1)
     # The sum of finite numbers is finite but for an overflow: one pass without a mask.
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(flat.sum()):
-            return
+            return None
     bad = np.flatnonzero(~np.isfinite(flat))
     if bad.size == 0:
-        return
+        return None
     if sp.issparse(values):
         row = np.searchsorted(values.indptr, bad[0], side="right") - 1
         column = values.indices[bad[0]]
     else:
         row, column = divmod(bad[0], values.shape[1])
-    i, t = locate(offsets, row)
-    what = "NaN" if np.isnan(flat[bad[0]]) else "infinity"
-    raise ValueError(f"{name}[{i}] contains {what} at row {t}, column {column}")
+    return row, column, "NaN" if np.isnan(flat[bad[0]]) else "infinity"
 
 
 def refuse_large(sqnorm, name="X", what="the features in"):

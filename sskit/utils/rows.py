@@ -4,6 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
+from sskit.utils._stacking import first_not_finite
 from sskit.utils.ragged import _check_sortable
 
 __all__ = ["check_classes", "check_rows"]
@@ -49,21 +50,10 @@ def check_rows(estimator, X, y="no_validation", **options):
 
 def check_finite_rows(X):
     """Raise ValueError at the first NaN or infinity of a matrix, naming row and column."""
-    flat = X.data[: X.nnz] if sp.issparse(X) else X.reshape(-1)
-    # the sum of finite numbers is finite but for an overflow: one pass without a mask
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(flat.sum()):
-            return
-    bad = np.flatnonzero(~np.isfinite(flat))
-    if bad.size == 0:
-        return
-    if sp.issparse(X):
-        row = np.searchsorted(X.indptr, bad[0], side="right") - 1
-        column = X.indices[bad[0]]
-    else:
-        row, column = divmod(bad[0], X.shape[1])
-    what = "NaN" if np.isnan(flat[bad[0]]) else "infinity"
-    raise ValueError(f"X[{row}] contains {what} in column {column}")
+    found = first_not_finite(X)
+    if found is not None:
+        row, column, what = found
+        raise ValueError(f"X[{row}] contains {what} in column {column}")
 
 
 def check_classes(y):

@@ -4,6 +4,8 @@ import matplotlib
 import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from sskit import PartsModel
 from sskit.datasets import make_poses
@@ -74,6 +76,19 @@ def test_from_estimator(plt):
     _, axes = plt.subplots(2, 2)
     again = PoseDisplay.from_estimator(search, poses.data[:2], poses.target[:2], axes=axes)
     assert again.axes_[1, 1] is axes[1, 1]
+
+
+def test_a_pipeline_shows_the_maps_that_its_model_sees():
+    poses = make_poses(8, (16, 16), random_state=0)
+    halved = FunctionTransformer(lambda X: [x / 2 for x in X])
+    pipeline = make_pipeline(halved, PartsModel(poses.parents, n_types=1, tol=0.3, random_state=0))
+    search = GridSearchCV(pipeline, {"partsmodel__lam": [0.1]}, cv=2)
+    for estimator in (pipeline, search):
+        estimator.fit(poses.data, poses.target)
+        display = PoseDisplay.from_estimator(estimator, poses.data[:2], poses.target[:2])
+        np.testing.assert_array_equal(display.images[1], poses.data[1].max(axis=0) / 2)
+        found = estimator.predict(poses.data[:2])
+        np.testing.assert_array_equal(display.panels["prediction"], np.stack(list(found)))
 
 
 @pytest.mark.parametrize(

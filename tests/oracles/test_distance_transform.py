@@ -75,6 +75,11 @@ def test_equals_trial_on_extreme_numbers(scores, linear, square, mean):
     check(np.array(scores), np.array([linear]), np.array([square]), np.array([mean]))
 
 
+@pytest.mark.parametrize("square", [5e-324, 1e-320, 1e-309, 1e-307])
+def test_springs_that_hardly_bend(square):
+    check(np.zeros(5), np.array([1.0]), np.array([square]), np.array([0.0]))
+
+
 def test_ties_go_to_the_smallest_place():
     best, places = distance_transform(np.zeros(4), 1.0, mean=0.5)
     np.testing.assert_array_equal(places, [0, 1, 2, 3])

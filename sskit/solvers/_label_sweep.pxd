@@ -21,16 +21,10 @@ cdef class LabelSweep:
     cdef double[::1] gain                    # (n_labels + LANES,) of state 1, messages aside
     cdef double[::1] change                  # likewise, of y since w was moved; 0 between visits
     cdef vector[int32_t] movers              # the released labels
-    # the links of label j are member[start[j]] .. member[start[j + 1] - 1]
-    cdef int32_t[::1] start                  # (n_labels + 2,)
-    cdef vector[int32_t] member
     # where the links of a label would go
     cdef vector[Marginals] trial
-    cdef vector[double] weight
 
     cdef void score(self, Py_ssize_t i) noexcept nogil
-    # sort the links by label
-    cdef int gather(self, Py_ssize_t i) except -1 nogil
     # The step of label j without edges, and with all its links; return the decrease of the
     # Lagrangian over c_i
     cdef double move_alone(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil

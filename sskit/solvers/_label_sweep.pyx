@@ -6,7 +6,7 @@ from libc.stdint cimport int32_t
 
 from sskit.core._sampler cimport Sampler
 from sskit.solvers._label_levels cimport LabelLevels
-from sskit.solvers._label_state cimport Link, Links
+from sskit.solvers._label_state cimport Link
 from sskit.solvers._pair_step cimport Marginals, nearest_pair, stiffness
 
 cdef extern from "kernels.hpp" namespace "sskit":
@@ -44,7 +44,6 @@ cdef class LabelSweep:
         self.step, self.n_sweeps = step, n_sweeps
         self.gain, self.change = np.zeros(n + LANES), np.zeros(n + LANES)
         self.levels = LabelLevels(state, pairs, self.gain)
-        self.start = np.zeros(n + 2, dtype=np.int32)
         self.movers.reserve(n)
 
     cdef void score(self, Py_ssize_t i) noexcept nogil:
@@ -55,25 +54,6 @@ cdef class LabelSweep:
         for j in range(self.factors.n_labels):
             # the loss is cost |y - t| = cost (t + (1 - 2 t) y)
             self.gain[j] += self.factors.cost[j] * (1 - 2 * truth[j])
-
-    cdef int gather(self, Py_ssize_t i) except -1 nogil:
-        cdef const Links* links = &self.state.links[i]
-        cdef Py_ssize_t m, j, n = self.factors.n_labels
-        self.member.resize(2 * links.n)
-        self.trial.resize(links.n)
-        self.weight.resize(links.n)
-        self.start[:] = 0
-        for m in range(links.n):
-            self.start[links.link[m].first + 2] += 1
-            self.start[links.link[m].second + 2] += 1
-        for j in range(n):
-            self.start[j + 2] += self.start[j + 1]
-        for m in range(links.n):
-            self.member[self.start[links.link[m].first + 1]] = <int32_t>m
-            self.start[links.link[m].first + 1] += 1
-            self.member[self.start[links.link[m].second + 1]] = <int32_t>m
-            self.start[links.link[m].second + 1] += 1
-        return 0
 
     cdef double move_alone(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
         cdef double slope = self.factors.block_weight[i] / self.state.lam * self.factors.sqnorm(i)
@@ -130,8 +110,8 @@ cdef class LabelSweep:
         cdef Py_ssize_t k, m
         slope[0] = kappa * self.factors.sqnorm(i)
         gain = self.gain[j] - slope[0] * (y - mix[j])
-        for k in range(self.start[j], self.start[j + 1]):
-            m = self.member[k]
+        for k in range(self.levels.start[j], self.levels.start[j + 1]):
+            m = self.levels.member[k]
             link = &links[m]
             self.trial[m] = link.q
             if link.first == j:
@@ -160,12 +140,12 @@ cdef class LabelSweep:
         cdef double more = y - mix[j], decrease = more * (self.gain[j] - 0.5 * slope * more), w
         cdef Link* link
         cdef Py_ssize_t k, m
-        for k in range(self.start[j], self.start[j + 1]):
-            link = &self.state.links[i].link[self.member[k]]
+        for k in range(self.levels.start[j], self.levels.start[j + 1]):
+            link = &self.state.links[i].link[self.levels.member[k]]
             decrease += half * (residual(link, mix, 0) + residual(link, mix, 1))
         mix[j] = y
-        for k in range(self.start[j], self.start[j + 1]):
-            m = self.member[k]
+        for k in range(self.levels.start[j], self.levels.start[j + 1]):
+            m = self.levels.member[k]
             link = &self.state.links[i].link[m]
             link.q.first, link.q.second = self.trial[m].first, self.trial[m].second
             decrease -= half * (residual(link, mix, 0) + residual(link, mix, 1))
@@ -215,7 +195,8 @@ cdef class LabelSweep:
                 if self.state.level[i, j]:
                     self.movers.push_back(<int32_t>j)
             for _ in range(self.n_sweeps):
-                self.gather(i)
+                self.levels.gather(i)
+                self.trial.resize(self.state.links[i].n)
                 for m in range(self.movers.size()):
                     decrease += self.move(i, self.movers[m])
                 for m in range(self.movers.size()):

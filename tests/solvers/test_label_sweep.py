@@ -117,15 +117,20 @@ def test_optimum(lam, ordered):
         assert solution.primal == pytest.approx(primal, abs=1e-11)
 
 
-def test_optimum_of_block_coordinate_frank_wolfe():
-    """Ten labels: too many to enumerate the corners of the relaxation, not to certify."""
+def ten_labels():
+    """A problem of 40 rows, its true sets and its pairs."""
     rng = np.random.default_rng(0)
     n, n_labels = 40, 10
     truths = (rng.random((n, n_labels)) < 0.3).astype(np.uint8)
     X = truths @ rng.normal(size=(n_labels, 6)) + rng.normal(size=(n, 6))
     ends = np.stack(np.triu_indices(n_labels, 1), axis=1).astype(np.int32)
     model = PairwiseModel(6, n_labels, ends, True, "lp")
-    problem = model.bind(X, truths, np.ones(n_labels), block_weights(n))
+    return model.bind(X, truths, np.ones(n_labels), block_weights(n)), truths, ends
+
+
+def test_optimum_of_block_coordinate_frank_wolfe():
+    """Ten labels: too many to enumerate the corners of the relaxation, not to certify."""
+    problem, _, _ = ten_labels()
     primals = []
     for solver in (BCFW(), GDMM(gap_every=40)):
         regularizer = Regularizer(0.5, problem.n_weights)
@@ -134,6 +139,37 @@ def test_optimum_of_block_coordinate_frank_wolfe():
         assert solution.status is Status.CONVERGED
         primals.append(solution.primal)
     assert primals[0] == pytest.approx(primals[1], rel=1e-3)
+
+
+def test_halves_are_linked_where_they_need_it():
+    problem, truths, ends = ten_labels()
+    run = GDMM().start(problem, Regularizer(0.05, problem.n_weights), np.random.RandomState(0))
+    for _ in range(200):
+        run.run_pass()
+    y, level = run.state.mixes()
+    # weights of pairs come last
+    weight = np.asarray(run.weights())[-len(ends) :]
+    apart, needed, idle = [], 0, 0
+    for i in range(len(truths)):
+        links = {e: state for e, *state in run.state.linked(i)}
+        half = (level[i] == 1) & (truths[i] == 0)
+        for e in np.flatnonzero(half[ends].all(axis=1)):
+            if e not in links:
+                if (y[i, ends[e]] > 0.0).all():
+                    apart.append(weight[e])
+                continue
+            both, marginals, multipliers = links[e]
+            odd = both > 1e-9 or np.max(np.abs(marginals - y[i, ends[e]])) > 1e-9
+            if weight[e] > -1e-3 or odd or min(multipliers) < -1e-9:
+                needed += 1
+            else:
+                idle += 1
+    # two halves that are on without a link do not attract each other
+    assert len(apart) >= 10
+    assert max(apart) <= 1e-3
+    assert needed >= 5
+    # other rows may have moved a weight since the visit
+    assert idle <= len(apart) // 4
 
 
 def test_lower_bound_from_the_first_pass_on():

@@ -81,7 +81,7 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
         Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
         `tol`, at another `lam`, with other bounds or sample weights, or with further samples
         after the same ones. It keeps the last fit's dual variables; a fit that cannot use them
-        raises an error. Not for solvers that keep none: "ssg", "one_slack", "gdmm".
+        raises an error. Not for solvers that keep none: "ssg", "one_slack", "gdmm", "soft_bcfw".
     n_jobs : int, default=None
         Number of threads for exact passes and batches of oracle calls; with a model object also
         for prediction, or of processes (its attribute ``parallel``). It changes no result.

@@ -148,7 +148,7 @@ cdef class LabelLevels:
         cdef Py_ssize_t j, m, n = 0
         self.imply(i)
         for j in range(self.factors.n_labels):
-            needs[j] = y[j] > 0.5
+            needs[j] = y[j] >= 0.5  # at a half it would go on, see LabelSweep.visit
         for m in range(links.n):
             link = &links.link[m]
             w = self.state.w[self.factors.pair_weights + link.edge]

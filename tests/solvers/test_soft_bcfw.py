@@ -209,6 +209,9 @@ def test_growing_rho_reaches_the_optimum():
     assert rho[0] == pytest.approx(1.0)
     assert rho[-1] > 3.0
     assert set(np.round(rho[1:] / rho[:-1], 9)) <= {1.0, 3.0}
+    # a row is of one rho, also where it grows: no bound is below the optimum
+    bound = solution.history["soft_gap"] - solution.history["lagrangian"]
+    assert np.nanmin(bound) >= optimum - 1e-9
     # the sum of the changes is still the value
     run = start(toy, steps="away")
     for _ in range(5):

@@ -35,13 +35,13 @@ class MultilabelPairwise(LabelSetClassifier):
         an object of which has the options of the search. With inference="lp" the search is
         "angular" where the package highspy is installed, else "bisecting"; neither leads to a
         certificate.
-    solver : {"auto", "bcfw", "mpbcfw", "fw", "ssg", "one_slack", "gdmm"} or solver object, \
-            default="auto"
+    solver : {"auto", "bcfw", "mpbcfw", "fw", "ssg", "one_slack", "gdmm", "soft_bcfw"} or solver \
+            object, default="auto"
         Block-coordinate Frank-Wolfe (which "auto" chooses), that with passes over stored planes,
         batch Frank-Wolfe, stochastic subgradient, cutting planes, dual-decomposed training by
-        labels and pairs, or an object of `sskit.solvers`, which has further options. "gdmm"
-        solves the relaxed problem, see `inference`, and has a certificate with inference="lp" and
-        with edges without a cycle.
+        labels and pairs and its baseline, or an object of `sskit.solvers`, which has further
+        options. "gdmm" solves the relaxed problem, see `inference`, and has a certificate with
+        inference="lp" and with edges without a cycle.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
@@ -82,7 +82,7 @@ class MultilabelPairwise(LabelSetClassifier):
         `tol`, at another `lam`, with other bounds or sample weights, or with further samples
         after the same ones. It keeps the dual variables of the last fit, and a fit that could
         not use them raises an error that says what changed. Not for solvers
-        that keep none: "ssg", "one_slack", "gdmm".
+        that keep none: "ssg", "one_slack", "gdmm", "soft_bcfw".
     n_jobs : int, default=None
         Number of threads for exact passes and batches of oracle calls. The result does not
         depend on it.

@@ -145,7 +145,7 @@ def check_count(name, value, *words):
         raise ValueError(f"{name} must be {choices}an integer >= 0, got {value!r}")
 
 
-def check_positive(name, value, *, whole=False, optional=False):
+def check_positive(name, value, *, whole=False, optional=False, finite=False):
     """Raise ValueError unless a parameter is a positive number (or None, if optional).
 
     Parameters
@@ -158,6 +158,8 @@ def check_positive(name, value, *, whole=False, optional=False):
         Whether it must be an integer.
     optional : bool, default=False
         Whether it may be None.
+    finite : bool, default=False
+        Whether it must not be infinite.
 
     Raises
     ------
@@ -167,7 +169,8 @@ def check_positive(name, value, *, whole=False, optional=False):
     if optional and value is None:
         return
     kind = numbers.Integral if whole else numbers.Real
-    if not isinstance(value, kind) or isinstance(value, bool) or not value > 0:
+    number = isinstance(value, kind) and not isinstance(value, bool) and value > 0
+    if not number or (finite and value == float("inf")):
         expected = ("a positive integer" if whole else "a positive number") + (
             " or None" if optional else ""
         )

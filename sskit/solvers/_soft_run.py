@@ -63,20 +63,26 @@ class SoftWatch(Watch):
         self.growth = growth
         self.soft_gap = np.nan
         self.soft_rows = []
+        self.hardens = False
 
     def settled(self, change, last):
-        """Return whether the tolerance is reached; let the disagreement weigh more if not."""
+        """Return whether the tolerance is reached; see whether disagreement is to weigh more."""
         super().settled(change, last)  # makes the exact pass if it is time for one
-        self.soft_gap, rho = np.nan, self.run.rho
+        self.soft_gap, self.hardens = np.nan, False
         done = self.known is not None and self.known.gap <= self.tol * self.run.unit
         if last or self.n_iter % self.gap_every == 0:
             self.soft_gap = self.run.soft_gap()
             if not done and self.soft_gap <= self.tol * self.run.unit:
                 done = self.hard_enough()
-                if not done and not last:
-                    self.run.harden(self.growth)
-        self.soft_rows.append((self.soft_gap, rho))
+                self.hardens = not done and not last
         return done
+
+    def record(self):
+        """Add what is known after a pass to the history; then the disagreement may weigh more."""
+        super().record()
+        self.soft_rows.append((self.soft_gap, self.run.rho))
+        if self.hardens:
+            self.run.harden(self.growth)
 
     def hard_enough(self):
         """Return whether a softened problem that is solved was the last one."""

@@ -179,8 +179,8 @@ class GDMM(FactorSolver):
 
     def check(self):
         """Raise an error if a parameter is wrong."""
-        check_positive("rho", self.rho)
-        check_positive("step", self.step)
+        check_positive("rho", self.rho, finite=True)
+        check_positive("step", self.step, finite=True)
         check_choice("method", self.method, ("auto", *UPDATES))
         if self.partitions != "auto":
             check_positive("partitions", self.partitions, whole=True)

@@ -85,7 +85,7 @@ class SoftBCFW(FactorSolver):
 
     *Certificate.* With `exact`, where the graphs are forests, ``dual_gap_`` is the gap of the
     original problem, as with :class:`GDMM`: certified, but it does not close at a finite rho.
-    Otherwise it is nan and ``certified_`` is False.
+    Otherwise, and for sets of labels with any pairs, it is nan and ``certified_`` is False.
 
     *Memory.* Some 200 bytes for each edge of each training pair. Sets of labels with all pairs have
     very many of them: 10 labels have 45, 100 labels have 4,950.
@@ -129,8 +129,9 @@ class SoftBCFW(FactorSolver):
 
     def check(self):
         """Raise an error if a parameter is wrong."""
-        check_positive("rho", self.rho)
-        if not isinstance(self.growth, numbers.Real) or not 1.0 <= self.growth < float("inf"):
+        check_positive("rho", self.rho, finite=True)
+        number = isinstance(self.growth, numbers.Real) and not isinstance(self.growth, bool)
+        if not number or not 1.0 <= self.growth < float("inf"):
             raise ValueError(f"growth must be a number that is at least 1, got {self.growth!r}")
         check_choice("steps", self.steps, tuple(UPDATES))
         check_positive("gap_every", self.gap_every, whole=True)

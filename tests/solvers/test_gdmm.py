@@ -304,23 +304,3 @@ def test_a_callback_stops():
     assert solution.n_iter == len(seen) == 3
     # rebuilt since
     np.testing.assert_allclose(solution.w, seen[-1], atol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("options", "match"),
-    [
-        ({"rho": 0.0}, "^rho must be a positive number, got 0.0"),
-        ({"step": -1}, "^step must be a positive number"),
-        ({"method": "fw"}, "^method must be one of 'auto', 'afw', 'bgcd'"),
-        ({"partitions": 0}, "^partitions must be a positive integer"),
-        ({"partitions": "many"}, "^partitions must be a positive integer"),
-        ({"ordered": "yes"}, "^ordered must be one of 'auto', True, False"),
-        ({"block_sweeps": 0}, "^block_sweeps must be a positive integer"),
-        ({"stored_passes": -1}, "^stored_passes must be an integer >= 0"),
-        ({"gap_every": 0}, "^gap_every must be a positive integer or None"),
-        ({"max_time": 0}, "^max_time must be a positive number or None"),
-    ],
-)
-def test_bad_parameters(options, match):
-    with pytest.raises(ValueError, match=match):
-        GDMM(**options).check()

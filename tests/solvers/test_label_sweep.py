@@ -117,6 +117,17 @@ def test_optimum(lam, ordered):
         assert solution.primal == pytest.approx(primal, abs=1e-11)
 
 
+@pytest.mark.parametrize("n_states", [1, 3])
+def test_one_sweep_takes_labels_beyond_a_half(n_states):
+    toy = multilabel_toy(4, n_states=n_states, inference="lp")
+    _, optimum = solve_primal(toy.pairs, 1.0)
+    solution = GDMM(block_sweeps=1).solve(
+        toy.problem, toy.regularizer(1.0), tol=1e-4, max_iter=1000, random_state=0
+    )
+    assert solution.status is Status.CONVERGED
+    assert solution.primal == pytest.approx(optimum, rel=1e-3)
+
+
 def ten_labels():
     """A problem of 40 rows, its true sets and its pairs."""
     rng = np.random.default_rng(0)

@@ -41,8 +41,7 @@ cdef class LabelLevels:
     A label that is off, whose links agree, and that would stay if it were fresh, is made fresh
     again; a whole one that is below 1/2, a half. Links of two halves that have the mix which they
     would have if they were implied, a weight that is not positive and no messages that hold them
-    back are given up. There are many halves, with small shares, and nearly all weights between
-    them are negative.
+    back are given up.
 
     Parameters
     ----------
@@ -124,18 +123,15 @@ cdef class LabelLevels:
         return 0
 
     cdef int attract(self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t least) except -1 nogil:
-        cdef const unsigned char* truth = self.factors.truth(i)
         cdef const unsigned char* level = &self.state.level[i, 0]
         cdef const double* y = &self.state.mix[i, 0]
         cdef Py_ssize_t m, j
-        # Links that seek() made since it gathered them are none of two halves of which one was at
-        # hand before and the other is now: two that are on are for the first of them, others for
-        # the one that is off.
+        # a pair that seek() has linked since it gathered the links does not come up again
         self.mark(i, k)
         for m in range(self.state.table.offsets[k], self.state.table.offsets[k + 1]):
             j = self.state.table.label[m]
             if (
-                j >= least and y[j] > 0.0 and level[j] == 1 and not truth[j]
+                j >= least and y[j] > 0.0 and level[j] == 1
                 and self.state.table.weight[m] > self.noise and self.stamp[j] != self.n_stamps
             ):
                 self.join(i, k, j, self.state.table.edge[m], self.state.table.weight[m])
@@ -220,7 +216,7 @@ cdef class LabelLevels:
             link = &links.link[m]
             w = self.state.w[self.factors.pair_weights + link.edge]
             if linked(truth, level, link.first, link.second) or (
-                halves(truth, level, link) and (w > self.noise or odd(link, y) or tied(link))
+                halves(level, link) and (w > self.noise or odd(link, y) or tied(link))
             ):
                 links.link[n] = link[0]
                 n += 1
@@ -271,13 +267,12 @@ cdef class LabelLevels:
 
     cdef void show(self, Py_ssize_t i, bint seen) noexcept nogil:
         # The search knows by levels which edges are linked, but not between halves.
-        cdef const unsigned char* truth = self.factors.truth(i)
         cdef const unsigned char* level = &self.state.level[i, 0]
         cdef const Links* links = &self.state.links[i]
         cdef const double* w = &self.state.w[self.factors.pair_weights]
         cdef Py_ssize_t m
         for m in range(links.n):
-            if halves(truth, level, &links.link[m]):
+            if halves(level, &links.link[m]):
                 self.state.table.push(links.link[m].edge, w[links.link[m].edge] if seen else 0.0)
 
     cdef int bind(self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t j) except -1 nogil:
@@ -305,14 +300,9 @@ cdef bint linked(
     return level[k] + level[j] > 2
 
 
-cdef bint halves(
-    const unsigned char* truth, const unsigned char* level, const Link* link
-) noexcept nogil:
+cdef bint halves(const unsigned char* level, const Link* link) noexcept nogil:
     """Return whether both ends are halves, so that other things decide on the link."""
-    return (
-        level[link.first] == 1 and level[link.second] == 1
-        and not truth[link.first] and not truth[link.second]
-    )
+    return level[link.first] == 1 and level[link.second] == 1
 
 
 cdef bint odd(const Link* link, const double* y) noexcept nogil:

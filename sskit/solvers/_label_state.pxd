@@ -35,8 +35,9 @@ cdef class LabelState:
     between a true label and another one that is not fresh, and between two labels that are not
     true if their levels sum to three or more. Two halves are linked if there is a need: their
     weight is positive, or q(1, 1) is, or messages hold them back. All others are *implied*: they
-    have the state, or the mix of states, that their ends have, with q(1, 1) = 1 between true labels and 0 elsewhere,
-    which is possible as no two ends sum to more than one there. So they never disagree.
+    have the state, or the mix of states, that their ends have, with q(1, 1) = 1 between true labels
+    and 0 elsewhere, which is possible as no two ends sum to more than one there. So they never
+    disagree.
     A block is not open as long as its edges are left out altogether: those are the first passes,
     which find out where to start.
 

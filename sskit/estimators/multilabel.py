@@ -35,13 +35,13 @@ class MultilabelPairwise(LabelSetClassifier):
         an object of which has the options of the search. With inference="lp" the search is
         "angular" where the package highspy is installed, else "bisecting"; neither leads to a
         certificate.
-    solver : {"auto", "bcfw", "mpbcfw", "fw", "ssg", "one_slack", "gdmm", "soft_bcfw"} or solver \
-            object, default="auto"
-        Block-coordinate Frank-Wolfe (which "auto" chooses), that with passes over stored planes,
-        batch Frank-Wolfe, stochastic subgradient, cutting planes, dual-decomposed training by
-        labels and pairs and its baseline with soft constraints, or an object of `sskit.solvers`,
-        which has further options. "gdmm" solves the relaxed problem, see `inference`, and has a
-        certificate with inference="lp" and with edges without a cycle.
+    solver : str or solver object, default="auto"
+        Block-coordinate Frank-Wolfe ("bcfw", which "auto" chooses), that with passes over stored
+        planes ("mpbcfw"), batch Frank-Wolfe ("fw"), stochastic subgradient ("ssg"), cutting
+        planes ("one_slack"), dual-decomposed training by labels and pairs ("gdmm"), its baseline
+        with soft constraints ("soft_bcfw"), or an object of `sskit.solvers`, which has further
+        options. "gdmm" solves the relaxed problem, see `inference`, and has a certificate with
+        inference="lp" and with edges without a cycle.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"

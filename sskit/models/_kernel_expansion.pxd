@@ -14,7 +14,7 @@ cdef class KernelExpansion:
     changes. A sum of many blocks adds up coefficients only; F then follows by what has changed.
 
     Rounding: F is beta K but for 2^-53 of its largest size with every row that was added, and it
-    is worked out afresh before that comes to 2^-32.
+    is worked out afresh by the next sum of all blocks once that may have come to 2^-32.
 
     Flat, from `place` on: F (n_states, n_rows), then beta (n_states, n_rows).
     """

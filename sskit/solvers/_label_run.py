@@ -87,11 +87,11 @@ def start_labels(solver, problem, regularizer, random_state):
         )
     if solver.stored_passes != 0:
         raise ValueError(
-            f"stored_passes={solver.stored_passes} is for nodes of many states; a label of a set "
-            "that is settled is not visited anyway"
+            f"stored_passes={solver.stored_passes} is for nodes of many states; sets of labels "
+            "have none"
         )
     state = LabelState(problem.factors(), regularizer.lam, solver.rho, regularizer.v)
     search = (BoundedSearch if solver.ordered else PairSearch)(state.table)
     sweep = LabelSweep(state, search, solver.step, solver.block_sweeps)
     sampler = PermutationSampler(problem.n_blocks, random_state)
-    return LabelRun(problem, regularizer, sweep, sampler, stored_passes=0)
+    return LabelRun(problem, regularizer, sweep, sampler)

@@ -50,9 +50,10 @@ class GDMM(FactorSolver):
         Weight of the disagreement, relative to one that suits the data: a third of the geometric
         mean of ||x||^2 + 1 and lam L / c, where ||x||^2, L and c are the means of the squared
         norm of a node, its loss and the weight of a training pair. Too small a value makes
-        factors disagree for long, too large a one slows the weights down.
+        factors disagree for long, too large a one slows the weights down. For sets of labels it is
+        in units of c_i^2 / lam.
     step : float, default=1.0
-        Step size eta of the multipliers.
+        Step size eta of the multipliers. Well above 1 they may run away.
     method : {"auto", "afw", "bgcd"}, default="auto"
         How a factor steps: by an away-step of Frank-Wolfe with exact line search ("afw",
         algorithm 2 factor by factor), or to the minimum of a quadratic upper bound over the
@@ -91,11 +92,12 @@ class GDMM(FactorSolver):
     Notes
     -----
     *Methods.* "afw" is what the authors ran (their appendix A): algorithm 2 with the factors as
-    blocks. "bgcd" takes the step of algorithm 3, equation 19, but for every factor: algorithm 3
-    lets one factor of a training pair, the one that promises most, take a new state at a visit.
-    That pays where one search finds it among very many factors of few states. Here the factors
-    are few and have many states: to find the best one all must be searched, and what has been
-    found would be thrown away but for one.
+    blocks. With few labels it may stall at a gap of some hundredths; a smaller `step` helps.
+    "bgcd" takes the step of algorithm 3, equation 19, but for every factor: algorithm 3 lets one
+    factor of a training pair, the one that promises most, take a new state at a visit. That pays
+    where one search finds it among very many factors of few states. Here the factors are few and
+    have many states: to find the best one all must be searched, and what has been found would be
+    thrown away but for one.
 
     *Stored passes.* Weights follow the blocks visited last. A pass among the active states, in
     which every factor looks at a handful of states, evens that out: it takes less time than a

@@ -16,6 +16,8 @@ from setuptools.command.build_ext import build_ext
 DEBUG = os.environ.get("SSKIT_DEBUG", "0") not in ("", "0")
 BUILD_BASE = "build/debug" if DEBUG else "build/release"
 PACKAGE = Path("sskit")
+# What Cython would write into every module (memoryviews above all) stands in this one.
+SHARED_UTILITY = "sskit._cyutility"
 
 # The one set of directives. wraparound stays off in the debug build too, so that a negative
 # index is an error there instead of a silent read from the other end; nonecheck does, because
@@ -53,7 +55,8 @@ def find_extensions():
     """Return one C++ extension for every .pyx file; all of them depend on all headers."""
     headers = sorted(path.as_posix() for path in PACKAGE.rglob("*.hpp"))
     include_dirs = sorted({".", "sskit/core", *(str(Path(h).parent) for h in headers)})
-    return [
+    shared = Extension(SHARED_UTILITY, [SHARED_UTILITY.replace(".", "/") + ".c"])
+    return [shared] + [
         Extension(
             ".".join(path.with_suffix("").parts),
             [path.as_posix()],
@@ -93,6 +96,7 @@ class BuildExt(build_ext):
             compiler_directives=DIRECTIVES,
             nthreads=int(self.parallel) if forks and len(self.extensions) > 1 else 0,
             force=bool(self.force),
+            shared_utility_qualified_name=SHARED_UTILITY,
         )
         sources = {extension.name: extension.sources for extension in translated}
         for extension in self.extensions:

@@ -4,8 +4,9 @@ from functools import partial
 
 from sskit.estimators._base import Binding
 from sskit.estimators._kernels import MEGABYTE, make_kernel, support_of
+from sskit.models._kernel_chain_model import KernelChainModel
 from sskit.models.chain import default_lam
-from sskit.models.kernel_space import KernelChainModel, diagonal
+from sskit.models.kernel_space import diagonal
 
 
 def bind_in_kernel_space(

@@ -16,7 +16,7 @@ from sskit.estimators._kernels import (
     make_kernel,
     support_of,
 )
-from sskit.models.kernel_space import KernelMulticlassModel
+from sskit.models._kernel_multiclass_model import KernelMulticlassModel
 from sskit.models.multiclass import MulticlassModel
 from sskit.utils._stacking import refuse_large
 from sskit.utils.rows import check_classes, check_rows

@@ -3,8 +3,6 @@
 import numpy as np
 from sklearn.utils import gen_batches
 
-from sskit.models._kernel_chain import KernelChainProblem
-from sskit.models._kernel_multiclass import KernelMulticlassProblem
 from sskit.models._kernel_rows import DoubleRows
 from sskit.models.kernel import BLOCK_ENTRIES
 
@@ -107,102 +105,6 @@ class RowsOfBlocks:
         """
         out[: self.n_linear] += step * w[: self.n_linear]
         self.coefficients(out)[:, part.numbers] += step * part.coefficients(w)
-
-
-class MulticlassRows(RowsOfBlocks):
-    """Rows that are blocks.
-
-    Parameters
-    ----------
-    kernel, X, numbers : object
-        As for all.
-    labels : ndarray of shape (n_rows,), int32
-        True classes of all training rows.
-    n_classes : int
-        Number of classes.
-    intercept : bool
-        Whether there is a constant feature.
-    """
-
-    def __init__(self, kernel, X, labels, n_classes, intercept, numbers=None):
-        super().__init__(kernel, X, n_classes, n_classes if intercept else 0, numbers)
-        self.labels = labels
-        self.intercept = intercept
-
-    def part(self, blocks, block_weight):
-        """Return the problem of some blocks; see `Problem.part`."""
-        part = MulticlassRows(
-            self.kernel, self.X, self.labels, self.n_states, self.intercept, blocks
-        )
-        matrix = part.matrix()
-        problem = KernelMulticlassProblem(
-            held_rows(matrix),
-            np.array(np.diagonal(matrix)),
-            self.n_states,
-            self.labels[blocks],
-            block_weight,
-            self.intercept,
-            None,
-        )
-        problem.rows_of_blocks = part
-        return problem
-
-
-class ChainRows(RowsOfBlocks):
-    """Tokens of sequences.
-
-    Parameters
-    ----------
-    kernel, X, numbers : object
-        As for all.
-    offsets : ndarray of shape (n_blocks + 1,), int64
-        Sequence i has the tokens offsets[i] to offsets[i + 1] - 1.
-    n_states : int
-        Number of labels K.
-    labels : ndarray of shape (n_rows,), int32
-        True labels of all training tokens.
-    cost : ndarray of shape (n_rows,)
-        Loss of a wrong label at each of them.
-    allowed : tuple
-        Allowed transitions and first labels.
-    """
-
-    def __init__(self, kernel, X, offsets, n_states, labels, cost, allowed, numbers=None):
-        super().__init__(kernel, X, n_states, n_states * (n_states + 2), numbers)
-        self.offsets = offsets
-        self.labels = labels
-        self.cost = cost
-        self.allowed = allowed
-
-    def part(self, blocks, block_weight):
-        """Return the problem of some blocks; see `Problem.part`."""
-        lengths = np.diff(self.offsets)[blocks]
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
-        numbers = np.arange(offsets[-1]) + np.repeat(self.offsets[blocks] - offsets[:-1], lengths)
-        part = ChainRows(
-            self.kernel,
-            self.X,
-            self.offsets,
-            self.n_states,
-            self.labels,
-            self.cost,
-            self.allowed,
-            numbers,
-        )
-        matrix = part.matrix()
-        problem = KernelChainProblem(
-            held_rows(matrix),
-            offsets,
-            self.n_states,
-            self.labels[numbers],
-            self.cost[numbers],
-            block_weight,
-            *self.allowed,
-            None,
-        )
-        problem.take_gram([(0, len(blocks), matrix)])
-        problem.rows_of_blocks = part
-        return problem
 
 
 def held_rows(matrix):

@@ -2,6 +2,12 @@
 
 from libc.stdlib cimport realloc
 
+cdef extern from "kernels.hpp" namespace "sskit":
+    const Py_ssize_t LANES
+
+# Rows of tables have a multiple of this many numbers.
+ROW_MULTIPLE = LANES
+
 
 cdef void* grown(void* memory, size_t n_bytes) except NULL nogil:
     cdef void* result = realloc(memory, max(n_bytes, <size_t>1))

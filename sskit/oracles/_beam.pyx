@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from sskit.oracles._gate import check_chain
-from sskit.oracles._k_best import check_count
-from sskit.oracles._viterbi import padded_rows, viterbi
+from sskit.oracles._gate import check_chain, check_count, padded_rows
+from sskit.oracles._viterbi import viterbi
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t

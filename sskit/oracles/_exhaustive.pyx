@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from sskit.oracles._gate import check_truth
-from sskit.oracles._k_best import check_count
-from sskit.oracles._viterbi import padded_rows
+from sskit.oracles._gate import check_count, check_truth, padded_rows
 
 from libc.math cimport INFINITY
 from libc.string cimport memcpy

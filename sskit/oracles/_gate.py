@@ -1,6 +1,10 @@
-"""Checks of potentials that come from users."""
+"""Checks of what oracles get from users, and its form in the hot loops."""
+
+from numbers import Integral
 
 import numpy as np
+
+from sskit.core._memory import ROW_MULTIPLE
 
 
 def check_chain(nodes, transitions, truth=None, cost=1.0):
@@ -94,3 +98,18 @@ def check_numbers(numbers, name, shape):
     if len(wrong):
         raise ValueError(f"{name}[{wrong[0]}] is {numbers[wrong[0]]}, expected a finite number")
     return numbers
+
+
+def check_count(count, name):
+    """Return a positive integer as int, checked."""
+    if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
+        raise ValueError(f"{name} must be a positive integer, got {count!r}")
+    return int(count)
+
+
+def padded_rows(table, fill=0.0):
+    """Return a copy of a 2-D array whose rows are padded as the hot loops want them."""
+    n_rows, n_columns = table.shape
+    rows = np.full((n_rows, -(-n_columns // ROW_MULTIPLE) * ROW_MULTIPLE), fill)
+    rows[:, :n_columns] = table
+    return rows

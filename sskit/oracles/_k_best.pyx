@@ -1,11 +1,8 @@
 """The k best label sequences: list Viterbi, computed lazily (Jimenez and Marzal 1999)."""
 
-from numbers import Integral
-
 import numpy as np
 
-from sskit.oracles._gate import check_chain
-from sskit.oracles._viterbi import padded_rows
+from sskit.oracles._gate import check_chain, check_count, padded_rows
 
 from libc.math cimport INFINITY
 from libc.string cimport memcpy
@@ -163,13 +160,6 @@ cdef class KBest:
                 self.n_entries[t] += 1
             self.following[t * self.max_entries + self.path[t]] = follower
         return self.following[t * self.max_entries + self.path[t]]
-
-
-def check_count(count, name):
-    """Return a positive integer as int, checked."""
-    if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
-        raise ValueError(f"{name} must be a positive integer, got {count!r}")
-    return int(count)
 
 
 def viterbi_top_k(nodes, transitions, k):

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from sskit.oracles._gate import check_chain
-from sskit.oracles._viterbi import padded_rows
+from sskit.oracles._gate import check_chain, padded_rows
 
 from libc.string cimport memcpy, memset
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit.oracles._k_best import check_count
+from sskit.oracles._gate import check_count
 
 from libc.math cimport INFINITY
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit.oracles._gate import check_chain
+from sskit.oracles._gate import check_chain, padded_rows
 
 from libc.string cimport memcpy
 
@@ -45,13 +45,6 @@ cdef double viterbi_labels(
                 best_state = a
         labels[t] = <int32_t>best_state
     return total
-
-
-def padded_rows(table, fill=0.0):
-    """Return a copy of a 2-D array whose rows are padded as the kernels want them."""
-    rows = np.full((table.shape[0], padded(table.shape[1])), fill)
-    rows[:, : table.shape[1]] = table
-    return rows
 
 
 def viterbi(nodes, transitions, *, truth=None, cost=1.0):

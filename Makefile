@@ -4,11 +4,14 @@
 PYTHON ?= python3
 VENV ?= .venv
 DEBUG_VENV ?= .venv-debug
+SANITIZE_VENV ?= .venv-sanitize
+SANITIZE_TESTS ?= $(addprefix tests/,core oracles models solvers estimators)
 PYTEST_WORKERS ?= 2
 PYTEST_ARGS ?=
 
 BIN := $(VENV)/bin
 DEBUG_BIN := $(DEBUG_VENV)/bin
+SANITIZE_BIN := $(SANITIZE_VENV)/bin
 PIP_OPTIONS := --quiet --disable-pip-version-check
 BUILD_TOOLS := "setuptools>=77" "Cython>=3.1.2"
 METADATA := pyproject.toml setup.py
@@ -17,7 +20,8 @@ MODULES := $(shell find sskit -name '*.py' 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow lint doc doc-noplot bench debug inplace clean
+.PHONY: help demo test test-slow lint doc doc-noplot bench debug sanitize \
+	inplace clean
 
 help:
 	@echo "make demo        train on handwritten digit strings to a certified duality gap"
@@ -28,6 +32,7 @@ help:
 	@echo "make doc-noplot  build the documentation without running the gallery"
 	@echo "make bench       run the benchmarks of examples/benchmarks"
 	@echo "make debug       run the test suite on a build that checks indices and assertions"
+	@echo "make sanitize    run SANITIZE_TESTS on a build that finds undefined behaviour"
 	@echo "make inplace     compile what has changed and install the checkout, editable"
 	@echo "make clean       remove builds, environments and caches"
 
@@ -52,13 +57,16 @@ $(VENV)/.doc: $(VENV)/.installed
 	$(BIN)/python -m pip install $(PIP_OPTIONS) --no-build-isolation -e ".[docs,images]"
 	touch $@
 
-# The debug build is installed as a copy, so the release build in the checkout stays as it is.
-$(DEBUG_VENV)/.installed: $(METADATA) $(COMPILED) $(MODULES)
-	test -x $(DEBUG_BIN)/python || $(PYTHON) -m venv $(DEBUG_VENV)
-	$(DEBUG_BIN)/python -m pip install $(PIP_OPTIONS) $(BUILD_TOOLS)
-	rm -rf build/debug/lib*
-	SSKIT_DEBUG=1 $(DEBUG_BIN)/python -m pip install $(PIP_OPTIONS) --no-build-isolation ".[test]"
+# Builds of other kinds are installed as copies, so the release build in the checkout stays.
+$(DEBUG_VENV)/.installed $(SANITIZE_VENV)/.installed: $(METADATA) $(COMPILED) $(MODULES)
+	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install $(PIP_OPTIONS) $(BUILD_TOOLS)
+	rm -rf build/$(KIND)/lib*
+	SSKIT_BUILD=$(KIND) $(@D)/bin/python -m pip install $(PIP_OPTIONS) --no-build-isolation ".[test]"
 	touch $@
+
+$(DEBUG_VENV)/.installed: KIND := debug
+$(SANITIZE_VENV)/.installed: KIND := sanitize
 
 # ---- verbs -------------------------------------------------------------------------------
 
@@ -75,6 +83,22 @@ test-slow: $(VENV)/.installed
 
 debug: $(DEBUG_VENV)/.installed
 	$(DEBUG_BIN)/pytest -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
+
+# Python is built without the sanitizers: it loads what they need at run time before all else, and
+# takes memory for each object by itself. Reports go to files, since pytest keeps what tests print.
+SANITIZE_REPORT = $(abspath build/sanitize)/report
+sanitize: $(SANITIZE_VENV)/.installed
+	rm -f $(SANITIZE_REPORT).*
+	status=0; \
+	LD_PRELOAD="$(foreach name,asan ubsan stdc++,$(shell $(CXX) -print-file-name=lib$(name).so))" \
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:log_path=$(SANITIZE_REPORT) \
+	UBSAN_OPTIONS=print_stacktrace=1:log_path=$(SANITIZE_REPORT) \
+	PYTHONMALLOC=malloc \
+	$(SANITIZE_BIN)/pytest -n $(PYTEST_WORKERS) $(PYTEST_ARGS) $(SANITIZE_TESTS) \
+	|| status=$$?; \
+	for report in $(SANITIZE_REPORT).*; do \
+		if test -s $$report; then cat $$report; status=1; fi; \
+	done; exit $$status
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -95,7 +119,7 @@ bench: $(VENV)/.dev
 	done
 
 clean:
-	rm -rf build dist *.egg-info $(VENV) $(DEBUG_VENV)
+	rm -rf build dist *.egg-info $(VENV) $(DEBUG_VENV) $(SANITIZE_VENV)
 	rm -rf doc/_build doc/auto_examples doc/generated doc/sg_execution_times.rst
 	rm -rf .pytest_cache .ruff_cache .hypothesis
 	find sskit tests examples -name __pycache__ -type d -prune -exec rm -rf {} +

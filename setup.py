@@ -1,8 +1,8 @@
 """Build of the compiled modules; everything else about the package stands in pyproject.toml.
 
 Every ``sskit/**/*.pyx`` becomes an extension, so a new compiled file needs no edit here. Set
-``SSKIT_DEBUG=1`` for a build that checks indices, views and assertions. Generated C++ stays
-below ``build/``; debug and release builds keep to folders of their own.
+``SSKIT_BUILD`` to a name in ``KINDS`` for a build of another kind than "release". Generated C++
+stays below ``build/``, in a folder for each kind.
 """
 
 import multiprocessing
@@ -13,8 +13,23 @@ from pathlib import Path
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-DEBUG = os.environ.get("SSKIT_DEBUG", "0") not in ("", "0")
-BUILD_BASE = "build/debug" if DEBUG else "build/release"
+# What the kinds of build hand to compilers other than Microsoft's, and the macros they set.
+KINDS = {
+    "release": (["-O3", "-g0"], {}),
+    # checks indices, views and assertions
+    "debug": (["-O1", "-g", "-UNDEBUG"], {"_GLIBCXX_ASSERTIONS": "1"}),
+    # ends the process at an access out of bounds and at undefined behaviour
+    "sanitize": (
+        ["-O1", "-g", "-fno-omit-frame-pointer", "-fno-sanitize-recover=all"]
+        + ["-fsanitize=address,undefined,float-cast-overflow"],
+        {"_GLIBCXX_ASSERTIONS": "1", "_GLIBCXX_SANITIZE_VECTOR": "1"},
+    ),
+}
+KIND = os.environ.get("SSKIT_BUILD") or "release"
+if KIND not in KINDS:
+    raise SystemExit(f"SSKIT_BUILD must be one of {', '.join(KINDS)}, got {KIND!r}")
+DEBUG = KIND == "debug"
+BUILD_BASE = f"build/{KIND}"
 PACKAGE = Path("sskit")
 # What Cython would write into every module (memoryviews above all) stands in this one.
 SHARED_UTILITY = "sskit._cyutility"
@@ -42,13 +57,13 @@ def compile_arguments():
             "undef_macros": ["NDEBUG"] if DEBUG else [],
         }
     flags = ["-std=c++17", "-Wno-unused-function", "-Wno-unused-variable", "-Wno-psabi"]
-    if DEBUG:
-        return {
-            "extra_compile_args": [*flags, "-O1", "-g", "-UNDEBUG"],
-            "undef_macros": ["NDEBUG"],
-            "define_macros": [("_GLIBCXX_ASSERTIONS", "1")],
-        }
-    return {"extra_compile_args": [*flags, "-O3", "-g0"]}
+    extra, macros = KINDS[KIND]
+    return {
+        "extra_compile_args": [*flags, *extra],
+        "extra_link_args": [flag for flag in extra if flag.startswith("-fsanitize")],
+        "define_macros": list(macros.items()),
+        "undef_macros": ["NDEBUG"] if DEBUG else [],
+    }
 
 
 def find_extensions():

@@ -138,7 +138,7 @@ class RegularizationPathDisplay:
             gap_lams=gap_lams,
             gaps=np.array([path.gap_at(lam) for lam in gap_lams]),
             max_gap=path.max_gap_,
-            norms=np.linalg.norm(path.coefs_, axis=1),
+            norms=np.sqrt(np.maximum(path.sqnorms_, 0.0)),
             n_support_planes=path.n_support_planes_,
             certified=path.certified_,
             **scores,

@@ -1,13 +1,14 @@
 """The models of a path: which weights serve which lam, and how good they are."""
 
 import numbers
+from functools import partial
 
 import numpy as np
 from sklearn.metrics import check_scoring
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from sskit.core._regularizer import BoxRegularizer, Regularizer
+from sskit.core._regularizer import BoxRegularizer
 from sskit.estimators._path_tracing import fitted_model
 from sskit.solvers._path import dual_objective_at
 
@@ -56,8 +57,7 @@ class PathModels:
         if lam >= self.lams_[0]:
             return float(self.dual_gaps_[0] * self.lams_[0] / lam)
         j = piece_of(lam, self.lams_)
-        w = self.coefs_[j]
-        primal = 0.5 * lam * float(w @ w) + float(self.hinges_[j])
+        primal = 0.5 * lam * float(self.sqnorms_[j]) + float(self.hinges_[j])
         return max(primal - self.dual_objective_at(lam), 0.0)
 
     def dual_objective_at(self, lam):
@@ -77,13 +77,15 @@ class PathModels:
         """
         lam = self._check_lam(lam)
         j = piece_of(lam, self.lams_)
-        if self._bounds is None:
-            regularizer = Regularizer(lam, self.coefs_.shape[1])
-        else:
-            regularizer = BoxRegularizer(lam, *self._bounds)
         return float(
-            dual_objective_at(regularizer, self.lams_[j], self._dual_sums[j], self._losses[j])
+            dual_objective_at(lam, self.lams_[j], self._losses[j], partial(self._conjugate, j))
         )
+
+    def _conjugate(self, j, factor):
+        """Return the conjugate of ||w||^2 / 2 at a multiple of the dual sum of piece j."""
+        if self._bounds is None:
+            return 0.5 * factor**2 * self.sqnorms_[j]
+        return -BoxRegularizer(1.0, *self._bounds).dual(factor * self._dual_sums[j], 0.0)
 
     def estimator_at(self, lam):
         """Return a fitted estimator with the weights that serve one lam.

@@ -77,9 +77,10 @@ class RegularizationPath(DocumentedMixin, PathModels, MetaEstimatorMixin, BaseEs
         Weights of the models, flat.
     dual_gaps_ : ndarray of shape (J,)
         Duality gap of each model at its breakpoint, absolute.
+    sqnorms_ : ndarray of shape (J,)
+        Squared norm of the weights of each model; with a kernel that of its functions.
     hinges_ : ndarray of shape (J,)
-        Mean hinge of each model: with lam / 2 times the squared norm of the weights it is the
-        primal objective.
+        Mean hinge of each model: with lam / 2 times ``sqnorms_`` it is the primal objective.
     max_gap_ : float
         eps P(0), the largest gap within a piece, absolute.
     certified_ : bool
@@ -213,11 +214,11 @@ class RegularizationPath(DocumentedMixin, PathModels, MetaEstimatorMixin, BaseEs
         path.warn(pieces[-1].lam_end, stacklevel=2)
         lam = path.default_lam if self.estimator.lam is None else float(self.estimator.lam)
         lam = max(lam, pieces[-1].lam_end)
-        coefs = np.array([piece.w for piece in pieces])
         fitted = {
             "lams_": np.array([piece.lam for piece in pieces]),
             "lam_end_": pieces[-1].lam_end,
-            "coefs_": coefs,
+            "coefs_": np.array([piece.w for piece in pieces]),
+            "sqnorms_": np.array([piece.sqnorm for piece in pieces]),
             "dual_gaps_": np.array([piece.gap for piece in pieces]),
             "hinges_": np.array([piece.hinge for piece in pieces]),
             "max_gap_": self.eps * path.unit,
@@ -228,9 +229,9 @@ class RegularizationPath(DocumentedMixin, PathModels, MetaEstimatorMixin, BaseEs
             "times_": np.array([piece.time for piece in pieces]),
             "lam_": lam,
             "_origin": path.origin,
-            "_dual_sums": coefs if path.bounds is None else np.array([piece.v for piece in pieces]),
             "_bounds": path.bounds,
             "_losses": np.array([piece.loss for piece in pieces]),
+            "_dual_sums": np.array([piece.v for piece in pieces]) if path.bounds else None,
             "_template": (path.estimator, path.name_weights, path.solver),
         }
         named = path.name_weights(pieces[0].w)

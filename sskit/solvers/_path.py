@@ -22,6 +22,8 @@ class Piece:
         The smallest, the next breakpoint; 0 if the model serves all smaller lam.
     w : ndarray of shape (n_weights,)
         The weights.
+    sqnorm : float
+        ||w||^2, in a kernel space that of the functions.
     gap : float
         Duality gap at lam, absolute. An estimate only, if the path is heuristic.
     hinge : float
@@ -41,6 +43,7 @@ class Piece:
     lam: float
     lam_end: float
     w: np.ndarray
+    sqnorm: float
     gap: float
     hinge: float
     v: np.ndarray
@@ -191,12 +194,14 @@ class PathTracer:
         loss = float(np.dot(problem.block_weight, dual.losses()))
         w = regularizer.coef()
         v = np.array(regularizer.v)[: len(w)] if regularizer.bounded else w
-        hinge = gap + loss - lam * regularizer.inner(v, w)
+        sqnorm = regularizer.inner(w, w)
+        hinge = gap + loss - lam * (sqnorm if v is w else regularizer.inner(v, w))
         rho = self.induction.reach(regularizer, loss, max(self.largest - gap, 0.0))
         return Piece(
             lam=lam,
             lam_end=rho * lam,
             w=w,
+            sqnorm=sqnorm,
             gap=gap,
             hinge=hinge,
             v=v,
@@ -208,7 +213,7 @@ class PathTracer:
         )
 
 
-def dual_objective_at(regularizer, breakpoint, v, loss):
+def dual_objective_at(lam, breakpoint, loss, conjugate):
     r"""Return the better of the two dual objectives that a dual point has at another lam.
 
     The dual weights stay, or, for a smaller lam, every plane but the truth keeps the share
@@ -217,20 +222,22 @@ def dual_objective_at(regularizer, breakpoint, v, loss):
 
     Parameters
     ----------
-    regularizer : Regularizer
-        Of the lam in question and the bounds of the path.
+    lam : float
+        The lam in question.
     breakpoint : float
-        The lam to which the dual sum belongs.
-    v : ndarray of shape (n_weights,)
-        The dual sum.
+        The lam to which the dual sum v belongs.
     loss : float
-        Mean loss of its planes.
+        Mean loss of the planes of the dual point.
+    conjugate : callable
+        Maps a factor s to that of :math:`\tfrac{1}{2} \|w\|^2` on the box at s v, the largest
+        :math:`\langle s v, w \rangle - \tfrac{1}{2} \|w\|^2`: half the squared norm of s v
+        where there is no box.
 
     Returns
     -------
     dual : float
         At most the optimum.
     """
-    rho = regularizer.lam / breakpoint
-    kept = regularizer.dual(v / rho, loss)
-    return kept if rho >= 1.0 else max(kept, regularizer.dual(v, rho * loss))
+    rho = lam / breakpoint
+    kept = loss - lam * conjugate(1.0 / rho)
+    return kept if rho >= 1.0 else max(kept, rho * loss - lam * conjugate(1.0))

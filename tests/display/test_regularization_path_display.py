@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics.pairwise import rbf_kernel
 
 from sskit import RegularizationPath, StructSVMClassifier
 from sskit.display import RegularizationPathDisplay
@@ -20,9 +21,9 @@ def close():
     plt.close("all")
 
 
-def fit(**options):
+def fit(estimator=None, **options):
     X, y = load_iris(return_X_y=True)
-    estimator = StructSVMClassifier(random_state=0)
+    estimator = estimator or StructSVMClassifier(random_state=0)
     return RegularizationPath(estimator, lam_min=0.01, **options).fit(X / 8, y)
 
 
@@ -52,6 +53,17 @@ def test_panels_show_the_path():
     results = path.cv_results_
     assert low == pytest.approx((results["mean_test_score"] - results["std_test_score"]).min())
     assert high == pytest.approx((results["mean_test_score"] + results["std_test_score"]).max())
+
+
+def test_the_norm_of_functions_is_that_of_their_space():
+    path = fit(StructSVMClassifier(kernel="rbf", gamma=4.0, random_state=0))
+    _, y = RegularizationPathDisplay.from_estimator(path).lines_["norm"].get_data()
+    X = load_iris().data / 8
+    for norm, lam in zip(y[::2], path.lams_, strict=True):
+        model = path.estimator_at(lam)
+        K, beta = rbf_kernel(X[model.support_], gamma=4.0), model.dual_coef_
+        sqnorm = np.sum((beta @ K) * beta) + np.sum(model.intercept_**2)
+        assert norm == pytest.approx(np.sqrt(sqnorm), rel=1e-9)
 
 
 def test_bad_input():

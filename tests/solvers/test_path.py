@@ -53,8 +53,10 @@ def tracer(toy, solver="pairwise", box=None, kappa=0.9, eps=EPS, **options):
 
 def bounds_at(toy, piece, lam, box):
     """What a piece says of one of its lam: its objective there, and the least that there is."""
-    primal = 0.5 * lam * float(piece.w @ piece.w) + piece.hinge
-    return primal, dual_objective_at(toy.regularizer(lam, box), piece.lam, piece.v, piece.loss)
+    space = toy.regularizer(1.0, box)
+    conjugate = lambda factor: -space.dual(factor * piece.v, 0.0)  # noqa: E731
+    primal = 0.5 * lam * piece.sqnorm + piece.hinge
+    return primal, dual_objective_at(lam, piece.lam, piece.loss, conjugate)
 
 
 @pytest.mark.parametrize("induction", INDUCTIONS)

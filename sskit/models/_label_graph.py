@@ -105,7 +105,9 @@ def chow_liu_tree(truths, weight):
     n_labels = len(information)
     # any tree spans: a graph with no zeros, and a minimum of what is positive
     cost = information.max(initial=0.0) - information + 1.0
+    # SciPy 1.11.4 to 1.16.3 take indices of 32 bits only
     a, b = np.triu_indices(n_labels, 1)
+    a, b = a.astype(np.int32), b.astype(np.int32)
     tree = minimum_spanning_tree(sp.csr_array((cost[a, b], (a, b)), shape=cost.shape)).tocoo()
     ends = np.sort(np.stack([tree.row, tree.col], axis=1), axis=1)
     return np.ascontiguousarray(ends[np.lexsort(ends.T[::-1])], dtype=np.int32)

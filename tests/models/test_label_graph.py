@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse.csgraph import minimum_spanning_tree
 
+import sskit.models._label_graph
 from sskit.models._hierarchy import Hierarchy
 from sskit.models._label_graph import (
     chow_liu_tree,
@@ -89,6 +91,19 @@ def test_the_tree_is_the_best_of_all(seed):
     found = sum(information[k, j] for k, j in chow_liu_tree(sets, weight))
     best = max(sum(information[k, j] for k, j in tree) for tree in trees(4))
     assert found == pytest.approx(best, abs=1e-12)
+
+
+def test_indices_of_the_graph_have_32_bits(monkeypatch):
+    """SciPy 1.11.4 to 1.16.3 refuse others in minimum_spanning_tree."""
+    met = []
+
+    def watched(graph):
+        met.append((graph.indices.dtype, graph.indptr.dtype))
+        return minimum_spanning_tree(graph)
+
+    monkeypatch.setattr(sskit.models._label_graph, "minimum_spanning_tree", watched)
+    chow_liu_tree(random_sets(0), np.ones(40))
+    assert met == [(np.int32, np.int32)]
 
 
 def test_a_weight_of_k_is_k_copies():

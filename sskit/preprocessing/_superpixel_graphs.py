@@ -8,7 +8,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, check_memory
 
-from sskit.preprocessing._graph_features import make_graph
+from sskit.preprocessing._disk_cache import prepare_cache
+from sskit.preprocessing._graph_features import cut_image, describe_image, make_graph
 from sskit.preprocessing._parameters import check_etas, check_parameters
 from sskit.preprocessing._regions import slic_segments
 from sskit.preprocessing._words import (
@@ -222,6 +223,7 @@ class SuperpixelGraphs(
             "dtype": np.dtype(self.dtype),
         }
         memory, segmenter = check_memory(self.memory), self._segmenter()
+        prepare_cache(memory, cut_image, describe_image)
         made = Parallel(n_jobs=self.n_jobs)(
             delayed(make_graph)(memory, image, f"X[{i}]", segmenter, options)
             for i, image in enumerate(images)

@@ -12,6 +12,7 @@ from sklearn.cluster import MiniBatchKMeans
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.parallel import Parallel, delayed
 
+from sskit.preprocessing._disk_cache import prepare_cache
 from sskit.utils._images import as_rgb
 
 _ORIENTATIONS = 8
@@ -213,6 +214,7 @@ def learn_words(images, describe, n_words, sample_size, *, rng, memory, n_jobs):
     if n_words == 0:
         return np.empty((0, 0), dtype=np.float32)
     share = math.ceil(sample_size / len(images))
+    prepare_cache(memory, sample_descriptors)
     sample = delayed(memory.cache(sample_descriptors))
     samples = Parallel(n_jobs=n_jobs)(
         sample(image, describe, share, seed) for image, seed in zip(images, seeds, strict=True)

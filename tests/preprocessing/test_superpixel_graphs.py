@@ -14,7 +14,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_checks, estimator_html_repr, get_tags
+from sklearn.utils.parallel import Parallel
 
+import sskit.preprocessing._superpixel_graphs
+import sskit.preprocessing._words
 from sskit.preprocessing import SuperpixelGraph, SuperpixelGraphs
 from sskit.utils._images import as_rgb
 
@@ -263,6 +266,44 @@ def test_disk_cache(tmp_path, as_object, n_jobs):
     assert_same_graphs(again, first)
     superpixels.set_params(segmenter=CountingGrid(11, log)).fit_transform(IMAGES)
     assert log.read_text() == "x" * 8
+
+
+def text_of(path):
+    return path.read_text() if path.exists() else ""
+
+
+@pytest.mark.parametrize("known", ["nothing", "other code", "half of the code"])
+def test_workers_find_the_folders_of_the_cache(tmp_path, monkeypatch, known):
+    """Two workers that make the folder of a function at once empty it for each other."""
+    memory = joblib.Memory(tmp_path, verbose=0)
+    make(memory=memory).fit_transform(IMAGES[:2])
+    names = {"cut_image", "describe_image", "sample_descriptors"}  # called by workers
+    codes = {path.parent.name: path for path in tmp_path.rglob("func_code.py")}
+    codes = {name: codes[name] for name in names}
+    expected = {name: path.read_text() for name, path in codes.items()}
+    if known == "nothing":
+        memory.clear(warn=False)
+    else:
+        for name, path in codes.items():
+            text = {"other code": "# first line: 1\ndef f(): pass\n"}
+            path.write_text(text.get(known, expected[name][:50]))
+    met = []
+
+    class WatchedParallel(Parallel):  # none of whose workers is needed
+        def __call__(self, tasks):
+            met.append({name for name, path in codes.items() if text_of(path) == expected[name]})
+            return super().__call__(tasks)
+
+    for module in (sskit.preprocessing._words, sskit.preprocessing._superpixel_graphs):
+        monkeypatch.setattr(module, "Parallel", WatchedParallel)
+    transformer = make(memory=memory)
+    graphs = transformer.fit_transform(IMAGES[:2])
+    assert "sample_descriptors" in met[0]
+    assert met[-1] == names
+    # what is there is kept
+    n_files = len(list(tmp_path.rglob("output.pkl")))
+    assert_same_graphs(make(memory=memory).fit_transform(IMAGES[:2]), graphs)
+    assert len(list(tmp_path.rglob("output.pkl"))) == n_files
 
 
 def test_cached_graphs_are_copies(tmp_path):

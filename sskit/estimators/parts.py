@@ -125,7 +125,8 @@ class PartsModel(PoserMixin, StructuredEstimator):
     primal_objective_, dual_objective_ : float
         P(w) and D.
     certified_ : bool
-        Whether the gap is a certificate, from an exact pass with an exact oracle: always.
+        Whether the gap is a certificate, from an exact pass with an exact oracle: with margin
+        rescaling; no search for slack rescaling is exact.
     n_iter_ : int
         Passes over the data.
     n_oracle_calls_ : int

@@ -1,5 +1,6 @@
 """PartsModel: what it learns, input and output, scores, bad input, scikit-learn's tools."""
 
+import inspect
 import pickle
 
 import joblib
@@ -10,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.utils import get_tags
 
-from sskit import PartsModel, RegularizationPath
+from sskit import PartsModel, RegularizationPath, SlackRescaling
 from sskit.datasets import make_score_maps
 from sskit.oracles import parts_max_marginals, parts_max_sum
 from sskit.solvers import BCFW
@@ -396,6 +397,21 @@ def test_slack_rescaling():
     alone = [[np.unravel_index(part.argmax(), part.shape)[::-1] for part in maps] for maps in X]
     by_themselves = np.mean(np.linalg.norm(np.array(alone) - Y, axis=2) <= 1.0)
     assert model.score(X, Y) > by_themselves + 0.1
+
+
+def test_which_gaps_are_certificates():
+    """The docstring promised one always."""
+    doc = inspect.getdoc(PartsModel)
+    doc = doc[doc.index("certified_ : bool") : doc.index("n_iter_ : int")]
+    assert "with margin rescaling" in " ".join(doc.split())
+    options = {"n_types": 1, "tol": 0.5, "random_state": 0}
+    assert PartsModel(PARENTS, **options).fit(X[:4], Y[:4]).certified_
+    for search in ("bisecting", "binary", "sarawagi"):
+        rescaling = SlackRescaling(search, max_queries=10)
+        assert not PartsModel(PARENTS, rescaling=rescaling, **options).fit(X[:4], Y[:4]).certified_
+    for search in ("exact", "angular"):
+        with pytest.raises(ValueError, match=f"search='{search}' needs"):
+            PartsModel(PARENTS, rescaling=SlackRescaling(search), **options).fit(X[:4], Y[:4])
 
 
 def test_predict_wants_the_parts_of_fit(fitted):

@@ -7,6 +7,7 @@ stays below ``build/``, in a folder for each kind.
 
 import multiprocessing
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -49,14 +50,15 @@ DIRECTIVES = {
 }
 
 
-def compile_arguments():
+def compile_arguments(cplus=True):
     """Return compiler flags and macros as the keywords of ``Extension``."""
     if sys.platform == "win32":
         return {
-            "extra_compile_args": ["/std:c++17", "/Od" if DEBUG else "/O2"],
+            "extra_compile_args": ["/std:c++17"] * cplus + ["/Od" if DEBUG else "/O2"],
             "undef_macros": ["NDEBUG"] if DEBUG else [],
         }
-    flags = ["-std=c++17", "-Wno-unused-function", "-Wno-unused-variable", "-Wno-psabi"]
+    flags = ["-std=c++17"] * cplus
+    flags += ["-Wno-unused-function", "-Wno-unused-variable", "-Wno-psabi"]
     extra, macros = KINDS[KIND]
     return {
         "extra_compile_args": [*flags, *extra],
@@ -66,22 +68,42 @@ def compile_arguments():
     }
 
 
+def find_headers(source):
+    """Return the headers of ours that a .pyx file needs, through all that it cimports.
+
+    They are what the compiler must know as dependencies; Cython sees by itself which .pxd files
+    a translation depends on.
+    """
+    places = {path.name: path for path in PACKAGE.rglob("*.hpp")}
+    waiting, found = [Path(source), Path(source).with_suffix(".pxd")], set()
+    while waiting:
+        path = waiting.pop()
+        if path in found or not path.exists():
+            continue
+        found.add(path)
+        text = path.read_text(encoding="utf-8")
+        names = re.findall(r'^(?:cdef extern from|#include) "(\w+\.hpp)"', text, re.MULTILINE)
+        waiting += [places[name] for name in names]
+        modules = re.findall(r"^from ([\w.]+) cimport|^cimport ([\w.]+)", text, re.MULTILINE)
+        waiting += [Path(*"".join(pair).split(".")).with_suffix(".pxd") for pair in modules]
+    return sorted(path.as_posix() for path in found if path.suffix == ".hpp")
+
+
 def find_extensions():
-    """Return one C++ extension for every .pyx file; all of them depend on all headers."""
-    headers = sorted(path.as_posix() for path in PACKAGE.rglob("*.hpp"))
-    include_dirs = sorted({".", "sskit/core", *(str(Path(h).parent) for h in headers)})
-    shared = Extension(SHARED_UTILITY, [SHARED_UTILITY.replace(".", "/") + ".c"])
-    return [shared] + [
+    """Return one C++ extension for every .pyx file, and what they share."""
+    include_dirs = sorted({".", *(path.parent.as_posix() for path in PACKAGE.rglob("*.hpp"))})
+    extensions = [
         Extension(
             ".".join(path.with_suffix("").parts),
             [path.as_posix()],
             language="c++",
             include_dirs=include_dirs,
-            depends=[*headers, "setup.py"],
             **compile_arguments(),
         )
         for path in sorted(PACKAGE.rglob("*.pyx"))
     ]
+    shared = SHARED_UTILITY.replace(".", "/") + ".c"
+    return [*extensions, Extension(SHARED_UTILITY, [shared], **compile_arguments(cplus=False))]
 
 
 class BuildExt(build_ext):
@@ -102,8 +124,13 @@ class BuildExt(build_ext):
 
     def translate(self):
         """Replace the .pyx sources by the C++ files that Cython makes of them."""
+        from Cython import __version__ as cython_version
         from Cython.Build import cythonize
 
+        # Time stamps tell neither Cython nor the compiler that their options have changed.
+        settings = repr((cython_version, DIRECTIVES, compile_arguments(), SHARED_UTILITY))
+        stamp = Path(BUILD_BASE, f"settings-{sys.implementation.cache_tag}.txt")
+        self.force = self.force or not stamp.exists() or stamp.read_text() != settings
         forks = multiprocessing.get_start_method() == "fork"
         translated = cythonize(
             self.extensions,
@@ -113,8 +140,10 @@ class BuildExt(build_ext):
             force=bool(self.force),
             shared_utility_qualified_name=SHARED_UTILITY,
         )
+        stamp.write_text(settings)
         sources = {extension.name: extension.sources for extension in translated}
         for extension in self.extensions:
+            extension.depends = find_headers(extension.sources[0])
             extension.sources = sources[extension.name]
 
 

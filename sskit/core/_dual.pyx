@@ -5,10 +5,8 @@ import numpy as np
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, memmove
 
+from sskit.core._lanes cimport prefetch_memory
 from sskit.core._memory cimport grown
-
-cdef extern from "kernels.hpp" namespace "sskit":
-    void prefetch_memory(const void* memory, Py_ssize_t n_bytes) noexcept nogil
 
 
 cdef class DualState:

@@ -6,9 +6,7 @@ from libc.stdint cimport int32_t
 
 from sskit.core._factors cimport Factors
 from sskit.core._label_factors cimport LabelFactors
-
-cdef extern from "kernels.hpp" namespace "sskit":
-    const Py_ssize_t LANES
+from sskit.core._lanes cimport LANES
 
 cdef int32_t BOTH = 3                    # the state (1, 1) of a pair
 

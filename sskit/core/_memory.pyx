@@ -2,8 +2,7 @@
 
 from libc.stdlib cimport realloc
 
-cdef extern from "kernels.hpp" namespace "sskit":
-    const Py_ssize_t LANES
+from sskit.core._lanes cimport LANES
 
 # Rows of tables have a multiple of this many numbers.
 ROW_MULTIPLE = LANES

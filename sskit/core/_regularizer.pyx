@@ -2,8 +2,7 @@
 
 import numpy as np
 
-cdef extern from "kernels.hpp" namespace "sskit":
-    const Py_ssize_t LANES
+from sskit.core._lanes cimport LANES
 
 
 def itself(w):

@@ -7,8 +7,9 @@ from libc.stdint cimport int32_t
 
 from sskit.models._chain_decoder import ChainDecoder
 
+from sskit.core._lanes cimport padded
 from sskit.models._chain cimport ChainProblem
-from sskit.models._features cimport masked_table, padded, score_rows
+from sskit.models._row_kernels cimport masked_table, score_rows
 from sskit.oracles._beam cimport Beam
 
 

@@ -9,10 +9,10 @@ from sskit.models._chain_factors import ChainFactors
 from sskit.models._digest import row_digests, value_digests
 
 from sskit.core._direction cimport Direction
-from sskit.models._features cimport (
-    LANES, active_rows, add_rows, clear_rows, clip_rows, dot_rows, gram_sqnorm,
-    masked_table, padded,
-    prefetch_memory, score_rows
+from sskit.core._lanes cimport LANES, padded, prefetch_memory
+from sskit.models._features cimport clear_rows, clip_rows
+from sskit.models._row_kernels cimport (
+    active_rows, add_rows, dot_rows, gram_sqnorm, masked_table, score_rows
 )
 from sskit.oracles._viterbi cimport viterbi_labels
 

@@ -6,8 +6,8 @@ from libc.stdint cimport int32_t
 
 from sskit.models._decoder import Decoder
 
+from sskit.core._lanes cimport padded
 from sskit.models._chain cimport ChainProblem
-from sskit.models._features cimport padded
 from sskit.oracles._k_best cimport KBest
 from sskit.oracles._max_marginals cimport chain_max_marginals, transpose_padded
 

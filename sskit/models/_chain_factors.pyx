@@ -6,7 +6,8 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 
 from sskit.core._factors cimport Factors
-from sskit.models._features cimport FeatureRows, add_row, dot_row, score_rows
+from sskit.models._features cimport FeatureRows, add_row, dot_row
+from sskit.models._row_kernels cimport score_rows
 
 
 cdef class ChainFactors(Factors):

@@ -1,36 +1,19 @@
 from libc.stdint cimport int32_t, int64_t
 
 
-cdef extern from "kernels.hpp" namespace "sskit":
-    const Py_ssize_t LANES
+# matrices of feature rows, and what is done with single rows of them
+cdef extern from "rows.hpp" namespace "sskit":
     struct Rows:
         const double* values
         const float* singles
         const int32_t* indices
         const int64_t* indptr
         int64_t width
-    void prefetch_memory(const void* memory, Py_ssize_t n_bytes) noexcept nogil
-    Py_ssize_t padded(Py_ssize_t n) noexcept nogil
-    void score_rows(
-        const Rows* rows, Py_ssize_t first, Py_ssize_t count, const double* weights,
-        Py_ssize_t n_states, double* out
-    ) noexcept nogil
-    void score_rows_apart(
-        const Rows* rows, Py_ssize_t first, Py_ssize_t count, const double* weights,
-        Py_ssize_t n_states, double* out, Py_ssize_t stride
-    ) noexcept nogil
-    void add_rows(
-        const Rows* rows, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active,
-        double step, const double* direction, Py_ssize_t n_states, double* weights
-    ) noexcept nogil
     double dot_row(
         const Rows* rows, Py_ssize_t t, const double* weights, Py_ssize_t stride
     ) noexcept nogil
     void add_row(
         const Rows* rows, Py_ssize_t t, double step, double* weights, Py_ssize_t stride
-    ) noexcept nogil
-    void masked_table(
-        const double* table, const double* mask, Py_ssize_t n_states, double* out
     ) noexcept nogil
     void clip_rows(
         const Rows* rows, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active,
@@ -40,17 +23,6 @@ cdef extern from "kernels.hpp" namespace "sskit":
     void clear_rows(
         const Rows* rows, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active,
         Py_ssize_t n_states, double* weights
-    ) noexcept nogil
-    Py_ssize_t active_rows(
-        const double* direction, Py_ssize_t count, Py_ssize_t stride, int32_t* active
-    ) noexcept nogil
-    double gram_sqnorm(
-        const double* gram, const int32_t* active, Py_ssize_t n_active, const double* direction,
-        Py_ssize_t stride
-    ) noexcept nogil
-    double dot_rows(
-        const int32_t* active, Py_ssize_t n_active, const double* direction,
-        const double* scores, Py_ssize_t stride
     ) noexcept nogil
 
 

@@ -3,6 +3,8 @@
 import numpy as np
 import scipy.sparse as sp
 
+from sskit.core._lanes cimport LANES, prefetch_memory
+
 # Below this share of non-zeros a dense matrix is cheaper to hold and to multiply as CSR.
 SPARSE_BELOW = 0.4
 

@@ -5,10 +5,10 @@ import numpy as np
 from libc.string cimport memcpy, memset
 
 from sskit.models._graph_data import graph_fingerprint
-
-from sskit.models._features cimport (
-    LANES, FeatureRows, active_rows, add_row, add_rows, clear_rows, clip_rows, dot_row,
-    gram_sqnorm, padded, score_rows, score_rows_apart
+from sskit.core._lanes cimport LANES, padded
+from sskit.models._features cimport FeatureRows, add_row, clear_rows, clip_rows, dot_row
+from sskit.models._row_kernels cimport (
+    active_rows, add_rows, gram_sqnorm, score_rows, score_rows_apart
 )
 from sskit.oracles._potentials cimport labelling_score
 

@@ -7,9 +7,9 @@ from libc.stdint cimport int32_t
 from sskit.core._direction cimport Direction
 from sskit.core._problem cimport Problem
 from sskit.models._chain cimport ChainProblem
-from sskit.models._features cimport active_rows
 from sskit.models._features import FeatureRows
 from sskit.models._kernel_expansion cimport KernelExpansion
+from sskit.models._row_kernels cimport active_rows
 
 
 cdef class KernelChainProblem(ChainProblem):

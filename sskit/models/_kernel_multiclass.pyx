@@ -5,10 +5,11 @@ import numpy as np
 from libc.stdint cimport int32_t
 
 from sskit.core._direction cimport Direction
-from sskit.models._features cimport active_rows, padded
+from sskit.core._lanes cimport padded
 from sskit.models._features import FeatureRows
 from sskit.models._kernel_expansion cimport KernelExpansion
 from sskit.models._multiclass cimport MulticlassProblem
+from sskit.models._row_kernels cimport active_rows
 
 
 cdef class KernelMulticlassProblem(MulticlassProblem):

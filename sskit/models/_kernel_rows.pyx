@@ -2,13 +2,7 @@
 
 import numpy as np
 
-cdef extern from "kernels.hpp" namespace "sskit":
-    void add_scaled(
-        const double* row, Py_ssize_t n, double factor, double* target
-    ) noexcept nogil
-    void add_scaled(
-        const float* row, Py_ssize_t n, double factor, double* target
-    ) noexcept nogil
+from sskit.models._row_kernels cimport add_scaled, add_scaled_singles
 
 
 cdef class KernelRows:
@@ -237,7 +231,7 @@ cdef class SingleRows(KernelRows):
         self.memory = self.table = memory
 
     cdef void add(self, Py_ssize_t t, double factor, double* target) noexcept nogil:
-        add_scaled(&self.table[self.slot_of[t], 0], self.n_rows, factor, target)
+        add_scaled_singles(&self.table[self.slot_of[t], 0], self.n_rows, factor, target)
 
 
 cdef class NoRows(KernelRows):

@@ -8,7 +8,9 @@ from sskit.models._digest import row_digests
 from libc.math cimport INFINITY
 
 from sskit.core._direction cimport Direction
-from sskit.models._features cimport add_rows, clip_rows, padded, score_rows
+from sskit.core._lanes cimport padded
+from sskit.models._features cimport clip_rows
+from sskit.models._row_kernels cimport add_rows, score_rows
 
 
 cdef class MulticlassProblem(Problem):

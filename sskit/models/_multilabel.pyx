@@ -10,7 +10,9 @@ from sskit.models._digest import row_digests, value_digests
 from sskit.models._multilabel_factors import MultilabelFactors
 
 from sskit.core._direction cimport Direction
-from sskit.models._features cimport add_rows, clip_rows, padded, score_rows
+from sskit.core._lanes cimport padded
+from sskit.models._features cimport clip_rows
+from sskit.models._row_kernels cimport add_rows, score_rows
 from sskit.oracles._label_sets cimport ONE
 from sskit.oracles._slack_sets cimport SetQuestion
 

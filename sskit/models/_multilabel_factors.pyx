@@ -3,7 +3,8 @@
 from libc.stdint cimport int32_t
 
 from sskit.core._label_factors cimport LabelFactors
-from sskit.models._features cimport FeatureRows, add_row, add_rows, score_rows
+from sskit.models._features cimport FeatureRows, add_row
+from sskit.models._row_kernels cimport add_rows, score_rows
 
 # From this share of the labels on one run through the features for all is the faster.
 cdef Py_ssize_t FEW = 8

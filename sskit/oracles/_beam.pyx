@@ -9,8 +9,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
-cdef extern from "kernels.hpp" namespace "sskit":
-    Py_ssize_t padded(Py_ssize_t n) noexcept nogil
+from sskit.core._lanes cimport padded
 
 cdef extern from "beam.hpp" namespace "sskit":
     void beam_step(

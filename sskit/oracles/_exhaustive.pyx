@@ -8,7 +8,7 @@ from libc.math cimport INFINITY
 from libc.string cimport memcpy
 from libcpp.algorithm cimport pop_heap, push_heap, sort_heap
 
-from sskit.oracles._viterbi cimport padded
+from sskit.core._lanes cimport padded
 
 # places in lexicographic order are int64
 _MOST_LABELLINGS = 2**62

@@ -7,7 +7,8 @@ from sskit.oracles._gate import check_chain, padded_rows
 from libc.math cimport INFINITY
 from libc.string cimport memcpy
 
-from sskit.oracles._viterbi cimport padded, viterbi_step
+from sskit.core._lanes cimport padded
+from sskit.oracles._viterbi cimport viterbi_step
 
 
 cdef class LossIndexed:

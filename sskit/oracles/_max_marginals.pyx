@@ -6,7 +6,8 @@ from sskit.oracles._gate import check_chain, padded_rows
 
 from libc.string cimport memcpy, memset
 
-from sskit.oracles._viterbi cimport padded, viterbi_step
+from sskit.core._lanes cimport padded
+from sskit.oracles._viterbi cimport viterbi_step
 
 
 cdef void chain_max_marginals(

@@ -6,11 +6,12 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy, memset
 
+from sskit.core._lanes cimport padded
 from sskit.oracles._forest cimport Forest
 from sskit.oracles._potentials cimport (
     GraphOracle, GraphPotentials, Potentials, labelling_score, pair_score, table_of
 )
-from sskit.oracles._viterbi cimport padded, viterbi_step
+from sskit.oracles._viterbi cimport viterbi_step
 
 
 cdef class TreeMaxSum(GraphOracle):

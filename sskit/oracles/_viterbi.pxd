@@ -1,13 +1,12 @@
 from libc.stdint cimport int32_t
 
 
-cdef extern from "kernels.hpp" namespace "sskit":
-    void viterbi_step(
-        const double* value, const double* transition, Py_ssize_t n_states, const double* node,
-        double* out
-    ) noexcept nogil
-    Py_ssize_t padded(Py_ssize_t n) noexcept nogil
-
+# One step of the recursion: out[b] = node[b] + max_a (value[a] + transition[a, b]); rows have
+# padded(n_states) columns.
+cdef void viterbi_step(
+    const double* value, const double* transition, Py_ssize_t n_states, const double* node,
+    double* out
+) noexcept nogil
 
 # Labelling of n_nodes >= 1 nodes that maximises
 #     sum_t node[t, y_t] + sum_t transition[y_{t-1}, y_t] + sum_t [y_t != truth_t] cost_t

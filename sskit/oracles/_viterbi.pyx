@@ -6,6 +6,21 @@ from sskit.oracles._gate import check_chain, padded_rows
 
 from libc.string cimport memcpy
 
+from sskit.core._lanes cimport padded
+
+cdef extern from "viterbi.hpp":
+    void clone_viterbi_step "sskit::viterbi_step"(
+        const double* value, const double* transition, Py_ssize_t n_states, const double* node,
+        double* out
+    ) noexcept nogil
+
+
+cdef void viterbi_step(
+    const double* value, const double* transition, Py_ssize_t n_states, const double* node,
+    double* out
+) noexcept nogil:
+    clone_viterbi_step(value, transition, n_states, node, out)
+
 
 cdef double viterbi_labels(
     const double* node, const double* transition, Py_ssize_t n_nodes, Py_ssize_t n_states,

@@ -1,9 +1,9 @@
-// Loops of the beam search on raw arrays; rows and their padding are as in kernels.hpp.
+// Loops of the beam search on raw arrays; rows and their padding are as in lanes.hpp.
 #pragma once
 #include <algorithm>
 #include <functional>
 
-#include "kernels.hpp"
+#include "lanes.hpp"
 
 namespace sskit {
 

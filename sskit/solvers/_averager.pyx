@@ -3,8 +3,7 @@
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-cdef extern from "kernels.hpp" namespace "sskit":
-    const Py_ssize_t LANES
+from sskit.core._lanes cimport LANES
 
 
 cdef class Averager:

@@ -6,10 +6,8 @@ from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
 from sskit.core._factors cimport Factors
+from sskit.core._lanes cimport LANES
 from sskit.solvers._factor_search cimport EdgeSearch, NodeSearch
-
-cdef extern from "kernels.hpp" namespace "sskit":
-    const Py_ssize_t LANES
 
 
 cdef class FactorProbe:

@@ -5,10 +5,10 @@ import numpy as np
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint64_t
 
+from sskit.core._lanes cimport LANES
 from sskit.solvers._mix cimport Message, Mix, message_at, place
 
 cdef extern from "factor_kernels.hpp" namespace "sskit":
-    const Py_ssize_t LANES
     Py_ssize_t first_largest(const double* x, Py_ssize_t n) noexcept nogil
     Py_ssize_t best_pair(
         const double* rows, Py_ssize_t n_rows, Py_ssize_t n_states, const double* first,

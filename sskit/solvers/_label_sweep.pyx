@@ -4,13 +4,11 @@ import numpy as np
 
 from libc.stdint cimport int32_t
 
+from sskit.core._lanes cimport LANES
 from sskit.core._sampler cimport Sampler
 from sskit.solvers._label_levels cimport LabelLevels
 from sskit.solvers._label_state cimport Link
 from sskit.solvers._pair_step cimport Marginals, nearest_pair, stiffness
-
-cdef extern from "kernels.hpp" namespace "sskit":
-    const Py_ssize_t LANES
 
 # Newton steps of a label
 cdef int MAX_STEPS = 64

@@ -4,7 +4,7 @@ from libcpp.vector cimport vector
 from sskit.core._priority cimport SumTree
 from sskit.solvers._factor_search cimport EdgeSearch
 
-cdef extern from "factor_kernels.hpp" namespace "sskit":
+cdef extern from "partners.hpp" namespace "sskit":
     struct Partner:
         double weight
         int32_t label

@@ -10,7 +10,7 @@ from sskit.solvers._factor_search cimport EdgeSearch
 from sskit.solvers._factor_state cimport FactorState
 from sskit.solvers._mix cimport Message, Mix
 
-cdef extern from "factor_kernels.hpp" namespace "sskit":
+cdef extern from "partners.hpp" namespace "sskit":
     void put_in_order(Order& order) noexcept nogil
     void reorder(Order& order, int32_t label, double before, double now) except + nogil
 

@@ -11,12 +11,10 @@ from libc.stdint cimport int32_t
 
 from sskit.core._direction cimport Direction
 from sskit.core._dual cimport DualState
+from sskit.core._lanes cimport LANES
 from sskit.core._problem cimport Problem
 from sskit.core._regularizer cimport Regularizer
 from sskit.core._sampler cimport Sampler
-
-cdef extern from "kernels.hpp" namespace "sskit":
-    const Py_ssize_t LANES
 
 # Spare entries behind a buffer that a problem fills, and what they must still hold afterwards.
 GUARD = 16

@@ -3,12 +3,10 @@
 import numpy as np
 
 from sskit.core._direction cimport Direction
+from sskit.core._lanes cimport LANES
 from sskit.core._problem cimport Problem
 from sskit.core._sampler cimport Sampler
 from sskit.solvers._visit cimport Visit
-
-cdef extern from "kernels.hpp" namespace "sskit":
-    const Py_ssize_t LANES
 
 
 cdef class SubgradientState:

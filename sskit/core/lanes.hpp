@@ -1,0 +1,111 @@
+// Vectors of 8 doubles (LANES) for hot loops on raw arrays, and what goes with them.
+//
+// Tables with n_states columns are read in whole vectors: a load may pass the end of a row by
+// up to LANES - 1 doubles. Weight vectors are therefore allocated with LANES spare doubles, and
+// statistics and potentials have rows padded to a multiple of LANES (see padded()). Padding of
+// a direction is zero, hence adding it to the following row changes nothing.
+//
+// A function marked SSKIT_CLONES is compiled for several vector widths on Linux/x86-64 GCC and the
+// CPU picks at load time, so that a wheel built anywhere runs at the speed of the machine it lands
+// on. Each clone is compiled wherever its header is included: such headers are included by one
+// module, which hands the functions on. SSKIT_PORTABLE chooses the code for compilers without
+// vector extensions on any compiler.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#if (defined(__GNUC__) || defined(__clang__)) && !defined(SSKIT_PORTABLE)
+#define SSKIT_VECTORS
+#endif
+#if defined(SSKIT_VECTORS) && !defined(__clang__) && __GNUC__ >= 12 && defined(__x86_64__) && \
+    defined(__linux__) && defined(__GLIBC__)
+#define SSKIT_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define SSKIT_CLONES
+#endif
+#if defined(SSKIT_VECTORS)
+#define SSKIT_INLINE static inline __attribute__((always_inline))
+#define SSKIT_PREFETCH(p) __builtin_prefetch(p)
+#else
+#define SSKIT_INLINE static inline
+#define SSKIT_PREFETCH(p) (void)(p)
+#endif
+
+namespace sskit {
+
+constexpr ptrdiff_t LANES = 8;
+
+// Ask for memory that will be read soon: what a random order of blocks hides from the CPU's own
+// prefetching. Long stretches it follows by itself once they have begun.
+static inline void prefetch_memory(const void* memory, ptrdiff_t n_bytes) {
+    const char* p = (const char*)memory;
+    if (n_bytes > 4096) n_bytes = 4096;
+    for (ptrdiff_t offset = 0; offset < n_bytes; offset += 64) SSKIT_PREFETCH(p + offset);
+}
+
+static inline ptrdiff_t padded(ptrdiff_t n) { return (n + LANES - 1) / LANES * LANES; }
+
+#if defined(SSKIT_VECTORS)
+typedef double vec __attribute__((vector_size(64), aligned(8), may_alias));
+SSKIT_INLINE vec load(const double* p) { return *(const vec*)p; }
+SSKIT_INLINE void store(double* p, const vec& x) { *(vec*)p = x; }
+SSKIT_INLINE vec larger(const vec& a, const vec& b) { return a > b ? a : b; }
+SSKIT_INLINE vec smaller(const vec& a, const vec& b) { return a < b ? a : b; }
+SSKIT_INLINE double total(const vec& a) {
+    return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]));
+}
+typedef double half_vec __attribute__((vector_size(32), aligned(8), may_alias));
+SSKIT_INLINE half_vec load_half(const double* p) { return *(const half_vec*)p; }
+SSKIT_INLINE void store(double* p, const half_vec& x) { *(half_vec*)p = x; }
+#else  // the same operations for compilers without vector extensions
+struct vec { double x[LANES]; };
+#define SSKIT_LANEWISE(expr) { vec r; for (int l = 0; l < LANES; ++l) r.x[l] = expr; return r; }
+SSKIT_INLINE vec load(const double* p) SSKIT_LANEWISE(p[l])
+SSKIT_INLINE void store(double* p, const vec& a) { for (int l = 0; l < LANES; ++l) p[l] = a.x[l]; }
+#define SSKIT_OPERATOR(op)                                                                       \
+    SSKIT_INLINE vec operator op(const vec& a, const vec& b) SSKIT_LANEWISE(a.x[l] op b.x[l])    \
+    SSKIT_INLINE vec operator op(const vec& a, double b) SSKIT_LANEWISE(a.x[l] op b)             \
+    SSKIT_INLINE vec operator op(double a, const vec& b) SSKIT_LANEWISE(a op b.x[l])             \
+    SSKIT_INLINE vec& operator op##=(vec& a, const vec& b) { a = a op b; return a; }
+SSKIT_OPERATOR(+)
+SSKIT_OPERATOR(-)
+SSKIT_OPERATOR(*)
+SSKIT_OPERATOR(/)
+#undef SSKIT_OPERATOR
+SSKIT_INLINE vec larger(const vec& a, const vec& b) SSKIT_LANEWISE(a.x[l] > b.x[l] ? a.x[l] : b.x[l])
+SSKIT_INLINE vec smaller(const vec& a, const vec& b) SSKIT_LANEWISE(a.x[l] < b.x[l] ? a.x[l] : b.x[l])
+SSKIT_INLINE double total(const vec& a) {
+    const double* x = a.x;
+    return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
+}
+typedef vec half_vec;
+SSKIT_INLINE half_vec load_half(const double* p) { return load(p); }
+#undef SSKIT_LANEWISE
+#endif
+constexpr ptrdiff_t HALF = sizeof(half_vec) / sizeof(double);
+
+SSKIT_INLINE vec constant(double value) {
+    double p[LANES];
+    for (int l = 0; l < LANES; ++l) p[l] = value;
+    return load(p);
+}
+
+// Call `action` with the number of vectors (1 to 4) of each stretch of up to 32 columns.
+#define SSKIT_STRETCHES(n, action)                                       \
+    for (ptrdiff_t c = 0; c < (n); c += 4 * LANES) {                     \
+        switch (((n) - c + LANES - 1) / LANES) {                         \
+            case 1: action(1); break;                                    \
+            case 2: action(2); break;                                    \
+            case 3: action(3); break;                                    \
+            default: action(4);                                          \
+        }                                                                \
+    }
+
+SSKIT_INLINE double dot_padded(const double* a, const double* b, ptrdiff_t n) {
+    vec sum = constant(0.0);
+    for (ptrdiff_t c = 0; c < n; c += LANES) sum += load(a + c) * load(b + c);
+    return total(sum);
+}
+
+}  // namespace sskit

@@ -1,0 +1,73 @@
+// Loops on statistics and rows of weights, compiled for several CPUs: included by _row_kernels.pyx
+// only, which hands them on.
+#pragma once
+#include "lanes.hpp"
+
+namespace sskit {
+
+// out (n_states, padded(n_states)) = table (n_states, n_states) + mask (padded as out)
+SSKIT_CLONES void masked_table(const double* table, const double* mask, ptrdiff_t n_states,
+                               double* out) {
+    const ptrdiff_t stride = padded(n_states);
+    for (ptrdiff_t a = 0; a < n_states; ++a, table += n_states, mask += stride, out += stride)
+        for (ptrdiff_t c = 0; c < stride; c += LANES)
+            store(out + c, load(table + c) + load(mask + c));
+}
+
+// Indices of the rows of `direction` (count, stride) that are not all zero; returns how many
+SSKIT_CLONES ptrdiff_t active_rows(const double* direction, ptrdiff_t count, ptrdiff_t stride,
+                                   int32_t* active) {
+    ptrdiff_t n_active = 0;
+    for (ptrdiff_t t = 0; t < count; ++t, direction += stride) {
+        vec sum = constant(0.0);
+        for (ptrdiff_t c = 0; c < stride; c += LANES) {
+            const vec d = load(direction + c);
+            sum += d * d;
+        }
+        active[n_active] = (int32_t)t;
+        n_active += total(sum) > 0.0;
+    }
+    return n_active;
+}
+
+// Squared norm of sum_t outer(x_t, d_t) over the active rows, from the packed upper triangle of
+// the Gram matrix of the rows x: G[s, t], s <= t, stands at gram[t (t + 1) / 2 + s]
+SSKIT_CLONES double gram_sqnorm(const double* gram, const int32_t* active, ptrdiff_t n_active,
+                                const double* direction, ptrdiff_t stride) {
+    vec sum = constant(0.0);
+    for (ptrdiff_t a = 0; a < n_active; ++a) {
+        const ptrdiff_t t = active[a];
+        const double* row = gram + t * (t + 1) / 2;
+        const double* d = direction + t * stride;
+        for (ptrdiff_t c = 0; c < stride; c += LANES) {
+            vec mixed = (0.5 * row[t]) * load(d + c);
+            for (ptrdiff_t b = 0; b < a; ++b)
+                mixed += row[active[b]] * load(direction + active[b] * stride + c);
+            sum += mixed * load(d + c);
+        }
+    }
+    return 2.0 * total(sum);
+}
+
+// target += factor * row, n numbers
+SSKIT_CLONES void add_scaled(const double* row, ptrdiff_t n, double factor, double* target) {
+    ptrdiff_t j = 0;
+    for (; j + LANES <= n; j += LANES) store(target + j, load(target + j) + factor * load(row + j));
+    for (; j < n; ++j) target[j] += factor * row[j];
+}
+
+// The same where the row is kept in single precision
+SSKIT_CLONES void add_scaled(const float* row, ptrdiff_t n, double factor, double* target) {
+    for (ptrdiff_t j = 0; j < n; ++j) target[j] += factor * (double)row[j];
+}
+
+// Sum of <d_t, s_t> over the active rows
+SSKIT_CLONES double dot_rows(const int32_t* active, ptrdiff_t n_active, const double* direction,
+                             const double* scores, ptrdiff_t stride) {
+    double sum = 0.0;
+    for (ptrdiff_t a = 0; a < n_active; ++a)
+        sum += dot_padded(direction + active[a] * stride, scores + active[a] * stride, stride);
+    return sum;
+}
+
+}  // namespace sskit

@@ -8,6 +8,7 @@ SANITIZE_VENV ?= .venv-sanitize
 SANITIZE_TESTS ?= $(addprefix tests/,core oracles models solvers estimators)
 PYTEST_WORKERS ?= 2
 PYTEST_ARGS ?=
+VERSIONS_ARGS ?=
 
 BIN := $(VENV)/bin
 DEBUG_BIN := $(DEBUG_VENV)/bin
@@ -20,21 +21,22 @@ MODULES := $(shell find sskit -name '*.py' 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow lint doc doc-noplot bench debug sanitize \
+.PHONY: help demo test test-slow test-versions lint doc doc-noplot bench debug sanitize \
 	inplace clean
 
 help:
-	@echo "make demo        train on handwritten digit strings to a certified duality gap"
-	@echo "make test        run the test suite (PYTEST_ARGS=... is handed on to pytest)"
-	@echo "make test-slow   run the slow tests and those on real data (found in SSKIT_DATA)"
-	@echo "make lint        check style, spelling and docstrings"
-	@echo "make doc         build the documentation with its gallery into doc/_build/html"
-	@echo "make doc-noplot  build the documentation without running the gallery"
-	@echo "make bench       run the benchmarks of examples/benchmarks"
-	@echo "make debug       run the test suite on a build that checks indices and assertions"
-	@echo "make sanitize    run SANITIZE_TESTS on a build that finds undefined behaviour"
-	@echo "make inplace     compile what has changed and install the checkout, editable"
-	@echo "make clean       remove builds, environments and caches"
+	@echo "make demo          train on handwritten digit strings to a certified duality gap"
+	@echo "make test          run the test suite (PYTEST_ARGS=... is handed on to pytest)"
+	@echo "make test-slow     run the slow tests and those on real data (found in SSKIT_DATA)"
+	@echo "make test-versions run the suite on every Python that is claimed"
+	@echo "make lint          check style, spelling and docstrings"
+	@echo "make doc           build the documentation with its gallery into doc/_build/html"
+	@echo "make doc-noplot    build the documentation without running the gallery"
+	@echo "make bench         run the benchmarks of examples/benchmarks"
+	@echo "make debug         run the test suite on a build that checks indices and assertions"
+	@echo "make sanitize      run SANITIZE_TESTS on a build that finds undefined behaviour"
+	@echo "make inplace       compile what has changed and install the checkout, editable"
+	@echo "make clean         remove builds, environments and caches"
 
 # ---- environments ------------------------------------------------------------------------
 
@@ -81,6 +83,10 @@ test: $(VENV)/.installed
 test-slow: $(VENV)/.installed
 	$(BIN)/pytest -m "slow or realdata" $(PYTEST_ARGS)
 
+# The oldest Python with the lowest dependencies, the others with the newest.
+test-versions:
+	$(PYTHON) .ci/versions.py $(VERSIONS_ARGS) -- -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
+
 debug: $(DEBUG_VENV)/.installed
 	$(DEBUG_BIN)/pytest -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
 
@@ -119,7 +125,7 @@ bench: $(VENV)/.dev
 	done
 
 clean:
-	rm -rf build dist *.egg-info $(VENV) $(DEBUG_VENV) $(SANITIZE_VENV)
+	rm -rf build dist *.egg-info $(VENV) $(DEBUG_VENV) $(SANITIZE_VENV) .venv-3.*
 	rm -rf doc/_build doc/auto_examples doc/generated doc/sg_execution_times.rst
 	rm -rf .pytest_cache .ruff_cache .hypothesis
 	find sskit tests examples -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -7,10 +7,16 @@ tried on planted violations at the end.
 import ast
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
+try:
+    import tomllib
+except ModuleNotFoundError:  # Python 3.10
+    import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "sskit"
@@ -30,6 +36,13 @@ ALLOWED = {
     "datasets": {"utils"},
 }
 LAZY = {"highspy", "matplotlib", "maxflow", "pandas", "skimage"}
+# Distributions that are not named as their module is.
+DISTRIBUTIONS = {
+    "PIL": "pillow", "maxflow": "pymaxflow", "skimage": "scikit-image", "sklearn": "scikit-learn",
+}  # fmt: skip
+EXTRAS = ("plot", "lp", "images")  # for users; the others are for developers
+THEIRS = {"pandas", "pooch"}  # used where a user has them
+COMPILER = {"cpython", "cython", "libc", "libcpp"}  # what every Cython has
 MAX_LINES = 320
 DIRECTIVE = re.compile(
     r"^\s*#\s*(cython|distutils)\s*:"
@@ -185,6 +198,28 @@ def numpy_cimports(package):
     ]
 
 
+def undeclared_guests(package):
+    """Return a sentence for every module of others whose distribution pyproject.toml does not name.
+
+    What is imported at the top of a file has to be a dependency. For the rest an extra will do.
+    """
+    project = tomllib.loads((package.parent / "pyproject.toml").read_text())["project"]
+    extras = [listed for name in EXTRAS for listed in project["optional-dependencies"][name]]
+    needed, optional = (
+        {re.match(r"[\w.-]+", requirement).group().lower() for requirement in requirements}
+        for requirements in (project["dependencies"], extras)
+    )
+    return [
+        f"{path.relative_to(package)} imports {head}"
+        for path, imports in all_imports(package)
+        for imported in imports
+        for head in [imported.module.partition(".")[0]]
+        if head not in {package.name, *COMPILER, *sys.stdlib_module_names}
+        and DISTRIBUTIONS.get(head, head)
+        not in (needed | optional | THEIRS if imported.in_function else needed)
+    ]
+
+
 def long_files(package):
     """Return a sentence for every file that has outgrown one responsibility."""
     lengths = {
@@ -216,6 +251,7 @@ DETECTORS = [
     upward_arrows,
     eager_guests,
     numpy_cimports,
+    undeclared_guests,
     long_files,
     stray_directives,
     generated_files,
@@ -248,6 +284,7 @@ def test_compiled_modules_are_private():
 def house(tmp_path):
     """Return a writer of files into an otherwise tidy little package."""
     package = tmp_path / "sskit"
+    (tmp_path / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text())
 
     def write(name, text):
         path = package / name
@@ -314,6 +351,9 @@ def test_upward_arrow_is_seen(house, name, text):
         ("oracles/_a.pyx", "if True:\n    from skimage import io", eager_guests),
         ("core/_a.pyx", "cimport numpy as cnp", numpy_cimports),
         ("core/_a.pyx", "from numpy cimport ndarray", numpy_cimports),
+        ("core/_a.pyx", "from pandas cimport fast", undeclared_guests),
+        ("display.py", "def f():\n    import seaborn.colors", undeclared_guests),
+        ("solvers/_a.py", "import highspy", undeclared_guests),
         ("core/_a.py", "x = 1\n" * (MAX_LINES + 1), long_files),
         ("core/_a.hpp", "int x;\n" * (MAX_LINES + 1), long_files),
         ("core/_a.pyx", "# cython: boundscheck=False", stray_directives),

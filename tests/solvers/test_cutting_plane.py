@@ -249,7 +249,8 @@ def test_estimators(kind):
     other = kind(solver="bcfw", **options).fit(X, y, sample_weight=weights)
     assert isinstance(model.solver_, CuttingPlane)
     assert model.certified_
-    assert model.primal_objective_ == pytest.approx(other.primal_objective_, abs=2e-4)
+    difference = abs(model.primal_objective_ - other.primal_objective_)
+    assert difference <= max(model.dual_gap_, other.dual_gap_)
     # the first pass asks at zero
     assert model.dual_gap_ <= 1e-4 * model.history_["primal"][0]
 
@@ -328,7 +329,8 @@ def test_programs_are_solved_whatever_the_cuts(bounded, seed, lam):
         assert -1e-9 <= regularizer.primal(w, largest) - value <= 1e-8
     program.drop_idle(1)
     assert program.n_cuts == (program.weight[1:] > 0).sum() + 1
-    assert program.value() == value
+    # sums of fewer terms are rounded otherwise
+    assert program.value() == pytest.approx(value, rel=1e-12, abs=1e-12)
 
 
 @given(seed=st.integers(0, 10**6), rank=st.integers(0, 6))

@@ -1,0 +1,219 @@
+"""Run the suite on the Pythons that the package claims: ``versions.py [options] [-- PYTEST ...]``.
+
+The claim is the list of classifiers in pyproject.toml. The oldest Python gets the lowest versions
+of all dependencies (lowest.txt), the others get the newest. Interpreters are looked for on PATH
+and where pyenv, uv and conda keep theirs. One that is missing is an error, unless ``--missing-ok``
+is given: then it is only said, at length.
+"""
+
+import argparse
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LOWEST = ROOT / ".ci" / "lowest.txt"
+CLASSIFIER = re.compile(r'"Programming Language :: Python :: (3\.\d+)"')
+# Where the version managers keep their interpreters; {} is a version such as 3.10.
+PLACES = [
+    "{PYENV_ROOT}/versions/{version}.*/bin/python",
+    "~/.pyenv/versions/{version}.*/bin/python",
+    "{UV_PYTHON_INSTALL_DIR}/cpython-{version}.*/bin/python{version}",
+    "~/.local/share/uv/python/cpython-{version}.*/bin/python{version}",
+    "{CONDA_PREFIX}/bin/python{version}",
+    *(
+        f"{base}/{inside}bin/python{{version}}"
+        for base in ("~/miniconda3", "~/anaconda3", "~/miniforge3", "~/mambaforge", "/opt/conda")
+        for inside in ("", "envs/*/")
+    ),
+]
+# What an interpreter says of itself; only plain CPython that can make environments will do.
+PROBE = """
+import ensurepip, json, sys, sysconfig, venv
+plain = sys.implementation.name == "cpython" and not sysconfig.get_config_var("Py_GIL_DISABLED")
+print(json.dumps([list(sys.version_info[:3]) if plain else None, sys.executable]))
+"""
+SHOWN = ["numpy", "scipy", "scikit-learn", "joblib", "PyMaxflow", "Cython"]
+
+
+def claimed(text):
+    """Return the versions of Python that the classifiers of pyproject.toml name, oldest first."""
+    return sorted(CLASSIFIER.findall(text), key=lambda version: int(version.partition(".")[2]))
+
+
+def candidates(version, environ, home):
+    """Return the paths at which an interpreter of a version may stand, links not followed."""
+    found = [
+        os.path.join(folder, f"python{version}")
+        for folder in environ.get("PATH", "").split(os.pathsep)
+        if folder
+    ]
+    for place in PLACES:
+        names = re.findall(r"\{([A-Z_]+)\}", place)
+        if all(environ.get(name) for name in names):
+            place = place.replace("~", str(home), 1)
+            values = {name: glob.escape(environ[name]) for name in names}
+            found += glob.glob(place.format(version=version, **values))
+    return [path for path in found if os.path.isfile(path)]
+
+
+def probe(path):
+    """Return the version of an interpreter as three numbers and its path, or None if it is unfit.
+
+    What stands on PATH may be the shim of a version manager that has not got this version.
+    """
+    try:
+        done = subprocess.run(
+            [path, "-I", "-c", PROBE], capture_output=True, text=True, timeout=60, check=True
+        )
+        numbers, executable = json.loads(done.stdout)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+    return (tuple(numbers), executable) if numbers else None
+
+
+def find(version, environ=os.environ, home=None):
+    """Return (numbers, path) of the newest interpreter of a version, or None."""
+    minor = tuple(map(int, version.split(".")))
+    probed = map(probe, candidates(version, environ, home or Path.home()))
+    fit = [found for found in probed if found is not None and found[0][:2] == minor]
+    return max(fit, key=lambda found: found[0], default=None)
+
+
+def say_missing(missing):
+    """Say which Pythons are missing so that nobody can overlook it."""
+    names = " and ".join(f"Python {version}" for version in missing)
+    print(f"\n{'!' * 80}\n!!! NOT TESTED: {names}: no interpreter was found.\n{'!' * 80}")
+
+
+class Trial:
+    """The suite on one interpreter with one set of dependencies.
+
+    Parameters
+    ----------
+    version : str
+        Such as "3.10".
+    python : str
+        Path of the interpreter.
+    lowest : bool
+        Whether the dependencies are the lowest, or else the newest.
+    """
+
+    def __init__(self, version, python, lowest):
+        self.version, self.python, self.lowest = version, python, lowest
+        self.dependencies = "lowest" if lowest else "newest"
+        self.folder = ROOT / f".venv-{version}-{self.dependencies}"
+        self.results = {}
+
+    def run(self, *command):
+        """Run a program of the environment and return its exit status."""
+        program = self.folder / ("Scripts" if os.name == "nt" else "bin") / command[0]
+        return subprocess.call([str(program), *command[1:]], cwd=ROOT)
+
+    def install(self, *what):
+        """Install something, with what it needs, into the environment."""
+        limits = ["-c", str(LOWEST)] if self.lowest else ["-U", "--upgrade-strategy", "eager"]
+        command = ["python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        if self.run(*command, *limits, *what):
+            raise SystemExit(f"Python {self.version}: pip install {' '.join(what)} failed")
+
+    def prepare(self, requires):
+        """Make the environment, and compile and install the package into it, as a copy."""
+        subprocess.run([self.python, "-m", "venv", str(self.folder)], check=True)
+        self.install(*requires)
+        # modules that are no more would be installed too
+        for stale in (ROOT / "build" / "release").glob(f"lib*{self.version.replace('.', '')}"):
+            shutil.rmtree(stale)
+        self.install("--no-build-isolation", "--no-deps", "--force-reinstall", ".")
+        self.install("--no-build-isolation", ".[test]")
+        if self.run("python", "-m", "pip", "check"):
+            raise SystemExit(f"Python {self.version}: the dependencies do not fit")
+
+    def test(self, arguments):
+        """Run the suite; keep what it counted."""
+        report = self.folder / "report.xml"
+        report.unlink(missing_ok=True)
+        start = time.monotonic()
+        status = self.run("pytest", *arguments, f"--junitxml={report}")
+        counts = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
+        if report.exists():
+            for suite in ElementTree.parse(report).getroot().iter("testsuite"):
+                for name in counts:
+                    counts[name] += int(suite.get(name))
+        failed = counts["failures"] + counts["errors"]
+        self.results = {
+            "passed": counts["tests"] - failed - counts["skipped"],
+            "skipped": counts["skipped"],
+            "failed": failed,
+            "seconds": round(time.monotonic() - start),
+        }
+        return status == 0 and failed == 0 and self.results["passed"] > 0
+
+    def versions(self):
+        """Return the versions of the main dependencies as a line."""
+        python = str(self.folder / ("Scripts" if os.name == "nt" else "bin") / "python")
+        code = (
+            "import importlib.metadata as m, platform; print(platform.python_version(), "
+            f"*(f'{{n}} {{m.version(n)}}' for n in {SHOWN!r}), sep=', ')"
+        )
+        return subprocess.run([python, "-c", code], capture_output=True, text=True).stdout.strip()
+
+
+def parse(arguments):
+    """Return the options."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--ends", action="store_true", help="only the oldest and the newest")
+    parser.add_argument("--missing-ok", action="store_true", help="go on without what is missing")
+    parser.add_argument("--find", action="store_true", help="only look for the interpreters")
+    parser.add_argument("pytest", nargs="*", help="what is handed on to pytest, after --")
+    return parser.parse_args(arguments)
+
+
+def main(arguments=None):
+    """Run all trials and return the exit status."""
+    options = parse(arguments)
+    text = (ROOT / "pyproject.toml").read_text()
+    versions = claimed(text)
+    wanted = [versions[0], versions[-1]] if options.ends else versions
+    interpreters = {version: find(version) for version in wanted}
+    for version, found in interpreters.items():
+        print(f"Python {version}: {found[1] if found else 'missing'}", flush=True)
+    missing = [version for version, found in interpreters.items() if found is None]
+    if missing:
+        say_missing(missing)
+        if not options.missing_ok:
+            return 1
+    if options.find:
+        return 0
+    requires = re.search(r"^requires = \[(.*)\]$", text, re.MULTILINE).group(1)
+    requires = re.findall(r'"([^"]+)"', requires)
+    trials, failed = [], []
+    for version, found in interpreters.items():
+        if found is None:
+            continue
+        trial = Trial(version, found[1], lowest=version == versions[0])
+        print(f"\n== Python {version}, {trial.dependencies} dependencies", flush=True)
+        trial.prepare(requires)
+        if not trial.test(options.pytest):
+            failed.append(version)
+        trials.append(trial)
+    print()
+    for trial in trials:
+        counts = ", ".join(f"{count} {name}" for name, count in trial.results.items())
+        print(f"{trial.dependencies}: {trial.versions()}\n        {counts}")
+    if missing:
+        say_missing(missing)
+    if failed:
+        print(f"failed on Python {' and '.join(failed)}")
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -190,6 +190,7 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
         problem, name_weights, classes = binding.problem, binding.name_weights, binding.classes
         metadata = {"sample_weight": sample_weight}
         regularizer = self._make_regularizer(solver, binding, binding.lam)
+        solver = solver.resolved(problem, regularizer.bounded)
         fingerprint, start = self._last_fit(problem, classes)
         reporter = PassReporter(self, self.max_iter, X, y, metadata, name_weights)
         solution = solver.solve(
@@ -205,7 +206,7 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
         )
         fitted = name_weights(solution.w) | {
             "lam_": binding.lam,
-            "solver_": solver.resolved(problem),
+            "solver_": solver,
             "dual_gap_": solution.gap,
             "primal_objective_": solution.primal,
             "dual_objective_": solution.dual,

@@ -71,12 +71,12 @@ class TracedPath:
             solver.set_params(averaging=False)  # the next model starts from the last iterate
         binding = self.estimator._bind_rescaled(X, y, sample_weight)
         self.name_weights, self.default_lam = binding.name_weights, binding.lam
-        self.solver = solver.resolved(binding.problem)
         self.certified = options.exact and bool(binding.problem.exact) and binding.definite
         # any lam will do until algorithm 6 has found the first one
         regularizer = self.estimator._make_regularizer(solver, binding, 1.0)
+        self.solver = solver.resolved(binding.problem, regularizer.bounded)
         self._continuation = Continuation(
-            solver,
+            self.solver,
             binding.problem,
             regularizer,
             n_jobs=self.estimator.n_jobs,

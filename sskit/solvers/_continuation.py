@@ -50,7 +50,8 @@ class Continuation:
     Raises
     ------
     ValueError
-        If there is a start for a solver that keeps no dual point.
+        If there is a start for a solver that keeps no dual point, or an option of the solver is
+        wrong or does nothing for this problem.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class Continuation:
     ):
         if start is not None and not solver.keeps_dual_point:
             raise ValueError(f"{type(solver).__name__} keeps no dual point and cannot start at one")
+        solver = solver.resolved(problem, regularizer.bounded)
         self.began = time.perf_counter()
         self.solver = solver
         self.problem = problem

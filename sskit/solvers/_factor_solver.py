@@ -2,7 +2,9 @@
 
 from sklearn.utils import check_random_state
 
+from sskit.core._label_factors import LabelFactors
 from sskit.solvers._evaluate import Evaluator
+from sskit.solvers._idle import NO_PAIRS, SETS
 from sskit.solvers._solver import Solver
 
 
@@ -18,6 +20,16 @@ class FactorSolver(Solver):
     keeps_bounds = False
     name = ""
     title = ""
+
+    def _kinds(self, problem, bounded):
+        """Return what the problem is, in the words of the rules of idle options."""
+        kinds = super()._kinds(problem, bounded)
+        factors = None if problem is None else problem.factors()
+        if isinstance(factors, LabelFactors):
+            kinds.add(SETS)
+            if factors.n_edges == 0:
+                kinds.add(NO_PAIRS)
+        return kinds
 
     def _factors(self, problem, regularizer):
         """Return the factors of a problem that can be solved; else raise ValueError."""

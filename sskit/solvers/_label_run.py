@@ -70,26 +70,7 @@ def start_labels(solver, problem, regularizer, random_state):
     -------
     run : LabelRun
         The state.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is for other factors.
     """
-    if solver.method != "bgcd":
-        raise ValueError(
-            "method='afw' is for nodes and edges of many states; the factors of sets of labels "
-            "step exactly, by 'bgcd'"
-        )
-    if solver.partitions != 1:
-        raise ValueError(
-            f"partitions={solver.partitions} is for nodes of many states; labels of a set have two"
-        )
-    if solver.stored_passes != 0:
-        raise ValueError(
-            f"stored_passes={solver.stored_passes} is for nodes of many states; sets of labels "
-            "have none"
-        )
     state = LabelState(problem.factors(), regularizer.lam, solver.rho, regularizer.v)
     search = (BoundedSearch if solver.ordered else PairSearch)(state.table)
     sweep = LabelSweep(state, search, solver.step, solver.block_sweeps)

@@ -38,28 +38,28 @@ def make_sampler(name, n_blocks, random_state, degree):
     return SAMPLERS[name](n_blocks, random_state, **options)
 
 
-def make_batching(batch_size, problem, team):
-    """Return how a run asks oracles together, as its keyword arguments.
+def auto_batching(batch_size, problem):
+    """Return what "auto" stands for, of the options that ask oracles together.
 
     Parameters
     ----------
     batch_size : int or "auto"
         Number of oracles that are asked at the same weights. "auto" is what the problem wants;
         it then costs much to prepare a step, and blocks that promise little take none.
-    problem : Problem
-        What to solve.
-    team : Team or None
-        Asks them.
+    problem : Problem or None
+        What to solve, if it is known.
 
     Returns
     -------
-    batching : dict
-        batch_size, selective and team.
+    auto : dict
+        batch_size and selective; nothing that depends on a problem that is not known.
     """
     if batch_size != "auto":
-        return {"batch_size": batch_size, "selective": False, "team": team}
-    wanted = problem.batch_size
-    return {"batch_size": max(wanted, 1), "selective": wanted > 0, "team": team}
+        return {"selective": False}
+    if problem is None:
+        return {}
+    wanted = max(problem.batch_size, 1)
+    return {"batch_size": wanted, "selective": wanted > 1}
 
 
 def make_step(name, safeguard):
@@ -104,21 +104,24 @@ def check_choice(name, value, available):
     raise ValueError(f"{name} must be one of {', '.join(map(repr, available))}, got {value!r}")
 
 
-def check_batch_size(value):
-    """Raise ValueError unless a batch size is "auto" or a positive integer.
+def check_batching(batch_size, selective):
+    """Raise ValueError unless the options that ask oracles together have values that work.
 
     Parameters
     ----------
-    value : object
-        The parameter.
+    batch_size : object
+        "auto" or a positive integer.
+    selective : object
+        "auto", True or False.
 
     Raises
     ------
     ValueError
-        If it is anything else.
+        If they are anything else.
     """
-    if not (isinstance(value, str) and value == "auto"):
-        check_positive("batch_size", value, whole=True)
+    if not (isinstance(batch_size, str) and batch_size == "auto"):
+        check_positive("batch_size", batch_size, whole=True)
+    check_choice("selective", selective, ("auto", True, False))
 
 
 def check_count(name, value, *words):

@@ -1,8 +1,11 @@
 """What all solvers share."""
 
-from sklearn.base import BaseEstimator
+from functools import partial
+
+from sklearn.base import BaseEstimator, clone
 
 from sskit.solvers._continuation import Continuation
+from sskit.solvers._idle import BOUNDS, refuse_idle
 from sskit.utils._documentation import DocumentedMixin
 
 
@@ -14,6 +17,8 @@ class Solver(DocumentedMixin, BaseEstimator):
     and returns an estimate of the gap (inf if it has none), ``n_oracle_calls`` so far,
     ``weights()``, and ``certify(evaluator)``, which returns a `Certificate` from an exact pass.
     Before the first pass the run is given its `goal`, the gap at which the fit is to end.
+    ``_check_values()`` looks at the parameters one by one, ``_auto(problem, bounded)`` says what
+    "auto" stands for, and `idle` lists the combinations in which an option does nothing.
     A solver that does not look at all blocks (`looks_at_all`) has P(0) from its run, as `unit`.
     A solver that `keeps_dual_point` starts a `DualRun`, which can be saved and continued.
     """
@@ -21,6 +26,53 @@ class Solver(DocumentedMixin, BaseEstimator):
     keeps_dual_point = True
     keeps_bounds = True
     looks_at_all = True
+    idle = ()
+
+    def check(self):
+        """Raise ValueError if a parameter is wrong, or does nothing with the others."""
+        self.resolved()
+
+    def resolved(self, problem=None, bounded=False):
+        """Return the solver that runs: with what every "auto" stands for.
+
+        A run of it has the same bits as one of the solver itself.
+
+        Parameters
+        ----------
+        problem : Problem, default=None
+            What to solve. None leaves what depends on it at "auto".
+        bounded : bool, default=False
+            Whether there are bounds on the weights.
+
+        Returns
+        -------
+        solver : Solver
+            A clone; "auto" stays where an option has no use.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is wrong, or is set and does nothing with the others or for this
+            problem.
+        """
+        self._check_values()
+        auto = self._auto(problem, bounded)
+        solver = clone(self).set_params(
+            **{name: value for name, value in auto.items() if getattr(self, name) == "auto"}
+        )
+        refuse_idle(self, solver, partial(self._kinds, problem, bounded))
+        return solver
+
+    def _check_values(self):
+        """Raise ValueError for the first parameter whose value is wrong by itself."""
+
+    def _auto(self, problem, bounded):
+        """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""
+        return {}
+
+    def _kinds(self, problem, bounded):
+        """Return what the problem is, in the words of the rules of idle options."""
+        return {BOUNDS} if bounded else set()
 
     def start(self, problem, regularizer, random_state, gaps=None, team=None):
         """Return the state of a new run.

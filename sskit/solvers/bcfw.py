@@ -1,18 +1,17 @@
 """Block-coordinate Frank-Wolfe."""
 
-from sklearn.base import clone
-
 from sskit.core._plane_keeper import PlaneKeeper
 from sskit.solvers._averager import Averager, WeightedAverager
+from sskit.solvers._idle import BOUNDS, Idle
 from sskit.solvers._options import (
     MEGABYTE,
     SAMPLERS,
     STEPS,
-    check_batch_size,
+    auto_batching,
+    check_batching,
     check_choice,
     check_count,
     check_positive,
-    make_batching,
     make_sampler,
     make_step,
 )
@@ -23,7 +22,8 @@ from sskit.solvers._solver import Solver
 BLOCK_STEPS = 5
 MAX_STORED_PASSES = 1000
 MAX_PLANES = 1000  # of a block
-PLAIN = ("fw", False, 1, 0)  # no option that needs stored planes
+# no option that needs stored planes
+PLAIN = {"steps": ("fw",), "cache": (False,), "block_steps": (1,), "stored_passes": (0,)}
 
 
 class BCFW(Solver):
@@ -59,28 +59,28 @@ class BCFW(Solver):
     block_steps : int or "auto", default="auto"
         Largest number of steps within a block at one visit. More than one makes the step
         corrective: scores of all stored planes of the block follow from their inner products,
-        so that further steps touch no features. "auto" is 5, or 1 for steps "fw". With bounds
-        on the weights there is only one.
+        so that further steps touch no features. "auto" is 5, or 1 for steps "fw" and with
+        bounds on the weights, with which there can be only one.
     safeguard : bool, default=False
         Whether a plain step is taken in place of a pairwise or away step where it promises a
-        larger increase of the dual.
+        larger increase of the dual. Not for steps "fw".
     stored_passes : int, "slope" or "auto", default="auto"
         Passes that use stored planes only, after each pass with the oracle: a number, or as
         many as pay by the rule of `MultiPlane`. They leave out the blocks that promised little
         when they were last visited. "auto" is "slope", or 0 for steps "fw".
     cache_share : float, default=0.25
-        F in the rule of the cache.
+        F in the rule of the cache; only with it.
     cache_total_share : float, default=0.01
-        nu in the rule of the cache.
+        nu in the rule of the cache; only with it.
     cache_size : float, default=1000
         Memory for stored planes in megabytes (2**20 bytes), looked at after each pass. Beyond it
         the least recently used planes are merged into one plane of their block, first those
-        without weight.
+        without weight. Only where planes are stored: not for steps "fw" alone.
     plane_life : int, default=10
         Number of passes after which a stored plane that has no weight is dropped, if it was
-        not the best of its block at any visit since.
+        not the best of its block at any visit since. Only where planes are stored.
     degree : float, default=1.0
-        Exponent of the gaps for sampling="gap".
+        Exponent of the gaps; only for sampling="gap".
     averaging : {"auto", True, False}, default="auto"
         Whether to keep the weighted average of the iterates too; the fit then returns the
         better of the two in primal objective. It costs a little time and as much memory as the
@@ -91,12 +91,20 @@ class BCFW(Solver):
         The larger, the older the answers, and the more oracle calls a fit takes: worth it where
         an oracle call is slow and there are cores. The result depends on the size of the
         batches, not on n_jobs. "auto" is 1, or in a kernel space whose matrix is large as many
-        as have kernel rows that are best computed at once; steps whose gap is below a tenth of
-        the mean then wait.
+        as have kernel rows that are best computed at once.
+    selective : {"auto", True, False}, default="auto"
+        Whether blocks of a batch whose gap is below a tenth of the mean take no step. Only for
+        batches. "auto" is True for batches that are there because of a kernel space, where a
+        step costs far more than the oracle, else False.
     gap_every : int, default=10
         Number of passes between exact passes, which also renew all block gaps.
     max_time : float, default=None
         Seconds after which the fit ends at the end of the pass. None means no limit.
+
+    Raises
+    ------
+    ValueError
+        When solving, or before, if an option is wrong, or set and of no use with the others.
 
     References
     ----------
@@ -125,6 +133,17 @@ class BCFW(Solver):
     True
     """
 
+    idle = (
+        Idle("safeguard", {"steps": ("fw",)}),
+        Idle("cache_share", {"cache": (False,)}),
+        Idle("cache_total_share", {"cache": (False,)}),
+        Idle("cache_size", PLAIN),
+        Idle("plane_life", PLAIN),
+        Idle("degree", {"sampling": ("permutation", "uniform", "max_gap")}),
+        Idle("selective", {"batch_size": (1,)}, holds=(False,)),
+        Idle("block_steps", BOUNDS, holds=(1,)),
+    )
+
     def __init__(
         self,
         *,
@@ -141,6 +160,7 @@ class BCFW(Solver):
         degree=1.0,
         averaging="auto",
         batch_size="auto",
+        selective="auto",
         gap_every=10,
         max_time=None,
     ):
@@ -157,11 +177,12 @@ class BCFW(Solver):
         self.degree = degree
         self.averaging = averaging
         self.batch_size = batch_size
+        self.selective = selective
         self.gap_every = gap_every
         self.max_time = max_time
 
-    def check(self):
-        """Raise an error if a parameter is wrong or does not fit the others."""
+    def _check_values(self):
+        """Raise ValueError for the first parameter whose value is wrong by itself."""
         check_choice("steps", self.steps, ("auto", *STEPS))
         check_choice("sampling", self.sampling, ("auto", *SAMPLERS))
         check_choice("cache", self.cache, ("auto", True, False))
@@ -175,39 +196,27 @@ class BCFW(Solver):
         check_positive("cache_size", self.cache_size)
         check_positive("plane_life", self.plane_life, whole=True)
         check_positive("degree", self.degree)
-        check_batch_size(self.batch_size)
+        check_batching(self.batch_size, self.selective)
         check_positive("gap_every", self.gap_every, whole=True)
         check_positive("max_time", self.max_time, optional=True)
-        if self.safeguard and self.steps == "fw":
-            raise ValueError("safeguard=True is for steps that are not plain; steps is 'fw'")
 
-    def resolved(self, problem):
-        """Return a solver in which every "auto" is replaced by what it stands for.
-
-        Parameters
-        ----------
-        problem : Problem
-            Says whether its oracle is costly.
-
-        Returns
-        -------
-        solver : BCFW
-            A clone.
-        """
+    def _auto(self, problem, bounded):
+        """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""
         steps = "pairwise" if self.steps == "auto" else self.steps
         keeps_planes = steps != "fw"
         auto = {
             "steps": steps,
-            "sampling": "gap" if problem.costly else "permutation",
-            "cache": problem.costly and keeps_planes,
-            "block_steps": BLOCK_STEPS if keeps_planes else 1,
+            "block_steps": BLOCK_STEPS if keeps_planes and not bounded else 1,
             "stored_passes": "slope" if keeps_planes else 0,
             "averaging": not keeps_planes,
-            "batch_size": problem.batch_size or 1,
+            **auto_batching(self.batch_size, problem),
         }
-        return clone(self).set_params(
-            **{name: value for name, value in auto.items() if getattr(self, name) == "auto"}
-        )
+        if not keeps_planes:
+            auto["cache"] = False
+        if problem is not None:
+            auto["sampling"] = "gap" if problem.costly else "permutation"
+            auto["cache"] = problem.costly and keeps_planes
+        return auto
 
     def start(self, problem, regularizer, random_state, gaps=None, team=None):
         """Return the state of a new run.
@@ -230,12 +239,11 @@ class BCFW(Solver):
         run : BlockCoordinateRun
             The state.
         """
-        self.check()
-        solver = self.resolved(problem)
-        sampler = make_sampler(solver.sampling, problem.n_blocks, random_state, self.degree)
+        solver = self.resolved(problem, regularizer.bounded)
+        sampler = make_sampler(solver.sampling, problem.n_blocks, random_state, solver.degree)
         averager = WeightedAverager(problem.n_weights) if solver.averaging else Averager()
-        batching = make_batching(self.batch_size, problem, team)
-        if (solver.steps, solver.cache, solver.block_steps, solver.stored_passes) == PLAIN:
+        batching = {"batch_size": solver.batch_size, "selective": solver.selective, "team": team}
+        if all(getattr(solver, name) in values for name, values in PLAIN.items()):
             return PlainRun(problem, regularizer, sampler, averager, gaps, **batching)
         if solver.stored_passes == "slope":
             schedule = SlopeSchedule(MAX_STORED_PASSES, oracle_work(problem), clock=False)
@@ -247,11 +255,11 @@ class BCFW(Solver):
             sampler,
             averager,
             gaps,
-            step=make_step(solver.steps, self.safeguard),
+            step=make_step(solver.steps, solver.safeguard),
             random_state=random_state,
             block_steps=solver.block_steps,
             schedule=schedule,
-            cache=(self.cache_share, self.cache_total_share) if solver.cache else None,
-            keeper=PlaneKeeper(self.plane_life, MAX_PLANES, self.cache_size * MEGABYTE),
+            cache=(solver.cache_share, solver.cache_total_share) if solver.cache else None,
+            keeper=PlaneKeeper(solver.plane_life, MAX_PLANES, solver.cache_size * MEGABYTE),
             **batching,
         )

@@ -1,19 +1,18 @@
 """Cutting planes."""
 
-from sklearn.base import clone
-
 from sskit.solvers._cut_program import BoxCutProgram, CutProgram, MixProgram
 from sskit.solvers._cut_runs import CuttingPlaneRun, LinearCutRun
 from sskit.solvers._cut_sources import ExactCuts, LinearCuts
+from sskit.solvers._idle import Idle
 from sskit.solvers._options import check_choice, check_positive, check_share
 from sskit.solvers._sample_run import Draws, FunctionSamples, SampleRun, WeightSamples
 from sskit.solvers._solver import Solver
 
-# What "auto" stands for, and which options a kind of cuts has no use for.
+# What "auto" stands for, by kind of cuts.
 DEFAULTS = {
-    "exact": {"damping": 0.8, "cut_size": None, "patience": None},
-    "linear": {"damping": 0.8, "cut_size": 1000, "patience": None},
-    "constant": {"damping": None, "cut_size": 300, "patience": 10},
+    "exact": {"damping": 0.8},
+    "linear": {"damping": 0.8, "cut_size": 1000},
+    "constant": {"cut_size": 300, "patience": 10},
 }
 
 
@@ -61,6 +60,11 @@ class CuttingPlane(Solver):
         Number of passes without weight in the program after which a cut is dropped.
     max_time : float, default=None
         Seconds after which the fit ends at the end of the pass. None means no limit.
+
+    Raises
+    ------
+    ValueError
+        When solving, or before, if an option is wrong, or set and of no use with `cuts`.
 
     Notes
     -----
@@ -127,6 +131,11 @@ class CuttingPlane(Solver):
 
     keeps_dual_point = False
     gap_every = 1  # every pass is an exact one, or all that there is
+    idle = (
+        Idle("cut_size", {"cuts": ("exact",)}),
+        Idle("patience", {"cuts": ("exact", "linear")}),
+        Idle("damping", {"cuts": ("constant",)}),
+    )
 
     def __init__(
         self,
@@ -150,10 +159,10 @@ class CuttingPlane(Solver):
         """Whether a fit asks the oracles of all training pairs."""
         return self.cuts != "constant"
 
-    def check(self):
-        """Raise an error if a parameter is wrong."""
+    def _check_values(self):
+        """Raise ValueError for the first parameter whose value is wrong by itself."""
         check_choice("cuts", self.cuts, tuple(DEFAULTS))
-        for name, default in DEFAULTS[self.cuts].items():
+        for name in ("cut_size", "patience", "damping"):
             value = getattr(self, name)
             if isinstance(value, str) and value == "auto":
                 continue
@@ -161,32 +170,12 @@ class CuttingPlane(Solver):
                 check_share(name, value)
             else:
                 check_positive(name, value, whole=True)
-            if default is None:
-                raise ValueError(
-                    f"{name}={value!r} has no meaning with cuts={self.cuts!r}; leave it at 'auto'"
-                )
         check_positive("cut_life", self.cut_life, whole=True)
         check_positive("max_time", self.max_time, optional=True)
 
-    def resolved(self, problem):
-        """Return a solver in which every "auto" is replaced by what it stands for.
-
-        Parameters
-        ----------
-        problem : Problem
-            Not used: nothing depends on it.
-
-        Returns
-        -------
-        solver : CuttingPlane
-            A clone; "auto" stays where a kind of cuts has no use for an option.
-        """
-        values = {
-            name: default
-            for name, default in DEFAULTS[self.cuts].items()
-            if default is not None and isinstance(getattr(self, name), str)
-        }
-        return clone(self).set_params(**values)
+    def _auto(self, problem, bounded):
+        """Return what "auto" stands for by parameter; see `resolved`."""
+        return DEFAULTS[self.cuts]
 
     def start(self, problem, regularizer, random_state, gaps=None, team=None):
         """Return the state of a new run.
@@ -209,8 +198,8 @@ class CuttingPlane(Solver):
         run : CuttingPlaneRun or SampleRun
             The state.
         """
-        self.check()
-        return STARTS[self.cuts](self.resolved(problem), problem, regularizer, random_state, team)
+        solver = self.resolved(problem, regularizer.bounded)
+        return STARTS[solver.cuts](solver, problem, regularizer, random_state, team)
 
 
 def make_program(problem, regularizer):

@@ -46,25 +46,10 @@ class FrankWolfe(Solver):
         self.gap_every = gap_every
         self.max_time = max_time
 
-    def check(self):
-        """Raise an error if a parameter is wrong."""
+    def _check_values(self):
+        """Raise ValueError for the first parameter whose value is wrong by itself."""
         check_positive("gap_every", self.gap_every, whole=True)
         check_positive("max_time", self.max_time, optional=True)
-
-    def resolved(self, problem):
-        """Return a solver in which every "auto" is replaced by what it stands for.
-
-        Parameters
-        ----------
-        problem : Problem
-            Not used: nothing depends on it.
-
-        Returns
-        -------
-        solver : FrankWolfe
-            A clone.
-        """
-        return type(self)(gap_every=self.gap_every, max_time=self.max_time)
 
     def start(self, problem, regularizer, random_state, gaps=None, team=None):
         """Return the state of a new run.

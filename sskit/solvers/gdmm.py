@@ -1,7 +1,5 @@
 """The greedy direction method of multipliers."""
 
-from sklearn.base import clone
-
 from sskit.core._label_factors import LabelFactors
 from sskit.core._sampler import PermutationSampler
 from sskit.solvers._factor_run import FactorRun, Watch
@@ -10,6 +8,7 @@ from sskit.solvers._factor_solver import FactorSolver
 from sskit.solvers._factor_state import FactorState, disagreement_scale
 from sskit.solvers._factor_update import AwayUpdate, ProjectionUpdate
 from sskit.solvers._gdmm import Sweep
+from sskit.solvers._idle import NO_PAIRS, SETS, Idle
 from sskit.solvers._label_run import start_labels
 from sskit.solvers._options import check_choice, check_count, check_positive
 from sskit.solvers._ordered_search import OrderedSearch
@@ -87,7 +86,8 @@ class GDMM(FactorSolver):
     Raises
     ------
     ValueError
-        When solving a problem that is no sum over nodes and edges, or one with bounds.
+        When solving a problem that is no sum over nodes and edges, or one with bounds, and if an
+        option is wrong, or set and of no use for sets of labels.
 
     Notes
     -----
@@ -155,6 +155,14 @@ class GDMM(FactorSolver):
 
     name = "gdmm"
     title = "GDMM"
+    idle = (
+        Idle("method", SETS, holds=("bgcd",)),
+        Idle("partitions", SETS, holds=(1,)),
+        Idle("stored_passes", SETS, holds=(0,)),
+        Idle("rho", NO_PAIRS),
+        Idle("step", NO_PAIRS),
+        Idle("ordered", NO_PAIRS, holds=(True,)),
+    )
 
     def __init__(
         self,
@@ -179,8 +187,8 @@ class GDMM(FactorSolver):
         self.gap_every = gap_every
         self.max_time = max_time
 
-    def check(self):
-        """Raise an error if a parameter is wrong."""
+    def _check_values(self):
+        """Raise ValueError for the first parameter whose value is wrong by itself."""
         check_positive("rho", self.rho, finite=True)
         check_positive("step", self.step, finite=True)
         check_choice("method", self.method, ("auto", *UPDATES))
@@ -194,19 +202,10 @@ class GDMM(FactorSolver):
         check_positive("gap_every", self.gap_every, whole=True, optional=True)
         check_positive("max_time", self.max_time, optional=True)
 
-    def resolved(self, problem):
-        """Return a solver in which every "auto" is replaced by what it stands for.
-
-        Parameters
-        ----------
-        problem : Problem
-            Says how many labels there are, and whether edges share one table of weights.
-
-        Returns
-        -------
-        solver : GDMM
-            A clone.
-        """
+    def _auto(self, problem, bounded):
+        """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""
+        if problem is None:
+            return {"method": "bgcd"}
         factors = problem.factors()
         if isinstance(factors, LabelFactors):
             auto = {"ordered": True, "partitions": 1, "stored_passes": 0, "block_sweeps": 2}
@@ -220,9 +219,7 @@ class GDMM(FactorSolver):
                 "block_sweeps": 1,
             }
         auto["method"] = "bgcd"
-        return clone(self).set_params(
-            **{name: value for name, value in auto.items() if getattr(self, name) == "auto"}
-        )
+        return auto
 
     def start(self, problem, regularizer, random_state, gaps=None, team=None):
         """Return the state of a new run.
@@ -245,16 +242,15 @@ class GDMM(FactorSolver):
         run : FactorRun
             The state.
         """
-        self.check()
         factors = self._factors(problem, regularizer)
-        solver = self.resolved(problem)
+        solver = self.resolved(problem, regularizer.bounded)
         if isinstance(factors, LabelFactors):
             return start_labels(solver, problem, regularizer, random_state)
         if solver.ordered and factors.pair_weights < 0:
             raise ValueError(
                 "ordered=True needs edges with one table of weights in which no pair is forbidden"
             )
-        rho = self.rho * disagreement_scale(factors, regularizer.lam)
+        rho = solver.rho * disagreement_scale(factors, regularizer.lam)
         state = FactorState(factors, regularizer.lam, rho, regularizer.v)
         nodes = NodeSearch(state)
         if solver.partitions > 1:
@@ -264,7 +260,7 @@ class GDMM(FactorSolver):
             nodes,
             OrderedSearch(state) if solver.ordered else EdgeSearch(state),
             UPDATES[solver.method](),
-            self.step,
+            solver.step,
             solver.block_sweeps,
         )
         sampler = PermutationSampler(problem.n_blocks, random_state)

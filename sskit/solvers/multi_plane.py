@@ -1,23 +1,22 @@
 """Multi-plane block-coordinate Frank-Wolfe."""
 
-from sklearn.base import clone
-
 from sskit.core._plane_keeper import PlaneKeeper
 from sskit.solvers._averager import Averager, TwoAverages
+from sskit.solvers._idle import BOUNDS, Idle
 from sskit.solvers._options import (
     MEGABYTE,
     SAMPLERS,
     STEPS,
-    check_batch_size,
+    auto_batching,
+    check_batching,
     check_choice,
     check_count,
     check_positive,
-    make_batching,
     make_sampler,
     make_step,
 )
 from sskit.solvers._runs import ActiveSetRun
-from sskit.solvers._schedule import SlopeSchedule, oracle_work
+from sskit.solvers._schedule import FixedSchedule, SlopeSchedule, oracle_work
 from sskit.solvers._solver import Solver
 
 
@@ -52,10 +51,11 @@ class MultiPlane(Solver):
     oracle_work : float or "auto", default="auto"
         Work of a pass with the oracle in units of a stored pass over all pairs, for the rule that
         decides about another stored pass. "auto" is 100 if the problem says that its oracle is
-        costly, else 1. It is a count, so that a seed fixes the result.
+        costly, else 1. It is a count, so that a seed fixes the result. Only for that rule: not
+        with `clock`, nor with fewer than two stored passes.
     clock : bool, default=False
         Whether the rule goes by the seconds on the clock instead, as in the paper. Two fits
-        then differ.
+        then differ. Not with fewer than two stored passes, where nothing is left to decide.
     cache_size : float, default=1000
         Memory for stored planes in megabytes, as in `BCFW`.
     averaging : bool, default=True
@@ -64,10 +64,17 @@ class MultiPlane(Solver):
         dual objective, or the last iterate if that is better in primal objective.
     batch_size : int or "auto", default="auto"
         Number of oracles that are asked at the same weights, as in `BCFW`.
+    selective : {"auto", True, False}, default="auto"
+        Whether blocks of a batch whose gap is small take no step, as in `BCFW`; only for batches.
     gap_every : int, default=10
         Number of passes with the oracle between exact passes, which compute the gap.
     max_time : float, default=None
         Seconds after which the fit ends at the end of the pass. None means no limit.
+
+    Raises
+    ------
+    ValueError
+        When solving, or before, if an option is wrong, or set and of no use with the others.
 
     References
     ----------
@@ -85,6 +92,14 @@ class MultiPlane(Solver):
     True
     """
 
+    idle = (
+        Idle("clock", {"max_stored_passes": (0, 1)}),
+        Idle("oracle_work", {"max_stored_passes": (0, 1)}),
+        Idle("oracle_work", {"clock": (True,)}),
+        Idle("selective", {"batch_size": (1,)}, holds=(False,)),
+        Idle("block_steps", BOUNDS, holds=(1,)),
+    )
+
     def __init__(
         self,
         *,
@@ -99,6 +114,7 @@ class MultiPlane(Solver):
         cache_size=1000.0,
         averaging=True,
         batch_size="auto",
+        selective="auto",
         gap_every=10,
         max_time=None,
     ):
@@ -113,11 +129,12 @@ class MultiPlane(Solver):
         self.cache_size = cache_size
         self.averaging = averaging
         self.batch_size = batch_size
+        self.selective = selective
         self.gap_every = gap_every
         self.max_time = max_time
 
-    def check(self):
-        """Raise an error if a parameter is wrong."""
+    def _check_values(self):
+        """Raise ValueError for the first parameter whose value is wrong by itself."""
         check_choice("steps", self.steps, tuple(STEPS))
         check_choice("sampling", self.sampling, tuple(SAMPLERS))
         check_choice("clock", self.clock, (True, False))
@@ -129,29 +146,16 @@ class MultiPlane(Solver):
         if self.oracle_work != "auto":
             check_positive("oracle_work", self.oracle_work)
         check_positive("cache_size", self.cache_size)
-        check_batch_size(self.batch_size)
+        check_batching(self.batch_size, self.selective)
         check_positive("gap_every", self.gap_every, whole=True)
         check_positive("max_time", self.max_time, optional=True)
 
-    def resolved(self, problem):
-        """Return a solver in which every "auto" is replaced by what it stands for.
-
-        Parameters
-        ----------
-        problem : Problem
-            Says whether its oracle is costly.
-
-        Returns
-        -------
-        solver : MultiPlane
-            A clone.
-        """
-        solver = clone(self)
-        if self.oracle_work == "auto":
-            solver.oracle_work = oracle_work(problem)
-        if self.batch_size == "auto":
-            solver.batch_size = problem.batch_size or 1
-        return solver
+    def _auto(self, problem, bounded):
+        """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""
+        auto = auto_batching(self.batch_size, problem)
+        if problem is not None and self.max_stored_passes > 1 and not self.clock:
+            auto["oracle_work"] = oracle_work(problem)
+        return auto
 
     def start(self, problem, regularizer, random_state, gaps=None, team=None):
         """Return the state of a new run.
@@ -174,19 +178,25 @@ class MultiPlane(Solver):
         run : ActiveSetRun
             The state.
         """
-        self.check()
-        solver = self.resolved(problem)
+        solver = self.resolved(problem, regularizer.bounded)
+        if solver.max_stored_passes <= 1:
+            # the rule is about another one after the first
+            schedule = FixedSchedule(solver.max_stored_passes)
+        else:
+            schedule = SlopeSchedule(solver.max_stored_passes, solver.oracle_work, solver.clock)
         return ActiveSetRun(
             problem,
             regularizer,
-            make_sampler(self.sampling, problem.n_blocks, random_state, degree=1.0),
-            TwoAverages(problem.n_weights) if self.averaging else Averager(),
+            make_sampler(solver.sampling, problem.n_blocks, random_state, degree=1.0),
+            TwoAverages(problem.n_weights) if solver.averaging else Averager(),
             gaps,
-            step=make_step(self.steps, safeguard=False),
+            step=make_step(solver.steps, safeguard=False),
             random_state=random_state,
-            block_steps=self.block_steps,
-            schedule=SlopeSchedule(self.max_stored_passes, solver.oracle_work, self.clock),
+            block_steps=solver.block_steps,
+            schedule=schedule,
             cache=None,
-            keeper=PlaneKeeper(self.plane_life, self.max_planes, self.cache_size * MEGABYTE),
-            **make_batching(self.batch_size, problem, team),
+            keeper=PlaneKeeper(solver.plane_life, solver.max_planes, solver.cache_size * MEGABYTE),
+            batch_size=solver.batch_size,
+            selective=solver.selective,
+            team=team,
         )

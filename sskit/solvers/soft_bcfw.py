@@ -2,8 +2,6 @@
 
 import numbers
 
-from sklearn.base import clone
-
 from sskit.core._label_factors import LabelFactors
 from sskit.core._label_nodes import LabelNodes
 from sskit.core._sampler import PermutationSampler
@@ -12,6 +10,7 @@ from sskit.solvers._factor_solver import FactorSolver
 from sskit.solvers._factor_state import FactorState, disagreement_scale
 from sskit.solvers._factor_update import AwayUpdate, PlainUpdate
 from sskit.solvers._gdmm import Sweep
+from sskit.solvers._idle import NO_PAIRS, Idle
 from sskit.solvers._options import check_choice, check_positive
 from sskit.solvers._soft_run import SoftRun, SoftWatch
 
@@ -59,7 +58,8 @@ class SoftBCFW(FactorSolver):
     Raises
     ------
     ValueError
-        When solving a problem that is no sum over nodes and edges, or one with bounds.
+        When solving a problem that is no sum over nodes and edges, or one with bounds, and if an
+        option is wrong, or set and of no use for sets of labels without pairs.
 
     Notes
     -----
@@ -118,6 +118,7 @@ class SoftBCFW(FactorSolver):
 
     name = "soft_bcfw"
     title = "Soft-BCFW"
+    idle = (Idle("rho", NO_PAIRS), Idle("growth", NO_PAIRS))
 
     def __init__(self, *, rho=1.0, growth=1.0, steps="fw", gap_every=10, exact=True, max_time=None):
         self.rho = rho
@@ -127,8 +128,8 @@ class SoftBCFW(FactorSolver):
         self.exact = exact
         self.max_time = max_time
 
-    def check(self):
-        """Raise an error if a parameter is wrong."""
+    def _check_values(self):
+        """Raise ValueError for the first parameter whose value is wrong by itself."""
         check_positive("rho", self.rho, finite=True)
         number = isinstance(self.growth, numbers.Real) and not isinstance(self.growth, bool)
         if not number or not 1.0 <= self.growth < float("inf"):
@@ -137,21 +138,6 @@ class SoftBCFW(FactorSolver):
         check_positive("gap_every", self.gap_every, whole=True)
         check_choice("exact", self.exact, (True, False))
         check_positive("max_time", self.max_time, optional=True)
-
-    def resolved(self, problem):
-        """Return a solver in which every "auto" is replaced by what it stands for.
-
-        Parameters
-        ----------
-        problem : Problem
-            Not used: nothing depends on it.
-
-        Returns
-        -------
-        solver : SoftBCFW
-            A clone.
-        """
-        return clone(self)
 
     def start(self, problem, regularizer, random_state, gaps=None, team=None):
         """Return the state of a new run.
@@ -174,7 +160,7 @@ class SoftBCFW(FactorSolver):
         run : SoftRun
             The state.
         """
-        self.check()
+        self.resolved(problem, regularizer.bounded)
         factors = self._factors(problem, regularizer)
         if isinstance(factors, LabelFactors):
             factors = LabelNodes(factors)

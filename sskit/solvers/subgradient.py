@@ -70,32 +70,16 @@ class SSG(Solver):
         self.gap_every = gap_every
         self.max_time = max_time
 
-    def check(self):
-        """Raise an error if a parameter is wrong."""
+    def _check_values(self):
+        """Raise ValueError for the first parameter whose value is wrong by itself."""
         check_choice("sampling", self.sampling, ("auto", *SAMPLERS))
         check_choice("averaging", self.averaging, (True, False))
         check_positive("gap_every", self.gap_every, whole=True)
         check_positive("max_time", self.max_time, optional=True)
 
-    def resolved(self, problem):
-        """Return a solver in which every "auto" is replaced by what it stands for.
-
-        Parameters
-        ----------
-        problem : Problem
-            Not used: nothing depends on it.
-
-        Returns
-        -------
-        solver : SSG
-            A clone.
-        """
-        return type(self)(
-            sampling="permutation" if self.sampling == "auto" else self.sampling,
-            averaging=self.averaging,
-            gap_every=self.gap_every,
-            max_time=self.max_time,
-        )
+    def _auto(self, problem, bounded):
+        """Return what "auto" stands for by parameter; see `resolved`."""
+        return {"sampling": "permutation"}
 
     def start(self, problem, regularizer, random_state, gaps=None, team=None):
         """Return the state of a new run.
@@ -118,13 +102,12 @@ class SSG(Solver):
         run : SubgradientRun
             The state.
         """
-        self.check()
+        solver = self.resolved(problem, regularizer.bounded)
         if regularizer.bounded:
             raise ValueError("SSG cannot solve problems with bounds; use the solver 'bcfw'")
-        solver = self.resolved(problem)
         sampler = SAMPLERS[solver.sampling](problem.n_blocks, random_state)
         return SubgradientRun(
-            problem, regularizer, sampler, self.averaging, solver.sampling == "permutation"
+            problem, regularizer, sampler, solver.averaging, solver.sampling == "permutation"
         )
 
 

@@ -163,7 +163,7 @@ def test_what_sets_of_labels_cannot_have(sets):
     with pytest.raises(ValueError, match="'gdmm' needs a model that is a sum over nodes and edges"):
         MultilabelPairwise(solver="gdmm", rescaling="slack").fit(X, y)
     for name, value in {"method": "afw", "partitions": 2, "stored_passes": 1}.items():
-        with pytest.raises(ValueError, match=f"{name}=.* is for nodes"):
+        with pytest.raises(ValueError, match=f"{name}=.* has no meaning with sets of labels"):
             MultilabelPairwise(solver=GDMM(**{name: value}), inference="lp").fit(X, y)
     model = MultilabelPairwise(solver="gdmm")
     with pytest.raises(ValueError, match="NaN"):

@@ -146,7 +146,7 @@ def test_log(caplog, verbose):
         (BCFW(cache_size=None), "cache_size must be a positive number, got None"),
         (BCFW(safeguard="auto"), "safeguard must be one of True, False, got 'auto'"),
         (BCFW(safeguard=1), "safeguard must be one of True, False, got 1"),
-        (BCFW(safeguard=True, steps="fw"), "safeguard=True is for steps that are not plain"),
+        (BCFW(safeguard=True, steps="fw"), "safeguard=True has no meaning with steps='fw'"),
         (MultiPlane(steps="auto"), "steps must be one of 'fw', 'pairwise', 'away', got 'auto'"),
         (
             MultiPlane(sampling="auto"),
@@ -200,7 +200,8 @@ def test_resolved_solvers_name_what_they_do():
         "averaging": False, "batch_size": 1, "block_steps": 5, "cache": False,
         "cache_share": 0.25, "cache_size": 1000.0, "cache_total_share": 0.01, "degree": 1.0,
         "gap_every": 10, "max_time": None, "plane_life": 10, "safeguard": False,
-        "sampling": "permutation", "steps": "pairwise", "stored_passes": "slope",
+        "sampling": "permutation", "selective": False, "steps": "pairwise",
+        "stored_passes": "slope",
     }  # fmt: skip
     plain = BCFW(steps="fw", sampling="gap").resolved(problem).get_params()
     assert (plain["steps"], plain["sampling"], plain["cache"]) == ("fw", "gap", False)
@@ -289,9 +290,6 @@ class Pressed(BCFW):
     """Presses Ctrl-C after the second pass, as often as `presses` says."""
 
     presses = 1
-
-    def resolved(self, problem):
-        return type(self)(**super().resolved(problem).get_params())
 
     def solve(self, *args, on_pass, **options):
         def pressing(n_iter, weights):

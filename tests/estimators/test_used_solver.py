@@ -1,0 +1,126 @@
+"""``solver_`` is the solver that ran: with it a fit gives the same bits."""
+
+import pickle
+
+import pytest
+from helpers.fits import FITS, SOLVERS, suits
+from sklearn.base import clone
+
+from sskit import EarlyStopping, RegularizationPath, SequenceTagger, StructSVMClassifier
+from sskit.solvers import BCFW, FrankWolfe, MultiPlane
+
+# Two fits of a few passes differ as soon as their solvers do.
+PASSES = {"max_iter": 6, "tol": 1e-4, "random_state": 0}
+SHORTHAND = {"steps": "auto", "sampling": "auto", "cache": "auto"}
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def bits(model):
+    """All numbers of a fit but its times, as bytes by name."""
+    found = {name: value for name, value in vars(model).items() if name.endswith("_")}
+    del found["solver_"]
+    if history := found.pop("history_", None):
+        found |= {f"history_[{name!r}]": history[name] for name in history.keys() - {"time"}}
+    return {name: pickle.dumps(value) for name, value in found.items()}
+
+
+def differences(one, other):
+    """Names of what differs between two fits, their solvers included."""
+    one_bits, other_bits = bits(one), bits(other)
+    names = one_bits.keys() | other_bits.keys()
+    found = sorted(name for name in names if one_bits.get(name) != other_bits.get(name))
+    solvers = [(type(model.solver_), model.solver_.get_params()) for model in (one, other)]
+    return found + ["solver_"] * (solvers[0] != solvers[1])
+
+
+def refit(model, X, y):
+    """The same fit with the solver that was used."""
+    return clone(model).set_params(solver=model.solver_, **SHORTHAND).fit(X, y)
+
+
+@pytest.mark.parametrize("fit", FITS)
+def test_a_fit_with_the_used_solver_has_the_same_bits(fit):
+    X, y = FITS[fit].data()
+    changed = {}
+    for name, solver in SOLVERS.items():
+        model = clone(FITS[fit].estimator).set_params(solver=solver, **PASSES)
+        if not suits(fit, name):
+            with pytest.raises(ValueError, match="bounds|sum over nodes and edges"):
+                model.fit(X, y)
+            continue
+        model.fit(X, y)
+        assert type(model.solver_) is type(solver)
+        if found := differences(refit(model, X, y), model):
+            changed[name] = found
+    assert changed == {}
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"solver": "auto"},
+        {"solver": "bcfw", "steps": "fw", "sampling": "gap"},
+        {"steps": "away", "cache": True},
+        {"solver": "mpbcfw", "steps": "pairwise", "sampling": "uniform"},
+        {"solver": "fw"},
+        {"solver": "ssg", "sampling": "uniform"},
+        {"solver": "one_slack"},
+        {"solver": "gdmm"},
+        {"solver": "soft_bcfw", "steps": "away"},
+    ],
+    ids=str,
+)
+def test_strings_and_shorthand(params):
+    X, y = FITS["chains"].data()
+    model = SequenceTagger(**params, **PASSES).fit(X, y)
+    assert differences(refit(model, X, y), model) == []
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_batches_of_a_kernel_space_are_selective(n_jobs):
+    """The solver says so, and says it only where it is so."""
+    X, y = FITS["rows, few kernel rows"].data()
+    model = clone(FITS["rows, few kernel rows"].estimator).set_params(n_jobs=n_jobs, **PASSES)
+    for solver in (BCFW(), BCFW(steps="fw"), MultiPlane()):
+        model.set_params(solver=solver).fit(X, y)
+        used = model.solver_
+        assert used.batch_size > 1 and used.selective is True
+        other = clone(model).set_params(solver=clone(used).set_params(selective=False)).fit(X, y)
+        assert "dual_coef_" in differences(other, model)
+        # batches that were asked for step all alike, unless that is asked for too
+        asked = clone(solver).set_params(batch_size=used.batch_size)
+        same = clone(model).set_params(solver=asked).fit(X, y)
+        assert same.solver_.selective is False
+        assert differences(same, other) == []
+    all_rows = clone(model).set_params(kernel_cache=500.0, solver=BCFW()).fit(X, y)
+    assert (all_rows.solver_.batch_size, all_rows.solver_.selective) == (1, False)
+
+
+@pytest.mark.parametrize("fit", ["chains", "rows, few kernel rows", "graphs", "parts"])
+def test_paths(fit):
+    X, y = FITS[fit].data()
+    for solver in (BCFW(), BCFW(steps="fw"), MultiPlane(), FrankWolfe()):
+        estimator = clone(FITS[fit].estimator).set_params(solver=solver, random_state=0)
+        path = RegularizationPath(estimator, eps=0.3, max_breakpoints=4).fit(X, y)
+        used = path.estimator_at(path.lam_end_).solver_
+        again = clone(path).set_params(estimator__solver=used).fit(X, y)
+        for name in ("lams_", "coefs_", "dual_gaps_", "n_oracle_calls_"):
+            assert pickle.dumps(vars(again)[name]) == pickle.dumps(vars(path)[name]), (solver, name)
+
+
+def test_early_stopping():
+    X, y = FITS["chains"].data()
+    model = EarlyStopping(SequenceTagger(tol=0, random_state=0), random_state=0).fit(X, y)
+    again = clone(model).set_params(estimator__solver=model.estimator_.solver_).fit(X, y)
+    assert differences(again.estimator_, model.estimator_) == []
+
+
+def test_it_is_an_object_of_its_own():
+    X, y = FITS["rows"].data()
+    solver = BCFW()
+    model = StructSVMClassifier(solver=solver, **PASSES).fit(X, y)
+    assert model.solver_ is not solver and solver.get_params() == BCFW().get_params()
+    bounded = StructSVMClassifier(bounds=(-0.3, 0.4), **PASSES).fit(X, y)
+    # with bounds on the weights there is one step at a visit, and that is what it says
+    assert (model.solver_.block_steps, bounded.solver_.block_steps) == (5, 1)

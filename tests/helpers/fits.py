@@ -1,0 +1,177 @@
+"""Small training data for every estimator, and every solver with its options, each in one table.
+
+Tests of what must hold for all of them are products of the two: a new estimator, solver or option
+joins these by an entry here.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from helpers.structures import Matching
+from helpers.trees import random_parents
+from sskit import (
+    HierarchicalMultilabel,
+    MultilabelPairwise,
+    PartsModel,
+    SegmentationModel,
+    SequenceTagger,
+    SlackRescaling,
+    StructSVMClassifier,
+    TreeTagger,
+)
+from sskit.datasets import make_chains, make_score_maps
+from sskit.solvers import BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW
+
+
+class Fit(NamedTuple):
+    """An estimator and its training data.
+
+    Attributes
+    ----------
+    estimator : StructuredEstimator
+        Not fitted.
+    data : callable
+        Returns (X, y).
+    bounded : bool
+        Whether there are bounds on the weights.
+    factored : bool
+        Whether the model is a sum over nodes and edges that solvers can visit.
+    """
+
+    estimator: object
+    data: object
+    bounded: bool = False
+    factored: bool = False
+
+
+def rows(n=24):
+    """Rows of three classes that overlap."""
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 3
+    return rng.normal(size=(n, 3)) + 1.5 * np.eye(3)[y], np.array(["a", "b", "c"])[y]
+
+
+def chains():
+    """Sequences of three labels."""
+    return make_chains(12, n_features=4, n_states=3, min_length=2, max_length=5, random_state=0)
+
+
+def graphs(n_states):
+    """Noisy graphs, with a cycle, whose neighbours often agree."""
+
+    def data():
+        rng = np.random.default_rng(0)
+        edges = np.array([[0, 1], [1, 2], [2, 3], [3, 0], [3, 4]])
+        y = [np.repeat(rng.permutation(n_states)[:2], [3, 2]) for _ in range(10)]
+        x = [np.eye(n_states)[labels] + rng.normal(size=(5, n_states)) for labels in y]
+        return [(features, edges, np.ones((5, 1))) for features in x], y
+
+    return data
+
+
+def sets():
+    """Rows and sets of four labels."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(16, 4))
+    return X, (X @ rng.normal(size=(4, 4)) + rng.normal(size=(16, 4)) > 0).astype(int)
+
+
+def trees():
+    """Small trees in which a child is mostly what follows its parent."""
+    rng = np.random.default_rng(0)
+    parents = [random_parents(rng, int(rng.integers(2, 6))) for _ in range(10)]
+    y = [rng.integers(3, size=len(tree)) for tree in parents]
+    x = [np.eye(3)[labels] + rng.normal(size=(len(labels), 3)) for labels in y]
+    return list(zip(x, parents, strict=True)), y
+
+
+def figures():
+    """A body with two limbs, on maps with clutter."""
+    rng = np.random.default_rng(0)
+    body = rng.integers([2, 2], [6, 5], size=(8, 2))
+    limbs = [body + [2, 0], body + rng.integers(-1, 2, size=(8, 2))]
+    y = list(np.stack([limbs[0], body, limbs[1]], axis=1))
+    return make_score_maps(y, (8, 9), blur=1.0, clutter=2.0, random_state=0), y
+
+
+def matchings():
+    """Permutations of a structure written in Python."""
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(3, 3, 4)) for _ in range(10)]
+    w = rng.normal(size=4)
+    return X, [Matching().argmax(x + rng.normal(size=x.shape), w) for x in X]
+
+
+RBF = {"kernel": "rbf", "gamma": 0.5}
+FEW_ROWS = {**RBF, "kernel_cache": 0.002}  # MiB: not all rows of the kernel matrix are kept
+BOX = {"bounds": (-0.3, 0.4)}
+FITS = {
+    "rows": Fit(StructSVMClassifier(), rows),
+    "rows, slack": Fit(StructSVMClassifier(rescaling="slack"), rows),
+    "rows, bounds": Fit(StructSVMClassifier(**BOX), rows, bounded=True),
+    "rows, kernel": Fit(StructSVMClassifier(**RBF), rows),
+    "rows, few kernel rows": Fit(StructSVMClassifier(**FEW_ROWS), rows),
+    "rows, kernel and slack": Fit(StructSVMClassifier(rescaling="slack", **FEW_ROWS), rows),
+    "chains": Fit(SequenceTagger(), chains, factored=True),
+    "chains, slack": Fit(SequenceTagger(rescaling=SlackRescaling("bisecting")), chains),
+    "chains, bounds": Fit(SequenceTagger(**BOX), chains, bounded=True),
+    "chains, kernel": Fit(SequenceTagger(**RBF), chains),
+    "chains, few kernel rows": Fit(SequenceTagger(**FEW_ROWS), chains),
+    "graphs": Fit(SegmentationModel(), graphs(2), bounded=True),
+    "graphs, inexact": Fit(SegmentationModel(pairwise="full"), graphs(3), bounded=True),
+    "graphs, any sign": Fit(SegmentationModel(oracle="exhaustive"), graphs(3)),
+    "sets": Fit(MultilabelPairwise(inference="lp"), sets, factored=True),
+    "sets, tree": Fit(MultilabelPairwise(edges="tree"), sets, factored=True),
+    "sets, slack": Fit(MultilabelPairwise(rescaling="slack"), sets),
+    "hierarchy": Fit(HierarchicalMultilabel([-1, 0, 0, 1]), sets),
+    "trees": Fit(TreeTagger(), trees),
+    "parts": Fit(PartsModel([1, -1, 1], n_types=2), figures, bounded=True),
+    "matchings": Fit(StructSVMClassifier(Matching()), matchings),
+}
+# All but those whose result depends on the clock.
+SOLVERS = {
+    "bcfw": BCFW(),
+    "bcfw, plain": BCFW(steps="fw"),
+    "bcfw, plain, last iterate": BCFW(steps="fw", averaging=False, sampling="uniform"),
+    "bcfw, plain, corrective": BCFW(steps="fw", block_steps=3, stored_passes=2),
+    "bcfw, plain, cache": BCFW(steps="fw", cache=True, cache_total_share=0.1),
+    "bcfw, pairwise": BCFW(steps="pairwise", stored_passes=1, plane_life=2, averaging=True),
+    "bcfw, away": BCFW(steps="away", sampling="max_gap", block_steps=1),
+    "bcfw, cache": BCFW(cache=True, cache_share=0.5, sampling="gap", degree=0.5),
+    "bcfw, safeguard": BCFW(safeguard=True, cache_size=0.001),
+    "bcfw, batches": BCFW(batch_size=3),
+    "bcfw, plain batches": BCFW(steps="fw", batch_size=4, gap_every=2),
+    "mpbcfw": MultiPlane(),
+    "mpbcfw, away": MultiPlane(steps="away", sampling="gap", block_steps=1, oracle_work=7.0),
+    "mpbcfw, one pass": MultiPlane(max_stored_passes=1, max_planes=2, averaging=False),
+    "mpbcfw, batches": MultiPlane(steps="pairwise", batch_size=3, plane_life=1, cache_size=0.01),
+    "fw": FrankWolfe(),
+    "ssg": SSG(),
+    "ssg, uniform": SSG(sampling="uniform", averaging=False, gap_every=1),
+    "one_slack": CuttingPlane(),
+    "one_slack, undamped": CuttingPlane(damping=0.0, cut_life=2),
+    "one_slack, linear": CuttingPlane(cuts="linear", cut_size=5),
+    "one_slack, constant": CuttingPlane(cuts="constant", cut_size=4, patience=2),
+    "gdmm": GDMM(),
+    "gdmm, never exact": GDMM(gap_every=None, step=0.5, rho=2.0),
+    "gdmm, ordered": GDMM(ordered=True, block_sweeps=3, stored_passes=0),
+    "gdmm, plain": GDMM(ordered=False, method="bgcd", partitions=1),
+    "soft_bcfw": SoftBCFW(),
+    "soft_bcfw, growing": SoftBCFW(steps="away", growth=2.0, rho=0.5, gap_every=2),
+    "soft_bcfw, never exact": SoftBCFW(exact=False),
+}
+UNBOUNDED_ONLY = {"ssg", "gdmm", "soft_bcfw", "bcfw, plain, corrective"}
+FACTORED_ONLY = {"gdmm", "soft_bcfw"}
+
+
+def suits(fit, solver):
+    """Whether the solver of this name takes the fit of that name; else it refuses."""
+    names = {solver, solver.split(",")[0]}
+    return not (
+        (FITS[fit].bounded and names & UNBOUNDED_ONLY)
+        or (not FITS[fit].factored and names & FACTORED_ONLY)
+    )
+
+
+PRODUCTS = [(fit, solver) for fit in FITS for solver in SOLVERS if suits(fit, solver)]

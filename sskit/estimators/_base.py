@@ -50,7 +50,7 @@ class Binding(NamedTuple):
     lam : float
         Regularisation strength.
     name_weights : callable
-        Maps a flat weight vector to fitted attributes; can be pickled.
+        Maps a flat weight vector to fitted attributes; of a class, so that it can be saved.
     classes : ndarray or None
         The labels behind the numbers in the problem.
     definite : bool

@@ -1,11 +1,15 @@
 """What SequenceTagger fits in a kernel space."""
 
-from functools import partial
+from dataclasses import dataclass
+
+import numpy as np
 
 from sskit.estimators._base import Binding
 from sskit.estimators._kernels import MEGABYTE, make_kernel, support_of
 from sskit.models._kernel_chain_model import KernelChainModel
+from sskit.models._layout import WeightLayout
 from sskit.models.chain import default_lam
+from sskit.models.kernel import Kernel
 from sskit.models.kernel_space import diagonal
 
 
@@ -48,17 +52,20 @@ def bind_in_kernel_space(
     problem = model.bind(stacked, labels, cost, block_weight, estimator.kernel_cache * MEGABYTE)
     lam = estimator.lam
     lam = default_lam(stacked, weight, diagonal(kernel, X)) if lam is None else float(lam)
-    name_weights = partial(name_chain_functions, model, classes, allowed, X, labels)
+    name_weights = ChainFunctions(model.layout, kernel, classes, allowed, X, labels)
     return Binding(problem, model.layout, lam, name_weights, classes, kernel.definite)
 
 
-def name_chain_functions(model, classes, allowed, X, labels, w):
-    """Return fitted attributes by name.
+@dataclass(frozen=True)
+class ChainFunctions:
+    """Names the weights of a chain in a kernel space; see `Binding`.
 
-    Parameters
+    Attributes
     ----------
-    model : KernelChainModel
-        The model.
+    layout : WeightLayout
+        Places of the weights.
+    kernel : Kernel
+        The kernel.
     classes : ndarray of shape (n_classes,)
         The labels.
     allowed : tuple
@@ -67,20 +74,23 @@ def name_chain_functions(model, classes, allowed, X, labels, w):
         Training tokens.
     labels : ndarray of shape (n_tokens,)
         Their labels, 0 to K - 1.
-    w : ndarray of shape (n_weights,)
-        Flat weights.
-
-    Returns
-    -------
-    fitted : dict
-        With arrays of their own.
     """
-    blocks = model.layout.split(w)
-    return support_of(blocks["dual_coef"], labels, model.kernel, X) | {
-        "transitions_": blocks["transitions"].copy(),
-        "start_": blocks["start"].copy(),
-        "end_": blocks["end"].copy(),
-        "classes_": classes,
-        "n_features_in_": X.shape[1],
-        "_allowed": allowed,
-    }
+
+    layout: WeightLayout
+    kernel: Kernel
+    classes: np.ndarray
+    allowed: tuple
+    X: object
+    labels: np.ndarray
+
+    def __call__(self, w):
+        """Return fitted attributes by name, of flat weights; their arrays are their own."""
+        blocks = self.layout.split(w)
+        return support_of(blocks["dual_coef"], self.labels, self.kernel, self.X) | {
+            "transitions_": blocks["transitions"].copy(),
+            "start_": blocks["start"].copy(),
+            "end_": blocks["end"].copy(),
+            "classes_": self.classes,
+            "n_features_in_": self.X.shape[1],
+            "_allowed": self.allowed,
+        }

@@ -1,7 +1,7 @@
 """What estimators of sets of labels share."""
 
 import copy
-from functools import partial
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sskit.estimators._base import Binding, StructuredEstimator, block_weights, check_sample_weight
 from sskit.estimators._callbacks import with_callbacks
+from sskit.models._layout import WeightLayout
 from sskit.utils._indicator import check_entries, check_sets, target_form
 from sskit.utils._stacking import refuse_large
 from sskit.utils.rows import check_rows
@@ -90,7 +91,7 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
         }
         if hasattr(probe, "feature_names_in_"):
             shared["feature_names_in_"] = probe.feature_names_in_
-        name_weights = partial(name_label_weights, model.layout, shared)
+        name_weights = LabelSetWeights(model.layout, shared)
         # refuses features that are too large, whatever lam
         default = default_lam(data, weight, cost)
         lam = default if self.lam is None else float(self.lam)
@@ -172,29 +173,29 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
         return tags
 
 
-def name_label_weights(layout, shared, w):
-    """Return fitted attributes by name.
+@dataclass(frozen=True)
+class LabelSetWeights:
+    """Names the weights of sets of labels; see `Binding`.
 
-    Parameters
+    Attributes
     ----------
     layout : WeightLayout
         Places of the weights.
     shared : dict
-        Attributes that do not depend on the weights.
-    w : ndarray of shape (n_weights,)
-        Flat weights.
-
-    Returns
-    -------
-    fitted : dict
-        With arrays of their own.
+        Fitted attributes that do not depend on the weights.
     """
-    blocks = layout.split(w)
-    coef = np.array(blocks["coef"], order="C")
-    fitted = {"coef_": coef, "intercept_": blocks.get("intercept", np.zeros(len(coef))).copy()}
-    if "edges_" in shared:
-        fitted["pairwise_"] = blocks.get("pairwise", np.empty(0)).copy()
-    return fitted | shared
+
+    layout: WeightLayout
+    shared: dict
+
+    def __call__(self, w):
+        """Return fitted attributes by name, of flat weights; their arrays are their own."""
+        blocks = self.layout.split(w)
+        coef = np.array(blocks["coef"], order="C")
+        fitted = {"coef_": coef, "intercept_": blocks.get("intercept", np.zeros(len(coef))).copy()}
+        if "edges_" in self.shared:
+            fitted["pairwise_"] = blocks.get("pairwise", np.empty(0)).copy()
+        return fitted | self.shared
 
 
 def label_costs(loss, label_weight, n_labels):

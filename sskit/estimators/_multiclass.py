@@ -1,7 +1,7 @@
 """What StructSVMClassifier fits to rows and classes."""
 
 import copy
-from functools import partial
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.utils import compute_class_weight
@@ -17,6 +17,8 @@ from sskit.estimators._kernels import (
     support_of,
 )
 from sskit.models._kernel_multiclass_model import KernelMulticlassModel
+from sskit.models._layout import WeightLayout
+from sskit.models.kernel import Kernel
 from sskit.models.multiclass import MulticlassModel
 from sskit.utils._stacking import refuse_large
 from sskit.utils.rows import check_classes, check_rows
@@ -78,7 +80,7 @@ def bind_linear(estimator, data, labels, block_weight, lam, shared):
         refuse_large(sqnorm)
     model = MulticlassModel(data.shape[1], len(classes), estimator.fit_intercept)
     problem = model.bind(data, labels, block_weight)
-    name_weights = partial(name_rows_weights, model.layout, shared)
+    name_weights = RowWeights(model.layout, shared)
     return Binding(problem, model.layout, lam, name_weights, classes)
 
 
@@ -87,62 +89,72 @@ def bind_in_kernel_space(estimator, data, labels, block_weight, lam, shared):
     classes, kernel = shared["classes_"], make_kernel(estimator, data)
     model = KernelMulticlassModel(kernel, data.shape[0], len(classes), estimator.fit_intercept)
     problem = model.bind(data, labels, block_weight, estimator.kernel_cache * MEGABYTE)
-    name_weights = partial(name_function_weights, model, shared, data, labels)
+    name_weights = RowFunctions(model.layout, shared, kernel, data, labels)
     return Binding(problem, model.layout, lam, name_weights, classes, kernel.definite)
 
 
-def name_rows_weights(layout, shared, w):
-    """Return fitted attributes by name.
+@dataclass(frozen=True)
+class RowWeights:
+    """Names the weights of classes of rows; see `Binding`.
 
-    Parameters
+    Attributes
     ----------
     layout : WeightLayout
         Places of the weights.
     shared : dict
-        Attributes that do not depend on the weights.
-    w : ndarray of shape (n_weights,)
-        Flat weights.
-
-    Returns
-    -------
-    fitted : dict
-        With arrays of their own.
+        Fitted attributes that do not depend on the weights.
     """
-    blocks, n_classes = layout.split(w), len(shared["classes_"])
-    coef, intercept = blocks["coef"], blocks.get("intercept", np.zeros(n_classes))
-    if n_classes == 2:
-        coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
-    return {"coef_": np.array(coef, order="C"), "intercept_": intercept.copy()} | shared
+
+    layout: WeightLayout
+    shared: dict
+
+    def __call__(self, w):
+        """Return fitted attributes by name, of flat weights; their arrays are their own."""
+        blocks, n_classes = self.layout.split(w), len(self.shared["classes_"])
+        coef, intercept = blocks["coef"], blocks.get("intercept", np.zeros(n_classes))
+        if n_classes == 2:
+            coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
+        return {
+            "coef_": np.array(coef, order="C"),
+            "intercept_": intercept.copy(),
+            **self.shared,
+        }
 
 
-def name_function_weights(model, shared, data, labels, w):
-    """Return fitted attributes by name, of a model in a kernel space.
+@dataclass(frozen=True)
+class RowFunctions:
+    """Names the weights of classes of rows in a kernel space; see `Binding`.
 
-    Parameters
+    Attributes
     ----------
-    model : KernelMulticlassModel
-        The model.
+    layout : WeightLayout
+        Places of the weights.
     shared : dict
-        Attributes that do not depend on the weights.
-    data : {ndarray, CSR matrix} of shape (n_samples, n_features)
+        Fitted attributes that do not depend on the weights.
+    kernel : Kernel
+        The kernel.
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
         Training rows.
     labels : ndarray of shape (n_samples,)
         Their classes, 0 to K - 1.
-    w : ndarray of shape (n_weights,)
-        Flat weights.
-
-    Returns
-    -------
-    fitted : dict
-        With arrays of their own.
     """
-    blocks = model.layout.split(w)
-    coefficients = blocks["dual_coef"]
-    intercept = blocks.get("intercept", np.zeros(model.n_classes))
-    if model.n_classes == 2:
-        coefficients, intercept = coefficients[1:] - coefficients[:1], intercept[1:] - intercept[:1]
-    support = support_of(coefficients, labels, model.kernel, data)
-    return support | {"intercept_": intercept.copy()} | shared
+
+    layout: WeightLayout
+    shared: dict
+    kernel: Kernel
+    X: object
+    labels: np.ndarray
+
+    def __call__(self, w):
+        """Return fitted attributes by name, of flat weights; their arrays are their own."""
+        blocks, n_classes = self.layout.split(w), len(self.shared["classes_"])
+        coefficients = blocks["dual_coef"]
+        intercept = blocks.get("intercept", np.zeros(n_classes))
+        if n_classes == 2:
+            coefficients = coefficients[1:] - coefficients[:1]
+            intercept = intercept[1:] - intercept[:1]
+        support = support_of(coefficients, self.labels, self.kernel, self.X)
+        return {**support, "intercept_": intercept.copy(), **self.shared}
 
 
 def class_scores(estimator, X):

@@ -1,8 +1,11 @@
 """What fitted models of parts say of score maps."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from sskit.estimators._base import check_sample_weight
+from sskit.models._layout import WeightLayout
 from sskit.utils._poses import check_torso, part_errors
 from sskit.utils.score_maps import check_positions
 
@@ -87,8 +90,31 @@ def as_items(arrays):
     return items
 
 
-def name_parts_weights(model, names, w):
-    """Return fitted attributes by name.
+@dataclass(frozen=True)
+class PartsWeights:
+    """Names the weights of parts; see `Binding`.
+
+    Attributes
+    ----------
+    layout : WeightLayout
+        Places of the weights.
+    shared : dict
+        Fitted attributes that do not depend on the weights.
+    """
+
+    layout: WeightLayout
+    shared: dict
+
+    def __call__(self, w):
+        """Return fitted attributes by name, of flat weights; their arrays are their own."""
+        return {name + "_": block.copy() for name, block in self.layout.split(w).items()} | {
+            name: value.copy() if isinstance(value, np.ndarray) else value
+            for name, value in self.shared.items()
+        }
+
+
+def shared_attributes(model, names):
+    """Return the fitted attributes of parts that do not depend on the weights.
 
     Parameters
     ----------
@@ -96,25 +122,19 @@ def name_parts_weights(model, names, w):
         The model.
     names : ndarray of shape (n_parts,) or None
         Names of the parts.
-    w : ndarray of shape (n_weights,)
-        Flat weights.
 
     Returns
     -------
-    fitted : dict
-        With arrays of their own.
+    shared : dict
+        With arrays that may be those of the model.
     """
-    blocks = model.layout.split(w)
     means = model.means.copy()
     means[np.arange(means.shape[1]) >= model.types_of[:, None]] = np.nan
     means[model.parents < 0] = np.nan
     return {
-        "coef_": blocks["coef"].copy(),
-        "types_": blocks["types"].copy(),
-        "springs_": blocks["springs"].copy(),
         "means_": means,
         "unit_": model.unit,
-        "parents_": model.parents.copy(),
+        "parents_": model.parents,
         "part_names_": names,
         "n_features_in_": len(model.parents),
     }

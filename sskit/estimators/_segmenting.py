@@ -1,5 +1,7 @@
 """What fitted segmentation models say of graphs."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from sskit.estimators._base import check_sample_weight
@@ -138,10 +140,11 @@ def check_kinds(truth, found):
         )
 
 
-def name_graph_weights(kind, classes, paints, w):
-    """Return fitted attributes by name.
+@dataclass(frozen=True)
+class GraphWeights:
+    """Names the weights of a graph; see `Binding`.
 
-    Parameters
+    Attributes
     ----------
     kind : tuple
         Arguments of `GraphModel`.
@@ -149,22 +152,22 @@ def name_graph_weights(kind, classes, paints, w):
         The labels.
     paints : bool
         Whether labels are those of pixels.
-    w : ndarray of shape (n_weights,)
-        Flat weights.
-
-    Returns
-    -------
-    fitted : dict
-        With arrays of their own.
     """
-    model = GraphModel(*kind)
-    n_features, n_edge_features, _, *options = kind
-    return {
-        "coef_": np.array(model.layout.split(w)["coef"], order="C"),
-        "pairwise_": model.tables(w),
-        "classes_": classes,
-        "n_features_in_": n_features,
-        "n_edge_features_in_": n_edge_features,
-        "_model": tuple(options),
-        "_paints": paints,
-    }
+
+    kind: tuple
+    classes: np.ndarray
+    paints: bool
+
+    def __call__(self, w):
+        """Return fitted attributes by name, of flat weights; their arrays are their own."""
+        model = GraphModel(*self.kind)
+        n_features, n_edge_features, _, *options = self.kind
+        return {
+            "coef_": np.array(model.layout.split(w)["coef"], order="C"),
+            "pairwise_": model.tables(w),
+            "classes_": self.classes,
+            "n_features_in_": n_features,
+            "n_edge_features_in_": n_edge_features,
+            "_model": tuple(options),
+            "_paints": self.paints,
+        }

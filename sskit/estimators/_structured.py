@@ -1,7 +1,7 @@
 """Fit, prediction and score of classifiers whose model is an object."""
 
 import warnings
-from functools import partial
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
@@ -64,27 +64,27 @@ def bind_structure(estimator, X, y, sample_weight):
     problem, layout = Structure(model).bind(inputs, targets, block_weights(len(inputs), weight))
     lam = default_lam(len(inputs), weight) if estimator.lam is None else float(estimator.lam)
     plain = plain_labels(targets).dtype != object
-    return Binding(problem, layout, lam, partial(name_structure_weights, model, plain))
+    return Binding(problem, layout, lam, StructureWeights(model, plain))
 
 
-def name_structure_weights(model, plain, w):
-    """Return fitted attributes by name.
+@dataclass(frozen=True)
+class StructureWeights:
+    """Names the weights of a model object; see `Binding`.
 
-    Parameters
+    Attributes
     ----------
     model : object
         The model object.
     plain : bool
         Whether labellings are numbers or strings.
-    w : ndarray of shape (n_weights,)
-        Weights.
-
-    Returns
-    -------
-    fitted : dict
-        With arrays of their own.
     """
-    return {"coef_": w.copy(), "model_": model, "_plain": plain}
+
+    model: object
+    plain: bool
+
+    def __call__(self, w):
+        """Return fitted attributes by name, of flat weights; their arrays are their own."""
+        return {"coef_": w.copy(), "model_": self.model, "_plain": self.plain}
 
 
 def warn_of_no_loss(estimator, fitted):

@@ -1,11 +1,13 @@
 """What fitted taggers have and say of sequences."""
 
 import numbers
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
 from sskit.estimators._base import check_sample_weight
+from sskit.models._layout import WeightLayout
 from sskit.utils.ragged import split, stack_labels
 
 # Sums of scores above it may overflow.
@@ -163,10 +165,11 @@ class TaggerMixin:
         return tags
 
 
-def name_chain_weights(layout, classes, allowed, w):
-    """Return fitted attributes by name.
+@dataclass(frozen=True)
+class ChainWeights:
+    """Names the weights of a chain; see `Binding`.
 
-    Parameters
+    Attributes
     ----------
     layout : WeightLayout
         Places of the weights.
@@ -174,21 +177,53 @@ def name_chain_weights(layout, classes, allowed, w):
         The labels.
     allowed : tuple
         Allowed transitions and first labels.
-    w : ndarray of shape (n_weights,)
-        Flat weights.
-
-    Returns
-    -------
-    fitted : dict
-        With arrays of their own.
     """
-    blocks = layout.split(w)
-    return {
-        "coef_": np.array(blocks["coef"], order="C"),
-        "transitions_": blocks["transitions"].copy(),
-        "start_": blocks["start"].copy(),
-        "end_": blocks["end"].copy(),
-        "classes_": classes,
-        "n_features_in_": blocks["coef"].shape[1],
-        "_allowed": allowed,
-    }
+
+    layout: WeightLayout
+    classes: np.ndarray
+    allowed: tuple
+
+    def __call__(self, w):
+        """Return fitted attributes by name, of flat weights; their arrays are their own."""
+        blocks = self.layout.split(w)
+        return {
+            "coef_": np.array(blocks["coef"], order="C"),
+            "transitions_": blocks["transitions"].copy(),
+            "start_": blocks["start"].copy(),
+            "end_": blocks["end"].copy(),
+            "classes_": self.classes,
+            "n_features_in_": blocks["coef"].shape[1],
+            "_allowed": self.allowed,
+        }
+
+
+@dataclass(frozen=True)
+class TreeWeights:
+    """Names the weights of trees; see `Binding`.
+
+    Attributes
+    ----------
+    layout : WeightLayout
+        Places of the weights.
+    classes : ndarray of shape (n_classes,)
+        The labels.
+    kinds : ndarray of shape (n_kinds,) or None
+        The kinds of edges.
+    """
+
+    layout: WeightLayout
+    classes: np.ndarray
+    kinds: np.ndarray | None
+
+    def __call__(self, w):
+        """Return fitted attributes by name, of flat weights; their arrays are their own."""
+        blocks = self.layout.split(w)
+        return {
+            "coef_": np.array(blocks["coef"], order="C"),
+            "root_": blocks["root"].copy(),
+            "leaf_": blocks["leaf"].copy(),
+            "transitions_": blocks["transitions"].copy(),
+            "classes_": self.classes,
+            "edge_kinds_": self.kinds,
+            "n_features_in_": blocks["coef"].shape[1],
+        }

@@ -1,7 +1,6 @@
 """Poses: places for the parts of a body, found by score maps and springs."""
 
 import numbers
-from functools import partial
 
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -15,7 +14,7 @@ from sskit.estimators._base import (
     default_lam,
 )
 from sskit.estimators._callbacks import with_callbacks
-from sskit.estimators._posing import PoserMixin, name_parts_weights
+from sskit.estimators._posing import PartsWeights, PoserMixin, shared_attributes
 from sskit.models._parts_data import check_means, spring_means, spring_unit
 from sskit.models.parts import PoseModel
 from sskit.utils._poses import check_torso, pose_scales
@@ -292,7 +291,8 @@ class PartsModel(PoserMixin, StructuredEstimator):
         blocks = block_weights(len(maps), weight)
         problem = model.bind(maps, places, scale, self.loss, self.cutoff, blocks)
         lam = default_lam(len(maps), weight) if self.lam is None else float(self.lam)
-        return Binding(problem, model.layout, lam, partial(name_parts_weights, model, names))
+        name_weights = PartsWeights(model.layout, shared_attributes(model, names))
+        return Binding(problem, model.layout, lam, name_weights)
 
     def _make_means(self, places, parents, weight):
         """Return where springs rest, given or from clusters."""

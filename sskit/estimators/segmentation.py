@@ -1,7 +1,5 @@
 """Segmentation: a label for every node of a graph, or for every pixel of an image."""
 
-from functools import partial
-
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -13,7 +11,7 @@ from sskit.estimators._base import (
     check_sample_weight,
 )
 from sskit.estimators._callbacks import with_callbacks
-from sskit.estimators._segmenting import SegmenterMixin, name_graph_weights
+from sskit.estimators._segmenting import GraphWeights, SegmenterMixin
 from sskit.models._graph_data import check_edge_features, default_lam, node_costs
 from sskit.models.graph import GraphModel
 from sskit.utils._masks import node_targets
@@ -281,7 +279,7 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
             labelled,
             block_weights(len(graphs), weight),
         )
-        name_weights = partial(name_graph_weights, kind, classes, masks is not None)
+        name_weights = GraphWeights(kind, classes, masks is not None)
         return Binding(problem, GraphModel(*kind).layout, lam, name_weights, classes)
 
     def _decoder(self, X):

@@ -1,6 +1,5 @@
 """Sequence tagging."""
 
-from functools import partial
 from numbers import Integral
 
 import numpy as np
@@ -20,7 +19,7 @@ from sskit.estimators._base import (
 from sskit.estimators._callbacks import with_callbacks
 from sskit.estimators._kernel_tagging import bind_in_kernel_space
 from sskit.estimators._kernels import function_values, is_kernel
-from sskit.estimators._tagging import TaggerMixin, check_scores, name_chain_weights
+from sskit.estimators._tagging import ChainWeights, TaggerMixin, check_scores
 from sskit.models._transitions import resolve_transitions
 from sskit.models.chain import ChainModel, default_lam, token_costs
 from sskit.utils import RaggedArray
@@ -280,7 +279,7 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         lam = lam if self.lam is None else float(self.lam)
         model = ChainModel(n_features, len(classes), *allowed)
         problem = model.bind(*given)
-        name_weights = partial(name_chain_weights, model.layout, classes, allowed)
+        name_weights = ChainWeights(model.layout, classes, allowed)
         return Binding(problem, model.layout, lam, name_weights, classes)
 
     def _decoder(self, X):

@@ -1,7 +1,5 @@
 """Labels for the nodes of trees."""
 
-from functools import partial
-
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -13,7 +11,7 @@ from sskit.estimators._base import (
     check_sample_weight,
 )
 from sskit.estimators._callbacks import with_callbacks
-from sskit.estimators._tagging import TaggerMixin, check_scores
+from sskit.estimators._tagging import TaggerMixin, TreeWeights, check_scores
 from sskit.models.chain import token_costs
 from sskit.models.tree import TreeModel, default_lam
 from sskit.utils.ragged import stack_labels
@@ -255,7 +253,7 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
             token_costs(self.loss, self.class_weight, classes, labels, trees.n_nodes),
             block_weights(len(trees), weight),
         )
-        name_weights = partial(name_tree_weights, model.layout, classes, kinds)
+        name_weights = TreeWeights(model.layout, classes, kinds)
         return Binding(problem, model.layout, lam, name_weights, classes)
 
     def _decoder(self, X):
@@ -284,34 +282,3 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
         tags.estimator_type = "tree_tagger"
         tags.input_tags.three_d_array = False
         return tags
-
-
-def name_tree_weights(layout, classes, kinds, w):
-    """Return fitted attributes by name.
-
-    Parameters
-    ----------
-    layout : WeightLayout
-        Places of the weights.
-    classes : ndarray of shape (n_classes,)
-        The labels.
-    kinds : ndarray of shape (n_kinds,) or None
-        The kinds of edges.
-    w : ndarray of shape (n_weights,)
-        Flat weights.
-
-    Returns
-    -------
-    fitted : dict
-        With arrays of their own.
-    """
-    blocks = layout.split(w)
-    return {
-        "coef_": np.array(blocks["coef"], order="C"),
-        "root_": blocks["root"].copy(),
-        "leaf_": blocks["leaf"].copy(),
-        "transitions_": blocks["transitions"].copy(),
-        "classes_": classes,
-        "edge_kinds_": kinds,
-        "n_features_in_": blocks["coef"].shape[1],
-    }

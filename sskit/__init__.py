@@ -12,6 +12,7 @@ from sskit.estimators import (
     TreeTagger,
 )
 from sskit.models import SlackRescaling, StructuredModel
+from sskit.utils._saved_names import export_from
 
 __version__ = "0.1.0"
 
@@ -29,3 +30,18 @@ __all__ = [
     "TreeTagger",
     "__version__",
 ]
+
+export_from(
+    __name__,
+    EarlyStopping,
+    HierarchicalMultilabel,
+    MultilabelPairwise,
+    PartsModel,
+    RegularizationPath,
+    SegmentationModel,
+    SequenceTagger,
+    SlackRescaling,
+    StructSVMClassifier,
+    StructuredModel,
+    TreeTagger,
+)

@@ -3,3 +3,8 @@
 Compiled contracts between models and solvers; nothing here knows a structure. Import from the
 modules themselves: their ``.pxd`` files are the contracts.
 """
+
+from sskit.core._fingerprint import Fingerprint
+from sskit.utils._saved_names import export_from
+
+export_from(__name__, Fingerprint)

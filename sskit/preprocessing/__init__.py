@@ -3,5 +3,8 @@
 from sskit.preprocessing._superpixel_graph import SuperpixelGraph
 from sskit.preprocessing._superpixel_graphs import SuperpixelGraphs
 from sskit.preprocessing._token_transformer import TokenTransformer
+from sskit.utils._saved_names import export_from
 
 __all__ = ["SuperpixelGraph", "SuperpixelGraphs", "TokenTransformer"]
+
+export_from(__name__, SuperpixelGraph, SuperpixelGraphs, TokenTransformer)

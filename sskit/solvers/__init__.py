@@ -4,6 +4,7 @@ Pass one to the parameter ``solver`` of an estimator. Their parameters can be se
 example ``solver__averaging``.
 """
 
+from sskit.solvers._dual_point import DualPoint
 from sskit.solvers.bcfw import BCFW
 from sskit.solvers.cutting_plane import CuttingPlane
 from sskit.solvers.frank_wolfe import FrankWolfe
@@ -11,5 +12,8 @@ from sskit.solvers.gdmm import GDMM
 from sskit.solvers.multi_plane import MultiPlane
 from sskit.solvers.soft_bcfw import SoftBCFW
 from sskit.solvers.subgradient import SSG
+from sskit.utils._saved_names import export_from
 
 __all__ = ["BCFW", "GDMM", "SSG", "CuttingPlane", "FrankWolfe", "MultiPlane", "SoftBCFW"]
+
+export_from(__name__, BCFW, GDMM, SSG, CuttingPlane, DualPoint, FrankWolfe, MultiPlane, SoftBCFW)

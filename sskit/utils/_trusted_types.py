@@ -1,0 +1,84 @@
+"""The types that a saved model may hold."""
+
+TRUSTED_TYPES = {
+    "sskit": (
+        "EarlyStopping",
+        "HierarchicalMultilabel",
+        "MultilabelPairwise",
+        "PartsModel",
+        "RegularizationPath",
+        "SegmentationModel",
+        "SequenceTagger",
+        "SlackRescaling",
+        "StructSVMClassifier",
+        "TreeTagger",
+    ),
+    "sskit.core": ("Fingerprint",),
+    "sskit.estimators": (
+        "ChainFunctions",
+        "ChainWeights",
+        "GraphWeights",
+        "LabelSetWeights",
+        "PartsWeights",
+        "RowFunctions",
+        "RowWeights",
+        "StructureWeights",
+        "TreeWeights",
+        "WarmStart",
+    ),
+    "sskit.metrics": (
+        "class_accuracy_score",
+        "mean_iou_score",
+        "pdj_score",
+        "sequence_accuracy_score",
+        "span_f1_score",
+        "token_accuracy_score",
+    ),
+    "sskit.models": ("Kernel", "PrecomputedKernel", "PystructAdapter", "WeightLayout"),
+    "sskit.preprocessing": ("TokenTransformer",),
+    "sskit.solvers": (
+        "BCFW",
+        "CuttingPlane",
+        "DualPoint",
+        "FrankWolfe",
+        "GDMM",
+        "MultiPlane",
+        "SSG",
+        "SoftBCFW",
+    ),
+    # support vectors and training data of models with a kernel
+    "scipy.sparse._csr": ("csr_array", "csr_matrix"),
+    # the scorers of sskit.metrics
+    "sklearn.metrics._scorer": ("_Scorer",),
+}
+
+
+def trusted_types():
+    """Return the names of the types that a saved model may hold, for ``skops.io.load``.
+
+    They are those of which the estimators, solvers, kernels and rescalings of the package are
+    made, besides numbers, strings, arrays and what else skops trusts by itself. To make one of
+    them from a file runs nothing but code of the package, and methods of a model whose arrays
+    do not fit each other raise an error.
+
+    Not among them are functions and objects of your own, such as kernels, structures, scorers
+    and splitters: add their names. Nor is `sskit.preprocessing.SuperpixelGraphs`: its parameter
+    `memory` may name a folder with pickles, which it would read.
+
+    Returns
+    -------
+    names : list of str
+        A new list.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from skops import io
+    >>> from sskit import StructSVMClassifier
+    >>> from sskit.utils import trusted_types
+    >>> X, y = load_iris(return_X_y=True)
+    >>> saved = io.dumps(StructSVMClassifier(random_state=0).fit(X, y))
+    >>> bool(io.loads(saved, trusted=trusted_types()).score(X, y) > 0.9)
+    True
+    """
+    return [f"{module}.{name}" for module, names in TRUSTED_TYPES.items() for name in names]

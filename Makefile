@@ -14,7 +14,7 @@ BIN := $(VENV)/bin
 DEBUG_BIN := $(DEBUG_VENV)/bin
 SANITIZE_BIN := $(SANITIZE_VENV)/bin
 PIP_OPTIONS := --quiet --disable-pip-version-check
-BUILD_TOOLS := "setuptools>=77" "Cython>=3.1.2"
+BUILD_TOOLS := "setuptools>=77.0.1" "Cython>=3.1.2"
 METADATA := pyproject.toml setup.py
 COMPILED := $(shell find sskit -name '*.pyx' -o -name '*.pxd' -o -name '*.hpp' 2>/dev/null)
 MODULES := $(shell find sskit -name '*.py' 2>/dev/null)

@@ -1,8 +1,11 @@
 """Put the folder of the tests on the path: ``helpers`` holds references written from the papers."""
 
+import signal
 import sys
+import threading
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -10,3 +13,16 @@ sys.path.insert(0, str(Path(__file__).parent))
 # How long an example takes says nothing on a busy machine.
 settings.register_profile("sskit", deadline=None)
 settings.load_profile("sskit")
+
+
+@pytest.fixture
+def own_handler():
+    """Let Python's own handler of Ctrl-C be in place, and no press be remembered."""
+    from sskit.solvers._stop import presses
+
+    if threading.current_thread() is not threading.main_thread():
+        pytest.skip("signals are delivered to the main thread only")
+    presses.clear()
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, previous)

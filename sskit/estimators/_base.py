@@ -22,6 +22,7 @@ from sskit.models.slack import SlackRescaling
 from sskit.solvers import BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW
 from sskit.solvers._solution import Status
 from sskit.solvers._solver import Solver
+from sskit.solvers._stop import Stop
 from sskit.utils._documentation import DocumentedMixin
 
 SOLVERS = {
@@ -193,35 +194,39 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
         solver = solver.resolved(problem, regularizer.bounded)
         fingerprint, start = self._last_fit(problem, classes)
         reporter = PassReporter(self, self.max_iter, X, y, metadata, name_weights)
-        solution = solver.solve(
-            problem,
-            regularizer,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            n_jobs=self.n_jobs,
-            random_state=self.random_state,
-            verbose=self.verbose,
-            on_pass=reporter.on_pass,
-            start=start,
-        )
-        fitted = name_weights(solution.w) | {
-            "lam_": binding.lam,
-            "solver_": solver,
-            "dual_gap_": solution.gap,
-            "primal_objective_": solution.primal,
-            "dual_objective_": solution.dual,
-            "certified_": solution.certified and binding.definite,
-            "n_iter_": solution.n_iter,
-            "n_oracle_calls_": solution.n_oracle_calls,
-            "history_": solution.history,
-        }
-        if self.warm_start:
-            fitted["_warm_start"] = WarmStart(fingerprint, classes, solution.continuation.save())
-        reporter.end(fitted)
-        if solution.status in (Status.MAX_ITER, Status.MAX_TIME, Status.INTERRUPTED):
+        # to the end, so that a Ctrl-C that comes too late to stop a pass loses nothing
+        with Stop(solver.max_time) as stop:
+            solution = solver.solve(
+                problem,
+                regularizer,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                n_jobs=self.n_jobs,
+                random_state=self.random_state,
+                verbose=self.verbose,
+                on_pass=reporter.on_pass,
+                start=start,
+                stop=stop,
+            )
+            fitted = name_weights(solution.w) | {
+                "lam_": binding.lam,
+                "solver_": solver,
+                "dual_gap_": solution.gap,
+                "primal_objective_": solution.primal,
+                "dual_objective_": solution.dual,
+                "certified_": solution.certified and binding.definite,
+                "n_iter_": solution.n_iter,
+                "n_oracle_calls_": solution.n_oracle_calls,
+                "history_": solution.history,
+            }
+            if self.warm_start:
+                point = solution.continuation.save()
+                fitted["_warm_start"] = WarmStart(fingerprint, classes, point)
+            reporter.end(fitted)
+        if solution.status not in (Status.CONVERGED, Status.CALLBACK):
             warnings.warn(
                 f"{type(self).__name__} stopped after {solution.n_iter} passes with "
-                f"{solution.reached()}, above tol={self.tol:g}. {solution.status.value}",
+                f"{solution.compared(self.tol)}. {solution.status.value}",
                 ConvergenceWarning,
                 stacklevel=3 + FRAMES_AROUND_FIT,
             )

@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sskit.solvers._continuation import Continuation
 from sskit.solvers._path import PathTracer
 from sskit.solvers._solution import Status
+from sskit.solvers._stop import Stop
 
 # The end of a path whose user names none, as a share of the default lam of the estimator.
 END = 1e-3
@@ -57,6 +58,8 @@ class TracedPath:
         Bounds (lower, upper) of the weights, each of shape (n_weights,); None if there are none.
     certified : bool
         Whether the gaps are certificates: from exact passes, with an exact oracle.
+    stop : Stop
+        Within it Ctrl-C ends the path, once there is a piece; else it raises KeyboardInterrupt.
     """
 
     def __init__(self, estimator, X, y, sample_weight, options):
@@ -72,6 +75,7 @@ class TracedPath:
         binding = self.estimator._bind_rescaled(X, y, sample_weight)
         self.name_weights, self.default_lam = binding.name_weights, binding.lam
         self.certified = options.exact and bool(binding.problem.exact) and binding.definite
+        self.stop = Stop(solver.max_time)
         # any lam will do until algorithm 6 has found the first one
         regularizer = self.estimator._make_regularizer(solver, binding, 1.0)
         self.solver = solver.resolved(binding.problem, regularizer.bounded)
@@ -82,6 +86,7 @@ class TracedPath:
             n_jobs=self.estimator.n_jobs,
             random_state=self.estimator.random_state,
             verbose=self.estimator.verbose,
+            stop=self.stop,
         )
         self.unit = self._continuation.unit
         lam_min = END * self.default_lam if options.lam_min is None else options.lam_min
@@ -112,9 +117,9 @@ class TracedPath:
     def warn(self, lam_end, stacklevel):
         """Warn if the path is not complete."""
         if not self.complete:
+            why = "" if self.stop.requested else ", below which the gap stays too large"
             warnings.warn(
-                f"the path ends at lam={lam_end:.3g}, below which the gap stays too large. "
-                f"{self._tracer.status.value}",
+                f"the path ends at lam={lam_end:.3g}{why}. {self._tracer.status.value}",
                 ConvergenceWarning,
                 stacklevel=stacklevel + 1,
             )

@@ -94,7 +94,7 @@ class HierarchicalMultilabel(LabelSetClassifier):
     certified_ : bool
         Whether the gap is a certificate, from an exact pass with an exact oracle.
     n_iter_ : int
-        Passes over the data.
+        Passes over the data, one that was cut short included.
     n_oracle_calls_ : int
         Calls of the oracle, those of the exact passes included.
     history_ : dict of ndarray

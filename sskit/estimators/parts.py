@@ -127,7 +127,7 @@ class PartsModel(PoserMixin, StructuredEstimator):
         Whether the gap is a certificate, from an exact pass with an exact oracle: with margin
         rescaling; no search for slack rescaling is exact.
     n_iter_ : int
-        Passes over the data.
+        Passes over the data, one that was cut short included.
     n_oracle_calls_ : int
         Calls of the oracle, those of the exact passes included.
     history_ : dict of ndarray

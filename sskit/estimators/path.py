@@ -1,5 +1,6 @@
 """Regularisation paths."""
 
+import contextlib
 import numbers
 import warnings
 
@@ -118,7 +119,8 @@ class RegularizationPath(DocumentedMixin, PathModels, MetaEstimatorMixin, BaseEs
     Warns
     -----
     ConvergenceWarning
-        If ``max_iter`` of the estimator ends the path, or the fit of `best_estimator_`.
+        If ``max_iter`` of the estimator ends the path, or the fit of `best_estimator_`; or if
+        Ctrl-C, without `cv`, ends the path, which then has the models that were done.
 
     References
     ----------
@@ -210,7 +212,9 @@ class RegularizationPath(DocumentedMixin, PathModels, MetaEstimatorMixin, BaseEs
             self.eps, self.kappa, self.exact, self.induction, self.lam_min, self.max_breakpoints
         )
         path = TracedPath(self.estimator, X, y, sample_weight, options)
-        pieces = list(path)
+        # half a path is of use, but a choice between lam takes all folds
+        with path.stop if self.cv is None else contextlib.nullcontext():
+            pieces = list(path)
         path.warn(pieces[-1].lam_end, stacklevel=2)
         lam = path.default_lam if self.estimator.lam is None else float(self.estimator.lam)
         lam = max(lam, pieces[-1].lam_end)

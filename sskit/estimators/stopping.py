@@ -75,7 +75,7 @@ class EarlyStopping(DocumentedMixin, MetaEstimatorMixin, BaseEstimator):
     Warns
     -----
     ConvergenceWarning
-        If ``max_iter`` of the estimator ends the fit.
+        If ``max_iter`` of the estimator ends the fit, or Ctrl-C; the best weights so far are kept.
 
     Notes
     -----

@@ -1,6 +1,9 @@
 """Answers of Python structures from other processes."""
 
+import os
 import pickle
+import signal
+import threading
 import traceback
 
 import numpy as np
@@ -153,11 +156,29 @@ def run_shares(function, shares, model, prefer):
             f"{type(model).__name__} or its samples cannot be sent to other processes: {error}. "
             "Let them be pickled, or set parallel = 'threads' on the model"
         ) from error
-    return [unpack(result) for result in parallel(delayed(pack)(call, sent) for sent in calls)]
+    leader = os.getpid()
+    results = parallel(delayed(pack)(call, sent, leader) for sent in calls)
+    return [unpack(result) for result in results]
 
 
-def call(sent):
-    """Call a function that another process has sent with its arguments."""
+def call(sent, leader):
+    """Call a function that another process has sent with its arguments.
+
+    Parameters
+    ----------
+    sent : bytes
+        The function and its arguments.
+    leader : int
+        Number of that process. A terminal sends Ctrl-C to all of them, but what it means is for
+        the leader to say: a worker that broke off would break off the fit.
+
+    Returns
+    -------
+    result : object
+        Of the function.
+    """
+    if os.getpid() != leader and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     function, *arguments = loads(sent)
     return function(*arguments)
 

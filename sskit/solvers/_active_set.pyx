@@ -10,7 +10,8 @@ from sskit.core._problem cimport Problem
 from sskit.core._regularizer cimport Regularizer
 from sskit.core._sampler cimport Sampler
 from sskit.solvers._averager cimport Averager
-from sskit.solvers._batch cimport Visitor
+from sskit.solvers._batch cimport Visitor, known
+from sskit.solvers._stop cimport Stop
 from sskit.solvers._visit cimport Visit, prefetch_next
 from sskit.solvers._working_set cimport Step, WorkingSet
 
@@ -218,6 +219,9 @@ cdef class Move(Visitor):
     ) except -1 nogil:
         return self.state.settle(i, words, loss, gap, sampler)
 
+    cdef void leave(self, Py_ssize_t i, Sampler sampler) noexcept nogil:
+        sampler.learned(i, known(self.state.gaps[i]))
+
     cdef int pass_over(self, Py_ssize_t i, double gap, Sampler sampler) except -1 nogil:
         return self.state.pass_over(i, gap, sampler)
 
@@ -269,7 +273,7 @@ cdef class StoredMove(Move):
         return self.state.improve(i, slope)
 
 
-def run_pass(Move move, Sampler sampler, Py_ssize_t n_steps):
+def run_pass(Move move, Sampler sampler, Py_ssize_t n_steps, Stop stop=None):
     """Visit n_steps blocks without the GIL.
 
     Parameters
@@ -280,8 +284,12 @@ def run_pass(Move move, Sampler sampler, Py_ssize_t n_steps):
         Says which blocks; its begin_pass(n_steps) has been called.
     n_steps : int
         Number of visits.
+    stop : Stop, default=None
+        Says after which visit to end already; None never does.
     """
     cdef Py_ssize_t _, i
+    if stop is None:
+        stop = Stop()
     cdef Problem problem = move.state.problem
     cdef DualState dual = move.state.dual
     with nogil:
@@ -289,3 +297,5 @@ def run_pass(Move move, Sampler sampler, Py_ssize_t n_steps):
             i = sampler.next()
             prefetch_next(problem, dual, sampler)
             move.visit(i, sampler)
+            if stop.due():
+                break

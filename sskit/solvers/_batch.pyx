@@ -2,13 +2,19 @@
 
 import numpy as np
 
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
 from sskit.core._dual cimport DualState
 from sskit.core._regularizer cimport Regularizer
 from sskit.core._sampler cimport Sampler
 from sskit.solvers._findings cimport Planes
+from sskit.solvers._stop cimport Stop
 from sskit.solvers._team cimport Team
+
+
+cdef double known(double gap) noexcept nogil:
+    return gap if gap < INFINITY else 1.0
 
 
 cdef class Visitor:
@@ -16,6 +22,9 @@ cdef class Visitor:
 
     cdef bint asks(self, Py_ssize_t i) except -1 nogil:
         return True
+
+    cdef void leave(self, Py_ssize_t i, Sampler sampler) noexcept nogil:
+        pass
 
     cdef int pass_over(self, Py_ssize_t i, double gap, Sampler sampler) except -1 nogil:
         return 0
@@ -37,6 +46,9 @@ cdef class Batches:
     The problem is told of the steps that follow, so that it can prepare them together. Where that
     is costly, blocks whose gaps are below `least` take none.
 
+    When the stop of the team is due, blocks of the batch whose oracles have not been asked are left
+    as if they had not been drawn, and the others take no more steps.
+
     Parameters
     ----------
     team : Team
@@ -50,6 +62,7 @@ cdef class Batches:
     """
 
     cdef Team team
+    cdef Stop stop                   # that of the team
     cdef Regularizer regularizer
     cdef Planes planes
     cdef unsigned char[::1] waits    # (n_blocks,) 1 for the blocks in the batch
@@ -57,29 +70,39 @@ cdef class Batches:
     cdef public double least
 
     def __init__(self, Team team, DualState dual, Regularizer regularizer, Py_ssize_t size):
-        self.team = team
+        self.team, self.stop = team, team.stop
         self.regularizer = regularizer
         self.size = min(size, dual.n_blocks)
         self.least = -np.inf
         self.planes = Planes(team.problem, self.size, dual)
         self.waits = np.zeros(dual.n_blocks, dtype=np.uint8)
 
-    cdef int flush(self, Planes planes, Visitor visitor, Sampler sampler) except -1 nogil:
-        cdef Py_ssize_t k, i
-        self.team.ask(planes, &self.regularizer.w[0])
+    # ask, step, and return how many oracles have been asked
+    cdef Py_ssize_t flush(
+        self, Planes planes, Visitor visitor, Sampler sampler
+    ) except -1 nogil:
+        cdef Py_ssize_t k, i, n_asked
+        if self.stop.over():
+            planes.open()
+        else:
+            self.team.ask(planes, &self.regularizer.w[0])
+        n_asked = planes.n_answered()
         for k in range(planes.n):
-            if planes.gap[k] > max(self.least, 0.0):
+            if planes.answered[k] and planes.gap[k] > max(self.least, 0.0):
                 self.team.problem.expect(planes.block[k], &planes.words[k, 0])
         for k in range(planes.n):
             i = planes.block[k]
             self.waits[i] = 0
-            if planes.gap[k] < self.least:
+            if not planes.answered[k]:
+                visitor.leave(i, sampler)
+            elif planes.gap[k] < self.least or self.stop.over():
                 visitor.pass_over(i, planes.gap[k], sampler)
-                continue
-            visitor.settle(i, &planes.words[k, 0], planes.loss[k], planes.gap[k], sampler)
+            else:
+                visitor.settle(i, &planes.words[k, 0], planes.loss[k], planes.gap[k], sampler)
+                self.stop.due()
         planes.n = 0
         sampler.redraw()
-        return 0
+        return n_asked
 
     def run_pass(self, Visitor visitor, Sampler sampler, Py_ssize_t n_steps):
         """Visit n_steps blocks without the GIL.
@@ -91,22 +114,31 @@ cdef class Batches:
         sampler : Sampler
             Says which blocks; its begin_pass(n_steps) has been called.
         n_steps : int
-            Number of visits.
+            Number of visits; fewer if a stop is due before.
+
+        Returns
+        -------
+        n_asked : int
+            How many oracles were asked.
         """
         cdef Planes planes = self.planes
-        cdef Py_ssize_t _, i
+        cdef Py_ssize_t _, i, n_asked = 0
         with nogil:
             for _ in range(n_steps):
                 i = sampler.next()
                 if self.waits[i]:
-                    self.flush(planes, visitor, sampler)
-                if not visitor.asks(i):
-                    continue
-                planes.block[planes.n] = i
-                planes.n += 1
-                self.waits[i] = 1
-                sampler.set_aside(i)
+                    n_asked += self.flush(planes, visitor, sampler)
+                if visitor.asks(i):
+                    planes.block[planes.n] = i
+                    planes.n += 1
+                    self.waits[i] = 1
+                    sampler.set_aside(i)
+                else:
+                    self.stop.due()
                 if planes.n == self.size:
-                    self.flush(planes, visitor, sampler)
+                    n_asked += self.flush(planes, visitor, sampler)
+                if self.stop.over():
+                    break
             if planes.n:
-                self.flush(planes, visitor, sampler)
+                n_asked += self.flush(planes, visitor, sampler)
+        return n_asked

@@ -8,7 +8,8 @@ from sskit.core._problem cimport Problem
 from sskit.core._regularizer cimport Regularizer
 from sskit.core._sampler cimport Sampler
 from sskit.solvers._averager cimport Averager
-from sskit.solvers._batch cimport Visitor
+from sskit.solvers._batch cimport Visitor, known
+from sskit.solvers._stop cimport Stop
 from sskit.solvers._visit cimport Visit, prefetch_next
 
 
@@ -57,7 +58,7 @@ cdef int move(
 
 def run_pass(
     Problem problem, DualState dual, Regularizer regularizer, Sampler sampler,
-    Averager averager, Visit visit, Py_ssize_t n_steps, double[::1] gaps
+    Averager averager, Visit visit, Py_ssize_t n_steps, double[::1] gaps, Stop stop=None
 ):
     """Take n_steps block steps without the GIL.
 
@@ -79,13 +80,26 @@ def run_pass(
         Number of steps.
     gaps : ndarray of shape (n_blocks,)
         Receives the gap that each visited block had when it was last visited.
+    stop : Stop, default=None
+        Says after which step to end already; None never does.
+
+    Returns
+    -------
+    n_done : int
+        Number of steps taken.
     """
-    cdef Py_ssize_t _, i
+    cdef Py_ssize_t i, n_done = 0
+    if stop is None:
+        stop = Stop()
     with nogil:
-        for _ in range(n_steps):
+        while n_done < n_steps:
             i = sampler.next()
             prefetch_next(problem, dual, sampler)
             step(problem, dual, regularizer, sampler, averager, visit, visit.delta, i, &gaps[i])
+            n_done += 1
+            if stop.due():
+                break
+    return n_done
 
 
 cdef class PlainVisitor(Visitor):
@@ -135,6 +149,9 @@ cdef class PlainVisitor(Visitor):
         self.approach(i, self.scratch, self.scratch.delta)
         self.scratch.delta.clear()
         return 0
+
+    cdef void leave(self, Py_ssize_t i, Sampler sampler) noexcept nogil:
+        sampler.learned(i, known(self.gaps[i]))
 
     cdef int pass_over(self, Py_ssize_t i, double gap, Sampler sampler) except -1 nogil:
         self.gaps[i] = gap

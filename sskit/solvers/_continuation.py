@@ -7,10 +7,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sskit.solvers._dual_point import DualPoint
+from sskit.solvers._ending import after_pass, asked
 from sskit.solvers._evaluate import Evaluator
 from sskit.solvers._exact_passes import ExactPassRule
-from sskit.solvers._interrupt import Interruption
-from sskit.solvers._solution import History, Solution, Status, proves
+from sskit.solvers._solution import Certificate, History, Solution, Status, proves
+from sskit.solvers._stop import CutShort, Stop
 
 logger = logging.getLogger("sskit")
 
@@ -37,6 +38,8 @@ class Continuation:
         Above 0, log every exact pass at level INFO, else at level DEBUG.
     start : DualPoint, default=None
         Where to start; its certificate is computed at once. None is the truth, w = 0.
+    stop : Stop, default=None
+        Says when to end early. None does so at Ctrl-C and after `max_time` of the solver.
 
     Attributes
     ----------
@@ -45,7 +48,7 @@ class Continuation:
     certificate : Certificate or None
         Of the last exact pass; None if w or lam moved since.
     n_iter : int
-        Passes so far.
+        Passes so far, with one that was cut short.
 
     Raises
     ------
@@ -64,6 +67,7 @@ class Continuation:
         random_state=None,
         verbose=0,
         start=None,
+        stop=None,
     ):
         if start is not None and not solver.keeps_dual_point:
             raise ValueError(f"{type(solver).__name__} keeps no dual point and cannot start at one")
@@ -73,7 +77,8 @@ class Continuation:
         self.problem = problem
         self.n_queries_before = problem.n_queries(0)
         self.regularizer = regularizer
-        self.evaluator = Evaluator(problem, n_jobs)
+        self.stop = Stop(solver.max_time) if stop is None else stop
+        self.evaluator = Evaluator(problem, n_jobs, self.stop)
         self.level = logging.INFO if verbose else logging.DEBUG
         self.history = History()
         self.n_iter = 0
@@ -92,6 +97,7 @@ class Continuation:
         self.run = solver.start(
             problem, regularizer, check_random_state(random_state), gaps, self.evaluator.team
         )
+        self.run.stop = self.stop
         self.unit = self.run.unit if gaps is None else float(gaps.sum())
         if start is not None:
             start.restore(self.run)
@@ -104,8 +110,12 @@ class Continuation:
         return self.problem.n_queries(n_calls) - self.n_queries_before
 
     def certify(self):
-        """Make an exact pass; return its certificate."""
-        certificate = self.certificate = self.run.certify(self.evaluator)
+        """Make an exact pass; return its certificate, or None if a stop was due before its end."""
+        self.certificate = None
+        try:
+            certificate = self.certificate = self.run.certify(self.evaluator)
+        except CutShort:
+            return None
         self.history.append(
             self.n_iter, self.n_oracle_calls, time.perf_counter() - self.began, certificate
         )
@@ -146,25 +156,27 @@ class Continuation:
             return Status.CONVERGED
         first, status, rule = self.n_iter, None, ExactPassRule(self.solver.gap_every, gap)
         self.run.goal = gap
-        max_time = self.solver.max_time
-        with Interruption() as interruption:
-            while status is None:
-                estimate = self.run.run_pass()
-                self.n_iter += 1
-                if on_pass is not None and on_pass(self.n_iter, self.run.weights):
-                    status = Status.CALLBACK
-                elif interruption.requested:
-                    status = Status.INTERRUPTED
-                elif self.n_iter - first >= max_iter:
-                    status = Status.MAX_ITER
-                elif max_time is not None and time.perf_counter() - self.began >= max_time:
-                    status = Status.MAX_TIME
-                if status is None and not rule.due(self.n_iter - first, estimate):
-                    continue
-                rule.learn(estimate, self.certify().gap)
-                if self.certificate.gap <= gap:
-                    status = Status.CONVERGED
+        while status is None:
+            estimate = self.make_pass()
+            status = after_pass(self.stop, self.n_iter, first + max_iter, on_pass, self.run.weights)
+            if status is None and not rule.due(self.n_iter - first, estimate):
+                continue
+            self.stop.begin_certificate()
+            if self.certify() is None:
+                return Status.UNCERTIFIED
+            rule.learn(estimate, self.certificate.gap)
+            if self.certificate.gap <= gap:
+                status = Status.CONVERGED
+            elif status is None:
+                status = asked(self.stop)
         return status
+
+    def make_pass(self):
+        """Make a pass, perhaps not to its end; return the estimate of the gap."""
+        self.stop.begin_pass()
+        self.certificate = None
+        self.n_iter += 1
+        return self.run.run_pass()
 
     def settle(self, gap, *, max_iter=1000):
         """Go on until the gaps that the steps met say that the gap may be small enough.
@@ -186,21 +198,21 @@ class Continuation:
         estimate : float
             Of the gap.
         """
-        first, status, max_time = self.n_iter, None, self.solver.max_time
-        with Interruption() as interruption:
-            while status is None:
-                estimate = self.run.run_pass()
-                self.n_iter += 1
-                if estimate > gap and (self.n_iter - first) % self.solver.gap_every == 0:
-                    estimate = self.certify().gap
-                if estimate <= gap:
-                    status = Status.CONVERGED
-                elif interruption.requested:
-                    status = Status.INTERRUPTED
-                elif self.n_iter - first >= max_iter:
-                    status = Status.MAX_ITER
-                elif max_time is not None and time.perf_counter() - self.began >= max_time:
-                    status = Status.MAX_TIME
+        first, status = self.n_iter, None
+        while status is None:
+            estimate = self.make_pass()
+            status = after_pass(self.stop, self.n_iter, first + max_iter, None, None)
+            if estimate <= gap:
+                return Status.CONVERGED, estimate
+            if (self.n_iter - first) % self.solver.gap_every:
+                continue
+            self.stop.begin_certificate()
+            if self.certify() is None:
+                return Status.UNCERTIFIED, estimate
+            estimate = self.certificate.gap
+            if estimate <= gap:
+                return Status.CONVERGED, estimate
+            status = asked(self.stop) if status is None else status
         return status, estimate
 
     def change_lam(self, lam):
@@ -258,7 +270,7 @@ class Continuation:
         )
 
     def solution(self, status):
-        """Return the last certificate and how it came about.
+        """Return the last certificate and how it came about; it is of nan if there is none.
 
         Parameters
         ----------
@@ -270,13 +282,16 @@ class Continuation:
         solution : Solution
             The weights with their certificate.
         """
+        known = self.certificate
+        if known is None:
+            known = Certificate(None, np.nan, np.nan, np.nan, False)
         return Solution(
-            w=self.run.weights() if self.certificate.w is None else self.certificate.w,
-            primal=self.certificate.primal,
-            dual=self.certificate.dual,
-            gap=self.certificate.gap,
+            w=self.run.weights() if known.w is None else known.w,
+            primal=known.primal,
+            dual=known.dual,
+            gap=known.gap,
             unit=self.unit,
-            certified=proves(self.problem, self.certificate),
+            certified=proves(self.problem, known),
             status=status,
             n_iter=self.n_iter,
             n_oracle_calls=self.n_oracle_calls,

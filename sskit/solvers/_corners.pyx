@@ -6,6 +6,7 @@ from sskit.core._direction cimport Direction
 from sskit.core._dual cimport DualState
 from sskit.core._problem cimport Problem
 from sskit.solvers._findings cimport Planes
+from sskit.solvers._stop cimport Stop
 from sskit.solvers._team cimport Team
 from sskit.solvers._visit cimport Visit
 
@@ -42,7 +43,7 @@ cdef class Corners(Planes):
         self.block = np.ascontiguousarray(blocks, dtype=np.intp)
 
     def look(self, const double[::1] w):
-        """Ask the oracles at padded weights w."""
+        """Ask the oracles at padded weights w; raise CutShort if a stop was due before the end."""
         self.team.consult(self, w)
 
     def losses(self):
@@ -67,6 +68,11 @@ cdef class Corners(Planes):
         -------
         loss : float
             sum_i c_i L_i.
+
+        Raises
+        ------
+        CutShort
+            If a stop was due before all oracles had been asked.
         """
         self.look(w)
         everyone = np.arange(self.n, dtype=np.intp)
@@ -102,7 +108,7 @@ cdef class Corners(Planes):
 
 
 cdef int assign(
-    Problem problem, DualState dual, Visit visit, Direction delta, const double* w
+    Problem problem, DualState dual, Visit visit, Direction delta, const double* w, Stop stop
 ) except -1 nogil:
     cdef Py_ssize_t i, slot
     for i in range(problem.n_blocks):
@@ -112,6 +118,7 @@ cdef int assign(
         dual.set_mix(i, delta, visit.loss)
         dual.blend(i, slot, 1.0)
         delta.clear()
+        stop.due()  # signals, that is: there is no dual point yet at which it could end
     return 0
 
 
@@ -130,6 +137,7 @@ def assign_corners(Problem problem, DualState dual, const double[::1] w, evaluat
         Counts the calls.
     """
     cdef Visit visit = Visit(problem)
+    cdef Stop stop = evaluator.team.stop
     with nogil:
-        assign(problem, dual, visit, visit.delta, &w[0])
+        assign(problem, dual, visit, visit.delta, &w[0], stop)
     evaluator.count(problem.n_blocks)

@@ -2,7 +2,9 @@
 
 import numpy as np
 
+from sskit.solvers._certify import certify_weights
 from sskit.solvers._solution import Certificate
+from sskit.solvers._stop import CutShort
 
 # The program over the cuts is solved to this share of the gap, but not beyond what rounding
 # leaves of the objective.
@@ -65,9 +67,13 @@ class CuttingPlaneRun:
         return self.damping * self.best + (1.0 - self.damping) * self.regularizer.coef()
 
     def run_pass(self):
-        """Add one cut and solve the program; return the gap."""
+        """Add one cut and solve the program; return the gap. A pass cut short does neither."""
         w = self.next_weights()
-        hinge = self.ask(w)
+        try:
+            hinge = self.ask(w)
+        except CutShort as cut:
+            self.source.count(cut.n_answered)
+            return np.inf
         self.primal = self.regularizer.primal(self.best, self.hinge)
         primal = self.regularizer.primal(w, hinge)
         if primal < self.primal:
@@ -88,6 +94,11 @@ class CuttingPlaneRun:
 
     def certify(self, evaluator):
         """Return the certificate of the best weights; their pass was exact already."""
+        if np.isinf(self.primal):
+            # there has been none
+            return certify_weights(
+                self.source.problem, self.regularizer, self.best, self.bound, evaluator
+            )
         gap = self.primal - self.bound
         return Certificate(self.best.copy(), self.primal, self.bound, gap, self.proves)
 

@@ -62,11 +62,20 @@ class ExactCuts:
         -------
         cut : Cut
             Its value at w is the mean hinge there, as far as the oracle is exact.
+
+        Raises
+        ------
+        CutShort
+            If a stop was due before all oracles had been asked.
         """
         vector = np.zeros_like(padded)
         loss = self.corners.find(padded, vector)
         self.n_oracle_calls += self.problem.n_blocks
         return Cut(loss, vector[: self.problem.n_weights])
+
+    def count(self, n_calls):
+        """Add oracle calls of a look that was cut short."""
+        self.n_oracle_calls += n_calls
 
 
 class LinearCuts(ExactCuts):

@@ -4,6 +4,7 @@ import numpy as np
 
 from sskit.core._dual import DualState
 from sskit.core._snapshot import restore, save
+from sskit.solvers._stop import Stop
 
 
 class DualRun:
@@ -17,6 +18,11 @@ class DualRun:
         Holds lam, v and w.
     averager : Averager
         Average of the iterates.
+
+    Attributes
+    ----------
+    stop : Stop
+        Says when a pass is to end early. Whatever visits it has made, the dual point is whole.
     """
 
     def __init__(self, problem, regularizer, averager):
@@ -25,6 +31,7 @@ class DualRun:
         self.averager = averager
         self.dual = DualState(problem)
         self.gaps = np.full(problem.n_blocks, np.inf)
+        self.stop = Stop()
 
     def weights(self):
         """Return a copy of the current weights."""

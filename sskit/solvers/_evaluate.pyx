@@ -5,6 +5,7 @@ import numpy as np
 from sskit.core._dual cimport DualState
 from sskit.core._problem cimport Problem
 from sskit.solvers._findings cimport Gaps, Hinges, InexactGaps
+from sskit.solvers._stop cimport Stop
 from sskit.solvers._team cimport Team
 from sskit.solvers._visit cimport Visit
 
@@ -32,15 +33,17 @@ cdef class Evaluator:
         What to evaluate.
     n_jobs : int, default=None
         Number of threads or processes, as in scikit-learn.
+    stop : Stop, default=None
+        Says when to leave out the rest of an exact pass; None never does.
     """
 
     cdef Problem problem
     cdef readonly Team team
     cdef readonly Py_ssize_t n_calls     # oracle calls so far
 
-    def __init__(self, Problem problem, n_jobs=None):
+    def __init__(self, Problem problem, n_jobs=None, Stop stop=None):
         self.problem = problem
-        self.team = make_team(problem, n_jobs)
+        self.team = make_team(problem, n_jobs, stop)
         self.n_calls = 0
 
     def hinges(self, const double[::1] w, DualState dual=None, double loss_weight=1.0):
@@ -62,6 +65,11 @@ cdef class Evaluator:
             H_i = max_y L_i(y) - <w, psi_i(y)>; the best value known if the oracle is not exact.
         gap : ndarray of shape (n_blocks,)
             Block gaps c_i (H_i - (loss_i - <w, psi_i> of the mix)); only if `dual` is given.
+
+        Raises
+        ------
+        CutShort
+            If a stop was due before all oracles had been asked.
         """
         n_blocks = self.problem.n_blocks
         cdef Hinges findings
@@ -73,8 +81,10 @@ cdef class Evaluator:
             findings = InexactGaps(self.problem, n_blocks, dual)
         findings.loss_weight = loss_weight
         findings.ask_all()
-        self.team.consult(findings, w)
-        self.n_calls += n_blocks
+        try:
+            self.team.consult(findings, w)
+        finally:
+            self.n_calls += findings.n_answered()
         if dual is None:
             return findings.hinges()
         return findings.hinges(), findings.gaps()

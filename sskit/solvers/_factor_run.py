@@ -7,8 +7,9 @@ import numpy as np
 
 from sskit.solvers._certify import certify_weights
 from sskit.solvers._consistent import ConsistentPoint
-from sskit.solvers._interrupt import Interruption
+from sskit.solvers._ending import after_pass, asked
 from sskit.solvers._solution import Certificate, Solution, Status, proves
+from sskit.solvers._stop import CutShort, Stop
 
 logger = logging.getLogger("sskit")
 
@@ -48,10 +49,12 @@ class FactorRun:
     decrease : float
         Of the augmented Lagrangian by the steps of the last pass.
     infeasibility : float
-        After the last pass, between 0 and 1.
+        After the last pass, between 0 and 1; nan if it was cut short.
     lagrangian : float
         The augmented Lagrangian, summed from its changes: one look at all weights costs more than
         a pass where there are more weights than features of factors.
+    stop : Stop
+        Says when a pass is to end early.
     """
 
     n_oracle_calls = 0  # of whole blocks: none
@@ -67,6 +70,7 @@ class FactorRun:
         self.decrease = 0.0
         self.infeasibility = 0.0
         self.lagrangian = 0.0
+        self.stop = Stop()
 
     @property
     def n_scores(self):
@@ -81,11 +85,15 @@ class FactorRun:
         """Let every factor step; there is no estimate of the gap."""
         n_steps = self.sampler.begin_pass(self.problem.n_blocks)
         ascent = self.state.ascent
-        self.decrease, self.infeasibility = self.sweep.run_pass(self.sampler, n_steps)
+        self.decrease, self.infeasibility = self.sweep.run_pass(self.sampler, n_steps, self.stop)
         for _ in range(self.stored_passes):
+            if self.stop.ends:
+                break
             # multipliers rest: of factors that lack a state they would run away
-            decrease, self.infeasibility = self.sweep.run_stored_pass(0.0)
+            decrease, self.infeasibility = self.sweep.run_stored_pass(0.0, self.stop)
             self.decrease += decrease
+        if self.stop.ends:
+            self.infeasibility = np.nan
         self.lagrangian += self.state.ascent - ascent - self.decrease
         return np.inf
 
@@ -127,16 +135,17 @@ class Watch:
         self.n_iter = 0
         self.rows = []
         self.known = None
+        self.left_out = False
 
-    def reach(self, max_iter, max_time, on_pass):
+    def reach(self, max_iter, stop, on_pass):
         """Go on until the tolerance or a limit is reached.
 
         Parameters
         ----------
         max_iter : int
             Largest number of passes.
-        max_time : float or None
-            Largest number of seconds.
+        stop : Stop
+            Says when to end early.
         on_pass : callable or None
             Called after every pass; a true result stops.
 
@@ -145,27 +154,47 @@ class Watch:
         status : Status
             Why it stopped.
         """
-        status = None
-        with Interruption() as interruption:
-            while status is None:
-                before = self.run.lagrangian
-                self.run.run_pass()
-                self.n_iter += 1
-                if on_pass is not None and on_pass(self.n_iter, self.run.weights):
-                    status = Status.CALLBACK
-                elif interruption.requested:
-                    status = Status.INTERRUPTED
-                elif self.n_iter >= max_iter:
-                    status = Status.MAX_ITER
-                elif max_time is not None and time.perf_counter() - self.began >= max_time:
-                    status = Status.MAX_TIME
-                if self.settled(abs(self.run.lagrangian - before), last=status is not None):
-                    status = Status.CONVERGED
-                self.record()
+        status, self.run.stop = None, stop
+        while status is None:
+            before = self.run.lagrangian
+            stop.begin_pass()
+            self.run.run_pass()
+            self.n_iter += 1
+            status = after_pass(stop, self.n_iter, max_iter, on_pass, self.run.weights)
+            stop.begin_certificate()
+            try:
+                done = self.settled(abs(self.run.lagrangian - before), status is not None)
+            except CutShort:
+                done, self.left_out = False, True
+            if done:
+                status = Status.CONVERGED
+            elif self.left_out:
+                status = Status.UNCERTIFIED
+            elif status is None:
+                status = asked(stop)
+            self.record()
         return status
 
     def settled(self, change, last):
-        """Return whether the tolerance is reached, by an exact pass if it is time for one."""
+        """Return whether the tolerance is reached, by an exact pass if it is time for one.
+
+        Parameters
+        ----------
+        change : float
+            Of the Lagrangian by the last pass.
+        last : bool
+            Whether the fit ends in any case.
+
+        Returns
+        -------
+        settled : bool
+            Whether the tolerance is reached.
+
+        Raises
+        ------
+        CutShort
+            If a stop was due before the end of the exact pass.
+        """
         run = self.run
         at_rest = run.infeasibility <= self.tol and change <= self.tol * abs(run.lagrangian)
         self.known = None

@@ -6,6 +6,7 @@ from sskit.core._label_factors import LabelFactors
 from sskit.solvers._evaluate import Evaluator
 from sskit.solvers._idle import NO_PAIRS, SETS
 from sskit.solvers._solver import Solver
+from sskit.solvers._stop import Stop
 
 
 class FactorSolver(Solver):
@@ -58,6 +59,7 @@ class FactorSolver(Solver):
         verbose=0,
         on_pass=None,
         start=None,
+        stop=None,
     ):
         """Solve a problem; see the notes on stopping.
 
@@ -82,6 +84,8 @@ class FactorSolver(Solver):
             stops the fit.
         start : None
             There is no dual point to start from.
+        stop : Stop, default=None
+            Says when to end early. None does so at Ctrl-C and after `max_time`.
 
         Returns
         -------
@@ -90,8 +94,8 @@ class FactorSolver(Solver):
         """
         if start is not None:
             raise ValueError(f"{self.title} keeps no dual point and cannot start at one")
-        run = self.start(problem, regularizer, check_random_state(random_state))
-        evaluator = Evaluator(problem, n_jobs) if self._asks_oracles() else None
-        watch = self._watch(run, evaluator, tol, verbose)
-        status = watch.reach(max_iter, self.max_time, on_pass)
-        return watch.solution(status)
+        with Stop(self.max_time) if stop is None else stop as stop:
+            run = self.start(problem, regularizer, check_random_state(random_state))
+            evaluator = Evaluator(problem, n_jobs, stop) if self._asks_oracles() else None
+            watch = self._watch(run, evaluator, tol, verbose)
+            return watch.solution(watch.reach(max_iter, stop, on_pass))

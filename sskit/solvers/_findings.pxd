@@ -15,7 +15,15 @@ cdef class Hinges:
     cdef Py_ssize_t n
     cdef double loss_weight          # factor of the losses in all questions, one unless set
     cdef double[::1] hinge           # (capacity,) H_i = max_y L_i(y) - <w, psi_i(y)>
+    cdef unsigned char[::1] answered  # (capacity,) 1 where the oracle has been asked
 
+    # forget all answers
+    cdef void open(self) noexcept nogil
+    cdef Py_ssize_t n_answered(self) noexcept nogil
+    # ask the oracle of question k at w, by this problem and this visit, and record the answer
+    cdef int ask(
+        self, Py_ssize_t k, Problem problem, Visit visit, const double* w
+    ) except -1 nogil
     # what `visit` has just learnt of block[k]
     cdef void record(self, Py_ssize_t k, Problem problem, Visit visit) noexcept nogil
 

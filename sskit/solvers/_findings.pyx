@@ -19,6 +19,7 @@ cdef class Hinges:
     def __init__(self, Problem problem, Py_ssize_t capacity):
         self.block = np.zeros(capacity, dtype=np.intp)
         self.hinge = np.zeros(capacity)
+        self.answered = np.zeros(capacity, dtype=np.uint8)
         self.loss_weight = 1.0
 
     def ask_all(self):
@@ -29,6 +30,25 @@ cdef class Hinges:
     def hinges(self):
         """Return the hinges, shape (n,)."""
         return np.asarray(self.hinge)[: self.n]
+
+    cdef void open(self) noexcept nogil:
+        cdef Py_ssize_t k
+        for k in range(self.n):
+            self.answered[k] = 0
+
+    cdef Py_ssize_t n_answered(self) noexcept nogil:
+        cdef Py_ssize_t k, total = 0
+        for k in range(self.n):
+            total += self.answered[k]
+        return total
+
+    cdef int ask(
+        self, Py_ssize_t k, Problem problem, Visit visit, const double* w
+    ) except -1 nogil:
+        visit.consult(problem, self.block[k], w, self.loss_weight)
+        self.record(k, problem, visit)
+        self.answered[k] = 1
+        return 0
 
     cdef void record(self, Py_ssize_t k, Problem problem, Visit visit) noexcept nogil:
         self.hinge[k] = visit.hinge

@@ -9,6 +9,7 @@ from sskit.solvers._factor_search cimport EdgeSearch, NodeSearch
 from sskit.solvers._factor_state cimport FactorState
 from sskit.solvers._factor_update cimport Quadratic, Update
 from sskit.solvers._mix cimport Mix
+from sskit.solvers._stop cimport Stop
 
 
 cdef class Sweep:
@@ -136,7 +137,7 @@ cdef class Sweep:
         self.state.rebuild()
         self.edges.renew()
 
-    def run_pass(self, Sampler sampler, Py_ssize_t n_steps):
+    def run_pass(self, Sampler sampler, Py_ssize_t n_steps, Stop stop=None):
         """Visit blocks without the GIL.
 
         Parameters
@@ -145,6 +146,8 @@ cdef class Sweep:
             Says which blocks; its begin_pass(n_steps) has been called.
         n_steps : int
             Number of blocks.
+        stop : Stop, default=None
+            Says after which block to end already; None never does.
 
         Returns
         -------
@@ -152,10 +155,13 @@ cdef class Sweep:
             Of the augmented Lagrangian by the steps of the factors.
         disagreement : float
             Sum over blocks of c_i times the mean total variation between the marginals of an
-            edge at an end and the mix of this node; between 0 and 1.
+            edge at an end and the mix of this node; between 0 and 1. That of the blocks that
+            were visited.
         """
         cdef Py_ssize_t _k, _, i
         cdef double decrease = 0.0, disagreement = 0.0, distance
+        if stop is None:
+            stop = Stop()
         with nogil:
             for _k in range(n_steps):
                 i = sampler.next()
@@ -167,9 +173,11 @@ cdef class Sweep:
                     decrease += self.revisit(i)
                     distance = self.state.ascend(i, self.step)
                 disagreement += self.share(i, distance)
+                if stop.due():
+                    break
         return decrease, disagreement
 
-    def run_stored_pass(self, double step):
+    def run_stored_pass(self, double step, Stop stop=None):
         """Move all factors among the states of their mixes, without the GIL.
 
         Blocks come in the order of their memory: nothing is searched that others could spoil.
@@ -179,6 +187,8 @@ cdef class Sweep:
         step : float
             Step size of the multipliers. Short where many such passes follow each other: factors
             that lack a state cannot agree, and their multipliers would run away.
+        stop : Stop, default=None
+            As of `run_pass`.
 
         Returns
         -------
@@ -187,11 +197,15 @@ cdef class Sweep:
         """
         cdef Py_ssize_t i
         cdef double decrease = 0.0, disagreement = 0.0
+        if stop is None:
+            stop = Stop()
         with nogil:
             for i in range(self.factors.n_blocks):
                 if self.factors.block_weight[i] > 0.0:
                     decrease += self.revisit(i)
                     disagreement += self.share(i, self.state.ascend(i, step))
+                if stop.due():
+                    break
         return decrease, disagreement
 
     cdef double share(self, Py_ssize_t i, double distance) noexcept nogil:

@@ -35,10 +35,14 @@ class LabelRun(FactorRun):
         n_steps = self.sampler.begin_pass(self.problem.n_blocks)
         alone = self.n_passes < PASSES_ALONE and self.state.factors.n_edges > 0
         ascent = self.state.ascent
-        self.decrease, self.infeasibility = self.sweep.run_pass(self.sampler, n_steps, alone)
+        self.decrease, self.infeasibility = self.sweep.run_pass(
+            self.sampler, n_steps, alone, self.stop
+        )
         self.lagrangian += self.state.ascent - ascent - self.decrease
         self.n_passes += 1
-        if alone:
+        if self.stop.ends:
+            self.infeasibility = np.nan
+        elif alone:
             # labels as if there were no edges say nothing about when to stop
             self.infeasibility = 1.0
         return np.inf

@@ -9,6 +9,7 @@ from sskit.core._sampler cimport Sampler
 from sskit.solvers._label_levels cimport LabelLevels
 from sskit.solvers._label_state cimport Link
 from sskit.solvers._pair_step cimport Marginals, nearest_pair, stiffness
+from sskit.solvers._stop cimport Stop
 
 # Newton steps of a label
 cdef int MAX_STEPS = 64
@@ -213,7 +214,7 @@ cdef class LabelSweep:
         """Sum the weights anew from the dual variables, without the rounding of many moves."""
         self.state.rebuild()
 
-    def run_pass(self, Sampler sampler, Py_ssize_t n_steps, bint alone=False):
+    def run_pass(self, Sampler sampler, Py_ssize_t n_steps, bint alone=False, Stop stop=None):
         """Visit blocks without the GIL.
 
         Parameters
@@ -224,6 +225,8 @@ cdef class LabelSweep:
             Number of blocks.
         alone : bool, default=False
             Whether labels step as if there were no edges. Not once a block was visited with them.
+        stop : Stop, default=None
+            Says after which block to end already; None never does.
 
         Returns
         -------
@@ -231,10 +234,12 @@ cdef class LabelSweep:
             Of the augmented Lagrangian by the steps of the factors.
         disagreement : float
             Sum over blocks of c_i times the mean distance between y_l and the marginal of a
-            linked edge at its end j; between 0 and 1.
+            linked edge at its end j; between 0 and 1. That of the blocks that were visited.
         """
         cdef Py_ssize_t _, i
         cdef double decrease = 0.0, disagreement = 0.0, distance
+        if stop is None:
+            stop = Stop()
         with nogil:
             for _ in range(n_steps):
                 i = sampler.next()
@@ -245,6 +250,8 @@ cdef class LabelSweep:
                 disagreement += self.factors.block_weight[i] * distance / max(
                     2 * self.state.links[i].n, 1
                 )
+                if stop.due():
+                    break
         return decrease, disagreement
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sskit.solvers._corners import assign_corners
+from sskit.solvers._ending import asked
 from sskit.solvers._induction import INDUCTIONS
 from sskit.solvers._solution import Status
 
@@ -141,6 +142,9 @@ class PathTracer:
                 or n_pieces == self.max_breakpoints
             ):
                 return
+            self.status = asked(self.continuation.stop) or self.status
+            if self.status is not Status.CONVERGED:
+                return
             self.induction.move(self.continuation, piece.lam_end, self.largest)
             self.status, gap = self.descend()
 
@@ -169,7 +173,8 @@ class PathTracer:
     def descend_exactly(self):
         """Lower the gap at the present lam to kappa eps; return (status, gap)."""
         status = self.continuation.reach(self.target, max_iter=self.max_iter)
-        return status, self.continuation.certificate.gap
+        known = self.continuation.certificate
+        return status, np.inf if known is None else known.gap
 
     def descend_by_estimate(self):
         """Lower the sum of the gaps met to kappa eps; return (status, that sum)."""

@@ -7,6 +7,7 @@ from sskit.solvers import _active_set, _bcfw
 from sskit.solvers._batch import Batches
 from sskit.solvers._certify import certify_dual_point, certify_weights
 from sskit.solvers._dual_run import DualRun
+from sskit.solvers._stop import CutShort
 from sskit.solvers._team import Team
 from sskit.solvers._visit import Visit
 
@@ -70,10 +71,15 @@ class BlockCoordinateRun(DualRun):
             What to do at a block.
         n_steps : int
             Number of visits, for which the sampler is ready.
+
+        Returns
+        -------
+        n_asked : int
+            How many oracles were asked.
         """
         if self.least_share:
             self.batches.least = self.least_share * self.gaps.mean()
-        self.batches.run_pass(visitor, self.sampler, n_steps)
+        return self.batches.run_pass(visitor, self.sampler, n_steps)
 
     def certify(self, evaluator):
         """Return the certificate of the last iterate, or of the average if that is better."""
@@ -87,9 +93,12 @@ class BlockCoordinateRun(DualRun):
         v_average, loss_average = average
         dual = max(last.dual, self.regularizer.dual(v_average, loss_average))
         w_average = self.regularizer.image(v_average)
-        averaged = certify_weights(
-            self.problem, self.regularizer, w_average, dual, evaluator, self.dual
-        )
+        try:
+            averaged = certify_weights(
+                self.problem, self.regularizer, w_average, dual, evaluator, self.dual
+            )
+        except CutShort:
+            return last
         return averaged if averaged.primal < last.primal else last
 
     def learn_gaps(self, gaps):
@@ -114,9 +123,9 @@ class PlainRun(BlockCoordinateRun):
         n_steps = self.problem.n_blocks
         self.sampler.begin_pass(n_steps)
         if self.batches is not None:
-            self.run_batches(self.visitor, n_steps)
+            self.n_oracle_calls += self.run_batches(self.visitor, n_steps)
         else:
-            _bcfw.run_pass(
+            self.n_oracle_calls += _bcfw.run_pass(
                 self.problem,
                 self.dual,
                 self.regularizer,
@@ -125,8 +134,8 @@ class PlainRun(BlockCoordinateRun):
                 self.visit,
                 n_steps,
                 self.gaps,
+                self.stop,
             )
-        self.n_oracle_calls += n_steps
         return float(self.gaps.sum())
 
 
@@ -200,13 +209,15 @@ class ActiveSetRun(BlockCoordinateRun):
         if self.batches is not None:
             self.run_batches(self.move, n_blocks)
         else:
-            _active_set.run_pass(self.move, self.sampler, n_blocks)
+            _active_set.run_pass(self.move, self.sampler, n_blocks, self.stop)
         self.averager.attend(1)
         # what the cache answered was no work for the oracle
         n_visits = self.n_oracle_calls - n_calls
-        while self.schedule.another(self.state.increase, n_visits / n_blocks):
+        while not self.stop.ends and self.schedule.another(
+            self.state.increase, n_visits / n_blocks
+        ):
             n_visits = self.stored_sampler.begin_pass(n_blocks)
-            _active_set.run_pass(self.stored_move, self.stored_sampler, n_visits)
+            _active_set.run_pass(self.stored_move, self.stored_sampler, n_visits, self.stop)
         self.keeper.tidy(self.dual, self.state.clock)
         return float(self.gaps.sum())
 

@@ -11,6 +11,7 @@ from sskit.solvers._cut_program import Cut
 from sskit.solvers._cut_runs import ACCURACY, ROUNDING
 from sskit.solvers._cut_sources import Finding
 from sskit.solvers._solution import Certificate
+from sskit.solvers._stop import CutShort
 
 
 class Draws:
@@ -82,6 +83,11 @@ class WeightSamples:
         -------
         finding : Finding
             Mean hinge and cut of the sample.
+
+        Raises
+        ------
+        CutShort
+            If a stop was due before all oracles had been asked.
         """
         padded = self.regularizer.padded(self.regularizer.coef())
         vector = np.zeros_like(padded)
@@ -207,8 +213,9 @@ class SampleRun:
     def ask(self):
         """Draw a sample and ask it at the present w."""
         blocks, share = self.draws.next()
+        finding = self.samples.at(blocks, share)
         self.n_oracle_calls += len(blocks)
-        return self.samples.at(blocks, share)
+        return finding
 
     def run_pass(self):
         """Draw a sample; if its cut is violated, add it and solve the program.
@@ -216,9 +223,13 @@ class SampleRun:
         Returns
         -------
         gap : float
-            The violation.
+            The violation; inf if the oracles of the sample were not all asked.
         """
-        finding = self.ask() if self.finding is None else self.finding
+        try:
+            finding = self.ask() if self.finding is None else self.finding
+        except CutShort as cut:
+            self.n_oracle_calls += cut.n_answered
+            return np.inf
         self.finding = None
         violation = finding.hinge - self.samples.level()
         self.violations.append(violation)

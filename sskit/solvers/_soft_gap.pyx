@@ -6,6 +6,9 @@ from sskit.core._factors cimport Factors
 from sskit.solvers._factor_search cimport EdgeSearch, NodeSearch
 from sskit.solvers._factor_state cimport FactorState
 from sskit.solvers._mix cimport Mix, compress
+from sskit.solvers._stop cimport Stop
+
+from sskit.solvers._stop import CutShort
 
 
 cdef class SoftGap:
@@ -34,20 +37,37 @@ cdef class SoftGap:
         self.state, self.factors = state, state.factors
         self.nodes, self.edges = nodes, edges
 
-    def compute(self):
+    def compute(self, Stop stop=None):
         """Ask the oracles of all factors at the same weights.
+
+        Parameters
+        ----------
+        stop : Stop, default=None
+            Says when to leave out the rest; None never does.
 
         Returns
         -------
         gap : float
             sum_i c_i sum_f (the largest gain - the mean gain of the mix), absolute.
+
+        Raises
+        ------
+        CutShort
+            If a stop was due before the last block.
         """
-        cdef Py_ssize_t i
+        cdef Py_ssize_t i = 0, n_blocks = self.factors.n_blocks
         cdef double total = 0.0
+        if stop is None:
+            stop = Stop()
         with nogil:
-            for i in range(self.factors.n_blocks):
+            while i < n_blocks:
                 if self.factors.block_weight[i] > 0.0:
                     total += self.factors.block_weight[i] * self.of_block(i)
+                i += 1
+                if stop.due():
+                    break
+        if i < n_blocks:
+            raise CutShort(i)
         return total
 
     cdef double of_block(self, Py_ssize_t i) except? -1 nogil:

@@ -4,6 +4,7 @@ import numpy as np
 
 from sskit.solvers._factor_run import FactorRun, Watch
 from sskit.solvers._soft_gap import SoftGap
+from sskit.solvers._stop import CutShort
 
 
 class SoftRun(FactorRun):
@@ -29,7 +30,7 @@ class SoftRun(FactorRun):
 
     def soft_gap(self):
         """Return the duality gap of the softened problem, by a pass that moves nothing."""
-        return self._gap.compute()
+        return self._gap.compute(self.stop)
 
     def harden(self, growth):
         """Multiply the weight of the disagreement."""
@@ -67,11 +68,16 @@ class SoftWatch(Watch):
 
     def settled(self, change, last):
         """Return whether the tolerance is reached; see whether disagreement is to weigh more."""
-        super().settled(change, last)  # makes the exact pass if it is time for one
         self.soft_gap, self.hardens = np.nan, False
+        super().settled(change, last)  # makes the exact pass if it is time for one
         done = self.known is not None and self.known.gap <= self.tol * self.run.unit
         if last or self.n_iter % self.gap_every == 0:
-            self.soft_gap = self.run.soft_gap()
+            try:
+                self.soft_gap = self.run.soft_gap()
+            except CutShort:
+                if self.known is None:
+                    raise
+                return done
             if not done and self.soft_gap <= self.tol * self.run.unit:
                 done = self.hard_enough()
                 self.hardens = not done and not last

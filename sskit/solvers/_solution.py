@@ -12,13 +12,19 @@ class Status(Enum):
     CONVERGED = "The duality gap is within the tolerance."
     MAX_ITER = "The maximum number of passes was reached; increase max_iter, tol or lam."
     MAX_TIME = "The maximum time was reached; increase max_time of the solver, tol or lam."
-    INTERRUPTED = "The fit was interrupted; the model is that of the last pass."
+    INTERRUPTED = "The fit was interrupted; the model is that of the last step."
+    UNCERTIFIED = (
+        "The fit was interrupted twice, so that the exact pass was left out: the model is that of "
+        "the last step, and it is not certified."
+    )
     CALLBACK = "A callback stopped the fit."
 
 
 @dataclass(frozen=True)
 class Certificate:
     """Primal and dual objective at one w, from an exact pass at that very w.
+
+    They are nan if there was none.
 
     Attributes
     ----------
@@ -82,22 +88,37 @@ class Solution:
     dual_state: object
     continuation: object
 
-    def reached(self):
-        """Return what the tolerance was compared with, in words."""
-        if np.isnan(self.gap) and "infeasibility" not in self.history:
-            return "no gap, because numbers overflowed,"
-        if np.isnan(self.gap) and "soft_gap" in self.history:
+    def compared(self, tol):
+        """Return what is known of the tolerance that was not reached, in words.
+
+        Parameters
+        ----------
+        tol : float
+            The tolerance, relative.
+
+        Returns
+        -------
+        words : str
+            The measure of it and the tolerance.
+        """
+        above = f", above tol={tol:g}"
+        if not np.isnan(self.gap):
+            gap = self.gap / self.unit if self.unit else 0.0
+            return f"a relative duality gap of {gap:.3g}{above}"
+        if self.status is Status.UNCERTIFIED:
+            return f"a gap that nobody has computed, perhaps{above[1:]}"
+        if "infeasibility" not in self.history:
+            return f"no gap, because numbers overflowed{above}"
+        infeasibility = self.history["infeasibility"][-1]
+        if "soft_gap" in self.history:
             gap = self.history["soft_gap"][-1] / self.unit if self.unit else 0.0
-            return (
-                f"a relative duality gap of {gap:.3g} of the softened problem, or an "
-                f"infeasibility of {self.history['infeasibility'][-1]:.3g}"
-            )
-        if np.isnan(self.gap):
-            return (
-                f"an infeasibility of {self.history['infeasibility'][-1]:.3g} and no gap, or a "
-                "change"
-            )
-        return f"a relative duality gap of {self.gap / self.unit if self.unit else 0.0:.3g}"
+            found = f"a relative duality gap of {gap:.3g} of the softened problem"
+            if np.isnan(infeasibility):
+                return found + above
+            return f"{found}, or an infeasibility of {infeasibility:.3g}{above}"
+        if np.isnan(infeasibility):
+            return f"no gap and an infeasibility that is not known, perhaps{above[1:]}"
+        return f"an infeasibility of {infeasibility:.3g} and no gap, or a change{above}"
 
 
 def proves(problem, certificate):

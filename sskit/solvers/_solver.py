@@ -6,6 +6,7 @@ from sklearn.base import BaseEstimator, clone
 
 from sskit.solvers._continuation import Continuation
 from sskit.solvers._idle import BOUNDS, refuse_idle
+from sskit.solvers._stop import Stop
 from sskit.utils._documentation import DocumentedMixin
 
 
@@ -16,9 +17,11 @@ class Solver(DocumentedMixin, BaseEstimator):
     returns the state of one run: an object with ``run_pass()``, which visits ``n_blocks`` blocks
     and returns an estimate of the gap (inf if it has none), ``n_oracle_calls`` so far,
     ``weights()``, and ``certify(evaluator)``, which returns a `Certificate` from an exact pass.
-    Before the first pass the run is given its `goal`, the gap at which the fit is to end.
     ``_check_values()`` looks at the parameters one by one, ``_auto(problem, bounded)`` says what
     "auto" stands for, and `idle` lists the combinations in which an option does nothing.
+    Before the first pass the run is given its `goal`, the gap at which the fit is to end, and a
+    `stop`: a pass asks it after every visit whether to end early, at a point where weights and
+    certificate mean what they always do; an exact pass that it ends raises `CutShort`.
     A solver that does not look at all blocks (`looks_at_all`) has P(0) from its run, as `unit`.
     A solver that `keeps_dual_point` starts a `DualRun`, which can be saved and continued.
     """
@@ -109,6 +112,7 @@ class Solver(DocumentedMixin, BaseEstimator):
         verbose=0,
         on_pass=None,
         start=None,
+        stop=None,
     ):
         """Solve a problem.
 
@@ -137,20 +141,25 @@ class Solver(DocumentedMixin, BaseEstimator):
         start : DualPoint, default=None
             Where to start, from `Continuation.save`; only for solvers that keep a dual point.
             None is w = 0.
+        stop : Stop, default=None
+            Says when to end early. None does so at Ctrl-C and after `max_time`.
 
         Returns
         -------
         solution : Solution
             The weights with their certificate.
         """
-        continuation = Continuation(
-            self,
-            problem,
-            regularizer,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-            start=start,
-        )
-        status = continuation.reach(tol * continuation.unit, max_iter=max_iter, on_pass=on_pass)
-        return continuation.solution(status)
+        with Stop(self.max_time) if stop is None else stop as stop:
+            continuation = Continuation(
+                self,
+                problem,
+                regularizer,
+                n_jobs=n_jobs,
+                random_state=random_state,
+                verbose=verbose,
+                start=start,
+                stop=stop,
+            )
+            goal = tol * continuation.unit
+            status = continuation.reach(goal, max_iter=max_iter, on_pass=on_pass)
+            return continuation.solution(status)

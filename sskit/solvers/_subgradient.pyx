@@ -6,6 +6,7 @@ from sskit.core._direction cimport Direction
 from sskit.core._lanes cimport LANES
 from sskit.core._problem cimport Problem
 from sskit.core._sampler cimport Sampler
+from sskit.solvers._stop cimport Stop
 from sskit.solvers._visit cimport Visit
 
 
@@ -64,7 +65,8 @@ cdef int step(
 
 
 def run_pass(
-    Problem problem, SubgradientState state, Sampler sampler, Visit visit, Py_ssize_t n_steps
+    Problem problem, SubgradientState state, Sampler sampler, Visit visit, Py_ssize_t n_steps,
+    Stop stop=None
 ):
     """Take n_steps subgradient steps without the GIL.
 
@@ -80,8 +82,21 @@ def run_pass(
         Scratch memory.
     n_steps : int
         Number of steps.
+    stop : Stop, default=None
+        Says after which step to end already; None never does.
+
+    Returns
+    -------
+    n_done : int
+        Number of steps taken.
     """
-    cdef Py_ssize_t _
+    cdef Py_ssize_t n_done = 0
+    if stop is None:
+        stop = Stop()
     with nogil:
-        for _ in range(n_steps):
+        while n_done < n_steps:
             step(problem, state, visit, visit.delta, sampler.next())
+            n_done += 1
+            if stop.due():
+                break
+    return n_done

@@ -1,5 +1,6 @@
 from sskit.core._problem cimport Problem
 from sskit.solvers._findings cimport Hinges
+from sskit.solvers._stop cimport Stop
 from sskit.solvers._visit cimport Visit
 
 
@@ -11,10 +12,18 @@ cdef class Team:
     """
 
     cdef readonly Problem problem
+    cdef readonly Stop stop              # asked after every answer; then the others stay out
     cdef Visit visit
 
+    # the answers that there are afterwards are marked; all, unless a stop is due
     cdef int ask(self, Hinges findings, const double* w) except -1 nogil
 
 
 cdef class ForesightTeam(Team):
     cdef readonly object foresight
+    cdef Py_ssize_t n_members
+    cdef Py_ssize_t portion              # how many answers are found ahead at a time
+
+    cdef Py_ssize_t ask_portion(
+        self, Hinges findings, const double* w, object weights, Py_ssize_t start
+    ) except -1

@@ -7,7 +7,10 @@ from joblib import effective_n_jobs
 
 from sskit.core._problem cimport Problem
 from sskit.solvers._findings cimport Hinges
+from sskit.solvers._stop cimport Stop
 from sskit.solvers._visit cimport Visit
+
+from sskit.solvers._stop import CutShort
 
 cdef extern from "rendezvous.hpp" namespace "sskit" nogil:
     double seconds()
@@ -18,6 +21,7 @@ cdef extern from "rendezvous.hpp" namespace "sskit" nogil:
         bint take(Py_ssize_t* start, Py_ssize_t* stop)
         void cancel()
         void finish()
+        bint finish(double patience)
         void close()
 
 # Questions are handed out in this many portions for each member: few enough to cost nothing,
@@ -26,6 +30,10 @@ cdef Py_ssize_t PORTIONS = 8
 # Calling the others together and waiting for them takes some ten microseconds, and more on a
 # machine that is busy. Questions that take fewer seconds than this in all are asked alone.
 cdef double WORTH_A_CALL = 2e-4
+# Seconds for which a leader waits for the others before it looks up, and for which answers may be
+# found ahead before somebody asks whether to go on.
+cdef double PATIENCE = 0.05
+cdef double AHEAD = 0.5
 
 
 cdef class Team:
@@ -35,23 +43,45 @@ cdef class Team:
     ----------
     problem : Problem
         What to ask.
+    stop : Stop, default=None
+        Says when to leave out the rest; None never does.
     """
 
-    def __init__(self, Problem problem):
+    def __init__(self, Problem problem, Stop stop=None):
         self.problem = problem
+        self.stop = Stop() if stop is None else stop
         self.visit = Visit(problem)
 
     cdef int ask(self, Hinges findings, const double* w) except -1 nogil:
         cdef Py_ssize_t k
+        findings.open()
         for k in range(findings.n):
-            self.visit.consult(self.problem, findings.block[k], w, findings.loss_weight)
-            findings.record(k, self.problem, self.visit)
+            findings.ask(k, self.problem, self.visit, w)
+            if self.stop.due():
+                break
         return 0
 
     def consult(self, Hinges findings, const double[::1] w):
-        """Ask the oracles of the blocks in question at padded weights w."""
-        with nogil:
-            self.ask(findings, &w[0])
+        """Ask the oracles of the blocks in question at padded weights w.
+
+        Parameters
+        ----------
+        findings : Hinges
+            Has the questions, receives the answers.
+        w : ndarray of shape (n_weights + LANES,)
+            Padded weights.
+
+        Raises
+        ------
+        CutShort
+            If a stop was due before all had answered.
+        """
+        findings.open()
+        if not self.stop.over():
+            with nogil:
+                self.ask(findings, &w[0])
+        if findings.n_answered() < findings.n:
+            raise CutShort(findings.n_answered())
 
 
 cdef class Member:
@@ -72,33 +102,38 @@ cdef class Round:
 
     cdef Rendezvous place
     cdef Hinges findings
+    cdef Stop stop
     cdef const double* w
 
-    # take questions until none is left
-    cdef int work(self, Member member) except -1 nogil:
+    # take questions until none is left, or a stop is due
+    cdef int work(self, Member member, bint leads) except -1 nogil:
         cdef Py_ssize_t start, stop
         while self.place.take(&start, &stop):
             for member.at in range(start, stop):
-                member.visit.consult(
-                    member.problem, self.findings.block[member.at], self.w,
-                    self.findings.loss_weight
-                )
-                self.findings.record(member.at, member.problem, member.visit)
+                self.findings.ask(member.at, member.problem, member.visit, self.w)
+                # only the leader may look at the clock and at signals
+                if self.stop.due() if leads else self.stop.over():
+                    self.place.cancel()
+                    return 0
         return 0
 
-    # the same; an error stays with the member
+    # of the leader: work, then wait for the others; an error stays with the member
     cdef void attempt(self, Member member) noexcept:
         try:
             with nogil:
-                self.work(member)
+                self.work(member, True)
+                while not self.place.finish(PATIENCE):
+                    self.stop.look()
         except BaseException as error:
             self.place.cancel()
             member.error = error
+            with nogil:
+                self.place.finish()
 
     # of a helper: all rounds until the last; true after an error
     cdef int serve(self, Member member, long* last) except -1 nogil:
         while self.place.enter(last):
-            self.work(member)
+            self.work(member, False)
             self.place.leave()
         return 0
 
@@ -126,6 +161,8 @@ cdef class ThreadTeam(Team):
         What to ask.
     n_members : int
         Number of threads, that of the caller included.
+    stop : Stop, default=None
+        As for one member.
     """
 
     cdef Round round
@@ -134,9 +171,10 @@ cdef class ThreadTeam(Team):
     cdef double pace           # seconds of a question, as far as we know
     cdef public double worth   # seconds that all questions must take for the others to be called
 
-    def __init__(self, Problem problem, Py_ssize_t n_members):
-        super().__init__(problem)
+    def __init__(self, Problem problem, Py_ssize_t n_members, Stop stop=None):
+        super().__init__(problem, stop)
         self.round = Round()
+        self.round.stop = self.stop
         self.members = [Member(problem if k == 0 else problem.fork()) for k in range(n_members)]
         self.threads = []
         self.worth = WORTH_A_CALL
@@ -163,12 +201,11 @@ cdef class ThreadTeam(Team):
         cdef Py_ssize_t n_members = len(self.members)
         if not self.threads:
             self.hire()
+        findings.open()
         self.round.findings = findings
         self.round.w = w
         self.round.place.open(findings.n, max(1, findings.n // (PORTIONS * n_members)))
         self.round.attempt(self.members[0])
-        with nogil:
-            self.round.place.finish()
         failed = [member for member in self.members if (<Member>member).error is not None]
         if failed:
             first = min(failed, key=question)
@@ -202,25 +239,47 @@ cdef class ForesightTeam(Team):
         What to ask.
     foresight : object
         From the problem, see its .pxd.
+    n_members : int
+        Number of workers behind it.
+    stop : Stop, default=None
+        As for one member; asked about now and then.
     """
 
-    def __init__(self, Problem problem, foresight):
-        super().__init__(problem)
+    def __init__(self, Problem problem, foresight, Py_ssize_t n_members, Stop stop=None):
+        super().__init__(problem, stop)
         self.foresight = foresight
+        self.portion = self.n_members = n_members
 
     cdef int ask(self, Hinges findings, const double* w) except -1 nogil:
         # foresight is of whole losses
         if findings.n == 1 or findings.loss_weight != 1.0:
             return Team.ask(self, findings, w)
+        cdef Py_ssize_t start = 0
+        findings.open()
         with gil:
             weights = np.empty(self.problem.n_weights)
             copy(w, weights)
-            self.foresight.look(np.array(findings.block[:findings.n]), weights)
-            try:
-                Team.ask(self, findings, w)
-            finally:
-                self.foresight.clear()
+            while start < findings.n and not (start and self.stop.due()):
+                start = self.ask_portion(findings, w, weights, start)
         return 0
+
+    # ask the questions from `start` on that are worth finding ahead at once; return where they end
+    cdef Py_ssize_t ask_portion(
+        self, Hinges findings, const double* w, object weights, Py_ssize_t start
+    ) except -1:
+        cdef double began = seconds()
+        cdef Py_ssize_t k, stop = min(start + self.portion, findings.n)
+        self.foresight.look(np.array(findings.block[start:stop]), weights)
+        try:
+            for k in range(start, stop):
+                findings.ask(k, self.problem, self.visit, w)
+        finally:
+            self.foresight.clear()
+        if seconds() - began < 0.5 * AHEAD:
+            self.portion = min(2 * self.portion, self.problem.n_blocks)
+        elif seconds() - began > AHEAD:
+            self.portion = max(self.portion // 2, self.n_members)
+        return stop
 
 
 cdef copy(const double* w, double[::1] out):
@@ -229,7 +288,7 @@ cdef copy(const double* w, double[::1] out):
         out[j] = w[j]
 
 
-def make_team(Problem problem, n_jobs=None):
+def make_team(Problem problem, n_jobs=None, Stop stop=None):
     """Return the team that suits a problem.
 
     Parameters
@@ -238,6 +297,8 @@ def make_team(Problem problem, n_jobs=None):
         What to ask; says whether others find its answers ahead.
     n_jobs : int, default=None
         Number of members, as in scikit-learn.
+    stop : Stop, default=None
+        Says when to leave out the rest of the questions; None never does.
 
     Returns
     -------
@@ -246,8 +307,8 @@ def make_team(Problem problem, n_jobs=None):
     """
     n_members = min(effective_n_jobs(n_jobs), problem.n_blocks)
     if n_members <= 1:
-        return Team(problem)
+        return Team(problem, stop)
     foresight = problem.foresight(n_members)
     if foresight is not None:
-        return ForesightTeam(problem, foresight)
-    return ThreadTeam(problem, n_members)
+        return ForesightTeam(problem, foresight, n_members, stop)
+    return ThreadTeam(problem, n_members, stop)

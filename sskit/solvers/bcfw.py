@@ -99,7 +99,8 @@ class BCFW(Solver):
     gap_every : int, default=10
         Number of passes between exact passes, which also renew all block gaps.
     max_time : float, default=None
-        Seconds after which the fit ends at the end of the pass. None means no limit.
+        Seconds after which the fit ends, within a pass if need be; an exact pass follows. None
+        means no limit.
 
     Raises
     ------

@@ -59,7 +59,8 @@ class CuttingPlane(Solver):
     cut_life : int, default=50
         Number of passes without weight in the program after which a cut is dropped.
     max_time : float, default=None
-        Seconds after which the fit ends at the end of the pass. None means no limit.
+        Seconds after which the fit ends, within a pass if need be; an exact pass follows. None
+        means no limit.
 
     Raises
     ------

@@ -9,6 +9,7 @@ from sskit.solvers._corners import Corners
 from sskit.solvers._dual_run import DualRun
 from sskit.solvers._options import check_positive
 from sskit.solvers._solver import Solver
+from sskit.solvers._stop import CutShort
 
 
 class FrankWolfe(Solver):
@@ -24,7 +25,8 @@ class FrankWolfe(Solver):
     gap_every : int, default=10
         Number of passes between exact passes.
     max_time : float, default=None
-        Seconds after which the fit ends at the end of the pass. None means no limit.
+        Seconds after which the fit ends, within a pass if need be; an exact pass follows. None
+        means no limit.
 
     References
     ----------
@@ -96,8 +98,12 @@ class FrankWolfeRun(DualRun):
         self.target = regularizer.padded(np.zeros(problem.n_weights))
 
     def run_pass(self):
-        """Take one step on all blocks; return the gap before it."""
-        _frank_wolfe.run_pass(self.dual, self.regularizer, self.corners, self.target)
+        """Take one step on all blocks; return the gap before it. A pass cut short takes none."""
+        try:
+            _frank_wolfe.run_pass(self.dual, self.regularizer, self.corners, self.target)
+        except CutShort as cut:
+            self.n_oracle_calls += cut.n_answered
+            return np.inf
         self.gaps[:] = self.corners.gaps()
         self.n_oracle_calls += self.problem.n_blocks
         return float(self.gaps.sum())

@@ -69,7 +69,8 @@ class MultiPlane(Solver):
     gap_every : int, default=10
         Number of passes with the oracle between exact passes, which compute the gap.
     max_time : float, default=None
-        Seconds after which the fit ends at the end of the pass. None means no limit.
+        Seconds after which the fit ends, within a pass if need be; an exact pass follows. None
+        means no limit.
 
     Raises
     ------

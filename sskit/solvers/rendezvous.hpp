@@ -75,6 +75,14 @@ public:
         emptied.wait(lock, [&] { return inside == 0; });
     }
 
+    // the same for at most so many seconds; false if somebody is inside still
+    bool finish(double patience) {
+        std::unique_lock<std::mutex> lock(door);
+        open_now = false;
+        return emptied.wait_for(
+            lock, std::chrono::duration<double>(patience), [&] { return inside == 0; });
+    }
+
     void close() {
         {
             std::lock_guard<std::mutex> lock(door);

@@ -53,7 +53,8 @@ class SoftBCFW(FactorSolver):
         Whether the oracle of whole structures is asked then, for the objective and the gap of the
         original problem. Without it only factors are ever asked.
     max_time : float, default=None
-        Seconds after which the fit ends at the end of the pass. None means no limit.
+        Seconds after which the fit ends, within a pass if need be; an exact pass follows. None
+        means no limit.
 
     Raises
     ------

@@ -7,6 +7,7 @@ from sskit.solvers import _subgradient
 from sskit.solvers._certify import certify_weights
 from sskit.solvers._options import check_choice, check_positive
 from sskit.solvers._solver import Solver
+from sskit.solvers._stop import CutShort, Stop
 from sskit.solvers._visit import Visit
 
 SAMPLERS = {"permutation": PermutationSampler, "uniform": UniformSampler}
@@ -28,7 +29,8 @@ class SSG(Solver):
     gap_every : int, default=10
         Number of passes between exact passes.
     max_time : float, default=None
-        Seconds after which the fit ends at the end of the pass. None means no limit.
+        Seconds after which the fit ends, within a pass if need be; an exact pass follows. None
+        means no limit.
 
     Raises
     ------
@@ -126,6 +128,11 @@ class SubgradientRun:
         Whether to consider the average.
     balanced : bool
         Whether the sampler visits all blocks equally often.
+
+    Attributes
+    ----------
+    stop : Stop
+        Says when a pass is to end early.
     """
 
     def __init__(self, problem, regularizer, sampler, averaging, balanced):
@@ -138,6 +145,7 @@ class SubgradientRun:
         self.n_oracle_calls = 0
         self.state = _subgradient.SubgradientState(regularizer.lam, problem.n_weights)
         self.best_dual = 0.0
+        self.stop = Stop()
 
     def weights(self):
         """Return the current weights, averaged if asked."""
@@ -148,8 +156,12 @@ class SubgradientRun:
         """Take one step for every block; there is no estimate of the gap."""
         n_steps = self.problem.n_blocks
         self.sampler.begin_pass(n_steps)
-        _subgradient.run_pass(self.problem, self.state, self.sampler, self.visit, n_steps)
-        self.n_oracle_calls += n_steps
+        n_done = _subgradient.run_pass(
+            self.problem, self.state, self.sampler, self.visit, n_steps, self.stop
+        )
+        # from here on some blocks have been visited more often than others
+        self.balanced = self.balanced and n_done == n_steps
+        self.n_oracle_calls += n_done
         return np.inf
 
     def certify(self, evaluator):
@@ -161,7 +173,10 @@ class SubgradientRun:
         last = certify_weights(self.problem, self.regularizer, w, self.best_dual, evaluator)
         if not self.averaging:
             return last
-        averaged = certify_weights(
-            self.problem, self.regularizer, self.weights(), self.best_dual, evaluator
-        )
+        try:
+            averaged = certify_weights(
+                self.problem, self.regularizer, self.weights(), self.best_dual, evaluator
+            )
+        except CutShort:
+            return last
         return averaged if averaged.primal < last.primal else last

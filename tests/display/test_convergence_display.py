@@ -118,3 +118,10 @@ def test_bad_input(fits):
     path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.1).fit(X, y)
     with pytest.raises(TypeError, match="RegularizationPath, which keeps no history_"):
         ConvergenceDisplay.from_estimator(path)
+
+
+def test_a_fit_without_any_exact_pass():
+    # interrupted twice before there was one
+    columns = ("n_passes", "n_oracle_calls", "time", "primal", "dual", "gap")
+    display = ConvergenceDisplay(histories={"fit": {name: np.empty(0) for name in columns}}).plot()
+    assert len(display.lines_["fit"]["gap"].get_xdata()) == 0

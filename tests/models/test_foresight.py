@@ -1,11 +1,22 @@
 """Python structures asked in other processes: the same answers, the same errors."""
 
+import os
 import pickle
 import threading
 
 import numpy as np
 import pytest
-from helpers.structures import Chains, Matching, Signs, best_sign, bind, late_errors, scribble
+from helpers.interruption import PressedStop
+from helpers.structures import (
+    Chains,
+    Matching,
+    Signs,
+    best_sign,
+    bind,
+    interrupted,
+    late_errors,
+    scribble,
+)
 from joblib import parallel_config
 
 from sskit import StructSVMClassifier
@@ -16,6 +27,7 @@ from sskit.models._foresight import Failure, Foresight, WorkerTraceback, pack, u
 from sskit.models._structure import Structure
 from sskit.solvers import BCFW, SSG
 from sskit.solvers._evaluate import Evaluator
+from sskit.solvers._stop import CutShort
 from sskit.solvers._team import ForesightTeam, ThreadTeam
 
 X = [np.array([1.0, k]) for k in range(12)]
@@ -120,6 +132,36 @@ def test_what_nobody_asked_for_is_forgotten():
     assert foresight.take(2) is None
     foresight.clear()
     assert foresight.take(3) is None
+
+
+def test_workers_leave_ctrl_c_to_their_leader():
+    # a terminal sends it to all of them
+    model = processes(Signs({"argmax": interrupted(os.getpid())}))
+    one, other = (
+        StructSVMClassifier(model, n_jobs=n_jobs, tol=0.1, random_state=0).fit(X, Y)
+        for n_jobs in (1, N_JOBS)
+    )
+    np.testing.assert_array_equal(other.coef_, one.coef_)
+    assert other.predict(X) is not None
+
+
+@pytest.mark.parametrize("moment", [1, 2])
+def test_answers_are_found_ahead_in_portions(own_handler, moment):
+    problem = bind(Signs(), X, Y, parallel="processes")
+    stop = PressedStop(moment)
+    evaluator = Evaluator(problem, N_JOBS, stop)
+    looks, look = [], evaluator.team.foresight.look
+    evaluator.team.foresight.look = lambda blocks, w: looks.append(len(blocks)) or look(blocks, w)
+    with stop:
+        stop.begin_pass()
+        with pytest.raises(CutShort) as cut:
+            evaluator.hinges(np.zeros(2 + 8))
+    # between two portions somebody asks whether to go on; none of their answers is lost
+    assert stop.n_looks == moment == len(looks)
+    assert sum(looks) == cut.value.n_answered == evaluator.n_calls < len(X)
+    assert not evaluator.team.foresight.found
+    stop.begin_certificate()
+    assert len(evaluator.hinges(np.zeros(2 + 8))) == len(X)
 
 
 # ---- errors ----------------------------------------------------------------------------------

@@ -219,9 +219,10 @@ def test_an_interrupted_run_goes_on():
     whole.reach(1e-4)
     previous = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        status = parts.reach(
-            1e-4, on_pass=lambda n_iter, w: n_iter == 3 and signal.raise_signal(signal.SIGINT)
-        )
+        with parts.stop:
+            status = parts.reach(
+                1e-4, on_pass=lambda n_iter, w: n_iter == 3 and signal.raise_signal(signal.SIGINT)
+            )
     finally:
         signal.signal(signal.SIGINT, previous)
     assert (status, parts.n_iter) == (Status.INTERRUPTED, 3)

@@ -1,0 +1,38 @@
+from libcpp.atomic cimport atomic
+
+
+cdef class Stop:
+    """Whether what a fit is doing is to end early: on Ctrl-C, or because its time is over.
+
+    A fit is at one of three things. Before its first pass there is nothing to keep: it never ends
+    early, and Ctrl-C raises KeyboardInterrupt. A pass ends after the first Ctrl-C, or when the
+    time is over. An exact pass ends after the second Ctrl-C. The third raises KeyboardInterrupt.
+
+    Loops without the GIL ask due() after every visit. It costs a subtraction and a load; now and
+    then it reads the clock, and every tenth of a second it lets Python run signal handlers. Threads
+    that help the one that asks read over() only.
+    """
+
+    cdef int activity
+    cdef readonly int n_presses          # of Ctrl-C since it was entered
+    cdef readonly double interval        # seconds between two calls of attend()
+    cdef double deadline
+    cdef bint late
+    cdef bint attentive                  # in the main thread, where signals are delivered?
+    cdef Py_ssize_t left                 # visits until the next look at the clock
+    cdef double looked                   # when was that?
+    cdef double attended
+    cdef atomic[int] fired
+    cdef int depth
+    cdef object before                   # handler of Ctrl-C that was there; None if ours is not
+
+    cdef int begin(self, int activity) except -1
+    # work out anew whether it fires
+    cdef void review(self) noexcept nogil
+
+    # after a visit: is this to end? May run handlers of signals, which may raise
+    cdef bint due(self) except -1 nogil
+    # the clock now, not only when it is time
+    cdef int look(self) except -1 nogil
+    # the same without a look, from any thread
+    cdef bint over(self) noexcept nogil

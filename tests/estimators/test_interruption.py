@@ -1,0 +1,312 @@
+"""Ctrl-C during fits of estimators, paths, searches and early stopping."""
+
+import copy
+import signal
+import warnings
+
+import numpy as np
+import pytest
+from helpers.interruption import PressedStop
+from helpers.structures import Matching
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
+
+from sskit import (
+    EarlyStopping,
+    MultilabelPairwise,
+    RegularizationPath,
+    SequenceTagger,
+    StructSVMClassifier,
+)
+from sskit.datasets import make_chains, make_digit_strings
+from sskit.estimators import _base, _path_tracing
+
+pytestmark = pytest.mark.usefixtures("own_handler")
+
+
+def rows():
+    X, y = load_iris(return_X_y=True)
+    return X / 8.0, y
+
+
+def sets():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 4))
+    return X, (X @ rng.normal(size=(4, 5)) + rng.normal(size=(40, 5)) > 0).astype(int)
+
+
+def matchings():
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(3, 3, 4)) for _ in range(20)]
+    return X, [Matching().argmax(x + rng.normal(size=x.shape), np.ones(4)) for x in X]
+
+
+def strings():
+    return make_digit_strings(30, random_state=0)
+
+
+CASES = {
+    "rows": (StructSVMClassifier(lam=0.01), rows),
+    "rbf": (StructSVMClassifier(lam=0.01, kernel="rbf", gamma=2.0), rows),
+    # room for a few rows only
+    "rbf, small": (StructSVMClassifier(lam=0.01, kernel="rbf", kernel_cache=0.02), rows),
+    "slack": (StructSVMClassifier(lam=0.01, rescaling="slack"), rows),
+    "box": (StructSVMClassifier(lam=0.01, bounds=(-0.5, 1.0)), rows),
+    "strings": (SequenceTagger(lam=0.01), strings),
+    "strings, gdmm": (SequenceTagger(lam=0.01, solver="gdmm"), strings),
+    "strings, ssg": (SequenceTagger(lam=0.01, solver="ssg"), strings),
+    "strings, cuts": (SequenceTagger(lam=0.01, solver="one_slack"), strings),
+    "sets": (MultilabelPairwise(lam=0.01), sets),
+    "sets, gdmm": (MultilabelPairwise(lam=0.01, inference="lp", solver="gdmm"), sets),
+    "sets, soft": (MultilabelPairwise(lam=0.01, inference="lp", solver="soft_bcfw"), sets),
+    "structure": (StructSVMClassifier(Matching(), lam=0.01), matchings),
+}
+
+
+def make(case, **params):
+    estimator, data = CASES[case]
+    return clone(estimator).set_params(tol=0, random_state=0, max_iter=20, **params), *data()
+
+
+@pytest.fixture
+def pressed(monkeypatch):
+    """A function that says when Ctrl-C is pressed in the coming fits, a tuple for each."""
+    stops = []
+
+    def say(*fits):
+        def make_stop(max_time=None):
+            moments = queue.pop(0) if queue else ()
+            stops.append(PressedStop(*moments, max_time=max_time))
+            return stops[-1]
+
+        queue = list(fits)
+        monkeypatch.setattr(_base, "Stop", make_stop)
+        monkeypatch.setattr(_path_tracing, "Stop", make_stop)
+        return stops
+
+    return say
+
+
+def attributes(model):
+    return {name: value for name, value in vars(model).items() if name[-1] == "_"}
+
+
+def unchanged(model, before):
+    after = attributes(model)
+    assert set(after) == set(before)
+    for name, value in before.items():
+        if hasattr(value, "get_params"):
+            assert repr(after[name]) == repr(value)
+        else:
+            np.testing.assert_equal(after[name], value, err_msg=name)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_estimator_has_a_model(case, pressed):
+    model, X, y = make(case)
+    names = set()
+    for moments in [(2,), (11,), (45,), (45, 45), (45, 46)]:
+        pressed(moments)
+        with pytest.warns(ConvergenceWarning, match="The fit was interrupted") as caught:
+            model.fit(X, y)
+        assert caught[0].filename == __file__
+        certified = len(moments) == 1 or case == "strings, cuts"
+        assert model.certified_ == (certified and case != "sets, soft")
+        if model.certified_:
+            assert model.dual_gap_ == pytest.approx(
+                model.primal_objective_ - model.dual_objective_, abs=1e-9
+            )
+            assert model.history_["gap"][-1] == model.dual_gap_
+        elif not certified:
+            assert np.isnan([model.dual_gap_, model.primal_objective_, model.dual_objective_]).all()
+        assert len({len(column) for column in model.history_.values()}) == 1
+        assert len(model.predict(X)) == len(y)
+        names.add(frozenset(attributes(model)))
+    assert len(names) == 1
+
+
+@pytest.mark.parametrize("case", ["rows", "rbf, small", "strings", "structure"])
+def test_a_third_press_leaves_the_estimator_as_it_was(case, pressed):
+    model, X, y = make(case)
+    with pytest.warns(ConvergenceWarning):
+        model.set_params(max_iter=2).fit(X, y)
+    before = copy.deepcopy(attributes(model))
+    pressed((5, 6, 6))
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(lam=1.0).fit(X, y)
+    unchanged(model, before)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("case", ["rows", "rbf", "strings", "structure"])
+@pytest.mark.parametrize("moments", [(7,), (7, 7), (60, 61)])
+def test_an_interrupted_fit_goes_on_later(case, moments, pressed):
+    model, X, y = make(case, warm_start=True)
+    pressed(moments)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X, y)
+    bound = model.dual_objective_
+    # what was left out is made up for: the fit starts with the exact pass
+    with pytest.warns(ConvergenceWarning, match="after 1 passes"):
+        model.set_params(max_iter=1).fit(X, y)
+    assert model.history_["n_passes"].tolist() == [0, 1]
+    if len(moments) == 1:
+        assert model.history_["dual"][0] == pytest.approx(bound, abs=1e-12)
+    assert np.diff(model.history_["dual"]) >= -1e-12
+    assert model.set_params(max_iter=1000, tol=0.05).fit(X, y).certified_
+
+
+def test_a_press_at_the_end_loses_nothing(pressed):
+    X, y = rows()
+
+    class Late(StructSVMClassifier):
+        """Ctrl-C comes when the solver is done."""
+
+        def _bind(self, X, y, sample_weight):
+            binding = super()._bind(X, y, sample_weight)
+
+            def name_weights(w):
+                signal.raise_signal(signal.SIGINT)
+                return binding.name_weights(w)
+
+            return binding._replace(name_weights=name_weights)
+
+    model = Late(lam=0.01, random_state=0).fit(X, y)
+    assert model.certified_
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+# ---- paths ----------------------------------------------------------------------------------
+
+
+def path(**params):
+    params = {"eps": 0.05, "lam_min": 1e-3} | params
+    return RegularizationPath(StructSVMClassifier(random_state=0), **params)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_a_path_ends_with_the_last_model_that_is_done(exact, pressed):
+    X, y = rows()
+    whole, seen = path(exact=exact).fit(X, y), set()
+    for moments in [(3,), (200,), (700,), (2000,), (200, 201), (2000, 2000)]:
+        pressed(moments)
+        with pytest.warns(ConvergenceWarning, match=r"ends at lam=[^,]*\. The fit was interr"):
+            part = path(exact=exact).fit(X, y)
+        n = len(part.lams_)
+        assert n <= len(whole.lams_)
+        seen.add(n)
+        # the same models as far as it goes, but for one that was good enough before its time
+        np.testing.assert_array_equal(part.lams_[: n - 1], whole.lams_[: n - 1])
+        np.testing.assert_array_equal(part.coefs_[: n - 1], whole.coefs_[: n - 1])
+        assert (part.dual_gaps_ <= part.max_gap_).all()
+        assert part.certified_ == exact
+        assert part.predict(X).shape == y.shape
+        for lam in np.geomspace(part.lam_end_ * 1.01, part.lams_[0], 5):
+            assert not exact or part.gap_at(lam) <= part.max_gap_ * (1 + 1e-9)
+    assert len(seen) > 2
+
+
+def test_before_its_first_model_a_path_is_as_it_was(monkeypatch):
+    X, y = rows()
+    model = path().fit(X, y)
+    before = copy.deepcopy(attributes(model))
+
+    def make_stop(max_time=None):
+        stop = PressedStop(5)
+        stop.begun = True  # looks count from the beginning
+        return stop
+
+    monkeypatch.setattr(_path_tracing, "Stop", make_stop)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    unchanged(model, before)
+
+
+@pytest.mark.parametrize("n_calls", [1, 5])
+def test_a_choice_between_lam_takes_all_folds(n_calls):
+    X, y = rows()
+    calls = []
+
+    def scorer(estimator, X, y):
+        calls.append(1)
+        if len(calls) == n_calls:
+            signal.raise_signal(signal.SIGINT)
+        return estimator.score(X, y)
+
+    model = path(cv=3, scoring=scorer)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert attributes(model) == {}
+    assert len(calls) == n_calls
+
+
+def test_with_folds_the_path_of_all_data_raises_too(pressed):
+    X, y = rows()
+    pressed((40,))
+    model = path(cv=3)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert attributes(model) == {}
+
+
+# ---- early stopping and searches --------------------------------------------------------------
+
+
+def test_early_stopping_keeps_the_best_weights_so_far(pressed):
+    X, y = make_chains(40, n_states=4, random_state=0)
+    tagger = SequenceTagger(lam=0.3, tol=0, solver="bcfw", random_state=0)
+    whole = EarlyStopping(tagger, n_iter_no_change=50, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        whole.fit(X, y)
+    for moments in [(20,), (36 * 3 + 5,), (500, 501)]:
+        pressed(moments)
+        model = clone(whole)
+        with pytest.warns(ConvergenceWarning, match="The fit was interrupted"):
+            model.fit(X, y)
+        # the scores of whole passes are those of the whole fit; one of the last weights follows
+        scores = model.scores_["score"]
+        np.testing.assert_array_equal(scores[:-1], whole.scores_["score"][: len(scores) - 1])
+        assert model.best_score_ == scores.max()
+        assert model.best_iter_ == model.scores_["n_passes"][scores.argmax()]
+        assert not model.estimator_.certified_
+        assert model.predict(X).shape == (40,)
+
+
+def test_of_a_search_one_press_ends_one_fit(pressed):
+    X, y = rows()
+    grid = {"lam": [0.1, 0.01]}
+    stops = pressed((), (50,))
+    search = GridSearchCV(StructSVMClassifier(random_state=0), grid, cv=2, error_score="raise")
+    with pytest.warns(ConvergenceWarning, match="The fit was interrupted") as caught:
+        search.fit(X, y)
+    assert len(caught) == 1
+    assert len(stops) == 5
+    assert [stop.requested for stop in stops] == [False, True, False, False, False]
+    assert search.best_estimator_.certified_
+
+
+@pytest.mark.filterwarnings("ignore:.*The fit was interrupted")
+def test_three_presses_end_a_search(monkeypatch):
+    X, y = rows()
+    made = []
+
+    class Hasty(PressedStop):
+        """Does not forget the presses of other fits."""
+
+        def __init__(self, max_time=None):
+            made.append(self)
+            self.moments, self.n_looks, self.n_pass_looks = (5,), 0, 0
+            self.begun = self.passing = False
+
+        def __new__(cls, max_time=None):
+            return super().__new__(cls)
+
+    monkeypatch.setattr(_base, "Stop", Hasty)
+    search = GridSearchCV(StructSVMClassifier(random_state=0), {"lam": [0.1, 0.01]}, cv=5)
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(X, y)
+    assert len(made) == 3
+    assert not hasattr(search, "best_estimator_")

@@ -1,0 +1,37 @@
+"""Ctrl-C at chosen moments, without a clock."""
+
+import signal
+
+from sskit.solvers import _stop
+from sskit.solvers._stop import Stop
+
+
+class PressedStop(Stop):
+    """Looks up after every visit; at some looks, counted from the first pass on, Ctrl-C is pressed.
+
+    A moment that is given twice is a key that is pressed twice.
+    """
+
+    def __new__(cls, *moments, max_time=None):
+        return super().__new__(cls, max_time, 0.0)
+
+    def __init__(self, *moments, max_time=None):
+        self.moments = moments
+        self.n_looks = self.n_pass_looks = 0
+        self.begun = self.passing = False
+        _stop.presses.clear()  # of other tests
+
+    def begin_pass(self):
+        self.begun = self.passing = True
+        super().begin_pass()
+
+    def begin_certificate(self):
+        self.passing = False
+        super().begin_certificate()
+
+    def attend(self):
+        super().attend()
+        self.n_looks += self.begun
+        self.n_pass_looks += self.passing
+        for _ in range(self.moments.count(self.n_looks) if self.begun else 0):
+            signal.raise_signal(signal.SIGINT)

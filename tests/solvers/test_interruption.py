@@ -1,0 +1,323 @@
+"""Fits that end early: at every look a whole dual point, a true certificate or none."""
+
+import threading
+
+import numpy as np
+import pytest
+from helpers.interruption import PressedStop
+from helpers.laws import check_dual_point
+from helpers.qp import solve_primal
+from helpers.structures import Classes, bind
+from helpers.toys import TOYS, chain_toy
+
+from sskit.core._regularizer import Regularizer
+from sskit.solvers import BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW
+from sskit.solvers._solution import Status
+from sskit.solvers._stop import Stop
+
+pytestmark = pytest.mark.usefixtures("own_handler")
+
+LAM = 0.1
+# of the first passes, with those over stored planes; more than one batch, more than one pass
+MOMENTS = range(1, 31)
+BLOCKS = {
+    "pairwise": BCFW(averaging=False),
+    "plain": BCFW(steps="fw", averaging=False),
+    "averaged": BCFW(steps="fw"),
+    "cache": BCFW(cache=True, sampling="gap", averaging=False),
+    "batches": BCFW(batch_size=3, sampling="gap", averaging=False),
+    "plain batches": BCFW(steps="fw", batch_size=2, sampling="max_gap", averaging=False),
+    "multi-plane": MultiPlane(sampling="gap"),
+    "fw": FrankWolfe(),
+}
+OTHERS = {
+    "ssg": SSG(),
+    "ssg last": SSG(averaging=False),
+    "uniform ssg": SSG(sampling="uniform"),
+    "cuts": CuttingPlane(),
+    "linear cuts": CuttingPlane(cuts="linear"),
+}
+CUTS = ("cuts", "linear cuts")
+
+
+def solve(solver, toy, *moments, max_iter=6, seed=0, stop=None, **options):
+    """The solution of a fit in which Ctrl-C is pressed, and what pressed it."""
+    stop = PressedStop(*moments) if stop is None else stop
+    solution = solver.solve(
+        toy.problem, toy.regularizer(LAM), tol=0, max_iter=max_iter, random_state=seed, stop=stop,
+        **options,
+    )  # fmt: skip
+    return solution, stop
+
+
+def check_interrupted(solution, stop, moment):
+    """It ended at once, and says what an interrupted fit says."""
+    assert solution.status is Status.INTERRUPTED
+    assert stop.n_pass_looks == moment
+    assert solution.history["n_passes"][-1] == solution.n_iter >= 1
+    assert solution.history["n_oracle_calls"][-1] == solution.n_oracle_calls
+    for name in ("primal", "dual", "gap"):
+        assert solution.history[name][-1] == getattr(solution, name)
+
+
+@pytest.mark.parametrize("name", ["chain", "multiclass"])
+@pytest.mark.parametrize("kind", BLOCKS)
+def test_at_every_look_there_is_a_dual_point_with_its_gap(kind, name):
+    toy, before = TOYS[name](61, n=5), -np.inf
+    whole, stop = solve(BLOCKS[kind], toy)
+    for moment in [m for m in MOMENTS if m < stop.n_pass_looks]:
+        solution, stop = solve(BLOCKS[kind], toy, moment)
+        check_interrupted(solution, stop, moment)
+        assert solution.certified
+        check_dual_point(toy, solution.dual_state)
+        primal = toy.pairs.primal(toy.flat(solution.w), LAM)
+        dual = toy.dual(solution.dual_state, LAM)
+        assert solution.primal == pytest.approx(primal, abs=1e-11)
+        assert solution.gap == pytest.approx(solution.primal - solution.dual, abs=1e-11)
+        if kind in ("averaged", "multi-plane"):
+            assert solution.dual >= dual - 1e-11  # that of the average may be better
+        else:
+            assert solution.dual == pytest.approx(dual, abs=1e-11)
+        # the steps are those of the whole fit, one more at every look
+        assert dual >= before - 1e-12
+        before = dual
+    assert before <= toy.dual(whole.dual_state, LAM) + 1e-12
+
+
+@pytest.mark.parametrize("name", ["chain", "multiclass"])
+@pytest.mark.parametrize("kind", OTHERS)
+def test_at_every_look_the_bounds_are_bounds(kind, name):
+    toy = TOYS[name](62, n=5)
+    optimum = solve_primal(toy.pairs, LAM)[1]
+    for moment in MOMENTS[:17]:
+        solution, stop = solve(OTHERS[kind], toy, moment)
+        check_interrupted(solution, stop, moment)
+        primal = toy.pairs.primal(toy.flat(solution.w), LAM)
+        assert solution.primal == pytest.approx(primal, abs=1e-11)
+        if kind != "linear cuts":  # whose bound holds with high probability only
+            assert solution.certified
+            assert solution.dual <= optimum + 1e-10
+            assert solution.gap == pytest.approx(primal - solution.dual, abs=1e-11)
+
+
+@pytest.mark.parametrize("moment", [1, 3, 5])
+def test_a_sample_that_is_cut_short_is_left_out(moment):
+    toy = chain_toy(63, n=8)
+    solver = CuttingPlane(cuts="constant", cut_size=6)
+    solution, stop = solve(solver, toy, moment)
+    check_interrupted(solution, stop, moment)
+    assert not solution.certified
+    assert np.isfinite(solution.primal)
+
+
+class Counted(Classes):
+    """Counts how often it is asked; threads may ask at once."""
+
+    def __init__(self):
+        super().__init__()
+        self.lock, self.n_asked = threading.Lock(), 0
+
+    def argmax(self, x, w, y_true=None):
+        with self.lock:
+            self.n_asked += 1
+        return super().argmax(x, w, y_true)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("kind", [*BLOCKS, *OTHERS, "samples"])
+def test_oracle_calls_are_counted_one_by_one(kind, n_jobs):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(9, 3)), rng.integers(3, size=9).tolist()
+    solver = (BLOCKS | OTHERS | {"samples": CuttingPlane(cuts="constant", cut_size=5)})[kind]
+    for moments in [(1,), (4,), (14,), (25,), (3, 3), (4, 6), (14, 15), (14, 19)]:
+        model = Counted()
+        problem, stop = bind(model, X, y), PressedStop(*moments)
+        solution = solver.solve(
+            problem, Regularizer(LAM, problem.n_weights), tol=0, max_iter=20, n_jobs=n_jobs,
+            random_state=0, stop=stop,
+        )  # fmt: skip
+        assert solution.n_oracle_calls == model.n_asked
+        if stop.requested and len(solution.history["gap"]):
+            assert solution.history["n_oracle_calls"][-1] <= model.n_asked
+
+
+@pytest.mark.parametrize("kind", [*BLOCKS, *OTHERS])
+def test_a_stop_that_looks_often_changes_nothing(kind):
+    toy, solver = chain_toy(64), (BLOCKS | OTHERS)[kind]
+    often = solve(solver, toy)[0]
+    seldom = solve(solver, toy, stop=Stop())[0]
+    np.testing.assert_array_equal(often.w, seldom.w)
+    assert often.n_oracle_calls == seldom.n_oracle_calls
+    np.testing.assert_array_equal(often.history["gap"], seldom.history["gap"])
+
+
+# ---- the second and the third Ctrl-C ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [*BLOCKS, "ssg"])
+@pytest.mark.parametrize("later", [0, 1, 4])
+def test_the_second_leaves_out_the_exact_pass(kind, later):
+    toy, solver = chain_toy(65), (BLOCKS | OTHERS)[kind]
+    for moment in (2, 9):
+        certified = solve(solver, toy, moment)[0]
+        solution, stop = solve(solver, toy, moment, moment + later)
+        assert solution.status is Status.UNCERTIFIED
+        assert "it is not certified" in solution.status.value
+        assert not solution.certified
+        assert np.isnan([solution.primal, solution.dual, solution.gap]).all()
+        assert stop.n_looks == moment + later
+        # what was certified before stays so; nothing is added
+        assert len(solution.history["gap"]) == len(certified.history["gap"]) - 1
+        assert solution.n_iter == certified.n_iter
+        # of the exact pass only what had been asked counts
+        n_skipped = 5 * (1 + (kind in ("averaged", "multi-plane", "ssg"))) - later
+        assert solution.n_oracle_calls == certified.n_oracle_calls - n_skipped
+        if kind != "ssg":
+            check_dual_point(toy, solution.dual_state)
+            v, _ = toy.dual_sum(solution.dual_state, LAM)
+            np.testing.assert_allclose(toy.flat(solution.w), v, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["averaged", "ssg"])
+def test_of_two_exact_passes_the_first_is_enough(kind):
+    toy, solver = chain_toy(66), (BLOCKS | OTHERS)[kind]
+    # the fifth look of the certificate ends the exact pass of the last iterate
+    solution, _ = solve(solver, toy, 7, 7 + 5 + 2)
+    assert solution.status is Status.INTERRUPTED
+    assert solution.certified
+    assert solution.primal == pytest.approx(toy.pairs.primal(toy.flat(solution.w), LAM), abs=1e-11)
+    if kind == "averaged":
+        last = toy.dual_sum(solution.dual_state, LAM)[0]
+        np.testing.assert_allclose(toy.flat(solution.w), last, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", CUTS)
+def test_cuts_have_their_certificate_already(kind):
+    toy = chain_toy(67)
+    once, twice = (solve(OTHERS[kind], toy, *moments)[0] for moments in [(13,), (13, 13)])
+    assert once.status is twice.status is Status.INTERRUPTED
+    assert once.n_oracle_calls == twice.n_oracle_calls == 5 + 13
+    assert (once.gap, once.certified) == (twice.gap, twice.certified)
+    np.testing.assert_array_equal(once.w, twice.w)
+    # but not before the first pass is whole
+    first = solve(OTHERS[kind], toy, 3)[0]
+    assert (first.primal, first.certified, first.n_oracle_calls) == (1.0, True, 5 + 3 + 5)
+    assert solve(OTHERS[kind], toy, 3, 3)[0].status is Status.UNCERTIFIED
+
+
+def test_an_exact_pass_between_two_passes_can_be_the_last():
+    toy, solver = chain_toy(67), BCFW(gap_every=2, steps="fw", averaging=False)
+    # two passes and two more visits
+    solution, stop = solve(solver, toy, 12)
+    assert (solution.status, solution.n_iter, stop.n_pass_looks) == (Status.INTERRUPTED, 2, 10)
+    assert solution.certified
+    solution, stop = solve(solver, toy, 12, 13)
+    assert (solution.status, solution.n_iter, stop.n_pass_looks) == (Status.UNCERTIFIED, 2, 10)
+    assert len(solution.history["gap"]) == 0
+
+
+@pytest.mark.parametrize("kind", [*BLOCKS, *OTHERS])
+@pytest.mark.parametrize("moments", [(4, 4, 4), (4, 5, 5)])
+def test_the_third_raises(kind, moments):
+    with pytest.raises(KeyboardInterrupt):
+        solve((BLOCKS | OTHERS)[kind], chain_toy(68), *moments)
+
+
+def test_before_the_first_pass_the_first_raises():
+    stop = PressedStop()
+    with pytest.raises(KeyboardInterrupt), stop:
+        stop.press()
+    # while the oracles are asked for the first time
+    stop = PressedStop(1)
+    stop.begun = True
+    with pytest.raises(KeyboardInterrupt):
+        solve(BCFW(), chain_toy(69), stop=stop)
+
+
+def test_three_in_a_row_end_a_loop_of_fits():
+    toy, n_fits = chain_toy(70), 0
+    stops = [PressedStop(3) for _ in range(5)]
+    with pytest.raises(KeyboardInterrupt):
+        for stop in stops:
+            solve(BCFW(), toy, stop=stop)
+            n_fits += 1
+    assert n_fits == 2
+
+
+# ---- time -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [*BLOCKS, *OTHERS])
+def test_when_the_time_is_over_the_exact_pass_is_whole(kind):
+    toy, solver = chain_toy(71), (BLOCKS | OTHERS)[kind]
+    solution, stop = solve(solver, toy, stop=PressedStop(max_time=1e-9))
+    assert (solution.status, solution.n_iter) == (Status.MAX_TIME, 1)
+    # oracles that are asked together are not asked at all any more
+    assert stop.n_pass_looks == (kind not in ("batches", "plain batches", "fw", *CUTS))
+    assert solution.certified
+    primal = toy.pairs.primal(toy.flat(solution.w), LAM)
+    assert solution.primal == pytest.approx(primal, abs=1e-11)
+
+
+# ---- several threads -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["batches", "fw", "cuts"])
+def test_threads(kind):
+    toy, solver = chain_toy(72, n=8), (BLOCKS | OTHERS)[kind]
+    optimum = solve_primal(toy.pairs, LAM)[1]
+    for moment in range(1, 12):
+        solution, stop = solve(solver, toy, moment, n_jobs=2)
+        # the leader looks up after its own answers; how many it has is for the clock to say
+        expected = Status.INTERRUPTED if stop.n_looks >= moment else Status.MAX_ITER
+        assert solution.status is expected
+        primal = toy.pairs.primal(toy.flat(solution.w), LAM)
+        assert solution.primal == pytest.approx(primal, abs=1e-11)
+        assert solution.dual <= optimum + 1e-10
+        if kind != "cuts":
+            check_dual_point(toy, solution.dual_state)
+    solution, _ = solve(solver, toy, 1, 1, n_jobs=2)
+    assert solution.status is Status.UNCERTIFIED
+
+
+# ---- factor by factor ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "solver", [GDMM(), GDMM(stored_passes=2, block_sweeps=2, method="afw"), SoftBCFW()], ids=str
+)
+def test_factors(solver):
+    toy = chain_toy(73)
+    optimum = solve_primal(toy.pairs, LAM)[1]
+    for moment in range(1, 20):
+        solution, stop = solve(solver, toy, moment)
+        assert solution.status is Status.INTERRUPTED
+        assert stop.n_pass_looks == moment
+        assert solution.certified
+        primal = toy.pairs.primal(toy.flat(solution.w), LAM)
+        assert solution.primal == pytest.approx(primal, abs=1e-11)
+        assert solution.dual <= optimum + 1e-10
+        history = solution.history
+        assert {len(column) for column in history.values()} == {solution.n_iter}
+        # nobody can tell how far apart factors are that were not visited
+        assert np.isnan(history["infeasibility"]).tolist() == [False] * (solution.n_iter - 1) + [
+            True
+        ]
+        assert np.isfinite(history["lagrangian"]).all()
+        solution, _ = solve(solver, toy, moment, moment + 1)
+        assert solution.status is Status.UNCERTIFIED
+        assert not solution.certified
+        assert np.isnan([solution.primal, solution.dual, solution.gap]).all()
+        assert {len(column) for column in solution.history.values()} == {solution.n_iter}
+
+
+def test_the_lagrangian_of_a_pass_that_was_cut_short_is_exact():
+    toy = chain_toy(74)
+    run = GDMM(block_sweeps=2).start(toy.problem, toy.regularizer(LAM), np.random.RandomState(0))
+    for moment in (3, 2, 8):
+        run.stop = PressedStop(moment)
+        with run.stop:
+            run.stop.begin_pass()
+            run.run_pass()
+        assert run.stop.n_pass_looks == moment
+        assert run.lagrangian == pytest.approx(run.state.lagrangian(), abs=1e-12)

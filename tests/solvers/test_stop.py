@@ -1,0 +1,249 @@
+"""The stop itself: signals that arrive while no Python runs, clocks, threads and handlers."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from helpers.structures import Classes, bind
+from helpers.toys import chain_toy, multiclass_toy
+
+from sskit.core._sampler import UniformSampler
+from sskit.solvers import BCFW, SSG, _active_set, _bcfw, _subgradient
+from sskit.solvers._evaluate import Evaluator
+from sskit.solvers._stop import CutShort, Stop, presses
+
+pytestmark = pytest.mark.usefixtures("own_handler")
+LAM = 0.1
+LONG = 3_000_000  # visits that take seconds on any machine
+
+
+def press_later(*delays):
+    """Press Ctrl-C from another thread, after these seconds, each after the last."""
+
+    def run():
+        for delay in delays:
+            time.sleep(delay)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread
+
+
+def visits(kind, toy):
+    """A function of a stop that makes very many visits without the GIL; returns their number."""
+    sampler = UniformSampler(toy.problem.n_blocks, np.random.RandomState(0))
+    if kind == "ssg":
+        run = SSG().start(toy.problem, toy.regularizer(LAM), np.random.RandomState(0))
+        parts = run.problem, run.state, sampler, run.visit
+        sampler.begin_pass(LONG)
+        return lambda stop: _subgradient.run_pass(*parts, LONG, stop)
+    steps = {"plain": "fw", "pairwise": "pairwise"}[kind]
+    solver = BCFW(steps=steps, averaging=False)
+    run = solver.start(toy.problem, toy.regularizer(LAM), np.random.RandomState(0))
+    sampler.begin_pass(LONG)
+    if kind == "pairwise":
+
+        def visit(stop):
+            _active_set.run_pass(run.move, sampler, LONG, stop)
+            return run.n_oracle_calls
+
+        return visit
+    parts = run.problem, run.dual, run.regularizer, sampler, run.averager, run.visit
+    return lambda stop: _bcfw.run_pass(*parts, LONG, run.gaps, stop)
+
+
+@pytest.mark.parametrize("kind", ["plain", "pairwise", "ssg"])
+def test_ctrl_c_is_noticed_where_no_python_runs(kind):
+    visit = visits(kind, multiclass_toy(0))
+    thread = press_later(0.05)
+    with Stop() as stop:
+        stop.begin_pass()
+        n_done = visit(stop)
+    thread.join()
+    assert stop.requested
+    assert 0 < n_done < LONG
+
+
+@pytest.mark.parametrize("kind", ["plain", "pairwise", "ssg"])
+def test_without_a_listener_it_is_an_exception(kind):
+    visit = visits(kind, multiclass_toy(0))
+    thread = press_later(0.05)
+    with pytest.raises(KeyboardInterrupt):
+        visit(Stop())
+    thread.join()
+
+
+@pytest.mark.parametrize("kind", ["plain", "pairwise", "ssg"])
+def test_time_is_noticed_where_no_python_runs(kind):
+    visit, stop = visits(kind, multiclass_toy(0)), Stop(max_time=0.05)
+    assert not stop.timed_out
+    stop.begin_pass()
+    assert 0 < visit(stop) < LONG
+    assert stop.timed_out
+    assert stop.ends
+    stop.begin_certificate()
+    assert not stop.ends
+
+
+def test_handlers_of_others_run_within_a_pass():
+    calls = []
+    signal.signal(signal.SIGINT, lambda *_: calls.append(1))
+    visit, stop = visits("plain", multiclass_toy(0)), Stop(max_time=0.5)
+    thread = press_later(0.05, 0.15)
+    with stop:
+        stop.begin_pass()
+        visit(stop)
+    thread.join()
+    # two signals may arrive as one where the machine is busy
+    assert 1 <= len(calls) <= 2
+    assert not stop.requested
+
+
+def test_in_another_thread_only_time_counts():
+    visit, found = visits("plain", multiclass_toy(0)), []
+
+    def run():
+        with Stop(max_time=0.1) as stop:
+            stop.begin_pass()
+            found.extend([visit(stop), stop.requested, stop.timed_out])
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert 0 < found[0] < LONG
+    assert found[1:] == [False, True]
+
+
+# ---- handlers --------------------------------------------------------------------------------
+
+
+def test_the_handler_goes_where_it_came_from():
+    stop = Stop()
+    for _ in range(2):
+        with stop:
+            assert signal.getsignal(signal.SIGINT) == stop.press
+            with stop:
+                stop.begin_pass()
+                signal.raise_signal(signal.SIGINT)
+            assert signal.getsignal(signal.SIGINT) == stop.press
+            assert stop.requested
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        presses.clear()
+    with stop:
+        assert not stop.requested  # a new start
+
+
+def test_what_ends_at_which_press():
+    with Stop() as stop:
+        assert not stop.ends
+        stop.begin_pass()
+        assert not stop.ends
+        stop.press()
+        assert (stop.ends, stop.n_presses) == (True, 1)
+        stop.begin_certificate()
+        assert not stop.ends
+        stop.press()
+        assert (stop.ends, stop.n_presses) == (True, 2)
+        stop.begin_pass()
+        assert stop.ends
+        with pytest.raises(KeyboardInterrupt):
+            stop.press()
+
+
+def test_bad_arguments():
+    with pytest.raises(TypeError):
+        Stop("soon")
+    assert str(CutShort(3)) == "cut short after 3 answers"
+    assert CutShort(3).n_answered == 3
+
+
+# ---- threads ---------------------------------------------------------------------------------
+
+
+class Waiting(Classes):
+    """Keeps threads but the main one waiting, until it is told or for ten seconds."""
+
+    def __init__(self):
+        super().__init__()
+        self.go_on, self.waits = threading.Event(), False
+
+    def argmax(self, x, w, y_true=None):
+        if self.waits and threading.current_thread() is not threading.main_thread():
+            self.go_on.wait(10)
+        else:
+            time.sleep(1e-3)
+        return super().argmax(x, w, y_true)
+
+
+@pytest.mark.parametrize("listens", [True, False])
+def test_who_waits_for_other_threads_hears_ctrl_c(listens):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(16, 3)), rng.integers(3, size=16).tolist()
+    model, stop = Waiting(), Stop()
+    problem = bind(model, X, y)
+    evaluator = Evaluator(problem, 2, stop)
+    w = np.zeros(problem.n_weights + 8)
+    before = evaluator.hinges(w)
+    model.waits = True
+    heard = []
+
+    def run():
+        time.sleep(0.2)
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(100):
+            if heard or (listens and stop.n_presses):
+                break
+            time.sleep(0.05)
+        # without a listener it is raised once the thread has left
+        model.go_on.set()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    if listens:
+        with stop:
+            stop.begin_pass()
+            with pytest.raises(CutShort):
+                # the one question that the thread was at is answered, others need not be
+                while True:
+                    evaluator.hinges(w)
+    else:
+        heard.append(1)
+        with pytest.raises(KeyboardInterrupt):
+            while True:
+                evaluator.hinges(w)
+    thread.join()
+    model.waits = False
+    with Stop():
+        stop.begin_certificate()
+        np.testing.assert_array_equal(evaluator.hinges(w), before)
+
+
+def test_an_error_of_a_thread_is_told_after_all():
+    class Failing(Waiting):
+        def argmax(self, x, w, y_true=None):
+            if self.waits and y_true == 2:
+                raise ValueError("no answer")
+            return super().argmax(x, w, y_true)
+
+    model = Failing()
+    problem = bind(model, np.eye(3)[np.arange(12) % 3], (np.arange(12) % 3).tolist())
+    evaluator, w = Evaluator(problem, 2, Stop()), np.zeros(problem.n_weights + 8)
+    evaluator.hinges(w)
+    model.waits = True
+    model.go_on.set()
+    with pytest.raises(ValueError, match="no answer"):
+        evaluator.hinges(w)
+
+
+def test_counts_of_calls_that_were_cut_short():
+    toy = chain_toy(0, n=6)
+    stop = Stop(1e-9, 0.0)
+    stop.begin_pass()
+    evaluator = Evaluator(toy.problem, 1, stop)
+    with pytest.raises(CutShort) as cut:
+        evaluator.hinges(toy.regularizer(LAM).w)
+    assert cut.value.n_answered == evaluator.n_calls == 1

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from sskit.models.kernel import Kernel, PrecomputedKernel, check_precomputed, expand
+from sskit.utils._fitted_state import check_count, check_numbers, check_sparse, raise_damaged
 
 MEGABYTE = 2**20
 DEFAULTS = {"gamma": "scale", "degree": 3, "coef0": 0.0, "kernel_cache": 500.0}
@@ -109,7 +110,7 @@ def number_of_gamma(gamma, X):
     if gamma == "auto":
         return 1.0 / p
     variance = X.multiply(X).mean() - X.mean() ** 2 if sp.issparse(X) else X.var()
-    return 1.0 / (p * variance) if variance > 0 else 1.0
+    return float(1.0 / (p * variance)) if variance > 0 else 1.0
 
 
 def support_of(coefficients, labels, kernel, X):
@@ -130,7 +131,18 @@ def support_of(coefficients, labels, kernel, X):
     -------
     fitted : dict
         With arrays of their own.
+
+    Raises
+    ------
+    ValueError
+        If what a path keeps of its data does not fit.
     """
+    n_rows = X.shape[0] if np.ndim(X) == 2 or sp.issparse(X) else -1
+    if not coefficients.shape[1] == n_rows == np.size(labels):
+        raise_damaged("kernel model", f"{coefficients.shape[1]} training rows must be kept")
+    if labels.ndim != 1 or labels.dtype.kind not in "iu" or not 0 <= labels.max() < n_rows:
+        raise_damaged("kernel model", "the labels of the training rows must be their classes")
+    check_sparse("kernel model", "the matrix of training rows", X)
     size = np.abs(coefficients).max(axis=0)
     support = np.flatnonzero(size > NOISE * size.max(initial=0.0))
     return {
@@ -142,7 +154,33 @@ def support_of(coefficients, labels, kernel, X):
     }
 
 
-def function_values(estimator, X):
+def check_functions(estimator, n_functions):
+    """Raise ValueError, naming it, for an attribute of a kernel model that does not fit."""
+    support = getattr(estimator, "support_", None)
+    check_numbers(estimator, {"support_": (np.size(support),)}, integer=True)
+    check_numbers(estimator, {"dual_coef_": (n_functions, len(support))})
+    kernel = getattr(estimator, "kernel_", None)
+    if not isinstance(kernel, Kernel) or not all(
+        isinstance(value, numbers.Real) for value in kernel.parameters.values()
+    ):
+        raise_damaged(estimator, f"kernel_ must be a Kernel with numbers, got {kernel!r}")
+    p = check_count(estimator, "n_features_in_")
+    if isinstance(kernel, PrecomputedKernel):
+        if len(support) and not 0 <= support.min() <= support.max() < p:
+            raise_damaged(estimator, f"support_ must hold numbers of {p} training rows")
+        check_numbers(estimator, {"support_vectors_": (0, 0)})
+        return
+    vectors = estimator.support_vectors_
+    if sp.issparse(vectors):
+        check_sparse(estimator, "support_vectors_", vectors)
+    else:
+        check_numbers(estimator, {"support_vectors_": (len(support), p)})
+    if vectors.shape != (len(support), p):
+        got = f"got {vectors.shape}"
+        raise_damaged(estimator, f"support_vectors_ must have the shape {len(support), p}, {got}")
+
+
+def function_values(estimator, X, n_functions):
     """Return the values of the functions of a fitted estimator, without the intercept.
 
     Parameters
@@ -151,12 +189,20 @@ def function_values(estimator, X):
         Fitted with a kernel.
     X : {ndarray, CSR matrix} of shape (m, p)
         Checked rows.
+    n_functions : int
+        How many there must be.
 
     Returns
     -------
     values : ndarray of shape (m, n_functions)
         Computed for some rows at a time, in bounded memory.
+
+    Raises
+    ------
+    ValueError
+        Naming a fitted attribute that does not fit the others.
     """
+    check_functions(estimator, n_functions)
     return expand(
         estimator.kernel_,
         X,

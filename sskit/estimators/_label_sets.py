@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from sskit.estimators._base import Binding, StructuredEstimator, block_weights, check_sample_weight
 from sskit.estimators._callbacks import with_callbacks
 from sskit.models._layout import WeightLayout
+from sskit.utils._fitted_state import check_labels, check_numbers
 from sskit.utils._indicator import check_entries, check_sets, target_form
 from sskit.utils._stacking import refuse_large
 from sskit.utils.rows import check_rows
@@ -101,6 +102,11 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
         """Return the scores of the labels alone, of checked X, shape (n, L)."""
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
+        n_labels = check_labels(self)
+        n_labels = 1 if self._form == "classes" and n_labels == 2 else n_labels
+        # scores that are not finite are found below
+        shapes = {"coef_": (n_labels, X.shape[1]), "intercept_": (n_labels,)}
+        check_numbers(self, shapes, finite=False)
         with np.errstate(over="ignore", invalid="ignore"):
             scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
             # an oracle adds up scores of any of the labels and pairs, and takes differences

@@ -20,6 +20,7 @@ from sskit.models._kernel_multiclass_model import KernelMulticlassModel
 from sskit.models._layout import WeightLayout
 from sskit.models.kernel import Kernel
 from sskit.models.multiclass import MulticlassModel
+from sskit.utils._fitted_state import check_labels, check_numbers
 from sskit.utils._stacking import refuse_large
 from sskit.utils.rows import check_classes, check_rows
 
@@ -175,11 +176,15 @@ def class_scores(estimator, X):
     Raises
     ------
     ValueError
-        Naming the first row whose scores overflow.
+        Naming the first row whose scores overflow, or an attribute that does not fit.
     """
+    n_classes = check_labels(estimator, least=2)
+    n_scores = 1 if n_classes == 2 else n_classes
+    check_numbers(estimator, {"intercept_": (n_scores,)})
     if hasattr(estimator, "kernel_"):
-        scores = function_values(estimator, X) + estimator.intercept_
+        scores = function_values(estimator, X, n_scores) + estimator.intercept_
     else:
+        check_numbers(estimator, {"coef_": (n_scores, X.shape[1])}, finite=False)
         with np.errstate(over="ignore", invalid="ignore"):
             scores = safe_sparse_dot(X, estimator.coef_.T, dense_output=True) + estimator.intercept_
     wrong = np.flatnonzero(~np.isfinite(scores).all(axis=1))

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from sskit.core._regularizer import BoxRegularizer
 from sskit.estimators._path_tracing import fitted_model
 from sskit.solvers._path import dual_objective_at
+from sskit.utils._fitted_state import check_numbers, raise_damaged
 
 
 class PathModels:
@@ -173,9 +174,24 @@ class PathModels:
             return self.best_estimator_
         return self.estimator_at(self.lam_ if lam is None else lam)
 
+    def _check_pieces(self):
+        """Raise ValueError, naming it, for an attribute that does not fit the others."""
+        n, d = np.size(self.lams_), np.size(self._origin)
+        names = ("lams_", "dual_gaps_", "hinges_", "sqnorms_", "_losses", "n_iter_")
+        check_numbers(self, dict.fromkeys((*names, "n_oracle_calls_"), (n,)))
+        # entries of weights are looked at when they are used
+        check_numbers(self, {"coefs_": (n, d), "_origin": (d,)}, finite=False)
+        if n == 0 or not ((np.diff(self.lams_) < 0).all() and 0 <= self.lam_end_ <= self.lams_[-1]):
+            raise_damaged(self, "lams_ must fall, down to lam_end_")
+        if self._bounds is not None:
+            check_numbers(self, {"_dual_sums": (n, d)}, finite=False)
+            if [np.shape(bound) for bound in self._bounds] != [(d,), (d,)]:
+                raise_damaged(self, f"_bounds must be two arrays of {d} numbers")
+
     def _check_lam(self, lam):
-        """Return a lam that the path serves, as a float."""
+        """Return a lam that the path serves, as a float; but look at the pieces first."""
         check_is_fitted(self)
+        self._check_pieces()
         number = isinstance(lam, numbers.Real) and not isinstance(lam, bool)
         if not number or not 0 < lam < np.inf:
             raise ValueError(f"lam must be a positive finite number, got {lam!r}")

@@ -1,13 +1,55 @@
 """What fitted models of parts say of score maps."""
 
+import numbers
 from dataclasses import dataclass
 
 import numpy as np
 
 from sskit.estimators._base import check_sample_weight
 from sskit.models._layout import WeightLayout
+from sskit.utils._fitted_state import check_numbers, raise_damaged
 from sskit.utils._poses import check_torso, part_errors
+from sskit.utils._trees import check_parents
 from sskit.utils.score_maps import check_positions
+
+# Cells: springs of no grid rest further away.
+LARGEST_MEAN = 1e15
+
+
+def check_parts(estimator):
+    """Raise ValueError if attributes of a model of parts do not fit each other.
+
+    Parameters
+    ----------
+    estimator : PartsModel
+        Fitted.
+
+    Raises
+    ------
+    ValueError
+        Naming the attribute.
+    """
+    n = np.size(getattr(estimator, "parents_", None))
+    check_numbers(estimator, {"parents_": (n,)}, integer=True)
+    check_parents(estimator.parents_, "parents_")
+    means = getattr(estimator, "means_", None)
+    n_types = means.shape[1] if np.ndim(means) == 3 else 1
+    springs = (n, n_types, 2, 2)
+    check_numbers(estimator, {"coef_": (n,), "types_": (n, n_types), "springs_": springs})
+    if not isinstance(means, np.ndarray) or means.dtype != float or means.shape != springs[:3]:
+        got = getattr(means, "shape", type(means).__name__)
+        raise_damaged(estimator, f"means_ must be numbers of shape {springs[:3]}, got {got}")
+    if n_types == 0 or not (np.isnan(means) | (np.abs(means) <= LARGEST_MEAN)).all():
+        raise_damaged(estimator, "means_ must be numbers of cells, or NaN")
+    unit = getattr(estimator, "unit_", None)
+    if not isinstance(unit, numbers.Real) or not 1.0 <= unit <= LARGEST_MEAN:
+        raise_damaged(estimator, f"unit_ must be a number of at least 1, got {unit!r}")
+    hung = np.isfinite(means).all(axis=2) & (estimator.parents_ >= 0)[:, None]
+    if not (estimator.springs_[hung][..., 1] > 0).all():
+        raise_damaged(estimator, "springs_ must have positive costs of squares")
+    names = estimator.part_names_
+    if names is not None and np.shape(names) != (n,):
+        raise_damaged(estimator, f"part_names_ must name {n} parts, or be None")
 
 
 class PoserMixin:

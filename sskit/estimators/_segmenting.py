@@ -6,8 +6,53 @@ import numpy as np
 
 from sskit.estimators._base import check_sample_weight
 from sskit.models.graph import GraphModel
+from sskit.utils._fitted_state import (
+    check_choice,
+    check_count,
+    check_labels,
+    check_numbers,
+    raise_damaged,
+)
 from sskit.utils._masks import check_masks, is_ignored, node_targets, paint
 from sskit.utils.ragged import split
+
+
+def fitted_graph_model(estimator):
+    """Return the model of a fitted estimator, or raise ValueError if attributes do not fit.
+
+    Parameters
+    ----------
+    estimator : SegmentationModel
+        Fitted.
+
+    Returns
+    -------
+    model : GraphModel
+        The model.
+
+    Raises
+    ------
+    ValueError
+        Naming the attribute.
+    """
+    n_classes = check_labels(estimator)
+    sizes = [check_count(estimator, name) for name in ("n_features_in_", "n_edge_features_in_")]
+    options = estimator._model if isinstance(estimator._model, tuple) else ()
+    if len(options) != 2:
+        raise_damaged(estimator, f"_model must be a pair, got {estimator._model!r}")
+    pairwise, oracle = options
+    check_choice(estimator, "_model[0]", pairwise, ("potts", "full"))
+    check_choice(estimator, "_model[1]", oracle, ("auto", "graphcut", "expansion", "exhaustive"))
+    tables = () if pairwise == "potts" else (n_classes, n_classes)
+    shapes = {"coef_": (n_classes, sizes[0]), "pairwise_": (sizes[1], *tables)}
+    check_numbers(estimator, shapes)
+    model = GraphModel(*sizes, n_classes, pairwise, oracle)
+    bounds = model.layout.bounds(None)
+    if bounds is not None:
+        w = model.weights(estimator.coef_, estimator.pairwise_)
+        if not ((bounds[0] <= w) & (w <= bounds[1])).all():
+            raise_damaged(estimator, "pairwise_ prefers different labels, so that there is no cut")
+    return model
 
 
 class SegmenterMixin:

@@ -10,6 +10,7 @@ from sskit.estimators._base import Binding, block_weights, check_sample_weight, 
 from sskit.estimators._callbacks import FRAMES_AROUND_FIT
 from sskit.models._structure import Structure
 from sskit.models.pystruct import adapted
+from sskit.utils._fitted_state import check_numbers, raise_damaged
 
 # Parameters that belong to the model "multiclass" alone, with their defaults.
 MULTICLASS_ONLY = {
@@ -120,6 +121,9 @@ def predict_structure(estimator, X):
     y : ndarray of shape (n,)
         Of dtype object unless the training labels were numbers or strings.
     """
+    if not hasattr(estimator, "model_"):
+        raise_damaged(estimator, "model_ must be the model object of the fit, but there is none")
+    check_numbers(estimator, {"coef_": (np.size(estimator.coef_),)})
     inputs, structure = samples(X, "X"), Structure(estimator.model_)
     labels = structure.predict(inputs, estimator.coef_, estimator.n_jobs)
     return plain_labels(labels) if estimator._plain else object_array(labels)

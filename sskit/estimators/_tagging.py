@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from sskit.estimators._base import check_sample_weight
 from sskit.models._layout import WeightLayout
+from sskit.utils._fitted_state import check_count, check_labels, check_numbers, raise_damaged
 from sskit.utils.ragged import split, stack_labels
 
 # Sums of scores above it may overflow.
@@ -53,6 +54,66 @@ def check_scores(values, offsets, coef, pairs):
             most = (abs(x) @ coef.T).max(axis=1).sum() + x.shape[0] * other
             if not most < LARGEST_SCORE:
                 raise ValueError(f"X[{i}] is too large: the scores of its labels overflow")
+
+
+def check_chain(estimator):
+    """Return the number of labels of a chain, but raise ValueError if attributes do not fit.
+
+    Parameters
+    ----------
+    estimator : SequenceTagger
+        Fitted.
+
+    Returns
+    -------
+    n_classes : int
+        Number of labels K.
+
+    Raises
+    ------
+    ValueError
+        Naming the attribute.
+    """
+    n_classes = check_labels(estimator)
+    shapes = {"transitions_": (n_classes, n_classes), "start_": (n_classes,), "end_": (n_classes,)}
+    check_numbers(estimator, shapes)
+    allowed = estimator._allowed
+    if not isinstance(allowed, tuple) or len(allowed) != 2:
+        raise_damaged(estimator, f"_allowed must be a pair, got {type(allowed).__name__}")
+    for table, shape in zip(allowed, [(n_classes, n_classes), (n_classes,)], strict=True):
+        if (table is None) != (allowed[0] is None) or not (
+            table is None or (isinstance(table, np.ndarray) and table.dtype == bool)
+        ):
+            raise_damaged(estimator, "_allowed must hold two arrays of bool, or None twice")
+        if table is not None and table.shape != shape:
+            raise_damaged(estimator, f"_allowed has the shape {table.shape}, expected {shape}")
+    return n_classes
+
+
+def check_tree(estimator):
+    """Return the numbers of labels and of kinds of a tree, or raise ValueError as `check_chain`.
+
+    Parameters
+    ----------
+    estimator : TreeTagger
+        Fitted.
+
+    Returns
+    -------
+    n_classes : int
+        Number of labels K.
+    n_kinds : int or None
+        Number of kinds of edges; None if they have none.
+    """
+    n_classes, kinds = check_labels(estimator), None
+    if estimator.edge_kinds_ is not None:
+        kinds = check_labels(estimator, "edge_kinds_", least=0)
+    tables = () if kinds is None else (kinds,)
+    n_features = check_count(estimator, "n_features_in_")
+    check_numbers(estimator, {"coef_": (n_classes, n_features)}, finite=False)
+    shapes = {"root_": (n_classes,), "leaf_": (n_classes,)}
+    check_numbers(estimator, shapes | {"transitions_": (*tables, n_classes, n_classes)})
+    return n_classes, kinds
 
 
 class TaggerMixin:

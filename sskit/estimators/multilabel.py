@@ -1,10 +1,12 @@
 """Sets of labels with weights for pairs of labels."""
 
+import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from sskit.estimators._label_sets import LabelSetClassifier
 from sskit.models._label_graph import label_edges
-from sskit.models.multilabel import PairwiseModel
+from sskit.models.multilabel import ORACLES, PairwiseModel
+from sskit.utils._fitted_state import check_choice, check_numbers, raise_damaged
 
 
 class MultilabelPairwise(LabelSetClassifier):
@@ -223,10 +225,19 @@ class MultilabelPairwise(LabelSetClassifier):
 
     def _model(self):
         """Return the model of the fitted estimator."""
-        return PairwiseModel(
-            self.n_features_in_, len(self.coef_), self.edges_, True, self.inference_
-        )
+        ends = np.ascontiguousarray(self.edges_, dtype=np.int32)
+        return PairwiseModel(self.n_features_in_, len(self.coef_), ends, True, self.inference_)
 
     def _pairs(self):
-        """Return the scores of pairs of labels."""
+        """Return the scores of pairs of labels, once they and the pairs are found to be sound."""
+        n_edges, n_labels = np.size(self.edges_) // 2, len(self.coef_)
+        check_numbers(self, {"edges_": (n_edges, 2)}, integer=True)
+        if n_edges and not 0 <= self.edges_.min() <= self.edges_.max() < n_labels:
+            raise_damaged(self, f"edges_ must hold pairs of {n_labels} labels")
+        if (self.edges_[:, 0] == self.edges_[:, 1]).any():
+            raise_damaged(self, "edges_ joins a label to itself")
+        check_numbers(self, {"pairwise_": (n_edges,)})
+        check_choice(self, "inference_", self.inference_, tuple(ORACLES))
+        if self.inference_ == "graphcut" and not (self.pairwise_ >= 0).all():
+            raise_damaged(self, "pairwise_ has entries below 0, so that there is no cut")
         return self.pairwise_

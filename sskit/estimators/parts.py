@@ -14,7 +14,7 @@ from sskit.estimators._base import (
     default_lam,
 )
 from sskit.estimators._callbacks import with_callbacks
-from sskit.estimators._posing import PartsWeights, PoserMixin, shared_attributes
+from sskit.estimators._posing import PartsWeights, PoserMixin, check_parts, shared_attributes
 from sskit.models._parts_data import check_means, spring_means, spring_unit
 from sskit.models.parts import PoseModel
 from sskit.utils._poses import check_torso, pose_scales
@@ -304,6 +304,7 @@ class PartsModel(PoserMixin, StructuredEstimator):
     def _decoder(self, X):
         """Return the decoder of checked score maps, and the maps."""
         check_is_fitted(self)
+        check_parts(self)
         maps = check_score_maps(X, len(self.parents_), self.part_names_)
         model = PoseModel(self.parents_, self.means_, self.unit_)
         w = model.layout.join({"coef": self.coef_, "types": self.types_, "springs": self.springs_})

@@ -11,7 +11,7 @@ from sskit.estimators._base import (
     check_sample_weight,
 )
 from sskit.estimators._callbacks import with_callbacks
-from sskit.estimators._segmenting import GraphWeights, SegmenterMixin
+from sskit.estimators._segmenting import GraphWeights, SegmenterMixin, fitted_graph_model
 from sskit.models._graph_data import check_edge_features, default_lam, node_costs
 from sskit.models.graph import GraphModel
 from sskit.utils._masks import node_targets
@@ -285,6 +285,7 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
     def _decoder(self, X):
         """Return the decoder of checked graphs, and the graphs."""
         check_is_fitted(self)
+        model = fitted_graph_model(self)
         graphs = check_graphs(
             X,
             n_features=self.n_features_in_,
@@ -296,8 +297,5 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
                 "the model was fitted to labels of pixels, but X has no segments that say which "
                 "pixels belong to a node"
             )
-        model = GraphModel(
-            self.n_features_in_, self.n_edge_features_in_, len(self.classes_), *self._model
-        )
         w = model.weights(self.coef_, self.pairwise_)
         return model.decoder(graphs, w, self.n_jobs), graphs

@@ -19,10 +19,11 @@ from sskit.estimators._base import (
 from sskit.estimators._callbacks import with_callbacks
 from sskit.estimators._kernel_tagging import bind_in_kernel_space
 from sskit.estimators._kernels import function_values, is_kernel
-from sskit.estimators._tagging import ChainWeights, TaggerMixin, check_scores
+from sskit.estimators._tagging import ChainWeights, TaggerMixin, check_chain, check_scores
 from sskit.models._transitions import resolve_transitions
 from sskit.models.chain import ChainModel, default_lam, token_costs
 from sskit.utils import RaggedArray
+from sskit.utils._fitted_state import check_numbers
 from sskit.utils.ragged import stack_labels, stack_sequences
 
 
@@ -294,12 +295,15 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         stacked = stack_sequences(
             X, n_features=self.n_features_in_, estimator_name=type(self).__name__
         )
+        n_classes = check_chain(self)
         coef = getattr(self, "coef_", None)
         if coef is None:
             # the values of the functions are all that labels need: features of coefficient one
-            stacked = RaggedArray(function_values(self, stacked.values), stacked.offsets)
-            coef = np.eye(len(self.classes_))
-        model = ChainModel(coef.shape[1], len(self.classes_), *self._allowed)
+            values = function_values(self, stacked.values, n_classes)
+            stacked, coef = RaggedArray(values, stacked.offsets), np.eye(n_classes)
+        else:
+            check_numbers(self, {"coef_": (n_classes, stacked.values.shape[1])}, finite=False)
+        model = ChainModel(coef.shape[1], n_classes, *self._allowed)
         model.check_lengths(stacked.lengths)
         others = self.transitions_, self.start_, self.end_
         check_scores(stacked.values, stacked.offsets, coef, others)

@@ -11,7 +11,7 @@ from sskit.estimators._base import (
     check_sample_weight,
 )
 from sskit.estimators._callbacks import with_callbacks
-from sskit.estimators._tagging import TaggerMixin, TreeWeights, check_scores
+from sskit.estimators._tagging import TaggerMixin, TreeWeights, check_scores, check_tree
 from sskit.models.chain import token_costs
 from sskit.models.tree import TreeModel, default_lam
 from sskit.utils.ragged import stack_labels
@@ -259,12 +259,10 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
     def _decoder(self, X):
         """Return the decoder of checked trees, and where they begin."""
         check_is_fitted(self)
-        name, kinds = type(self).__name__, self.edge_kinds_
+        name, (n_classes, n_kinds) = type(self).__name__, check_tree(self)
         trees = check_trees(X, n_features=self.n_features_in_, estimator_name=name)
-        codes = trees.codes(kinds, name)
-        model = TreeModel(
-            self.n_features_in_, len(self.classes_), None if kinds is None else len(kinds)
-        )
+        codes = trees.codes(self.edge_kinds_, name)
+        model = TreeModel(self.n_features_in_, n_classes, n_kinds)
         coef = np.column_stack([self.coef_, self.root_, self.leaf_])
         check_scores(trees.features, trees.node_offsets, coef, [self.transitions_])
         w = model.layout.join(

@@ -90,6 +90,11 @@ def sparse_rows():
     return sp.csr_array(X), y
 
 
+def few_sparse_rows():
+    X, y = rows()
+    return sp.csr_array(X[::2]), y[::2]
+
+
 def sparse_chains():
     X, y = chains()
     return [sp.csr_array(x) for x in X], y
@@ -230,8 +235,8 @@ PATHS = {
         rows,
     ),
     "path, poly": (
-        RegularizationPath(StructSVMClassifier(kernel="poly"), eps=0.3, lam_min=0.1),
-        sparse_rows,
+        RegularizationPath(StructSVMClassifier(kernel="poly"), eps=0.5, lam_min=0.2),
+        few_sparse_rows,
     ),
     "path, structure": (
         RegularizationPath(StructSVMClassifier(Matching()), eps=0.3, lam_min=0.1),
@@ -249,7 +254,7 @@ PATHS = {
         chains,
     ),
     "path, tagger, rbf": (
-        RegularizationPath(SequenceTagger(kernel="rbf"), eps=0.3, lam_min=0.1),
+        RegularizationPath(SequenceTagger(kernel="rbf"), eps=0.5, lam_min=0.2),
         chains,
     ),
     "path, trees": (RegularizationPath(TreeTagger(), eps=0.3, lam_min=0.1), trees),

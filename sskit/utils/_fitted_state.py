@@ -1,0 +1,118 @@
+"""Whether the arrays of a fitted object still fit each other.
+
+They may come from a file, or have been set since the fit: what compiled code relies on is looked at
+before each use.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+# The squares of larger weights overflow.
+LARGEST = 1e154
+
+
+def check_numbers(owner, shapes, *, integer=False, finite=True):
+    """Raise ValueError unless attributes are arrays of finite numbers of the shapes they need.
+
+    Parameters
+    ----------
+    owner : object
+        The fitted object.
+    shapes : dict of str to tuple of int
+        The shape of each attribute, by its name.
+    integer : bool, default=False
+        Whether the numbers are whole.
+    finite : bool, default=True
+        Whether entries are looked at.
+
+    Raises
+    ------
+    ValueError
+        Naming the first attribute that is none, or its first entry that is not finite or larger
+        than any of a fit.
+    """
+    kinds, what = ("iu", "whole numbers") if integer else ("biuf", "numbers")
+    for name, shape in shapes.items():
+        array = getattr(owner, name, None)
+        if not isinstance(array, np.ndarray) or array.dtype.kind not in kinds:
+            got = getattr(array, "dtype", type(array).__name__)
+            raise_damaged(owner, f"{name} must be an array of {what}, got {got}")
+        if array.shape != shape:
+            raise_damaged(owner, f"{name} must have the shape {shape}, got {array.shape}")
+        if finite and array.size and not (array.max() <= LARGEST and array.min() >= -LARGEST):
+            place = tuple(np.argwhere(~(np.abs(array) <= LARGEST))[0].tolist())
+            raise_damaged(owner, f"{name}{list(place)} is {array[place]}")
+
+
+def check_labels(owner, name="classes_", least=1):
+    """Return the number of labels, or raise ValueError unless they are an array of one dimension.
+
+    Parameters
+    ----------
+    owner : object
+        The fitted object.
+    name : str, default="classes_"
+        The attribute.
+    least : int, default=1
+        How many there must be.
+
+    Returns
+    -------
+    n : int
+        Their number.
+
+    Raises
+    ------
+    ValueError
+        If it is something else.
+    """
+    array = getattr(owner, name, None)
+    if not isinstance(array, np.ndarray) or array.ndim != 1 or len(array) < least:
+        got = getattr(array, "shape", type(array).__name__)
+        raise_damaged(owner, f"{name} must be an array of labels of shape (n,), got {got}")
+    return len(array)
+
+
+def check_choice(owner, name, value, choices):
+    """Raise ValueError unless a value is one of the words it may be."""
+    if not isinstance(value, str) or value not in choices:
+        words = ", ".join(map(repr, choices))
+        raise_damaged(owner, f"{name} must be one of {words}, got {value!r}")
+
+
+def check_count(owner, name):
+    """Return an attribute that counts something, or raise ValueError if it does not."""
+    value = getattr(owner, name, None)
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
+        raise_damaged(owner, f"{name} must be a whole number, got {value!r}")
+    return int(value)
+
+
+def check_sparse(owner, name, matrix):
+    """Raise ValueError if a sparse matrix points outside of itself.
+
+    Parameters
+    ----------
+    owner : object
+        Whose it is.
+    name : str
+        What it is called.
+    matrix : ndarray or CSR matrix
+        An array passes.
+
+    Raises
+    ------
+    ValueError
+        Naming it.
+    """
+    if sp.issparse(matrix):
+        try:
+            matrix.check_format(full_check=True)
+        except (ValueError, IndexError) as error:
+            raise_damaged(owner, f"{name} is no matrix: {error}")
+
+
+def raise_damaged(owner, what):
+    """Raise the ValueError of all of these checks; the owner may be named."""
+    name = owner if isinstance(owner, str) else type(owner).__name__
+    raise ValueError(f"{what}; the fitted {name} was changed after its fit, or its file is damaged")

@@ -131,7 +131,6 @@ class Trial:
         # modules that are no more would be installed too
         for stale in (ROOT / "build" / "release").glob(f"lib*{self.version.replace('.', '')}"):
             shutil.rmtree(stale)
-        self.install("--no-build-isolation", "--no-deps", "--force-reinstall", ".")
         self.install("--no-build-isolation", ".[test]")
         if self.run("python", "-m", "pip", "check"):
             raise SystemExit(f"Python {self.version}: the dependencies do not fit")

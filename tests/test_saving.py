@@ -40,7 +40,7 @@ def through_a_file(model, own=()):
     """A model that was saved and loaded, and the types in the file that skops does not know."""
     data = io.dumps(model)
     found = set(io.get_untrusted_types(data=data))
-    return io.loads(data, trusted=[*trusted_types(), *own]), found
+    return io.loads(data, trusted=[*trusted_types(warm_start=True), *own]), found
 
 
 def assert_same(found, expected):
@@ -54,7 +54,7 @@ def test_loaded_models_say_the_same(name):
     model, X, y = fitted(name)
     own = OWN_TYPES if "structure" in name else []
     loaded, found = through_a_file(model, own)
-    assert found <= {*trusted_types(), *own}
+    assert found <= {*trusted_types(warm_start=name in WARM), *own}
     assert_same(answers(loaded, X), answers(model, X))
     assert loaded.score(X, y) == model.score(X, y)
     assert repr(loaded) == repr(model)
@@ -66,7 +66,7 @@ def test_every_trusted_type_is_met():
     met = set()
     for name in CASES:
         met |= set(io.get_untrusted_types(data=io.dumps(fitted(name)[0])))
-    unmet = set(trusted_types()) - met
+    unmet = set(trusted_types(warm_start=True)) - met
     # those of scorers, which all are made alike, and of what wraps an object of the user
     others = {f"sskit.metrics.{name}" for name in sskit.metrics.__all__} | {
         "scipy.sparse._csr.csr_matrix",
@@ -76,8 +76,9 @@ def test_every_trusted_type_is_met():
 
 def test_trusted_types_have_lasting_names():
     """They are named by the packages that export them, so that files stay readable."""
-    assert len(set(trusted_types())) == len(trusted_types())
-    for name in trusted_types():
+    names = trusted_types(warm_start=True)
+    assert len(set(names)) == len(names)
+    for name in names:
         module, _, attribute = name.rpartition(".")
         found = getattr(importlib.import_module(module), attribute)
         assert f"{found.__module__}.{found.__qualname__}" == name
@@ -124,6 +125,10 @@ def test_types_that_are_not_trusted_are_refused():
         if kernel is rbf_kernel:
             loaded = io.loads(data, trusted=[*trusted_types(), name])
             np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    data = io.dumps(clone(CASES["tagger"][0]).set_params(warm_start=True).fit(*make_chains()))
+    message = "core.Fingerprint', 'sskit.estimators.WarmStart', 'sskit.solvers.DualPoint'"
+    with pytest.raises(TypeError, match=f"Untrusted types.*{message}"):
+        io.loads(data, trusted=trusted_types())
     data = io.dumps(SuperpixelGraphs(memory="somewhere"))
     with pytest.raises(TypeError, match="Untrusted types.*preprocessing.SuperpixelGraphs"):
         io.loads(data, trusted=trusted_types())

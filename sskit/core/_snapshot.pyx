@@ -90,6 +90,7 @@ def restore(DualState dual, saved):
         raise ValueError(
             f"the saved dual point has {n} blocks but the problem has {dual.n_blocks}"
         )
+    check_sizes(saved)
     n_words = np.asarray(dual.n_words)[:n]
     index = saved["index"]
     if (saved["n_words"] != n_words).any() or (
@@ -97,7 +98,13 @@ def restore(DualState dual, saved):
     ):
         raise ValueError("the saved dual point belongs to a problem of another shape")
     blocks = np.repeat(np.arange(n), saved["n_planes"])
+    n_codes = int((saved["n_planes"] * n_words).sum())
     cdef const int32_t[::1] words = dual.problem.import_planes(blocks, saved["planes"])
+    if words.shape[0] != n_codes:
+        raise ValueError(
+            f"the saved dual point is damaged: its planes must have {n_codes} words, got "
+            f"{words.shape[0]}"
+        )
     cdef int64_t[::1] entry = starts(saved["n_entries"])
     cdef int64_t[::1] plane = starts(saved["n_planes"])
     cdef int64_t[::1] word = starts(saved["n_planes"] * n_words)
@@ -110,6 +117,36 @@ def restore(DualState dual, saved):
             dual, i, words[word[i]:word[i + 1]], weight[plane[i]:plane[i + 1]],
             plane_loss[plane[i]:plane[i + 1]], rest[i]
         )
+
+
+def check_sizes(saved):
+    """Raise ValueError, naming it, for an array of a saved dual point that does not fit the others.
+
+    Parameters
+    ----------
+    saved : dict
+        From `save`, or from a file that says so.
+
+    Raises
+    ------
+    ValueError
+        If what `restore` would read beyond the end of an array is missing.
+    """
+    n = len(saved["loss"])
+    for name in ("n_entries", "n_planes", "n_words"):
+        counts = saved[name]
+        if counts.shape != (n,) or counts.dtype != np.int64 or (counts < 0).any():
+            raise ValueError(f"the saved dual point is damaged: {name} must count for {n} blocks")
+    n_entries, n_planes = saved["n_entries"].sum(), saved["n_planes"].sum()
+    for name, size in (
+        ("index", n_entries), ("value", n_entries), ("weight", n_planes),
+        ("plane_loss", n_planes), ("rest", n), ("loss", n),
+    ):
+        if saved[name].shape != (size,):
+            raise ValueError(
+                f"the saved dual point is damaged: {name} must have {size} entries, got shape "
+                f"{saved[name].shape}"
+            )
 
 
 cdef starts(counts):

@@ -13,7 +13,6 @@ TRUSTED_TYPES = {
         "StructSVMClassifier",
         "TreeTagger",
     ),
-    "sskit.core": ("Fingerprint",),
     "sskit.estimators": (
         "ChainFunctions",
         "ChainWeights",
@@ -24,7 +23,6 @@ TRUSTED_TYPES = {
         "RowWeights",
         "StructureWeights",
         "TreeWeights",
-        "WarmStart",
     ),
     "sskit.metrics": (
         "class_accuracy_score",
@@ -39,7 +37,6 @@ TRUSTED_TYPES = {
     "sskit.solvers": (
         "BCFW",
         "CuttingPlane",
-        "DualPoint",
         "FrankWolfe",
         "GDMM",
         "MultiPlane",
@@ -53,7 +50,15 @@ TRUSTED_TYPES = {
 }
 
 
-def trusted_types():
+# What a fit goes on from, whose numbers compiled code takes as they are.
+WARM_START = {
+    "sskit.core": ("Fingerprint",),
+    "sskit.estimators": ("WarmStart",),
+    "sskit.solvers": ("DualPoint",),
+}
+
+
+def trusted_types(*, warm_start=False):
     """Return the names of the types that a saved model may hold, for ``skops.io.load``.
 
     They are those of which the estimators, solvers, kernels and rescalings of the package are
@@ -64,6 +69,12 @@ def trusted_types():
     Not among them are functions and objects of your own, such as kernels, structures, scorers
     and splitters: add their names. Nor is `sskit.preprocessing.SuperpixelGraphs`: its parameter
     `memory` may name a folder with pickles, which it would read.
+
+    Parameters
+    ----------
+    warm_start : bool, default=False
+        Whether to trust the dual points of models that were fitted with ``warm_start=True``. The
+        next fit takes their numbers as they are: only for files that nobody has changed.
 
     Returns
     -------
@@ -81,4 +92,5 @@ def trusted_types():
     >>> bool(io.loads(saved, trusted=trusted_types()).score(X, y) > 0.9)
     True
     """
-    return [f"{module}.{name}" for module, names in TRUSTED_TYPES.items() for name in names]
+    groups = [TRUSTED_TYPES, WARM_START] if warm_start else [TRUSTED_TYPES]
+    return [f"{module}.{name}" for group in groups for module in group for name in group[module]]

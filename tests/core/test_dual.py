@@ -188,6 +188,28 @@ def test_restore_forgets_what_was_there():
     assert all(dual.planes(i)[3] == 1.0 and not len(dual.planes(i)[0]) for i in range(5))
 
 
+@pytest.mark.parametrize("change", ["shorter", "longer", "two-dimensional", "negative"])
+def test_restore_refuses_what_is_damaged(change):
+    dual, _ = busy_dual(chain_toy(0, n=5))
+    saved, before = save(dual), save(dual)
+    for name in saved:
+        array = saved[name]
+        if change == "negative":
+            if name not in ("n_entries", "n_planes", "n_words"):
+                continue
+            other = -array
+        else:
+            other = {
+                "shorter": array[:-1],
+                "longer": np.concatenate([array, array[:1]]),
+                "two-dimensional": array[None],
+            }[change]
+        with pytest.raises(ValueError, match="^the saved dual point|^Buffer has wrong number"):
+            restore(dual, saved | {name: other})
+        for key, value in save(dual).items():
+            np.testing.assert_array_equal(value, before[key])
+
+
 def test_restore_refuses_a_smaller_problem():
     saved = save(DualState(chain_toy(0, n=5).problem))
     with pytest.raises(ValueError, match="has 5 blocks but the problem has 4"):

@@ -9,8 +9,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sskit.core._regularizer import BoxRegularizer
+from sskit.estimators._held_out import checked_score
 from sskit.estimators._path_tracing import fitted_model
 from sskit.solvers._path import dual_objective_at
+
+LARGEST_LAM = float(np.finfo(np.float64).max)
 
 
 class PathModels:
@@ -164,7 +167,8 @@ class PathModels:
         score : float
             By `scoring`, or of the estimator.
         """
-        return float(check_scoring(self.estimator, self.scoring)(self._model(lam), X, y))
+        scorer = check_scoring(self.estimator, self.scoring)
+        return checked_score(scorer(self._model(lam), X, y))
 
     def _model(self, lam):
         """Return the fitted estimator of one lam, or the one that was chosen."""
@@ -177,7 +181,7 @@ class PathModels:
         """Return a lam that the path serves, as a float."""
         check_is_fitted(self)
         number = isinstance(lam, numbers.Real) and not isinstance(lam, bool)
-        if not number or not 0 < lam < np.inf:
+        if not number or not 0 < lam <= LARGEST_LAM:
             raise ValueError(f"lam must be a positive finite number, got {lam!r}")
         if lam < self.lam_end_:
             raise ValueError(

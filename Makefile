@@ -9,6 +9,8 @@ SANITIZE_TESTS ?= $(addprefix tests/,core oracles models solvers estimators)
 PYTEST_WORKERS ?= 2
 PYTEST_ARGS ?=
 VERSIONS_ARGS ?=
+N ?= 20000
+SEED ?= 0
 
 BIN := $(VENV)/bin
 DEBUG_BIN := $(DEBUG_VENV)/bin
@@ -21,7 +23,7 @@ MODULES := $(shell find sskit -name '*.py' 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow test-versions lint doc doc-noplot bench debug sanitize \
+.PHONY: help demo test test-slow test-versions fuzz lint doc doc-noplot bench debug sanitize \
 	inplace clean
 
 help:
@@ -29,6 +31,7 @@ help:
 	@echo "make test          run the test suite (PYTEST_ARGS=... is handed on to pytest)"
 	@echo "make test-slow     run the slow tests and those on real data (found in SSKIT_DATA)"
 	@echo "make test-versions run the suite on every Python that is claimed"
+	@echo "make fuzz          make N random calls of all that is public, N / 200 random products"
 	@echo "make lint          check style, spelling and docstrings"
 	@echo "make doc           build the documentation with its gallery into doc/_build/html"
 	@echo "make doc-noplot    build the documentation without running the gallery"
@@ -86,6 +89,11 @@ test-slow: $(VENV)/.installed
 # The oldest Python with the lowest dependencies, the others with the newest.
 test-versions:
 	$(PYTHON) .ci/versions.py $(VERSIONS_ARGS) -- -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
+
+fuzz: $(VENV)/.installed
+	$(BIN)/python -m tests.fuzz calls -n $(N) --seed $(SEED) --processes $(PYTEST_WORKERS)
+	$(BIN)/python -m tests.fuzz products -n $$(($(N) / 200)) --seed $(SEED) \
+		--processes $(PYTEST_WORKERS)
 
 debug: $(DEBUG_VENV)/.installed
 	$(DEBUG_BIN)/pytest -n $(PYTEST_WORKERS) $(PYTEST_ARGS)

@@ -356,12 +356,18 @@ def test_bad_options():
         span_f1_score([["O"]], [["O"]], scheme="bilou")
     with pytest.raises(ValueError, match="scheme must be one of"):
         spans(["O"], "bilou")
-    with pytest.raises(ValueError, match="average must be"):
-        span_f1_score([["O"]], [["O"]], average="weighted")
+    for average in ("weighted", ["micro"], np.array(["micro", "macro"])):
+        with pytest.raises(ValueError, match="average must be"):
+            span_f1_score([["O"]], [["O"]], average=average)
+    with pytest.raises(ValueError, match="scheme must be one of"):
+        spans(["O"], ["bio"])
 
 
 @pytest.mark.parametrize("score", SCORES[:2])
-@pytest.mark.parametrize("weights", [[1], [1, -1], [1, np.nan], [0, 0], [[1, 1]]])
+@pytest.mark.parametrize(
+    "weights",
+    [[1], [1, -1], [1, np.nan], [0, 0], [[1, 1]], ["1", "1"], [1j, 1], [[1], 1], [1e308, 1e308]],
+)
 def test_bad_weights(score, weights):
     with pytest.raises(ValueError, match="sample_weight"):
         score([[1], [2]], [[1], [2]], sample_weight=weights)

@@ -60,3 +60,9 @@ def test_kinds_of_matrices(kind):
 def test_bad_input(true, pred, message):
     with pytest.raises(ValueError, match=message):
         multilabel_report(true, pred)
+
+
+@pytest.mark.parametrize("weight", [[1.0], [1, 1, 1, -1], ["a"] * 4, [1e308] * 4, [1j] * 4])
+def test_bad_weights(weight):
+    with pytest.raises(ValueError, match="sample_weight"):
+        multilabel_report(TRUE, PRED, sample_weight=weight)

@@ -83,9 +83,12 @@ POSES = [[[0, 0], [1, 2], [3, 4]]] * 2
         ({"y_true": [[["a", "b"]] * 3] * 2}, ValueError, r"y_true\[0\] must hold finite numbers"),
         ({"y_true": [0.5, 1.0]}, ValueError, r"y_true\[0\] must hold .*\(n_parts, 2\)"),
         ({"y_true": [np.zeros((0, 2))] * 2}, ValueError, r"y_true\[0\] must hold finite numbers"),
+        ({"y_pred": [POSES[0], [[0, 1e200]] * 3]}, ValueError, r"y_pred\[1\] is too large"),
         ({"torso": 1}, ValueError, "torso must be two different parts from 0 to 2, got 1"),
         ({"torso": (0, 3)}, ValueError, "torso must be two different parts from 0 to 2"),
         ({"sample_weight": [1.0]}, ValueError, "sample_weight has shape"),
+        ({"sample_weight": [1e308, 1e308]}, ValueError, "sample_weight has the sum inf"),
+        ({"sample_weight": [1j, 1.0]}, ValueError, "Complex data .* sample_weight"),
         ({"sample_weight": [1.0, -1.0]}, ValueError, "sample_weight must hold finite"),
     ],
 )
@@ -94,6 +97,12 @@ def test_bad_input(arguments, error, pattern):
     for function in (pdj_score, pdj_curve, mean_part_error):
         with pytest.raises(error, match=pattern):
             function(**arguments)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.longdouble, np.uint8])
+def test_types_of_numbers(dtype):
+    poses = np.array(POSES, dtype=dtype)
+    assert pdj_score(poses, POSES) == 1.0
 
 
 @pytest.mark.parametrize("radius", [-0.1, np.nan, "big", True, None])

@@ -1,6 +1,6 @@
 """Which stored planes stay: their life, their number and the memory that they take."""
 
-from libc.stdint cimport int32_t
+from libc.stdint cimport INT32_MAX, int32_t
 
 from sskit.core._dual cimport Block, DualState
 
@@ -23,9 +23,10 @@ cdef class PlaneKeeper:
     cdef readonly Py_ssize_t max_planes
     cdef readonly double max_bytes
 
-    def __init__(self, int life, Py_ssize_t max_planes, double max_bytes):
-        self.life = life
-        self.max_planes = max_planes
+    def __init__(self, life, max_planes, double max_bytes):
+        # no clock gets further, and no block has more
+        self.life = min(life, INT32_MAX)
+        self.max_planes = min(max_planes, INT32_MAX)
         self.max_bytes = max_bytes
 
     def tidy(self, DualState dual, int32_t clock):

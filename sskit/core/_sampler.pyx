@@ -2,6 +2,9 @@
 
 import numpy as np
 
+# Powers of gaps are cut off here: sums of them are finite.
+cdef double LARGEST_SHARE = 1e200
+
 
 cdef class Sampler:
     """Base of all samplers.
@@ -136,7 +139,9 @@ cdef class GapSampler(Sampler):
 
     def set_gaps(self, gaps):
         """Learn the gaps of all blocks, shape (n_blocks,), from an exact pass."""
-        self.tree.fill(np.maximum(gaps, 0.0) ** self.degree)
+        with np.errstate(over="ignore"):
+            shares = np.maximum(gaps, 0.0) ** self.degree
+        self.tree.fill(np.minimum(shares, LARGEST_SHARE))
 
     def begin_pass(self, Py_ssize_t n_steps):
         """Draw the random numbers of the pass; return n_steps."""
@@ -164,7 +169,8 @@ cdef class GapSampler(Sampler):
 
     cdef void learned(self, Py_ssize_t i, double gap) noexcept nogil:
         gap = max(gap, 0.0)
-        self.tree.set(i, gap if self.degree == 1.0 else gap ** self.degree)
+        gap = gap if self.degree == 1.0 else gap ** self.degree
+        self.tree.set(i, min(gap, LARGEST_SHARE))
 
     cdef void set_aside(self, Py_ssize_t i) noexcept nogil:
         self.tree.set(i, 0.0)

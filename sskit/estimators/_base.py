@@ -4,6 +4,7 @@ import numbers
 import warnings
 from typing import NamedTuple
 
+import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
@@ -36,6 +37,9 @@ SOLVERS = {
     "soft_bcfw": SoftBCFW,
 }
 SMALLEST_LAM = 1e-150
+# What overflows in a fit is found at its end.
+QUIET = {"over": "ignore", "invalid": "ignore"}
+LARGEST_BITS = 1000
 RESCALINGS = {"margin": None, "slack": SlackRescaling()}
 
 
@@ -102,6 +106,7 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
         validate_parameter_constraints(
             self._parameter_constraints, self.get_params(deep=False), type(self).__name__
         )
+        check_sizes(self)
         if self.n_jobs == 0:
             raise ValueError("n_jobs == 0 has no meaning; -1 takes all processors, None or 1 one")
         rescaling = self._rescaling()
@@ -195,7 +200,7 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
         fingerprint, start = self._last_fit(problem, classes)
         reporter = PassReporter(self, self.max_iter, X, y, metadata, name_weights)
         # to the end, so that a Ctrl-C that comes too late to stop a pass loses nothing
-        with Stop(solver.max_time) as stop:
+        with Stop(solver.max_time) as stop, np.errstate(**QUIET):
             solution = solver.solve(
                 problem,
                 regularizer,
@@ -208,6 +213,8 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
                 start=start,
                 stop=stop,
             )
+            known = [solution.primal, solution.dual, solution.gap] if solution.certified else []
+            refuse_overflow(solution.w, known)
             fitted = name_weights(solution.w) | {
                 "lam_": binding.lam,
                 "solver_": solver,
@@ -251,6 +258,30 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
         vars(self).update(fitted)
 
 
+def check_sizes(estimator):
+    """Raise ValueError for the first parameter that is an integer beyond all floats."""
+    for name, value in estimator.get_params(deep=False).items():
+        if isinstance(value, int) and value.bit_length() > LARGEST_BITS:
+            raise ValueError(f"{name} must be a number below 2**{LARGEST_BITS}, got a larger one")
+
+
+def refuse_overflow(w, known):
+    """Raise ValueError unless weights, and what is known of their objective, are finite.
+
+    Parameters
+    ----------
+    w : ndarray of shape (n_weights,)
+        The weights.
+    known : list of float
+        Objectives and gaps.
+    """
+    if not (np.isfinite(w).all() and np.isfinite(known).all()):
+        raise ValueError(
+            "the weights or their objective overflow: scale the features of X and the loss to "
+            "sizes nearer to one, or choose a larger lam"
+        )
+
+
 def _is_fitted(name):
     return name.endswith("_") and not name.startswith("_")
 
@@ -260,5 +291,6 @@ __all__ = [
     "StructuredEstimator",
     "block_weights",
     "check_sample_weight",
+    "check_sizes",
     "default_lam",
 ]

@@ -13,6 +13,32 @@ UNKNOWN = {
 }
 
 
+def checked_score(score):
+    """Return what a scorer of the user returned as a float.
+
+    Parameters
+    ----------
+    score : object
+        A number.
+
+    Returns
+    -------
+    score : float
+        May be NaN.
+
+    Raises
+    ------
+    ValueError
+        If it is no number.
+    """
+    try:
+        if isinstance(score, (str, bytes, bytearray)) or np.ndim(score):
+            raise TypeError
+        return float(score)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"scoring must return a number, got {score!r:.80}") from None
+
+
 class HeldOutWatch:
     """Scores a model after passes of its fit, says when to stop and keeps the best weights.
 
@@ -110,7 +136,7 @@ class HeldOutWatch:
 
     def look(self, n_iter, model, fitted):
         """Score a model; keep its fitted attributes if it is the best one so far."""
-        score = float(self.scorer(model, *self.held_out))
+        score = checked_score(self.scorer(model, *self.held_out))
         self.scores.append((n_iter, score))
         if score > self.best_score:
             self.best_score, self.best_iter, self.best = score, n_iter, fitted

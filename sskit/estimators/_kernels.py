@@ -8,8 +8,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from sskit.models.kernel import Kernel, PrecomputedKernel, check_precomputed, expand
 from sskit.utils._fitted_state import check_count, check_numbers, check_sparse, raise_damaged
+from sskit.utils._stacking import refuse_large
 
-MEGABYTE = 2**20
+MEGABYTE = 2.0**20
 DEFAULTS = {"gamma": "scale", "degree": 3, "coef0": 0.0, "kernel_cache": 500.0}
 # Parameters that a kernel has; the others must have their defaults.
 PARAMETERS = {
@@ -109,7 +110,12 @@ def number_of_gamma(gamma, X):
     p = X.shape[1]
     if gamma == "auto":
         return 1.0 / p
-    variance = X.multiply(X).mean() - X.mean() ** 2 if sp.issparse(X) else X.var()
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = X.multiply(X).mean() - X.mean() ** 2 if sp.issparse(X) else X.var()
+    if not np.isfinite(variance):
+        with np.errstate(over="ignore"):
+            squares = X.multiply(X) if sp.issparse(X) else X * X
+            refuse_large(np.asarray(squares.sum(axis=1)).ravel())
     return float(1.0 / (p * variance)) if variance > 0 else 1.0
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
@@ -165,6 +166,36 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
         # where two sets are equally good but for rounding
         gains = np.where(sets, np.maximum(gains, np.finfo(float).tiny), np.minimum(gains, 0.0))
         return gains.ravel() if self._form == "classes" else gains
+
+    def score(self, X, y, sample_weight=None):
+        """Return the share of rows whose labels are all predicted right.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        y : {array-like, sparse matrix} of shape (n_samples, n_labels) or array-like (n_samples,)
+            True labels, as in `fit`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the rows.
+
+        Returns
+        -------
+        score : float
+            Between 0 and 1.
+
+        Raises
+        ------
+        ValueError
+            As `predict`, and if y or the weights are wrong.
+        """
+        check_entries(y)
+        predicted = self.predict(X)
+        sample_weight = check_sample_weight(sample_weight, predicted.shape[0])
+        if isinstance(y, np.ndarray) and y.dtype.kind in "fiu":
+            # SciPy does not know all sizes and orders of bytes
+            y = y.astype(np.float64 if y.dtype.kind == "f" else np.int64)
+        return accuracy_score(y, predicted, sample_weight=sample_weight)
 
     def _pairs(self):
         """Return the scores of pairs of labels."""

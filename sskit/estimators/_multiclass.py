@@ -4,6 +4,7 @@ import copy
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.metrics import accuracy_score
 from sklearn.utils import compute_class_weight
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
@@ -156,6 +157,31 @@ class RowFunctions:
             intercept = intercept[1:] - intercept[:1]
         support = support_of(coefficients, self.labels, self.kernel, self.X)
         return {**support, "intercept_": intercept.copy(), **self.shared}
+
+
+def score_rows(estimator, X, y, sample_weight):
+    """Return the accuracy of a fitted estimator.
+
+    Parameters
+    ----------
+    estimator : StructSVMClassifier
+        Fitted to rows.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Features.
+    y : array-like of shape (n_samples,)
+        True classes.
+    sample_weight : array-like of shape (n_samples,) or None
+        Weights of the rows.
+
+    Returns
+    -------
+    score : float
+        Between 0 and 1.
+    """
+    check_classes(y)
+    predicted = estimator.predict(X)
+    weight = check_sample_weight(sample_weight, len(predicted))
+    return accuracy_score(y, predicted, sample_weight=weight)
 
 
 def class_scores(estimator, X):

@@ -9,9 +9,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sskit.core._regularizer import BoxRegularizer
+from sskit.estimators._held_out import checked_score
 from sskit.estimators._path_tracing import fitted_model
 from sskit.solvers._path import dual_objective_at
 from sskit.utils._fitted_state import check_numbers, raise_damaged
+
+LARGEST_LAM = float(np.finfo(np.float64).max)
 
 
 class PathModels:
@@ -165,7 +168,8 @@ class PathModels:
         score : float
             By `scoring`, or of the estimator.
         """
-        return float(check_scoring(self.estimator, self.scoring)(self._model(lam), X, y))
+        scorer = check_scoring(self.estimator, self.scoring)
+        return checked_score(scorer(self._model(lam), X, y))
 
     def _model(self, lam):
         """Return the fitted estimator of one lam, or the one that was chosen."""
@@ -193,7 +197,7 @@ class PathModels:
         check_is_fitted(self)
         self._check_pieces()
         number = isinstance(lam, numbers.Real) and not isinstance(lam, bool)
-        if not number or not 0 < lam < np.inf:
+        if not number or not 0 < lam <= LARGEST_LAM:
             raise ValueError(f"lam must be a positive finite number, got {lam!r}")
         if lam < self.lam_end_:
             raise ValueError(

@@ -10,6 +10,7 @@ from sklearn.metrics import check_scoring
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import _safe_split
 
+from sskit.estimators._held_out import checked_score
 from sskit.estimators._path_models import piece_of
 from sskit.estimators._path_tracing import TracedPath
 
@@ -104,7 +105,7 @@ def trace_fold(estimator, X, y, sample_weight, train, test, scorer, options):
     scoring_time = 0.0
     for piece in path:
         began = time.perf_counter()
-        score = float(scorer(path.model(piece.w, piece.lam), X_test, y_test))
+        score = checked_score(scorer(path.model(piece.w, piece.lam), X_test, y_test))
         score_time = time.perf_counter() - began
         rows.append((piece.lam, score, piece.time - scoring_time, score_time))
         scoring_time += score_time

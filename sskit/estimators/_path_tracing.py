@@ -3,9 +3,11 @@
 import warnings
 from dataclasses import dataclass
 
+import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from sskit.estimators._base import QUIET, refuse_overflow
 from sskit.solvers._continuation import Continuation
 from sskit.solvers._path import PathTracer
 from sskit.solvers._solution import Status
@@ -107,7 +109,14 @@ class TracedPath:
 
     def __iter__(self):
         """Yield the pieces, from the largest lam on."""
-        return iter(self._tracer)
+        pieces = iter(self._tracer)
+        while True:
+            with np.errstate(**QUIET):
+                piece = next(pieces, None)
+            if piece is None:
+                return
+            refuse_overflow(piece.w, [piece.gap, piece.hinge, piece.sqnorm])
+            yield piece
 
     @property
     def complete(self):

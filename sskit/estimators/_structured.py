@@ -11,6 +11,7 @@ from sskit.estimators._callbacks import FRAMES_AROUND_FIT
 from sskit.models._structure import Structure
 from sskit.models.pystruct import adapted
 from sskit.utils._fitted_state import check_numbers, raise_damaged
+from sskit.utils._stacking import check_structure
 
 # Parameters that belong to the model "multiclass" alone, with their defaults.
 MULTICLASS_ONLY = {
@@ -178,7 +179,9 @@ def samples(X, name):
     TypeError
         If X is not a sequence.
     """
-    if sp.issparse(X):
+    X = np.asarray(X) if isinstance(X, memoryview) else X
+    if sp.issparse(X) and X.ndim == 2:
+        check_structure(X, name)
         X = X.tocsr()
         found = [X[[i]] for i in range(X.shape[0])]
     elif hasattr(X, "iloc"):

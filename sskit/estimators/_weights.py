@@ -4,6 +4,9 @@ import numbers
 
 import numpy as np
 
+# Sums of weights have reciprocals and products with other numbers.
+SMALLEST = 1e-150
+
 
 def check_sample_weight(sample_weight, n_samples, name="X"):
     """Return sample weights as float64, or None.
@@ -34,8 +37,9 @@ def check_sample_weight(sample_weight, n_samples, name="X"):
         weight = np.array(sample_weight)
         if weight.dtype.kind not in "biufO":
             raise TypeError
-        weight = weight.astype(np.float64)
-    except (TypeError, ValueError):
+        with np.errstate(over="ignore"):
+            weight = weight.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
         raise ValueError("sample_weight must hold numbers") from None
     if weight.ndim == 0:
         weight = np.full(n_samples, weight)
@@ -55,7 +59,7 @@ def check_sample_weight(sample_weight, n_samples, name="X"):
         raise ValueError("sample_weight is zero for all samples")
     with np.errstate(over="ignore"):
         total = weight.sum()
-        if not 0 < 1 / total < np.inf:
+        if not SMALLEST <= total <= 1 / SMALLEST:
             raise ValueError(f"sample_weight has the sum {total}, expected one nearer to 1")
     return weight
 

@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sskit.estimators._base import StructuredEstimator
 from sskit.estimators._callbacks import with_callbacks
-from sskit.estimators._multiclass import bind_rows, class_scores
+from sskit.estimators._multiclass import bind_rows, class_scores, score_rows
 from sskit.estimators._structured import (
     bind_structure,
     predict_structure,
@@ -306,7 +306,7 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
         check_is_fitted(self)
         if not isinstance(self.model, str):
             return score_structure(self, X, y, sample_weight)
-        return super().score(X, y, sample_weight)
+        return score_rows(self, X, y, sample_weight)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -71,7 +71,8 @@ class PartsModel(PoserMixin, StructuredEstimator):
         The two parts, by number or by name, whose true distance is the unit "torso" of a sample.
         None takes the longer side of the box around all parts. It is at least one cell.
     n_types : int, default=4
-        Number of types of the spring of each part: clusters of the true displacements.
+        Number of types of the spring of each part: clusters of the true displacements, at most
+        as many as there are samples.
     means : array-like of shape (n_parts, n_types, 2), default=None
         Where the springs rest: x and y of the part from its parent, in cells; those of roots do
         not matter. None takes the centres of clusters, and then `n_types` is their number.

@@ -12,7 +12,7 @@ from sklearn.utils import get_tags
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 from sklearn.utils.validation import _num_samples
 
-from sskit.estimators._base import StructuredEstimator, check_sample_weight
+from sskit.estimators._base import StructuredEstimator, check_sample_weight, check_sizes
 from sskit.estimators._path_models import PathModels
 from sskit.estimators._path_selection import choose, has_ragged_items, merge_folds, trace_folds
 from sskit.estimators._path_tracing import PathOptions, TracedPath
@@ -207,6 +207,7 @@ class RegularizationPath(DocumentedMixin, PathModels, MetaEstimatorMixin, BaseEs
         validate_parameter_constraints(
             self._parameter_constraints, self.get_params(deep=False), type(self).__name__
         )
+        check_sizes(self)
         self._check(y)
         options = PathOptions(
             self.eps, self.kappa, self.exact, self.induction, self.lam_min, self.max_breakpoints
@@ -261,6 +262,11 @@ class RegularizationPath(DocumentedMixin, PathModels, MetaEstimatorMixin, BaseEs
             raise TypeError(
                 f"estimator must be one of this package, such as SequenceTagger(), got {got}"
             )
+        # it does not hold for the path, but is what `predict` takes
+        lam, name = {"lam": self.estimator.lam}, type(self.estimator).__name__
+        validate_parameter_constraints(
+            {"lam": StructuredEstimator._parameter_constraints["lam"]}, lam, name
+        )
         if self.cv is None and not isinstance(self.refit, (bool, np.bool_)):
             raise ValueError(f"refit={self.refit!r} chooses lam by the scores of folds; set cv")
         ragged = not get_tags(self.estimator).input_tags.two_d_array and has_ragged_items(y)

@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import _safe_split, available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from sskit.estimators._base import StructuredEstimator, check_sample_weight
-from sskit.estimators._held_out import HeldOutWatch
+from sskit.estimators._held_out import HeldOutWatch, checked_score
 from sskit.utils._documentation import DocumentedMixin
 
 
@@ -271,7 +271,7 @@ class EarlyStopping(DocumentedMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         scorer = check_scoring(self.estimator, self.scoring)
         keywords = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return float(scorer(self.estimator_, X, y, **keywords))
+        return checked_score(scorer(self.estimator_, X, y, **keywords))
 
     def __sklearn_tags__(self):
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)

@@ -3,6 +3,9 @@
 from sklearn.metrics import f1_score, hamming_loss, jaccard_score
 from sklearn.utils.multiclass import type_of_target
 
+from sskit.metrics._pairs import check_weights
+from sskit.utils._numbers import as_array
+
 
 def multilabel_report(y_true, y_pred, *, sample_weight=None, zero_division=0.0):
     """Compute the five figures by which multilabel predictions are usually compared.
@@ -53,15 +56,23 @@ def multilabel_report(y_true, y_pred, *, sample_weight=None, zero_division=0.0):
     0.75
     """
     for y, name in ((y_true, "y_true"), (y_pred, "y_pred")):
-        kind = type_of_target(y, input_name=name)
+        try:
+            kind = type_of_target(y, input_name=name)
+        except (TypeError, ValueError) as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"{name}: {error}") from None
         if kind != "multilabel-indicator":
             raise ValueError(
                 f"{name} must be an indicator matrix of 0 and 1 with shape (n, L), L >= 2, got a "
                 f"target of type {kind!r}"
             )
-    if _shape(y_true) != _shape(y_pred):
-        raise ValueError(f"y_true has shape {_shape(y_true)} but y_pred has shape {_shape(y_pred)}")
-    pair = y_true, y_pred
+    true, pred = _shape(y_true, "y_true"), _shape(y_pred, "y_pred")
+    if true != pred:
+        raise ValueError(f"y_true has shape {true} but y_pred has shape {pred}")
+    if sample_weight is not None:
+        sample_weight = check_weights(sample_weight, true[0])
+    # what type of numbers they are does not matter, which SciPy does not know all
+    pair = tuple(y.astype(bool) if hasattr(y, "astype") else y for y in (y_true, y_pred))
     weights = {"sample_weight": sample_weight}
     f1 = {"zero_division": zero_division, **weights}
     return {
@@ -73,6 +84,6 @@ def multilabel_report(y_true, y_pred, *, sample_weight=None, zero_division=0.0):
     }
 
 
-def _shape(y):
+def _shape(y, name):
     """Return the shape of a matrix or of a list of rows."""
-    return tuple(y.shape) if hasattr(y, "shape") else (len(y), len(y[0]))
+    return tuple(y.shape if hasattr(y, "shape") else as_array(y, name).shape)

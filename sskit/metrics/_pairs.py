@@ -2,13 +2,18 @@
 
 import numpy as np
 
+from sskit.utils._numbers import as_floats
 from sskit.utils._ragged_array import make_offsets
 from sskit.utils.ragged import stack_labels
+
+# Sums of weights have reciprocals and products with other numbers.
+SMALLEST = 1e-150
 
 
 def stack(y, name):
     """Return the labels of all sequences and where the sequences begin."""
-    lengths = [len(item) if hasattr(item, "__len__") else 0 for item in y] if np.iterable(y) else []
+    items = y if np.iterable(y) else []
+    lengths = [len(item) if np.iterable(item) and hasattr(item, "__len__") else 0 for item in items]
     return stack_labels(y, lengths, name=name, x_name=name), make_offsets(lengths)
 
 
@@ -44,9 +49,13 @@ def check_weights(sample_weight, n_samples):
     """Return one checked weight per sequence."""
     if sample_weight is None:
         return np.ones(n_samples)
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = as_floats(sample_weight, "sample_weight")
     if weights.shape != (n_samples,):
         raise ValueError(f"sample_weight has shape {weights.shape} for {n_samples} sequences")
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
         raise ValueError("sample_weight must hold finite numbers >= 0, not all of them 0")
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+        if not SMALLEST <= total <= 1 / SMALLEST:
+            raise ValueError(f"sample_weight has the sum {total}, expected one nearer to 1")
     return weights

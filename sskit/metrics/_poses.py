@@ -58,6 +58,7 @@ def pdj_score(y_true, y_pred, *, radius=0.2, torso=None, per_part=False, sample_
     """
     if isinstance(radius, bool) or not isinstance(radius, numbers.Real) or not radius >= 0:
         raise ValueError(f"radius must be a number >= 0, got {radius!r}")
+    _check_flag(per_part)
     errors, weights = _errors(y_true, y_pred, torso, sample_weight)
     shares = np.average(errors <= radius, axis=0, weights=weights)
     return shares if per_part else float(shares.mean())
@@ -138,9 +139,16 @@ def mean_part_error(y_true, y_pred, *, torso=None, per_part=False, sample_weight
     >>> round(mean_part_error(truth, found, torso=(0, 1)), 3)
     0.133
     """
+    _check_flag(per_part)
     errors, weights = _errors(y_true, y_pred, torso, sample_weight)
     errors = np.average(errors, axis=0, weights=weights)
     return errors if per_part else float(errors.mean())
+
+
+def _check_flag(per_part):
+    """Raise ValueError unless `per_part` is True or False."""
+    if not isinstance(per_part, (bool, np.bool_)):
+        raise ValueError(f"per_part must be True or False, got {per_part!r:.80}")
 
 
 def _errors(y_true, y_pred, torso, sample_weight):

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.metrics import make_scorer
 
 from sskit.metrics._pairs import check_kinds, check_weights, stack_pair
+from sskit.utils._masks import check_label
 
 
 def iou_scores(y_true, y_pred, *, ignore_label=None, sample_weight=None):
@@ -128,6 +129,7 @@ def _confusion(y_true, y_pred, ignore_label, sample_weight):
     true, pred, offsets = stack_pair(*flat)
     weight = np.repeat(check_weights(sample_weight, len(offsets) - 1), np.diff(offsets))
     if ignore_label is not None:
+        check_label(ignore_label)
         counted = np.broadcast_to(np.asarray(true != ignore_label, dtype=bool), true.shape)
         true, pred, weight = true[counted], pred[counted], weight[counted]
     if not weight.sum() > 0:

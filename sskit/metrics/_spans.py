@@ -8,6 +8,7 @@ from sskit.utils._ragged_array import locate
 
 # The place of a prefix in the longer string is its code.
 _PREFIXES = {"bio": "OBI", "bioes": "OBIES"}
+_AVERAGES = ("micro", "macro")
 
 
 def spans(labels, scheme="bio"):
@@ -87,7 +88,7 @@ def span_precision_recall_fscore(y_true, y_pred, *, scheme="bio", average="micro
     >>> round(precision, 2), recall, fscore, support
     (0.33, 0.5, 0.4, 2)
     """
-    if average not in ("micro", "macro", None):
+    if average is not None and (not isinstance(average, str) or average not in _AVERAGES):
         raise ValueError(f"average must be 'micro', 'macro' or None, got {average!r}")
     true, pred, offsets = stack_pair(y_true, y_pred)
     n_tokens = true.size
@@ -159,7 +160,7 @@ span_f1_scorer = make_scorer(span_f1_score)
 
 def _parse(flat, scheme, label):
     """Return codes of the prefix and type of every label, and the types; -1 is no type."""
-    if scheme not in _PREFIXES:
+    if not isinstance(scheme, str) or scheme not in _PREFIXES:
         raise ValueError(f"scheme must be one of {list(_PREFIXES)}, got {scheme!r}")
     if flat.dtype.kind != "U" and flat.size:
         row = next(row for row, value in enumerate(flat) if not isinstance(value, str))

@@ -5,6 +5,11 @@ import pickle
 import numpy as np
 import scipy.sparse as sp
 
+from sskit.utils._stacking import check_structure
+
+# Squares of larger numbers, and their sums, overflow.
+LARGEST = 1e150
+
 PLAIN = {bool, bytes, float, int, str, type(None), np.bool_, np.float64, np.int32, np.int64}
 
 
@@ -91,10 +96,14 @@ class Answers:
                 f"joint_feature of sample {i} has length {length}, expected {self.n_weights}"
             )
         index, value = _entries(phi)
-        if not np.isfinite(value).all():
-            j = int(index[np.flatnonzero(~np.isfinite(value))[0]])
-            raise ValueError(f"joint_feature of sample {i} is not finite at {j}")
-        return index.astype(np.int32), value.astype(np.float64)
+        with np.errstate(over="ignore"):
+            value = value.astype(np.float64)
+        wrong = np.flatnonzero(~(np.abs(value) <= LARGEST))
+        if wrong.size:
+            j, entry = int(index[wrong[0]]), value[wrong[0]]
+            what = f"{entry:g}, whose square overflows," if np.isfinite(entry) else "not finite"
+            raise ValueError(f"joint_feature of sample {i} is {what} at {j}")
+        return index.astype(np.int32), value
 
     def loss(self, i, y):
         """Return the loss of a labelling, a finite number that is not negative."""
@@ -146,8 +155,11 @@ class Answers:
                 f"joint_feature of sample {i} has shape {shape}, expected a vector: a 1-D array "
                 "or a sparse row"
             )
-        if sp.issparse(phi) and phi.dtype.kind not in "biuf":
-            raise ValueError(f"joint_feature of sample {i} does not hold numbers: {phi.dtype}")
+        if sp.issparse(phi):
+            if phi.dtype.kind not in "biuf":
+                raise ValueError(f"joint_feature of sample {i} does not hold numbers: {phi.dtype}")
+            if len(shape) == 2:
+                check_structure(phi, f"joint_feature of sample {i}")
         return int(np.prod(shape))
 
 
@@ -185,13 +197,14 @@ def ask(model, name, sample, *args):
 def checked_loss(loss, sample):
     """Return a loss as a float; raise ValueError unless it is finite and not negative."""
     try:
-        if np.ndim(loss) or isinstance(loss, (str, bytes)):
+        if np.ndim(loss) or isinstance(loss, (str, bytes, complex)):
             raise TypeError
         value = float(loss)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"loss of {sample} is {loss!r:.80}, expected a number") from None
-    if not 0.0 <= value < np.inf:
-        raise ValueError(f"loss of {sample} is {value}, expected a finite number >= 0")
+    if not 0.0 <= value <= LARGEST:
+        limit = "" if value < 0.0 or not np.isfinite(value) else f" up to {LARGEST:g}"
+        raise ValueError(f"loss of {sample} is {value}, expected a finite number >= 0{limit}")
     return value
 
 

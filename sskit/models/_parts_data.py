@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from sskit.utils._numbers import as_floats
+from sskit.utils._poses import LARGEST_PLACE
+
 
 def spring_means(places, parents, n_types, weight, random_state):
     """Return where springs rest: the centres of clusters of the true displacements.
@@ -22,12 +25,14 @@ def spring_means(places, parents, n_types, weight, random_state):
     Returns
     -------
     means : ndarray of shape (n_parts, n_types, 2)
-        By falling size of the clusters; NaN for roots and after the last cluster.
+        By falling size of the clusters, of which there are no more than samples; NaN for roots
+        and after the last cluster.
     """
     from sklearn.cluster import KMeans
 
     used = np.ones(len(places)) if weight is None else weight
     places, used = places[used > 0], used[used > 0]
+    n_types = min(n_types, len(places))
     means = np.full((len(parents), n_types, 2), np.nan)
     for k in np.flatnonzero(parents >= 0):
         moved = (places[:, k] - places[:, parents[k]]).astype(np.float64)
@@ -90,10 +95,7 @@ def check_means(means, parents):
     ValueError
         If the shape is wrong or a number is not finite; it is named.
     """
-    try:
-        means = np.array(means, dtype=np.float64)
-    except ValueError as error:
-        raise ValueError(f"means must be an array of numbers: {error}") from None
+    means = as_floats(means, "means")
     if means.ndim != 3 or means.shape[::2] != (len(parents), 2) or means.shape[1] == 0:
         raise ValueError(
             f"means must have shape ({len(parents)}, n_types, 2), x and y for each part and "
@@ -104,4 +106,10 @@ def check_means(means, parents):
     if len(wrong):
         k, t, axis = map(int, wrong[0])
         raise ValueError(f"means[{k}, {t}, {axis}] is {means[k, t, axis]}, expected a number")
+    large = np.argwhere(np.abs(means) > LARGEST_PLACE)
+    if len(large):
+        k, t, axis = map(int, large[0])
+        raise ValueError(
+            f"means[{k}, {t}, {axis}] is {means[k, t, axis]:g}, whose square overflows"
+        )
     return means

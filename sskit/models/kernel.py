@@ -203,7 +203,8 @@ def expand(kernel, X, support, support_vectors, dual_coef):
     Returns
     -------
     values : ndarray of shape (m, n_functions)
-        Of the functions. Beyond it the memory is that of `BLOCK_ENTRIES` kernels.
+        Of the functions; not finite where they overflow. Beyond it the memory is that of
+        `BLOCK_ENTRIES` kernels.
     """
     m = X.shape[0]
     values = np.empty((m, len(dual_coef)))
@@ -211,5 +212,7 @@ def expand(kernel, X, support, support_vectors, dual_coef):
         values[:] = 0.0
         return values
     for part in gen_batches(m, max(1, BLOCK_ENTRIES // len(support))):
-        values[part] = kernel.against(X[part], support, support_vectors) @ dual_coef.T
+        kernels = kernel.against(X[part], support, support_vectors)
+        with np.errstate(over="ignore", invalid="ignore"):
+            values[part] = kernels @ dual_coef.T
     return values

@@ -11,6 +11,7 @@ from sskit.oracles._slack_angular import AngularSearch
 from sskit.oracles._slack_bracket import BinarySearch, BisectingSearch, SarawagiSearch
 from sskit.oracles._slack_search import ExactSearch
 from sskit.utils._documentation import DocumentedMixin
+from sskit.utils._numbers import capped
 
 SEARCHES = {
     "exact": ExactSearch,
@@ -158,5 +159,5 @@ class SlackRescaling(DocumentedMixin, BaseEstimator):
                 f"search={name!r} needs {NEEDS[name][1]}, which this model with this loss does "
                 "not have; use 'auto' or 'bisecting'"
             )
-        limit = sys.maxsize if self.max_queries is None else int(self.max_queries)
+        limit = sys.maxsize if self.max_queries is None else capped(self.max_queries, sys.maxsize)
         return SlackProblem(problem, SEARCHES[name](problem, float(self.tol), limit))

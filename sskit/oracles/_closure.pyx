@@ -6,6 +6,7 @@ from sskit.oracles._flow import flow_graph
 from sskit.oracles._gate import check_numbers
 from sskit.oracles._hierarchy import check_dag, check_parents
 from sskit.oracles._label_sets import find_label_set
+from sskit.utils._numbers import as_array
 
 from libc.math cimport fabs
 from libc.stdint cimport int32_t
@@ -200,8 +201,13 @@ def closure(gains, hierarchy):
     (array([1, 1, 1, 1], dtype=int32), 1.5)
     """
     gains = check_numbers(gains, "gains", "(n_labels,)")
-    hierarchy = np.asarray(hierarchy)
-    oracle = DagClosure(hierarchy, len(gains)) if hierarchy.ndim == 2 else TreeClosure(hierarchy)
+    hierarchy = as_array(hierarchy, "hierarchy")
+    try:
+        is_graph = hierarchy.ndim == 2
+        oracle = DagClosure(hierarchy, len(gains)) if is_graph else TreeClosure(hierarchy)
+    except ValueError as error:
+        raise ValueError(f"hierarchy: {error}") from None
     none = np.zeros((0, 2), dtype=np.int32), np.zeros(0)
     labels = find_label_set(oracle, gains, *none)[0].astype(np.int32)
-    return labels, float(gains @ labels)
+    with np.errstate(over="ignore"):
+        return labels, float(gains @ labels)

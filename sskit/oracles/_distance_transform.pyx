@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from sskit.utils._numbers import as_floats
+
 from libc.float cimport DBL_MIN
 from libc.math cimport INFINITY
 
@@ -172,7 +174,7 @@ def distance_transform(scores, square, *, linear=0.0, mean=0.0):
     >>> places
     array([2, 2, 2, 2, 2], dtype=int32)
     """
-    scores = np.array(scores, dtype=np.float64)
+    scores = as_floats(scores, "scores")
     if scores.ndim not in (1, 2) or scores.size == 0:
         raise ValueError(
             f"scores must have shape (n,) or (height, width), not empty, got {scores.shape}"
@@ -184,7 +186,7 @@ def distance_transform(scores, square, *, linear=0.0, mean=0.0):
     springs = np.empty((3, scores.ndim))
     names = ("linear", "square", "mean")
     for row, name, value in zip(springs, names, (linear, square, mean), strict=True):
-        value = np.asarray(value, dtype=np.float64)
+        value = as_floats(value, name)
         if value.shape not in ((), row.shape):
             raise ValueError(
                 f"{name} must be a number or have shape {row.shape}, a number for each axis of "

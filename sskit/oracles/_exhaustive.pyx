@@ -3,6 +3,7 @@
 import numpy as np
 
 from sskit.oracles._gate import check_count, check_truth, padded_rows
+from sskit.utils._numbers import as_array, as_floats
 
 from libc.math cimport INFINITY
 from libc.string cimport memcpy
@@ -131,7 +132,7 @@ cdef class Enumeration:
 
 def check_potentials(table, name):
     """Return potentials as a float64 array, checked to hold numbers and -inf only."""
-    table = np.array(table, dtype=np.float64)
+    table = as_floats(table, name)
     wrong = np.argwhere(np.isnan(table) | (table == np.inf))
     if len(wrong):
         entry = tuple(wrong[0].tolist())
@@ -148,7 +149,7 @@ def check_edges(edges, pairwise, n_nodes, n_states):
         raise ValueError(f"edges and pairwise go together, but {missing} is None")
     if edges is None:
         return np.zeros((0, 2), dtype=np.int64), np.zeros((n_states, n_states))
-    edges = np.asarray(edges)
+    edges = as_array(edges, "edges")
     if edges.shape in ((0,), (0, 2)):
         edges = np.zeros((0, 2), dtype=np.int64)
     if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
@@ -259,7 +260,7 @@ def exhaustive(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0, top_k=
     edges, pairwise = check_edges(edges, pairwise, n_nodes, n_states)
     truth, cost = check_truth(truth, cost, n_nodes, n_states)
     top_k = check_count(top_k, "top_k")
-    limit = min(check_count(max_labellings, "max_labellings"), _MOST_LABELLINGS)
+    limit = check_count(max_labellings, "max_labellings", _MOST_LABELLINGS)
     n_labellings = int(n_states) ** min(int(n_nodes), 63)  # exact up to 2^62
     if n_labellings > limit:
         raise ValueError(

@@ -197,7 +197,7 @@ cdef class Swap(MoveMaking):
     """Moves that let all nodes of two states choose between these again (alpha-beta-swap)."""
 
     cdef Py_ssize_t n_moves(self, Py_ssize_t n_states) noexcept nogil:
-        return max(n_states * (n_states - 1) // 2, 1)
+        return n_states * (n_states - 1) // 2
 
     cdef bint halves(self) noexcept nogil:
         return False
@@ -296,7 +296,7 @@ def expansion(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0, start=N
     >>> expansion(nodes, path, [1, 0.75, 0.75])
     (array([0, 0, 2, 2], dtype=int32), 6.75)
     """
-    if moves not in MOVES:
+    if not isinstance(moves, str) or moves not in MOVES:
         raise ValueError(f"moves must be 'expansion' or 'swap', got {moves!r}")
     cdef GraphPotentials potentials = GraphPotentials(nodes, edges, pairwise, truth, cost)
     cdef Potentials* p = &potentials.struct_

@@ -5,6 +5,7 @@ from numbers import Integral
 import numpy as np
 
 from sskit.core._memory import ROW_MULTIPLE
+from sskit.utils._numbers import LARGEST_COUNT, as_array, as_floats, capped
 
 
 def check_chain(nodes, transitions, truth=None, cost=1.0):
@@ -37,7 +38,7 @@ def check_chain(nodes, transitions, truth=None, cost=1.0):
     """
     nodes = check_table(nodes, "nodes")
     n_nodes, n_states = nodes.shape
-    transitions = np.array(transitions, dtype=np.float64)
+    transitions = as_floats(transitions, "transitions")
     if transitions.shape != (n_states, n_states):
         raise ValueError(
             f"transitions must have shape ({n_states}, {n_states}) to go with nodes of shape "
@@ -52,7 +53,7 @@ def check_chain(nodes, transitions, truth=None, cost=1.0):
 
 def check_table(nodes, name):
     """Return node potentials as a finite float64 array with at least one row and column."""
-    nodes = np.array(nodes, dtype=np.float64)
+    nodes = as_floats(nodes, name)
     if nodes.ndim != 2 or 0 in nodes.shape:
         raise ValueError(
             f"{name} must have shape (n_nodes, n_states), both at least 1, got {nodes.shape}"
@@ -66,7 +67,7 @@ def check_table(nodes, name):
 
 def check_truth(truth, cost, n_nodes, n_states, name="truth"):
     """Return true states as int32 (or None) and their costs as float64, one for each node."""
-    cost = np.array(cost, dtype=np.float64)
+    cost = as_floats(cost, "cost")
     if cost.shape not in ((), (n_nodes,)):
         raise ValueError(f"cost must be a number or have shape ({n_nodes},), got {cost.shape}")
     cost = np.ascontiguousarray(np.broadcast_to(cost, (n_nodes,)))
@@ -75,7 +76,7 @@ def check_truth(truth, cost, n_nodes, n_states, name="truth"):
         raise ValueError(f"cost[{wrong[0]}] is {cost[wrong[0]]}, expected a number >= 0")
     if truth is None:
         return None, cost
-    truth = np.asarray(truth)
+    truth = as_array(truth, name)
     if truth.shape != (n_nodes,) or truth.dtype.kind not in "iu":
         raise ValueError(
             f"{name} must hold one integer for each of the {n_nodes} nodes, got shape "
@@ -91,7 +92,7 @@ def check_truth(truth, cost, n_nodes, n_states, name="truth"):
 
 def check_numbers(numbers, name, shape):
     """Return a copy of finite numbers as a contiguous float64 vector; `shape` says what it is."""
-    numbers = np.array(numbers, dtype=np.float64, order="C")
+    numbers = as_floats(numbers, name)
     if numbers.ndim != 1:
         raise ValueError(f"{name} must have shape {shape}, got {numbers.shape}")
     wrong = np.flatnonzero(~np.isfinite(numbers))
@@ -100,11 +101,11 @@ def check_numbers(numbers, name, shape):
     return numbers
 
 
-def check_count(count, name):
-    """Return a positive integer as int, checked."""
+def check_count(count, name, most=LARGEST_COUNT):
+    """Return a positive integer as int, checked; nothing reaches one that is above `most`."""
     if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
         raise ValueError(f"{name} must be a positive integer, got {count!r}")
-    return int(count)
+    return capped(count, most)
 
 
 def padded_rows(table, fill=0.0):

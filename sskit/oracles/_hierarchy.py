@@ -5,6 +5,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from sskit.utils import _trees
+from sskit.utils._numbers import as_array
 
 
 def check_parents(parents):
@@ -55,7 +56,7 @@ def check_dag(edges, n_labels=None):
     ValueError
         Naming the first edge that is wrong, or a label in a cycle.
     """
-    edges = np.array(edges)
+    edges = as_array(edges, "edges")
     if edges.size == 0 and edges.shape in ((0,), (0, 2)):
         edges = np.zeros((0, 2), dtype=np.int32)
     if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":

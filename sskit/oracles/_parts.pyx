@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sskit.utils._numbers import as_floats
 from sskit.utils._trees import check_parents, parents_first
 
 from libc.math cimport INFINITY
@@ -160,21 +161,20 @@ cdef class GridPotentials:
     cdef double[:, :, :, ::1] numbers
 
     def __init__(self, scores, parents, springs, bias):
-        scores = np.array(scores, dtype=np.float64, order="C")
+        scores = as_floats(scores, "scores")
         if scores.ndim != 3 or 0 in scores.shape:
-            raise ValueError(
-                f"scores must have shape (n_parts, height, width), not empty, got {scores.shape}"
-            )
+            expected = "(n_parts, height, width), not empty"
+            raise ValueError(f"scores must have shape {expected}, got {scores.shape}")
         n_parts = len(scores)
         self.parents = check_parents(parents, "parents", n_parts)
-        springs = np.array(springs, dtype=np.float64, order="C")
+        springs = as_floats(springs, "springs")
         if springs.ndim != 4 or springs.shape[0] != n_parts or springs.shape[2:] != (2, 3):
             raise ValueError(
                 f"springs must have shape ({n_parts}, n_types, 2, 3) to go with {n_parts} parts, "
                 f"got {springs.shape}"
             )
         n_types = springs.shape[1]
-        bias = np.zeros((n_parts, n_types)) if bias is None else np.array(bias, dtype=np.float64)
+        bias = as_floats(np.zeros((n_parts, n_types)) if bias is None else bias, "bias")
         if n_types == 0 or bias.shape != (n_parts, n_types):
             raise ValueError(
                 f"bias must have shape ({n_parts}, {n_types}) to go with springs of at least one "
@@ -193,7 +193,7 @@ cdef class GridPotentials:
                 "cost of the squared displacement"
             )
         self.node, self.bias, self.numbers = scores, bias, springs
-        self.struct_.height, self.struct_.width = scores.shape[1], scores.shape[2]
+        self.struct_.height, self.struct_.width = scores.shape[1:]
         self.struct_.node = &self.node[0, 0, 0]
         self.struct_.bias = &self.bias[0, 0]
         self.struct_.springs = <const Spring*>&self.numbers[0, 0, 0, 0]

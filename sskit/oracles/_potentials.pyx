@@ -3,6 +3,7 @@
 import numpy as np
 
 from sskit.oracles._gate import check_truth
+from sskit.utils._numbers import as_array, as_floats
 
 from libc.math cimport INFINITY, isfinite
 from libc.stdint cimport int64_t
@@ -87,7 +88,7 @@ cdef class GraphPotentials:
     """
 
     def __init__(self, nodes, edges, pairwise, truth=None, cost=1.0, bint forbids=False):
-        nodes = np.ascontiguousarray(nodes, dtype=np.float64)
+        nodes = as_floats(nodes, "nodes")
         if nodes.ndim != 2 or 0 in nodes.shape:
             raise ValueError(
                 f"nodes must have shape (n_nodes, n_states), both at least 1, got {nodes.shape}"
@@ -142,7 +143,7 @@ def _pairs(edges, pairwise, n_nodes, n_states):
         raise ValueError(f"edges and pairwise go together, but {missing} is None")
     if edges is None:
         return np.zeros((0, 2), dtype=np.int32), np.zeros((0, 1)), "potts", False
-    edges = np.asarray(edges)
+    edges = as_array(edges, "edges")
     if edges.shape in ((0,), (0, 2)):
         edges = np.zeros((0, 2), dtype=np.int32)
     if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
@@ -152,7 +153,7 @@ def _pairs(edges, pairwise, n_nodes, n_states):
         )
     edges = _checked_ends(edges.astype(np.int64, copy=False), n_nodes)
     n_edges = len(edges)
-    pairwise = np.asarray(pairwise, dtype=np.float64)
+    pairwise = as_floats(pairwise, "pairwise")
     if pairwise.shape == (n_edges,):
         kind = "potts"
     elif pairwise.shape in ((n_states, n_states), (n_edges, n_states, n_states)):

@@ -7,6 +7,7 @@ from scipy.sparse import csr_array
 from sskit.oracles._gate import check_numbers
 from sskit.oracles._label_sets import find_label_set
 from sskit.oracles._roof_duality import RoofDuality
+from sskit.utils._numbers import as_array
 
 
 def lp_relaxation(gains, edges=None, pairwise=None, *, method="roof"):
@@ -66,14 +67,15 @@ def lp_relaxation(gains, edges=None, pairwise=None, *, method="roof"):
     >>> lp_relaxation([1, 1, 1], triangle, [-2, -2, -2])
     (array([0.5, 0.5, 0.5]), array([0., 0., 0.]), 1.5)
     """
+    if not isinstance(method, str) or method not in ("roof", "highs"):
+        raise ValueError(f"method must be 'roof' or 'highs', got {method!r}")
     gains, edges, pairwise = _check(gains, edges, pairwise)
     if method == "roof":
         labels, pairs = find_label_set(RoofDuality(), gains, edges, pairwise)
-    elif method == "highs":
-        labels, pairs = _highs(gains, edges, pairwise)
     else:
-        raise ValueError(f"method must be 'roof' or 'highs', got {method!r}")
-    return labels, pairs, float(gains @ labels + pairwise @ pairs)
+        labels, pairs = _highs(gains, edges, pairwise)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return labels, pairs, float(gains @ labels + pairwise @ pairs)
 
 
 def local_polytope(n_labels, edges):
@@ -129,7 +131,7 @@ def _check(gains, edges, pairwise):
         raise ValueError(f"edges and pairwise go together, but {missing} is None")
     if edges is None:
         return gains, np.zeros((0, 2), dtype=np.int32), np.zeros(0)
-    edges = np.asarray(edges)
+    edges = as_array(edges, "edges")
     if edges.shape in ((0,), (0, 2)):
         edges = np.zeros((0, 2), dtype=np.int32)
     if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":

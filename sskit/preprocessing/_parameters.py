@@ -5,16 +5,16 @@ from numbers import Integral, Real
 
 import numpy as np
 
-# Parameter, least value.
+# Parameter, least and largest value: filters and tables of larger ones have no memory.
 _INTEGERS = [
-    ("n_segments", 1),
-    ("n_color_words", 0),
-    ("n_texture_words", 0),
-    ("texture_size", 4),
-    ("texture_step", 1),
-    ("position_grid", 0),
-    ("neighborhood", 0),
-    ("sample_size", 1),
+    ("n_segments", 1, 2**24),
+    ("n_color_words", 0, 2**16),
+    ("n_texture_words", 0, 2**16),
+    ("texture_size", 4, 2**12),
+    ("texture_step", 1, 2**12),
+    ("position_grid", 0, 2**10),
+    ("neighborhood", 0, 2**10),
+    ("sample_size", 1, 2**31 - 1),
 ]
 # Parameter, what it must be, test.
 _REALS = [
@@ -41,10 +41,12 @@ def check_parameters(superpixels):
     ImportError
         If scikit-image is needed and not installed.
     """
-    for name, least in _INTEGERS:
+    for name, least, most in _INTEGERS:
         value = getattr(superpixels, name)
         if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
             raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
+        if value > most:
+            raise ValueError(f"{name} must be at most {most}, got {value!r}")
     for name, kind, allowed in _REALS:
         value = getattr(superpixels, name)
         if not isinstance(value, Real) or isinstance(value, bool) or not allowed(value):
@@ -88,7 +90,7 @@ def check_etas(etas):
         return 2.0 ** np.arange(-5, 6)
     try:
         array = np.asarray(etas, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         array = np.array(np.nan)
     # With a negative one, features would grow with the distance, beyond all bounds.
     if array.ndim != 1 or not (np.isfinite(array) & (array >= 0)).all():

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sskit.utils._numbers import as_array
 from sskit.utils._pixels import majority_labels
 
 
@@ -151,7 +152,7 @@ class SuperpixelGraph:
 
 def _as_floats(values, name):
     """Return a matrix of float32 or float64, not copied if it is one."""
-    array = np.asanyarray(values)
+    array = values if isinstance(values, np.ndarray) else as_array(values, name)
     if array.ndim != 2:
         raise ValueError(f"{name} must be two-dimensional, got shape {array.shape}")
     if array.dtype.kind not in "biuf":
@@ -161,7 +162,7 @@ def _as_floats(values, name):
 
 def _as_nodes(values, name, n_nodes):
     """Return a two-dimensional int32 array of node numbers, all of them in range."""
-    array = np.asarray(values)
+    array = as_array(values, name)
     if array.ndim != 2:
         raise ValueError(f"{name} must be two-dimensional, got shape {array.shape}")
     if array.dtype.kind not in "iu":

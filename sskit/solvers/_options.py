@@ -12,7 +12,7 @@ SAMPLERS = {
     "max_gap": MaxGapSampler,
 }
 STEPS = {"fw": PlainStep, "pairwise": PairwiseStep, "away": AwayStep}
-MEGABYTE = 2**20
+MEGABYTE = 2.0**20
 
 
 def make_sampler(name, n_blocks, random_state, degree):

@@ -243,6 +243,10 @@ def dual_objective_at(lam, breakpoint, loss, conjugate):
     dual : float
         At most the optimum.
     """
-    rho = lam / breakpoint
-    kept = loss - lam * conjugate(1.0 / rho)
-    return kept if rho >= 1.0 else max(kept, rho * loss - lam * conjugate(1.0))
+    # far from the breakpoint one of the two may be no number, which is no bound
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        rho = np.float64(lam) / breakpoint
+        kept = loss - lam * conjugate(1.0 / rho)
+        if rho >= 1.0:
+            return kept
+        return np.fmax(kept, rho * loss - lam * conjugate(1.0))

@@ -10,6 +10,7 @@ from sskit.solvers._dual_run import DualRun
 from sskit.solvers._stop import CutShort
 from sskit.solvers._team import Team
 from sskit.solvers._visit import Visit
+from sskit.utils._numbers import capped
 
 # A stored pass leaves out the blocks that promised less than this share of the mean when they
 # were last visited: they cost as much as the others and gain next to nothing.
@@ -55,6 +56,8 @@ class BlockCoordinateRun(DualRun):
         self.sampler = sampler
         self.batches = None
         if batch_size > 1:
+            # a pass has no more
+            batch_size = min(batch_size, problem.n_blocks)
             self.batches = Batches(team or Team(problem), self.dual, regularizer, batch_size)
         # where a step needs much to be fetched first, blocks with the least gaps do without
         self.least_share = LEAST_PROMISE if selective else 0.0
@@ -181,7 +184,14 @@ class ActiveSetRun(BlockCoordinateRun):
         super().__init__(problem, regularizer, sampler, averager, gaps, **batching)
         self.slopes = np.where(np.isfinite(self.gaps), self.gaps, 0.0)
         self.state = _active_set.ActiveSetState(
-            problem, self.dual, regularizer, averager, step, block_steps, self.gaps, self.slopes
+            problem,
+            self.dual,
+            regularizer,
+            averager,
+            step,
+            capped(block_steps),
+            self.gaps,
+            self.slopes,
         )
         if cache is None:
             self.move = _active_set.Move(self.state)

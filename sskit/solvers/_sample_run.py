@@ -12,6 +12,7 @@ from sskit.solvers._cut_runs import ACCURACY, ROUNDING
 from sskit.solvers._cut_sources import Finding
 from sskit.solvers._solution import Certificate
 from sskit.solvers._stop import CutShort
+from sskit.utils._numbers import capped
 
 
 class Draws:
@@ -208,7 +209,8 @@ class SampleRun:
         # w is still zero
         self.finding = self.ask()
         self.unit = self.finding.hinge
-        self.violations = deque([self.unit] * patience, maxlen=patience)
+        self.patience = capped(patience)
+        self.violations = deque(maxlen=self.patience)
 
     def ask(self):
         """Draw a sample and ask it at the present w."""
@@ -250,7 +252,11 @@ class SampleRun:
         Until none of them was violated the gap is the largest violation; then their mean, for
         w has not moved since.
         """
-        gap = max(self.violations)
+        n_missing = self.patience - len(self.violations)
+        gap = max(self.violations, default=self.unit)
+        if n_missing:
+            # of what was not drawn yet nothing is known
+            gap = max(gap, self.unit)
         if gap <= self.goal:
-            gap = float(np.mean(self.violations))
+            gap = float(np.sum(self.violations) + n_missing * self.unit) / self.patience
         return Certificate(None, self.bound + gap, self.bound, gap, False)

@@ -255,7 +255,8 @@ class GDMM(FactorSolver):
         state = FactorState(factors, regularizer.lam, rho, regularizer.v)
         nodes = NodeSearch(state)
         if solver.partitions > 1:
-            nodes = PartitionSearch(state, solver.partitions, random_state.randint(2**31))
+            n_parts = min(solver.partitions, factors.n_states)
+            nodes = PartitionSearch(state, n_parts, random_state.randint(2**31))
         sweep = Sweep(
             state,
             nodes,

@@ -4,6 +4,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
+from sskit.utils._stacking import check_structure
+
 BINARIZE = "sklearn.preprocessing.MultiLabelBinarizer makes one of lists of labels"
 
 
@@ -20,9 +22,11 @@ def check_entries(y):
     Raises
     ------
     ValueError
-        Naming the first entry that is missing, the first row with another length than the first
-        row, or the first row that is a set.
+        If y is a broken sparse matrix; naming the first entry that is missing, the first row with
+        another length than the first row, or the first row that is a set.
     """
+    if sp.issparse(y) and y.ndim == 2:
+        check_structure(y, "y")
     if isinstance(y, (list, tuple)):
         check_lengths(y)
     elif sp.issparse(y) and y.ndim == 2 and y.dtype.kind == "f":

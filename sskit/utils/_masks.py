@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sskit.utils._numbers import as_array
 from sskit.utils._pixels import majority_labels
 from sskit.utils._ragged_array import RaggedArray, split
 from sskit.utils.ragged import _items, stack_labels
@@ -38,8 +39,7 @@ def node_targets(y, graphs, ignore_label=None):
     """
     if y is None:
         raise ValueError(f"y is None, but labels are needed: {_TARGETS}")
-    plain = isinstance(y, RaggedArray) or (isinstance(y, np.ndarray) and y.ndim in (2, 3))
-    items = list(y) if plain else _items(y, "y", _TARGETS)
+    items = _target_items(y)
     if len(items) != len(graphs):
         raise ValueError(f"X has {len(graphs)} graphs but y has {len(items)}")
     if np.ndim(items[0]) > 2:
@@ -79,9 +79,10 @@ def check_masks(items, graphs):
     ValueError
         Naming the item that is wrong.
     """
+    items = _target_items(items)
     if len(items) != len(graphs):
         raise ValueError(f"X has {len(graphs)} graphs but y has {len(items)}")
-    masks = [np.asarray(item) for item in items]
+    masks = [as_array(item, f"y[{i}]") for i, item in enumerate(items)]
     for i, mask in enumerate(masks):
         if mask.ndim != 2:
             raise ValueError(f"y[{i}] must be a two-dimensional array, got shape {mask.shape}")
@@ -99,10 +100,23 @@ def check_masks(items, graphs):
     return masks
 
 
+def _target_items(y):
+    """Return the labels of the graphs as a list."""
+    plain = isinstance(y, RaggedArray) or (isinstance(y, np.ndarray) and y.ndim in (2, 3))
+    return list(y) if plain else _items(y, "y", _TARGETS)
+
+
+def check_label(ignore_label):
+    """Raise ValueError if the label that says that there is none is an array of labels."""
+    if hasattr(ignore_label, "__array__") and np.ndim(ignore_label):
+        raise ValueError(f"ignore_label must be one label, got {ignore_label!r:.80}")
+
+
 def is_ignored(labels, ignore_label):
     """Return where an array of labels has the label that says that there is none."""
     if ignore_label is None:
         return np.zeros(labels.shape, dtype=bool)
+    check_label(ignore_label)
     return np.broadcast_to(np.asarray(labels == ignore_label, dtype=bool), labels.shape)
 
 

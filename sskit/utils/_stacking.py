@@ -54,6 +54,53 @@ def canonical_csr(csr, *, owned):
     return csr
 
 
+def check_structure(matrix, name, offsets=None):
+    """Raise ValueError if the index arrays of a sparse matrix do not describe one.
+
+    SciPy trusts them, and reads and writes elsewhere.
+
+    Parameters
+    ----------
+    matrix : sparse matrix or array
+        Of any format, two-dimensional.
+    name : str
+        What it is, for error messages.
+    offsets : ndarray of int64 of shape (n + 1,), default=None
+        Where the sequences begin of which the rows are; None if there is one.
+    """
+    broken = f"is a broken {matrix.format.upper()} matrix"
+    kind = f"{name} {broken}"
+    if matrix.format == "coo":
+        for index, size in zip((matrix.row, matrix.col), matrix.shape, strict=True):
+            if len(index) != len(matrix.data) or not in_range(index, size):
+                raise ValueError(f"{kind}: wrong indices")
+    if matrix.format not in ("csr", "csc", "bsr"):
+        return
+    block = matrix.blocksize if matrix.format == "bsr" else (1, 1)
+    n_major, n_minor = (size // step for size, step in zip(matrix.shape, block, strict=True))
+    if matrix.format == "csc":
+        n_major, n_minor = n_minor, n_major
+    indptr, indices = matrix.indptr, matrix.indices
+    n_entries = min(len(indices), len(matrix.data))
+    if len(indptr) != n_major + 1 or indptr[0] != 0 or indptr[-1] > n_entries:
+        raise ValueError(f"{kind}: its indptr does not go with its indices and data")
+    falls = np.flatnonzero(np.diff(indptr) < 0)
+    wrong = falls[:1]
+    if not falls.size and not in_range(indices[: indptr[-1]], n_minor):
+        wrong = np.flatnonzero((indices < 0) | (indices >= n_minor))[:1]
+        wrong = np.searchsorted(indptr, wrong, side="right") - 1
+    if wrong.size:
+        line = "column" if matrix.format == "csc" else "row"
+        i, t = (None, wrong[0]) if offsets is None else locate(offsets, wrong[0])
+        kind = kind if i is None else f"{name}[{i}] {broken}"
+        raise ValueError(f"{kind}: wrong indices in its {line} {t}")
+
+
+def in_range(indices, size):
+    """Return whether all indices are at least 0 and below a size."""
+    return not len(indices) or (indices.min() >= 0 and indices.max() < size)
+
+
 def check_finite(values, offsets, name):
     """Raise at the first NaN or infinity, naming sequence, row and column."""
     found = first_not_finite(values)

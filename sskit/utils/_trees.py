@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from sskit.utils._numbers import as_array
+
 
 def check_parents(parents, name, n_nodes=None, noun="node"):
     """Return the parents of the nodes of a forest, checked.
@@ -27,7 +29,7 @@ def check_parents(parents, name, n_nodes=None, noun="node"):
     ValueError
         Naming the first node whose parent does not exist or that is above itself.
     """
-    parents = np.asarray(parents)
+    parents = as_array(parents, name)
     shape = f"(n_{noun}s,)" if n_nodes is None else f"({n_nodes},)"
     if (
         parents.ndim != 1

@@ -3,6 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
+from sskit.utils._numbers import as_array
 from sskit.utils._ragged_array import make_offsets
 from sskit.utils._stacking import canonical_csr, check_finite
 from sskit.utils.ragged import _as_matrix, _items, _type_name
@@ -177,7 +178,7 @@ def _check_width(matrices, expected, what, estimator_name):
 
 def _ends(edges, n_nodes, label):
     """Return checked edges as int32."""
-    edges = np.asarray(edges)
+    edges = as_array(edges, f"edges of {label}")
     if edges.shape in ((0,), (0, 2)):
         return np.zeros((0, 2), dtype=np.int32)
     if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
@@ -203,7 +204,7 @@ def _edge_features(values, n_edges, label):
     if values is None:
         return np.ones((n_edges, 1))
     if not sp.issparse(values):
-        values = np.asarray(values)
+        values = as_array(values, f"edge features of {label}")
         if values.ndim == 1 and values.size == 0:
             raise ValueError(
                 f"edge features of {label} are empty; give an array of shape (0, n_edge_features)"

@@ -7,7 +7,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from sskit.utils._ragged_array import RaggedArray, locate, make_offsets, split
-from sskit.utils._stacking import canonical_csr, check_finite, stack_csr, stack_dense
+from sskit.utils._stacking import (
+    canonical_csr,
+    check_finite,
+    check_structure,
+    stack_csr,
+    stack_dense,
+)
 
 __all__ = ["RaggedArray", "split", "stack_labels", "stack_sequences"]
 
@@ -62,6 +68,8 @@ def stack_sequences(X, *, name="X", n_features=None, estimator_name=None, allow_
     ValueError: X[1] has 1 features but X[0] has 2
     """
     if isinstance(X, RaggedArray):
+        if sp.issparse(X.values):
+            check_structure(X.values, name, X.offsets)
         lengths, values, pieces = X.lengths, _as_matrix(X.values, f"the values of {name}"), None
     elif isinstance(X, np.ndarray) and X.ndim == 3:
         lengths = np.full(X.shape[0], X.shape[1])
@@ -91,7 +99,6 @@ def stack_sequences(X, *, name="X", n_features=None, estimator_name=None, allow_
     if pieces is not None:
         values = stack_csr(pieces) if any(map(sp.issparse, pieces)) else stack_dense(pieces)
     if sp.issparse(values):
-        _check_structure(values, offsets, name)
         values = canonical_csr(values, owned=pieces is not None)
     else:
         values = np.ascontiguousarray(values, dtype=np.float64)
@@ -243,7 +250,7 @@ def _items(data, name, what):
         if data.ndim == 1 and (data.dtype == object or data.size == 0):
             return list(data)
         raise ValueError(f"{message}, got an array of shape {data.shape}")
-    if sp.issparse(data) or hasattr(data, "to_numpy"):
+    if sp.issparse(data) or (hasattr(data, "to_numpy") and hasattr(data, "shape")):
         raise ValueError(f"{message}, got a {_type_name(data)} of shape {data.shape}")
     raise TypeError(f"{message}, got {_type_name(data)}")
 
@@ -254,6 +261,7 @@ def _as_matrix(item, label):
         if len(item.shape) != 2:
             raise ValueError(f"{label} must be a matrix, got shape {item.shape}")
         _check_kind(item.dtype, label)
+        check_structure(item, label)
         return item if item.format == "csr" else item.tocsr()
     if isinstance(item, (str, bytes, Mapping)):
         raise TypeError(
@@ -297,19 +305,6 @@ def _check_kind(dtype, label):
         raise ValueError(f"Complex data not supported: {label} has dtype {dtype}")
     if dtype.kind not in "biuf":
         raise ValueError(f"{label} holds values that are not numbers: dtype {dtype}")
-
-
-def _check_structure(csr, offsets, name):
-    """Raise if the index arrays of a stacked CSR matrix do not describe one."""
-    row = np.flatnonzero(np.diff(csr.indptr) < 0)
-    if row.size == 0 and csr.indices.size:
-        if csr.indices.min() >= 0 and csr.indices.max() < csr.shape[1]:
-            return
-        bad = np.flatnonzero((csr.indices < 0) | (csr.indices >= csr.shape[1]))[:1]
-        row = np.searchsorted(csr.indptr, bad, side="right") - 1
-    if row.size:
-        i, t = locate(offsets, row[0])
-        raise ValueError(f"{name}[{i}] is a broken CSR matrix: wrong indices in its row {t}")
 
 
 def _type_name(value):

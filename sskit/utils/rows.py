@@ -1,13 +1,22 @@
 """The gates of the estimators of rows: what scikit-learn's checks find, with the row named."""
 
+import re
+
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, validate_data
 
-from sskit.utils._stacking import first_not_finite
+from sskit.utils._stacking import check_structure, first_not_finite
 from sskit.utils.ragged import _check_sortable
 
 __all__ = ["check_classes", "check_rows"]
+
+# How messages begin that say what is wrong; scikit-learn's own checks of estimators look for some.
+KNOWN = re.compile(
+    r"Expected|Found|Complex data|Unknown label|Input |X |y |np\.matrix|sparse|Sparse|The feature "
+    r"|bad input shape"
+)
+CHECKED = ("accept_sparse", "dtype", "order", "ensure_all_finite")
 
 
 def check_rows(estimator, X, y="no_validation", **options):
@@ -43,9 +52,43 @@ def check_rows(estimator, X, y="no_validation", **options):
         "ensure_all_finite": False,
         **options,
     }
-    checked = validate_data(estimator, X, y, **options)
+    if sp.issparse(X) and X.ndim == 2:
+        check_structure(X, "X")
+    try:
+        checked = validate_data(estimator, X, y, **options)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise named(error, X, options) from error
     check_finite_rows(checked[0] if isinstance(checked, tuple) else checked)
     return checked
+
+
+def named(error, X, options):
+    """Return an error of scikit-learn's checks of X and y that says which of them is wrong.
+
+    Parameters
+    ----------
+    error : TypeError, ValueError or OverflowError
+        From the checks of both.
+    X : object
+        As users gave it.
+    options : dict
+        Of the checks.
+
+    Returns
+    -------
+    error : TypeError or ValueError
+        The same error if it says so, or begins as users of scikit-learn know it.
+    """
+    if KNOWN.match(str(error)) and not isinstance(error, OverflowError):
+        return error
+    try:
+        check_array(X, **{name: options[name] for name in CHECKED})
+    except (TypeError, ValueError, OverflowError):
+        culprit = "X"
+    else:
+        culprit = "y"
+    kind = TypeError if isinstance(error, TypeError) else ValueError
+    return kind(f"{culprit} cannot be an array of numbers or labels: {error}")
 
 
 def check_finite_rows(X):

@@ -142,7 +142,7 @@ def check_part_names(names, n_parts):
     """
     if names is None:
         return None
-    found = list(names)
+    found = list(names) if np.iterable(names) else [names]
     if len(found) != n_parts or not all(isinstance(name, str) for name in found):
         raise ValueError(f"part_names must be {n_parts} strings, one for each part, got {found!r}")
     if len(set(found)) < n_parts:

@@ -73,6 +73,13 @@ BROKEN = sp.csr_array(XS[2])
 BROKEN.indices[4] = 7
 
 
+def broken(X):
+    """Return a CSR matrix with an index beyond its columns."""
+    X = sp.csr_array(X)
+    X.indices[5] = 99
+    return X
+
+
 def other_features(x):
     return np.hstack([x, x])
 
@@ -116,6 +123,7 @@ BOUNDS = [
 ]
 OTHER = [
     (ValueError, "^lam=4.94066e-324 is too small", {"lam": 5e-324}),
+    (ValueError, "^lam must be a number below 2", {"lam": 10**400}),
     (ValueError, "steps='fw'.*solver='ssg'", {"solver": "ssg", "steps": "fw"}),
     (ValueError, "sampling='uniform'.*solver='fw'", {"solver": "fw", "sampling": "uniform"}),
     (ValueError, "steps='fw'.*the solver object BCFW", {"solver": BCFW(), "steps": "fw"}),
@@ -293,6 +301,8 @@ FIT = [
     classifier("X_no_features", ValueError, r"0 feature\(s\)", X=X2[:, :0]),
     classifier("X_strings", ValueError, "could not convert string to float|dtype='numeric'",
                X=np.full((30, 2), "a")),
+    classifier("X_broken_csr", ValueError, "^X is a broken CSR matrix.*row 1$",
+               X=broken(X2)),
     classifier("X_complex", ValueError, "Complex data", X=X2 * 1j),
     classifier("y_none", ValueError, "requires y.*None", y=None),
     classifier("y_string", ValueError, "y", y="abc"),

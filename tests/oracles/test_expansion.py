@@ -154,6 +154,13 @@ def test_extreme_weights_end():
             assert np.isfinite(value) and labels.min() >= 0 and labels.max() < 5
 
 
+@pytest.mark.parametrize("moves", ["expansion", "swap"])
+def test_a_single_state_with_tables_ends(moves):
+    labels, value = expansion([[1.0], [2.0], [0.5]], [[0, 1], [1, 2]], [[3.0]], moves=moves)
+    assert labels.tolist() == [0, 0, 0]
+    assert value == 9.5
+
+
 def test_ties_and_single_states():
     assert expansion(np.zeros((3, 4)))[0].tolist() == [0, 0, 0]
     for moves in ("expansion", "swap"):

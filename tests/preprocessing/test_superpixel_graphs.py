@@ -444,6 +444,8 @@ def test_bad_images(fitted, X, error, message):
         ("position_grid", "4", "position_grid must be an integer >= 0"),
         ("neighborhood", -1, "neighborhood must be an integer >= 0"),
         ("sample_size", 0, "sample_size must be an integer >= 1"),
+        ("texture_size", 2**31, "texture_size must be at most 4096, got 2147483648"),
+        ("position_grid", 10**9, "position_grid must be at most 1024"),
         ("compactness", 0, "compactness must be a number positive"),
         ("compactness", np.inf, "compactness must be a number positive"),
         ("sigma", -1, "sigma must be a number finite and not negative"),

@@ -54,6 +54,14 @@ def test_what_is_no_indicator_is_named(y, message):
         check_indicator(y)
 
 
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+def test_broken_matrices(form):
+    y = sp.csr_matrix(np.eye(3)).asformat(form)
+    (y.col if form == "coo" else y.indptr)[1] = 1000
+    with pytest.raises(ValueError, match=f"^y is a broken {form.upper()} matrix"):
+        check_entries(y)
+
+
 MISSING = np.where(np.arange(6).reshape(2, 3) == 4, np.nan, 1.0)
 
 

@@ -44,6 +44,36 @@ def test_what_scikit_learn_finds():
 
 
 @pytest.mark.parametrize(
+    ("X", "y", "error", "message"),
+    [
+        ([["a"], ["b"]], [0, 1], ValueError, "^X cannot be an array.*could not convert string"),
+        ([[1], [1, 2]], [0, 1], ValueError, "^X cannot be an array"),
+        ([[{}], [1]], [0, 1], TypeError, "^X cannot be an array.*argument must be a string"),
+        ([[10**400], [1]], [0, 1], ValueError, "^X cannot be an array.*too large"),
+        ([[1], [2]], [[0], [0, 1]], ValueError, "^y cannot be an array"),
+        (np.zeros((2, 0)), [0, 1], ValueError, "^Found array with 0 feature"),
+    ],
+)
+def test_errors_say_which_is_wrong(X, y, error, message):
+    with pytest.raises(error, match=message):
+        check_rows(BaseEstimator(), X, y)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "bsr", "coo"])
+@pytest.mark.parametrize("part", ["indices", "indptr", "data", "row", "col"])
+def test_broken_sparse_matrices(form, part):
+    X = sp.csr_matrix(np.eye(4)).asformat(form)
+    if not hasattr(X, part):
+        return
+    if part == "data":
+        X.data = X.data[:-1]
+    else:
+        getattr(X, part)[1] = 99
+    with pytest.raises(ValueError, match=f"^X is a broken {form.upper()} matrix"):
+        check_rows(BaseEstimator(), X)
+
+
+@pytest.mark.parametrize(
     ("y", "error", "message"),
     [
         ([0.0, np.nan], ValueError, r"^y\[1\] is nan: labels must not be missing"),

@@ -1,0 +1,94 @@
+"""Numbers as users give them: made float64, or refused by name."""
+
+import numpy as np
+
+LARGEST_COUNT = 2**31 - 1
+# NumPy would read numbers from strings, and NaN from None.
+NO_NUMBERS = (str, bytes, type(None))
+
+
+def as_floats(values, name):
+    """Return numbers as a new float64 array in C order.
+
+    Parameters
+    ----------
+    values : array-like
+        Real numbers.
+    name : str
+        What they are, for error messages.
+
+    Returns
+    -------
+    array : ndarray, float64
+        A copy; numbers that are too large are infinite.
+
+    Raises
+    ------
+    ValueError
+        If they are complex, no numbers, or rows of different lengths.
+    """
+    array = as_array(values, name)
+    if array.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {name} has dtype {array.dtype}")
+    try:
+        if array.dtype.kind not in "biufO":
+            raise TypeError
+        if array.dtype == object and any(isinstance(value, NO_NUMBERS) for value in array.flat):
+            raise TypeError
+        with np.errstate(over="ignore"):
+            return np.array(array, dtype=np.float64, order="C")
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} must hold numbers, got {told(values, array)}") from None
+
+
+def as_array(values, name):
+    """Return an array of values that are not too uneven for one.
+
+    Parameters
+    ----------
+    values : array-like
+        Of any type.
+    name : str
+        What they are, for error messages.
+
+    Returns
+    -------
+    array : ndarray
+        Not a copy if it is an array already.
+
+    Raises
+    ------
+    ValueError
+        If there are rows of different lengths.
+    """
+    try:
+        return np.asarray(values)
+    except (ValueError, TypeError):
+        raise ValueError(f"{name} is no array: its items have different shapes") from None
+    except OverflowError:
+        raise ValueError(f"{name} holds a number that is too large") from None
+
+
+def told(values, array):
+    """Return what error messages say of values: their dtype, or the type of what is no array."""
+    if array.ndim == 0 and not isinstance(values, np.ndarray):
+        return type(values).__name__
+    return f"dtype {array.dtype}"
+
+
+def capped(count, most=LARGEST_COUNT):
+    """Return a count, or the largest that the hot loops can count to: nothing gets that far.
+
+    Parameters
+    ----------
+    count : int
+        Checked to be one.
+    most : int, default=2**31 - 1
+        The largest.
+
+    Returns
+    -------
+    count : int
+        Fits 32 bits by default.
+    """
+    return min(int(count), most)

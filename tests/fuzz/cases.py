@@ -1,0 +1,293 @@
+"""One random case: a valid call, something changed in it, and the laws of what comes of it."""
+
+import contextlib
+import inspect
+import traceback
+import warnings
+from dataclasses import dataclass, field
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+
+from fuzz.functions import FUNCTIONS
+from fuzz.laws import (
+    ACCIDENTS,
+    ALLOWED,
+    Broken,
+    check_fitted,
+    fingerprint,
+    is_user_code,
+    names_item,
+    places,
+    require,
+    results,
+    template,
+    without_iterators,
+)
+from fuzz.mutations import junk, mutated, pick
+from fuzz.subjects import ESTIMATORS, KERNEL_ANSWERS, KernelFunction
+
+SUBJECTS = ESTIMATORS | FUNCTIONS
+# Estimators have far more that can go wrong.
+NAMES = [*ESTIMATORS, *ESTIMATORS, *ESTIMATORS, *ESTIMATORS, *FUNCTIONS]
+QUERIES = [
+    "predict", "predict_topk", "decision_function", "node_scores", "score", "coef_at", "gap_at",
+    "dual_objective_at", "estimator_at", "transform", "inverse_transform",
+]  # fmt: skip
+HARMLESS = r".*(stopped after|path ends|end early|column-vector y|feature names|found no labelling)"
+# scikit-learn casts targets and multiplies weights before it looks at them
+THEIRS = r"sklearn\.(utils\.(multiclass|sparsefuncs|extmath)|preprocessing|externals)"
+# numbers that say how much work to do: the largest would do it
+EFFORT = {"max_iter", "stored_passes", "block_sweeps", "cut_size"}
+LARGEST_EFFORT = 1000
+
+
+@dataclass
+class Report:
+    """What came of one case.
+
+    Attributes
+    ----------
+    seed, number : int
+        Of the case.
+    subject : str
+        Name of what was called.
+    story : list of str
+        What was changed and called, in order.
+    calls : int
+        Number of calls.
+    refusals : list of tuple (str, str, str, str, bool)
+        Method, type, place and message of the errors that are allowed, and whether the message
+        names the item.
+    finding : str or None
+        The law that was broken.
+    detail : str
+        More of it.
+    """
+
+    seed: int
+    number: int
+    subject: str = ""
+    story: list = field(default_factory=list)
+    calls: int = 0
+    refusals: list = field(default_factory=list)
+    finding: str | None = None
+    detail: str = ""
+
+
+def run_case(seed, number):
+    """Run one case; everything follows from the seed and the number.
+
+    Parameters
+    ----------
+    seed, number : int
+        Of the case.
+
+    Returns
+    -------
+    report : Report
+        With the first law that was broken, if any.
+    """
+    rng = np.random.default_rng([seed, number])
+    name = pick(rng, NAMES)
+    case = Case(rng, Report(seed, number, name))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warnings.filterwarnings("ignore", message=HARMLESS)
+            warnings.filterwarnings("ignore", module=THEIRS)
+            np.random.seed(number % 2**32)
+            case.run(name)
+    except Broken as broken:
+        cause = broken.__cause__
+        detail = str(broken) if cause is None else "".join(traceback.format_exception(cause))
+        case.report.finding, case.report.detail = broken.args[0], detail
+    return case.report
+
+
+class Case:
+    """The calls of one case.
+
+    Parameters
+    ----------
+    rng : Generator
+        All that is random.
+    report : Report
+        Filled in.
+    """
+
+    def __init__(self, rng, report):
+        self.rng = rng
+        self.report = report
+
+    def run(self, name):
+        """Make the calls."""
+        self.subject = SUBJECTS[name](self.rng)
+        target, self.valid = self.subject.target, dict(self.subject.arguments)
+        if not isinstance(target, BaseEstimator):
+            return self.run_function(target)
+        parameters = target.get_params(deep=True)
+        self.words = [*parameters, *(name.rpartition("__")[2] for name in parameters)]
+        methods = [method for method in QUERIES if hasattr(target, method)]
+        fitted = False
+        if self.rng.random() < 0.4:
+            fitted = self.call(target, "fit", self.valid, valid=name != "spoiled_structure")
+        kind = pick(self.rng, ["data", "data", "parameters", "query"])
+        if kind == "parameters":
+            self.with_parameters(target)
+        elif kind == "data":
+            self.with_data(target)
+        else:
+            if not fitted and self.rng.random() < 0.95:
+                self.call(target, "fit", self.valid, valid=name != "spoiled_structure")
+            for _ in range(3):
+                method = pick(self.rng, methods)
+                arguments = self.changed(self.fitting(target, method))
+                self.call(target, method, arguments)
+        if self.rng.random() < 0.3 and name != "spoiled_structure":
+            self.as_fresh(target)
+        return None
+
+    def run_function(self, target):
+        """Call a function with changed arguments, three times."""
+        self.words = list(self.valid)
+        if self.rng.random() < 0.1:
+            self.call(target, None, self.valid, valid=True)
+        for _ in range(3):
+            self.call(target, None, self.changed(self.valid))
+
+    def with_parameters(self, target):
+        """Fit with one or two odd parameters, then with the valid ones again."""
+        before = target.get_params(deep=True)
+        chosen = {}
+        for _ in range(1 + (self.rng.random() < 0.2)):
+            name = pick(self.rng, sorted(before))
+            value, how = self.odd(name, before[name])
+            if name.rpartition("__")[2] in EFFORT and isinstance(value, (int, np.integer)):
+                value = min(value, LARGEST_EFFORT)
+            chosen[name] = value
+            self.report.story.append(f"{name} = {value!r:.80} ({how})")
+        try:
+            target.set_params(**chosen)
+        except (AttributeError, ValueError, TypeError):
+            target.set_params(**{name: before[name] for name in target.get_params(deep=False)})
+            return
+        if self.call(target, "fit", self.valid):
+            self.query(target, self.valid)
+        own = {name: value for name, value in before.items() if "__" not in name}
+        target.set_params(**own)
+        inner = {name: value for name, value in before.items() if "__" in name}
+        with contextlib.suppress(ValueError, AttributeError):
+            target.set_params(**inner)
+
+    def odd(self, name, value):
+        """Another value for a parameter."""
+        last = name.rpartition("__")[2]
+        if last == "kernel" and self.rng.random() < 0.3:
+            return KernelFunction(pick(self.rng, KERNEL_ANSWERS)), "kernel"
+        if last in ("scoring", "refit", "cv") and self.rng.random() < 0.3:
+            answer = junk(self.rng)
+            return (lambda *args: answer), "answer"
+        if self.rng.random() < 0.5:
+            return junk(self.rng), "junk"
+        return mutated(self.rng, value)
+
+    def with_data(self, target):
+        """Fit with changed data; if that works, predict it."""
+        arguments = self.changed(self.valid)
+        if self.call(target, "fit", arguments):
+            self.query(target, arguments)
+        elif self.rng.random() < 0.2:
+            self.call(target, "fit", self.valid, valid=self.report.subject != "spoiled_structure")
+
+    def query(self, target, arguments):
+        """Ask a fitted estimator about the data of its fit."""
+        for method in QUERIES[:5]:
+            if hasattr(target, method) and self.rng.random() < 0.5:
+                self.call(target, method, self.fitting(target, method, arguments))
+
+    def fitting(self, target, method, arguments=None):
+        """The arguments that a method takes."""
+        arguments = self.valid if arguments is None else arguments
+        taken = inspect.signature(getattr(target, method)).parameters
+        if method == "inverse_transform":
+            return dict.fromkeys(taken, arguments["X"])
+        return {name: value for name, value in arguments.items() if name in taken}
+
+    def changed(self, arguments):
+        """The arguments with one or two of them changed."""
+        arguments = dict(arguments)
+        for _ in range(1 + (self.rng.random() < 0.25)):
+            name = pick(self.rng, list(arguments))
+            value = arguments[name]
+            if name == "sample_weight" and value is None and self.rng.random() < 0.8:
+                value = np.ones(count(self.valid.get("y", self.valid.get("y_true"))))
+            arguments[name], how = mutated(self.rng, value)
+            self.report.story.append(f"{name}: {how}")
+        return arguments
+
+    def call(self, target, method, arguments, *, valid=False):
+        """Call a method, or the target itself; return whether it worked.
+
+        Raises
+        ------
+        Broken
+            If a law does not hold.
+        """
+        function = target if method is None else getattr(target, method)
+        if method == "fit":
+            arguments = self.fitting(target, "fit", arguments)
+        before = fingerprint(without_iterators(arguments))
+        state = fingerprint(target) if method else None
+        self.report.story.append(f"{method or target.__name__}()")
+        self.report.calls += 1
+        try:
+            answer = function(**arguments)
+        except Exception as error:
+            self.judge(error, method, [*self.words, *arguments], valid)
+            worked = False
+        else:
+            worked = True
+        require(fingerprint(without_iterators(arguments)) == before, "arguments are changed")
+        if method is None:
+            return worked
+        if not worked or method != "fit":
+            what = "by a call that failed" if not worked else f"by {method}"
+            require(fingerprint(target) == state, f"estimator is changed {what}")
+        elif method == "fit":
+            require(answer is target, "fit does not return the estimator")
+            if hasattr(target, "certified_") or hasattr(target, "estimator_"):
+                check_fitted(target)
+        return worked
+
+    def judge(self, error, method, words, valid):
+        """Raise `Broken` unless an error is one that is allowed."""
+        if is_user_code(error):
+            return
+        if isinstance(error, Warning):
+            raise Broken(f"warning {type(error).__name__}") from error
+        if not isinstance(error, ALLOWED) or isinstance(error, ACCIDENTS):
+            raise Broken(f"error {type(error).__name__}") from error
+        if valid:
+            raise Broken("a valid call fails") from error
+        if not str(error).strip():
+            raise Broken("an error without a message") from error
+        place = "{}:{}".format(*places(error)[-1])
+        kind, named = type(error).__name__, names_item(error, words)
+        self.report.refusals.append((str(method), kind, place, template(error), named))
+
+    def as_fresh(self, target):
+        """Fit the valid data: the bits must be those of an estimator that saw nothing else."""
+        if vars(target).get("warm_start"):
+            return
+        fresh = clone(target)
+        worked = [self.call(model, "fit", self.valid, valid=True) for model in (target, fresh)]
+        same = results(target) == results(fresh)
+        require(not all(worked) or same, "a fit after failures differs from a fresh one")
+
+
+def count(y):
+    """Number of samples of a target."""
+    if y is None:
+        return 4
+    return y.shape[0] if hasattr(y, "shape") else len(y)

@@ -1,0 +1,158 @@
+"""Valid calls of public functions and of transformers."""
+
+import numpy as np
+from helpers.trees import random_parents
+from sklearn.preprocessing import StandardScaler
+
+from fuzz.mutations import pick
+from fuzz.subjects import Subject, sequences, weighted
+from sskit import metrics, oracles
+from sskit.preprocessing import SuperpixelGraph, SuperpixelGraphs, TokenTransformer
+
+CHAIN = [
+    "viterbi", "viterbi_by_loss", "viterbi_top_k", "beam_search", "max_marginals",
+]  # fmt: skip
+GRAPH = [
+    "exhaustive", "expansion", "graphcut", "graphcut_max_marginals", "tree_max_marginals",
+    "tree_max_sum", "tree_top_k",
+]  # fmt: skip
+TOKEN_METRICS = [
+    "token_accuracy_score", "sequence_accuracy_score", "class_accuracy_score", "iou_scores",
+    "mean_iou_score",
+]  # fmt: skip
+SPAN_METRICS = ["span_f1_score", "span_precision_recall_fscore"]
+POSE_METRICS = ["mean_part_error", "pdj_score", "pdj_curve"]
+
+
+def chain_oracle(rng):
+    """An oracle of chains."""
+    n_nodes, n_states = int(rng.integers(1, 5)), 3
+    transitions = rng.normal(size=(n_states, n_states))
+    transitions[0, 1] = pick(rng, [0.0, -np.inf])
+    given = {"nodes": rng.normal(size=(n_nodes, n_states)), "transitions": transitions}
+    name = pick(rng, CHAIN)
+    if name in ("viterbi", "viterbi_by_loss"):
+        given["truth"] = rng.integers(n_states, size=n_nodes)
+        given["cost"] = pick(rng, [1.0, np.arange(n_nodes).astype(float)])
+    given |= {"viterbi_top_k": {"k": 2}, "beam_search": {"beam_size": 2}}.get(name, {})
+    return Subject(getattr(oracles, name), given)
+
+
+def graph_oracle(rng):
+    """An oracle of trees or graphs."""
+    name, n_nodes = pick(rng, GRAPH), int(rng.integers(1, 5))
+    n_states = 2 if "graphcut" in name else 3
+    edges = np.stack([np.arange(n_nodes - 1), np.arange(1, n_nodes)], axis=1)
+    potts = rng.exponential(size=n_nodes - 1)
+    tables = potts[:, None, None] * np.eye(n_states)
+    forms = [tables, np.eye(n_states)] + [potts] * (name != "exhaustive")
+    given = {"nodes": rng.normal(size=(n_nodes, n_states)), "edges": edges}
+    given["pairwise"] = pick(rng, forms)
+    if name in ("exhaustive", "expansion", "graphcut", "tree_max_sum"):
+        given["truth"] = rng.integers(n_states, size=n_nodes)
+        given["cost"] = pick(rng, [1.0, np.ones(n_nodes)])
+    if name == "expansion":
+        given |= {"start": np.zeros(n_nodes, dtype=int), "moves": pick(rng, ["expansion", "swap"])}
+        given |= {"persistency": True, "return_bound": pick(rng, [True, False])}
+    given |= {"tree_top_k": {"k": 2}, "exhaustive": {"top_k": 2, "max_labellings": 1000}}.get(
+        name, {}
+    )
+    return Subject(getattr(oracles, name), given)
+
+
+def other_oracle(rng):
+    """An oracle of sets of labels, or of parts."""
+    name = pick(rng, ["closure", "lp_relaxation", "distance_transform", "parts"])
+    if name == "closure":
+        hierarchy = pick(rng, [[-1, 0, 0, 1], np.array([[1, 0], [2, 0], [3, 1], [3, 2]])])
+        return Subject(oracles.closure, {"gains": rng.normal(size=4), "hierarchy": hierarchy})
+    if name == "lp_relaxation":
+        given = {"gains": rng.normal(size=3), "edges": np.array([[0, 1], [1, 2], [0, 2]])}
+        given |= {"pairwise": rng.normal(size=3), "method": pick(rng, ["roof", "highs"])}
+        return Subject(oracles.lp_relaxation, given)
+    if name == "distance_transform":
+        scores = rng.normal(size=pick(rng, [(5,), (3, 4)]))
+        n_dims = scores.ndim
+        given = {"scores": scores, "square": pick(rng, [0.5, np.full(n_dims, 0.5)])}
+        given |= {"linear": rng.normal(size=n_dims), "mean": pick(rng, [0.5, np.ones(n_dims)])}
+        return Subject(oracles.distance_transform, given)
+    springs = rng.exponential(size=(3, 2, 2, 3)) + 0.1
+    given = {"scores": rng.normal(size=(3, 3, 4)), "parents": random_parents(rng, 3)}
+    given |= {"springs": springs, "bias": rng.normal(size=(3, 2))}
+    function = pick(rng, [oracles.parts_max_sum, oracles.parts_max_marginals])
+    return Subject(function, given)
+
+
+def token_metric(rng):
+    """A metric of labels."""
+    name = pick(rng, TOKEN_METRICS)
+    X, y = sequences(rng)
+    found = [np.roll(labels, 1) for labels in y]
+    given = {"y_true": y, "y_pred": found} | weighted(rng, len(X))
+    if "accuracy_score" not in name or name.startswith("class"):
+        given["ignore_label"] = None
+    return Subject(getattr(metrics, name), given)
+
+
+def span_metric(rng):
+    """A metric of spans, or the spans themselves."""
+    y = [np.array(["B-x", "I-x", "O", "B-y"]), np.array(["O", "B-y"])]
+    if rng.random() < 0.3:
+        return Subject(metrics.spans, {"labels": y[0], "scheme": "bio"})
+    given = {"y_true": y, "y_pred": [np.roll(labels, 1) for labels in y], "scheme": "bio"}
+    given["average"] = pick(rng, ["micro", "macro"])
+    return Subject(getattr(metrics, pick(rng, SPAN_METRICS)), given)
+
+
+def pose_metric(rng):
+    """A metric of poses."""
+    name = pick(rng, POSE_METRICS)
+    y = rng.integers(5, size=(4, 3, 2))
+    given = {"y_true": list(y), "y_pred": list(y + 1), "torso": (0, 1)} | weighted(rng, 4)
+    given |= {"pdj_score": {"radius": 0.2}, "pdj_curve": {"radii": [0.1, 0.2]}}.get(name, {})
+    if name != "pdj_curve":
+        given["per_part"] = pick(rng, [True, False])
+    return Subject(getattr(metrics, name), given)
+
+
+def label_metric(rng):
+    """The report of sets of labels."""
+    Y = rng.integers(2, size=(6, 3))
+    given = {"y_true": Y, "y_pred": np.roll(Y, 1, axis=0), "zero_division": 0.0}
+    return Subject(metrics.multilabel_report, given | weighted(rng, 6))
+
+
+def token_transformer(rng):
+    """A transformer of tokens."""
+    X, _ = sequences(rng)
+    return Subject(TokenTransformer(StandardScaler()), {"X": X, "y": None})
+
+
+def superpixel_graph(rng):
+    """One graph of superpixels."""
+    segments = np.array([[0, 0, 1], [2, 2, 1]])
+    given = {"features": rng.normal(size=(3, 2)), "edges": np.array([[0, 1], [1, 2]])}
+    given |= {"edge_features": rng.exponential(size=(2, 1)), "segments": segments}
+    return Subject(SuperpixelGraph, given)
+
+
+def superpixel_graphs(rng):
+    """Images as graphs of superpixels."""
+    X = [rng.uniform(size=(20, 24, 3)) for _ in range(2)]
+    words = {"n_color_words": 3, "n_texture_words": 3, "texture_size": 8}
+    target = SuperpixelGraphs(n_segments=4, random_state=0, sample_size=50, **words)
+    return Subject(target, {"X": X, "y": None})
+
+
+FUNCTIONS = {
+    "chain_oracle": chain_oracle,
+    "graph_oracle": graph_oracle,
+    "other_oracle": other_oracle,
+    "token_metric": token_metric,
+    "span_metric": span_metric,
+    "pose_metric": pose_metric,
+    "label_metric": label_metric,
+    "token_transformer": token_transformer,
+    "superpixel_graph": superpixel_graph,
+    "superpixel_graphs": superpixel_graphs,
+}

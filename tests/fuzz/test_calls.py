@@ -1,0 +1,137 @@
+"""Random calls of the public face: nothing but errors that name what is wrong."""
+
+import itertools
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+
+from fuzz.cases import Case, Report, run_case
+from fuzz.laws import Broken, check_fitted, fingerprint, names_item
+from fuzz.mutations import mutated
+from fuzz.pool import CRASH, HANG, run_cases
+from fuzz.subjects import Subject
+from sskit import StructSVMClassifier
+
+SECONDS = 110.0
+
+
+@pytest.mark.slow
+def test_random_calls():
+    found = run_cases(seed=1, numbers=itertools.count(), n_processes=2, seconds=SECONDS)
+    told = [f"case {f.number}: {f.finding}; {f.story}\n{f.detail[-1500:]}" for f in found]
+    assert not told, "\n\n".join(told)
+
+
+def test_a_case_follows_from_its_numbers():
+    first, second = run_case(0, 11), run_case(0, 11)
+    assert first == second
+    assert first.calls > 0
+    assert run_case(1, 11).story != first.story
+
+
+def test_crash_and_hang_are_reported_and_the_others_go_on():
+    reports = []
+    found = run_cases(
+        0, [11, CRASH, 12, HANG, 13], n_processes=1, timeout=4.0, on_report=reports.append
+    )
+    assert [report.number for report in reports] == [11, CRASH, 12, HANG, 13]
+    crash, hang = found
+    assert crash.finding.startswith("dies with status")
+    assert "in planted" in crash.detail
+    assert hang.finding == "takes more than 4 s"
+
+
+class Planted(BaseEstimator):
+    """An estimator with one fault."""
+
+    def __init__(self, fault=None):
+        self.fault = fault
+
+    def fit(self, X, y=None):
+        answer = self.fault(self, X)
+        fitted = {"coef_": np.ones(2), "certified_": True, "dual_gap_": 1.0}
+        fitted |= {"primal_objective_": 2.0, "dual_objective_": 1.0}
+        vars(self).update(fitted | vars(self))
+        return answer
+
+
+def raising(error):
+    """A fault that raises an error."""
+
+    def fault(model, X):
+        raise error
+
+    return fault
+
+
+def negative(model, X):
+    model.dual_gap_, model.primal_objective_ = -1e-3, 0.999  # the dual objective is one
+    return model
+
+
+def forgetful(model, X):
+    model.fault = None
+    raise ValueError("X is wrong, and the parameter has changed")
+
+
+def writing(model, X):
+    X[0] = 7.0
+    return model
+
+
+@pytest.mark.parametrize(
+    ("fault", "law"),
+    [
+        (raising(IndexError("list index out of range")), "error IndexError"),
+        (raising(np.linalg.LinAlgError("singular")), "error LinAlgError"),
+        (raising(RuntimeWarning("overflow")), "warning RuntimeWarning"),
+        (raising(ValueError()), "an error without a message"),
+        (forgetful, "estimator is changed by a call that failed"),
+        (writing, "arguments are changed"),
+        (negative, "gap < 0"),
+        (lambda model, X: None, "fit does not return the estimator"),
+    ],
+)
+def test_planted_faults_are_found(fault, law):
+    with pytest.raises(Broken, match=f"^{law}"):
+        called(fault)
+
+
+@pytest.mark.parametrize(
+    ("error", "named"),
+    [
+        (ValueError("X[3] contains NaN"), True),
+        (TypeError("fault must be callable"), True),
+        (ValueError("setting an array element with a sequence"), False),
+    ],
+)
+def test_errors_that_are_allowed(error, named):
+    case = called(raising(error))
+    assert [refusal[-1] for refusal in case.report.refusals] == [named]
+    assert names_item(error, ["X", "fault"]) == named
+
+
+def called(fault):
+    """A case that fitted a planted estimator."""
+    case = Case(np.random.default_rng(0), Report(0, 0))
+    case.subject, case.words = Subject(Planted(fault)), ["fault"]
+    case.call(case.subject.target, "fit", {"X": np.zeros(3)})
+    return case
+
+
+def test_weights_that_are_no_numbers_are_found():
+    model = StructSVMClassifier().fit(np.eye(3), [0, 1, 2])
+    check_fitted(model)
+    model.coef_[0, 0] = np.nan
+    with pytest.raises(Broken, match="coef_ is no number"):
+        check_fitted(model)
+
+
+@pytest.mark.parametrize("value", [np.eye(2), [1, "a"], {"a": [np.zeros(1)]}, (None, 0.5)])
+def test_fingerprints(value):
+    assert fingerprint(value) == fingerprint(value)
+    rng = np.random.default_rng(0)
+    others = [mutated(rng, value)[0] for _ in range(20)]
+    differ = [fingerprint(other) != fingerprint(value) for other in others]
+    assert sum(differ) > 10

@@ -11,7 +11,6 @@ import glob
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -115,7 +114,8 @@ class Trial:
     def run(self, *command):
         """Run a program of the environment and return its exit status."""
         program = self.folder / ("Scripts" if os.name == "nt" else "bin") / command[0]
-        return subprocess.call([str(program), *command[1:]], cwd=ROOT)
+        environ = {**os.environ, "SSKIT_TESTING": "1"}
+        return subprocess.call([str(program), *command[1:]], cwd=ROOT, env=environ)
 
     def install(self, *what):
         """Install something, with what it needs, into the environment."""
@@ -128,9 +128,6 @@ class Trial:
         """Make the environment, and compile and install the package into it, as a copy."""
         subprocess.run([self.python, "-m", "venv", str(self.folder)], check=True)
         self.install(*requires)
-        # modules that are no more would be installed too
-        for stale in (ROOT / "build" / "release").glob(f"lib*{self.version.replace('.', '')}"):
-            shutil.rmtree(stale)
         self.install("--no-build-isolation", "--no-deps", "--force-reinstall", ".")
         self.install("--no-build-isolation", ".[test]")
         if self.run("python", "-m", "pip", "check"):

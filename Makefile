@@ -6,6 +6,8 @@ VENV ?= .venv
 DEBUG_VENV ?= .venv-debug
 SANITIZE_VENV ?= .venv-sanitize
 SANITIZE_TESTS ?= $(addprefix tests/,core oracles models solvers estimators)
+PORTABLE_VENV ?= .venv-portable
+PORTABLE_TESTS ?= $(addprefix tests/,core oracles solvers)
 PYTEST_WORKERS ?= 2
 PYTEST_ARGS ?=
 VERSIONS_ARGS ?=
@@ -15,7 +17,11 @@ SEED ?= 0
 BIN := $(VENV)/bin
 DEBUG_BIN := $(DEBUG_VENV)/bin
 SANITIZE_BIN := $(SANITIZE_VENV)/bin
+PORTABLE_BIN := $(PORTABLE_VENV)/bin
 PIP_OPTIONS := --quiet --disable-pip-version-check
+# What takes minutes says how far it is.
+PROGRESS := $(PYTHON) .ci/progress.py
+PIP_VERBOSE := --verbose --disable-pip-version-check
 BUILD_TOOLS := "setuptools>=77.0.1" "Cython>=3.1.2"
 METADATA := pyproject.toml setup.py
 COMPILED := $(shell find sskit -name '*.pyx' -o -name '*.pxd' -o -name '*.hpp' 2>/dev/null)
@@ -23,8 +29,8 @@ MODULES := $(shell find sskit -name '*.py' 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow test-versions fuzz lint doc doc-noplot bench debug sanitize \
-	inplace clean
+.PHONY: help demo test test-slow test-versions test-portable fuzz lint doc doc-noplot bench \
+	debug sanitize inplace clean
 
 help:
 	@echo "make demo          train on handwritten digit strings to a certified duality gap"
@@ -32,6 +38,7 @@ help:
 	@echo "make test-slow     run the slow tests and those on real data (found in SSKIT_DATA)"
 	@echo "make test-versions run the suite on every Python that is claimed"
 	@echo "make fuzz          make N random calls of all that is public, N / 200 random products"
+	@echo "make test-portable run PORTABLE_TESTS on a build without vector extensions"
 	@echo "make lint          check style, spelling and docstrings"
 	@echo "make doc           build the documentation with its gallery into doc/_build/html"
 	@echo "make doc-noplot    build the documentation without running the gallery"
@@ -45,45 +52,53 @@ help:
 
 # Everything but the package itself: made again when the dependencies may have changed.
 $(VENV)/.tools: pyproject.toml
+	@echo "making an environment, $(VENV)"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install $(PIP_OPTIONS) $(BUILD_TOOLS)
+	$(PROGRESS) $(BIN)/python -m pip install $(PIP_VERBOSE) $(BUILD_TOOLS)
 	touch $@
 
 # The package, editable: compiled again when a compiled source or a header has changed.
 $(VENV)/.installed: $(VENV)/.tools $(METADATA) $(COMPILED)
-	$(BIN)/python -m pip install $(PIP_OPTIONS) --no-build-isolation -e ".[test]"
+	$(PROGRESS) $(BIN)/python -m pip install $(PIP_VERBOSE) --no-build-isolation -e .
 	touch $@
 
-$(VENV)/.dev: $(VENV)/.installed
+# What else is needed for the suite: once, for what has been compiled since is found as it is.
+$(VENV)/.test: pyproject.toml | $(VENV)/.installed
+	$(PROGRESS) $(BIN)/python -m pip install $(PIP_VERBOSE) --no-build-isolation -e ".[test]"
+	touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/.installed
 	$(BIN)/python -m pip install $(PIP_OPTIONS) --no-build-isolation -e ".[dev]"
 	touch $@
 
-$(VENV)/.doc: $(VENV)/.installed
+$(VENV)/.doc: pyproject.toml | $(VENV)/.installed
 	$(BIN)/python -m pip install $(PIP_OPTIONS) --no-build-isolation -e ".[docs,images]"
 	touch $@
 
 # Builds of other kinds are installed as copies, so the release build in the checkout stays.
-$(DEBUG_VENV)/.installed $(SANITIZE_VENV)/.installed: $(METADATA) $(COMPILED) $(MODULES)
+$(DEBUG_VENV)/.installed $(SANITIZE_VENV)/.installed $(PORTABLE_VENV)/.installed: \
+		$(METADATA) $(COMPILED) $(MODULES)
 	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
-	$(@D)/bin/python -m pip install $(PIP_OPTIONS) $(BUILD_TOOLS)
-	rm -rf build/$(KIND)/lib*
-	SSKIT_BUILD=$(KIND) $(@D)/bin/python -m pip install $(PIP_OPTIONS) --no-build-isolation ".[test]"
+	$(PROGRESS) $(@D)/bin/python -m pip install $(PIP_VERBOSE) $(BUILD_TOOLS)
+	SSKIT_BUILD=$(KIND) $(PROGRESS) \
+		$(@D)/bin/python -m pip install $(PIP_VERBOSE) --no-build-isolation ".[test]"
 	touch $@
 
 $(DEBUG_VENV)/.installed: KIND := debug
 $(SANITIZE_VENV)/.installed: KIND := sanitize
+$(PORTABLE_VENV)/.installed: KIND := portable
 
 # ---- verbs -------------------------------------------------------------------------------
 
-inplace: $(VENV)/.installed
+inplace: $(VENV)/.installed $(VENV)/.test
 
 demo: $(VENV)/.installed
 	$(BIN)/python examples/demo.py
 
-test: $(VENV)/.installed
+test: $(VENV)/.installed $(VENV)/.test
 	$(BIN)/pytest -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
 
-test-slow: $(VENV)/.installed
+test-slow: $(VENV)/.installed $(VENV)/.test
 	$(BIN)/pytest -m "slow or realdata" $(PYTEST_ARGS)
 
 # The oldest Python with the lowest dependencies, the others with the newest.
@@ -97,6 +112,9 @@ fuzz: $(VENV)/.installed
 
 debug: $(DEBUG_VENV)/.installed
 	$(DEBUG_BIN)/pytest -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
+
+test-portable: $(PORTABLE_VENV)/.installed
+	$(PORTABLE_BIN)/pytest -n $(PYTEST_WORKERS) $(PYTEST_ARGS) $(PORTABLE_TESTS)
 
 # Python is built without the sanitizers: it loads what they need at run time before all else, and
 # takes memory for each object by itself. Reports go to files, since pytest keeps what tests print.
@@ -114,26 +132,26 @@ sanitize: $(SANITIZE_VENV)/.installed
 		if test -s $$report; then cat $$report; status=1; fi; \
 	done; exit $$status
 
-lint: $(VENV)/.dev
+lint: $(VENV)/.installed $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	PATH="$(abspath $(BIN)):$$PATH" cython-lint sskit
 	$(BIN)/codespell
 	$(BIN)/python -m numpydoc.hooks.validate_docstrings $(MODULES)
 
-doc: $(VENV)/.doc
+doc: $(VENV)/.installed $(VENV)/.doc
 	$(BIN)/python -m sphinx -W --keep-going -b html doc doc/_build/html
 
-doc-noplot: $(VENV)/.doc
+doc-noplot: $(VENV)/.installed $(VENV)/.doc
 	$(BIN)/python -m sphinx -W --keep-going -D plot_gallery=0 -b html doc doc/_build/html
 
-bench: $(VENV)/.dev
+bench: $(VENV)/.installed $(VENV)/.dev
 	set -e; for script in $(sort $(wildcard examples/benchmarks/[!_]*.py)); do \
 		echo "== $$script"; $(BIN)/python $$script; \
 	done
 
 clean:
-	rm -rf build dist *.egg-info $(VENV) $(DEBUG_VENV) $(SANITIZE_VENV) .venv-3.*
+	rm -rf build dist *.egg-info $(VENV) $(DEBUG_VENV) $(SANITIZE_VENV) $(PORTABLE_VENV) .venv-3.*
 	rm -rf doc/_build doc/auto_examples doc/generated doc/sg_execution_times.rst
 	rm -rf .pytest_cache .ruff_cache .hypothesis
 	find sskit tests examples -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -3,20 +3,28 @@
 Every ``sskit/**/*.pyx`` becomes an extension, so a new compiled file needs no edit here. Set
 ``SSKIT_BUILD`` to a name in ``KINDS`` for a build of another kind than "release". Generated C++
 stays below ``build/``, in a folder for each kind.
+
+What only tests need, ``sskit.testing``, is part of editable builds and of all kinds but "release";
+set ``SSKIT_TESTING`` to 1 for a release that has it too, to "only" for a build of nothing else.
 """
 
 import multiprocessing
 import os
 import re
 import sys
+import threading
 from pathlib import Path
 
-from setuptools import Extension, setup
+from setuptools import Extension, find_packages, setup
+from setuptools.command.build import build
 from setuptools.command.build_ext import build_ext
+from setuptools.modified import newer_group
 
 # What the kinds of build hand to compilers other than Microsoft's, and the macros they set.
 KINDS = {
     "release": (["-O3", "-g0"], {}),
+    # the code for compilers without vector extensions, on any compiler
+    "portable": (["-O2", "-g0"], {"SSKIT_PORTABLE": "1"}),
     # checks indices, views and assertions
     "debug": (["-O1", "-g", "-UNDEBUG"], {"_GLIBCXX_ASSERTIONS": "1"}),
     # ends the process at an access out of bounds and at undefined behaviour
@@ -32,6 +40,10 @@ if KIND not in KINDS:
 DEBUG = KIND == "debug"
 BUILD_BASE = f"build/{KIND}"
 PACKAGE = Path("sskit")
+TESTING = f"{PACKAGE}.testing"
+WITH_TESTING = os.environ.get("SSKIT_TESTING") or str(int(KIND != "release"))
+if WITH_TESTING not in ("0", "1", "only"):
+    raise SystemExit(f"SSKIT_TESTING must be 0, 1 or only, got {WITH_TESTING!r}")
 # What Cython would write into every module (memoryviews above all) stands in this one.
 SHARED_UTILITY = "sskit._cyutility"
 
@@ -47,6 +59,8 @@ DIRECTIVES = {
     "wraparound": False,
     "cdivision": True,
     "embedsignature": True,
+    # what saves a dual point or a model says so itself; the rest refuses to be copied and pickled
+    "auto_pickle": False,
 }
 
 
@@ -60,9 +74,12 @@ def compile_arguments(cplus=True):
     flags = ["-std=c++17"] * cplus
     flags += ["-Wno-unused-function", "-Wno-unused-variable", "-Wno-psabi"]
     extra, macros = KINDS[KIND]
+    link = [flag for flag in extra if flag.startswith("-fsanitize")]
+    if "-g0" in extra and sys.platform == "linux":
+        link.append("-Wl,--strip-all")  # names of static functions are a fifth of the file
     return {
         "extra_compile_args": [*flags, *extra],
-        "extra_link_args": [flag for flag in extra if flag.startswith("-fsanitize")],
+        "extra_link_args": link,
         "define_macros": list(macros.items()),
         "undef_macros": ["NDEBUG"] if DEBUG else [],
     }
@@ -89,6 +106,13 @@ def find_headers(source):
     return sorted(path.as_posix() for path in found if path.suffix == ".hpp")
 
 
+def wanted(module, editable=False):
+    """Return whether a module or package is part of this build."""
+    if WITH_TESTING == "1" or editable:
+        return True
+    return module.startswith(TESTING) == (WITH_TESTING == "only")
+
+
 def find_extensions():
     """Return one C++ extension for every .pyx file, and what they share."""
     include_dirs = sorted({".", *(path.parent.as_posix() for path in PACKAGE.rglob("*.hpp"))})
@@ -106,6 +130,18 @@ def find_extensions():
     return [*extensions, Extension(SHARED_UTILITY, [shared], **compile_arguments(cplus=False))]
 
 
+class Build(build):
+    """Leave nothing that is not of this build where it ends up: a wheel takes all there is."""
+
+    def run(self):
+        super().run()
+        commands = map(self.get_finalized_command, self.get_sub_commands())
+        outputs = {Path(name) for command in commands for name in command.get_outputs()}
+        for path in Path(self.build_lib, PACKAGE).rglob("*"):
+            if path.is_file() and path not in outputs:
+                path.unlink()
+
+
 class BuildExt(build_ext):
     """Translate at build time only, so that an sdist never lists generated files."""
 
@@ -113,11 +149,15 @@ class BuildExt(build_ext):
         super().finalize_options()
         if self.parallel is None:
             self.parallel = os.cpu_count() or 1
+        self.announced, self.n_stale = 0, 0
+        self.door = threading.Lock()
 
     def run(self):
         if self.editable_mode:
             # setuptools would build into a temporary folder and so recompile every file.
             self.build_lib = f"{BUILD_BASE}/editable-{sys.implementation.cache_tag}"
+        editable = self.editable_mode or self.inplace
+        self.extensions = [e for e in self.extensions if wanted(e.name, editable)]
         if self.extensions:
             self.translate()
         super().run()
@@ -146,9 +186,29 @@ class BuildExt(build_ext):
             extension.depends = find_headers(extension.sources[0])
             extension.sources = sources[extension.name]
 
+    def build_extensions(self):
+        """Compile, what takes longest first, so that no core is idle at the end."""
+        self.extensions.sort(key=lambda extension: -os.path.getsize(extension.sources[0]))
+        self.n_stale = sum(map(self.is_stale, self.extensions))
+        super().build_extensions()
+
+    def build_extension(self, extension):
+        """Compile one extension and say that it is its turn."""
+        if self.is_stale(extension):
+            with self.door:
+                self.announced += 1
+                print(f"compiling {self.announced} of {self.n_stale}: {extension.name}", flush=True)
+        super().build_extension(extension)
+
+    def is_stale(self, extension):
+        """Return whether an extension is older than what it is made of."""
+        path = self.get_ext_fullpath(extension.name)
+        return self.force or newer_group(extension.sources + extension.depends, path, "newer")
+
 
 setup(
+    packages=list(filter(wanted, find_packages(include=[PACKAGE.name, f"{PACKAGE}.*"]))),
     ext_modules=find_extensions(),
-    cmdclass={"build_ext": BuildExt},
+    cmdclass={"build": Build, "build_ext": BuildExt},
     options={"build": {"build_base": BUILD_BASE}},
 )

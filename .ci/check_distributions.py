@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+TESTING = "sskit/testing/"  # for tests: in a checkout and an sdist only
 GENERATED = re.compile(r"\.(c|cpp|cxx|so|pyd|o)$|(^|/)__pycache__/|(^|/)build/")
 
 
@@ -35,17 +36,23 @@ def check_wheel(path):
     faults = [
         f"wheel holds {name}"
         for name in sorted(names)
-        if name.endswith((".c", ".cpp", ".pyx")) or name.startswith(("tests/", "build/"))
+        if name.endswith((".c", ".cpp", ".pyx")) or name.startswith(("tests/", "build/", TESTING))
     ]
-    for source in sorted(path.relative_to(ROOT) for path in ROOT.glob("sskit/**/*.pyx")):
-        stem = source.with_suffix("").as_posix()
-        if not any(
+    sources = [path.relative_to(ROOT).as_posix() for path in ROOT.glob("sskit/**/*.pyx")]
+    # what Cython writes once for all modules has no source
+    for source in ["sskit/_cyutility.pyx", *sorted(sources)]:
+        stem = source.removesuffix(".pyx")
+        if not source.startswith(TESTING) and not any(
             name.startswith(f"{stem}.") and name.endswith((".so", ".pyd")) for name in names
         ):
             faults.append(f"wheel lacks the compiled {stem}")
     suffixes = (".py", ".pxd", ".hpp")
     return faults + check_tracked(
-        names, "wheel", lambda name: name.startswith("sskit/") and name.endswith(suffixes)
+        names,
+        "wheel",
+        lambda name: (
+            name.startswith("sskit/") and name.endswith(suffixes) and not name.startswith(TESTING)
+        ),
     )
 
 

@@ -11,7 +11,6 @@ import glob
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -115,7 +114,8 @@ class Trial:
     def run(self, *command):
         """Run a program of the environment and return its exit status."""
         program = self.folder / ("Scripts" if os.name == "nt" else "bin") / command[0]
-        return subprocess.call([str(program), *command[1:]], cwd=ROOT)
+        environ = {**os.environ, "SSKIT_TESTING": "1"}
+        return subprocess.call([str(program), *command[1:]], cwd=ROOT, env=environ)
 
     def install(self, *what):
         """Install something, with what it needs, into the environment."""

@@ -20,7 +20,7 @@ from sskit import MultilabelPairwise, SlackRescaling
 from sskit.core._regularizer import Regularizer
 from sskit.datasets import load_rcv1_topics, load_yeast
 from sskit.solvers import CuttingPlane
-from sskit.solvers._probe import ProblemProbe
+from sskit.testing._probe import ProblemProbe
 
 SEARCHES = ("angular", "bisecting", "sarawagi")
 

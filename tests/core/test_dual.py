@@ -12,7 +12,7 @@ from sskit.core._dual import DualState
 from sskit.core._plane_keeper import retire_all
 from sskit.core._snapshot import restore, save
 from sskit.solvers import BCFW
-from sskit.solvers._probe import DualProbe
+from sskit.testing._probe import DualProbe
 
 LAM = 0.1
 ACTIONS = st.lists(

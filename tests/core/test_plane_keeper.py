@@ -8,7 +8,7 @@ from helpers.toys import TOYS, chain_toy
 from sskit.core._plane_keeper import PlaneKeeper, plane_bytes
 from sskit.core._regularizer import Regularizer
 from sskit.solvers import BCFW
-from sskit.solvers._probe import DualProbe
+from sskit.testing._probe import DualProbe
 
 FOREVER, MANY, CLOCK = 10**6, 10**6, 9
 

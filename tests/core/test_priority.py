@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sskit.core._sampler import GapSampler, MaxGapSampler
-from sskit.solvers._probe import draw, learn
+from sskit.testing._probe import draw, learn
 
 SIZES = [1, 2, 5, 8, 13, 100]
 

@@ -5,8 +5,8 @@ import pytest
 from helpers.toys import TOYS, chain_toy, multiclass_toy
 
 from sskit.core._problem import Problem, block_weights
-from sskit.solvers._contract import check_problem, require
-from sskit.solvers._probe import ProblemProbe
+from sskit.testing._contract import check_problem, require
+from sskit.testing._probe import ProblemProbe
 
 
 @pytest.mark.parametrize("form", ["dense", "csr"])
@@ -91,7 +91,7 @@ def test_a_fork_that_is_another_problem_is_found(monkeypatch):
             return getattr(right, name)
 
     monkeypatch.setattr(
-        "sskit.solvers._contract.ProblemProbe",
+        "sskit.testing._contract.ProblemProbe",
         lambda problem: ProblemProbe(wrong if problem is wrong else right),
     )
     with pytest.raises(AssertionError, match="block 0: .* fork"):

@@ -7,7 +7,7 @@ from helpers.toys import TOYS
 
 from sskit.core._dual import DualState
 from sskit.core._regularizer import BoxRegularizer, Regularizer
-from sskit.solvers._probe import DualProbe
+from sskit.testing._probe import DualProbe
 
 
 def random_box(rng, d):

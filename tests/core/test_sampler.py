@@ -11,7 +11,7 @@ from sskit.core._sampler import (
     Sampler,
     UniformSampler,
 )
-from sskit.solvers._probe import draw, draw_batch, learn
+from sskit.testing._probe import draw, draw_batch, learn
 
 SAMPLERS = [PermutationSampler, UniformSampler]
 

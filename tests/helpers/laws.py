@@ -5,7 +5,7 @@ import pytest
 
 from helpers.qp import solve_primal
 from sskit.solvers._evaluate import Evaluator
-from sskit.solvers._probe import DualProbe
+from sskit.testing._probe import DualProbe
 
 LAM = 0.1
 

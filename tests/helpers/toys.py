@@ -14,7 +14,7 @@ from sskit.models.chain import ChainModel
 from sskit.models.graph import GraphModel
 from sskit.models.multiclass import MulticlassModel
 from sskit.models.multilabel import PairwiseModel
-from sskit.solvers._probe import DualProbe
+from sskit.testing._probe import DualProbe
 from sskit.utils import RaggedArray
 from sskit.utils.graphs import check_graphs
 

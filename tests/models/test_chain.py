@@ -10,8 +10,8 @@ from sskit.models._chain import ChainProblem
 from sskit.models._features import FeatureRows
 from sskit.models.chain import ChainModel
 from sskit.solvers import BCFW
-from sskit.solvers._contract import check_problem
-from sskit.solvers._probe import ProblemProbe
+from sskit.testing._contract import check_problem
+from sskit.testing._probe import ProblemProbe
 from sskit.utils import RaggedArray
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from helpers.toys import TOYS, chain_toy
 
-from sskit.solvers._factor_probe import FactorProbe
-from sskit.solvers._probe import ProblemProbe
+from sskit.testing._factor_probe import FactorProbe
+from sskit.testing._probe import ProblemProbe
 
 ALLOWED = np.array([[True, True, False], [False, True, True], [True, False, True]])
 

@@ -6,8 +6,8 @@ import scipy.sparse as sp
 
 from sskit.models._features import FeatureRows
 from sskit.models._multiclass import MulticlassProblem
-from sskit.solvers._contract import check_problem
-from sskit.solvers._probe import ProblemProbe
+from sskit.testing._contract import check_problem
+from sskit.testing._probe import ProblemProbe
 
 
 def multiclass(X, n_classes=3):

@@ -12,8 +12,8 @@ from sskit.core._regularizer import BoxRegularizer
 from sskit.models._graph_data import default_lam, node_costs
 from sskit.models.graph import GraphModel
 from sskit.solvers import BCFW
-from sskit.solvers._contract import check_problem
-from sskit.solvers._probe import ProblemProbe
+from sskit.testing._contract import check_problem
+from sskit.testing._probe import ProblemProbe
 from sskit.utils.graphs import check_graphs
 
 

@@ -9,8 +9,8 @@ from sskit.core._dual import DualState
 from sskit.core._regularizer import Regularizer
 from sskit.models.kernel import Kernel, PrecomputedKernel
 from sskit.models.slack import SlackRescaling
-from sskit.solvers._contract import check_problem
 from sskit.solvers._corners import Corners
+from sskit.testing._contract import check_problem
 
 TOYS = {"chain": chain_toy, "multiclass": multiclass_toy}
 RBF = Kernel("rbf", gamma=0.3)

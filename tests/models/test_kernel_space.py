@@ -11,7 +11,7 @@ from sskit.models.kernel import Kernel, PrecomputedKernel
 from sskit.models.kernel_space import diagonal, runs_within
 from sskit.models.slack import SlackRescaling
 from sskit.solvers import BCFW, SSG, CuttingPlane, FrankWolfe, MultiPlane
-from sskit.solvers._contract import check_problem
+from sskit.testing._contract import check_problem
 
 TOYS = {"chain": chain_toy, "multiclass": multiclass_toy}
 # Solvers whose steps rounding does not decide.

@@ -7,8 +7,8 @@ from helpers.toys import bind_rows, multiclass_toy
 
 from sskit.models.multiclass import MulticlassModel
 from sskit.solvers import BCFW
-from sskit.solvers._contract import check_problem
-from sskit.solvers._probe import ProblemProbe
+from sskit.testing._contract import check_problem
+from sskit.testing._probe import ProblemProbe
 
 
 def test_layout():

@@ -12,8 +12,8 @@ from helpers.toys import MultilabelToy, bind_sets, multilabel_toy
 from sskit.core._problem import block_weights
 from sskit.models.multilabel import HierarchyModel, PairwiseModel, choose_inference
 from sskit.solvers import BCFW
-from sskit.solvers._contract import check_problem
-from sskit.solvers._probe import ProblemProbe
+from sskit.testing._contract import check_problem
+from sskit.testing._probe import ProblemProbe
 
 TREE = np.array([[0, 2], [1, 2], [2, 3]], dtype=np.int32)
 NONE = np.empty((0, 2), dtype=np.int32)

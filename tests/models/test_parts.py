@@ -13,8 +13,8 @@ from sskit.core._regularizer import BoxRegularizer
 from sskit.models._parts_data import spring_means, spring_unit
 from sskit.models.parts import PoseModel
 from sskit.solvers import BCFW, FrankWolfe, MultiPlane
-from sskit.solvers._contract import check_problem
-from sskit.solvers._probe import ProblemProbe
+from sskit.testing._contract import check_problem
+from sskit.testing._probe import ProblemProbe
 from sskit.utils._poses import pose_scales
 
 

@@ -15,7 +15,7 @@ from sskit.core._dual import DualState
 from sskit.core._regularizer import Regularizer
 from sskit.models._answers import label_key
 from sskit.solvers import BCFW
-from sskit.solvers._probe import DualProbe, ProblemProbe
+from sskit.testing._probe import DualProbe, ProblemProbe
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from sskit.models._counts import are_counts
 from sskit.models.chain import ChainModel
 from sskit.models.slack import SEARCHES, SlackRescaling
 from sskit.solvers import BCFW
-from sskit.solvers._contract import check_problem
 from sskit.solvers._evaluate import Evaluator
-from sskit.solvers._probe import ProblemProbe
+from sskit.testing._contract import check_problem
+from sskit.testing._probe import ProblemProbe
 from sskit.utils import RaggedArray
 
 

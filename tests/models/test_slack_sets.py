@@ -11,8 +11,8 @@ from helpers.toys import MultilabelToy, multilabel_toy
 from sskit.core._problem import block_weights
 from sskit.models.multilabel import HierarchyModel, PairwiseModel
 from sskit.models.slack import SlackRescaling
-from sskit.solvers._contract import check_problem
 from sskit.solvers._evaluate import Evaluator
+from sskit.testing._contract import check_problem
 
 NONE = np.empty((0, 2), dtype=np.int32)
 TREE = np.array([[0, 2], [1, 2], [2, 3]], dtype=np.int32)

@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sskit.core._dual import DualState
 from sskit.core._regularizer import BoxRegularizer, Regularizer
 from sskit.solvers import BCFW, SSG, FrankWolfe
-from sskit.solvers._contract import check_problem
-from sskit.solvers._probe import DualProbe, ProblemProbe
+from sskit.testing._contract import check_problem
+from sskit.testing._probe import DualProbe, ProblemProbe
 
 
 def chain_pair(form="dense", seed=0):

@@ -13,7 +13,7 @@ from sskit.core._problem import block_weights
 from sskit.core._regularizer import Regularizer
 from sskit.models.tree import TreeModel, default_lam, kinds_of_trees
 from sskit.solvers import BCFW, SSG, FrankWolfe, MultiPlane
-from sskit.solvers._contract import check_problem
+from sskit.testing._contract import check_problem
 from sskit.utils.trees import check_trees
 
 

@@ -7,7 +7,7 @@ import pytest
 from helpers.slack import random_points
 
 from sskit.models.slack import SEARCHES
-from sskit.oracles._slack_probe import Points
+from sskit.testing._slack_probe import Points
 
 KINDS = ("any", "counts", "flat")
 NO_LIMIT = sys.maxsize

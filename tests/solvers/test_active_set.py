@@ -18,7 +18,7 @@ from helpers.toys import TOYS, bind_rows, chain_toy
 from sskit.core._plane_keeper import retire_all
 from sskit.solvers import BCFW
 from sskit.solvers._evaluate import Evaluator
-from sskit.solvers._probe import DualProbe
+from sskit.testing._probe import DualProbe
 
 SAMPLING = ["permutation", "uniform", "gap", "max_gap"]
 EFFORT = [(1, 0), (20, 0), (1, 3), (20, 3)]

@@ -22,7 +22,7 @@ from sskit.solvers._cut_program import BoxCutProgram, Cut, CutProgram
 from sskit.solvers._cut_rows import DenseRows, FunctionRows, SparseRows, make_rows
 from sskit.solvers._simplex_maximum import maximum
 from sskit.solvers._solution import Status
-from sskit.solvers._unreliable import UnreliableProblem
+from sskit.testing._unreliable import UnreliableProblem
 
 
 def start(toy, box=None, lam=LAM, **options):

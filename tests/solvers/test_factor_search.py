@@ -11,10 +11,10 @@ from sskit.core._problem import block_weights
 from sskit.core._regularizer import Regularizer
 from sskit.models.chain import ChainModel
 from sskit.solvers import GDMM
-from sskit.solvers._factor_probe import FactorProbe, look_at_edge, look_at_node
 from sskit.solvers._factor_search import EdgeSearch, NodeSearch, PartitionSearch
 from sskit.solvers._ordered_search import OrderedSearch
 from sskit.solvers.gdmm import MANY
+from sskit.testing._factor_probe import FactorProbe, look_at_edge, look_at_node
 from sskit.utils import RaggedArray
 
 LAM = 0.05

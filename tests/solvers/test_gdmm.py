@@ -10,9 +10,9 @@ from sskit.core._sampler import PermutationSampler
 from sskit.solvers import GDMM
 from sskit.solvers._consistent import ConsistentPoint
 from sskit.solvers._evaluate import Evaluator
-from sskit.solvers._factor_probe import FactorProbe
 from sskit.solvers._factor_state import disagreement_scale
 from sskit.solvers._solution import Status
+from sskit.testing._factor_probe import FactorProbe
 
 LAM = 0.1
 METHODS = ["afw", "bgcd"]

@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV
 
 from sskit import MultilabelPairwise, SegmentationModel, StructSVMClassifier
 from sskit.solvers import BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW
-from sskit.solvers._unreliable import UnreliableProblem
+from sskit.testing._unreliable import UnreliableProblem
 
 LAM, BOX = 0.003, (-0.3, 0.4)
 VALUES = {

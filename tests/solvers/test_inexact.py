@@ -7,10 +7,10 @@ from sklearn.base import clone
 
 from sskit.core._dual import DualState
 from sskit.solvers import BCFW, FrankWolfe, MultiPlane
-from sskit.solvers._contract import check_problem
 from sskit.solvers._evaluate import Evaluator
-from sskit.solvers._probe import DualProbe
-from sskit.solvers._unreliable import UnreliableProblem
+from sskit.testing._contract import check_problem
+from sskit.testing._probe import DualProbe
+from sskit.testing._unreliable import UnreliableProblem
 
 LAM = 0.05
 NAMES = ["chain", "multiclass"]

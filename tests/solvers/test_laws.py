@@ -10,7 +10,7 @@ from helpers.toys import TOYS, bind_rows, rebind, with_columns
 from sskit.core._regularizer import Regularizer
 from sskit.solvers import BCFW, SSG, CuttingPlane, FrankWolfe, MultiPlane
 from sskit.solvers._evaluate import Evaluator
-from sskit.solvers._probe import ProblemProbe
+from sskit.testing._probe import ProblemProbe
 
 LAM = 0.2
 SOLVERS = {

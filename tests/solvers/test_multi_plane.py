@@ -12,7 +12,7 @@ from sskit.core._sampler import PermutationSampler
 from sskit.solvers import BCFW, MultiPlane
 from sskit.solvers import _schedule as schedules
 from sskit.solvers._active_set import run_pass
-from sskit.solvers._unreliable import UnreliableProblem
+from sskit.testing._unreliable import UnreliableProblem
 
 STEPS = ["fw", "pairwise", "away"]
 SAMPLING = ["permutation", "uniform", "gap", "max_gap"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sskit.solvers import _schedule
 from sskit.solvers._exact_passes import ExactPassRule
 from sskit.solvers._schedule import FixedSchedule, SlopeSchedule, oracle_work
-from sskit.solvers._unreliable import UnreliableProblem
+from sskit.testing._unreliable import UnreliableProblem
 
 # (increase of the dual, work) of the passes of one iteration, the one with the oracle first
 PASSES = st.lists(

@@ -9,9 +9,9 @@ from sskit.core._label_factors import LabelFactors
 from sskit.core._label_nodes import LabelNodes
 from sskit.core._regularizer import BoxRegularizer
 from sskit.solvers import GDMM, SoftBCFW
-from sskit.solvers._factor_probe import FactorProbe
 from sskit.solvers._factor_state import disagreement_scale
 from sskit.solvers._solution import Status
+from sskit.testing._factor_probe import FactorProbe
 
 LAM = 0.1
 ALLOWED = np.array([[True, True, False], [False, True, True], [True, False, True]])

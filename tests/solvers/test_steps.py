@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sskit.solvers._options import make_step
-from sskit.solvers._step_probe import StepProbe
+from sskit.testing._step_probe import StepProbe
 
 KINDS = ["fw", "pairwise", "away"]
 MIX = -1

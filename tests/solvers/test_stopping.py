@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sskit import StructSVMClassifier
 from sskit.solvers import BCFW, SSG, CuttingPlane, FrankWolfe, MultiPlane
 from sskit.solvers._solution import Status
-from sskit.solvers._unreliable import UnreliableProblem
+from sskit.testing._unreliable import UnreliableProblem
 
 LAM = 0.1
 

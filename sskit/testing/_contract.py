@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sskit.solvers._probe import ProblemProbe
+from sskit.testing._probe import ProblemProbe
 
 
 def check_problem(problem, random_state=None, n_trials=3):

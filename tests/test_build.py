@@ -1,0 +1,218 @@
+"""The build: what is compiled again after a change, and what it says of how far it is."""
+
+import importlib.util
+import io
+import os
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+INCLUDE = re.compile(r'^\s*#include "(\w+\.hpp)"', re.MULTILINE)
+SOURCES = {
+    "__init__.py": "",
+    "core/__init__.py": "",
+    "core/lanes.hpp": "#pragma once\nstatic inline int lanes() { return 8; }\n",
+    "core/_lanes.pxd": 'cdef extern from "lanes.hpp":\n    int lanes() noexcept nogil\n',
+    "core/_base.pxd": "cdef class Base:\n    cdef public int size\n",
+    "core/_base.pyx": "cdef class Base:\n    pass\n",
+    "oracles/__init__.py": "",
+    "oracles/chain.hpp": '#pragma once\n#include "lanes.hpp"\n',
+    "oracles/_chain.pxd": (
+        "from sskit.core._base cimport Base\n\n"
+        'cdef extern from "chain.hpp":\n    pass\n\n'
+        "cdef class Chain(Base):\n    pass\n"
+    ),
+    "oracles/_chain.pyx": (
+        "from sskit.core._lanes cimport lanes\n\n"
+        "cdef class Chain(Base):\n    def __init__(self):\n        self.size = lanes()\n"
+    ),
+    "oracles/_user.pyx": (
+        "from sskit.oracles._chain cimport Chain\n\n"
+        "def size():\n    cdef Chain chain = Chain()\n    return chain.size\n"
+    ),
+    "testing/__init__.py": "",
+    "testing/_probe.pyx": "def answer():\n    return 42\n",
+}
+
+
+def run_setup(monkeypatch, folder, **environ):
+    """Return what setup.py defines when it is run in a folder without a command."""
+    setuptools = pytest.importorskip("setuptools")
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(setuptools, "setup", lambda **options: None)
+    for name in ("SSKIT_BUILD", "SSKIT_TESTING"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    return runpy.run_path(str(ROOT / "setup.py"))
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """Return a checkout with a package of four compiled modules and two headers."""
+    for name, text in SOURCES.items():
+        path = tmp_path / "sskit" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    shutil.copy(ROOT / "setup.py", tmp_path)
+    return tmp_path
+
+
+def included(path, headers):
+    """Return the names of our headers that a file includes, by way of others too."""
+    found, waiting = set(), [path]
+    while waiting:
+        names = set(INCLUDE.findall(waiting.pop().read_text(encoding="utf-8")))
+        waiting += [headers[name] for name in names - found]
+        found |= names
+    return found
+
+
+def test_extensions_know_the_headers_that_they_are_compiled_with(monkeypatch):
+    headers = {path.name: path for path in ROOT.glob("sskit/**/*.hpp")}
+    find_headers = run_setup(monkeypatch, ROOT)["find_headers"]
+    n_compared = 0
+    for source in ROOT.glob("sskit/**/*.pyx"):
+        relative = source.relative_to(ROOT)
+        for translated in ROOT.glob(f"build/release/cython-*/{relative.with_suffix('.cpp')}"):
+            newest = max(path.stat().st_mtime for path in ROOT.glob("sskit/**/*.p[xy][dx]"))
+            if translated.stat().st_mtime >= newest:
+                known = {Path(name).name for name in find_headers(relative.as_posix())}
+                assert known == included(translated, headers), relative
+                n_compared += 1
+    if not n_compared:
+        pytest.skip("nothing was compiled here")
+
+
+def test_a_header_is_known_to_all_of_its_users_and_to_nobody_else(monkeypatch, checkout):
+    find_headers = run_setup(monkeypatch, checkout)["find_headers"]
+    both = ["sskit/core/lanes.hpp", "sskit/oracles/chain.hpp"]
+    assert find_headers("sskit/oracles/_chain.pyx") == both
+    assert find_headers("sskit/oracles/_user.pyx") == both
+    assert find_headers("sskit/core/_base.pyx") == []
+
+
+def test_a_header_that_is_not_ours_to_find_is_named(monkeypatch, checkout):
+    find_headers = run_setup(monkeypatch, checkout)["find_headers"]
+    (checkout / "sskit" / "core" / "_base.pxd").write_text('cdef extern from "no.hpp":\n    pass\n')
+    with pytest.raises(KeyError, match=re.escape("no.hpp")):
+        find_headers("sskit/core/_base.pyx")
+
+
+@pytest.mark.parametrize(
+    ("environ", "release", "testing", "editable"),
+    [
+        ({}, True, False, True),
+        ({"SSKIT_TESTING": "1"}, True, True, True),
+        ({"SSKIT_TESTING": "only"}, False, True, True),
+        ({"SSKIT_BUILD": "debug"}, True, True, True),
+        ({"SSKIT_BUILD": "portable", "SSKIT_TESTING": "0"}, True, False, True),
+    ],
+)
+def test_what_only_tests_need_is_in_no_wheel(
+    monkeypatch, checkout, environ, release, testing, editable
+):
+    wanted = run_setup(monkeypatch, checkout, **environ)["wanted"]
+    assert wanted("sskit.core._base") == wanted("sskit") == release
+    assert wanted("sskit.testing._probe") == wanted("sskit.testing") == testing
+    assert wanted("sskit.testing._probe", editable=True) == editable
+
+
+@pytest.mark.parametrize("name", ["SSKIT_BUILD", "SSKIT_TESTING"])
+def test_settings_that_do_not_exist_are_refused(monkeypatch, checkout, name):
+    with pytest.raises(SystemExit, match=f"{name} must be .* got 'fast'"):
+        run_setup(monkeypatch, checkout, **{name: "fast"})
+
+
+def compile_in(checkout, *command):
+    """Run a command of setup.py and return the modules that it says it compiles."""
+    environ = {k: v for k, v in os.environ.items() if not k.startswith("SSKIT_")}
+    done = subprocess.run(
+        [sys.executable, "setup.py", *command],
+        cwd=checkout,
+        env=environ,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = re.findall(r"^compiling (\d+) of (\d+): sskit\.([\w.]+)$", done.stdout, re.MULTILINE)
+    assert [(int(k), int(n)) for k, n, _ in said] == [(k + 1, len(said)) for k in range(len(said))]
+    return {module for _, _, module in said}
+
+
+@pytest.mark.slow
+def test_what_is_compiled_again_after_a_change(checkout):
+    if importlib.util.find_spec("Cython") is None or not shutil.which("g++"):
+        pytest.skip("there is no compiler")
+    inplace = ["build_ext", "--inplace"]
+    everything = {"_cyutility", "core._base", "oracles._chain", "oracles._user", "testing._probe"}
+    assert compile_in(checkout, *inplace) == everything
+    assert compile_in(checkout, *inplace) == set()
+    header = checkout / "sskit" / "core" / "lanes.hpp"
+    header.write_text(header.read_text().replace("8", "4"))
+    assert compile_in(checkout, *inplace) == {"oracles._chain", "oracles._user"}
+
+
+@pytest.mark.slow
+def test_a_change_of_the_settings_compiles_everything_again(checkout):
+    if importlib.util.find_spec("Cython") is None or not shutil.which("g++"):
+        pytest.skip("there is no compiler")
+    for name in ("oracles/_user.pyx", "testing/_probe.pyx"):
+        (checkout / "sskit" / name).unlink()
+    everything = {"_cyutility", "core._base", "oracles._chain"}
+    assert compile_in(checkout, "build") == everything
+    (stale,) = checkout.glob("build/release/lib*/sskit/oracles/_chain.*.so")
+    shutil.copy(stale, stale.with_name("_gone.so"))
+    assert compile_in(checkout, "build") == set()
+    assert stale.exists() and not stale.with_name("_gone.so").exists()
+    text = (checkout / "setup.py").read_text()
+    (checkout / "setup.py").write_text(text.replace('"cdivision": True', '"cdivision": False'))
+    assert compile_in(checkout, "build") == everything
+
+
+def load_progress():
+    """Return the module .ci/progress.py."""
+    spec = importlib.util.spec_from_file_location("progress", ROOT / ".ci" / "progress.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def follow(code, **options):
+    """Return the status of a program that is followed and what is said of it, without times."""
+    said = io.StringIO()
+    status = load_progress().follow([sys.executable, "-c", code], said, **options)
+    return status, [re.sub(r"^ *\d+ s  ", "", line) for line in said.getvalue().splitlines()]
+
+
+def test_progress_shows_what_tells_how_far_it_is():
+    code = (
+        "print('  Collecting numpy')\nprint('  g++ -c x.cpp')\n"
+        "print('[12/60] Cythonizing sskit/a.pyx')\nprint('  compiling 1 of 9: sskit.a')\n"
+        "print('  compiling 2 of 9: sskit.b')"
+    )
+    expected = [
+        "Collecting numpy",
+        "translating 12 of 60: sskit/a.pyx",
+        "compiling 1 of 9: sskit.a",
+    ]
+    status, said = follow(code)
+    assert (status, said) == (0, [*expected, "done"])
+    assert follow(code, interval=0.0) == (0, [*expected, "compiling 2 of 9: sskit.b", "done"])
+
+
+def test_progress_says_the_last_thing_again_when_nothing_is_new():
+    code = "import time\nprint('compiling 3 of 9: sskit.a')\ntime.sleep(1.0)"
+    status, said = follow(code, patience=0.2)
+    assert status == 0 and said.count("compiling 3 of 9: sskit.a") >= 3
+
+
+def test_progress_shows_everything_of_what_fails():
+    status, said = follow("print('error: no such header')\nraise SystemExit(3)")
+    assert status == 3 and said[-1] == "failed" and "error: no such header" in said

@@ -47,6 +47,10 @@ DIRECTIVES = {
     "wraparound": False,
     "cdivision": True,
     "embedsignature": True,
+    "embedsignature.format": "clinic",
+    "binding": False,
+    "auto_pickle": False,
+    "allow_none_for_extension_args": False,
 }
 
 

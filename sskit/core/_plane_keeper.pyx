@@ -2,6 +2,7 @@
 
 from libc.stdint cimport int32_t
 
+from sskit.core._checks cimport check_least
 from sskit.core._dual cimport Block, DualState
 
 
@@ -23,7 +24,8 @@ cdef class PlaneKeeper:
     cdef readonly Py_ssize_t max_planes
     cdef readonly double max_bytes
 
-    def __init__(self, int life, Py_ssize_t max_planes, double max_bytes):
+    def __cinit__(self, int life, Py_ssize_t max_planes, double max_bytes):
+        check_least(max_planes, 0, "max_planes")
         self.life = life
         self.max_planes = max_planes
         self.max_bytes = max_bytes

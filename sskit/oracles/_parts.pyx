@@ -7,6 +7,7 @@ from sskit.utils._trees import check_parents, parents_first
 from libc.math cimport INFINITY
 from libc.string cimport memcpy
 
+from sskit.core._checks cimport check_equal, check_indices
 from sskit.oracles._distance_transform cimport reversed_spring
 
 
@@ -25,8 +26,11 @@ cdef class PartsMaxSum:
         Size of the largest grid.
     """
 
-    def __init__(self, parents, types_of, Py_ssize_t n_types, Py_ssize_t max_height,
-                 Py_ssize_t max_width):
+    def __cinit__(self, parents, types_of, Py_ssize_t n_types, Py_ssize_t max_height,
+                  Py_ssize_t max_width):
+        check_parents(parents)
+        check_equal(len(types_of), len(parents), "the number of parts that have types")
+        check_indices(np.asarray(types_of) - 1, n_types, "one less than the number of types,")
         self.n_parts = len(parents)
         self.n_types = n_types
         self.max_cells = max_height * max_width
@@ -159,7 +163,7 @@ cdef class GridPotentials:
     cdef double[:, ::1] bias
     cdef double[:, :, :, ::1] numbers
 
-    def __init__(self, scores, parents, springs, bias):
+    def __cinit__(self, scores, parents, springs, bias):
         scores = np.array(scores, dtype=np.float64, order="C")
         if scores.ndim != 3 or 0 in scores.shape:
             raise ValueError(

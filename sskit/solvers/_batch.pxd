@@ -1,11 +1,14 @@
 from libc.stdint cimport int32_t
 
+from sskit.core._problem cimport Problem
 from sskit.core._sampler cimport Sampler
 
 
 cdef class Visitor:
     """What a run does at a block when oracles are asked in batches."""
 
+    # ValueError unless the visitor moves blocks of this problem, by its sizes
+    cdef int match(self, Problem problem) except -1
     # The run is at block i: must the oracle be asked? If not, the visit is over.
     cdef bint asks(self, Py_ssize_t i) except -1 nogil
     # The oracle found that block i has this gap, too small for a step now.

@@ -4,6 +4,7 @@ import numpy as np
 
 from libc.stdint cimport int32_t
 
+from sskit.core._checks cimport check_least
 from sskit.core._dual cimport DualState
 from sskit.core._regularizer cimport Regularizer
 from sskit.core._sampler cimport Sampler
@@ -13,6 +14,9 @@ from sskit.solvers._team cimport Team
 
 cdef class Visitor:
     """Base of the visitors."""
+
+    cdef int match(self, Problem problem) except -1:
+        return 0
 
     cdef bint asks(self, Py_ssize_t i) except -1 nogil:
         return True
@@ -56,7 +60,10 @@ cdef class Batches:
     cdef Py_ssize_t size
     cdef public double least
 
-    def __init__(self, Team team, DualState dual, Regularizer regularizer, Py_ssize_t size):
+    def __cinit__(self, Team team, DualState dual, Regularizer regularizer, Py_ssize_t size):
+        dual.match(team.problem)
+        regularizer.match(team.problem)
+        check_least(size, 1, "size")
         self.team = team
         self.regularizer = regularizer
         self.size = min(size, dual.n_blocks)
@@ -95,6 +102,8 @@ cdef class Batches:
         """
         cdef Planes planes = self.planes
         cdef Py_ssize_t _, i
+        visitor.match(self.team.problem)
+        sampler.check(self.waits.shape[0], n_steps)
         with nogil:
             for _ in range(n_steps):
                 i = sampler.next()

@@ -2,6 +2,7 @@
 
 from libc.stdint cimport int32_t
 
+from sskit.core._checks cimport check_equal
 from sskit.core._direction cimport Direction
 from sskit.core._dual cimport DualState
 from sskit.core._problem cimport Problem
@@ -81,11 +82,24 @@ def run_pass(
         Receives the gap that each visited block had when it was last visited.
     """
     cdef Py_ssize_t _, i
+    match_all(problem, dual, regularizer, averager, visit, gaps)
+    sampler.check(problem.n_blocks, n_steps)
     with nogil:
         for _ in range(n_steps):
             i = sampler.next()
             prefetch_next(problem, dual, sampler)
             step(problem, dual, regularizer, sampler, averager, visit, visit.delta, i, &gaps[i])
+
+
+cdef int match_all(
+    Problem problem, DualState dual, Regularizer regularizer, Averager averager, Visit visit,
+    double[::1] gaps
+) except -1:
+    dual.match(problem)
+    regularizer.match(problem)
+    averager.match(problem)
+    visit.match(problem)
+    return check_equal(gaps.shape[0], problem.n_blocks, "the number of gaps")
 
 
 cdef class PlainVisitor(Visitor):
@@ -114,14 +128,18 @@ cdef class PlainVisitor(Visitor):
     cdef Visit scratch
     cdef double[::1] gaps
 
-    def __init__(self, Problem problem, DualState dual, Regularizer regularizer,
-                 Averager averager, Visit visit, double[::1] gaps):
+    def __cinit__(self, Problem problem, DualState dual, Regularizer regularizer,
+                  Averager averager, Visit visit, double[::1] gaps):
+        match_all(problem, dual, regularizer, averager, visit, gaps)
         self.problem = problem
         self.dual = dual
         self.regularizer = regularizer
         self.averager = averager
         self.scratch = visit
         self.gaps = gaps
+
+    cdef int match(self, Problem problem) except -1:
+        return self.problem.match(problem)
 
     cdef int settle(
         self, Py_ssize_t i, const int32_t* words, double loss, double gap, Sampler sampler

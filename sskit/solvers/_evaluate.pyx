@@ -38,7 +38,7 @@ cdef class Evaluator:
     cdef readonly Team team
     cdef readonly Py_ssize_t n_calls     # oracle calls so far
 
-    def __init__(self, Problem problem, n_jobs=None):
+    def __cinit__(self, Problem problem, n_jobs=None):
         self.problem = problem
         self.team = make_team(problem, n_jobs)
         self.n_calls = 0
@@ -65,6 +65,8 @@ cdef class Evaluator:
         """
         n_blocks = self.problem.n_blocks
         cdef Hinges findings
+        if dual is not None:
+            dual.match(self.problem)
         if dual is None:
             findings = Hinges(self.problem, n_blocks)
         elif self.problem.exact:
@@ -98,6 +100,8 @@ cdef class Evaluator:
         mix : ndarray of shape (n_blocks,)
             c_i (loss_i - <w, psi_i>) of each block's mix.
         """
+        dual.match(self.problem)
+        self.problem.check_weights(w.shape[0], "w")
         cdef double[::1] mix = np.empty(self.problem.n_blocks)
         cdef Visit visit = Visit(self.problem)
         with nogil:

@@ -36,7 +36,7 @@ cdef class LabelSweep:
         Number of sweeps over labels, links and multipliers at a visit.
     """
 
-    def __init__(self, LabelState state, PairSearch pairs, double step, Py_ssize_t n_sweeps=1):
+    def __cinit__(self, LabelState state, PairSearch pairs, double step, Py_ssize_t n_sweeps=1):
         n = state.factors.n_labels
         self.state, self.factors, self.pairs = state, state.factors, pairs
         self.step, self.n_sweeps = step, n_sweeps
@@ -235,6 +235,7 @@ cdef class LabelSweep:
         """
         cdef Py_ssize_t _, i
         cdef double decrease = 0.0, disagreement = 0.0, distance
+        sampler.check(self.factors.n_blocks, n_steps)
         with nogil:
             for _ in range(n_steps):
                 i = sampler.next()

@@ -5,6 +5,7 @@ import threading
 import numpy as np
 from joblib import effective_n_jobs
 
+from sskit.core._checks cimport check_least
 from sskit.core._problem cimport Problem
 from sskit.solvers._findings cimport Hinges
 from sskit.solvers._visit cimport Visit
@@ -37,7 +38,7 @@ cdef class Team:
         What to ask.
     """
 
-    def __init__(self, Problem problem):
+    def __cinit__(self, Problem problem, *args, **kwargs):
         self.problem = problem
         self.visit = Visit(problem)
 
@@ -50,6 +51,8 @@ cdef class Team:
 
     def consult(self, Hinges findings, const double[::1] w):
         """Ask the oracles of the blocks in question at padded weights w."""
+        self.problem.match(findings.problem)
+        self.problem.check_weights(w.shape[0], "w")
         with nogil:
             self.ask(findings, &w[0])
 
@@ -62,7 +65,7 @@ cdef class Member:
     cdef object error
     cdef Py_ssize_t at         # the question that it is at; n if there was no error
 
-    def __init__(self, Problem problem):
+    def __cinit__(self, Problem problem):
         self.problem = problem
         self.visit = Visit(problem)
 
@@ -131,11 +134,12 @@ cdef class ThreadTeam(Team):
     cdef Round round
     cdef list members
     cdef readonly list threads
+    cdef bint hired
     cdef double pace           # seconds of a question, as far as we know
     cdef public double worth   # seconds that all questions must take for the others to be called
 
-    def __init__(self, Problem problem, Py_ssize_t n_members):
-        super().__init__(problem)
+    def __cinit__(self, Problem problem, Py_ssize_t n_members):
+        check_least(n_members, 1, "n_members")
         self.round = Round()
         self.members = [Member(problem if k == 0 else problem.fork()) for k in range(n_members)]
         self.threads = []
@@ -161,7 +165,7 @@ cdef class ThreadTeam(Team):
     cdef int lead(self, Hinges findings, const double* w) except -1:
         cdef Member member
         cdef Py_ssize_t n_members = len(self.members)
-        if not self.threads:
+        if not self.hired:
             self.hire()
         self.round.findings = findings
         self.round.w = w
@@ -184,8 +188,13 @@ cdef class ThreadTeam(Team):
             thread = threading.Thread(
                 target=self.round.help, args=(member,), name="sskit-oracle", daemon=True
             )
-            thread.start()
+            try:
+                thread.start()
+            except RuntimeError:
+                # the system has no room for it: those who are there do its share
+                break
             self.threads.append(thread)
+        self.hired = True
 
 
 def question(Member member):
@@ -204,8 +213,7 @@ cdef class ForesightTeam(Team):
         From the problem, see its .pxd.
     """
 
-    def __init__(self, Problem problem, foresight):
-        super().__init__(problem)
+    def __cinit__(self, Problem problem, foresight):
         self.foresight = foresight
 
     cdef int ask(self, Hinges findings, const double* w) except -1 nogil:

@@ -44,7 +44,7 @@ cpdef int check_equal(Py_ssize_t number, Py_ssize_t wanted, str name) except -1:
 cpdef int check_offsets(numbers, Py_ssize_t last, Py_ssize_t least, str name) except -1:
     numbers = np.asarray(numbers)
     if (
-        len(numbers) == 0 or numbers[0] != 0 or numbers[-1] != last
+        len(numbers) == 0 or numbers[0] != 0 or numbers[len(numbers) - 1] != last
         or (np.diff(numbers) < least).any()
     ):
         raise ValueError(

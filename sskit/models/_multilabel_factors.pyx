@@ -43,7 +43,7 @@ cdef class MultilabelFactors(LabelFactors):
 
     def __cinit__(self, FeatureRows features, truths, cost, ends, double[::1] block_weight,
                   row_sqnorm, bint intercept, bint tight):
-        check_sets(features.n_rows, truths, cost, ends[:-1], block_weight)
+        check_sets(features.n_rows, truths, cost, ends[: len(ends) - 1], block_weight)
         check_lengths(features.n_rows, row_sqnorm=row_sqnorm)
         self.features, self.truths, self.row_sqnorm = features, truths, row_sqnorm
         self.cost, self.ends, self.block_weight = cost, ends, block_weight

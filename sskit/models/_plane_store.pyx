@@ -55,10 +55,8 @@ cdef class PlaneStore:
         cdef Py_ssize_t c = chunk_of(handle)
         return &self.chunks[c][handle + 64 - (<Py_ssize_t>64 << c)]
 
-    cdef bint holds(self, Py_ssize_t i, int32_t handle) noexcept nogil:
-        if not TRUTH < handle < self.n_slots or self.at(handle).block != i:
-            return False
-        return self.at(handle).n_kept > 0 or self.at(handle).n_pending > 0
+    cdef bint has(self, Py_ssize_t i, int32_t handle) noexcept nogil:
+        return TRUTH < handle < self.n_slots and self.at(handle).block == i
 
     cdef int32_t find(self, Py_ssize_t i, object key) except? -1:
         cdef int32_t handle = UNKNOWN

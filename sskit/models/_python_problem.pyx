@@ -65,7 +65,7 @@ cdef class PythonProblem(Problem):
                 self.planes.release(handle)
 
     cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
-        return words[0] == TRUTH or self.planes.holds(i, words[0])
+        return words[0] == TRUTH or self.planes.has(i, words[0])
 
     cdef void truth(self, Py_ssize_t i, int32_t* words) noexcept nogil:
         words[0] = TRUTH

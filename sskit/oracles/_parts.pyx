@@ -28,7 +28,7 @@ cdef class PartsMaxSum:
 
     def __cinit__(self, parents, types_of, Py_ssize_t n_types, Py_ssize_t max_height,
                   Py_ssize_t max_width):
-        check_parents(parents)
+        check_parents(parents, "parents")
         check_equal(len(types_of), len(parents), "the number of parts that have types")
         check_indices(np.asarray(types_of) - 1, n_types, "one less than the number of types,")
         self.n_parts = len(parents)

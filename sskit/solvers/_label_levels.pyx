@@ -55,9 +55,6 @@ cdef class LabelLevels:
 
     def __cinit__(self, LabelState state, PairSearch pairs, double[::1] gain):
         n = state.factors.n_labels
-        if pairs.table is not state.table:
-            raise ValueError("the pairs are searched in another table than that of the state")
-        check_least(gain.shape[0], n, "the length of gain")
         self.state, self.factors, self.pairs, self.gain = state, state.factors, pairs, gain
         self.pull, self.hope, self.scratch = np.zeros(n), np.zeros(n), np.zeros(n)
         self.start = np.zeros(n + 2, dtype=np.int32)

@@ -38,6 +38,8 @@ cdef class LabelSweep:
 
     def __cinit__(self, LabelState state, PairSearch pairs, double step, Py_ssize_t n_sweeps=1):
         n = state.factors.n_labels
+        if pairs.table is not state.table:
+            raise ValueError("the pairs are searched in another table than that of the state")
         self.state, self.factors, self.pairs = state, state.factors, pairs
         self.step, self.n_sweeps = step, n_sweeps
         self.gain, self.change = np.zeros(n + LANES), np.zeros(n + LANES)

@@ -25,5 +25,5 @@ cdef struct Block:
 # room for n entries of q
 cdef int reserve_entries(Block* block, Py_ssize_t n) except -1 nogil
 # room for `size` planes of n words, not fewer than there are
-cdef int resize_planes(Block* block, Py_ssize_t n, Py_ssize_t size) except -1 nogil
+cdef int resize_block(Block* block, Py_ssize_t n, Py_ssize_t size) except -1 nogil
 cdef void free_block(Block* block) noexcept nogil

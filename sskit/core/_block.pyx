@@ -15,7 +15,7 @@ cdef int reserve_entries(Block* block, Py_ssize_t n) except -1 nogil:
     return 0
 
 
-cdef int resize_planes(Block* block, Py_ssize_t n, Py_ssize_t size) except -1 nogil:
+cdef int resize_block(Block* block, Py_ssize_t n, Py_ssize_t size) except -1 nogil:
     cdef Py_ssize_t old = block.plane_capacity, row
     cdef size_t row_bytes = block.n_gram * sizeof(double)
     # rows of the Gram matrix move together before the memory shrinks, the first one first ..

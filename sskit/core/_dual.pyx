@@ -5,7 +5,7 @@ import numpy as np
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy
 
-from sskit.core._block cimport free_block, reserve_entries, resize_planes
+from sskit.core._block cimport free_block, reserve_entries, resize_block
 from sskit.core._checks cimport check_equal, check_index
 from sskit.core._lanes cimport prefetch_memory
 
@@ -169,7 +169,7 @@ cdef class DualState:
         return slot
 
     cdef int resize_planes(self, Py_ssize_t i, Py_ssize_t size) except -1 nogil:
-        return resize_planes(&self.blocks[i], self.n_words[i], size)
+        return resize_block(&self.blocks[i], self.n_words[i], size)
 
     cdef void evict(self, Py_ssize_t i, Py_ssize_t slot) noexcept nogil:
         cdef Block* block = &self.blocks[i]

@@ -71,8 +71,9 @@ def decode_by_beam(ChainProblem problem, const double[::1] w, Py_ssize_t start, 
     problem.check_run(start, stop, w.shape[0])
     cdef Py_ssize_t n_states = problem.n_states, row = padded(n_states), i, y, last
     cdef int32_t[::1] labels = out["labels"]
-    cdef const double[::1] table = out["transitions"][0]
-    cdef Py_ssize_t stride = out["transitions"][1]
+    rows, distance = out["transitions"]
+    cdef const double[::1] table = rows
+    cdef Py_ssize_t stride = distance
     cdef Beam beam = Beam(problem.max_words, n_states, out["size"])
     cdef double[::1] node = np.empty(problem.max_words * row)
     cdef double score

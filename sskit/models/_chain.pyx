@@ -47,10 +47,8 @@ cdef class ChainProblem(Problem):
                   block_weight, allowed=None, allowed_start=None, *args):
         check_chains(features.n_rows, offsets, n_states, labels, cost, block_weight)
         longest = int(np.diff(offsets).max())
-        self.features = features
-        self.offsets = offsets
-        self.labels = labels
-        self.cost = cost
+        self.features, self.offsets = features, offsets
+        self.labels, self.cost = labels, cost
         self.block_weight = block_weight
         self.n_states = n_states
         self.n_nodes = features.n_rows
@@ -77,11 +75,7 @@ cdef class ChainProblem(Problem):
         weight_of[:, :n_states] = states[:, None] * n_states + states
         self.weight_of = weight_of.reshape(-1)
         self.gram_offset = np.full(self.n_blocks, -1, dtype=np.int64)
-        self.gram = np.empty(1)
-        self.image = np.zeros(1)
-        self.allocate(longest)
-
-    cdef allocate(self, Py_ssize_t longest):
+        self.gram, self.image = np.empty(1), np.zeros(1)
         self.value = np.empty(longest * self.stride)
         self.active = np.empty(longest, dtype=np.int32)
         self.fresh = np.zeros(longest, dtype=np.int32)
@@ -269,8 +263,8 @@ cdef class ChainProblem(Problem):
             return total + gram_sqnorm(
                 &self.gram[self.gram_offset[i]], active, n_active, node, stride
             )
-        if self.image.shape[0] == 1:
-            return NAN      # nobody has called prepare_steps
+        if self.image.shape[0] == 1:     # nobody has called prepare_steps
+            return NAN
         # <B delta, B delta> = <delta, B^T (B delta)>, B delta formed in scratch memory
         add_rows(&self.features.rows, first, active, n_active, 1.0, node, n_states, &self.image[0])
         score_rows(
@@ -297,10 +291,8 @@ cdef class ChainProblem(Problem):
             self.features, np.asarray(self.offsets), self.n_states, self.labels, self.cost,
             self.block_weight
         )
-        other.forbidden = self.forbidden
-        other.forbidden_start = self.forbidden_start
-        other.gram = self.gram
-        other.gram_offset = self.gram_offset
+        other.forbidden, other.forbidden_start = self.forbidden, self.forbidden_start
+        other.gram, other.gram_offset = self.gram, self.gram_offset
         other.image = np.zeros(self.image.shape[0])
         return other
 

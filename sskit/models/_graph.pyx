@@ -45,12 +45,9 @@ cdef class GraphProblem(Problem):
 
     def __cinit__(self, features, edge_features, ends, edges, labels, cost, labelled,
                   block_weight, PairForm form, GraphOracle oracle, table=None):
-        # not the lists, which somebody may change: pointers to their memory are kept
-        features, edge_features = tuple(features), tuple(edge_features)
-        arrays = {"labels": labels, "cost": cost, "labelled": labelled}
-        sizes, n_tables = check_graphs(
-            features, edge_features, ends, edges, arrays, block_weight, form.n_states, table
-        )
+        features, edge_features = tuple(features), tuple(edge_features)  # nobody changes them
+        given = edges, labels, [cost, labelled], block_weight, form, table
+        sizes, n_tables = check_graphs(features, edge_features, ends, *given)
         cdef FeatureRows rows
         for rows in features:
             self.node_rows.push_back(rows.rows)
@@ -61,9 +58,7 @@ cdef class GraphProblem(Problem):
         self.tables = np.concatenate([[0], np.cumsum(n_tables)]).astype(np.int64)
         self.ends, self.edges = ends, edges
         self.table = np.zeros(0, dtype=np.int32) if table is None else table
-        self.labels = labels
-        self.cost = cost
-        self.labelled = labelled.view(np.uint8)
+        self.labels, self.cost, self.labelled = labels, cost, labelled.view(np.uint8)
         self.last = np.full(len(labels), -1, dtype=np.int32)
         self.block_weight, self.form, self.oracle = block_weight, form, oracle
         self.n_states, self.n_nodes = form.n_states, len(labels)
@@ -78,11 +73,7 @@ cdef class GraphProblem(Problem):
         self.max_statistics = (sizes * self.stride + n_tables * self.width).max()
         self.max_support = (2 * sizes + 2 * np.diff(edges)).max()
         self.exact, self.costly = oracle.exact, True
-        self.gram_offset = np.full(self.n_blocks, -1, dtype=np.int64)
-        self.gram = np.empty(1)
-        self.allocate()
-
-    cdef allocate(self):
+        self.gram, self.gram_offset = np.empty(1), np.full(self.n_blocks, -1, dtype=np.int64)
         self.augmented = np.zeros(self.max_words * self.stride)
         self.other = np.zeros(self.max_words, dtype=np.int32)
         self.active = np.zeros(self.max_words, dtype=np.int32)
@@ -305,9 +296,7 @@ cdef class GraphProblem(Problem):
             np.asarray(self.labels), self.cost, np.asarray(self.labelled).view(bool),
             self.block_weight, self.form, self.oracle.fork(), np.asarray(self.table)
         )
-        other.last = self.last
-        other.gram = self.gram
-        other.gram_offset = self.gram_offset
+        other.last, other.gram, other.gram_offset = self.last, self.gram, self.gram_offset
         return other
 
     def fingerprint(self):

@@ -1,7 +1,5 @@
 """The multiclass model in a kernel space, bound to data."""
 
-import numpy as np
-
 from libc.stdint cimport int32_t
 
 from sskit.core._checks cimport check_equal

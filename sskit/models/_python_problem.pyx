@@ -53,14 +53,16 @@ cdef class PythonProblem(Problem):
         self.pending = np.zeros(self.n_blocks, dtype=np.int32)
         if other is not None:
             self.match(other)
-            self.truths, self.planes = other.truths, other.planes
+            self.truths, self.planes, self.is_whole = other.truths, other.planes, True
             return
         truths = [answers.truth(i) for i in range(self.n_blocks)]
         self.truths = [(index, value) for index, value, _ in truths]
         self.planes = PlaneStore([key for _, _, key in truths])
+        self.is_whole = True
 
     def __del__(self):
-        if self.planes is not None:
+        # after an error in the making nothing else can be asked
+        if self.is_whole:
             for handle in self.pending:
                 self.planes.release(handle)
 

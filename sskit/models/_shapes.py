@@ -33,17 +33,15 @@ def check_chains(n_rows, offsets, n_states, labels, cost, block_weight):
     check_indices(labels, n_states, "label")
 
 
-def check_graphs(features, edge_features, ends, edges, arrays, block_weight, n_states, table):
+def check_graphs(features, edge_features, ends, edges, labels, others, block_weight, form, table):
     """Raise ValueError or IndexError unless arrays describe graphs.
 
     Parameters
     ----------
-    features, edge_features, ends, edges, block_weight, table
+    features, edge_features, ends, edges, labels, block_weight, form, table
         As of `GraphProblem`.
-    arrays : dict
-        Its arrays with an item for each node, labels among them.
-    n_states : int
-        Number of states of a node.
+    others : iterable of ndarray
+        Its other arrays with an item for each node.
 
     Returns
     -------
@@ -56,8 +54,9 @@ def check_graphs(features, edge_features, ends, edges, arrays, block_weight, n_s
     check_lengths(len(sizes), edge_features=n_tables, block_weight=block_weight)
     check_lengths(len(sizes) + 1, edges=edges)
     check_offsets(edges, len(ends), 0, "edges")
-    check_lengths(sizes.sum(), **arrays)
-    check_indices(arrays["labels"], n_states, "label")
+    for array in (labels, *others):
+        check_lengths(sizes.sum(), labels=array)
+    check_indices(labels, form.n_states, "label")
     n_edges = np.diff(edges)
     if (ends < 0).any() or (ends >= np.repeat(sizes, n_edges)[:, None]).any():
         raise IndexError("the ends of an edge are no nodes of its graph")

@@ -77,7 +77,7 @@ cdef class MoveMaking(GraphOracle):
         self.n_cuts += 1
         self.cut.choose(p, &self.second[0], &self.trial[0])
         value = labelling_score(p, &self.trial[0])
-        if value <= score[0] + least:
+        if not value > score[0] + least:    # nor where a score is not a number
             return 0
         memcpy(labels, &self.trial[0], p.n_nodes * sizeof(int32_t))
         score[0] = value

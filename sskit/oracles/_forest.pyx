@@ -2,6 +2,8 @@
 
 from libc.string cimport memcmp
 
+from sskit.core._vectors cimport refill
+
 
 cdef class Forest:
     """The nodes of a graph without cycles, from the roots to the leaves."""
@@ -30,11 +32,8 @@ cdef class Forest:
     cdef int link(self, vector[int32_t]& first_child, vector[int32_t]& sibling) except -1 nogil:
         cdef Py_ssize_t i, root = -1
         cdef int32_t parent
-        # not assign(), of which Cython does not know that memory may end
-        first_child.clear()
-        first_child.resize(self.n_nodes, -1)
-        sibling.clear()
-        sibling.resize(self.n_nodes, -1)
+        refill(first_child, self.n_nodes, <int32_t>-1)
+        refill(sibling, self.n_nodes, <int32_t>-1)
         for i in range(self.n_nodes - 1, -1, -1):
             parent = self.parent[i]
             if parent < 0:

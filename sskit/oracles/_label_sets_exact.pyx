@@ -6,6 +6,7 @@ from libc.stdint cimport int32_t
 from libc.string cimport memcpy, memset
 from libcpp.vector cimport vector
 
+from sskit.core._vectors cimport refill
 from sskit.oracles._cut cimport Cut
 from sskit.oracles._forest cimport Forest
 from sskit.oracles._label_sets cimport ONE, LabelSetOracle, write_pairs
@@ -95,7 +96,7 @@ cdef class EnumeratedSets(LabelSetOracle):
             self.best, self.best_set = score, chosen
         for j in range(k):
             reach += max(gain[j] + self.positive[j], 0.0)
-        if reach <= self.best:
+        if not reach > self.best:    # nor where a score is not a number
             return
         k -= 1
         after = &self.gain[k, 0]
@@ -142,8 +143,7 @@ cdef class CutSets(LabelSetOracle):
         cdef Py_ssize_t k
         if n_labels == 0:
             return 0
-        self.node.clear()
-        self.node.resize(2 * n_labels)
+        refill(self.node, 2 * n_labels, 0.0)
         for k in range(n_labels):
             self.node[2 * k + 1] = label[k]
         potentials.n_nodes, potentials.n_edges = n_labels, n_edges

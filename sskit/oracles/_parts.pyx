@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from sskit.utils._trees import check_parents, parents_first
+from sskit.oracles._gate import order_of_parts
+from sskit.utils._trees import check_parents
 
 from libc.math cimport INFINITY
 from libc.string cimport memcpy
 
-from sskit.core._checks cimport check_equal, check_indices
 from sskit.oracles._distance_transform cimport reversed_spring
 
 
@@ -28,19 +28,15 @@ cdef class PartsMaxSum:
 
     def __cinit__(self, parents, types_of, Py_ssize_t n_types, Py_ssize_t max_height,
                   Py_ssize_t max_width):
-        check_parents(parents, "parents")
-        check_equal(len(types_of), len(parents), "the number of parts that have types")
-        check_indices(np.asarray(types_of) - 1, n_types, "one less than the number of types,")
         self.n_parts = len(parents)
         self.n_types = n_types
         self.max_cells = max_height * max_width
         self.parents = parents
-        self.order = parents_first(parents)
+        self.order = order_of_parts(parents, types_of, n_types)
         self.types_of = types_of
         self.transform = DistanceTransform(max_height, max_width)
         shape = (self.n_parts, self.max_cells)
-        self.belief = np.zeros(shape)
-        self.message = np.zeros(shape)
+        self.belief, self.message = np.zeros(shape), np.zeros(shape)
         self.choice = np.zeros(shape, dtype=np.int32)
         self.kind = np.zeros(shape, dtype=np.int32)
         self.best = np.zeros(self.max_cells)
@@ -106,7 +102,7 @@ cdef class PartsMaxSum:
         for place in range(self.n_parts):
             k = self.order[place]
             if self.parents[k] >= 0:
-                places[k] = self.choice[k, places[self.parents[k]]]
+                places[k] = max(self.choice[k, places[self.parents[k]]], 0)  # -1 where all are nan
                 types[k] = self.kind[k, places[self.parents[k]]]
                 continue
             best = 0

@@ -68,7 +68,8 @@ def find_slack_set(SlackSets oracle, gains, edges, pairwise, truth, cost, double
     if cone is None:
         found = oracle.best_product(&q, &out[0])
     else:
-        found = oracle.best_within(&q, cone[0], cone[1], cone[2], &out[0])
+        loss_weight, lower, upper = cone
+        found = oracle.best_within(&q, loss_weight, lower, upper, &out[0])
     if not found:
         return None, None
     values = words / float(ONE)

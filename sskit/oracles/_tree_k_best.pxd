@@ -2,15 +2,7 @@ from libc.stdint cimport int32_t
 from libcpp.pair cimport pair
 from libcpp.vector cimport vector
 
-cdef extern from "<queue>" namespace "std" nogil:
-    # what libcpp.queue declares does not raise where memory ends
-    cdef cppclass priority_queue[T]:
-        priority_queue() except +
-        void push(T&) except +
-        void pop()
-        T& top()
-        bint empty()
-
+from sskit.core._vectors cimport priority_queue
 from sskit.oracles._potentials cimport Potentials
 from sskit.oracles._tree cimport TreeMaxSum
 

@@ -98,8 +98,9 @@ cdef class WeightedAverager(Averager):
 
         An average of another kind is left aside: a new one begins.
         """
-        if saved[0] == "one":
-            _, behind, loss_behind, n_steps = saved
+        kind, *rest = saved
+        if kind == "one":
+            behind, loss_behind, n_steps = rest
             check_equal(len(behind), self.behind.shape[0], "the length of the sum")
             self.behind, self.loss_behind, self.n_steps = behind.copy(), loss_behind, n_steps
 
@@ -175,6 +176,7 @@ cdef class TwoAverages(Averager):
 
         An average of another kind is left aside: a new one begins.
         """
-        if saved[0] == "two":
-            for average, part in zip(self.averages, saved[1]):
+        kind, *rest = saved
+        if kind == "two":
+            for average, part in zip(self.averages, *rest):
                 average.restore(part)

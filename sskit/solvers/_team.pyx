@@ -146,7 +146,8 @@ cdef class ThreadTeam(Team):
         self.worth = WORTH_A_CALL
 
     def __del__(self):
-        if self.round is not None:
+        # after an error in the making the round may not be there, nor be None
+        if self.hired:
             self.round.place.close()
 
     cdef int ask(self, Hinges findings, const double* w) except -1 nogil:
@@ -183,6 +184,7 @@ cdef class ThreadTeam(Team):
         return 0
 
     cdef hire(self):
+        self.hired = True
         for member in self.members[1:]:
             # a daemon: it sleeps at the place of meeting, and must not keep Python from ending
             thread = threading.Thread(
@@ -194,7 +196,6 @@ cdef class ThreadTeam(Team):
                 # the system has no room for it: those who are there do its share
                 break
             self.threads.append(thread)
-        self.hired = True
 
 
 def question(Member member):

@@ -50,7 +50,8 @@ SHARED_UTILITY = "sskit._cyutility"
 # The one set of directives. wraparound stays off in the debug build too, so that a negative
 # index is an error there instead of a silent read from the other end; nonecheck does, because
 # it forbids `self.n += 1` without the GIL. No module claims to be free of the GIL: nobody has run
-# the tests on an interpreter without one.
+# the tests on an interpreter without one. What is bound takes any object for its self, so methods
+# are not; "clinic" is how they still tell their signatures.
 DIRECTIVES = {
     "language_level": 3,
     "boundscheck": DEBUG,
@@ -60,7 +61,10 @@ DIRECTIVES = {
     "cdivision": True,
     "embedsignature": True,
     # what saves a dual point or a model says so itself; the rest refuses to be copied and pickled
+    "embedsignature.format": "clinic",
+    "binding": False,
     "auto_pickle": False,
+    "allow_none_for_extension_args": False,
 }
 
 

@@ -1,28 +1,9 @@
 from libc.stdint cimport int32_t
 
+from sskit.core._block cimport Block
 from sskit.core._direction cimport Direction
 from sskit.core._problem cimport Problem
 from sskit.core._regularizer cimport Regularizer
-
-
-cdef struct Block:
-    # q = sum over all planes of weight * psi, sparse, distinct indices
-    int32_t* index
-    double* value
-    Py_ssize_t n
-    Py_ssize_t capacity
-    double loss            # sum over all planes of weight * loss
-    # stored planes; all others are merged in the rest plane, which is known only through q
-    int32_t* words         # (capacity, n_words)
-    double* weight
-    double* plane_loss
-    int32_t* last_used     # when the plane was last worth its place, by the solver's clock
-    Py_ssize_t n_planes
-    Py_ssize_t plane_capacity
-    double rest            # weight of the rest plane
-    # inner products <B psi, B psi'> of the first n_gram stored planes, filled in by solvers
-    double* gram           # (plane_capacity, plane_capacity)
-    Py_ssize_t n_gram
 
 
 cdef class DualState:
@@ -38,6 +19,9 @@ cdef class DualState:
     cdef Block* blocks
     cdef Py_ssize_t[::1] n_words           # (n_blocks,)
     cdef readonly Py_ssize_t max_statistics
+
+    # ValueError unless this is a dual point of the problem, by its sizes
+    cdef int match(self, Problem problem) except -1
 
     # hint: block i will be visited soon (its arrays), or a little later (where they are)
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil
@@ -72,7 +56,6 @@ cdef class DualState:
     cdef int assign(self, Py_ssize_t i, Direction delta, double loss) except -1 nogil
     # room for `size` planes, not fewer than there are
     cdef int resize_planes(self, Py_ssize_t i, Py_ssize_t size) except -1 nogil
-    cdef int reserve(self, Block* block, Py_ssize_t n) except -1 nogil
     cdef int rebuild_nogil(
         self, Problem problem, Regularizer regularizer, Direction scratch
     ) except -1 nogil

@@ -3,10 +3,11 @@
 import numpy as np
 
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcmp, memcpy, memmove
+from libc.string cimport memcmp, memcpy
 
+from sskit.core._block cimport free_block, reserve_entries, resize_block
+from sskit.core._checks cimport check_equal, check_index
 from sskit.core._lanes cimport prefetch_memory
-from sskit.core._memory cimport grown
 
 
 cdef class DualState:
@@ -21,12 +22,13 @@ cdef class DualState:
     def __cinit__(self, Problem problem):
         cdef Py_ssize_t i
         self.problem = problem
-        self.n_blocks = problem.n_blocks
         self.max_statistics = problem.max_statistics
         self.n_words = np.empty(problem.n_blocks, dtype=np.intp)
-        self.blocks = <Block*>calloc(max(self.n_blocks, 1), sizeof(Block))
+        self.blocks = <Block*>calloc(max(problem.n_blocks, 1), sizeof(Block))
         if self.blocks == NULL:
-            raise MemoryError(f"no memory for {self.n_blocks} blocks")
+            raise MemoryError(f"no memory for {problem.n_blocks} blocks")
+        # not before there are any: __del__ goes through them
+        self.n_blocks = problem.n_blocks
         for i in range(self.n_blocks):
             self.n_words[i] = problem.n_words(i)
             self.blocks[i].rest = 1.0
@@ -41,14 +43,13 @@ cdef class DualState:
         cdef Py_ssize_t i
         if self.blocks != NULL:
             for i in range(self.n_blocks):
-                free(self.blocks[i].index)
-                free(self.blocks[i].value)
-                free(self.blocks[i].words)
-                free(self.blocks[i].weight)
-                free(self.blocks[i].plane_loss)
-                free(self.blocks[i].last_used)
-                free(self.blocks[i].gram)
+                free_block(&self.blocks[i])
             free(self.blocks)
+
+    cdef int match(self, Problem problem) except -1:
+        check_equal(self.n_blocks, problem.n_blocks, "the number of blocks")
+        check_equal(self.problem.max_words, problem.max_words, "the number of words")
+        return check_equal(self.max_statistics, problem.max_statistics, "the number of statistics")
 
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
         cdef Block* block = &self.blocks[i]
@@ -75,21 +76,13 @@ cdef class DualState:
     cdef void add_to(self, Py_ssize_t i, Direction delta, double scale) noexcept nogil:
         delta.add(self.blocks[i].index, self.blocks[i].value, self.blocks[i].n, scale)
 
-    cdef int reserve(self, Block* block, Py_ssize_t n) except -1 nogil:
-        if n > block.capacity:
-            n = max(n, 2 * block.capacity)
-            block.index = <int32_t*>grown(block.index, n * sizeof(int32_t))
-            block.value = <double*>grown(block.value, n * sizeof(double))
-            block.capacity = n
-        return 0
-
     cdef int advance(
         self, Py_ssize_t i, Direction delta, double step, double loss_change
     ) except -1 nogil:
         cdef Block* block = &self.blocks[i]
         cdef Py_ssize_t e
         cdef int32_t j
-        self.reserve(block, block.n + delta.n)
+        reserve_entries(block, block.n + delta.n)
         for e in range(block.n):
             j = block.index[e]
             if delta.seen[j]:
@@ -176,24 +169,7 @@ cdef class DualState:
         return slot
 
     cdef int resize_planes(self, Py_ssize_t i, Py_ssize_t size) except -1 nogil:
-        cdef Block* block = &self.blocks[i]
-        cdef Py_ssize_t n = self.n_words[i], old = block.plane_capacity, row
-        cdef size_t row_bytes = block.n_gram * sizeof(double)
-        # rows of the Gram matrix move together before the memory shrinks, the first one first ..
-        if size < old:
-            for row in range(1, block.n_gram):
-                memmove(block.gram + row * size, block.gram + row * old, row_bytes)
-        block.words = <int32_t*>grown(block.words, size * n * sizeof(int32_t))
-        block.weight = <double*>grown(block.weight, size * sizeof(double))
-        block.plane_loss = <double*>grown(block.plane_loss, size * sizeof(double))
-        block.last_used = <int32_t*>grown(block.last_used, size * sizeof(int32_t))
-        block.gram = <double*>grown(block.gram, size * size * sizeof(double))
-        # .. and apart when it has grown, the last one first
-        if size > old:
-            for row in range(block.n_gram - 1, 0, -1):
-                memmove(block.gram + row * size, block.gram + row * old, row_bytes)
-        block.plane_capacity = size
-        return 0
+        return resize_block(&self.blocks[i], self.n_words[i], size)
 
     cdef void evict(self, Py_ssize_t i, Py_ssize_t slot) noexcept nogil:
         cdef Block* block = &self.blocks[i]
@@ -221,19 +197,29 @@ cdef class DualState:
         self, Problem problem, Regularizer regularizer, Direction scratch
     ) except -1 nogil:
         cdef Py_ssize_t i
-        problem.begin_sum(&regularizer.v[0])
-        for i in range(self.n_blocks):
-            self.add_to(i, scratch, 1.0)
-            problem.scatter(
-                i, scratch, problem.block_weight[i] / regularizer.lam, &regularizer.v[0]
-            )
-            scratch.clear()
-        problem.end_sum(&regularizer.v[0])
-        regularizer.refresh()
+        cdef double* v = &regularizer.v[0]
+        cdef bint done = False
+        try:
+            problem.begin_sum(v)
+            for i in range(self.n_blocks):
+                self.add_to(i, scratch, 1.0)
+                problem.scatter(i, scratch, problem.block_weight[i] / regularizer.lam, v)
+                scratch.clear()
+            problem.end_sum(v)
+            done = True
+        finally:
+            if not done:
+                problem.abort_sum(v)
+            regularizer.refresh()
         return 0
 
     def rebuild(self, Problem problem, Regularizer regularizer):
-        """Sum v anew from the dual variables, to undo the drift of many small moves."""
+        """Sum v anew from the dual variables, to undo the drift of many small moves.
+
+        If the problem fails in between, v is zero.
+        """
+        self.match(problem)
+        regularizer.match(problem)
         cdef Direction scratch = Direction(problem.max_statistics)
         with nogil:
             self.rebuild_nogil(problem, regularizer, scratch)
@@ -245,6 +231,7 @@ cdef class DualState:
         """
         cdef int32_t[::1] words = np.empty(max(problem.max_words, 1), dtype=np.int32)
         cdef Py_ssize_t i, p, truth, total = 0
+        self.match(problem)
         for i in range(self.n_blocks):
             if self.blocks[i].n == 0:
                 continue
@@ -268,6 +255,8 @@ cdef class DualState:
         cdef int32_t[::1] words = np.empty(max(problem.max_words, 1), dtype=np.int32)
         cdef Py_ssize_t i, e
         cdef Block* block
+        self.match(problem)
+        check_equal(shares.shape[0], self.n_blocks, "the number of shares")
         with nogil:
             for i in range(self.n_blocks):
                 if shares[i] >= 1.0:
@@ -296,6 +285,7 @@ cdef class DualState:
 
     def planes(self, Py_ssize_t i):
         """Return (words, weights, losses, rest weight) of the stored planes of block i."""
+        check_index(i, self.n_blocks, "block")
         cdef Block* block = &self.blocks[i]
         cdef Py_ssize_t n = self.n_words[i], p, j
         words = np.empty((block.n_planes, n), dtype=np.int32)
@@ -309,6 +299,7 @@ cdef class DualState:
 
     def mix(self, Py_ssize_t i):
         """Return (index, value, loss) of the mix of block i."""
+        check_index(i, self.n_blocks, "block")
         cdef Block* block = &self.blocks[i]
         index = np.array([block.index[e] for e in range(block.n)], dtype=np.int32)
         value = np.array([block.value[e] for e in range(block.n)], dtype=np.float64)

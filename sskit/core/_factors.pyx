@@ -1,8 +1,13 @@
 """The contract of factors between models and solvers (see the .pxd)."""
 
+import numpy as np
+
 
 cdef class Factors:
     """Base of all factors; a subclass fills the sizes and overrides every method."""
+
+    def __cinit__(self):
+        self.block_weight = np.zeros(0)
 
     cdef Py_ssize_t first_node(self, Py_ssize_t i) noexcept nogil:
         return 0

@@ -1,8 +1,14 @@
 """The contract of labels and pairs between models and solvers (see the .pxd)."""
 
+import numpy as np
+
 
 cdef class LabelFactors:
     """Base of all factors of sets of labels; a subclass fills the sizes and overrides all."""
+
+    def __cinit__(self):
+        self.block_weight, self.cost = np.zeros(0), np.zeros(0)
+        self.ends = np.zeros((1, 2), dtype=np.int32)
 
     cdef const unsigned char* truth(self, Py_ssize_t i) noexcept nogil:
         return NULL

@@ -23,7 +23,7 @@ cdef class LabelNodes(Factors):
         The problem.
     """
 
-    def __init__(self, LabelFactors labels):
+    def __cinit__(self, LabelFactors labels):
         self.labels = labels
         self.n_labels, self.n_pairs = labels.n_labels, labels.n_edges
         self.n_blocks = labels.n_blocks

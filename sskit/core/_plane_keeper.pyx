@@ -2,6 +2,7 @@
 
 from libc.stdint cimport INT32_MAX, int32_t
 
+from sskit.core._checks cimport check_least
 from sskit.core._dual cimport Block, DualState
 
 
@@ -23,7 +24,8 @@ cdef class PlaneKeeper:
     cdef readonly Py_ssize_t max_planes
     cdef readonly double max_bytes
 
-    def __init__(self, life, max_planes, double max_bytes):
+    def __cinit__(self, life, max_planes, double max_bytes):
+        check_least(max_planes, 0, "max_planes")
         # no clock gets further, and no block has more
         self.life = min(life, INT32_MAX)
         self.max_planes = min(max_planes, INT32_MAX)

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from sskit.core._checks cimport check_equal
+
 
 cdef class SumTree:
     """Values from which one is drawn in proportion.
@@ -12,7 +14,7 @@ cdef class SumTree:
         Non-negative.
     """
 
-    def __init__(self, values):
+    def __cinit__(self, values):
         self.n_values = len(values)
         self.n_leaves = 1
         while self.n_leaves < self.n_values:
@@ -22,8 +24,9 @@ cdef class SumTree:
         self.fill(values)
 
     def fill(self, const double[::1] values):
-        """Replace all values, O(n)."""
+        """Replace all values, of shape (n_values,); O(n)."""
         cdef Py_ssize_t j
+        check_equal(values.shape[0], self.n_values, "the number of values")
         for j in range(self.n_values):
             self.total[self.n_leaves + j] = values[j]
             self.largest[self.n_leaves + j] = values[j]

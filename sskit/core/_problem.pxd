@@ -84,6 +84,8 @@ cdef class Problem:
     # this v: what many blocks add may be worked out at once
     cdef int begin_sum(self, double* v) except -1 nogil
     cdef int end_sum(self, double* v) except -1 nogil
+    # in place of end_sum where something failed since begin_sum, or in them: v becomes zero
+    cdef void abort_sum(self, double* v) noexcept nogil
 
     # w = clip(v, lower, upper) at every weight that scatter(i, delta) may have moved
     cdef void clip(
@@ -103,6 +105,10 @@ cdef class Problem:
     # memory in bytes that the problem itself holds for a plane that is kept
     cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* words) noexcept nogil
 
+    # Are these words of a plane of block i? Words that come from elsewhere are asked first: all
+    # other methods trust them.
+    cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil
+
     # hint: block i will be visited soon
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil
 
@@ -117,6 +123,13 @@ cdef class Problem:
     # It has look(blocks, w), after which argmax of these blocks, at the potentials of this w and
     # with the whole loss, answers as ever but at once; and clear(), which forgets the rest.
     cpdef object foresight(self, int n_jobs)
+
+    # ValueError unless another problem has the same blocks and weights, but for their numbers
+    cdef int match(self, Problem other) except -1
+    # ValueError unless there is room for the weights and their spare ones
+    cdef int check_weights(self, Py_ssize_t length, str name) except -1
+    # likewise, IndexError unless start .. stop - 1 are blocks
+    cdef int check_run(self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t length) except -1
 
     # In Python too: covector, by which ||w|| is measured; at_hand, which blocks take a step at
     # little cost; n_queries, how often the oracle behind

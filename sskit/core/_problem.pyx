@@ -4,9 +4,15 @@ import numpy as np
 
 from libc.string cimport memset
 
+from sskit.core._checks cimport check_equal, check_least, check_range
+from sskit.core._lanes cimport LANES
+
 
 cdef class Problem:
     """Base of all problems; a subclass fills the sizes and overrides every method."""
+
+    def __cinit__(self):
+        self.block_weight = np.zeros(0)
 
     cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
         with gil:
@@ -61,6 +67,9 @@ cdef class Problem:
     cdef int end_sum(self, double* v) except -1 nogil:
         return 0
 
+    cdef void abort_sum(self, double* v) noexcept nogil:
+        memset(v, 0, self.n_weights * sizeof(double))
+
     cdef void clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
         const double* upper, double* w
@@ -79,11 +88,28 @@ cdef class Problem:
     cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
         return 0
 
+    cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+        return False
+
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
         pass
 
     cdef void expect(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
         pass
+
+    cdef int match(self, Problem other) except -1:
+        check_equal(self.n_blocks, other.n_blocks, "the number of blocks")
+        check_equal(self.n_weights, other.n_weights, "the number of weights")
+        check_equal(self.max_statistics, other.max_statistics, "the number of statistics")
+        check_equal(self.max_words, other.max_words, "the number of words")
+        return check_equal(self.max_support, other.max_support, "the support of planes")
+
+    cdef int check_weights(self, Py_ssize_t length, str name) except -1:
+        return check_least(length, self.n_weights + LANES, f"the length of {name}")
+
+    cdef int check_run(self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t length) except -1:
+        check_range(start, stop, self.n_blocks, "blocks")
+        return self.check_weights(length, "w")
 
     cpdef Problem fork(self):
         raise NotImplementedError(f"{type(self).__name__} must implement fork")

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sskit.core._checks cimport check_equal, check_least
 from sskit.core._lanes cimport LANES
 
 
@@ -23,12 +24,18 @@ cdef class Regularizer:
         That of the problem, see `Problem.covector`; None is the identity.
     """
 
-    def __init__(self, double lam, Py_ssize_t n_weights, covector=None):
+    def __cinit__(self, double lam, n_weights, covector=None):
+        # of a box these are its sides
+        cdef bint boxed = isinstance(self, BoxRegularizer)
         self.lam = lam
-        self.n_weights = n_weights
-        self.covector = itself if covector is None else covector
-        self.v = np.zeros(n_weights + LANES)
+        self.n_weights = len(n_weights) if boxed else n_weights
+        check_least(self.n_weights, 0, "n_weights")
+        self.covector = itself if boxed or covector is None else covector
+        self.v = np.zeros(self.n_weights + LANES)
         self.w = self.v
+
+    cdef int match(self, Problem problem) except -1:
+        return check_equal(self.n_weights, problem.n_weights, "the number of weights")
 
     cdef int move(
         self, Problem problem, Py_ssize_t i, Direction delta, double step
@@ -98,8 +105,8 @@ cdef class BoxRegularizer(Regularizer):
         Bounds, infinite where there is none; lower <= upper.
     """
 
-    def __init__(self, double lam, lower, upper):
-        super().__init__(lam, len(lower))
+    def __cinit__(self, double lam, lower, upper):
+        check_equal(len(upper), self.n_weights, "the number of upper bounds")
         self.bounded = True
         self.w = np.zeros(self.n_weights + LANES)
         self.lower = np.ascontiguousarray(lower, dtype=np.float64)

@@ -10,6 +10,10 @@ cdef class Sampler:
 
     cdef readonly Py_ssize_t n_blocks
     cdef object random_state
+    # ValueError unless a pass of n_steps over n_blocks may follow
+    cdef int check(self, Py_ssize_t n_blocks, Py_ssize_t n_steps) except -1
+    # how often next() may still be called
+    cdef Py_ssize_t n_drawn(self)
     # the next block to visit; called, after begin_pass(n_steps), as often as that returned: n_steps
     # times, or fewer if the sampler leaves out blocks
     cdef Py_ssize_t next(self) noexcept nogil
@@ -26,6 +30,9 @@ cdef class Sampler:
 cdef class OrderSampler(Sampler):
     cdef Py_ssize_t[::1] order
     cdef Py_ssize_t position
+
+    # let a pass follow this order; returns its length
+    cdef Py_ssize_t visit(self, order) except -1
 
 
 cdef class PromisingSampler(OrderSampler):

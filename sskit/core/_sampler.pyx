@@ -2,6 +2,12 @@
 
 import numpy as np
 
+from sskit.core._checks cimport check_equal, check_indices, check_least
+
+
+cdef extern from "Python.h":
+    const Py_ssize_t PY_SSIZE_T_MAX
+
 # Powers of gaps are cut off here: sums of them are finite.
 cdef double LARGEST_SHARE = 1e200
 
@@ -17,7 +23,8 @@ cdef class Sampler:
         Source of randomness.
     """
 
-    def __init__(self, Py_ssize_t n_blocks, random_state):
+    def __cinit__(self, Py_ssize_t n_blocks, random_state, *args, **kwargs):
+        check_least(n_blocks, 1, "n_blocks")
         self.n_blocks = n_blocks
         self.random_state = random_state
 
@@ -27,6 +34,15 @@ cdef class Sampler:
     def begin_pass(self, Py_ssize_t n_steps):
         """Draw what at most n_steps calls of next() need; return how many may follow."""
         raise NotImplementedError(f"{type(self).__name__} must implement begin_pass")
+
+    cdef int check(self, Py_ssize_t n_blocks, Py_ssize_t n_steps) except -1:
+        check_equal(self.n_blocks, n_blocks, "the number of blocks of the sampler")
+        if n_steps > self.n_drawn():
+            raise ValueError(f"{n_steps} steps are more than the {self.n_drawn()} that were drawn")
+        return 0
+
+    cdef Py_ssize_t n_drawn(self):
+        return 0
 
     cdef Py_ssize_t next(self) noexcept nogil:
         return 0
@@ -47,6 +63,19 @@ cdef class Sampler:
 cdef class OrderSampler(Sampler):
     """A sampler whose order does not depend on what the pass finds."""
 
+    def __cinit__(self):
+        self.order = np.zeros(0, dtype=np.intp)
+
+    cdef Py_ssize_t visit(self, order) except -1:
+        order = order.astype(np.intp)
+        check_indices(order, self.n_blocks, "block")
+        self.order = order
+        self.position = 0
+        return len(order)
+
+    cdef Py_ssize_t n_drawn(self):
+        return self.order.shape[0] - self.position
+
     cdef Py_ssize_t next(self) noexcept nogil:
         cdef Py_ssize_t i = self.order[self.position]
         self.position += 1
@@ -62,9 +91,7 @@ cdef class UniformSampler(OrderSampler):
 
     def begin_pass(self, Py_ssize_t n_steps):
         """Draw the blocks of the pass; return n_steps."""
-        self.order = self.random_state.randint(self.n_blocks, size=n_steps).astype(np.intp)
-        self.position = 0
-        return n_steps
+        return self.visit(self.random_state.randint(self.n_blocks, size=n_steps))
 
 
 cdef class PermutationSampler(OrderSampler):
@@ -74,10 +101,10 @@ cdef class PermutationSampler(OrderSampler):
         """Draw the permutations of the pass; return n_steps."""
         # not -(-a // b): division truncates here
         n_runs = (n_steps + self.n_blocks - 1) // self.n_blocks
-        order = [self.random_state.permutation(self.n_blocks) for _ in range(n_runs)]
-        self.order = np.concatenate(order).astype(np.intp)[:n_steps]
-        self.position = 0
-        return n_steps
+        order = np.empty((max(n_runs, 0), self.n_blocks), dtype=np.intp)
+        for run in order:
+            run[:] = self.random_state.permutation(self.n_blocks)
+        return self.visit(order.reshape(-1)[:n_steps])
 
 
 cdef class PromisingSampler(OrderSampler):
@@ -97,8 +124,7 @@ cdef class PromisingSampler(OrderSampler):
         That of the problem: of these blocks only those are visited that it returns.
     """
 
-    def __init__(self, Py_ssize_t n_blocks, random_state, slopes, double share, at_hand):
-        super().__init__(n_blocks, random_state)
+    def __cinit__(self, Py_ssize_t n_blocks, random_state, slopes, double share, at_hand):
         self.slopes = slopes
         self.share = share
         self.at_hand = at_hand
@@ -106,9 +132,7 @@ cdef class PromisingSampler(OrderSampler):
     def begin_pass(self, Py_ssize_t n_steps):
         """Choose the blocks of the pass, at most n_steps; return their number."""
         chosen = self.at_hand(np.flatnonzero(self.slopes >= self.share * self.slopes.mean()))
-        self.order = self.random_state.permutation(chosen)[:n_steps].astype(np.intp)
-        self.position = 0
-        return len(self.order)
+        return self.visit(self.random_state.permutation(chosen)[:n_steps])
 
 
 cdef class GapSampler(Sampler):
@@ -130,12 +154,12 @@ cdef class GapSampler(Sampler):
         Share of the draws that are uniform.
     """
 
-    def __init__(self, Py_ssize_t n_blocks, random_state, double degree=1.0,
-                 double uniform_share=0.1):
-        super().__init__(n_blocks, random_state)
+    def __cinit__(self, Py_ssize_t n_blocks, random_state, double degree=1.0,
+                  double uniform_share=0.1):
         self.degree = degree
         self.uniform_share = uniform_share
         self.tree = SumTree(np.ones(n_blocks))
+        self.shares = np.zeros(0)
 
     def set_gaps(self, gaps):
         """Learn the gaps of all blocks, shape (n_blocks,), from an exact pass."""
@@ -145,10 +169,14 @@ cdef class GapSampler(Sampler):
 
     def begin_pass(self, Py_ssize_t n_steps):
         """Draw the random numbers of the pass; return n_steps."""
+        check_least(n_steps, 0, "n_steps")
         self.shares = self.random_state.random_sample(n_steps + 1)
         self.position = 0
         self.upcoming = self.draw()
         return n_steps
+
+    cdef Py_ssize_t n_drawn(self):
+        return self.shares.shape[0] - self.position
 
     cdef Py_ssize_t draw(self) noexcept nogil:
         cdef double share = self.shares[self.position]
@@ -185,8 +213,7 @@ cdef class GapSampler(Sampler):
 cdef class MaxGapSampler(Sampler):
     """Visit the block with the largest last known gap; of several, the first."""
 
-    def __init__(self, Py_ssize_t n_blocks, random_state):
-        super().__init__(n_blocks, random_state)
+    def __cinit__(self, Py_ssize_t n_blocks, random_state):
         self.tree = SumTree(np.ones(n_blocks))
 
     def set_gaps(self, gaps):
@@ -196,6 +223,9 @@ cdef class MaxGapSampler(Sampler):
     def begin_pass(self, Py_ssize_t n_steps):
         """Return n_steps: the order depends on the gaps only."""
         return n_steps
+
+    cdef Py_ssize_t n_drawn(self):
+        return PY_SSIZE_T_MAX
 
     cdef Py_ssize_t next(self) noexcept nogil:
         return self.tree.top()

@@ -5,7 +5,8 @@ import numpy as np
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcmp, memcpy
 
-from sskit.core._dual cimport Block, DualState
+from sskit.core._block cimport Block, reserve_entries
+from sskit.core._dual cimport DualState
 from sskit.core._problem cimport Problem
 
 
@@ -90,27 +91,31 @@ def restore(DualState dual, saved):
         raise ValueError(
             f"the saved dual point has {n} blocks but the problem has {dual.n_blocks}"
         )
-    check_sizes(saved)
-    n_words = np.asarray(dual.n_words)[:n]
-    index = saved["index"]
-    if (saved["n_words"] != n_words).any() or (
+    n_words, n_planes, n_entries = (
+        counts(saved, name, n) for name in ("n_words", "n_planes", "n_entries")
+    )
+    index = vector(saved, "index", n_entries.sum(), np.int32)
+    if (n_words != np.asarray(dual.n_words)[:n]).any() or (
         len(index) and not (0 <= index.min() and index.max() < dual.max_statistics)
     ):
         raise ValueError("the saved dual point belongs to a problem of another shape")
-    blocks = np.repeat(np.arange(n), saved["n_planes"])
-    n_codes = int((saved["n_planes"] * n_words).sum())
-    cdef const int32_t[::1] words = dual.problem.import_planes(blocks, saved["planes"])
-    if words.shape[0] != n_codes:
-        raise ValueError(
-            f"the saved dual point is damaged: its planes must have {n_codes} words, got "
-            f"{words.shape[0]}"
-        )
-    cdef int64_t[::1] entry = starts(saved["n_entries"])
-    cdef int64_t[::1] plane = starts(saved["n_planes"])
-    cdef int64_t[::1] word = starts(saved["n_planes"] * n_words)
     cdef const int32_t[::1] indices = index
-    cdef const double[::1] value = saved["value"], loss = saved["loss"], rest = saved["rest"]
-    cdef const double[::1] weight = saved["weight"], plane_loss = saved["plane_loss"]
+    cdef const double[::1] value = vector(saved, "value", len(index))
+    cdef const double[::1] loss = vector(saved, "loss", n), rest = vector(saved, "rest", n)
+    cdef const double[::1] weight = vector(saved, "weight", n_planes.sum())
+    cdef const double[::1] plane_loss = vector(saved, "plane_loss", n_planes.sum())
+    cdef int64_t[::1] entry = starts(n_entries), plane = starts(n_planes)
+    cdef int64_t[::1] word = starts(n_planes * n_words)
+    blocks = np.repeat(np.arange(n), n_planes)
+    total = np.array(rest) + np.bincount(blocks, weight, n)
+    if not (np.min(weight, initial=0.0) >= 0 and np.min(rest, initial=0.0) >= 0) or not (
+        np.abs(total - 1.0) < 1e-6
+    ).all():
+        raise ValueError("the weights of the saved dual point must sum to one in every block")
+    cdef const int32_t[::1] words = vector(
+        {"planes": dual.problem.import_planes(blocks, saved["planes"])}, "planes", word[n], np.int32
+    )
+    check_planes(dual, blocks, words)
     for i in range(n):
         set_mix(dual, i, indices[entry[i]:entry[i + 1]], value[entry[i]:entry[i + 1]], loss[i])
         set_planes(
@@ -119,45 +124,54 @@ def restore(DualState dual, saved):
         )
 
 
-def check_sizes(saved):
-    """Raise ValueError, naming it, for an array of a saved dual point that does not fit the others.
+cdef vector(saved, name, size, dtype=np.float64):
+    array = np.ascontiguousarray(saved[name], dtype=dtype)
+    if array.shape != (size,):
+        raise ValueError(
+            f"{name!r} of the saved dual point has shape {array.shape}, expected ({size},)"
+        )
+    return array
 
-    Parameters
-    ----------
-    saved : dict
-        From `save`, or from a file that says so.
 
-    Raises
-    ------
-    ValueError
-        If what `restore` would read beyond the end of an array is missing.
-    """
-    n = len(saved["loss"])
-    for name in ("n_entries", "n_planes", "n_words"):
-        counts = saved[name]
-        if counts.shape != (n,) or counts.dtype != np.int64 or (counts < 0).any():
-            raise ValueError(f"the saved dual point is damaged: {name} must count for {n} blocks")
-    n_entries, n_planes = saved["n_entries"].sum(), saved["n_planes"].sum()
-    for name, size in (
-        ("index", n_entries), ("value", n_entries), ("weight", n_planes),
-        ("plane_loss", n_planes), ("rest", n), ("loss", n),
-    ):
-        if saved[name].shape != (size,):
-            raise ValueError(
-                f"the saved dual point is damaged: {name} must have {size} entries, got shape "
-                f"{saved[name].shape}"
-            )
+cdef counts(saved, name, n):
+    array = vector(saved, name, n, np.int64)
+    # the bound keeps sums and products of these in range
+    if n and not (0 <= array.min() and array.max() < 2**31):
+        raise ValueError(f"{name!r} of the saved dual point must hold counts, got {array}")
+    return array
 
 
 cdef starts(counts):
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
+cdef int check_planes(
+    DualState dual, const int64_t[::1] blocks, const int32_t[::1] words
+) except -1:
+    cdef Py_ssize_t p, place = 0, n_unknown = 0, last = -1
+    for p in range(blocks.shape[0]):
+        if not dual.problem.knows(blocks[p], &words[place]):
+            n_unknown += 1
+            last = blocks[p]
+        place += dual.n_words[blocks[p]]
+    if n_unknown == 0:
+        return 0
+    place = 0
+    for p in range(blocks.shape[0]):
+        if dual.problem.knows(blocks[p], &words[place]):
+            dual.problem.forget(blocks[p], &words[place])    # import_planes kept it for us
+        place += dual.n_words[blocks[p]]
+    raise ValueError(
+        f"{n_unknown} planes of the saved dual point are none of the problem, the last in block "
+        f"{last}"
+    )
+
+
 cdef int set_mix(DualState dual, Py_ssize_t i, const int32_t[::1] index, const double[::1] value,
                  double loss) except -1:
     cdef Block* block = &dual.blocks[i]
     cdef Py_ssize_t n = index.shape[0]
-    dual.reserve(block, n)
+    reserve_entries(block, n)
     if n:
         memcpy(block.index, &index[0], n * sizeof(int32_t))
         memcpy(block.value, &value[0], n * sizeof(double))

@@ -7,6 +7,7 @@ from libc.stdint cimport int32_t
 
 from sskit.models._chain_decoder import ChainDecoder
 
+from sskit.core._checks cimport check_least
 from sskit.core._lanes cimport padded
 from sskit.models._chain cimport ChainProblem
 from sskit.models._row_kernels cimport masked_table, score_rows
@@ -56,6 +57,7 @@ def free_table(ChainProblem problem, w):
 def allowed_table(ChainProblem problem, const double[::1] w):
     """Return the scores of transitions, -inf where forbidden, and the distance of rows."""
     cdef Py_ssize_t row = padded(problem.n_states)
+    problem.check_weights(w.shape[0], "w")
     cdef double[::1] table = np.empty(problem.n_states * row)
     masked_table(
         &w[problem.transition_weights], &problem.forbidden[0, 0], problem.n_states, &table[0]
@@ -66,13 +68,18 @@ def allowed_table(ChainProblem problem, const double[::1] w):
 def decode_by_beam(ChainProblem problem, const double[::1] w, Py_ssize_t start, Py_ssize_t stop,
                    out):
     """Write labels of the sequences start .. stop - 1 into out["labels"]."""
+    problem.check_run(start, stop, w.shape[0])
     cdef Py_ssize_t n_states = problem.n_states, row = padded(n_states), i, y, last
     cdef int32_t[::1] labels = out["labels"]
-    cdef const double[::1] table = out["transitions"][0]
-    cdef Py_ssize_t stride = out["transitions"][1]
+    rows, distance = out["transitions"]
+    cdef const double[::1] table = rows
+    cdef Py_ssize_t stride = distance
     cdef Beam beam = Beam(problem.max_words, n_states, out["size"])
     cdef double[::1] node = np.empty(problem.max_words * row)
     cdef double score
+    check_least(labels.shape[0], problem.n_nodes, "the room for labels")
+    check_least(stride, n_states, "the distance of rows")
+    check_least(table.shape[0], (n_states - 1) * stride + row, "the length of the table")
     for i in range(start, stop):
         with nogil:
             last = problem.length(i) - 1

@@ -39,5 +39,4 @@ cdef class ChainProblem(Problem):
     cdef double[::1] node_scores             # as the node potentials
     cdef double[::1] image                   # (n_features * n_states,) zero between calls
 
-    cdef allocate(self, Py_ssize_t longest)
     cdef Py_ssize_t length(self, Py_ssize_t i) noexcept nogil

@@ -2,12 +2,15 @@
 
 import numpy as np
 
+from libc.math cimport NAN
 from libc.string cimport memcpy
 
 from sskit.core._fingerprint import Fingerprint
 from sskit.models._chain_factors import ChainFactors
 from sskit.models._digest import row_digests, value_digests
+from sskit.models._shapes import check_chains
 
+from sskit.core._checks cimport all_below
 from sskit.core._direction cimport Direction
 from sskit.core._lanes cimport LANES, padded, prefetch_memory
 from sskit.models._features cimport clear_rows, clip_rows
@@ -40,13 +43,12 @@ cdef class ChainProblem(Problem):
         States that a sequence may begin with.
     """
 
-    def __init__(self, FeatureRows features, offsets, Py_ssize_t n_states, labels, cost,
-                 block_weight, allowed=None, allowed_start=None):
+    def __cinit__(self, FeatureRows features, offsets, Py_ssize_t n_states, labels, cost,
+                  block_weight, allowed=None, allowed_start=None, *args):
+        check_chains(features.n_rows, offsets, n_states, labels, cost, block_weight)
         longest = int(np.diff(offsets).max())
-        self.features = features
-        self.offsets = offsets
-        self.labels = labels
-        self.cost = cost
+        self.features, self.offsets = features, offsets
+        self.labels, self.cost = labels, cost
         self.block_weight = block_weight
         self.n_states = n_states
         self.n_nodes = features.n_rows
@@ -73,11 +75,7 @@ cdef class ChainProblem(Problem):
         weight_of[:, :n_states] = states[:, None] * n_states + states
         self.weight_of = weight_of.reshape(-1)
         self.gram_offset = np.full(self.n_blocks, -1, dtype=np.int64)
-        self.gram = np.empty(1)
-        self.image = np.zeros(1)
-        self.allocate(longest)
-
-    cdef allocate(self, Py_ssize_t longest):
+        self.gram, self.image = np.empty(1), np.zeros(1)
         self.value = np.empty(longest * self.stride)
         self.active = np.empty(longest, dtype=np.int32)
         self.fresh = np.zeros(longest, dtype=np.int32)
@@ -91,15 +89,17 @@ cdef class ChainProblem(Problem):
         small multiple of the features' own.
         """
         cdef Py_ssize_t i, first, size, total = 0, n_long = 0
+        cdef int64_t[::1] gram_offset = np.full(self.n_blocks, -1, dtype=np.int64)
         for i in range(self.n_blocks):
             first = self.offsets[i]
             size = self.length(i) * (self.length(i) + 1) // 2
             if size <= 2 * self.features.entries(first, self.length(i)):
-                self.gram_offset[i] = total
+                gram_offset[i] = total
                 total += size
             else:
                 n_long += 1
         self.gram = np.empty(max(total, 1))
+        self.gram_offset = gram_offset
         if n_long:
             self.image = np.zeros(self.features.n_features * self.n_states + LANES)
         cdef double[::1] scratch = np.zeros(max(self.features.n_features, 1))
@@ -119,6 +119,9 @@ cdef class ChainProblem(Problem):
 
     cdef Py_ssize_t n_words(self, Py_ssize_t i) noexcept nogil:
         return self.length(i)
+
+    cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+        return all_below(words, self.length(i), self.n_states)
 
     cdef void truth(self, Py_ssize_t i, int32_t* words) noexcept nogil:
         memcpy(words, &self.labels[self.offsets[i]], self.length(i) * sizeof(int32_t))
@@ -260,6 +263,8 @@ cdef class ChainProblem(Problem):
             return total + gram_sqnorm(
                 &self.gram[self.gram_offset[i]], active, n_active, node, stride
             )
+        if self.image.shape[0] == 1:     # nobody has called prepare_steps
+            return NAN
         # <B delta, B delta> = <delta, B^T (B delta)>, B delta formed in scratch memory
         add_rows(&self.features.rows, first, active, n_active, 1.0, node, n_states, &self.image[0])
         score_rows(
@@ -286,10 +291,8 @@ cdef class ChainProblem(Problem):
             self.features, np.asarray(self.offsets), self.n_states, self.labels, self.cost,
             self.block_weight
         )
-        other.forbidden = self.forbidden
-        other.forbidden_start = self.forbidden_start
-        other.gram = self.gram
-        other.gram_offset = self.gram_offset
+        other.forbidden, other.forbidden_start = self.forbidden, self.forbidden_start
+        other.gram, other.gram_offset = self.gram, self.gram_offset
         other.image = np.zeros(self.image.shape[0])
         return other
 

@@ -6,6 +6,7 @@ from libc.stdint cimport int32_t
 
 from sskit.models._decoder import Decoder
 
+from sskit.core._checks cimport check_least
 from sskit.core._lanes cimport padded
 from sskit.models._chain cimport ChainProblem
 from sskit.oracles._k_best cimport KBest
@@ -53,6 +54,8 @@ class ChainDecoder(Decoder):
 def decode_best(ChainProblem problem, const double[::1] w, Py_ssize_t start, Py_ssize_t stop,
                 int32_t[::1] out):
     """Write the best labels of the sequences start .. stop - 1."""
+    problem.check_run(start, stop, w.shape[0])
+    check_least(out.shape[0], problem.n_nodes, "the room for labels")
     cdef double[::1] theta = np.zeros(problem.max_statistics)
     cdef double loss
     cdef Py_ssize_t i
@@ -65,6 +68,7 @@ def decode_best(ChainProblem problem, const double[::1] w, Py_ssize_t start, Py_
 def decode_top_k(ChainProblem problem, const double[::1] w, Py_ssize_t start, Py_ssize_t stop,
                  out):
     """Write the k best labellings and their scores into the lists out["labels"], ["scores"]."""
+    problem.check_run(start, stop, w.shape[0])
     cdef Py_ssize_t k = out["k"], i, found = 0, length
     cdef KBest search = KBest(problem.max_words, problem.n_states, k)
     cdef double[::1] theta = np.zeros(problem.max_statistics)
@@ -83,6 +87,9 @@ def decode_top_k(ChainProblem problem, const double[::1] w, Py_ssize_t start, Py
 def decode_max_marginals(ChainProblem problem, const double[::1] w, Py_ssize_t start,
                          Py_ssize_t stop, double[:, ::1] out):
     """Write the max-marginals of the sequences start .. stop - 1, padded."""
+    problem.check_run(start, stop, w.shape[0])
+    check_least(out.shape[0], problem.n_nodes, "the room for nodes")
+    check_least(out.shape[1], padded(problem.n_states), "the room for labels")
     cdef double[::1] theta = np.zeros(problem.max_statistics)
     cdef Py_ssize_t stride = padded(problem.n_states), i
     cdef double[::1] transposed = np.zeros(problem.n_states * stride)

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from sskit.models._shapes import check_chains, check_lengths
+
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 
@@ -48,10 +50,12 @@ cdef class ChainFactors(Factors):
     cdef Py_ssize_t start_weights
     cdef Py_ssize_t end_weights
 
-    def __init__(self, FeatureRows features, const int64_t[::1] offsets, Py_ssize_t n_states,
-                 const int32_t[::1] labels, const double[::1] cost, double[::1] block_weight,
-                 const double[:, ::1] forbidden, const double[::1] forbidden_start):
+    def __cinit__(self, FeatureRows features, const int64_t[::1] offsets, Py_ssize_t n_states,
+                  const int32_t[::1] labels, const double[::1] cost, double[::1] block_weight,
+                  const double[:, ::1] forbidden, const double[::1] forbidden_start):
         cdef Py_ssize_t t
+        check_chains(features.n_rows, offsets, n_states, labels, cost, block_weight)
+        check_lengths(n_states, forbidden=forbidden, forbidden_start=forbidden_start)
         self.features = features
         self.offsets = offsets
         self.labels = labels

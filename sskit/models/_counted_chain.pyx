@@ -19,8 +19,7 @@ cdef class CountedChainProblem(ChainProblem):
         As of `ChainProblem`.
     """
 
-    def __init__(self, *args):
-        super().__init__(*args)
+    def __cinit__(self, *args):
         self.unit, levels, totals = in_units(np.asarray(self.cost), np.asarray(self.offsets))
         self.largest = int(np.round(totals.max()))
         self.levels = np.round(levels).astype(np.int32)

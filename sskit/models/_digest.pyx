@@ -37,13 +37,15 @@ def row_digests(FeatureRows features, const int64_t[::1] offsets):
     cdef bint single = features.rows.singles != NULL
     digests = np.empty(n_runs, dtype=np.uint64)
     cdef uint64_t[::1] out = digests
-    if n_runs and not (0 <= offsets[0] and offsets[n_runs] <= features.n_rows):
-        raise ValueError(f"offsets must be within the {features.n_rows} rows")
+    check_within(offsets, features.n_rows, "rows")
     with nogil:
         for i in range(n_runs):
             digest = <uint64_t>(offsets[i + 1] - offsets[i])
             for t in range(offsets[i], offsets[i + 1]):
-                n = features.row(t, &x, &f)
+                if single:
+                    n, f = features.n_features, features.rows.indices
+                else:
+                    n = features.row(t, &x, &f)
                 for e in range(n):
                     value = features.rows.singles[t * n + e] if single else x[e]
                     if value != 0.0:
@@ -74,8 +76,7 @@ def value_digests(values, const int64_t[::1] offsets):
     cdef const uint64_t[::1] words = np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
     digests = np.empty(n_runs, dtype=np.uint64)
     cdef uint64_t[::1] out = digests
-    if n_runs and not (0 <= offsets[0] and offsets[n_runs] <= words.shape[0]):
-        raise ValueError(f"offsets must be within the {words.shape[0]} values")
+    check_within(offsets, words.shape[0], "values")
     with nogil:
         for i in range(n_runs):
             digest = <uint64_t>(offsets[i + 1] - offsets[i])
@@ -83,3 +84,14 @@ def value_digests(values, const int64_t[::1] offsets):
                 digest = mixed(digest, words[t])
             out[i] = digest
     return digests
+
+
+cdef int check_within(const int64_t[::1] offsets, Py_ssize_t n, str name) except -1:
+    cdef Py_ssize_t i
+    for i in range(offsets.shape[0] - 1):
+        if not 0 <= offsets[i] <= offsets[i + 1] <= n:
+            raise ValueError(
+                f"offsets must be within the {n} {name} and never fall, got {offsets[i]}, "
+                f"{offsets[i + 1]}"
+            )
+    return 0

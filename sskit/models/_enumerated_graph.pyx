@@ -20,8 +20,7 @@ cdef class EnumeratedGraphProblem(GraphProblem):
         As of `GraphProblem`.
     """
 
-    def __init__(self, *args):
-        super().__init__(*args)
+    def __cinit__(self, *args):
         self.tried = np.zeros(self.max_words, dtype=np.int32)
         few = float(self.n_states) ** min(self.max_words, 300) <= MOST_LABELLINGS
         self.has_slack = self.has_cone = few

@@ -42,14 +42,15 @@ cdef class FeatureRows:
     cdef const int32_t[::1] indices
     cdef const int64_t[::1] indptr
 
-    # pointers to the entries of row t and to their columns; returns their number
-    cdef Py_ssize_t row(self, Py_ssize_t t, const double** x, const int32_t** f) noexcept nogil
+    # pointers to the entries of row t and to their columns; returns their number. This and gram
+    # raise TypeError if the features are float32
+    cdef Py_ssize_t row(self, Py_ssize_t t, const double** x, const int32_t** f) except -1 nogil
     # entries stored in the rows first .. first + count - 1
     cdef Py_ssize_t entries(self, Py_ssize_t first, Py_ssize_t count) noexcept nogil
     # hint: these rows will be read soon
     cdef void prefetch(self, Py_ssize_t first, Py_ssize_t count) noexcept nogil
     # packed upper triangle of the Gram matrix of `count` rows; scratch (n_features,) is zero
     # before and after
-    cdef void gram(
+    cdef int gram(
         self, Py_ssize_t first, Py_ssize_t count, double* scratch, double* out
-    ) noexcept nogil
+    ) except -1 nogil

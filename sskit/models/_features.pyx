@@ -28,7 +28,7 @@ cdef class FeatureRows:
         If the arrays of a CSR matrix do not describe one.
     """
 
-    def __init__(self, X, bint sparsify=True):
+    def __cinit__(self, X, bint sparsify=True):
         single = X.dtype == np.float32
         if sparsify and not (single or sp.issparse(X)) and (
             np.count_nonzero(X) < SPARSE_BELOW * X.size
@@ -77,9 +77,9 @@ cdef class FeatureRows:
         else:
             prefetch_memory(self.rows.values + start, n * sizeof(double))
 
-    cdef void gram(
+    cdef int gram(
         self, Py_ssize_t first, Py_ssize_t count, double* scratch, double* out
-    ) noexcept nogil:
+    ) except -1 nogil:
         cdef Py_ssize_t s, t, e
         cdef double total
         cdef const double* x
@@ -98,10 +98,14 @@ cdef class FeatureRows:
             n = self.row(first + s, &x, &f)
             for e in range(n):
                 scratch[f[e]] = 0.0
+        return 0
 
     cdef Py_ssize_t row(
         self, Py_ssize_t t, const double** x, const int32_t** f
-    ) noexcept nogil:
+    ) except -1 nogil:
+        if self.rows.singles != NULL:
+            with gil:
+                raise TypeError("features of float32 cannot be read row by row, float64 can")
         if self.rows.indptr == NULL:
             x[0] = self.rows.values + t * self.n_features
             f[0] = self.rows.indices
@@ -109,6 +113,11 @@ cdef class FeatureRows:
         x[0] = self.rows.values + self.rows.indptr[t]
         f[0] = self.rows.indices + self.rows.indptr[t]
         return self.rows.indptr[t + 1] - self.rows.indptr[t]
+
+
+def no_features(n_rows):
+    """Return rows without features, of which all that counts is their number."""
+    return FeatureRows(np.empty((n_rows, 0)))
 
 
 def with_spare(w):

@@ -58,7 +58,6 @@ cdef class GraphProblem(Problem):
     cdef int32_t request
     cdef double[::1] image                   # (n_weights + LANES,) zero between calls
 
-    cdef allocate(self)
     cdef inline Py_ssize_t n_nodes_of(self, Py_ssize_t i) noexcept nogil:
         return self.nodes[i + 1] - self.nodes[i]
     cdef inline Py_ssize_t n_edges_of(self, Py_ssize_t i) noexcept nogil:

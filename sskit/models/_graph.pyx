@@ -5,6 +5,9 @@ import numpy as np
 from libc.string cimport memcpy, memset
 
 from sskit.models._graph_data import graph_fingerprint
+from sskit.models._shapes import check_graphs, check_grams
+
+from sskit.core._checks cimport all_below
 from sskit.core._lanes cimport LANES, padded
 from sskit.models._features cimport FeatureRows, add_row, clear_rows, clip_rows, dot_row
 from sskit.models._row_kernels cimport (
@@ -40,22 +43,22 @@ cdef class GraphProblem(Problem):
         The table of an edge, a row of its graph's edge features; None: each edge has its own.
     """
 
-    def __init__(self, features, edge_features, ends, edges, labels, cost, labelled,
-                 block_weight, PairForm form, GraphOracle oracle, table=None):
+    def __cinit__(self, features, edge_features, ends, edges, labels, cost, labelled,
+                  block_weight, PairForm form, GraphOracle oracle, table=None):
+        features, edge_features = tuple(features), tuple(edge_features)  # nobody changes them
+        given = edges, labels, [cost, labelled], block_weight, form, table
+        sizes, n_tables = check_graphs(features, edge_features, ends, *given)
         cdef FeatureRows rows
         for rows in features:
             self.node_rows.push_back(rows.rows)
         for rows in edge_features:
             self.edge_rows.push_back(rows.rows)
-        sizes, n_tables = ([rows.n_rows for rows in part] for part in (features, edge_features))
         self.features = features, edge_features
         self.nodes = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         self.tables = np.concatenate([[0], np.cumsum(n_tables)]).astype(np.int64)
         self.ends, self.edges = ends, edges
         self.table = np.zeros(0, dtype=np.int32) if table is None else table
-        self.labels = labels
-        self.cost = cost
-        self.labelled = labelled.view(np.uint8)
+        self.labels, self.cost, self.labelled = labels, cost, labelled.view(np.uint8)
         self.last = np.full(len(labels), -1, dtype=np.int32)
         self.block_weight, self.form, self.oracle = block_weight, form, oracle
         self.n_states, self.n_nodes = form.n_states, len(labels)
@@ -66,16 +69,11 @@ cdef class GraphProblem(Problem):
         self.width = 1 if form.width == 1 else padded(form.width)
         self.pair_weights = self.n_features * self.n_states
         self.n_weights = self.pair_weights + self.n_edge_features * self.n_columns
-        sizes, n_tables = np.array(sizes), np.array(n_tables)
         self.max_words = sizes.max()
         self.max_statistics = (sizes * self.stride + n_tables * self.width).max()
         self.max_support = (2 * sizes + 2 * np.diff(edges)).max()
         self.exact, self.costly = oracle.exact, True
-        self.gram_offset = np.full(self.n_blocks, -1, dtype=np.int64)
-        self.gram = np.empty(1)
-        self.allocate()
-
-    cdef allocate(self):
+        self.gram, self.gram_offset = np.empty(1), np.full(self.n_blocks, -1, dtype=np.int64)
         self.augmented = np.zeros(self.max_words * self.stride)
         self.other = np.zeros(self.max_words, dtype=np.int32)
         self.active = np.zeros(self.max_words, dtype=np.int32)
@@ -92,11 +90,14 @@ cdef class GraphProblem(Problem):
         gram_offset : ndarray of shape (n_blocks,), int64
             Where that of a graph begins, -1 if it has none.
         """
-        self.gram = gram
-        self.gram_offset = gram_offset
+        check_grams(gram, gram_offset, np.diff(self.nodes))
+        self.gram, self.gram_offset = gram, gram_offset
 
     cdef Py_ssize_t n_words(self, Py_ssize_t i) noexcept nogil:
         return self.n_nodes_of(i)
+
+    cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+        return all_below(words, self.n_nodes_of(i), self.n_states)
 
     cdef void truth(self, Py_ssize_t i, int32_t* words) noexcept nogil:
         memcpy(words, &self.labels[self.nodes[i]], self.n_nodes_of(i) * sizeof(int32_t))
@@ -295,9 +296,7 @@ cdef class GraphProblem(Problem):
             np.asarray(self.labels), self.cost, np.asarray(self.labelled).view(bool),
             self.block_weight, self.form, self.oracle.fork(), np.asarray(self.table)
         )
-        other.last = self.last
-        other.gram = self.gram
-        other.gram_offset = self.gram_offset
+        other.last, other.gram, other.gram_offset = self.last, self.gram, self.gram_offset
         return other
 
     def fingerprint(self):

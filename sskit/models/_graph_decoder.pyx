@@ -6,6 +6,7 @@ from libc.stdint cimport int32_t
 
 from sskit.models._decoder import Decoder
 
+from sskit.core._checks cimport check_equal, check_least
 from sskit.models._graph cimport GraphProblem
 from sskit.oracles._cut cimport Cut
 from sskit.oracles._potentials cimport Potentials, labelling_score, pair_score
@@ -39,6 +40,8 @@ class GraphDecoder(Decoder):
 def decode_best(GraphProblem problem, const double[::1] w, Py_ssize_t start, Py_ssize_t stop,
                 int32_t[::1] out):
     """Write the labels of the graphs start .. stop - 1."""
+    problem.check_run(start, stop, w.shape[0])
+    check_least(out.shape[0], problem.n_nodes, "the room for labels")
     cdef double[::1] theta = np.zeros(problem.max_statistics)
     cdef double loss
     cdef Py_ssize_t i
@@ -51,6 +54,8 @@ def decode_best(GraphProblem problem, const double[::1] w, Py_ssize_t start, Py_
 def decode_nodes(GraphProblem problem, const double[::1] w, Py_ssize_t start, Py_ssize_t stop,
                  double[:, ::1] out):
     """Write the scores of the nodes of the graphs start .. stop - 1."""
+    problem.check_run(start, stop, w.shape[0])
+    check_table(problem, out)
     cdef double[::1] theta = np.zeros(problem.max_statistics)
     cdef Py_ssize_t i, v, k
     with nogil:
@@ -64,11 +69,14 @@ def decode_nodes(GraphProblem problem, const double[::1] w, Py_ssize_t start, Py
 def decode_marginals(GraphProblem problem, const double[::1] w, Py_ssize_t start,
                      Py_ssize_t stop, double[:, ::1] out):
     """Write the max-marginals of the graphs start .. stop - 1, by cuts."""
+    problem.check_run(start, stop, w.shape[0])
+    check_table(problem, out)
     cdef double[::1] theta = np.zeros(problem.max_statistics)
     cdef int32_t[::1] labels = np.zeros(problem.max_words, dtype=np.int32)
     cdef Potentials p
     cdef Py_ssize_t i
     cdef Cut cut = problem.oracle
+    check_equal(problem.n_states, 2, "the number of states")
     for i in range(start, stop):
         with nogil:
             problem.scores(i, &w[0], &theta[0])
@@ -81,6 +89,8 @@ def decode_marginals(GraphProblem problem, const double[::1] w, Py_ssize_t start
 def decode_conditionals(GraphProblem problem, const double[::1] w, Py_ssize_t start,
                         Py_ssize_t stop, double[:, ::1] out):
     """Write the scores of labellings that differ at one node from those that are found."""
+    problem.check_run(start, stop, w.shape[0])
+    check_table(problem, out)
     cdef double[::1] theta = np.zeros(problem.max_statistics)
     cdef int32_t[::1] labels = np.zeros(problem.max_words, dtype=np.int32)
     cdef Potentials p
@@ -108,3 +118,8 @@ def decode_conditionals(GraphProblem problem, const double[::1] w, Py_ssize_t st
                 for k in range(p.n_states):
                     table[a, k] += pair_score(&p, e, k, labels[b]) - score
                     table[b, k] += pair_score(&p, e, labels[a], k) - score
+
+
+cdef int check_table(GraphProblem problem, const double[:, ::1] out) except -1:
+    check_least(out.shape[0], problem.n_nodes, "the room for nodes")
+    return check_equal(out.shape[1], problem.n_states, "the room for labels")

@@ -4,11 +4,13 @@ import numpy as np
 
 from libc.stdint cimport int32_t
 
+from sskit.core._checks cimport check_equal, check_least, check_range
 from sskit.core._direction cimport Direction
 from sskit.core._problem cimport Problem
 from sskit.models._chain cimport ChainProblem
-from sskit.models._features import FeatureRows
+from sskit.models._features cimport FeatureRows
 from sskit.models._kernel_expansion cimport KernelExpansion
+from sskit.models._kernel_rows cimport KernelRows
 from sskit.models._row_kernels cimport active_rows
 
 
@@ -20,8 +22,8 @@ cdef class KernelChainProblem(ChainProblem):
 
     Parameters
     ----------
-    rows : KernelRows
-        The kernel matrix of the nodes of all sequences.
+    features : FeatureRows
+        As many rows as there are nodes, without features.
     offsets : ndarray of shape (n_blocks + 1,), int64
         Sequence i has the nodes offsets[i] to offsets[i + 1] - 1; at least one.
     n_states : int
@@ -36,6 +38,8 @@ cdef class KernelChainProblem(ChainProblem):
         Allowed transitions, from row to column.
     allowed_start : ndarray of shape (n_states,), bool or None
         States that a sequence may begin with.
+    rows : KernelRows
+        The kernel matrix of the nodes of all sequences.
     identity : callable
         Returns the `Fingerprint` of the problem.
     """
@@ -45,19 +49,17 @@ cdef class KernelChainProblem(ChainProblem):
     cdef object rebuild
     cdef object identity
 
-    def __init__(self, rows, offsets, Py_ssize_t n_states, labels, cost, block_weight, allowed,
-                 allowed_start, identity):
-        nothing = FeatureRows(np.empty((rows.n_rows, 0)))
-        super().__init__(
-            nothing, offsets, n_states, labels, cost, block_weight, allowed, allowed_start
-        )
+    def __cinit__(self, FeatureRows features, offsets, Py_ssize_t n_states, labels, cost,
+                  block_weight, allowed, allowed_start, KernelRows rows, identity):
+        check_equal(rows.n_rows, features.n_rows, "the number of kernel rows")
         self.functions = KernelExpansion(rows, n_states, self.n_weights)
         self.n_weights = self.functions.stop
         self.in_kernel_space = True
         self.batch_size = rows.batch_size(self.n_blocks)
         self.identity = identity
         self.rebuild = (
-            rows, offsets, n_states, labels, cost, block_weight, allowed, allowed_start, identity
+            features, offsets, n_states, labels, cost, block_weight, allowed, allowed_start, rows,
+            identity,
         )
 
     def take_gram(self, blocks):
@@ -77,8 +79,10 @@ cdef class KernelChainProblem(ChainProblem):
         self.gram = np.empty(sizes.sum())
         self.gram_offset = np.cumsum(sizes) - sizes
         for first, last, kernels in blocks:
+            check_range(first, last, self.n_blocks, "blocks")
             matrix = rows.rounded(kernels)
             origin = self.offsets[first]
+            check_least(min(kernels.shape), self.offsets[last] - origin, "the number of kernels")
             for i in range(first, last):
                 gram = &self.gram[self.gram_offset[i]]
                 for t in range(self.length(i)):
@@ -127,6 +131,9 @@ cdef class KernelChainProblem(ChainProblem):
 
     cdef int end_sum(self, double* v) except -1 nogil:
         return self.functions.end_sum(v)
+
+    cdef void abort_sum(self, double* v) noexcept nogil:
+        self.functions.abort_sum(v)
 
     cdef void expect(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
         cdef Py_ssize_t t, first = self.offsets[i]

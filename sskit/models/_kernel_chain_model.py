@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 
+from sskit.models._features import no_features
 from sskit.models._kernel_chain import KernelChainProblem
 from sskit.models._layout import WeightLayout
 from sskit.models.kernel_parts import RowsOfBlocks, held_rows
@@ -76,7 +77,7 @@ class KernelChainModel:
         }
         values = {"y": labels, "the loss of y": cost}
         problem = KernelChainProblem(
-            kernel_rows(self.kernel, X, n_bytes, int(np.diff(offsets).max())),
+            no_features(len(labels)),
             offsets,
             self.n_states,
             labels,
@@ -84,6 +85,7 @@ class KernelChainModel:
             block_weight,
             self.allowed,
             self.allowed_start,
+            kernel_rows(self.kernel, X, n_bytes, int(np.diff(offsets).max())),
             partial(identify, whole, X, offsets, values),
         )
         problem.take_gram(runs_within(self.kernel, X, offsets))
@@ -137,13 +139,14 @@ class ChainRows(RowsOfBlocks):
         )
         matrix = part.matrix()
         problem = KernelChainProblem(
-            held_rows(matrix),
+            no_features(len(matrix)),
             offsets,
             self.n_states,
             self.labels[numbers],
             self.cost[numbers],
             block_weight,
             *self.allowed,
+            held_rows(matrix),
             None,
         )
         problem.take_gram([(0, len(blocks), matrix)])

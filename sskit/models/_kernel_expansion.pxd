@@ -45,3 +45,4 @@ cdef class KernelExpansion:
     # see Problem.begin_sum
     cdef int begin_sum(self, double* v) except -1 nogil
     cdef int end_sum(self, double* v) except -1 nogil
+    cdef void abort_sum(self, double* v) noexcept nogil

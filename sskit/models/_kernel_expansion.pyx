@@ -4,6 +4,7 @@ import numpy as np
 
 from libc.string cimport memset
 
+from sskit.core._checks cimport check_least
 from sskit.models._kernel_rows cimport NoRows
 
 # Rows that may be added before F is worked out afresh: the errors of 2^-53 add up to 2^-32.
@@ -23,9 +24,11 @@ cdef class KernelExpansion:
         Where they begin in a weight vector.
     """
 
-    def __init__(self, KernelRows rows, Py_ssize_t n_states, Py_ssize_t place):
+    def __cinit__(self, KernelRows rows, Py_ssize_t n_states, Py_ssize_t place):
+        check_least(n_states, 0, "n_states")
+        check_least(place, 0, "place")
         self.rows = self.current = rows
-        self.none = NoRows(rows.n_rows)
+        self.none = NoRows(None, rows.n_rows, 0, 1)
         self.n_states = n_states
         self.n_rows = rows.n_rows
         self.place = place
@@ -75,6 +78,11 @@ cdef class KernelExpansion:
             self.current = self.rows
             self.follow(*self.split(v))
         return 0
+
+    cdef void abort_sum(self, double* v) noexcept nogil:
+        memset(v, 0, self.stop * sizeof(double))
+        with gil:
+            self.current, self.before = self.rows, None
 
     cdef object split(self, double* v):
         cdef Py_ssize_t size = self.n_states * self.n_rows

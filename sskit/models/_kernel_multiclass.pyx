@@ -1,13 +1,13 @@
 """The multiclass model in a kernel space, bound to data."""
 
-import numpy as np
-
 from libc.stdint cimport int32_t
 
+from sskit.core._checks cimport check_equal
 from sskit.core._direction cimport Direction
 from sskit.core._lanes cimport padded
-from sskit.models._features import FeatureRows
+from sskit.models._features cimport FeatureRows
 from sskit.models._kernel_expansion cimport KernelExpansion
+from sskit.models._kernel_rows cimport KernelRows
 from sskit.models._multiclass cimport MulticlassProblem
 from sskit.models._row_kernels cimport active_rows
 
@@ -20,10 +20,8 @@ cdef class KernelMulticlassProblem(MulticlassProblem):
 
     Parameters
     ----------
-    rows : KernelRows
-        The kernel matrix of the training rows.
-    diagonal : ndarray of shape (n_blocks,), float64
-        Its diagonal.
+    features : FeatureRows
+        As many rows as there are training rows, without features.
     n_classes : int
         Number of classes, at least 2.
     labels : ndarray of shape (n_blocks,), int32
@@ -32,6 +30,10 @@ cdef class KernelMulticlassProblem(MulticlassProblem):
         Weights of the rows, summing to one.
     intercept : bool
         Whether to add a constant feature, which is regularised as the functions are.
+    rows : KernelRows
+        The kernel matrix of the training rows.
+    diagonal : ndarray of shape (n_blocks,), float64
+        Its diagonal.
     identity : callable
         Returns the `Fingerprint` of the problem.
     """
@@ -40,10 +42,10 @@ cdef class KernelMulticlassProblem(MulticlassProblem):
     cdef public object rows_of_blocks     # makes parts; set by the model
     cdef object identity
 
-    def __init__(self, rows, diagonal, Py_ssize_t n_classes, labels, block_weight,
-                 bint intercept, identity):
-        nothing = FeatureRows(np.empty((rows.n_rows, 0)))
-        super().__init__(nothing, n_classes, labels, block_weight, intercept)
+    def __cinit__(self, FeatureRows features, Py_ssize_t n_classes, labels, block_weight,
+                  bint intercept, KernelRows rows, diagonal, identity):
+        check_equal(rows.n_rows, features.n_rows, "the number of kernel rows")
+        check_equal(len(diagonal), features.n_rows, "the length of the diagonal")
         self.functions = KernelExpansion(rows, n_classes, self.n_weights)
         self.n_weights = self.functions.stop
         self.row_sqnorm = rows.rounded(diagonal) + float(intercept)
@@ -72,6 +74,9 @@ cdef class KernelMulticlassProblem(MulticlassProblem):
 
     cdef int end_sum(self, double* v) except -1 nogil:
         return self.functions.end_sum(v)
+
+    cdef void abort_sum(self, double* v) noexcept nogil:
+        self.functions.abort_sum(v)
 
     cdef void expect(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
         self.functions.rows.expect(i)

@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 
+from sskit.models._features import no_features
 from sskit.models._kernel_multiclass import KernelMulticlassProblem
 from sskit.models._layout import WeightLayout
 from sskit.models.kernel_parts import RowsOfBlocks, held_rows
@@ -64,12 +65,13 @@ class KernelMulticlassModel:
             "the kernel": self.kernel,
         }
         problem = KernelMulticlassProblem(
-            kernel_rows(self.kernel, X, n_bytes, 1),
-            diagonal(self.kernel, X),
+            no_features(len(labels)),
             self.n_classes,
             labels,
             block_weight,
             self.intercept,
+            kernel_rows(self.kernel, X, n_bytes, 1),
+            diagonal(self.kernel, X),
             partial(identify, whole, X, offsets, {"y": labels}),
         )
         problem.rows_of_blocks = MulticlassRows(
@@ -105,12 +107,13 @@ class MulticlassRows(RowsOfBlocks):
         )
         matrix = part.matrix()
         problem = KernelMulticlassProblem(
-            held_rows(matrix),
-            np.array(np.diagonal(matrix)),
+            no_features(len(matrix)),
             self.n_states,
             self.labels[blocks],
             block_weight,
             self.intercept,
+            held_rows(matrix),
+            np.array(np.diagonal(matrix)),
             None,
         )
         problem.rows_of_blocks = part

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sskit.core._checks cimport check_equal, check_least
 from sskit.models._row_kernels cimport add_scaled, add_scaled_singles
 
 
@@ -24,21 +25,20 @@ cdef class KernelRows:
 
     dtype = np.float64
 
-    def __init__(self, compute, Py_ssize_t n_rows, Py_ssize_t n_slots, Py_ssize_t block_size):
+    def __cinit__(self, compute, Py_ssize_t n_rows, Py_ssize_t n_slots, Py_ssize_t block_size):
+        check_least(n_rows, 0, "n_rows")
+        check_least(n_slots, 0, "n_slots")
+        check_least(block_size, 1, "block_size")
         self.compute = compute
         self.n_rows = n_rows
         self.n_slots = min(n_slots, n_rows)
         self.block_size = block_size
-        self.allocate(np.empty((self.n_slots, n_rows), dtype=self.dtype))
+        self.memory = np.empty((self.n_slots, n_rows), dtype=self.dtype)
         self.slot_of = np.full(n_rows, -1, dtype=np.int32)
         self.row_in = np.full(self.n_slots, -1, dtype=np.int32)
         self.last_used = np.zeros(self.n_slots, dtype=np.int64)
         self.seen = np.zeros(n_rows, dtype=np.uint8)
         self.expected = np.empty(n_rows, dtype=np.int32)
-
-    def allocate(self, memory):
-        """Take the memory for rows, shape (n_slots, n_rows)."""
-        self.memory = memory
 
     def rounded(self, kernels):
         """Return kernels, an array, as rows of this kind hold them."""
@@ -188,9 +188,8 @@ cdef class KernelRows:
 cdef class DoubleRows(KernelRows):
     """Rows in double precision."""
 
-    def allocate(self, memory):
-        """Take the memory for rows, shape (n_slots, n_rows)."""
-        self.memory = self.table = memory
+    def __cinit__(self):
+        self.table = self.memory
 
     @staticmethod
     def of_matrix(matrix, Py_ssize_t block_size):
@@ -209,8 +208,10 @@ cdef class DoubleRows(KernelRows):
             All of them.
         """
         cdef DoubleRows rows = DoubleRows(None, 0, 0, block_size)
+        cdef const double[:, ::1] table = matrix
+        check_equal(table.shape[1], table.shape[0], "the length of the rows")
         rows.n_rows = rows.n_slots = len(matrix)
-        rows.allocate(matrix)
+        rows.memory, rows.table = matrix, table
         rows.slot_of = rows.row_in = np.arange(len(matrix), dtype=np.int32)
         rows.last_used = np.zeros(len(matrix), dtype=np.int64)
         rows.expected = np.empty(len(matrix), dtype=np.int32)
@@ -226,25 +227,15 @@ cdef class SingleRows(KernelRows):
 
     dtype = np.float32
 
-    def allocate(self, memory):
-        """Take the memory for rows, shape (n_slots, n_rows)."""
-        self.memory = self.table = memory
+    def __cinit__(self):
+        self.table = self.memory
 
     cdef void add(self, Py_ssize_t t, double factor, double* target) noexcept nogil:
         add_scaled_singles(&self.table[self.slot_of[t], 0], self.n_rows, factor, target)
 
 
 cdef class NoRows(KernelRows):
-    """Rows that are never there and add nothing: for sums of which only coefficients are wanted.
-
-    Parameters
-    ----------
-    n_rows : int
-        Size of the matrix.
-    """
-
-    def __init__(self, Py_ssize_t n_rows):
-        super().__init__(None, n_rows, 0, 1)
+    """Rows that are never there and add nothing: for sums of which only coefficients are wanted."""
 
     cdef int require(
         self, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active

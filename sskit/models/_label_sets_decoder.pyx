@@ -4,6 +4,7 @@ import numpy as np
 
 from libc.stdint cimport int32_t
 
+from sskit.core._checks cimport check_equal, check_indices, check_least, check_offsets
 from sskit.oracles._label_sets cimport ONE, LabelSetOracle
 
 
@@ -25,7 +26,13 @@ def best_sets(LabelSetOracle oracle, const double[:, ::1] scores, const int32_t[
         Where they are written.
     """
     cdef Py_ssize_t i, j, n_labels = scores.shape[1], n_edges = pairs.shape[0] - 1
-    cdef int32_t[::1] words = np.zeros(n_labels + n_edges, dtype=np.int32)
+    cdef int32_t[::1] words = np.zeros(n_labels + n_edges + 1, dtype=np.int32)
+    check_least(n_edges, 0, "the number of pairs")
+    check_least(n_labels, 1, "the number of labels")
+    check_least(ends.shape[0], n_edges + 1, "the number of edges, with a spare one,")
+    check_equal(ends.shape[1], 2, "the number of ends")
+    check_indices(ends, n_labels, "label")
+    check_room(scores, sets)
     for i in range(scores.shape[0]):
         oracle.find(n_labels, &scores[i, 0], n_edges, &ends[0, 0], &pairs[0], &words[0])
         for j in range(n_labels):
@@ -56,6 +63,11 @@ def climb(const double[:, ::1] scores, const int32_t[::1] indptr, const int32_t[
     cdef Py_ssize_t i, j, e, _sweep, n_labels = scores.shape[1]
     cdef double gain
     cdef bint moved
+    check_equal(len(indptr), n_labels + 1, "the number of pointers")
+    check_offsets(indptr, neighbours.shape[0], 0, "indptr")
+    check_indices(neighbours, n_labels, "label")
+    check_equal(len(pairs), len(neighbours), "the number of pairs")
+    check_room(scores, sets)
     with nogil:
         for i in range(scores.shape[0]):
             for _sweep in range(max_sweeps):
@@ -70,3 +82,8 @@ def climb(const double[:, ::1] scores, const int32_t[::1] indptr, const int32_t[
                         moved = True
                 if not moved:
                     break
+
+
+cdef int check_room(const double[:, ::1] scores, const unsigned char[:, ::1] sets) except -1:
+    check_equal(sets.shape[0], scores.shape[0], "the number of sets")
+    return check_equal(sets.shape[1], scores.shape[1], "the number of labels")

@@ -4,9 +4,11 @@ import numpy as np
 
 from sskit.core._fingerprint import Fingerprint
 from sskit.models._digest import row_digests
+from sskit.models._shapes import check_lengths
 
 from libc.math cimport INFINITY
 
+from sskit.core._checks cimport check_indices
 from sskit.core._direction cimport Direction
 from sskit.core._lanes cimport padded
 from sskit.models._features cimport clip_rows
@@ -30,11 +32,13 @@ cdef class MulticlassProblem(Problem):
         Whether to add a constant feature, which is regularised as the others are.
     """
 
-    def __init__(self, FeatureRows features, Py_ssize_t n_classes, labels, block_weight,
-                 bint intercept):
+    def __cinit__(self, FeatureRows features, Py_ssize_t n_classes, labels, block_weight,
+                  bint intercept, *args):
         cdef Py_ssize_t i, e, n
         cdef const double* x
         cdef const int32_t* f
+        check_lengths(features.n_rows, labels=labels, block_weight=block_weight)
+        check_indices(labels, n_classes, "label")
         self.features = features
         self.n_classes = n_classes
         self.labels = labels
@@ -53,6 +57,9 @@ cdef class MulticlassProblem(Problem):
             n = features.row(i, &x, &f)
             for e in range(n):
                 self.row_sqnorm[i] += x[e] * x[e]
+
+    cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+        return 0 <= words[0] < self.n_classes
 
     cdef void truth(self, Py_ssize_t i, int32_t* words) noexcept nogil:
         words[0] = self.labels[i]

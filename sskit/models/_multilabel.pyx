@@ -8,7 +8,9 @@ from libc.string cimport memcpy
 from sskit.core._fingerprint import Fingerprint
 from sskit.models._digest import row_digests, value_digests
 from sskit.models._multilabel_factors import MultilabelFactors
+from sskit.models._shapes import check_sets
 
+from sskit.core._checks cimport all_below
 from sskit.core._direction cimport Direction
 from sskit.core._lanes cimport padded
 from sskit.models._features cimport clip_rows
@@ -47,8 +49,9 @@ cdef class MultilabelProblem(Problem):
         allowed, so that the problem is no sum over labels and pairs alone.
     """
 
-    def __init__(self, FeatureRows features, truths, cost, ends, block_weight, bint intercept,
-                 LabelSetOracle oracle, whole, bint costly, slack=None, tight=None):
+    def __cinit__(self, FeatureRows features, truths, cost, ends, block_weight, bint intercept,
+                  LabelSetOracle oracle, whole, bint costly, slack=None, tight=None):
+        check_sets(features.n_rows, truths, cost, ends, block_weight)
         self.features = features
         self.truths = truths
         self.cost = cost
@@ -78,7 +81,7 @@ cdef class MultilabelProblem(Problem):
         self.row_sqnorm = np.full(self.n_blocks, float(intercept))
         self.measure_rows()
 
-    cdef void measure_rows(self) noexcept nogil:
+    cdef int measure_rows(self) except -1 nogil:
         cdef Py_ssize_t i, e, n
         cdef const double* x
         cdef const int32_t* f
@@ -86,6 +89,10 @@ cdef class MultilabelProblem(Problem):
             n = self.features.row(i, &x, &f)
             for e in range(n):
                 self.row_sqnorm[i] += x[e] * x[e]
+        return 0
+
+    cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+        return all_below(words, self.max_words, ONE + 1)
 
     cdef void truth(self, Py_ssize_t i, int32_t* words) noexcept nogil:
         cdef Py_ssize_t j

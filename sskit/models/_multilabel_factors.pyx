@@ -1,5 +1,7 @@
 """The pairwise multilabel model bound to data, factor by factor."""
 
+from sskit.models._shapes import check_lengths, check_sets
+
 from libc.stdint cimport int32_t
 
 from sskit.core._label_factors cimport LabelFactors
@@ -39,8 +41,10 @@ cdef class MultilabelFactors(LabelFactors):
     cdef bint intercept
     cdef Py_ssize_t constant_weights
 
-    def __init__(self, FeatureRows features, truths, cost, ends, double[::1] block_weight,
-                 row_sqnorm, bint intercept, bint tight):
+    def __cinit__(self, FeatureRows features, truths, cost, ends, double[::1] block_weight,
+                  row_sqnorm, bint intercept, bint tight):
+        check_sets(features.n_rows, truths, cost, ends[: len(ends) - 1], block_weight)
+        check_lengths(features.n_rows, row_sqnorm=row_sqnorm)
         self.features, self.truths, self.row_sqnorm = features, truths, row_sqnorm
         self.cost, self.ends, self.block_weight = cost, ends, block_weight
         self.intercept, self.tight = intercept, tight

@@ -30,7 +30,7 @@ cdef class TruncatedSquare(PartLoss):
         Distance, in scales, from which on the loss is one.
     """
 
-    def __init__(self, double cutoff):
+    def __cinit__(self, double cutoff):
         self.cutoff = cutoff
 
     cdef double of_part(self, double sqdistance, double scale) noexcept nogil:

@@ -6,6 +6,7 @@ from libc.string cimport memcpy
 
 from sskit.core._fingerprint import Fingerprint
 from sskit.models._identity import digest, sample_digests
+from sskit.models._shapes import check_poses
 
 from sskit.core._direction cimport Direction
 
@@ -35,11 +36,14 @@ cdef class PartsProblem(Problem):
         Unit of the displacements in the features, in cells.
     """
 
-    def __init__(self, maps, truths, scale, PartLoss loss, block_weight, parents, types_of,
-                 means, double unit):
+    def __cinit__(self, maps, truths, scale, PartLoss loss, block_weight, parents, types_of,
+                  means, double unit):
         cdef ScoreMaps entry
         cdef const double[:, :, ::1] doubles
         cdef const float[:, :, ::1] singles
+        # not the list, which somebody may change: pointers to its memory are kept
+        maps = tuple(maps)
+        check_poses(maps, truths, scale, block_weight, parents, types_of, means)
         for scores in maps:
             entry.doubles = NULL
             entry.singles = NULL
@@ -75,6 +79,13 @@ cdef class PartsProblem(Problem):
 
     cdef Py_ssize_t n_words(self, Py_ssize_t i) noexcept nogil:
         return 2 * self.n_parts
+
+    cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+        cdef Py_ssize_t k, n_cells = self.map_of[i].height * self.map_of[i].width
+        for k in range(self.n_parts):
+            if not 0 <= words[k] < n_cells or not 0 <= words[self.n_parts + k] < self.types_of[k]:
+                return False
+        return True
 
     cdef void truth(self, Py_ssize_t i, int32_t* words) noexcept nogil:
         memcpy(words, &self.truths[i, 0], 2 * self.n_parts * sizeof(int32_t))

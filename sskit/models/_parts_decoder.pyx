@@ -6,6 +6,7 @@ from libc.stdint cimport int32_t, int64_t
 
 from sskit.models._decoder import Decoder
 
+from sskit.core._checks cimport check_equal, check_least
 from sskit.models._parts cimport PartsProblem
 from sskit.oracles._parts cimport PartPotentials
 
@@ -26,6 +27,10 @@ class PartsDecoder(Decoder):
 def decode_best(PartsProblem problem, const double[::1] w, Py_ssize_t start, Py_ssize_t stop,
                 int64_t[:, :, ::1] out):
     """Write the places in the samples start .. stop - 1."""
+    problem.check_run(start, stop, w.shape[0])
+    check_least(out.shape[0], stop, "the room for samples")
+    check_equal(out.shape[1], problem.n_parts, "the room for parts")
+    check_equal(out.shape[2], 2, "the room for coordinates")
     cdef int32_t[::1] words = np.zeros(problem.max_words, dtype=np.int32)
     cdef double loss
     cdef Py_ssize_t i, k, width
@@ -41,11 +46,14 @@ def decode_best(PartsProblem problem, const double[::1] w, Py_ssize_t start, Py_
 def decode_marginals(PartsProblem problem, const double[::1] w, Py_ssize_t start,
                      Py_ssize_t stop, list out):
     """Write the max-marginals of the samples start .. stop - 1."""
+    problem.check_run(start, stop, w.shape[0])
+    check_least(len(out), stop, "the room for samples")
     cdef PartPotentials p
     cdef double[:, :, ::1] best
     cdef Py_ssize_t i
     for i in range(start, stop):
         best = out[i]
+        check_least(best.size, problem.maps[i].size, "the room for scores")
         with nogil:
             p = problem.potentials(i, &w[0], 0.0)
             problem.oracle.marginals(&p, &best[0, 0, 0])

@@ -36,7 +36,10 @@ cdef class PlaneStore:
     cdef int64_t n_keeps
     cdef readonly Py_ssize_t n_bytes     # of all psi
 
+    cdef int reserve(self, int32_t handle) except -1
     cdef Plane* at(self, int32_t handle) noexcept nogil
+    # is this the handle of a plane of block i that somebody holds, or has held?
+    cdef bint has(self, Py_ssize_t i, int32_t handle) noexcept nogil
 
     # handle of the plane with this key, held for a pending place, or UNKNOWN
     cdef int32_t find(self, Py_ssize_t i, object key) except? -1

@@ -8,6 +8,8 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
+from sskit.core._checks cimport check_equal, check_indices
+
 
 cdef class PlaneStore:
     """No planes to begin with but the truth of each block, which has the handle 0.
@@ -19,12 +21,12 @@ cdef class PlaneStore:
     """
 
     def __cinit__(self, list truth_keys):
-        self.n_slots = 1
         self.spare = []
         self.known = [{key: TRUTH} for key in truth_keys]
         self.key_of = {}
         self.lock = Lock()
         self.reserve(0)
+        self.n_slots = 1      # not before it is there: __dealloc__ goes through them
 
     def __dealloc__(self):
         cdef int32_t handle
@@ -40,17 +42,21 @@ cdef class PlaneStore:
         """Number of planes that somebody holds, those of the truth not counted."""
         return len(self.key_of)
 
-    def reserve(self, int32_t handle):
-        """Make sure that the slot of a handle exists."""
+    # make sure that the slot of a handle exists
+    cdef int reserve(self, int32_t handle) except -1:
         cdef Py_ssize_t c = chunk_of(handle)
         if self.chunks[c] == NULL:
             self.chunks[c] = <Plane*>calloc(<size_t>64 << c, sizeof(Plane))
             if self.chunks[c] == NULL:
                 raise MemoryError(f"no memory for {handle} planes")
+        return 0
 
     cdef Plane* at(self, int32_t handle) noexcept nogil:
         cdef Py_ssize_t c = chunk_of(handle)
         return &self.chunks[c][handle + 64 - (<Py_ssize_t>64 << c)]
+
+    cdef bint has(self, Py_ssize_t i, int32_t handle) noexcept nogil:
+        return TRUTH < handle < self.n_slots and self.at(handle).block == i
 
     cdef int32_t find(self, Py_ssize_t i, object key) except? -1:
         cdef int32_t handle = UNKNOWN
@@ -160,6 +166,7 @@ cdef class PlaneStore:
         """
         cdef Py_ssize_t p, first = 0
         cdef const Plane* plane
+        check_indices(handles, self.n_slots, "plane")
         n_entries = np.array([self.at(handle).n for handle in handles], dtype=np.int64)
         index, value = np.empty(n_entries.sum(), dtype=np.int32), np.empty(n_entries.sum())
         cdef int32_t[::1] indices = index
@@ -197,6 +204,13 @@ cdef class PlaneStore:
         """
         cdef Py_ssize_t p
         cdef int32_t handle
+        check_indices(blocks, len(self.known), "block")
+        for name in ("key", "n_entries", "loss"):
+            check_equal(len(planes[name]), len(blocks), f"the length of {name}")
+        if np.min(planes["n_entries"], initial=0) < 0:
+            raise ValueError("numbers of entries must not be negative")
+        for name in ("index", "value"):
+            check_equal(len(planes[name]), np.sum(planes["n_entries"]), f"the length of {name}")
         handles = np.empty(len(blocks), dtype=np.int32)
         stops = np.cumsum(planes["n_entries"])
         for p, (key, stop) in enumerate(zip(planes["key"], stops)):

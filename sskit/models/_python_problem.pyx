@@ -8,6 +8,7 @@ from libc.string cimport memcpy
 from sskit.core._fingerprint import Fingerprint
 from sskit.models._identity import model_digest, sample_digests
 
+from sskit.core._checks cimport check_equal, check_indices
 from sskit.core._direction cimport Direction
 from sskit.models._plane_store cimport TRUTH, UNKNOWN
 
@@ -32,10 +33,12 @@ cdef class PythonProblem(Problem):
         Whether its argmax is slow compared with a step of the solver.
     parallel : {"threads", "processes"}, default="threads"
         What should ask argmax of many samples, if there are several workers.
+    other : PythonProblem, default=None
+        That of which this is a fork: the planes are shared.
     """
 
-    def __init__(self, answers, block_weight, bint exact=True, bint costly=True,
-                 str parallel="threads"):
+    def __cinit__(self, answers, block_weight, bint exact=True, bint costly=True,
+                  str parallel="threads", PythonProblem other=None):
         self.answers = answers
         self.block_weight = block_weight
         self.exact = exact
@@ -46,15 +49,25 @@ cdef class PythonProblem(Problem):
         self.max_statistics = self.n_weights
         self.max_words = 1
         self.max_support = self.n_weights
+        check_equal(len(block_weight), self.n_blocks, "the number of block weights")
+        self.pending = np.zeros(self.n_blocks, dtype=np.int32)
+        if other is not None:
+            self.match(other)
+            self.truths, self.planes, self.is_whole = other.truths, other.planes, True
+            return
         truths = [answers.truth(i) for i in range(self.n_blocks)]
         self.truths = [(index, value) for index, value, _ in truths]
-        self.pending = np.zeros(self.n_blocks, dtype=np.int32)
         self.planes = PlaneStore([key for _, _, key in truths])
+        self.is_whole = True
 
     def __del__(self):
-        if self.planes is not None:
+        # after an error in the making nothing else can be asked
+        if self.is_whole:
             for handle in self.pending:
                 self.planes.release(handle)
+
+    cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+        return words[0] == TRUTH or self.planes.has(i, words[0])
 
     cdef void truth(self, Py_ssize_t i, int32_t* words) noexcept nogil:
         words[0] = TRUTH
@@ -230,21 +243,9 @@ cdef class PythonProblem(Problem):
         return self.planes.at(words[0]).n * (sizeof(int32_t) + sizeof(double)) + sizeof(Plane)
 
     cpdef Problem fork(self):
-        cdef PythonProblem other = PythonProblem.__new__(PythonProblem)
-        other.answers = self.answers
-        other.block_weight = self.block_weight
-        other.exact = self.exact
-        other.costly = self.costly
-        other.parallel = self.parallel
-        other.n_blocks = self.n_blocks
-        other.n_weights = self.n_weights
-        other.max_statistics = self.max_statistics
-        other.max_words = self.max_words
-        other.max_support = self.max_support
-        other.truths = self.truths
-        other.pending = np.zeros(self.n_blocks, dtype=np.int32)
-        other.planes = self.planes
-        return other
+        return PythonProblem(
+            self.answers, self.block_weight, self.exact, self.costly, self.parallel, self
+        )
 
     cpdef object foresight(self, int n_jobs):
         self.ahead = Foresight(self.answers, n_jobs) if uses_processes(self.parallel) else None
@@ -256,6 +257,7 @@ cdef class PythonProblem(Problem):
 
     def import_planes(self, blocks, planes):
         """Return handles of planes that `export_planes` described, each kept once more."""
+        check_indices(planes["index"], self.n_weights, "feature")
         return self.planes.keep_described(blocks, planes)
 
     def fingerprint(self):

@@ -21,4 +21,5 @@ cdef class SlackProblem(Problem):
     cdef double[::1] held_loss           # (n_blocks,)
     cdef const int64_t[::1] places       # (n_blocks,) where those of a block begin
     cdef list counters                   # of all forks: arrays (2,) of searches and queries
+    cdef adopt(self, Problem problem, SlackSearch search)
     cdef Py_ssize_t n_inner_words        # of every block, -1 if blocks differ

@@ -20,6 +20,8 @@ cdef class SlackProblem(Problem):
         The same under margin rescaling.
     search : SlackSearch
         Finds the answers of argmax; asks this problem.
+    other : SlackProblem, default=None
+        That of which this is a fork: what its blocks hold is shared.
 
     Raises
     ------
@@ -27,9 +29,16 @@ cdef class SlackProblem(Problem):
         If the problem exports planes by numbers and its blocks have words of different lengths.
     """
 
-    def __init__(self, Problem problem, SlackSearch search):
+    def __cinit__(self, Problem problem, SlackSearch search, SlackProblem other=None):
         cdef Py_ssize_t i
+        problem.match(search.problem)
         self.adopt(problem, search)
+        if other is not None:
+            problem.match(other.problem)
+            self.n_inner_words, self.counters = other.n_inner_words, other.counters
+            self.places, self.held, self.held_loss = other.places, other.held, other.held_loss
+            self.counters.append(search.counts)
+            return
         sizes = np.array([problem.n_words(i) for i in range(problem.n_blocks)], dtype=np.int64)
         self.n_inner_words = sizes[0] if (sizes == sizes[0]).all() else -1
         words_are_planes = type(problem).export_planes is Problem.export_planes
@@ -43,8 +52,8 @@ cdef class SlackProblem(Problem):
             problem.truth(i, &self.held[self.places[i]])
         self.counters = [search.counts]
 
-    def adopt(self, Problem problem, SlackSearch search):
-        """Take the sizes of a problem, and what it can do."""
+    # the sizes of a problem, and what it can do
+    cdef adopt(self, Problem problem, SlackSearch search):
         self.problem = problem
         self.search = search
         self.n_blocks = problem.n_blocks
@@ -97,6 +106,9 @@ cdef class SlackProblem(Problem):
         self.problem.truth(i, words)
         memcpy(words + self.problem.n_words(i), &loss, sizeof(double))
 
+    cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+        return self.problem.knows(i, words)    # behind them the bits of any number
+
     cdef int scatter(
         self, Py_ssize_t i, Direction delta, double step, double* v
     ) except -1 nogil:
@@ -107,6 +119,9 @@ cdef class SlackProblem(Problem):
 
     cdef int end_sum(self, double* v) except -1 nogil:
         return self.problem.end_sum(v)
+
+    cdef void abort_sum(self, double* v) noexcept nogil:
+        self.problem.abort_sum(v)
 
     cdef void expect(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
         self.problem.expect(i, words)
@@ -134,15 +149,7 @@ cdef class SlackProblem(Problem):
 
     cpdef Problem fork(self):
         cdef Problem problem = self.problem.fork()
-        cdef SlackProblem other = SlackProblem.__new__(SlackProblem)
-        other.adopt(problem, self.search.fork(problem))
-        other.n_inner_words = self.n_inner_words
-        other.places = self.places
-        other.held = self.held
-        other.held_loss = self.held_loss
-        other.counters = self.counters
-        self.counters.append(other.search.counts)
-        return other
+        return SlackProblem(problem, self.search.fork(problem), self)
 
     def covector(self, w):
         """Return the covector of weights in the inner problem."""

@@ -6,6 +6,7 @@ from libc.stdint cimport int32_t
 
 from sskit.models._graph_decoder import GraphDecoder
 
+from sskit.core._checks cimport check_equal, check_least
 from sskit.models._graph cimport GraphProblem
 from sskit.oracles._potentials cimport Potentials
 from sskit.oracles._tree cimport TreeMaxSum
@@ -30,6 +31,9 @@ class TreeDecoder(GraphDecoder):
 def decode_marginals(GraphProblem problem, const double[::1] w, Py_ssize_t start,
                      Py_ssize_t stop, double[:, ::1] out):
     """Write the max-marginals of the trees start .. stop - 1."""
+    problem.check_run(start, stop, w.shape[0])
+    check_least(out.shape[0], problem.n_nodes, "the room for nodes")
+    check_equal(out.shape[1], problem.n_states, "the room for labels")
     cdef double[::1] theta = np.zeros(problem.max_statistics)
     cdef TreeMaxSum oracle = problem.oracle
     cdef Potentials p
@@ -44,6 +48,7 @@ def decode_marginals(GraphProblem problem, const double[::1] w, Py_ssize_t start
 def decode_top_k(GraphProblem problem, const double[::1] w, Py_ssize_t start, Py_ssize_t stop,
                  tuple out):
     """Write the best labellings of the trees start .. stop - 1, out = (k, labels, scores)."""
+    problem.check_run(start, stop, w.shape[0])
     k, labels, scores = out
     cdef double[::1] theta = np.zeros(problem.max_statistics)
     cdef Potentials p

@@ -9,6 +9,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
+from sskit.core._checks cimport check_index, check_least
 from sskit.core._lanes cimport padded
 
 cdef extern from "beam.hpp" namespace "sskit":
@@ -34,7 +35,9 @@ cdef class Beam:
         Number of states that are kept at each node, from 1 to K - 1.
     """
 
-    def __init__(self, Py_ssize_t max_nodes, Py_ssize_t n_states, Py_ssize_t size):
+    def __cinit__(self, Py_ssize_t max_nodes, Py_ssize_t n_states, Py_ssize_t size):
+        check_least(max_nodes, 1, "max_nodes")
+        check_index(size - 1, n_states - 1, "one less than size,")
         self.max_nodes, self.n_states, self.size = max_nodes, n_states, size
         self.value = np.empty(max_nodes * padded(n_states))
         self.scratch = np.empty(n_states)

@@ -49,7 +49,7 @@ cdef class TreeClosure(Closure):
     cdef const int32_t[::1] order     # parents before their children
     cdef double[::1] total            # (n_labels,) scores of subtrees
 
-    def __init__(self, parents):
+    def __cinit__(self, parents):
         self.exact = True
         self.parents, order = check_parents(parents)
         self.n_labels = len(self.parents)
@@ -112,7 +112,7 @@ cdef class DagClosure(Closure):
     cdef double[::1] gain             # (n_labels,) of absence
     cdef double[::1] capacity         # (n_edges,)
 
-    def __init__(self, edges, n_labels=None):
+    def __cinit__(self, edges, n_labels=None):
         self.exact = True
         self.edges, self.n_labels = check_dag(edges, n_labels)
         n_edges = len(self.edges)

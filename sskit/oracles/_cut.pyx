@@ -13,25 +13,26 @@ from sskit.oracles._potentials cimport ROUNDING, GraphOracle, Potentials, pair_s
 cdef class Cut(GraphOracle):
     """Scratch memory for cuts; it grows with the graphs."""
 
-    def __init__(self):
+    def __cinit__(self):
         self.exact = True
 
     cdef int reserve(self, Py_ssize_t n_nodes, Py_ssize_t n_edges) except -1:
         if n_nodes <= self.max_nodes and n_edges <= self.max_edges:
             return 0
-        self.max_nodes = max(n_nodes, self.max_nodes, 1)
-        self.max_edges = max(n_edges, self.max_edges, 1)
-        self.graph = flow_graph(self.max_nodes, self.max_edges)
-        nodes = np.empty((3, self.max_nodes), dtype=np.int32)
-        ends = np.empty((2, self.max_edges), dtype=np.int32)
-        gain, capacity = np.empty(self.max_nodes), np.empty(self.max_edges)
+        n_nodes, n_edges = max(n_nodes, self.max_nodes, 1), max(n_edges, self.max_edges, 1)
+        graph = flow_graph(n_nodes, n_edges)
+        nodes = np.empty((3, n_nodes), dtype=np.int32)
+        ends = np.empty((2, n_edges), dtype=np.int32)
+        gain, capacity = np.empty(n_nodes), np.empty(n_edges)
+        places = np.arange(n_nodes, dtype=np.int32)
+        arrays = places, gain, np.zeros(n_nodes), *ends, capacity
+        # all of them or none: memory may end on the way
+        self.max_nodes, self.max_edges, self.graph, self.arrays = n_nodes, n_edges, graph, arrays
         self.nodes, self.ends, self.gain, self.capacity = nodes, ends, gain, capacity
         self.place, self.node_of, self.option = (
             &self.nodes[0, 0], &self.nodes[1, 0], &self.nodes[2, 0]
         )
         self.tail, self.head = &self.ends[0, 0], &self.ends[1, 0]
-        places = np.arange(self.max_nodes, dtype=np.int32)
-        self.arrays = places, gain, np.zeros(self.max_nodes), *ends, capacity
         return 0
 
     cdef int improve(self, const Potentials* p, int32_t* labels) except -1:

@@ -21,7 +21,7 @@ cdef class DistanceTransform:
         Size of the largest grid.
     """
 
-    def __init__(self, Py_ssize_t max_height, Py_ssize_t max_width):
+    def __cinit__(self, Py_ssize_t max_height, Py_ssize_t max_width):
         self.max_height = max_height
         self.max_width = max_width
         longest = max(max_height, max_width)

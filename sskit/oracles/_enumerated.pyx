@@ -12,7 +12,7 @@ from sskit.oracles._potentials cimport Potentials, pair_score
 cdef class Enumerated(GraphOracle):
     """Exact for any potentials, for graphs that are small enough."""
 
-    def __init__(self):
+    def __cinit__(self):
         self.exact = True
 
     cpdef GraphOracle fork(self):

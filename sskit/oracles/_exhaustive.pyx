@@ -28,8 +28,8 @@ cdef class Enumeration:
         Number of labellings to find, at least 1.
     """
 
-    def __init__(self, Py_ssize_t max_nodes, Py_ssize_t max_edges, Py_ssize_t n_states,
-                 Py_ssize_t k):
+    def __cinit__(self, Py_ssize_t max_nodes, Py_ssize_t max_edges, Py_ssize_t n_states,
+                  Py_ssize_t k):
         self.max_nodes = max_nodes
         self.max_edges = max_edges
         self.n_states = n_states

@@ -22,7 +22,7 @@ cdef class MoveMaking(GraphOracle):
         moves.
     """
 
-    def __init__(self, bint persistency=True):
+    def __cinit__(self, bint persistency=True):
         self.persistency = persistency
         self.cut = Cut()
 
@@ -31,12 +31,12 @@ cdef class MoveMaking(GraphOracle):
 
     cdef int reserve(self, const Potentials* p) except -1:
         if p.n_nodes > self.max_nodes or p.n_states != self.n_states:
-            self.max_nodes = max(p.n_nodes, self.max_nodes)
-            self.n_states = p.n_states
-            self.certain = np.empty(self.max_nodes, dtype=np.int32)
-            self.trial = np.empty(self.max_nodes, dtype=np.int32)
-            self.second = np.empty(self.max_nodes, dtype=np.int32)
-            self.reduced = np.empty(self.max_nodes * self.n_states)
+            n_nodes = max(p.n_nodes, self.max_nodes)
+            certain, trial, second = np.empty((3, n_nodes), dtype=np.int32)
+            self.reduced = np.empty(n_nodes * p.n_states)
+            self.certain, self.trial, self.second = certain, trial, second
+            # last, should memory end on the way
+            self.max_nodes, self.n_states = n_nodes, p.n_states
         self.cut.reserve(p.n_nodes, p.n_edges)
         return 0
 
@@ -77,7 +77,7 @@ cdef class MoveMaking(GraphOracle):
         self.n_cuts += 1
         self.cut.choose(p, &self.second[0], &self.trial[0])
         value = labelling_score(p, &self.trial[0])
-        if value <= score[0] + least:
+        if not value > score[0] + least:    # nor where a score is not a number
             return 0
         memcpy(labels, &self.trial[0], p.n_nodes * sizeof(int32_t))
         score[0] = value

@@ -2,11 +2,13 @@
 
 from libc.string cimport memcmp
 
+from sskit.core._vectors cimport refill
+
 
 cdef class Forest:
     """The nodes of a graph without cycles, from the roots to the leaves."""
 
-    def __init__(self):
+    def __cinit__(self):
         self.n_nodes = -1  # no graph yet
 
     cdef int arrange(self, Py_ssize_t n_nodes, Py_ssize_t n_edges, const int32_t* ends) except -1:
@@ -30,8 +32,8 @@ cdef class Forest:
     cdef int link(self, vector[int32_t]& first_child, vector[int32_t]& sibling) except -1 nogil:
         cdef Py_ssize_t i, root = -1
         cdef int32_t parent
-        first_child.assign(self.n_nodes, -1)
-        sibling.assign(self.n_nodes, -1)
+        refill(first_child, self.n_nodes, <int32_t>-1)
+        refill(sibling, self.n_nodes, <int32_t>-1)
         for i in range(self.n_nodes - 1, -1, -1):
             parent = self.parent[i]
             if parent < 0:
@@ -76,7 +78,7 @@ cdef int arrange_forest(
     cdef Py_ssize_t root, e, k, done = 0, n_found = 0
     cdef int32_t v, u
     # incident[first[v]:first[v + 1]] are the edges of node v, in their order
-    first.assign(n_nodes + 2, 0)
+    first.resize(n_nodes + 2, 0)
     incident.resize(2 * n_edges)
     for e in range(2 * n_edges):
         first[ends[e] + 2] += 1
@@ -88,7 +90,7 @@ cdef int arrange_forest(
     order.resize(n_nodes)
     parent.resize(n_nodes)
     edge.resize(n_nodes)
-    place.assign(n_nodes, -1)
+    place.resize(n_nodes, -1)
     for root in range(n_nodes):
         if place[root] >= 0:
             continue

@@ -6,6 +6,7 @@ import numpy as np
 
 from sskit.core._memory import ROW_MULTIPLE
 from sskit.utils._numbers import LARGEST_COUNT, as_array, as_floats, capped
+from sskit.utils._trees import check_parents, parents_first
 
 
 def check_chain(nodes, transitions, truth=None, cost=1.0):
@@ -114,3 +115,32 @@ def padded_rows(table, fill=0.0):
     rows = np.full((n_rows, -(-n_columns // ROW_MULTIPLE) * ROW_MULTIPLE), fill)
     rows[:, :n_columns] = table
     return rows
+
+
+def order_of_parts(parents, types_of, n_types):
+    """Return an order of parts in which parents come before their children.
+
+    Parameters
+    ----------
+    parents : ndarray of shape (n_parts,), int32
+        The parent of each part, -1 for roots.
+    types_of : ndarray of shape (n_parts,), int32
+        Number of types of springs of each part.
+    n_types : int
+        Largest number of types.
+
+    Returns
+    -------
+    order : ndarray of shape (n_parts,), int32
+        The parts by their depth.
+
+    Raises
+    ------
+    ValueError
+        If the parts are no forest, or their types are none.
+    """
+    if len(types_of) != len(check_parents(parents, "parents", noun="part")):
+        raise ValueError(f"types_of must have length {len(parents)}, got {len(types_of)}")
+    if not (np.min(types_of) >= 1 and np.max(types_of) <= n_types):
+        raise ValueError(f"types_of must be from 1 to {n_types}, got {types_of}")
+    return parents_first(parents)

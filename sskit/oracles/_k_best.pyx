@@ -29,7 +29,7 @@ cdef class KBest:
         Number of labellings, at least 1.
     """
 
-    def __init__(self, Py_ssize_t max_nodes, Py_ssize_t n_states, Py_ssize_t k):
+    def __cinit__(self, Py_ssize_t max_nodes, Py_ssize_t n_states, Py_ssize_t k):
         self.max_nodes = max_nodes
         self.n_states = n_states
         self.k = k

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from sskit.core._checks cimport check_equal, check_indices
+
 ONE = 1 << 30
 
 
@@ -48,6 +50,8 @@ def find_label_set(LabelSetOracle oracle, gains, edges, pairwise):
         Its z.
     """
     cdef Py_ssize_t n_labels = len(gains), n_edges = len(edges)
+    check_indices(edges, n_labels, "label")
+    check_equal(len(pairwise), n_edges, "the number of pairs")
     words = np.zeros(n_labels + n_edges, dtype=np.int32)
     cdef int32_t[::1] words_out = words
     cdef const double[::1] label = gains, pair = pairwise

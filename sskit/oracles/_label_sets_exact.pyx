@@ -6,6 +6,7 @@ from libc.stdint cimport int32_t
 from libc.string cimport memcpy, memset
 from libcpp.vector cimport vector
 
+from sskit.core._vectors cimport refill
 from sskit.oracles._cut cimport Cut
 from sskit.oracles._forest cimport Forest
 from sskit.oracles._label_sets cimport ONE, LabelSetOracle, write_pairs
@@ -17,7 +18,7 @@ MAX_ENUMERATED = 20
 cdef class IndependentSets(LabelSetOracle):
     """The labels whose scores are positive, where there are no edges."""
 
-    def __init__(self):
+    def __cinit__(self):
         self.exact = True
 
     cdef int find(
@@ -38,7 +39,7 @@ cdef class IndependentSets(LabelSetOracle):
 cdef class EnumeratedSets(LabelSetOracle):
     """The best of all sets of up to 20 labels, by depth-first search (see the .pxd)."""
 
-    def __init__(self):
+    def __cinit__(self):
         self.exact = True
         self.weights = np.empty((MAX_ENUMERATED, MAX_ENUMERATED))
         self.positive = np.empty(MAX_ENUMERATED)
@@ -95,7 +96,7 @@ cdef class EnumeratedSets(LabelSetOracle):
             self.best, self.best_set = score, chosen
         for j in range(k):
             reach += max(gain[j] + self.positive[j], 0.0)
-        if reach <= self.best:
+        if not reach > self.best:    # nor where a score is not a number
             return
         k -= 1
         after = &self.gain[k, 0]
@@ -127,11 +128,11 @@ cdef class CutSets(LabelSetOracle):
     cdef vector[int32_t] column     # (2, 2) the pair's number counts where both labels
     cdef vector[double] factor      # are there
 
-    def __init__(self):
+    def __cinit__(self):
         self.exact = True
         self.cut = Cut()
-        self.column.assign(4, 0)
-        self.factor.assign(4, 0.0)
+        self.column.resize(4)
+        self.factor.resize(4)
         self.factor[3] = 1.0
 
     cdef int find(
@@ -142,7 +143,7 @@ cdef class CutSets(LabelSetOracle):
         cdef Py_ssize_t k
         if n_labels == 0:
             return 0
-        self.node.assign(2 * n_labels, 0.0)
+        refill(self.node, 2 * n_labels, 0.0)
         for k in range(n_labels):
             self.node[2 * k + 1] = label[k]
         potentials.n_nodes, potentials.n_edges = n_labels, n_edges
@@ -170,7 +171,7 @@ cdef class TreeSets(LabelSetOracle):
     cdef vector[double] gain        # (n_labels,) by place: of a label over its absence, with the
     cdef vector[double] lift        # subtree below; what its parent adds to that by being there
 
-    def __init__(self):
+    def __cinit__(self):
         self.exact = True
         self.forest = Forest()
 

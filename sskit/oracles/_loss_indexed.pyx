@@ -24,7 +24,7 @@ cdef class LossIndexed:
         Number of states.
     """
 
-    def __init__(self, Py_ssize_t max_nodes, Py_ssize_t max_loss, Py_ssize_t n_states):
+    def __cinit__(self, Py_ssize_t max_nodes, Py_ssize_t max_loss, Py_ssize_t n_states):
         self.n_states = n_states
         self.stride = padded(n_states)
         self.max_nodes = max_nodes

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from sskit.oracles._gate import order_of_parts
 from sskit.utils._numbers import as_floats
-from sskit.utils._trees import check_parents, parents_first
+from sskit.utils._trees import check_parents
 
 from libc.math cimport INFINITY
 from libc.string cimport memcpy
@@ -26,18 +27,17 @@ cdef class PartsMaxSum:
         Size of the largest grid.
     """
 
-    def __init__(self, parents, types_of, Py_ssize_t n_types, Py_ssize_t max_height,
-                 Py_ssize_t max_width):
+    def __cinit__(self, parents, types_of, Py_ssize_t n_types, Py_ssize_t max_height,
+                  Py_ssize_t max_width):
         self.n_parts = len(parents)
         self.n_types = n_types
         self.max_cells = max_height * max_width
         self.parents = parents
-        self.order = parents_first(parents)
+        self.order = order_of_parts(parents, types_of, n_types)
         self.types_of = types_of
         self.transform = DistanceTransform(max_height, max_width)
         shape = (self.n_parts, self.max_cells)
-        self.belief = np.zeros(shape)
-        self.message = np.zeros(shape)
+        self.belief, self.message = np.zeros(shape), np.zeros(shape)
         self.choice = np.zeros(shape, dtype=np.int32)
         self.kind = np.zeros(shape, dtype=np.int32)
         self.best = np.zeros(self.max_cells)
@@ -103,7 +103,7 @@ cdef class PartsMaxSum:
         for place in range(self.n_parts):
             k = self.order[place]
             if self.parents[k] >= 0:
-                places[k] = self.choice[k, places[self.parents[k]]]
+                places[k] = max(self.choice[k, places[self.parents[k]]], 0)  # -1 where all are nan
                 types[k] = self.kind[k, places[self.parents[k]]]
                 continue
             best = 0
@@ -160,7 +160,7 @@ cdef class GridPotentials:
     cdef double[:, ::1] bias
     cdef double[:, :, :, ::1] numbers
 
-    def __init__(self, scores, parents, springs, bias):
+    def __cinit__(self, scores, parents, springs, bias):
         scores = as_floats(scores, "scores")
         if scores.ndim != 3 or 0 in scores.shape:
             expected = "(n_parts, height, width), not empty"

@@ -33,7 +33,7 @@ cdef class PairForm:
         triangle by rows of a symmetric table; or K^2 numbers, a table by rows.
     """
 
-    def __init__(self, Py_ssize_t n_states, kind):
+    def __cinit__(self, Py_ssize_t n_states, kind):
         states = np.arange(n_states, dtype=np.int32)
         self.n_states = n_states
         self.potts = kind == "potts"
@@ -87,7 +87,7 @@ cdef class GraphPotentials:
         Naming the first entry that is wrong.
     """
 
-    def __init__(self, nodes, edges, pairwise, truth=None, cost=1.0, bint forbids=False):
+    def __cinit__(self, nodes, edges, pairwise, truth=None, cost=1.0, bint forbids=False):
         nodes = as_floats(nodes, "nodes")
         if nodes.ndim != 2 or 0 in nodes.shape:
             raise ValueError(

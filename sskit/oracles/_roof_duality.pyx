@@ -35,7 +35,7 @@ cdef class RoofDuality(LabelSetOracle):
     cdef vector[double] high
     cdef vector[int32_t] open       # the edges between undecided labels
 
-    def __init__(self):
+    def __cinit__(self):
         self.exact = True
         self.cut = Cut()
 

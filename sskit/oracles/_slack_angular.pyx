@@ -41,8 +41,7 @@ cdef class AngularSearch(SlackSearch):
 
     cdef vector[Cone] cones
 
-    def __init__(self, Problem problem, double tol, Py_ssize_t max_queries):
-        super().__init__(problem, tol, max_queries)
+    def __cinit__(self, Problem problem, double tol, Py_ssize_t max_queries):
         self.exact = (
             problem.exact and problem.precision == 0.0 and tol == 0.0
             and max_queries == PY_SSIZE_T_MAX

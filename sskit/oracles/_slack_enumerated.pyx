@@ -62,7 +62,7 @@ cdef class EnumeratedSlack(SlackSets):
     cdef Goal total
     cdef const SetQuestion* q
 
-    def __init__(self):
+    def __cinit__(self):
         self.has_product = self.has_cone = True
         self.sets = EnumeratedSets()
         self.product, self.total = Product(), Sum()

@@ -6,6 +6,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
+from sskit.core._checks cimport check_equal, check_indices
 from sskit.oracles._forest cimport Forest
 from sskit.oracles._label_sets cimport ONE, write_pairs
 from sskit.oracles._slack_sets cimport SetQuestion, SlackSets
@@ -46,7 +47,9 @@ cdef class CountedForest(SlackSets):
     cdef vector[int32_t] state        # (L + 1,) of the way back
     cdef vector[int32_t] units        # (L + 1,) losses that are still to be shared out
 
-    def __init__(self, levels, double unit):
+    def __cinit__(self, levels, double unit, *args):
+        if np.min(levels, initial=0) < 0:
+            raise ValueError(f"levels must not be negative, got {levels}")
         self.levels, self.unit = levels, unit
         self.stride = int(np.sum(levels)) + 1
         self.forest = Forest()
@@ -74,10 +77,10 @@ cdef class CountedForest(SlackSets):
     # h of the best set by loss, in `margin`
     cdef int solve(self, const SetQuestion* q) except -1:
         cdef Py_ssize_t e, n = q.n_labels
+        check_equal(n, self.levels.shape[0], "the number of labels")
         self.load(q)
-        if self.value.empty():
-            self.value.resize(2 * (n + 1) * self.stride)
-            self.before.resize(2 * n * self.stride)
+        self.value.resize(2 * (n + 1) * self.stride)
+        self.before.resize(2 * n * self.stride)
         with nogil:
             self.climb(q)
             for e in range(self.stride):
@@ -202,8 +205,8 @@ cdef class CountedClosure(CountedForest):
     cdef const int32_t[:, ::1] edges  # with a spare one at the end
     cdef object given
 
-    def __init__(self, levels, double unit, edges):
-        super().__init__(levels, unit)
+    def __cinit__(self, levels, double unit, edges):
+        check_indices(edges, len(levels), "label")
         self.given = edges
         self.edges = np.concatenate([edges, np.zeros((1, 2), dtype=np.int32)])
 

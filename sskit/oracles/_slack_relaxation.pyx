@@ -6,6 +6,7 @@ from sskit.oracles._constrained_lp import ConstrainedLP
 
 from libc.stdint cimport int32_t
 
+from sskit.core._checks cimport check_equal
 from sskit.oracles._label_sets cimport ONE
 from sskit.oracles._slack_sets cimport SetQuestion, SlackSets
 
@@ -38,7 +39,7 @@ cdef class RelaxedSlack(SlackSets):
     cdef object edges
     cdef object programme
 
-    def __init__(self, n_labels, edges):
+    def __cinit__(self, n_labels, edges):
         self.n_labels, self.edges = n_labels, edges
         self.programme = ConstrainedLP(n_labels, edges)
         self.has_cone = True
@@ -49,6 +50,8 @@ cdef class RelaxedSlack(SlackSets):
     ) except -1:
         cdef Py_ssize_t k, n = q.n_labels + q.n_edges
         cdef double loss = 0.0, span = 0.0, h = q.offset, g = 0.0
+        check_equal(q.n_labels, self.n_labels, "the number of labels")
+        check_equal(q.n_edges, len(self.edges), "the number of edges")
         gains, slopes = np.zeros(n), np.zeros(n)
         cdef double[::1] gain = gains, slope = slopes
         for k in range(q.n_labels):

@@ -22,7 +22,7 @@ cdef class SlackSearch:
         Largest number of questions of a search.
     """
 
-    def __init__(self, Problem problem, double tol, Py_ssize_t max_queries):
+    def __cinit__(self, Problem problem, double tol, Py_ssize_t max_queries):
         self.problem = problem
         self.tol = tol
         self.max_queries = max_queries
@@ -114,8 +114,7 @@ cdef class ExactSearch(SlackSearch):
         Not needed: one is enough.
     """
 
-    def __init__(self, Problem problem, double tol, Py_ssize_t max_queries):
-        super().__init__(problem, tol, max_queries)
+    def __cinit__(self, Problem problem, double tol, Py_ssize_t max_queries):
         self.exact = problem.exact
 
     cdef int search(self) except -1 nogil:

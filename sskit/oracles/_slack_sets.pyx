@@ -4,6 +4,7 @@ import numpy as np
 
 from libc.stdint cimport int32_t
 
+from sskit.core._checks cimport check_equal, check_indices
 from sskit.oracles._label_sets cimport ONE
 
 
@@ -52,6 +53,10 @@ def find_slack_set(SlackSets oracle, gains, edges, pairwise, truth, cost, double
         Its z.
     """
     cdef SetQuestion q
+    check_indices(edges, len(gains), "label")
+    check_equal(len(pairwise), len(edges), "the number of pairs")
+    check_equal(len(truth), len(gains), "the number of true labels")
+    check_equal(len(cost), len(gains), "the number of losses")
     cdef const double[::1] label = gains, pair = np.append(pairwise, 0.0), costs = cost
     cdef const int32_t[:, ::1] ends = np.concatenate([edges, np.zeros((1, 2), dtype=np.int32)])
     cdef const unsigned char[::1] right = truth
@@ -63,7 +68,8 @@ def find_slack_set(SlackSets oracle, gains, edges, pairwise, truth, cost, double
     if cone is None:
         found = oracle.best_product(&q, &out[0])
     else:
-        found = oracle.best_within(&q, cone[0], cone[1], cone[2], &out[0])
+        loss_weight, lower, upper = cone
+        found = oracle.best_within(&q, loss_weight, lower, upper, &out[0])
     if not found:
         return None, None
     values = words / float(ONE)

@@ -7,6 +7,7 @@ from libc.stdint cimport int32_t
 from libc.string cimport memcpy, memset
 
 from sskit.core._lanes cimport padded
+from sskit.core._vectors cimport refill
 from sskit.oracles._forest cimport Forest
 from sskit.oracles._potentials cimport (
     GraphOracle, GraphPotentials, Potentials, labelling_score, pair_score, table_of
@@ -17,7 +18,7 @@ from sskit.oracles._viterbi cimport viterbi_step
 cdef class TreeMaxSum(GraphOracle):
     """Max-sum on forests; its memory grows with the graphs."""
 
-    def __init__(self):
+    def __cinit__(self):
         self.exact = True
         self.forest = Forest()
 
@@ -31,9 +32,9 @@ cdef class TreeMaxSum(GraphOracle):
         self.message.resize(p.n_nodes * self.stride)
         # what edges share is made once, as long as that takes no more memory than the edges would
         cdef Py_ssize_t n_kept = 2 * p.n_tables if 2 * p.n_tables <= p.n_edges else 0
-        self.ready.assign(n_kept, False)
+        refill(self.ready, n_kept, <char>0)
         self.tables.resize(max(n_kept, 1) * p.n_states * self.stride)
-        self.row.assign(2 * self.stride, 0.0)
+        refill(self.row, 2 * self.stride, 0.0)
         return 0
 
     cdef int improve(self, const Potentials* p, int32_t* labels) except -1:

@@ -1,8 +1,8 @@
 from libc.stdint cimport int32_t
 from libcpp.pair cimport pair
-from libcpp.queue cimport priority_queue
 from libcpp.vector cimport vector
 
+from sskit.core._vectors cimport priority_queue
 from sskit.oracles._potentials cimport Potentials
 from sskit.oracles._tree cimport TreeMaxSum
 

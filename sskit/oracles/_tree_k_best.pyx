@@ -6,6 +6,7 @@ from sskit.oracles._gate import check_count
 
 from libc.math cimport INFINITY
 
+from sskit.core._vectors cimport refill
 from sskit.oracles._potentials cimport GraphPotentials
 from sskit.oracles._tree cimport edge_score
 
@@ -19,7 +20,7 @@ cdef class TreeKBest:
         Number of labellings, at least 1.
     """
 
-    def __init__(self, Py_ssize_t k):
+    def __cinit__(self, Py_ssize_t k):
         self.k = k
         self.sums = TreeMaxSum()
 
@@ -51,7 +52,7 @@ cdef class TreeKBest:
         self.sums.ascend(p)
         self.sums.forest.link(self.first_child, self.sibling)
         self.n_links = 0
-        self.link_of.assign(p.n_nodes * p.n_states, -1)
+        refill(self.link_of, p.n_nodes * p.n_states, <int32_t>-1)
         for i in range(p.n_nodes):
             if self.sums.forest.parent[i] < 0:  # a message to the node above, with its one state
                 top = &self.sums.message[i * self.sums.stride]
@@ -81,7 +82,7 @@ cdef class TreeKBest:
         for link in range(self.n_links - 1, self.n_links - n - 1, -1):
             score += self.sums.message[self.place_of[link] * self.sums.stride + state]
             entry.score, entry.before, entry.head = score, 0, 0
-            self.joined[link].assign(1, entry)
+            refill(self.joined[link], 1, entry)
             self.heads[link].clear()
             self.candidates[link] = priority_queue[Candidate]()
             self.finished[2 * link] = self.finished[2 * link + 1] = False
@@ -89,18 +90,18 @@ cdef class TreeKBest:
 
     cdef int make_room(self, Py_ssize_t n_links) except -1 nogil:
         """Let lists that earlier trees have left keep their memory."""
-        if <Py_ssize_t>self.joined.size() < n_links:
+        if <Py_ssize_t>self.finished.size() < 2 * n_links:
             self.joined.resize(n_links)
             self.heads.resize(n_links)
             self.waiting.resize(n_links)
             self.candidates.resize(n_links)
             self.place_of.resize(n_links)
             self.state_of.resize(n_links)
-            self.finished.resize(2 * n_links)
+            self.finished.resize(2 * n_links)   # last: it says whether all have grown
         return 0
 
     cdef int open_heads(self, const Potentials* p, Py_ssize_t link) except -1 nogil:
-        self.waiting[link].assign(p.n_states, 0)
+        refill(self.waiting[link], p.n_states, <int32_t>0)
         self.take_head(p, link)
         return 0
 
@@ -118,7 +119,7 @@ cdef class TreeKBest:
         """Add an entry; a stack of its own, since trees may be deeper than that of calls."""
         cdef Py_ssize_t needed, link
         cdef bint more
-        self.stack.assign(1, <int32_t>list_)
+        refill(self.stack, 1, <int32_t>list_)
         while self.stack.size() > 0:
             list_ = self.stack.back()
             link = list_ // 2

@@ -4,6 +4,7 @@ import numpy as np
 
 from libc.stdint cimport int32_t
 
+from sskit.core._checks cimport check_equal
 from sskit.core._direction cimport Direction
 from sskit.core._dual cimport DualState
 from sskit.core._problem cimport Problem
@@ -63,8 +64,13 @@ cdef class ActiveSetState:
     cdef public double total_gap             # at the last exact pass
     cdef double nothing                      # a gap at which a block has nothing to gain
 
-    def __init__(self, Problem problem, DualState dual, Regularizer regularizer,
-                 Averager averager, Step step, Py_ssize_t max_steps, gaps, slopes):
+    def __cinit__(self, Problem problem, DualState dual, Regularizer regularizer,
+                  Averager averager, Step step, Py_ssize_t max_steps, gaps, slopes):
+        dual.match(problem)
+        regularizer.match(problem)
+        averager.match(problem)
+        check_equal(len(gaps), problem.n_blocks, "the number of gaps")
+        check_equal(len(slopes), problem.n_blocks, "the number of slopes")
         self.problem = problem
         self.dual = dual
         self.regularizer = regularizer
@@ -107,7 +113,7 @@ cdef class ActiveSetState:
                     for p in range(self.atoms.n_planes):
                         total += self.dual.blocks[i].weight[p]
                     for p in range(self.atoms.n_planes):
-                        self.dual.blocks[i].weight[p] /= total
+                        self.dual.blocks[i].weight[p] = self.dual.blocks[i].weight[p] / total
                     self.dual.blocks[i].rest = 0.0
                 for p in range(self.atoms.n_planes):
                     loss += self.dual.blocks[i].weight[p] * self.dual.blocks[i].plane_loss[p]
@@ -214,8 +220,11 @@ cdef class Move(Visitor):
 
     cdef ActiveSetState state
 
-    def __init__(self, ActiveSetState state):
+    def __cinit__(self, ActiveSetState state, *args):
         self.state = state
+
+    cdef int match(self, Problem problem) except -1:
+        return self.state.problem.match(problem)
 
     cdef int visit(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
         return self.state.exact(i, sampler) if self.asks(i) else 0
@@ -249,8 +258,7 @@ cdef class CachedMove(Move):
     cdef double total_share
     cdef readonly Py_ssize_t n_hits
 
-    def __init__(self, ActiveSetState state, double share, double total_share):
-        super().__init__(state)
+    def __cinit__(self, ActiveSetState state, double share, double total_share):
         self.share = share
         self.total_share = total_share
 
@@ -298,6 +306,7 @@ def run_pass(Move move, Sampler sampler, Py_ssize_t n_steps, Stop stop=None):
         stop = Stop()
     cdef Problem problem = move.state.problem
     cdef DualState dual = move.state.dual
+    sampler.check(problem.n_blocks, n_steps)
     with nogil:
         for _ in range(n_steps):
             i = sampler.next()

@@ -3,11 +3,15 @@
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from sskit.core._checks cimport check_equal, check_index, check_least
 from sskit.core._lanes cimport LANES
 
 
 cdef class Averager:
     """No average."""
+
+    cdef int match(self, Problem problem) except -1:
+        return 0
 
     cdef void begin_step(self) noexcept nogil:
         pass
@@ -44,10 +48,14 @@ cdef class WeightedAverager(Averager):
         Number of weights d.
     """
 
-    def __init__(self, Py_ssize_t n_weights):
+    def __cinit__(self, Py_ssize_t n_weights):
+        check_least(n_weights, 0, "n_weights")
         self.behind = np.zeros(n_weights + LANES)
         self.loss_behind = 0.0
         self.n_steps = 0.0
+
+    cdef int match(self, Problem problem) except -1:
+        return check_equal(self.behind.shape[0] - LANES, problem.n_weights, "the number of weights")
 
     cdef void begin_step(self) noexcept nogil:
         self.n_steps += 1.0
@@ -90,9 +98,11 @@ cdef class WeightedAverager(Averager):
 
         An average of another kind is left aside: a new one begins.
         """
-        if saved[0] == "one":
-            _, behind, self.loss_behind, self.n_steps = saved
-            self.behind = behind.copy()
+        kind, *rest = saved
+        if kind == "one":
+            behind, loss_behind, n_steps = rest
+            check_equal(len(behind), self.behind.shape[0], "the length of the sum")
+            self.behind, self.loss_behind, self.n_steps = behind.copy(), loss_behind, n_steps
 
 
 cdef class TwoAverages(Averager):
@@ -108,12 +118,17 @@ cdef class TwoAverages(Averager):
         Number of weights d.
     """
 
-    def __init__(self, Py_ssize_t n_weights):
+    def __cinit__(self, Py_ssize_t n_weights):
         self.averages = (WeightedAverager(n_weights), WeightedAverager(n_weights))
         self.attend(0)
 
+    cdef int match(self, Problem problem) except -1:
+        self.attended.match(problem)
+        return self.other.match(problem)
+
     def attend(self, Py_ssize_t phase):
         """Say which kind of pass begins: 0 with the oracle, 1 over stored planes."""
+        check_index(phase, 2, "phase")
         self.attended, self.other = self.averages[phase], self.averages[1 - phase]
 
     cdef void begin_step(self) noexcept nogil:
@@ -161,6 +176,7 @@ cdef class TwoAverages(Averager):
 
         An average of another kind is left aside: a new one begins.
         """
-        if saved[0] == "two":
-            for average, part in zip(self.averages, saved[1]):
+        kind, *rest = saved
+        if kind == "two":
+            for average, part in zip(self.averages, *rest):
                 average.restore(part)

@@ -1,5 +1,6 @@
 from libc.stdint cimport int32_t
 
+from sskit.core._problem cimport Problem
 from sskit.core._sampler cimport Sampler
 
 
@@ -10,6 +11,8 @@ cdef double known(double gap) noexcept nogil
 cdef class Visitor:
     """What a run does at a block when oracles are asked in batches."""
 
+    # ValueError unless the visitor moves blocks of this problem, by its sizes
+    cdef int match(self, Problem problem) except -1
     # The run is at block i: must the oracle be asked? If not, the visit is over.
     cdef bint asks(self, Py_ssize_t i) except -1 nogil
     # The batch of block i was given up before its oracle was asked.

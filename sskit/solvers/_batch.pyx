@@ -5,6 +5,7 @@ import numpy as np
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
+from sskit.core._checks cimport check_least
 from sskit.core._dual cimport DualState
 from sskit.core._regularizer cimport Regularizer
 from sskit.core._sampler cimport Sampler
@@ -19,6 +20,9 @@ cdef double known(double gap) noexcept nogil:
 
 cdef class Visitor:
     """Base of the visitors."""
+
+    cdef int match(self, Problem problem) except -1:
+        return 0
 
     cdef bint asks(self, Py_ssize_t i) except -1 nogil:
         return True
@@ -69,7 +73,10 @@ cdef class Batches:
     cdef Py_ssize_t size
     cdef public double least
 
-    def __init__(self, Team team, DualState dual, Regularizer regularizer, Py_ssize_t size):
+    def __cinit__(self, Team team, DualState dual, Regularizer regularizer, Py_ssize_t size):
+        dual.match(team.problem)
+        regularizer.match(team.problem)
+        check_least(size, 1, "size")
         self.team, self.stop = team, team.stop
         self.regularizer = regularizer
         self.size = min(size, dual.n_blocks)
@@ -123,6 +130,8 @@ cdef class Batches:
         """
         cdef Planes planes = self.planes
         cdef Py_ssize_t _, i, n_asked = 0
+        visitor.match(self.team.problem)
+        sampler.check(self.waits.shape[0], n_steps)
         with nogil:
             for _ in range(n_steps):
                 i = sampler.next()

@@ -2,6 +2,7 @@
 
 from libc.stdint cimport int32_t
 
+from sskit.core._checks cimport check_equal
 from sskit.core._direction cimport Direction
 from sskit.core._dual cimport DualState
 from sskit.core._problem cimport Problem
@@ -89,6 +90,8 @@ def run_pass(
         Number of steps taken.
     """
     cdef Py_ssize_t i, n_done = 0
+    match_all(problem, dual, regularizer, averager, visit, gaps)
+    sampler.check(problem.n_blocks, n_steps)
     if stop is None:
         stop = Stop()
     with nogil:
@@ -100,6 +103,17 @@ def run_pass(
             if stop.due():
                 break
     return n_done
+
+
+cdef int match_all(
+    Problem problem, DualState dual, Regularizer regularizer, Averager averager, Visit visit,
+    double[::1] gaps
+) except -1:
+    dual.match(problem)
+    regularizer.match(problem)
+    averager.match(problem)
+    visit.match(problem)
+    return check_equal(gaps.shape[0], problem.n_blocks, "the number of gaps")
 
 
 cdef class PlainVisitor(Visitor):
@@ -128,14 +142,18 @@ cdef class PlainVisitor(Visitor):
     cdef Visit scratch
     cdef double[::1] gaps
 
-    def __init__(self, Problem problem, DualState dual, Regularizer regularizer,
-                 Averager averager, Visit visit, double[::1] gaps):
+    def __cinit__(self, Problem problem, DualState dual, Regularizer regularizer,
+                  Averager averager, Visit visit, double[::1] gaps):
+        match_all(problem, dual, regularizer, averager, visit, gaps)
         self.problem = problem
         self.dual = dual
         self.regularizer = regularizer
         self.averager = averager
         self.scratch = visit
         self.gaps = gaps
+
+    cdef int match(self, Problem problem) except -1:
+        return self.problem.match(problem)
 
     cdef int settle(
         self, Py_ssize_t i, const int32_t* words, double loss, double gap, Sampler sampler

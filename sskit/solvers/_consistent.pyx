@@ -39,7 +39,7 @@ cdef class ConsistentPoint:
         self.state, self.factors = state, state.factors
         for i in range(factors.n_blocks):
             self.n_most = max(self.n_most, factors.first_node(i + 1) - factors.first_node(i))
-        self.marginals = <Mix*>calloc(self.n_most, sizeof(Mix))
+        self.marginals = <Mix*>calloc(max(self.n_most, 1), sizeof(Mix))
         if self.marginals == NULL:
             raise MemoryError(f"no memory for the marginals of {self.n_most} nodes")
 

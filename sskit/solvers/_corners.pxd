@@ -8,7 +8,6 @@ from sskit.solvers._visit cimport Visit
 cdef class Corners(Planes):
     """The planes that the oracles of all blocks found at one w: a corner of the dual's domain."""
 
-    cdef Problem problem
     cdef Team team
     cdef Visit visit
 

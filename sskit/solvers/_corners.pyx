@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sskit.core._checks cimport check_equal, check_indices, check_least
 from sskit.core._direction cimport Direction
 from sskit.core._dual cimport DualState
 from sskit.core._problem cimport Problem
@@ -18,15 +19,15 @@ cdef class Corners(Planes):
     ----------
     problem : Problem
         Whose oracles to ask.
+    capacity : int
+        Largest number of questions, n_blocks.
     dual : DualState
         The dual point whose gaps are wanted.
     team : Team, default=None
         Asks them; None asks one after the other.
     """
 
-    def __init__(self, Problem problem, DualState dual, Team team=None):
-        super().__init__(problem, problem.n_blocks, dual)
-        self.problem = problem
+    def __cinit__(self, Problem problem, Py_ssize_t capacity, DualState dual, Team team=None):
         self.team = Team(problem) if team is None else team
         self.visit = Visit(problem)
         self.ask_all()
@@ -39,8 +40,10 @@ cdef class Corners(Planes):
         blocks : ndarray of int
             At most n_blocks of them, each once.
         """
-        self.n = len(blocks)
-        self.block = np.ascontiguousarray(blocks, dtype=np.intp)
+        blocks = np.ascontiguousarray(blocks, dtype=np.intp)
+        check_indices(blocks, self.problem.n_blocks, "block")
+        check_least(self.hinge.shape[0], len(blocks), "the room for questions")
+        self.block, self.n = blocks, len(blocks)
 
     def look(self, const double[::1] w):
         """Ask the oracles at padded weights w; raise CutShort if a stop was due before the end."""
@@ -94,17 +97,35 @@ cdef class Corners(Planes):
         blocks : ndarray of shape (m,)
             The numbers of their blocks there.
         out : ndarray of shape (n_weights + LANES,)
-            Zero, or what another sum left there; receives sum_m weight_m B psi_m.
+            Zero, or what another sum left there; receives sum_m weight_m B psi_m. Zero if the
+            target fails in between.
         """
-        cdef Py_ssize_t m
+        cdef Py_ssize_t m, n = questions.shape[0]
         cdef Direction delta = self.visit.delta
+        cdef bint done = False
+        check_equal(weight.shape[0], n, "the number of factors")
+        check_equal(blocks.shape[0], n, "the number of blocks")
+        check_indices(questions, self.n, "question")
+        check_indices(blocks, target.n_blocks, "block")
+        target.check_weights(out.shape[0], "out")
+        for m in range(n):
+            check_equal(
+                target.n_words(blocks[m]), self.problem.n_words(self.block[questions[m]]),
+                "the number of words of a block"
+            )
         with nogil:
-            target.begin_sum(&out[0])
-            for m in range(questions.shape[0]):
-                self.recall(questions[m], delta)
-                target.scatter(blocks[m], delta, weight[m], &out[0])
-                delta.clear()
-            target.end_sum(&out[0])
+            try:
+                target.begin_sum(&out[0])
+                for m in range(n):
+                    self.recall(questions[m], delta)
+                    target.scatter(blocks[m], delta, weight[m], &out[0])
+                    delta.clear()
+                target.end_sum(&out[0])
+                done = True
+            finally:
+                if not done:
+                    delta.clear()
+                    target.abort_sum(&out[0])
 
 
 cdef int assign(
@@ -138,6 +159,8 @@ def assign_corners(Problem problem, DualState dual, const double[::1] w, evaluat
     """
     cdef Visit visit = Visit(problem)
     cdef Stop stop = evaluator.team.stop
+    dual.match(problem)
+    problem.check_weights(w.shape[0], "w")
     with nogil:
         assign(problem, dual, visit, visit.delta, &w[0], stop)
     evaluator.count(problem.n_blocks)

@@ -47,7 +47,7 @@ class ExactCuts:
     def __init__(self, problem, team=None):
         self.problem = problem
         # gaps to a dual point that stays at the truth are the weighted hinges
-        self.corners = Corners(problem, DualState(problem), team)
+        self.corners = Corners(problem, problem.n_blocks, DualState(problem), team)
         self.n_oracle_calls = 0
 
     def at(self, padded):

@@ -41,7 +41,7 @@ cdef class Evaluator:
     cdef readonly Team team
     cdef readonly Py_ssize_t n_calls     # oracle calls so far
 
-    def __init__(self, Problem problem, n_jobs=None, Stop stop=None):
+    def __cinit__(self, Problem problem, n_jobs=None, Stop stop=None):
         self.problem = problem
         self.team = make_team(problem, n_jobs, stop)
         self.n_calls = 0
@@ -73,6 +73,8 @@ cdef class Evaluator:
         """
         n_blocks = self.problem.n_blocks
         cdef Hinges findings
+        if dual is not None:
+            dual.match(self.problem)
         if dual is None:
             findings = Hinges(self.problem, n_blocks)
         elif self.problem.exact:
@@ -108,6 +110,8 @@ cdef class Evaluator:
         mix : ndarray of shape (n_blocks,)
             c_i (loss_i - <w, psi_i>) of each block's mix.
         """
+        dual.match(self.problem)
+        self.problem.check_weights(w.shape[0], "w")
         cdef double[::1] mix = np.empty(self.problem.n_blocks)
         cdef Visit visit = Visit(self.problem)
         with nogil:

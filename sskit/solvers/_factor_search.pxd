@@ -55,3 +55,7 @@ cdef class EdgeSearch:
     # the weights of a mix are about to change, and with them the scores of its pairs; they have
     cdef int leave(self, const Mix* mix, const double* change) except -1 nogil
     cdef int enter(self) except -1 nogil
+
+
+# ValueError unless both search for the factors of this state
+cdef int check_searches(FactorState state, NodeSearch nodes, EdgeSearch edges) except -1

@@ -5,6 +5,7 @@ import numpy as np
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint64_t
 
+from sskit.core._checks cimport check_least
 from sskit.core._lanes cimport LANES
 from sskit.solvers._mix cimport Message, Mix, message_at, place
 
@@ -25,7 +26,7 @@ cdef class NodeSearch:
         Weights and messages.
     """
 
-    def __init__(self, FactorState state):
+    def __cinit__(self, FactorState state, *args):
         self.state, self.factors = state, state.factors
         self.score = np.zeros(state.factors.n_states + LANES)
 
@@ -82,8 +83,8 @@ cdef class PartitionSearch(NodeSearch):
         Of the draws.
     """
 
-    def __init__(self, FactorState state, Py_ssize_t n_parts, uint64_t seed):
-        super().__init__(state)
+    def __cinit__(self, FactorState state, Py_ssize_t n_parts, uint64_t seed):
+        check_least(n_parts, 1, "n_parts")
         self.n_parts = min(n_parts, state.factors.n_states)
         self.random = seed
 
@@ -127,7 +128,7 @@ cdef class EdgeSearch:
         Weights and messages.
     """
 
-    def __init__(self, FactorState state):
+    def __cinit__(self, FactorState state):
         self.state, self.factors = state, state.factors
         self.first = np.zeros(state.factors.n_states + LANES)
         self.second = np.zeros(state.factors.n_states + LANES)
@@ -195,6 +196,12 @@ cdef class EdgeSearch:
 
     cdef int enter(self) except -1 nogil:
         return 0
+
+
+cdef int check_searches(FactorState state, NodeSearch nodes, EdgeSearch edges) except -1:
+    if nodes.state is not state or edges.state is not state:
+        raise ValueError("the oracles search for the factors of another state")
+    return 0
 
 
 cdef Py_ssize_t largest(const double* x, Py_ssize_t n) noexcept nogil:

@@ -26,6 +26,9 @@ cdef class FactorState:
     cdef public double rho               # may change between passes
     cdef readonly double[::1] w          # (n_weights + LANES,)
     cdef readonly double ascent          # of the augmented Lagrangian by multipliers so far
+    # of the three arrays; the garbage collector may have taken the factors before they are freed
+    cdef Py_ssize_t n_nodes
+    cdef Py_ssize_t n_edges
     cdef Mix* nodes                      # (n_nodes,)
     cdef Mix* edges                      # (n_edges,)
     cdef Message* messages               # (2 n_edges,)

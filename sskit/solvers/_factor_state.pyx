@@ -5,6 +5,8 @@ import numpy as np
 from libc.math cimport sqrt
 from libc.stdlib cimport calloc, free
 
+from sskit.core._checks cimport check_least
+from sskit.core._lanes cimport LANES
 from sskit.solvers._mix cimport compress, disagree, find, place
 
 # the largest whose pairs int32 can number
@@ -36,8 +38,10 @@ cdef class FactorState:
         cdef Py_ssize_t ends[2]
         if factors.n_states > MOST_STATES:
             raise ValueError(f"{factors.n_states} states are more than {MOST_STATES}")
+        check_least(w.shape[0], factors.n_weights + LANES, "the length of w")
         self.factors, self.lam, self.rho, self.w = factors, lam, rho, w
-        self.nodes = <Mix*>calloc(factors.n_nodes, sizeof(Mix))
+        self.n_nodes, self.n_edges = factors.n_nodes, factors.n_edges
+        self.nodes = <Mix*>calloc(max(factors.n_nodes, 1), sizeof(Mix))
         self.edges = <Mix*>calloc(max(factors.n_edges, 1), sizeof(Mix))
         self.messages = <Message*>calloc(max(2 * factors.n_edges, 1), sizeof(Message))
         if self.nodes == NULL or self.edges == NULL or self.messages == NULL:
@@ -65,17 +69,17 @@ cdef class FactorState:
     def __dealloc__(self):
         cdef Py_ssize_t j, e
         if self.nodes != NULL:
-            for j in range(self.factors.n_nodes):
+            for j in range(self.n_nodes):
                 free(self.nodes[j].state)
                 free(self.nodes[j].weight)
             free(self.nodes)
         if self.edges != NULL:
-            for e in range(self.factors.n_edges):
+            for e in range(self.n_edges):
                 free(self.edges[e].state)
                 free(self.edges[e].weight)
             free(self.edges)
         if self.messages != NULL:
-            for e in range(2 * self.factors.n_edges):
+            for e in range(2 * self.n_edges):
                 free(self.messages[e].label)
                 free(self.messages[e].residual)
                 free(self.messages[e].multiplier)

@@ -11,7 +11,8 @@ cdef class Hinges:
     Question k is about block[k], for k < n. Two threads may record different questions at once.
     """
 
-    cdef Py_ssize_t[::1] block       # (capacity,)
+    cdef Problem problem
+    cdef Py_ssize_t[::1] block       # (capacity,) in range
     cdef Py_ssize_t n
     cdef double loss_weight          # factor of the losses in all questions, one unless set
     cdef double[::1] hinge           # (capacity,) H_i = max_y L_i(y) - <w, psi_i(y)>

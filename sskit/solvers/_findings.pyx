@@ -4,6 +4,8 @@ import numpy as np
 
 from libc.string cimport memcpy
 
+from sskit.core._checks cimport check_equal, check_least
+
 
 cdef class Hinges:
     """Hinges of blocks.
@@ -16,7 +18,9 @@ cdef class Hinges:
         Largest number of questions.
     """
 
-    def __init__(self, Problem problem, Py_ssize_t capacity):
+    def __cinit__(self, Problem problem, Py_ssize_t capacity, *args):
+        check_least(capacity, 0, "capacity")
+        self.problem = problem
         self.block = np.zeros(capacity, dtype=np.intp)
         self.hinge = np.zeros(capacity)
         self.answered = np.zeros(capacity, dtype=np.uint8)
@@ -24,7 +28,8 @@ cdef class Hinges:
 
     def ask_all(self):
         """Make every block a question; there must be room for just these."""
-        self.n = self.block.shape[0]
+        check_equal(self.hinge.shape[0], self.problem.n_blocks, "the room for questions")
+        self.n = self.hinge.shape[0]
         self.block = np.arange(self.n, dtype=np.intp)
 
     def hinges(self):
@@ -67,8 +72,8 @@ cdef class Gaps(Hinges):
         The dual point.
     """
 
-    def __init__(self, Problem problem, Py_ssize_t capacity, DualState dual):
-        super().__init__(problem, capacity)
+    def __cinit__(self, Problem problem, Py_ssize_t capacity, DualState dual, *args):
+        dual.match(problem)
         self.dual = dual
         self.gap = np.zeros(capacity)
 
@@ -117,8 +122,7 @@ cdef class Planes(Gaps):
         The dual point.
     """
 
-    def __init__(self, Problem problem, Py_ssize_t capacity, DualState dual):
-        super().__init__(problem, capacity, dual)
+    def __cinit__(self, Problem problem, Py_ssize_t capacity, DualState dual, *args):
         self.words = np.zeros((capacity, max(problem.max_words, 1)), dtype=np.int32)
         self.loss = np.zeros(capacity)
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sskit.core._checks cimport check_equal
 from sskit.core._direction cimport Direction
 from sskit.core._dual cimport DualState
 from sskit.core._regularizer cimport Regularizer
@@ -35,6 +36,9 @@ def run_pass(DualState dual, Regularizer regularizer, Corners corners, double[::
     target : ndarray of shape (n_weights + LANES,)
         Scratch memory.
     """
+    dual.match(corners.problem)
+    regularizer.match(corners.problem)
+    check_equal(corners.n, dual.n_blocks, "the number of corners")
     corners.find(regularizer.w, target)
     d = regularizer.n_weights
     v, direction = np.asarray(regularizer.v)[:d], np.asarray(target)[:d]

@@ -5,7 +5,7 @@ from libcpp.vector cimport vector
 
 from sskit.core._factors cimport Factors
 from sskit.core._sampler cimport Sampler
-from sskit.solvers._factor_search cimport EdgeSearch, NodeSearch
+from sskit.solvers._factor_search cimport EdgeSearch, NodeSearch, check_searches
 from sskit.solvers._factor_state cimport FactorState
 from sskit.solvers._factor_update cimport Quadratic, Update
 from sskit.solvers._mix cimport Mix
@@ -47,8 +47,9 @@ cdef class Sweep:
     cdef vector[double] own
     cdef vector[double] change
 
-    def __init__(self, FactorState state, NodeSearch nodes, EdgeSearch edges, Update update,
-                 double step, Py_ssize_t n_sweeps=1):
+    def __cinit__(self, FactorState state, NodeSearch nodes, EdgeSearch edges, Update update,
+                  double step, Py_ssize_t n_sweeps=1):
+        check_searches(state, nodes, edges)
         self.state, self.factors = state, state.factors
         self.nodes, self.edges = nodes, edges
         self.update, self.step, self.n_sweeps = update, step, n_sweeps
@@ -160,6 +161,7 @@ cdef class Sweep:
         """
         cdef Py_ssize_t _k, _, i
         cdef double decrease = 0.0, disagreement = 0.0, distance
+        sampler.check(self.factors.n_blocks, n_steps)
         if stop is None:
             stop = Stop()
         with nogil:

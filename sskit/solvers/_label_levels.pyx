@@ -53,7 +53,7 @@ cdef class LabelLevels:
         What labels of the block at hand gain, messages aside; the caller keeps it up to date.
     """
 
-    def __init__(self, LabelState state, PairSearch pairs, double[::1] gain):
+    def __cinit__(self, LabelState state, PairSearch pairs, double[::1] gain):
         n = state.factors.n_labels
         self.state, self.factors, self.pairs, self.gain = state, state.factors, pairs, gain
         self.pull, self.hope, self.scratch = np.zeros(n), np.zeros(n), np.zeros(n)

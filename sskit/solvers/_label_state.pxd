@@ -54,6 +54,8 @@ cdef class LabelState:
     cdef double[:, ::1] mix                  # (n_blocks, n_labels) y
     cdef unsigned char[:, ::1] level         # likewise
     cdef unsigned char[::1] opened           # (n_blocks,)
+    # kept apart: the garbage collector may have taken the factors before the links are freed
+    cdef Py_ssize_t n_blocks
     cdef Links* links                        # (n_blocks,)
 
     # 2 rho c_i / lam: what one component counts in a gradient, over c_i

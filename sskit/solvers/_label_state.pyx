@@ -4,6 +4,8 @@ import numpy as np
 
 from libc.stdlib cimport calloc, free
 
+from sskit.core._checks cimport check_index, check_least
+from sskit.core._lanes cimport LANES
 from sskit.core._memory cimport grown
 
 
@@ -25,8 +27,10 @@ cdef class LabelState:
     def __cinit__(self, LabelFactors factors, double lam, double rho, double[::1] w):
         shape = factors.n_blocks, factors.n_labels
         cdef Py_ssize_t i, j
+        check_least(w.shape[0], factors.n_weights + LANES, "the length of w")
         self.factors, self.lam, self.rho, self.w = factors, lam, rho, w
-        self.links = <Links*>calloc(factors.n_blocks, sizeof(Links))
+        self.n_blocks = factors.n_blocks
+        self.links = <Links*>calloc(max(self.n_blocks, 1), sizeof(Links))
         if self.links == NULL:
             raise MemoryError(f"no memory for the edges of {factors.n_blocks} blocks")
         self.table = PairTable(factors)
@@ -40,7 +44,7 @@ cdef class LabelState:
     def __dealloc__(self):
         cdef Py_ssize_t i
         if self.links != NULL:
-            for i in range(self.factors.n_blocks):
+            for i in range(self.n_blocks):
                 free(self.links[i].link)
             free(self.links)
 
@@ -49,9 +53,10 @@ cdef class LabelState:
 
     cdef Link* join(self, Py_ssize_t i) except NULL nogil:
         cdef Links* links = &self.links[i]
+        cdef Py_ssize_t room = links.room + links.room // 2 + 4
         if links.n == links.room:
-            links.room = links.room + links.room // 2 + 4
-            links.link = <Link*>grown(links.link, links.room * sizeof(Link))
+            links.link = <Link*>grown(links.link, room * sizeof(Link))
+            links.room = room
         links.n += 1
         return &links.link[links.n - 1]
 
@@ -81,7 +86,7 @@ cdef class LabelState:
         """Sum the weights from the dual variables anew: they are a sum of many small moves."""
         cdef Py_ssize_t i, j, m
         cdef LabelFactors factors = self.factors
-        cdef double[::1] change = np.zeros(self.mix.shape[1] + 8)
+        cdef double[::1] change = np.zeros(self.mix.shape[1] + LANES)
         cdef double* w = &self.w[0]
         cdef double scale
         cdef const unsigned char* truth
@@ -173,6 +178,7 @@ cdef class LabelState:
         """Return the links of a block: (edge, q(1, 1), marginals, multipliers) of each."""
         cdef Py_ssize_t m
         cdef const Link* link
+        check_index(i, self.n_blocks, "block")
         found = []
         for m in range(self.links[i].n):
             link = &self.links[i].link[m]

@@ -37,8 +37,10 @@ cdef class LabelSweep:
         Number of sweeps over labels, links and multipliers at a visit.
     """
 
-    def __init__(self, LabelState state, PairSearch pairs, double step, Py_ssize_t n_sweeps=1):
+    def __cinit__(self, LabelState state, PairSearch pairs, double step, Py_ssize_t n_sweeps=1):
         n = state.factors.n_labels
+        if pairs.table is not state.table:
+            raise ValueError("the pairs are searched in another table than that of the state")
         self.state, self.factors, self.pairs = state, state.factors, pairs
         self.step, self.n_sweeps = step, n_sweeps
         self.gain, self.change = np.zeros(n + LANES), np.zeros(n + LANES)
@@ -238,6 +240,7 @@ cdef class LabelSweep:
         """
         cdef Py_ssize_t _, i
         cdef double decrease = 0.0, disagreement = 0.0, distance
+        sampler.check(self.factors.n_blocks, n_steps)
         if stop is None:
             stop = Stop()
         with nogil:

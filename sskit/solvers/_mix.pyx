@@ -7,13 +7,13 @@ from sskit.core._memory cimport grown
 
 
 cdef Py_ssize_t place(Mix* mix, int32_t state) except -1 nogil:
-    cdef Py_ssize_t k = find(mix.state, mix.n, state)
+    cdef Py_ssize_t k = find(mix.state, mix.n, state), room = 2 * mix.room + 1
     if k >= 0:
         return k
     if mix.n == mix.room:
-        mix.room = 2 * mix.room + 1
-        mix.state = <int32_t*>grown(mix.state, mix.room * sizeof(int32_t))
-        mix.weight = <double*>grown(mix.weight, mix.room * sizeof(double))
+        mix.state = <int32_t*>grown(mix.state, room * sizeof(int32_t))
+        mix.weight = <double*>grown(mix.weight, room * sizeof(double))
+        mix.room = room
     mix.state[mix.n] = state
     mix.weight[mix.n] = 0.0
     mix.n += 1
@@ -31,15 +31,13 @@ cdef void compress(Mix* mix) noexcept nogil:
 
 
 cdef int disagree(Message* message, int32_t label, double change) except -1 nogil:
-    cdef Py_ssize_t k = find(message.label, message.n, label)
+    cdef Py_ssize_t k = find(message.label, message.n, label), room = 2 * message.room + 2
     if k < 0:
         if message.n == message.room:
-            message.room = 2 * message.room + 2
-            message.label = <int32_t*>grown(message.label, message.room * sizeof(int32_t))
-            message.residual = <double*>grown(message.residual, message.room * sizeof(double))
-            message.multiplier = <double*>grown(
-                message.multiplier, message.room * sizeof(double)
-            )
+            message.label = <int32_t*>grown(message.label, room * sizeof(int32_t))
+            message.residual = <double*>grown(message.residual, room * sizeof(double))
+            message.multiplier = <double*>grown(message.multiplier, room * sizeof(double))
+            message.room = room
         k = message.n
         message.n += 1
         message.label[k] = label

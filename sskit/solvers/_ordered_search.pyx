@@ -35,8 +35,9 @@ cdef class OrderedSearch(EdgeSearch):
         Weights and messages; its factors must have one table of weights of pairs.
     """
 
-    def __init__(self, FactorState state):
-        super().__init__(state)
+    def __cinit__(self, FactorState state):
+        if state.factors.pair_weights < 0:
+            raise ValueError("the pairs of edges have no table of weights that all share")
         self.rows.resize(state.factors.n_states)
         self.columns.resize(state.factors.n_states)
         self.tops = SumTree(np.zeros(state.factors.n_states))

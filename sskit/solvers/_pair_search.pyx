@@ -5,6 +5,8 @@ import numpy as np
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
+from sskit.core._checks cimport check_equal
+
 
 cdef class PairSearch:
     """The best pair by comparing all of them.
@@ -15,7 +17,7 @@ cdef class PairSearch:
         The weights of pairs.
     """
 
-    def __init__(self, PairTable table):
+    def __cinit__(self, PairTable table):
         self.table = table
 
     cdef bint find(
@@ -123,6 +125,8 @@ def find_pair(PairSearch search, hope, level, double least=-np.inf):
     gain : float
         Their gain; `least` if there is none.
     """
+    check_equal(len(hope), search.table.n_labels, "the number of hopes")
+    check_equal(len(level), search.table.n_labels, "the number of levels")
     cdef double[::1] hopes = np.append(hope, 0.0)
     cdef unsigned char[::1] levels = np.append(level, 0).astype(np.uint8)
     if not search.find(&hopes[0], &levels[0], least):
@@ -147,6 +151,8 @@ def doubtful_labels(PairSearch search, hope, level):
     left : ndarray of shape (n_labels,), bool
         Labels that may still come.
     """
+    check_equal(len(hope), search.table.n_labels, "the number of hopes")
+    check_equal(len(level), search.table.n_labels, "the number of levels")
     cdef double[::1] hopes = np.append(hope, 0.0), scratch = np.empty(len(hope) + 1)
     cdef unsigned char[::1] levels = np.append(level, 0).astype(np.uint8)
     search.doubt(&hopes[0], &levels[0], &scratch[0])

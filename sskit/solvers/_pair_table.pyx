@@ -12,7 +12,7 @@ cdef class PairTable:
         Says which edges there are. All weights are zero to begin with.
     """
 
-    def __init__(self, LabelFactors factors):
+    def __cinit__(self, LabelFactors factors):
         n, n_edges = factors.n_labels, factors.n_edges
         ends = np.asarray(factors.ends)[:n_edges].astype(np.int64)
         label = np.concatenate([ends[:, 0], ends[:, 1]])

@@ -68,7 +68,7 @@ class WeightSamples:
         self.problem = problem
         self.program = program
         self.regularizer = program.regularizer
-        self.corners = Corners(problem, DualState(problem), team)
+        self.corners = Corners(problem, problem.n_blocks, DualState(problem), team)
 
     def at(self, blocks, share):
         """Ask the oracles of some blocks at the present w.
@@ -142,7 +142,8 @@ class FunctionSamples:
         space = Regularizer(self.program.lam, part.n_weights, part.covector)
         views = part.views(*zip(*self.cuts, strict=True)) if self.cuts else part.views([], [])
         padded = space.padded(self.program.weight[1:] @ views / self.program.lam)
-        corners, vector = Corners(part, DualState(part)), np.zeros_like(padded)
+        corners = Corners(part, part.n_blocks, DualState(part))
+        vector = np.zeros_like(padded)
         loss = corners.find(padded, vector)
         vector = vector[: part.n_weights]
         column = np.array([0.0, *(space.inner(vector, view) for view in views)])

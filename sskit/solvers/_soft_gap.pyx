@@ -3,7 +3,7 @@
 from libcpp.vector cimport vector
 
 from sskit.core._factors cimport Factors
-from sskit.solvers._factor_search cimport EdgeSearch, NodeSearch
+from sskit.solvers._factor_search cimport EdgeSearch, NodeSearch, check_searches
 from sskit.solvers._factor_state cimport FactorState
 from sskit.solvers._mix cimport Mix, compress
 from sskit.solvers._stop cimport Stop
@@ -33,7 +33,8 @@ cdef class SoftGap:
     cdef EdgeSearch edges
     cdef vector[double] gain
 
-    def __init__(self, FactorState state, NodeSearch nodes, EdgeSearch edges):
+    def __cinit__(self, FactorState state, NodeSearch nodes, EdgeSearch edges):
+        check_searches(state, nodes, edges)
         self.state, self.factors = state, state.factors
         self.nodes, self.edges = nodes, edges
 

@@ -59,7 +59,7 @@ cdef class SafeguardedStep(Step):
 
     cdef Step step
 
-    def __init__(self, Step step):
+    def __cinit__(self, Step step):
         self.step = step
         self.uses_mix = True
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sskit.core._checks cimport check_equal, check_least
 from sskit.core._direction cimport Direction
 from sskit.core._lanes cimport LANES
 from sskit.core._problem cimport Problem
@@ -31,7 +32,8 @@ cdef class SubgradientState:
     cdef readonly double n_steps         # k
     cdef readonly double loss            # sum of the weighted losses of the planes
 
-    def __init__(self, double lam, Py_ssize_t n_weights):
+    def __cinit__(self, double lam, Py_ssize_t n_weights):
+        check_least(n_weights, 0, "n_weights")
         self.lam = lam
         self.n_weights = n_weights
         self.total = np.zeros(n_weights + LANES)
@@ -91,6 +93,9 @@ def run_pass(
         Number of steps taken.
     """
     cdef Py_ssize_t n_done = 0
+    visit.match(problem)
+    check_equal(state.n_weights, problem.n_weights, "the number of weights")
+    sampler.check(problem.n_blocks, n_steps)
     if stop is None:
         stop = Stop()
     with nogil:

@@ -5,6 +5,7 @@ import threading
 import numpy as np
 from joblib import effective_n_jobs
 
+from sskit.core._checks cimport check_least
 from sskit.core._problem cimport Problem
 from sskit.solvers._findings cimport Hinges
 from sskit.solvers._stop cimport Stop
@@ -47,7 +48,7 @@ cdef class Team:
         Says when to leave out the rest; None never does.
     """
 
-    def __init__(self, Problem problem, Stop stop=None):
+    def __cinit__(self, Problem problem, *args, Stop stop=None, **kwargs):
         self.problem = problem
         self.stop = Stop() if stop is None else stop
         self.visit = Visit(problem)
@@ -76,6 +77,8 @@ cdef class Team:
         CutShort
             If a stop was due before all had answered.
         """
+        self.problem.match(findings.problem)
+        self.problem.check_weights(w.shape[0], "w")
         findings.open()
         if not self.stop.over():
             with nogil:
@@ -92,7 +95,7 @@ cdef class Member:
     cdef object error
     cdef Py_ssize_t at         # the question that it is at; n if there was no error
 
-    def __init__(self, Problem problem):
+    def __cinit__(self, Problem problem):
         self.problem = problem
         self.visit = Visit(problem)
 
@@ -168,11 +171,12 @@ cdef class ThreadTeam(Team):
     cdef Round round
     cdef list members
     cdef readonly list threads
+    cdef bint hired
     cdef double pace           # seconds of a question, as far as we know
     cdef public double worth   # seconds that all questions must take for the others to be called
 
-    def __init__(self, Problem problem, Py_ssize_t n_members, Stop stop=None):
-        super().__init__(problem, stop)
+    def __cinit__(self, Problem problem, Py_ssize_t n_members, *, Stop stop=None):
+        check_least(n_members, 1, "n_members")
         self.round = Round()
         self.round.stop = self.stop
         self.members = [Member(problem if k == 0 else problem.fork()) for k in range(n_members)]
@@ -180,7 +184,8 @@ cdef class ThreadTeam(Team):
         self.worth = WORTH_A_CALL
 
     def __del__(self):
-        if self.round is not None:
+        # after an error in the making the round may not be there, nor be None
+        if self.hired:
             self.round.place.close()
 
     cdef int ask(self, Hinges findings, const double* w) except -1 nogil:
@@ -199,7 +204,7 @@ cdef class ThreadTeam(Team):
     cdef int lead(self, Hinges findings, const double* w) except -1:
         cdef Member member
         cdef Py_ssize_t n_members = len(self.members)
-        if not self.threads:
+        if not self.hired:
             self.hire()
         findings.open()
         self.round.findings = findings
@@ -216,12 +221,17 @@ cdef class ThreadTeam(Team):
         return 0
 
     cdef hire(self):
+        self.hired = True
         for member in self.members[1:]:
             # a daemon: it sleeps at the place of meeting, and must not keep Python from ending
             thread = threading.Thread(
                 target=self.round.help, args=(member,), name="sskit-oracle", daemon=True
             )
-            thread.start()
+            try:
+                thread.start()
+            except RuntimeError:
+                # the system has no room for it: those who are there do its share
+                break
             self.threads.append(thread)
 
 
@@ -245,8 +255,7 @@ cdef class ForesightTeam(Team):
         As for one member; asked about now and then.
     """
 
-    def __init__(self, Problem problem, foresight, Py_ssize_t n_members, Stop stop=None):
-        super().__init__(problem, stop)
+    def __cinit__(self, Problem problem, foresight, Py_ssize_t n_members, *, Stop stop=None):
         self.foresight = foresight
         self.portion = self.n_members = n_members
 
@@ -307,8 +316,8 @@ def make_team(Problem problem, n_jobs=None, Stop stop=None):
     """
     n_members = min(effective_n_jobs(n_jobs), problem.n_blocks)
     if n_members <= 1:
-        return Team(problem, stop)
+        return Team(problem, stop=stop)
     foresight = problem.foresight(n_members)
     if foresight is not None:
-        return ForesightTeam(problem, foresight, n_members, stop)
-    return ThreadTeam(problem, n_members, stop)
+        return ForesightTeam(problem, foresight, n_members, stop=stop)
+    return ThreadTeam(problem, n_members, stop=stop)

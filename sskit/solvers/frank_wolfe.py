@@ -94,7 +94,7 @@ class FrankWolfeRun(DualRun):
     def __init__(self, problem, regularizer, team=None):
         super().__init__(problem, regularizer, Averager())
         self.n_oracle_calls = 0
-        self.corners = Corners(problem, self.dual, team)
+        self.corners = Corners(problem, problem.n_blocks, self.dual, team)
         self.target = regularizer.padded(np.zeros(problem.n_weights))
 
     def run_pass(self):

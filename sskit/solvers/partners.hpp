@@ -32,6 +32,8 @@ inline void reorder(std::vector<Partner>& order, int32_t label, double before, d
     }
     const auto place =
         std::lower_bound(order.begin(), order.end(), Partner{before, label}, stands_before);
+    // the label is held elsewhere, or not at all, where somebody else has moved weights
+    if (place == order.end() || place->label != label) return;
     if (!(now > 0.0)) {
         order.erase(place);
     } else if (stands_before(item, *place)) {

@@ -5,6 +5,7 @@ import numpy as np
 from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
+from sskit.core._checks cimport check_equal, check_index, check_range
 from sskit.core._factors cimport Factors
 from sskit.core._lanes cimport LANES
 from sskit.solvers._factor_search cimport EdgeSearch, NodeSearch
@@ -21,20 +22,32 @@ cdef class FactorProbe:
 
     cdef readonly Factors factors
 
-    def __init__(self, Factors factors):
+    def __cinit__(self, Factors factors):
         self.factors = factors
 
     def padded(self, w):
-        """Return weights with their spare ones."""
+        """Return weights of shape (n_weights,) with their spare ones."""
+        check_equal(len(w), self.factors.n_weights, "the number of weights")
         return np.concatenate([w, np.zeros(LANES)])
+
+    cdef int check_node(self, Py_ssize_t i, Py_ssize_t j) except -1:
+        nodes = self.nodes(i)
+        return check_index(j - nodes.start, len(nodes), f"after node {nodes.start}, node")
+
+    cdef int check_edge(self, Py_ssize_t i, Py_ssize_t e) except -1:
+        check_index(i, self.factors.n_blocks, "block")
+        first, last = self.factors.first_edge(i), self.factors.first_edge(i + 1)
+        return check_index(e - first, last - first, f"after edge {first}, edge")
 
     def nodes(self, Py_ssize_t i):
         """Return the nodes of a block."""
+        check_index(i, self.factors.n_blocks, "block")
         return range(self.factors.first_node(i), self.factors.first_node(i + 1))
 
     def edges(self, Py_ssize_t i):
         """Return the edges of a block as tuples (number, first end, second end)."""
         cdef Py_ssize_t first, second
+        check_index(i, self.factors.n_blocks, "block")
         found = []
         for e in range(self.factors.first_edge(i), self.factors.first_edge(i + 1)):
             self.factors.ends(i, e, &first, &second)
@@ -43,11 +56,14 @@ cdef class FactorProbe:
 
     def truth(self, Py_ssize_t j):
         """Return the true state of a node and the loss of another."""
+        check_index(j, self.factors.n_nodes, "node")
         return self.factors.truth(j), self.factors.cost(j)
 
     def node_scores(self, Py_ssize_t i, Py_ssize_t j, w, start=0, stop=None):
         """Return the scores of the states start .. stop - 1 of a node."""
         stop = self.factors.n_states if stop is None else stop
+        self.check_node(i, j)
+        check_range(start, stop, self.factors.n_states, "states")
         cdef double[::1] out = np.full(self.factors.n_states + LANES, np.nan)
         cdef double[::1] weights = self.padded(w)
         self.factors.node_scores(i, j, &weights[0], start, stop, &out[0])
@@ -56,6 +72,8 @@ cdef class FactorProbe:
     def node(self, Py_ssize_t i, Py_ssize_t j, int32_t y, w):
         """Return score, squared norm and joint features of a state of a node."""
         cdef double[::1] weights = self.padded(w), moved = self.padded(0.0 * w)
+        self.check_node(i, j)
+        check_index(y, self.factors.n_states, "state")
         self.factors.move_node(i, j, y, 1.0, &moved[0])
         return (
             self.factors.node_score(i, j, &weights[0], y),
@@ -69,6 +87,7 @@ cdef class FactorProbe:
         cdef double[::1] weights = self.padded(w), scratch = np.zeros(n_states + LANES)
         cdef double[:, ::1] table = np.empty((n_states, n_states))
         cdef const double* row
+        self.check_edge(i, e)
         for a in range(n_states):
             row = self.factors.edge_row(i, e, &weights[0], <int32_t>a, &scratch[0])
             for b in range(n_states):
@@ -78,6 +97,8 @@ cdef class FactorProbe:
     def edge(self, Py_ssize_t i, Py_ssize_t e, int32_t pair, w):
         """Return score, squared norm and joint features of a pair of an edge."""
         cdef double[::1] weights = self.padded(w), moved = self.padded(0.0 * w)
+        self.check_edge(i, e)
+        check_index(pair, self.factors.n_states * self.factors.n_states, "pair")
         self.factors.move_edge(i, e, pair, 1.0, &moved[0])
         return (
             self.factors.edge_score(i, e, &weights[0], pair),
@@ -104,6 +125,7 @@ def look_at_node(NodeSearch search, Py_ssize_t i, Py_ssize_t j):
         Its gain.
     """
     cdef vector[double] gain
+    FactorProbe(search.factors).check_node(i, j)
     gain.resize(search.state.nodes[j].n + 1)
     cdef Py_ssize_t best = search.look(i, j, &gain[0])
     return search.state.nodes[j].state[best], gain[best]
@@ -127,6 +149,7 @@ def look_at_edge(EdgeSearch search, Py_ssize_t i, Py_ssize_t e):
         Its gain.
     """
     cdef vector[double] gain
+    FactorProbe(search.factors).check_edge(i, e)
     gain.resize(search.state.edges[e].n + 1)
     cdef Py_ssize_t best = search.look(i, e, &gain[0])
     return search.state.edges[e].state[best], gain[best]

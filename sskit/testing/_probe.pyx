@@ -33,7 +33,7 @@ cdef class ProblemProbe:
     cdef readonly Problem problem
     cdef Direction delta
 
-    def __init__(self, Problem problem):
+    def __cinit__(self, Problem problem, *args):
         self.problem = problem
         self.delta = Direction(problem.max_statistics)
 
@@ -41,6 +41,12 @@ cdef class ProblemProbe:
         if not 0 <= i < self.problem.n_blocks:
             raise IndexError(f"block {i} of a problem with {self.problem.n_blocks} blocks")
         return i
+
+    cdef codes(self, Py_ssize_t i, words):
+        cdef const int32_t[::1] codes = checked(words, self.n_words(i), "words", np.int32)
+        if not self.problem.knows(i, &codes[0]):
+            raise ValueError(f"block {i} has no plane of the words {words}")
+        return codes
 
     cdef Direction direction(self, delta):
         """Return dense values as a direction, in scratch memory; the caller clears it."""
@@ -80,7 +86,7 @@ cdef class ProblemProbe:
 
     def plane(self, Py_ssize_t i, words):
         """Return psi of the plane with these words, shape (max_statistics,)."""
-        cdef const int32_t[::1] codes = checked(words, self.n_words(i), "words", np.int32)
+        cdef const int32_t[::1] codes = self.codes(i, words)
         cdef int32_t[::1] index = guarded(self.problem.max_support, np.int32)
         cdef double[::1] value = guarded(self.problem.max_support, np.float64)
         cdef Py_ssize_t n = self.problem.plane(self.block(i), &codes[0], &index[0], &value[0])
@@ -127,8 +133,8 @@ cdef class DualProbe(ProblemProbe):
 
     cdef readonly DualState dual
 
-    def __init__(self, Problem problem, DualState dual):
-        super().__init__(problem)
+    def __cinit__(self, Problem problem, DualState dual):
+        dual.match(problem)
         self.dual = dual
 
     cdef Py_ssize_t slot(self, Py_ssize_t i, Py_ssize_t p) except? -1:
@@ -174,7 +180,7 @@ cdef class DualProbe(ProblemProbe):
 
     def insert(self, Py_ssize_t i, words, double loss):
         """Store a plane with weight zero and return its slot."""
-        cdef const int32_t[::1] codes = checked(words, self.n_words(i), "words", np.int32)
+        cdef const int32_t[::1] codes = self.codes(i, words)
         return self.dual.insert(i, &codes[0], loss)
 
     def evict(self, Py_ssize_t i, Py_ssize_t p):
@@ -209,6 +215,7 @@ cdef class DualProbe(ProblemProbe):
 
     def move(self, Regularizer regularizer, Py_ssize_t i, delta, double step):
         """Move v of a regularizer by step * B_i delta and let w follow."""
+        regularizer.match(self.problem)
         regularizer.move(self.problem, self.block(i), self.direction(delta), step)
         self.delta.clear()
 
@@ -248,6 +255,7 @@ def draw(Sampler sampler, Py_ssize_t n_steps):
     """Return the blocks of a pass of at most n_steps: next(), and peek(0), peek(1) after it."""
     cdef Py_ssize_t k
     n_steps = sampler.begin_pass(n_steps)
+    sampler.check(sampler.n_blocks, n_steps)
     order = np.empty((n_steps, 3), dtype=np.intp)
     for k in range(n_steps):
         order[k] = sampler.next(), sampler.peek(0), sampler.peek(1)
@@ -258,6 +266,7 @@ def draw_batch(Sampler sampler, Py_ssize_t n_steps):
     """Return the blocks of one pass, shape (n_steps,), each set aside when it has come."""
     cdef Py_ssize_t k
     sampler.begin_pass(n_steps)
+    sampler.check(sampler.n_blocks, n_steps)
     order = np.empty(n_steps, dtype=np.intp)
     for k in range(n_steps):
         order[k] = sampler.next()

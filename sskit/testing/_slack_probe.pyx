@@ -5,6 +5,7 @@ import numpy as np
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
+from sskit.core._checks cimport check_least
 from sskit.core._problem cimport Problem
 from sskit.oracles._slack_search cimport SlackSearch
 
@@ -22,13 +23,17 @@ cdef class Points(Problem):
 
     cdef const double[::1] losses
 
-    def __init__(self, losses):
+    def __cinit__(self, losses):
+        check_least(len(losses), 1, "the number of labels")
         self.losses = losses
         self.n_blocks = 1
         self.n_weights = self.max_statistics = len(losses)
         self.max_words = self.max_support = 1
         self.block_weight = np.ones(1)
         self.exact = self.has_slack = self.has_cone = True
+
+    cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+        return 0 <= words[0] < self.n_weights
 
     cdef void truth(self, Py_ssize_t i, int32_t* words) noexcept nogil:
         words[0] = 0
@@ -100,6 +105,7 @@ cdef class Points(Problem):
         cdef double loss = 0.0
         if not 0 <= known < self.n_weights or potentials.shape[0] != self.n_weights:
             raise IndexError(f"no label {known} or theta of shape {np.shape(theta)}")
+        self.match(search.problem)
         before = search.counts[1]
         with nogil:
             search.find(0, &potentials[0], offset, &start, self.losses[start], &words, &loss)

@@ -1,5 +1,6 @@
 """Steps between atoms, asked from Python: for tests of their end points and line searches."""
 
+from sskit.core._checks cimport check_index
 from sskit.solvers._simplex cimport SimplexProgram
 from sskit.solvers._working_set cimport LineSearch, Step
 
@@ -14,5 +15,7 @@ cdef class StepProbe(SimplexProgram):
 
     def search(self, Py_ssize_t target, Py_ssize_t source):
         """Return (gamma, gain, limit) of the best step between two end points."""
+        check_index(target + 1, self.atoms.n_atoms + 1, "one and target")
+        check_index(source + 1, self.atoms.n_atoms + 1, "one and source")
         cdef LineSearch line = self.atoms.search(target, source)
         return line.gamma, line.gain, line.limit

@@ -18,16 +18,21 @@ cdef class UnreliableProblem(Problem):
         Answers everything else, and the oracle's first questions.
     n_good : int
         Number of good answers.
+    n_moves : int, default=-1
+        After so many moves of weights they fail; never if it is negative.
     costly : bool, default=False
         What it says of the cost of its oracle.
     """
 
     cdef readonly Problem problem
     cdef public Py_ssize_t n_good        # good answers that are left
+    cdef public Py_ssize_t n_moves       # moves that are left
 
-    def __init__(self, Problem problem, Py_ssize_t n_good, bint costly=False):
+    def __cinit__(self, Problem problem, Py_ssize_t n_good, bint costly=False,
+                  Py_ssize_t n_moves=-1):
         self.problem = problem
         self.n_good = n_good
+        self.n_moves = n_moves
         self.exact = False
         self.costly = costly
         self.n_blocks = problem.n_blocks
@@ -71,7 +76,20 @@ cdef class UnreliableProblem(Problem):
     cdef int scatter(
         self, Py_ssize_t i, Direction delta, double step, double* v
     ) except -1 nogil:
+        if self.n_moves == 0:
+            with gil:
+                raise RuntimeError(f"the weights of block {i} cannot be moved")
+        self.n_moves -= 1
         return self.problem.scatter(i, delta, step, v)
+
+    cdef int begin_sum(self, double* v) except -1 nogil:
+        return self.problem.begin_sum(v)
+
+    cdef int end_sum(self, double* v) except -1 nogil:
+        return self.problem.end_sum(v)
+
+    cdef void abort_sum(self, double* v) noexcept nogil:
+        self.problem.abort_sum(v)
 
     cdef void clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
@@ -91,9 +109,12 @@ cdef class UnreliableProblem(Problem):
     cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
         return self.problem.plane_bytes(i, words)
 
+    cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+        return self.problem.knows(i, words)
+
     def covector(self, w):
         """Return the covector of weights in the problem."""
         return self.problem.covector(w)
 
     cpdef Problem fork(self):
-        return UnreliableProblem(self.problem.fork(), self.n_good, self.costly)
+        return UnreliableProblem(self.problem.fork(), self.n_good, self.costly, self.n_moves)

@@ -4,15 +4,19 @@ import pickle
 
 import numpy as np
 import pytest
+from helpers.kernels import in_kernel_space
 from helpers.toys import TOYS, chain_toy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sskit.core._dual import DualState
 from sskit.core._plane_keeper import retire_all
+from sskit.core._regularizer import Regularizer
 from sskit.core._snapshot import restore, save
+from sskit.models.kernel import Kernel
 from sskit.solvers import BCFW
 from sskit.testing._probe import DualProbe
+from sskit.testing._unreliable import UnreliableProblem
 
 LAM = 0.1
 ACTIONS = st.lists(
@@ -218,6 +222,35 @@ def test_restore_refuses_a_smaller_problem():
         restore(DualState(chain_toy(0, n=5, lengths=(2, 1)).problem), saved)
 
 
+DAMAGE = {
+    "no weights": {"weight": np.zeros(0)},
+    "negative weights": {"weight": lambda x: -x},
+    "weights that do not sum to one": {"rest": lambda x: x + 0.5},
+    "fewer numbers": {"value": lambda x: x[1:]},
+    "negative counts": {"n_entries": lambda x: -x},
+    "large counts": {"n_planes": lambda x: x + 2**40},
+    "other counts": {"n_planes": lambda x: x + 1},
+    "labels that do not exist": {"planes": lambda x: x + 10**6},
+    "fewer words": {"planes": lambda x: x[:-1]},
+    "statistics that do not exist": {"index": lambda x: x + 10**6},
+    "numbers in two dimensions": {"loss": lambda x: np.stack([x, x], axis=1)},
+    "words in place of numbers": {"plane_loss": lambda x: x.astype(str) + "a"},
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_restore_refuses_damaged_points_and_changes_nothing(damage):
+    dual, _ = busy_dual(chain_toy(2))
+    saved = save(dual)
+    for key, change in DAMAGE[damage].items():
+        saved[key] = change(saved[key]) if callable(change) else change
+    other = DualState(chain_toy(2).problem)
+    with pytest.raises(ValueError):
+        restore(other, saved)
+    assert not other.losses().any()
+    assert all(other.planes(i)[3] == 1.0 and not len(other.planes(i)[0]) for i in range(5))
+
+
 @pytest.mark.parametrize("name", TOYS)
 def test_restore_leaves_further_blocks_alone(name):
     small, large = TOYS[name](2, n=6), TOYS[name](2, n=9)
@@ -303,6 +336,34 @@ def test_rebuild_undoes_drift_only(name):
     np.testing.assert_allclose(run.weights(), moved, rtol=0, atol=1e-9 * np.abs(moved).max())
     v, _ = toy.dual_sum(run.dual, 0.01)
     np.testing.assert_allclose(toy.flat(run.weights()), v, atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", [None, Kernel("rbf", gamma=0.5)])
+@pytest.mark.parametrize("name", TOYS)
+def test_a_sum_that_fails_leaves_zero_and_the_next_one_is_right(name, kernel):
+    toy = TOYS[name](5)
+    problem = toy.problem
+    if kernel is not None:
+        if name not in ("chain", "multiclass"):
+            pytest.skip("this model has no kernels")
+        problem, _ = in_kernel_space(name, toy, kernel)
+    problem = UnreliableProblem(problem, 10**6)
+    run = BCFW(averaging=False).start(
+        problem, Regularizer(LAM, problem.n_weights), np.random.RandomState(0)
+    )
+    for _ in range(4):
+        run.run_pass()
+    run.dual.rebuild(problem, run.regularizer)
+    expected = run.weights()
+    assert np.abs(expected).max() > 0
+    for n_moves in (0, 2):
+        problem.n_moves = n_moves
+        with pytest.raises(RuntimeError, match=f"block {n_moves} cannot be moved"):
+            run.dual.rebuild(problem, run.regularizer)
+        assert not run.weights().any()
+        problem.n_moves = -1
+        run.dual.rebuild(problem, run.regularizer)
+        np.testing.assert_allclose(run.weights(), expected, rtol=0, atol=1e-12)
 
 
 def check_gram(toy, probe, i):

@@ -43,7 +43,7 @@ def padded(problem, w):
 
 def found(problem, w, blocks=None):
     """Losses, hinges and the sum of the planes of some blocks, at equal weights."""
-    corners = Corners(problem, DualState(problem))
+    corners = Corners(problem, problem.n_blocks, DualState(problem))
     blocks = np.arange(problem.n_blocks) if blocks is None else blocks
     corners.ask(blocks)
     corners.look(padded(problem, w))

@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from sskit.solvers import BCFW, MultiPlane
 from sskit.solvers._evaluate import Evaluator
-from sskit.solvers._probe import DualProbe
+from sskit.testing._probe import DualProbe
 
 LAM = 1e-5
 N_BLOCKS = 1000

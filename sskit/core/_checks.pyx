@@ -1,0 +1,61 @@
+"""Checks of what Python hands to compiled code (see the .pxd)."""
+
+import numpy as np
+
+
+cpdef int check_index(Py_ssize_t i, Py_ssize_t n, str name) except -1:
+    if not 0 <= i < n:
+        raise IndexError(f"{name} {i} is out of range: {choice(n)}")
+    return 0
+
+
+cpdef int check_indices(numbers, Py_ssize_t n, str name) except -1:
+    numbers = np.asarray(numbers)
+    if numbers.size == 0:
+        return 0
+    least, most = numbers.min(), numbers.max()
+    if least < 0 or most >= n:
+        raise IndexError(f"{name} {least if least < 0 else most} is out of range: {choice(n)}")
+    return 0
+
+
+cdef str choice(Py_ssize_t n):
+    return f"expected 0 to {n - 1}" if n > 0 else "there is none"
+
+
+cpdef int check_range(Py_ssize_t start, Py_ssize_t stop, Py_ssize_t n, str name) except -1:
+    if not 0 <= start <= stop <= n:
+        raise IndexError(f"{name} {start} to {stop} are out of range: expected 0 to {n}")
+    return 0
+
+
+cpdef int check_least(Py_ssize_t number, Py_ssize_t least, str name) except -1:
+    if number < least:
+        raise ValueError(f"{name} is {number}, expected at least {least}")
+    return 0
+
+
+cpdef int check_equal(Py_ssize_t number, Py_ssize_t wanted, str name) except -1:
+    if number != wanted:
+        raise ValueError(f"{name} is {number}, expected {wanted}")
+    return 0
+
+
+cpdef int check_offsets(numbers, Py_ssize_t last, Py_ssize_t least, str name) except -1:
+    numbers = np.asarray(numbers)
+    if (
+        len(numbers) == 0 or numbers[0] != 0 or numbers[len(numbers) - 1] != last
+        or (np.diff(numbers) < least).any()
+    ):
+        raise ValueError(
+            f"{name} must rise from 0 to {last}, by at least {least} each, got {numbers}"
+        )
+    return 0
+
+
+cdef bint all_below(const int32_t* numbers, Py_ssize_t n, Py_ssize_t limit) noexcept nogil:
+    cdef Py_ssize_t k
+    for k in range(n):
+        if not 0 <= numbers[k] < limit:
+            return False
+    return True

@@ -1,0 +1,13 @@
+// What std::vector does where Cython's own declaration does not say that memory may end.
+#pragma once
+#include <cstddef>
+#include <vector>
+
+namespace sskit {
+
+template <class T>
+inline void refill(std::vector<T>& v, ptrdiff_t n, const T& x) {
+    v.assign(n, x);
+}
+
+}  // namespace sskit

@@ -1,0 +1,128 @@
+"""Fits in processes with little memory to spare.
+
+As a script, given a case and headrooms in MB, it prints for each headroom a line of JSON: what
+became of the fit, and whether the estimator was as before if it failed.
+"""
+
+import json
+import os
+import pickle
+import resource
+import signal
+import sys
+import warnings
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+import sskit
+from sskit.solvers import BCFW, GDMM, CuttingPlane, MultiPlane
+
+SHORT = {"random_state": 0, "max_iter": 2, "tol": 1e-3}
+SECONDS = 120
+
+
+def rows(n, p=4):
+    """Rows of three classes."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=n)
+    return rng.normal(size=(n, p)) + y[:, None], y
+
+
+def sequences(n, length=8, p=6):
+    """Sequences of five labels."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(5, size=(n, length))
+    return list(rng.normal(size=(n, length, p)) + y[:, :, None]), list(y)
+
+
+def sets(n, n_labels=8):
+    """Sets of labels."""
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(n, 5)), rng.integers(2, size=(n, n_labels))
+
+
+def graphs(n, n_nodes=30):
+    """Cycles of nodes of two labels."""
+    rng = np.random.default_rng(0)
+    ends = np.stack([np.arange(n_nodes), (np.arange(n_nodes) + 1) % n_nodes], axis=1)
+    y = rng.integers(2, size=(n, n_nodes))
+    features = rng.normal(size=(n, n_nodes, 4)) + y[:, :, None]
+    return [(x, ends, np.ones((n_nodes, 1))) for x in features], list(y)
+
+
+# An estimator, what makes data of a size, and the size at which memory is to end
+CASES = {
+    "rows": (sskit.StructSVMClassifier(**SHORT), rows, 1_000_000),
+    "few rows": (sskit.StructSVMClassifier(**SHORT), rows, 3_000),
+    "rows by pairwise steps": (
+        sskit.StructSVMClassifier(solver=BCFW(steps="pairwise", cache=True), **SHORT),
+        rows, 200_000,
+    ),
+    "rows by cuts": (sskit.StructSVMClassifier(solver=CuttingPlane(), **SHORT), rows, 200_000),
+    "rows in threads": (sskit.StructSVMClassifier(n_jobs=4, **SHORT), rows, 100_000),
+    "kernel": (sskit.StructSVMClassifier(kernel="rbf", **SHORT), rows, 4_000),
+    "sequences": (sskit.SequenceTagger(**SHORT), sequences, 20_000),
+    "sequences by slack": (sskit.SequenceTagger(rescaling="slack", **SHORT), sequences, 5_000),
+    "sequences by factors": (sskit.SequenceTagger(solver=GDMM(), **SHORT), sequences, 10_000),
+    "sequences by many planes": (
+        sskit.SequenceTagger(solver=MultiPlane(), **SHORT), sequences, 10_000,
+    ),
+    "sets": (sskit.MultilabelPairwise(**SHORT), sets, 50_000),
+    "sets by factors": (
+        sskit.MultilabelPairwise(inference="lp", solver="gdmm", **SHORT), sets, 20_000,
+    ),
+    "graphs": (sskit.SegmentationModel(**SHORT), graphs, 3_000),
+}  # fmt: skip
+
+
+def used():
+    """Return the size of the address space of this process, in bytes."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
+
+
+def fit_within(estimator, X, y, headroom):
+    """Fit with so many MB to spare; return what became of it, once there is memory again."""
+    before = pickle.dumps(vars(estimator))
+    resource.setrlimit(resource.RLIMIT_AS, (used() + headroom * 2**20, resource.RLIM_INFINITY))
+    outcome = "fitted"
+    try:
+        estimator.fit(X, y)
+    except MemoryError:
+        outcome = "MemoryError"
+    except BaseException as error:
+        outcome = repr(error)[:300]
+    resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
+    same = pickle.dumps(vars(estimator)) == before
+    return outcome, same
+
+
+def in_a_process(estimator, X, y, headroom):
+    """Do so in a fork; what ends it is an outcome too."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(SECONDS)
+        outcome = fit_within(estimator, X, y, headroom)
+        os.write(write, json.dumps(outcome).encode())
+        os._exit(0)
+    os.close(write)
+    said = b"".join(iter(lambda: os.read(read, 2**16), b""))
+    os.close(read)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return json.loads(said) if status == 0 else (signal.Signals(-status).name, False)
+
+
+def main(case, *headrooms):
+    """Print what became of the fits of a case."""
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    estimator, make, size = CASES[case]
+    estimator.fit(*make(60))
+    X, y = make(size)
+    for headroom in map(int, headrooms):
+        print(json.dumps([headroom, *in_a_process(estimator, X, y, headroom)]), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,187 @@
+"""Objects of extension types as fits of small problems make them."""
+
+import contextlib
+import gc
+import warnings
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+
+import sskit
+from helpers.structures import Chains, Classes, bind
+from helpers.toys import chain_toy, graph_toy, multilabel_toy
+from helpers.trees import random_parents
+from sskit import SlackRescaling
+from sskit.core._direction import Direction
+from sskit.core._dual import DualState
+from sskit.core._label_nodes import LabelNodes
+from sskit.core._plane_keeper import PlaneKeeper
+from sskit.core._priority import SumTree
+from sskit.models._chain import ChainProblem
+from sskit.models._features import FeatureRows
+from sskit.models._kernel_rows import KernelRows
+from sskit.models._plane_store import PlaneStore
+from sskit.models.slack import SEARCHES
+from sskit.oracles._beam import Beam
+from sskit.oracles._k_best import KBest
+from sskit.oracles._parts import GridPotentials
+from sskit.oracles._potentials import GraphPotentials, PairForm
+from sskit.testing._slack_probe import Points
+from sskit.oracles._slack_search import SlackSearch
+from sskit.solvers import BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW
+from sskit.solvers._averager import WeightedAverager
+from sskit.solvers._consistent import ConsistentPoint
+from sskit.solvers._evaluate import Evaluator
+from sskit.solvers._factor_probe import FactorProbe
+from sskit.solvers._factor_search import NodeSearch
+from sskit.solvers._factor_state import FactorState
+from sskit.solvers._findings import Gaps, Hinges, InexactGaps
+from sskit.solvers._pair_search import PairSearch
+from sskit.solvers._pair_table import PairTable
+from sskit.solvers._probe import DualProbe
+from sskit.solvers._simplex import SimplexProgram
+from sskit.solvers._step_probe import StepProbe
+from sskit.solvers._subgradient import SubgradientState
+from sskit.solvers._team import ForesightTeam, Team
+from sskit.solvers._unreliable import UnreliableProblem
+from sskit.solvers._visit import Visit
+
+SOLVERS = (BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW)
+SHORT = {"random_state": 0, "max_iter": 3, "tol": 1e-9}
+
+
+def living_objects(types):
+    """Return {type: one or two objects} of those types of which there are any.
+
+    Parameters
+    ----------
+    types : list of type
+        What to look for.
+    """
+    made = list(make())
+    wanted, found, seen = set(types), {}, set()
+    waiting = [*gc.get_objects(), *made]
+    while waiting:
+        item = waiting.pop()
+        if type(item) not in wanted or id(item) in seen:
+            continue
+        seen.add(id(item))
+        found.setdefault(type(item), []).append(item)
+        names = [key for key in dir(type(item)) if not key.startswith("_")]
+        waiting += [getattr(item, key) for key in names if not callable(getattr(type(item), key))]
+    return {cls: items[:2] for cls, items in found.items()}
+
+
+def make():
+    """Yield what keeps objects alive: runs of all solvers, problems, and what looks into them."""
+    runs = []
+    with recorded(runs), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for estimator, X, y in fits():
+            estimator.fit(X, y)
+    yield from runs
+    chains, graphs, sets = chain_toy(), graph_toy(), multilabel_toy(inference="lp")
+    structure = bind(Chains(3), chains.X, [labels[0] for labels in chains.pairs.labels])
+    for problem in (chains.problem, structure, UnreliableProblem(graphs.problem, 5)):
+        yield DualProbe(problem, DualState(problem))
+        yield problem.fork()
+        for search in SEARCHES.values():
+            yield search(problem, 0.0, 5)
+    yield FactorProbe(chains.problem.factors())
+    yield FactorProbe(LabelNodes(sets.problem.factors()))
+    yield PlaneKeeper(3, 4, 1e6)
+    for cls in (SimplexProgram, StepProbe):
+        yield cls([1.0, 2.0], [0.5, 0.5], np.eye(2), 0.5, 0.1)
+    yield from small_things(chains, sets)
+
+
+def small_things(chains, sets):
+    """Yield objects that no fit keeps, or that the garbage collector does not know."""
+    problem, rows = chains.problem, np.arange(6.0).reshape(3, 2)
+    state = FactorState(problem.factors(), 0.1, 1.0, np.zeros(problem.n_weights + 16))
+    yield from (state, ConsistentPoint(state), NodeSearch(state), Evaluator(problem))
+    yield from (Hinges(problem, 5), Gaps(problem, 5, DualState(problem)))
+    yield from (InexactGaps(problem, 5, DualState(problem)), Visit(problem))
+    yield from (PairSearch(PairTable(sets.problem.factors())), Direction(5), SumTree(np.ones(3)))
+    yield from (FeatureRows(rows), FeatureRows(sp.csr_array(rows)), WeightedAverager(4))
+    yield from (SubgradientState(0.1, 4), Points(np.arange(3.0)), PairForm(3, "symmetric"))
+    yield GraphPotentials(np.zeros((3, 2)), [[0, 1]], [1.0])
+    yield GridPotentials(np.zeros((2, 3, 4)), [-1, 0], np.ones((2, 1, 2, 3)), None)
+    yield KernelRows(lambda some: np.ones((len(some), 3)), 3, 2, 2)
+    yield from (PlaneStore(["a", "b"]), Beam(3, 4, 2), KBest(3, 3, 2), Team(problem))
+    yield from (SlackSearch(problem, 0.0, 5), ForesightTeam(problem, None, 2))
+    labels = np.array([0, 1, 1], dtype=np.int32)
+    yield ChainProblem(
+        FeatureRows(rows), np.array([0, 1, 3]), 2, labels, rows[:, 1].copy(), np.ones(2) / 2
+    )
+
+
+def fits():
+    """Yield estimators and data for a fit of a few passes of every solver and model."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(12, 3)), np.arange(12) % 3
+    rows = sskit.StructSVMClassifier
+    for sampling in ("permutation", "uniform", "gap", "max_gap"):
+        yield rows(solver=BCFW(steps="fw", sampling=sampling), **SHORT), X, y
+    for steps in ("pairwise", "away"):
+        solver = BCFW(steps=steps, safeguard=steps == "away", cache=True, stored_passes=2)
+        yield rows(solver=solver, **SHORT), X, y
+    for solver in (MultiPlane(), FrankWolfe(), SSG(), CuttingPlane()):
+        yield rows(solver=solver, **SHORT), X, y
+    yield rows(bounds=(-1.0, 1.0), n_jobs=2, solver=BCFW(batch_size=4), **SHORT), X, y
+    yield rows(kernel="rbf", **SHORT), X, y
+    yield rows(kernel="rbf", kernel_cache=1e-4, solver=CuttingPlane(), **SHORT), X, y
+    yield rows(model=Classes(3), **SHORT), list(X), list(y)
+    sequences, labels = [X[:4], X[4:7], X[7:]], [y[:4], y[4:7], y[7:]]
+    tagger = sskit.SequenceTagger
+    options = [{}, {"kernel": "rbf"}, {"rescaling": "slack"}, {"solver": SoftBCFW()}]
+    options += [{"rescaling": SlackRescaling("bisecting")}, {"solver": GDMM()}]
+    options += [{"solver": GDMM(method=method)} for method in ("afw", "bgcd")]
+    options += [{"solver": GDMM(partitions=2)}, {"solver": GDMM(ordered=True)}]
+    for option in options:
+        with contextlib.suppress(ValueError):
+            yield tagger(**option, **SHORT), sequences, labels
+    edges = np.array([[0, 1], [1, 2]])
+    graphs = [(X[:3], edges, np.ones((2, 1))), (X[3:6], edges, np.ones((2, 1)))]
+    for oracle, n_labels in (("expansion", 3), ("graphcut", 2), ("exhaustive", 3)):
+        model = sskit.SegmentationModel(oracle=oracle, **SHORT)
+        yield model, graphs, [np.arange(3) % n_labels, np.arange(3)[::-1] % n_labels]
+    sets = rng.integers(2, size=(12, 4))
+    for inference in ("exhaustive", "tree", "lp"):
+        pairs = "tree" if inference == "tree" else "full"
+        for option in ({}, {"rescaling": "slack"}, {"solver": "gdmm"}):
+            if inference == "exhaustive" and "solver" in option:
+                continue
+            model = sskit.MultilabelPairwise(edges=pairs, inference=inference, **option, **SHORT)
+            yield model, X, sets
+    for hierarchy in ([-1, 0, 0, -1], [[1, 0], [2, 0], [3, 1], [3, 2]]):
+        for option in ({}, {"rescaling": "slack"}):
+            yield sskit.HierarchicalMultilabel(hierarchy, **option, **SHORT), X, sets
+    trees = [(x, random_parents(rng, len(x))) for x in sequences]
+    yield sskit.TreeTagger(**SHORT), trees, labels
+    maps = list(rng.normal(size=(3, 2, 5, 6)))
+    places = list(rng.integers(5, size=(3, 2, 2)))
+    for loss in ("squared", "distance"):
+        yield sskit.PartsModel([-1, 0], loss=loss, **SHORT), maps, places
+
+
+@contextlib.contextmanager
+def recorded(runs):
+    """Keep every run that a solver starts."""
+    starts = {cls: cls.start for cls in SOLVERS}
+
+    def recording(start):
+        def begin(*args, **options):
+            runs.append(start(*args, **options))
+            return runs[-1]
+
+        return begin
+
+    for cls, start in starts.items():
+        cls.start = recording(start)
+    try:
+        yield
+    finally:
+        for cls, start in starts.items():
+            cls.start = start

@@ -1,0 +1,45 @@
+"""Objects that own memory are freed where the garbage collector finds them in a cycle."""
+
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = """
+import gc, sys
+import numpy as np
+sys.path.insert(0, sys.argv[1])
+from helpers.structures import Classes, bind
+from helpers.toys import chain_toy, multilabel_toy
+from sskit.core._dual import DualState
+from sskit.solvers._consistent import ConsistentPoint
+from sskit.solvers._factor_state import FactorState
+from sskit.solvers._label_state import LabelState
+from sskit.solvers._team import ThreadTeam
+
+gc.disable()
+chains, sets = chain_toy().problem, multilabel_toy(inference="lp").problem
+made = {
+    "factors": lambda: FactorState(chains.factors(), 1.0, 1.0, np.zeros(chains.n_weights + 16)),
+    "labels": lambda: LabelState(sets.factors(), 1.0, 1.0, np.zeros(sets.n_weights + 16)),
+    "dual": lambda: DualState(bind(Classes(2), [np.ones(2)] * 3, [0, 1, 0])),
+    "team": lambda: ThreadTeam(chain_toy().problem, 3),
+    "point": lambda: ConsistentPoint(
+        FactorState(chains.factors(), 1.0, 1.0, np.zeros(chains.n_weights + 16))
+    ),
+}[sys.argv[2]]
+for _ in range(20):
+    cycle = [made()]
+    cycle.append(cycle)
+    del cycle
+    gc.collect()
+"""
+
+
+@pytest.mark.parametrize("name", ["factors", "labels", "dual", "team", "point"])
+def test_cycles_are_freed(name, request):
+    folder = str(request.config.rootpath / "tests")
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, folder, name], capture_output=True, text=True, timeout=100
+    )
+    assert (done.returncode, done.stderr) == (0, "")

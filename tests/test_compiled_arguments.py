@@ -1,0 +1,255 @@
+"""Compiled code checks what Python hands to it: sizes, indices, and what goes with what."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from helpers.toys import chain_toy, graph_toy, multiclass_toy, multilabel_toy
+
+from sskit.core._direction import Direction
+from sskit.core._dual import DualState
+from sskit.core._plane_keeper import PlaneKeeper
+from sskit.core._priority import SumTree
+from sskit.core._regularizer import BoxRegularizer, Regularizer
+from sskit.core._sampler import GapSampler, PermutationSampler, UniformSampler
+from sskit.models._beam_decoder import allowed_table, decode_by_beam
+from sskit.models._chain import ChainProblem
+from sskit.models._chain_decoder import decode_best, decode_max_marginals
+from sskit.models._digest import row_digests
+from sskit.models._features import FeatureRows
+from sskit.models._kernel_rows import DoubleRows, KernelRows
+from sskit.models._label_sets_decoder import best_sets, climb
+from sskit.models._multiclass import MulticlassProblem
+from sskit.models._plane_store import PlaneStore
+from sskit.oracles._beam import Beam
+from sskit.oracles._label_sets import find_label_set
+from sskit.oracles._label_sets_exact import EnumeratedSets
+from sskit.oracles._parts import PartsMaxSum
+from sskit.solvers import _bcfw
+from sskit.solvers._averager import Averager, TwoAverages, WeightedAverager
+from sskit.solvers._batch import Batches
+from sskit.solvers._corners import Corners
+from sskit.solvers._evaluate import Evaluator
+from sskit.solvers._factor_probe import FactorProbe, look_at_node
+from sskit.solvers._factor_search import EdgeSearch, NodeSearch, PartitionSearch
+from sskit.solvers._factor_state import FactorState
+from sskit.solvers._factor_update import PlainUpdate
+from sskit.solvers._findings import Gaps, Hinges
+from sskit.solvers._gdmm import Sweep
+from sskit.solvers._ordered_search import OrderedSearch
+from sskit.solvers._pair_search import PairSearch, find_pair
+from sskit.solvers._pair_table import PairTable
+from sskit.solvers._probe import DualProbe, ProblemProbe
+from sskit.solvers._simplex import SimplexProgram
+from sskit.solvers._step_probe import StepProbe
+from sskit.solvers._team import Team, ThreadTeam
+from sskit.solvers._visit import Visit
+
+BIG = 10**9
+RNG = np.random.RandomState(0)
+CHAINS, ROWS, SETS = chain_toy().problem, multiclass_toy().problem, multilabel_toy().problem
+GRAPHS = graph_toy().problem
+DUAL, FORBIDDEN = DualState(CHAINS), np.array([[True, False], [True, True]])
+W = np.zeros(CHAINS.n_weights + 16)
+FACTORS, PAIRS = CHAINS.factors(), PairTable(multilabel_toy(inference="lp").problem.factors())
+STATE = FactorState(FACTORS, 0.1, 1.0, W.copy())
+PROBE, FACTOR_PROBE = ProblemProbe(CHAINS), FactorProbe(FACTORS)
+
+
+def drawn(cls, n_steps, n_blocks=5):
+    """A sampler that has drawn so many steps."""
+    sampler = cls(n_blocks, RNG)
+    sampler.begin_pass(n_steps)
+    return sampler
+
+
+def bcfw_pass(dual=DUAL, sampler=None, n_steps=5, n_gaps=5, visit=CHAINS):
+    """A pass over the chains, but for what is given."""
+    sampler = drawn(UniformSampler, 5) if sampler is None else sampler
+    regularizer = Regularizer(0.1, CHAINS.n_weights)
+    visit, gaps = Visit(visit), np.zeros(n_gaps)
+    _bcfw.run_pass(CHAINS, dual, regularizer, sampler, Averager(), visit, n_steps, gaps)
+
+
+def labels_of(n, top=2):
+    return np.full(n, top, dtype=np.int32)
+
+
+def described(**changes):
+    """Planes as a store describes them, but for what is given."""
+    planes = {"key": ["a"], "loss": [1.0], "n_entries": np.array([2]), "index": labels_of(2)}
+    planes |= {"value": np.ones(2)} | changes
+    return PlaneStore(["t"]).keep_described(np.zeros(1, dtype=np.int64), planes)
+
+
+CALLS = {
+    "planes of a block": (lambda: DUAL.planes(BIG), IndexError, f"block {BIG} .* 0 to 4"),
+    "planes before the first": (lambda: DUAL.planes(-1), IndexError, "block -1 .* 0 to 4"),
+    "mix of a block": (lambda: DUAL.mix(5), IndexError, "block 5 .* 0 to 4"),
+    "no problem": (lambda: DualState(None), TypeError, "problem"),
+    "another self": (lambda: DualState.planes(CHAINS, 0), TypeError, "DualState"),
+    "shares": (lambda: DUAL.keep_shares(CHAINS, np.ones(4)), ValueError, "shares is 4, .* 5"),
+    "another problem": (
+        lambda: DUAL.rebuild(ROWS, Regularizer(1.0, ROWS.n_weights)), ValueError, "blocks is 5",
+    ),
+    "another space": (
+        lambda: DUAL.rebuild(CHAINS, Regularizer(1.0, 3)), ValueError, "weights is 3",
+    ),
+    "negative size": (lambda: Direction(-1), ValueError, "size is -1"),
+    "values": (lambda: SumTree(np.ones(3)).fill(np.ones(2)), ValueError, "values is 2, .* 3"),
+    "negative weights": (lambda: Regularizer(1.0, -1), ValueError, "n_weights is -1"),
+    "bounds": (lambda: BoxRegularizer(1.0, np.zeros(2), np.ones(3)), ValueError, "bounds is 3"),
+    "negative planes": (lambda: PlaneKeeper(1, -1, 1.0), ValueError, "max_planes is -1"),
+    "no blocks": (lambda: PermutationSampler(0, RNG), ValueError, "n_blocks is 0"),
+    "negative steps": (lambda: GapSampler(3, RNG).begin_pass(-1), ValueError, "n_steps is -1"),
+    "gaps": (lambda: GapSampler(3, RNG).set_gaps(np.ones(2)), ValueError, "values is 2, .* 3"),
+    "steps not drawn": (lambda: bcfw_pass(n_steps=6), ValueError, "6 steps are more than the 5"),
+    "nothing drawn": (lambda: bcfw_pass(sampler=GapSampler(5, RNG)), ValueError, "more than the 0"),
+    "other blocks": (
+        lambda: bcfw_pass(sampler=drawn(UniformSampler, 9, 9)), ValueError, "sampler is 9, .* 5",
+    ),
+    "room for gaps": (lambda: bcfw_pass(n_gaps=4), ValueError, "gaps is 4, expected 5"),
+    "another dual point": (lambda: bcfw_pass(dual=DualState(ROWS)), ValueError, "blocks is 12"),
+    "room of a visit": (lambda: bcfw_pass(visit=ROWS), ValueError, "room for statistics"),
+    "weights of hinges": (lambda: Evaluator(CHAINS).hinges(np.zeros(3)), ValueError, "of w is 3"),
+    "dual point of hinges": (
+        lambda: Evaluator(CHAINS).hinges(W, DualState(ROWS)), ValueError, "blocks is 12",
+    ),
+    "questions": (lambda: Hinges(CHAINS, 3).ask_all(), ValueError, "questions is 3, expected 5"),
+    "dual point of gaps": (lambda: Gaps(CHAINS, 5, DualState(ROWS)), ValueError, "blocks is 12"),
+    "findings": (lambda: Team(CHAINS).consult(Hinges(ROWS, 12), W), ValueError, "blocks is 5"),
+    "blocks of corners": (
+        lambda: Corners(CHAINS, 5, DUAL).ask([5]), IndexError, "block 5 .* 0 to 4",
+    ),
+    "room of corners": (lambda: Corners(CHAINS, 5, DUAL).find(W, W[:4]), ValueError, "of out is 4"),
+    "no members": (lambda: ThreadTeam(CHAINS, 0), ValueError, "n_members is 0"),
+    "empty batches": (
+        lambda: Batches(Team(CHAINS), DUAL, Regularizer(1.0, CHAINS.n_weights), 0),
+        ValueError, "size is 0",
+    ),
+    "phase": (lambda: TwoAverages(3).attend(2), IndexError, "phase 2 .* 0 to 1"),
+    "saved average": (
+        lambda: WeightedAverager(3).restore(("one", np.zeros(3), 0.0, 1.0)), ValueError, "is 3",
+    ),
+    "words of a plane": (lambda: PROBE.plane(1, [0, 7]), ValueError, "block 1 has no plane"),
+    "words to store": (
+        lambda: DualProbe(CHAINS, DUAL).insert(1, [0, -1], 1.0), ValueError, "block 1 has no plane",
+    ),
+    "words of a graph": (
+        lambda: ProblemProbe(GRAPHS).plane(0, [9] * ProblemProbe(GRAPHS).n_words(0)),
+        ValueError, "no plane",
+    ),
+    "words of sets": (lambda: ProblemProbe(SETS).plane(0, [-1] * 6), ValueError, "no plane"),
+    "room of factors": (lambda: FactorState(FACTORS, 1.0, 1.0, W[:3]), ValueError, "w is 3"),
+    "another state": (
+        lambda: Sweep(
+            STATE, NodeSearch(FactorState(FACTORS, 1.0, 1.0, W.copy())), EdgeSearch(STATE),
+            PlainUpdate(), 1.0,
+        ),
+        ValueError, "another state",
+    ),
+    "no parts": (lambda: PartitionSearch(STATE, 0, 1), ValueError, "n_parts is 0"),
+    "no table of pairs": (
+        lambda: OrderedSearch(
+            FactorState(
+                chain_toy(n_states=2, allowed=FORBIDDEN).problem.factors(), 1.0, 1.0, np.zeros(99)
+            )
+        ),
+        ValueError, "table of weights",
+    ),
+    "node of a block": (lambda: look_at_node(NodeSearch(STATE), 1, 0), IndexError, "node -1 "),
+    "states of a node": (
+        lambda: FACTOR_PROBE.node_scores(0, 0, W[:-16], 0, 4), IndexError, "states 0 to 4",
+    ),
+    "pair of an edge": (lambda: FACTOR_PROBE.edge(1, 0, 9, W[:-16]), IndexError, "pair 9 "),
+    "hopes": (lambda: find_pair(PairSearch(PAIRS), [0.0], [0] * 3), ValueError, "hopes is 1"),
+    "no weights": (
+        lambda: SimplexProgram([1.0], [0.0], [[1.0]], 1.0, 1.0), ValueError, "weights that sum",
+    ),
+    "atoms": (
+        lambda: StepProbe([1.0], [1.0], [[1.0]], 1.0, 1.0).search(1, -1), IndexError, "target 2 ",
+    ),
+    "blocks to decode": (
+        lambda: decode_best(CHAINS, W, 0, 6, labels_of(99)), IndexError, "blocks 0 to 6",
+    ),
+    "weights to decode": (
+        lambda: decode_best(CHAINS, W[:9], 0, 5, labels_of(99)), ValueError, "of w is 9",
+    ),
+    "room for labels": (
+        lambda: decode_best(CHAINS, W, 0, 5, labels_of(3)), ValueError, "labels is 3",
+    ),
+    "room for marginals": (
+        lambda: decode_max_marginals(CHAINS, W, 0, 5, np.zeros((99, 3))), ValueError, "labels is 3",
+    ),
+    "table of a beam": (
+        lambda: decode_by_beam(
+            CHAINS, W, 0, 5, {"labels": labels_of(99), "transitions": (W[:4], 3), "size": 1}
+        ),
+        ValueError, "the table is 4",
+    ),
+    "weights of a table": (lambda: allowed_table(CHAINS, W[:4]), ValueError, "of w is 4"),
+    "beam": (lambda: Beam(3, 4, 4), IndexError, "size, 3 .* 0 to 2"),
+    "ends of sets": (
+        lambda: best_sets(
+            EnumeratedSets(), np.zeros((1, 2)), np.array([[0, 5], [0, 0]], np.int32), np.zeros(2),
+            np.zeros((1, 2), np.uint8),
+        ),
+        IndexError, "label 5 .* 0 to 1",
+    ),
+    "neighbours": (
+        lambda: climb(
+            np.zeros((1, 2)), np.array([0, 1, 1], np.int32), labels_of(1), np.zeros(1), 3,
+            np.zeros((1, 2), np.uint8),
+        ),
+        IndexError, "label 2 .* 0 to 1",
+    ),
+    "ends of pairs": (
+        lambda: find_label_set(EnumeratedSets(), np.zeros(2), np.full((1, 2), 2, np.int32), [1.0]),
+        IndexError, "label 2 .* 0 to 1",
+    ),
+    "types of parts": (
+        lambda: PartsMaxSum(labels_of(1, -1), labels_of(1, 3), 2, 4, 4), ValueError, "types_of",
+    ),
+    "labels": (
+        lambda: MulticlassProblem(FeatureRows(np.eye(2)), 2, labels_of(2), np.ones(2) / 2, True),
+        IndexError, "label 2 .* 0 to 1",
+    ),
+    "kernel rows": (lambda: KernelRows(None, 3, 3, 0), ValueError, "block_size is 0"),
+    "kernel matrix": (lambda: DoubleRows.of_matrix(np.ones((2, 3)), 1), ValueError, "rows is 3"),
+    "handles": (lambda: PlaneStore(["t"]).described(labels_of(1)), IndexError, "plane 2 "),
+    "block of a plane": (
+        lambda: PlaneStore(["t"]).keep_described(np.array([1]), {}), IndexError, "block 1 ",
+    ),
+    "entries of a plane": (
+        lambda: described(n_entries=np.array([3])), ValueError, "length of index is 2, expected 3",
+    ),
+    "values of a plane": (lambda: described(value=np.ones(1)), ValueError, "of value is 1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_wrong_arguments_are_refused(name):
+    call, error, pattern = CALLS[name]
+    with pytest.raises(error, match=pattern):
+        call()
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_rows_of_single_precision_are_not_read_as_double(form):
+    features = FeatureRows(np.eye(3, dtype=np.float32))
+    with pytest.raises(TypeError, match="float32"):
+        MulticlassProblem(features, 3, labels_of(3), np.ones(3) / 3, True)
+    offsets, cost = np.array([0, 3]), np.ones(3)
+    chains = ChainProblem(features, offsets, 3, labels_of(3), cost, np.ones(1))
+    with pytest.raises(TypeError, match="float32"):
+        chains.prepare_steps()
+    with pytest.raises(TypeError, match="float32"):
+        chains.factors()
+    double = FeatureRows(form(np.eye(3)))
+    assert (row_digests(features, offsets) == row_digests(double, offsets)).all()
+    assert MulticlassProblem(double, 3, labels_of(3), np.ones(3) / 3, True).n_blocks == 3
+
+
+def test_numbers_of_blocks_that_are_right_are_taken():
+    bcfw_pass()
+    assert described().tolist() == [1]
+    assert DUAL.planes(4)[3] == 1.0

@@ -29,7 +29,6 @@ from sskit.solvers._averager import Averager, TwoAverages, WeightedAverager
 from sskit.solvers._batch import Batches
 from sskit.solvers._corners import Corners
 from sskit.solvers._evaluate import Evaluator
-from sskit.solvers._factor_probe import FactorProbe, look_at_node
 from sskit.solvers._factor_search import EdgeSearch, NodeSearch, PartitionSearch
 from sskit.solvers._factor_state import FactorState
 from sskit.solvers._factor_update import PlainUpdate
@@ -38,11 +37,12 @@ from sskit.solvers._gdmm import Sweep
 from sskit.solvers._ordered_search import OrderedSearch
 from sskit.solvers._pair_search import PairSearch, find_pair
 from sskit.solvers._pair_table import PairTable
-from sskit.solvers._probe import DualProbe, ProblemProbe
 from sskit.solvers._simplex import SimplexProgram
-from sskit.solvers._step_probe import StepProbe
 from sskit.solvers._team import Team, ThreadTeam
 from sskit.solvers._visit import Visit
+from sskit.testing._factor_probe import FactorProbe, look_at_node
+from sskit.testing._probe import DualProbe, ProblemProbe
+from sskit.testing._step_probe import StepProbe
 
 BIG = 10**9
 RNG = np.random.RandomState(0)

@@ -27,25 +27,25 @@ from sskit.oracles._beam import Beam
 from sskit.oracles._k_best import KBest
 from sskit.oracles._parts import GridPotentials
 from sskit.oracles._potentials import GraphPotentials, PairForm
-from sskit.testing._slack_probe import Points
 from sskit.oracles._slack_search import SlackSearch
 from sskit.solvers import BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW
 from sskit.solvers._averager import WeightedAverager
 from sskit.solvers._consistent import ConsistentPoint
 from sskit.solvers._evaluate import Evaluator
-from sskit.solvers._factor_probe import FactorProbe
 from sskit.solvers._factor_search import NodeSearch
 from sskit.solvers._factor_state import FactorState
 from sskit.solvers._findings import Gaps, Hinges, InexactGaps
 from sskit.solvers._pair_search import PairSearch
 from sskit.solvers._pair_table import PairTable
-from sskit.solvers._probe import DualProbe
 from sskit.solvers._simplex import SimplexProgram
-from sskit.solvers._step_probe import StepProbe
 from sskit.solvers._subgradient import SubgradientState
 from sskit.solvers._team import ForesightTeam, Team
-from sskit.solvers._unreliable import UnreliableProblem
 from sskit.solvers._visit import Visit
+from sskit.testing._factor_probe import FactorProbe
+from sskit.testing._probe import DualProbe
+from sskit.testing._slack_probe import Points
+from sskit.testing._step_probe import StepProbe
+from sskit.testing._unreliable import UnreliableProblem
 
 SOLVERS = (BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW)
 SHORT = {"random_state": 0, "max_iter": 3, "tol": 1e-9}

@@ -8,7 +8,7 @@ from helpers.toys import TOYS, chain_toy, multiclass_toy
 from sskit.core._dual import DualState
 from sskit.models.kernel import Kernel
 from sskit.solvers._corners import Corners
-from sskit.solvers._unreliable import UnreliableProblem
+from sskit.testing._unreliable import UnreliableProblem
 
 KERNEL = Kernel("rbf", gamma=0.5)
 PROBLEMS = {name: lambda make=make: make().problem for name, make in TOYS.items()} | {

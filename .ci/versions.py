@@ -128,9 +128,6 @@ class Trial:
         """Make the environment, and compile and install the package into it, as a copy."""
         subprocess.run([self.python, "-m", "venv", str(self.folder)], check=True)
         self.install(*requires)
-        # modules that are no more would be installed too
-        for stale in (ROOT / "build" / "release").glob(f"lib*{self.version.replace('.', '')}"):
-            shutil.rmtree(stale)
         self.install("--no-build-isolation", ".[test]")
         if self.run("python", "-m", "pip", "check"):
             raise SystemExit(f"Python {self.version}: the dependencies do not fit")

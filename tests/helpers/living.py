@@ -38,6 +38,7 @@ from sskit.solvers._findings import Gaps, Hinges, InexactGaps
 from sskit.solvers._pair_search import PairSearch
 from sskit.solvers._pair_table import PairTable
 from sskit.solvers._simplex import SimplexProgram
+from sskit.solvers._stop import Stop
 from sskit.solvers._subgradient import SubgradientState
 from sskit.solvers._team import ForesightTeam, Team
 from sskit.solvers._visit import Visit
@@ -110,7 +111,7 @@ def small_things(chains, sets):
     yield GridPotentials(np.zeros((2, 3, 4)), [-1, 0], np.ones((2, 1, 2, 3)), None)
     yield KernelRows(lambda some: np.ones((len(some), 3)), 3, 2, 2)
     yield from (PlaneStore(["a", "b"]), Beam(3, 4, 2), KBest(3, 3, 2), Team(problem))
-    yield from (SlackSearch(problem, 0.0, 5), ForesightTeam(problem, None, 2))
+    yield from (SlackSearch(problem, 0.0, 5), ForesightTeam(problem, None, 2), Stop())
     labels = np.array([0, 1, 1], dtype=np.int32)
     yield ChainProblem(
         FeatureRows(rows), np.array([0, 1, 3]), 2, labels, rows[:, 1].copy(), np.ones(2) / 2

@@ -25,10 +25,10 @@ cdef class PlaneKeeper:
     cdef readonly double max_bytes
 
     def __cinit__(self, life, max_planes, double max_bytes):
-        check_least(max_planes, 0, "max_planes")
         # no clock gets further, and no block has more
         self.life = min(life, INT32_MAX)
         self.max_planes = min(max_planes, INT32_MAX)
+        check_least(self.max_planes, 0, "max_planes")
         self.max_bytes = max_bytes
 
     def tidy(self, DualState dual, int32_t clock):

@@ -262,11 +262,9 @@ class RegularizationPath(DocumentedMixin, PathModels, MetaEstimatorMixin, BaseEs
             raise TypeError(
                 f"estimator must be one of this package, such as SequenceTagger(), got {got}"
             )
-        # it does not hold for the path, but is what `predict` takes
-        lam, name = {"lam": self.estimator.lam}, type(self.estimator).__name__
-        validate_parameter_constraints(
-            {"lam": StructuredEstimator._parameter_constraints["lam"]}, lam, name
-        )
+        lam = {"lam": StructuredEstimator._parameter_constraints["lam"]}
+        given = {"lam": self.estimator.lam}  # not that of the path, but what `predict` takes
+        validate_parameter_constraints(lam, given, type(self.estimator).__name__)
         if self.cv is None and not isinstance(self.refit, (bool, np.bool_)):
             raise ValueError(f"refit={self.refit!r} chooses lam by the scores of folds; set cv")
         ragged = not get_tags(self.estimator).input_tags.two_d_array and has_ragged_items(y)

@@ -25,14 +25,11 @@ cdef extern from "rendezvous.hpp" namespace "sskit" nogil:
         bint finish(double patience)
         void close()
 
-# Questions are handed out in this many portions for each member: few enough to cost nothing,
-# many enough that nobody waits long for the member with the slowest oracles.
+# Portions of questions for each member: so many that nobody waits long for the slowest oracles.
 cdef Py_ssize_t PORTIONS = 8
-# Calling the others together and waiting for them takes some ten microseconds, and more on a
-# machine that is busy. Questions that take fewer seconds than this in all are asked alone.
+# Calling the others takes microseconds: questions of fewer seconds than this are asked alone.
 cdef double WORTH_A_CALL = 2e-4
-# Seconds for which a leader waits for the others before it looks up, and for which answers may be
-# found ahead before somebody asks whether to go on.
+# Seconds for which a leader waits before it looks up, and answers are found ahead without a look.
 cdef double PATIENCE = 0.05
 cdef double AHEAD = 0.5
 

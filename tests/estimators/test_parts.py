@@ -383,7 +383,7 @@ def test_the_truth_has_no_loss_however_small_the_cutoff():
 
 
 def test_means_and_torso_are_named(fitted):
-    with pytest.raises(ValueError, match="^means must be an array of numbers"):
+    with pytest.raises(ValueError, match="^means is no array: its items have different shapes"):
         PartsModel(PARENTS, means=[[1], [2, 3]]).fit(X[:5], Y[:5])
     other = clone(fitted).set_params(tol=0.5).fit(X[:5], Y[:5]).set_params(torso=(0, 7))
     with pytest.raises(ValueError, match=r"^torso must be two different parts.*\(0, 7\)"):

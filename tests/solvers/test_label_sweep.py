@@ -214,7 +214,7 @@ def test_one_label():
 
 @pytest.mark.parametrize(
     ("options", "match"),
-    [({"method": "afw"}, "method='afw' is for nodes"), ({"partitions": 2}, "partitions=2 is for")],
+    [({"method": "afw"}, "method='afw' has no m"), ({"partitions": 2}, "partitions=2 has no m")],
 )
 def test_options_for_other_factors(options, match):
     toy = multilabel_toy(8, inference="lp")

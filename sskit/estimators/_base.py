@@ -213,7 +213,8 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
                 start=start,
                 stop=stop,
             )
-            known = [solution.primal, solution.dual, solution.gap] if solution.certified else []
+            unknown = solution.status is Status.UNCERTIFIED
+            known = [] if unknown else [solution.primal, solution.dual, solution.gap]
             refuse_overflow(solution.w, known)
             fitted = name_weights(solution.w) | {
                 "lam_": binding.lam,

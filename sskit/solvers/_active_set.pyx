@@ -102,19 +102,13 @@ cdef class ActiveSetState:
         Blocks whose rest plane has weight keep their mix, for it is known only through it.
         """
         cdef Py_ssize_t i, p
-        cdef double loss, total
+        cdef double loss
         with nogil:
             for i in range(self.problem.n_blocks):
                 if self.dual.has_rest(i):
                     continue
-                loss = total = 0.0
+                loss = 0.0
                 self.atoms.gather(self.problem, self.dual, i)
-                if self.dual.blocks[i].rest > 0.0:
-                    for p in range(self.atoms.n_planes):
-                        total += self.dual.blocks[i].weight[p]
-                    for p in range(self.atoms.n_planes):
-                        self.dual.blocks[i].weight[p] = self.dual.blocks[i].weight[p] / total
-                    self.dual.blocks[i].rest = 0.0
                 for p in range(self.atoms.n_planes):
                     loss += self.dual.blocks[i].weight[p] * self.dual.blocks[i].plane_loss[p]
                     if self.dual.blocks[i].weight[p] > 0.0:

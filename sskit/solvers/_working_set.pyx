@@ -4,9 +4,6 @@ from libc.stdlib cimport free
 
 from sskit.core._memory cimport grown
 
-# With less weight the rest plane is no target: it would carry rounding over enlarged 10^6 times.
-cdef double LEAST_REST = 1e-6
-
 
 cdef class WorkingSet:
     """Atoms of one block at a time; memory grows as needed and is used again."""
@@ -68,8 +65,6 @@ cdef class WorkingSet:
         cdef double total
         self.fill_gram(problem, dual, i, scratch)
         self.n_atoms = self.n_planes
-        self.frail = False
-        self.leftover = dual.blocks[i].rest > 0.0 and not dual.has_rest(i)
         for p in range(self.n_planes):
             total = dual.blocks[i].plane_loss[p]
             self.loss[p] = total
@@ -130,7 +125,6 @@ cdef class WorkingSet:
             stored += self.weight[p] * self.score[p]
             stored_loss += self.weight[p] * self.loss[p]
         self.n_atoms = m + 1
-        self.frail = rest < LEAST_REST
         self.weight[m] = rest
         self.old_weight[m] = rest
         self.score[m] = (mix - stored) / rest
@@ -159,7 +153,7 @@ cdef class WorkingSet:
 
     cdef Py_ssize_t highest(self) noexcept nogil:
         cdef Py_ssize_t a, best = 0
-        for a in range(1, self.n_atoms - self.frail):
+        for a in range(1, self.n_atoms):
             if self.score[a] > self.score[best]:
                 best = a
         return best
@@ -283,7 +277,7 @@ cdef class WorkingSet:
         cdef Py_ssize_t p, m = self.n_planes
         cdef double loss_change = 0.0, change, from_rest = 0.0
         cdef double weight = problem.block_weight[i], total = 0.0
-        if self.with_image or self.leftover:
+        if self.with_image:
             # steps away from an atom magnify whatever is missing from the sum of the weights
             for p in range(self.n_atoms):
                 total += self.weight[p]
@@ -292,17 +286,16 @@ cdef class WorkingSet:
             dual.blocks[i].rest = 0.0
         if self.n_atoms > m:
             # the rest plane is (q - sum weight psi) / rest at the old weights
-            from_rest = (self.weight[m] - self.old_weight[m]) / self.old_weight[m]
+            change = self.weight[m] - self.old_weight[m]
+            from_rest = change / self.old_weight[m]
+            loss_change += change * self.loss[m]
             dual.blocks[i].rest = self.weight[m]
-        elif self.leftover:
-            # it leaves the mix too, or would be part of what is evicted later
-            from_rest = -1.0
-        if from_rest != 0.0:
-            dual.add_to(i, scratch, from_rest)
-            loss_change = from_rest * dual.blocks[i].loss
+            if from_rest != 0.0:
+                dual.add_to(i, scratch, from_rest)
         for p in range(m):
-            change = self.weight[p] - self.old_weight[p] - from_rest * self.old_weight[p]
+            change = self.weight[p] - self.old_weight[p]
             loss_change += change * self.loss[p]
+            change -= from_rest * self.old_weight[p]
             if change != 0.0:
                 self.add_plane(p, scratch, change)
             dual.blocks[i].weight[p] = self.weight[p]

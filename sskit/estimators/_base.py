@@ -213,8 +213,9 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
                 start=start,
                 stop=stop,
             )
-            unknown = solution.status is Status.UNCERTIFIED
-            known = [] if unknown else [solution.primal, solution.dual, solution.gap]
+            known = [solution.primal, solution.dual, solution.gap]
+            if not solution.certified:
+                known = known[:1] if np.isinf(solution.primal) else []
             refuse_overflow(solution.w, known)
             fitted = name_weights(solution.w) | {
                 "lam_": binding.lam,

@@ -21,6 +21,8 @@ cdef Py_ssize_t MANY = 16
 # Three presses within so many seconds raise KeyboardInterrupt whatever they met: somebody wants to
 # get out of a loop of short fits.
 IMPATIENCE = 2.0
+# Seconds that are no limit: what is longer may be too large a number for the clock.
+FOREVER = 1e18
 presses = deque(maxlen=3)
 
 
@@ -56,7 +58,7 @@ cdef class Stop:
 
     def __cinit__(self, max_time=None, double interval=0.1):
         self.interval = interval
-        self.deadline = float("inf") if max_time is None else seconds() + max_time
+        self.deadline = seconds() + float("inf" if max_time is None else min(max_time, FOREVER))
         self.begin(START)
 
     def __enter__(self):

@@ -41,6 +41,7 @@ def test_some_changed_parts_are_refused(first):
     check_in_a_process(40, *NAMES[first::3])
 
 
+@pytest.mark.fuzz
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_changed_parts_are_refused(name):

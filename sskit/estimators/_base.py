@@ -74,8 +74,10 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
     """Base of all estimators.
 
     A subclass has the parameters of `_parameter_constraints` and its own, and implements
-    ``_bind(X, y, sample_weight)``, which returns a `Binding`. Its fit stores what `_fit` returns
-    with `_set_fitted`: until then nothing of the estimator changes.
+    ``_gate(X, y, sample_weight)``, which checks training data and returns them in the form that
+    it goes on with, and ``_bind(X, y, sample_weight)``, which begins with that and returns a
+    `Binding`. Its fit stores what `_fit` returns with `_set_fitted`: until then nothing of the
+    estimator changes.
     """
 
     _parameter_constraints = {

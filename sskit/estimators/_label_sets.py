@@ -73,30 +73,37 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
         self._set_fitted(self._fit(X, y, sample_weight))
         return self
 
-    def _bind(self, X, y, sample_weight):
-        """Bind the model to training data; return a `Binding`."""
+    def _gate(self, X, y, sample_weight):
+        """Check training data; return rows, sets, classes, costs, weights, lam and a probe.
+
+        The probe is a copy of the estimator that knows the names of the features.
+        """
         check_entries(y)
         probe = copy.copy(self)
         data, target = check_rows(probe, X, y, multi_output=True)
         given, classes = check_sets(target)
-        n_samples, n_labels = given.shape
-        cost = label_costs(self.loss, self.label_weight, n_labels)
-        weight = check_sample_weight(sample_weight, n_samples)
-        share = block_weights(n_samples, weight)
+        cost = label_costs(self.loss, self.label_weight, given.shape[1])
+        weight = check_sample_weight(sample_weight, len(given))
+        # refuses features that are too large, whatever lam
+        lam = default_lam(data, weight, cost)
+        return data, given, classes, target_form(target), cost, weight, lam, probe
+
+    def _bind(self, X, y, sample_weight):
+        """Bind the model to training data; return a `Binding`."""
+        data, given, classes, form, cost, weight, lam, probe = self._gate(X, y, sample_weight)
+        share = block_weights(len(given), weight)
         model = self._make_model(data.shape[1], given, share)
         problem = model.bind(data, self._truths(model, given), cost, share)
         shared = {
             "classes_": classes,
             "n_features_in_": data.shape[1],
-            "_form": target_form(target),
+            "_form": form,
             **self._structure(model),
         }
         if hasattr(probe, "feature_names_in_"):
             shared["feature_names_in_"] = probe.feature_names_in_
         name_weights = LabelSetWeights(model.layout, shared)
-        # refuses features that are too large, whatever lam
-        default = default_lam(data, weight, cost)
-        lam = default if self.lam is None else float(self.lam)
+        lam = lam if self.lam is None else float(self.lam)
         return Binding(problem, model.layout, lam, name_weights, shared["classes_"])
 
     def _scores(self, X):

@@ -26,8 +26,8 @@ from sskit.utils._stacking import refuse_large
 from sskit.utils.rows import check_classes, check_rows
 
 
-def bind_rows(estimator, X, y, sample_weight):
-    """Bind the multiclass model to the training data of an estimator.
+def gate(estimator, X, y, sample_weight):
+    """Check the training data of an estimator.
 
     Parameters
     ----------
@@ -42,8 +42,14 @@ def bind_rows(estimator, X, y, sample_weight):
 
     Returns
     -------
-    binding : Binding
-        What solvers take, and what their weights mean.
+    data : {ndarray, CSR matrix} of shape (n_samples, n_features)
+        Features.
+    labels : ndarray of shape (n_samples,)
+        Classes, 0 to K - 1.
+    weight : ndarray of shape (n_samples,) or None
+        Weights, those of the classes included.
+    shared : dict
+        Fitted attributes that do not depend on the weights.
 
     Raises
     ------
@@ -65,21 +71,26 @@ def bind_rows(estimator, X, y, sample_weight):
     shared = {"classes_": classes, "n_features_in_": data.shape[1]}
     if hasattr(probe, "feature_names_in_"):
         shared["feature_names_in_"] = probe.feature_names_in_
+    if not is_kernel(estimator):
+        with np.errstate(over="ignore"):
+            sqnorm = row_norms(data, squared=True)
+        if not np.isfinite(sqnorm).all():
+            refuse_large(sqnorm)
+    return data, labels, weight, shared
 
+
+def bind(estimator, data, labels, weight, shared):
+    """Bind the multiclass model to what `gate` returns; return a `Binding`."""
     lam = estimator.lam
     lam = default_lam(data.shape[0], weight) if lam is None else float(lam)
     given = data, labels, block_weights(data.shape[0], weight)
-    bind = bind_in_kernel_space if is_kernel(estimator) else bind_linear
-    return bind(estimator, *given, lam, shared)
+    bind_checked = bind_in_kernel_space if is_kernel(estimator) else bind_linear
+    return bind_checked(estimator, *given, lam, shared)
 
 
 def bind_linear(estimator, data, labels, block_weight, lam, shared):
-    """Bind the linear model to checked data; see `bind_rows`."""
+    """Bind the linear model to checked data; see `bind`."""
     classes = shared["classes_"]
-    with np.errstate(over="ignore"):
-        sqnorm = row_norms(data, squared=True)
-    if not np.isfinite(sqnorm).all():
-        refuse_large(sqnorm)
     model = MulticlassModel(data.shape[1], len(classes), estimator.fit_intercept)
     problem = model.bind(data, labels, block_weight)
     name_weights = RowWeights(model.layout, shared)
@@ -87,7 +98,7 @@ def bind_linear(estimator, data, labels, block_weight, lam, shared):
 
 
 def bind_in_kernel_space(estimator, data, labels, block_weight, lam, shared):
-    """Bind the model in a kernel space to checked data; see `bind_rows`."""
+    """Bind the model in a kernel space to checked data; see `bind`."""
     classes, kernel = shared["classes_"], make_kernel(estimator, data)
     model = KernelMulticlassModel(kernel, data.shape[0], len(classes), estimator.fit_intercept)
     problem = model.bind(data, labels, block_weight, estimator.kernel_cache * MEGABYTE)

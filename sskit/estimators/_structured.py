@@ -22,8 +22,10 @@ MULTICLASS_ONLY = {
 }
 
 
-def bind_structure(estimator, X, y, sample_weight):
-    """Bind the model object of an estimator to training data.
+def gate(estimator, X, y, sample_weight):
+    """Check the model object of an estimator and the form of its training data.
+
+    What they hold, only the model object knows; it is asked when it is bound.
 
     Parameters
     ----------
@@ -38,13 +40,15 @@ def bind_structure(estimator, X, y, sample_weight):
 
     Returns
     -------
-    binding : Binding
-        What solvers take, and what their weights mean.
+    inputs, targets : list
+        Samples, of equal number.
+    weight : ndarray of shape (n,) or None
+        Their weights.
 
     Raises
     ------
     ValueError
-        If a parameter or the data are wrong, or the model gives a wrong answer.
+        If a parameter or the data are wrong.
     TypeError
         If the model is a class, or X or y no sequence.
     """
@@ -61,7 +65,31 @@ def bind_structure(estimator, X, y, sample_weight):
     inputs, targets = samples(X, "X"), samples(y, "y")
     if len(inputs) != len(targets):
         raise ValueError(f"X has {len(inputs)} samples but y has {len(targets)}")
-    weight = check_sample_weight(sample_weight, len(inputs))
+    return inputs, targets, check_sample_weight(sample_weight, len(inputs))
+
+
+def bind(estimator, inputs, targets, weight):
+    """Bind the model object of an estimator to training data.
+
+    Parameters
+    ----------
+    estimator : StructSVMClassifier
+        Has the model; not changed.
+    inputs, targets : list of length n
+        Samples.
+    weight : ndarray of shape (n,) or None
+        Their weights.
+
+    Returns
+    -------
+    binding : Binding
+        What solvers take, and what their weights mean.
+
+    Raises
+    ------
+    ValueError
+        If the model gives a wrong answer.
+    """
     model = adapted(estimator.model, inputs, targets)
     problem, layout = Structure(model).bind(inputs, targets, block_weights(len(inputs), weight))
     lam = default_lam(len(inputs), weight) if estimator.lam is None else float(estimator.lam)

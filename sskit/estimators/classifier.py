@@ -5,15 +5,9 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from sskit.estimators import _multiclass, _structured
 from sskit.estimators._base import StructuredEstimator
 from sskit.estimators._callbacks import with_callbacks
-from sskit.estimators._multiclass import bind_rows, class_scores, score_rows
-from sskit.estimators._structured import (
-    bind_structure,
-    predict_structure,
-    score_structure,
-    warn_of_no_loss,
-)
 from sskit.utils.rows import check_rows
 
 
@@ -237,14 +231,19 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
         """
         fitted = self._fit(X, y, sample_weight)
         if not isinstance(self.model, str):
-            warn_of_no_loss(self, fitted)
+            _structured.warn_of_no_loss(self, fitted)
         self._set_fitted(fitted)
         return self
 
+    def _gate(self, X, y, sample_weight):
+        """Check training data; return what is bound."""
+        kind = _multiclass if isinstance(self.model, str) else _structured
+        return kind.gate(self, X, y, sample_weight)
+
     def _bind(self, X, y, sample_weight):
         """Bind the model to training data; return a `Binding`."""
-        bind = bind_rows if isinstance(self.model, str) else bind_structure
-        return bind(self, X, y, sample_weight)
+        kind = _multiclass if isinstance(self.model, str) else _structured
+        return kind.bind(self, *self._gate(X, y, sample_weight))
 
     @available_if(lambda self: isinstance(self.model, str))
     def decision_function(self, X):
@@ -263,7 +262,7 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
-        scores = class_scores(self, X)
+        scores = _multiclass.class_scores(self, X)
         return scores.ravel() if len(self.classes_) == 2 else scores
 
     def predict(self, X):
@@ -282,7 +281,7 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
         """
         check_is_fitted(self)
         if not isinstance(self.model, str):
-            return predict_structure(self, X)
+            return _structured.predict_structure(self, X)
         scores = self.decision_function(X)
         return self.classes_[1 * (scores > 0) if scores.ndim == 1 else scores.argmax(axis=1)]
 
@@ -305,8 +304,8 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
         """
         check_is_fitted(self)
         if not isinstance(self.model, str):
-            return score_structure(self, X, y, sample_weight)
-        return score_rows(self, X, y, sample_weight)
+            return _structured.score_structure(self, X, y, sample_weight)
+        return _multiclass.score_rows(self, X, y, sample_weight)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

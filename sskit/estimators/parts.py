@@ -277,18 +277,24 @@ class PartsModel(PoserMixin, StructuredEstimator):
         self._set_fitted(self._fit(X, y, sample_weight))
         return self
 
-    def _bind(self, X, y, sample_weight):
-        """Bind the model to training data; return a `Binding`."""
+    def _gate(self, X, y, sample_weight):
+        """Check training data; return the tree, names, maps, positions, their scales, weights."""
         parents = check_parents(self.parents, "parents")
         names = check_part_names(self.part_names, len(parents))
         torso = check_torso(self.torso, len(parents), names)
         maps = check_score_maps(X, len(parents), names)
         places = check_positions(y, maps, names)
         weight = check_sample_weight(sample_weight, len(maps))
+        if self.means is not None:
+            check_means(self.means, parents)
+        return parents, names, maps, places, pose_scales(places, torso), weight
+
+    def _bind(self, X, y, sample_weight):
+        """Bind the model to training data; return a `Binding`."""
+        parents, names, maps, places, scale, weight = self._gate(X, y, sample_weight)
         means = self._make_means(places, parents, weight)
         unit = spring_unit(places, parents, means, weight)
         model = PoseModel(parents, means, unit, self.min_square)
-        scale = pose_scales(places, torso)
         blocks = block_weights(len(maps), weight)
         problem = model.bind(maps, places, scale, self.loss, self.cutoff, blocks)
         lam = default_lam(len(maps), weight) if self.lam is None else float(self.lam)

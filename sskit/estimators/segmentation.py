@@ -252,24 +252,27 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         self._set_fitted(self._fit(X, y, sample_weight))
         return self
 
-    def _bind(self, X, y, sample_weight):
-        """Bind the model to training data; return a `Binding`."""
+    def _gate(self, X, y, sample_weight):
+        """Check training data; return graphs, targets, weights and the default lam."""
         graphs = check_graphs(X)
         target, labelled, masks = node_targets(y, graphs, self.ignore_label)
         if not labelled.any():
             raise ValueError(f"y has no labels but ignore_label={self.ignore_label!r}")
         weight = check_sample_weight(sample_weight, len(graphs))
-        classes, codes = np.unique(target[labelled], return_inverse=True)
-        labels = np.zeros(len(target), dtype=np.int64)
-        labels[labelled] = codes
-        areas = None
-        if self.node_weights == "areas":
-            if graphs.areas is None:
-                raise ValueError("node_weights='areas' needs graphs with areas, which X has not")
-            areas = np.concatenate(graphs.areas)
+        if self.node_weights == "areas" and graphs.areas is None:
+            raise ValueError("node_weights='areas' needs graphs with areas, which X has not")
         check_edge_features(graphs.edge_features)
         # refuses features that are too large, whatever lam
         lam = default_lam(graphs.features, weight, self.loss)
+        return graphs, target, labelled, masks is not None, weight, lam
+
+    def _bind(self, X, y, sample_weight):
+        """Bind the model to training data; return a `Binding`."""
+        graphs, target, labelled, paints, weight, lam = self._gate(X, y, sample_weight)
+        classes, codes = np.unique(target[labelled], return_inverse=True)
+        labels = np.zeros(len(target), dtype=np.int64)
+        labels[labelled] = codes
+        areas = np.concatenate(graphs.areas) if self.node_weights == "areas" else None
         lam = lam if self.lam is None else float(self.lam)
         kind = (graphs.n_features, graphs.n_edge_features, len(classes), self.pairwise, self.oracle)
         problem = GraphModel(*kind).bind(
@@ -279,7 +282,7 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
             labelled,
             block_weights(len(graphs), weight),
         )
-        name_weights = GraphWeights(kind, classes, masks is not None)
+        name_weights = GraphWeights(kind, classes, paints)
         return Binding(problem, GraphModel(*kind).layout, lam, name_weights, classes)
 
     def _decoder(self, X):

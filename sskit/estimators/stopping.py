@@ -44,7 +44,9 @@ class EarlyStopping(DocumentedMixin, MetaEstimatorMixin, BaseEstimator):
     score_every : int, default=1
         Number of passes between two scores. More where prediction takes longer than a pass.
     random_state : int, RandomState or None, default=None
-        Seed of what is held out. The order of the passes is seeded by the estimator's own.
+        Seed of what is held out. A RandomState gives one integer, the seed, to each fit that
+        holds pairs out, however many there are. The order of the passes is seeded by the
+        estimator's own; of one that is shared the estimator takes a copy after that.
 
     Attributes
     ----------
@@ -155,13 +157,14 @@ class EarlyStopping(DocumentedMixin, MetaEstimatorMixin, BaseEstimator):
             )
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val must be given together")
-        held_out = np.empty(0, dtype=np.intp)
-        model = clone(self.estimator)
-        scorer = check_scoring(model, self.scoring)
+        held_out, given = np.empty(0, dtype=np.intp), None
+        scorer = check_scoring(self.estimator, self.scoring)
         if X_val is None:
             # complaints about the data are to name its items, not those of a share of it
-            model._check_parameters()
-            model._bind(X, y, sample_weight)
+            gate = clone(self.estimator)
+            gate._check_parameters()
+            gate._gate(X, y, sample_weight)
+            given = X, y, sample_weight
             X, y = indexable(X, y)
             n_samples = _num_samples(X)
             weight = check_sample_weight(sample_weight, n_samples)
@@ -169,8 +172,16 @@ class EarlyStopping(DocumentedMixin, MetaEstimatorMixin, BaseEstimator):
             X_val, y_val = _safe_split(self.estimator, X, y, held_out)
             X, y = _safe_split(self.estimator, X, y, train)
             sample_weight = None if weight is None else _safe_indexing(weight, train)
+        # after the split, which may have drawn from a random state that the estimator has too
+        model = clone(self.estimator)
         watch = HeldOutWatch(model, scorer, X_val, y_val, self.n_iter_no_change, self.score_every)
-        n_iter = watch.fit(X, y, sample_weight)
+        try:
+            n_iter = watch.fit(X, y, sample_weight)
+        except (TypeError, ValueError):
+            # of a model object, which alone knows its data: now it may cost what a fit does
+            if given is not None:
+                clone(self.estimator)._bind(*given)
+            raise
         fitted = {
             "estimator_": model,
             "best_score_": watch.best_score,
@@ -196,7 +207,10 @@ class EarlyStopping(DocumentedMixin, MetaEstimatorMixin, BaseEstimator):
             raise ValueError(f"n_samples={n_samples}: at least 2 are needed to hold one out")
         n_held_out = round(self.validation_fraction * n_samples)
         n_held_out = min(max(n_held_out, 1), n_samples - 1)
-        order = check_random_state(self.random_state).permutation(n_samples)
+        seed = self.random_state
+        if not isinstance(seed, numbers.Integral):
+            seed = check_random_state(seed).randint(np.iinfo(np.int32).max)
+        order = np.random.RandomState(seed).permutation(n_samples)
         return np.sort(order[n_held_out:]), np.sort(order[:n_held_out])
 
     def predict(self, X):

@@ -264,21 +264,27 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         self._set_fitted(self._fit(X, y, sample_weight))
         return self
 
-    def _bind(self, X, y, sample_weight):
-        """Bind the model to training data; return a `Binding`."""
+    def _gate(self, X, y, sample_weight):
+        """Check training data; return them stacked, with weights, classes, transitions and lam."""
         stacked = stack_sequences(X)
         target = stack_labels(y, stacked.lengths)
         weight = check_sample_weight(sample_weight, len(stacked))
         classes, labels = np.unique(target, return_inverse=True)
         allowed = resolve_transitions(self.transitions, classes, labels, stacked.offsets)
-        n_features = stacked.values.shape[1]
+        lam = None  # in a kernel space it depends on the kernel
+        if not is_kernel(self):
+            lam = default_lam(stacked, weight)  # refuses features that are too large, whatever lam
+        return stacked, labels, weight, classes, allowed, lam
+
+    def _bind(self, X, y, sample_weight):
+        """Bind the model to training data; return a `Binding`."""
+        stacked, labels, weight, classes, allowed, lam = self._gate(X, y, sample_weight)
         costs = token_costs(self.loss, self.class_weight, classes, labels, stacked.lengths)
         given = stacked, labels, costs, block_weights(len(stacked), weight)
         if is_kernel(self):
             return bind_in_kernel_space(self, *given, weight, classes, allowed)
-        lam = default_lam(stacked, weight)  # refuses features that are too large, whatever lam
         lam = lam if self.lam is None else float(self.lam)
-        model = ChainModel(n_features, len(classes), *allowed)
+        model = ChainModel(stacked.values.shape[1], len(classes), *allowed)
         problem = model.bind(*given)
         name_weights = ChainWeights(model.layout, classes, allowed)
         return Binding(problem, model.layout, lam, name_weights, classes)

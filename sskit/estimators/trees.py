@@ -236,13 +236,18 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
         self._set_fitted(self._fit(X, y, sample_weight))
         return self
 
-    def _bind(self, X, y, sample_weight):
-        """Bind the model to training data; return a `Binding`."""
+    def _gate(self, X, y, sample_weight):
+        """Check training data; return trees, labels, weights, classes and the default lam."""
         trees = check_trees(X)
         target = stack_labels(y, trees.n_nodes, what="trees")
         weight = check_sample_weight(sample_weight, len(trees))
         classes, labels = np.unique(target, return_inverse=True)
-        lam = default_lam(trees, weight)  # refuses features that are too large, whatever lam
+        # refuses features that are too large, whatever lam
+        return trees, labels, weight, classes, default_lam(trees, weight)
+
+    def _bind(self, X, y, sample_weight):
+        """Bind the model to training data; return a `Binding`."""
+        trees, labels, weight, classes, lam = self._gate(X, y, sample_weight)
         lam = lam if self.lam is None else float(self.lam)
         kinds = None if trees.kinds is None else np.unique(trees.kinds)
         model = TreeModel(trees.n_features, len(classes), None if kinds is None else len(kinds))

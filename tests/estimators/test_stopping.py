@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from helpers.fits import FITS
+from helpers.structures import Matching, Signs
 from scipy.sparse import coo_array, csr_array
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_multilabel_classification
@@ -11,6 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from sskit import (
     EarlyStopping,
     MultilabelPairwise,
+    PartsModel,
     RegularizationPath,
     SequenceTagger,
     StructSVMClassifier,
@@ -287,3 +290,106 @@ def test_the_smallest_share_is_one_pair(chains):
             tagger(solver="gdmm"), validation_fraction=share, n_iter_no_change=1, random_state=0
         ).fit(X[:5], y[:5])
         assert len(model.validation_indices_) == count
+
+
+# ---- what a fit costs, and what it draws ------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", FITS)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_only_what_is_trained_on_is_bound(name, monkeypatch):
+    X, y = FITS[name].data()
+    estimator, bound = clone(FITS[name].estimator).set_params(max_iter=2, random_state=0), []
+
+    def bind(self, *data):
+        bound.append(original(self, *data))
+        return bound[-1]
+
+    original = type(estimator)._bind
+    monkeypatch.setattr(type(estimator), "_bind", bind)
+    model = EarlyStopping(estimator, validation_fraction=0.3, random_state=0).fit(X, y)
+    assert [found.problem.n_blocks for found in bound] == [len(y) - len(model.validation_indices_)]
+
+
+def test_a_model_object_is_asked_for_what_is_trained_on_only():
+    X, y = FITS["matchings"].data()
+    asked = []
+
+    class Counting(Matching):
+        def joint_feature(self, x, y):
+            asked.append(id(x))
+            return super().joint_feature(x, y)
+
+        def argmax(self, x, w, y_true=None):
+            n_asked = len(asked)
+            try:
+                return super().argmax(x, w, y_true)
+            finally:
+                del asked[n_asked:]
+
+    estimator = StructSVMClassifier(Counting(), tol=0, random_state=0)
+    model = EarlyStopping(estimator, n_iter_no_change=1, random_state=0).fit(X, y)
+    assert not {id(X[i]) for i in model.validation_indices_} & set(asked)
+
+
+@pytest.mark.parametrize("k", range(12))
+def test_complaints_of_a_model_object_name_the_items_of_the_data(k):
+    """Whether they are trained on or held out."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(12, 3)), list(rng.choice([-1, 1], size=12))
+    y[k] = "none"
+    model = StructSVMClassifier(Signs(), random_state=0)
+    messages = []
+    for fitted in (model, EarlyStopping(model, validation_fraction=0.4, random_state=0)):
+        with pytest.raises((ValueError, TypeError)) as caught:
+            fitted.fit(X, y)
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1] and f"[{k}]" in messages[0]
+
+
+def test_a_random_state_gives_one_integer_to_each_fit_that_holds_out(chains):
+    X, y = chains
+    rng, twin = np.random.RandomState(7), np.random.RandomState(7)
+    model = EarlyStopping(tagger(solver="gdmm"), n_iter_no_change=1, random_state=rng)
+    for n in (40, 12):
+        seed = twin.randint(np.iinfo(np.int32).max)
+        model.fit(X[:n], y[:n])
+        same = clone(model).set_params(random_state=seed).fit(X[:n], y[:n])
+        np.testing.assert_array_equal(model.validation_indices_, same.validation_indices_)
+    # nothing is drawn where nothing is held out, nor by a fit that fails at the gate
+    model.fit(X, y, X_val=X, y_val=y)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit([x * np.nan for x in X], y)
+    assert rng.randint(1000) == twin.randint(1000)
+
+
+def test_an_integer_seeds_what_is_held_out(chains):
+    X, y = chains
+    model = EarlyStopping(tagger(solver="gdmm"), n_iter_no_change=1, random_state=3).fit(X, y)
+    expected = np.sort(np.random.RandomState(3).permutation(40)[:4])
+    np.testing.assert_array_equal(model.validation_indices_, expected)
+
+
+def test_the_random_state_of_the_estimator_is_for_its_fit_alone():
+    """Positions are clustered with it too; looking at the data first draws nothing from it."""
+    X, y = FITS["parts"].data()
+    estimator = PartsModel([1, -1, 1], n_types=2, tol=0, random_state=np.random.RandomState(5))
+    before = estimator.random_state.get_state()[1].copy()
+    model = EarlyStopping(estimator, n_iter_no_change=1, random_state=0).fit(X, y)
+    held_out = set(model.validation_indices_)
+    train = [i for i in range(len(y)) if i not in held_out]
+    split = [[data[i] for i in part] for part in (train, sorted(held_out)) for data in (X, y)]
+    same = EarlyStopping(estimator, n_iter_no_change=1).fit(*split[:2], *[None], *split[2:])
+    for name in ("coef_", "types_", "springs_", "means_"):
+        one, other = (getattr(fitted.estimator_, name) for fitted in (model, same))
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(estimator.random_state.get_state()[1], before)
+
+
+def test_a_random_state_that_both_have_is_drawn_from_in_turn(chains):
+    X, y = chains
+    rng, twin = np.random.RandomState(1), np.random.RandomState(1)
+    model = EarlyStopping(tagger(random_state=rng), n_iter_no_change=1, random_state=rng).fit(X, y)
+    seed = twin.randint(np.iinfo(np.int32).max)
+    other = EarlyStopping(tagger(random_state=twin), n_iter_no_change=1, random_state=seed)
+    np.testing.assert_array_equal(model.estimator_.coef_, other.fit(X, y).estimator_.coef_)

@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions, validate_param
 
 from sskit.core._problem import block_weights
 from sskit.core._regularizer import BoxRegularizer, Regularizer
+from sskit.core._stop import Stop
 from sskit.estimators._callbacks import (
     FRAMES_AROUND_FIT,
     CallbackSupportMixin,
@@ -23,7 +24,6 @@ from sskit.models.slack import SlackRescaling
 from sskit.solvers import BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW
 from sskit.solvers._solution import Status
 from sskit.solvers._solver import Solver
-from sskit.solvers._stop import Stop
 from sskit.utils._documentation import DocumentedMixin
 
 SOLVERS = {

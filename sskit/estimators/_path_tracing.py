@@ -7,11 +7,11 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from sskit.core._stop import Stop
 from sskit.estimators._base import QUIET, refuse_overflow
 from sskit.solvers._continuation import Continuation
 from sskit.solvers._path import PathTracer
 from sskit.solvers._solution import Status
-from sskit.solvers._stop import Stop
 
 # The end of a path whose user names none, as a share of the default lam of the estimator.
 END = 1e-3

@@ -10,9 +10,9 @@ from sskit.core._dual cimport DualState
 from sskit.core._problem cimport Problem
 from sskit.core._regularizer cimport Regularizer
 from sskit.core._sampler cimport Sampler
+from sskit.core._stop cimport Stop
 from sskit.solvers._averager cimport Averager
 from sskit.solvers._batch cimport Visitor, known
-from sskit.solvers._stop cimport Stop
 from sskit.solvers._visit cimport Visit, prefetch_next
 from sskit.solvers._working_set cimport Step, WorkingSet
 

@@ -9,8 +9,8 @@ from sskit.core._checks cimport check_least
 from sskit.core._dual cimport DualState
 from sskit.core._regularizer cimport Regularizer
 from sskit.core._sampler cimport Sampler
+from sskit.core._stop cimport Stop
 from sskit.solvers._findings cimport Planes
-from sskit.solvers._stop cimport Stop
 from sskit.solvers._team cimport Team
 
 

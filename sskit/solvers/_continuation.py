@@ -6,12 +6,12 @@ import time
 import numpy as np
 from sklearn.utils import check_random_state
 
+from sskit.core._stop import CutShort, Stop
 from sskit.solvers._dual_point import DualPoint
 from sskit.solvers._ending import after_pass, asked
 from sskit.solvers._evaluate import Evaluator
 from sskit.solvers._exact_passes import ExactPassRule
 from sskit.solvers._solution import Certificate, History, Solution, Status, proves
-from sskit.solvers._stop import CutShort, Stop
 
 logger = logging.getLogger("sskit")
 

@@ -10,6 +10,7 @@ cdef class Corners(Planes):
 
     cdef Team team
     cdef Visit visit
+    cdef readonly Py_ssize_t n_calls     # of the oracles, in all looks
 
     # delta = psi of the plane of question k, which must have been zero
     cdef void recall(self, Py_ssize_t k, Direction delta) noexcept nogil

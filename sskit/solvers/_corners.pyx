@@ -6,8 +6,8 @@ from sskit.core._checks cimport check_equal, check_indices, check_least
 from sskit.core._direction cimport Direction
 from sskit.core._dual cimport DualState
 from sskit.core._problem cimport Problem
+from sskit.core._stop cimport Stop
 from sskit.solvers._findings cimport Planes
-from sskit.solvers._stop cimport Stop
 from sskit.solvers._team cimport Team
 from sskit.solvers._visit cimport Visit
 
@@ -47,7 +47,10 @@ cdef class Corners(Planes):
 
     def look(self, const double[::1] w):
         """Ask the oracles at padded weights w; raise CutShort if a stop was due before the end."""
-        self.team.consult(self, w)
+        try:
+            self.team.consult(self, w)
+        finally:
+            self.n_calls += self.n_answered()
 
     def losses(self):
         """Return the losses of the planes that were found, shape (n,)."""

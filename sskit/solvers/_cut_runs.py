@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from sskit.core._stop import CutShort
 from sskit.solvers._certify import certify_weights
 from sskit.solvers._solution import Certificate
-from sskit.solvers._stop import CutShort
 
 # The program over the cuts is solved to this share of the gap, but not beyond what rounding
 # leaves of the objective.
@@ -71,8 +71,7 @@ class CuttingPlaneRun:
         w = self.next_weights()
         try:
             hinge = self.ask(w)
-        except CutShort as cut:
-            self.source.count(cut.n_answered)
+        except CutShort:
             return np.inf
         self.primal = self.regularizer.primal(self.best, self.hinge)
         primal = self.regularizer.primal(w, hinge)

@@ -37,18 +37,17 @@ class ExactCuts:
         What to solve.
     team : Team, default=None
         Asks the oracles; None asks one after the other.
-
-    Attributes
-    ----------
-    n_oracle_calls : int
-        So far.
     """
 
     def __init__(self, problem, team=None):
         self.problem = problem
         # gaps to a dual point that stays at the truth are the weighted hinges
         self.corners = Corners(problem, problem.n_blocks, DualState(problem), team)
-        self.n_oracle_calls = 0
+
+    @property
+    def n_oracle_calls(self):
+        """Calls of the oracle so far."""
+        return self.corners.n_calls
 
     def at(self, padded):
         """Return the cut that is exact at w.
@@ -70,12 +69,7 @@ class ExactCuts:
         """
         vector = np.zeros_like(padded)
         loss = self.corners.find(padded, vector)
-        self.n_oracle_calls += self.problem.n_blocks
         return Cut(loss, vector[: self.problem.n_weights])
-
-    def count(self, n_calls):
-        """Add oracle calls of a look that was cut short."""
-        self.n_oracle_calls += n_calls
 
 
 class LinearCuts(ExactCuts):
@@ -116,7 +110,6 @@ class LinearCuts(ExactCuts):
             loss or a hinge, with their weights.
         """
         self.corners.look(padded)
-        self.n_oracle_calls += self.problem.n_blocks
         weight = np.asarray(self.problem.block_weight)
         losses, hinges = self.corners.losses(), self.corners.hinges()
         hinge, loss = float(np.dot(weight, hinges)), float(np.dot(weight, losses))

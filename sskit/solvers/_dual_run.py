@@ -4,7 +4,7 @@ import numpy as np
 
 from sskit.core._dual import DualState
 from sskit.core._snapshot import restore, save
-from sskit.solvers._stop import Stop
+from sskit.core._stop import Stop
 
 
 class DualRun:

@@ -4,8 +4,8 @@ import numpy as np
 
 from sskit.core._dual cimport DualState
 from sskit.core._problem cimport Problem
+from sskit.core._stop cimport Stop
 from sskit.solvers._findings cimport Gaps, Hinges, InexactGaps
-from sskit.solvers._stop cimport Stop
 from sskit.solvers._team cimport Team
 from sskit.solvers._visit cimport Visit
 

@@ -5,11 +5,11 @@ import time
 
 import numpy as np
 
+from sskit.core._stop import CutShort, Stop
 from sskit.solvers._certify import certify_weights
 from sskit.solvers._consistent import ConsistentPoint
 from sskit.solvers._ending import after_pass, asked
 from sskit.solvers._solution import Certificate, Solution, Status, proves
-from sskit.solvers._stop import CutShort, Stop
 
 logger = logging.getLogger("sskit")
 

@@ -3,10 +3,10 @@
 from sklearn.utils import check_random_state
 
 from sskit.core._label_factors import LabelFactors
+from sskit.core._stop import Stop
 from sskit.solvers._evaluate import Evaluator
 from sskit.solvers._idle import NO_PAIRS, SETS
 from sskit.solvers._solver import Solver
-from sskit.solvers._stop import Stop
 
 
 class FactorSolver(Solver):

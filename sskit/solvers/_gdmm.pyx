@@ -5,11 +5,11 @@ from libcpp.vector cimport vector
 
 from sskit.core._factors cimport Factors
 from sskit.core._sampler cimport Sampler
+from sskit.core._stop cimport Stop
 from sskit.solvers._factor_search cimport EdgeSearch, NodeSearch, check_searches
 from sskit.solvers._factor_state cimport FactorState
 from sskit.solvers._factor_update cimport Quadratic, Update
 from sskit.solvers._mix cimport Mix
-from sskit.solvers._stop cimport Stop
 
 
 cdef class Sweep:

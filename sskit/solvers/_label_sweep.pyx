@@ -6,10 +6,10 @@ from libc.stdint cimport int32_t
 
 from sskit.core._lanes cimport LANES
 from sskit.core._sampler cimport Sampler
+from sskit.core._stop cimport Stop
 from sskit.solvers._label_levels cimport LabelLevels
 from sskit.solvers._label_state cimport Link
 from sskit.solvers._pair_step cimport Marginals, nearest_pair, stiffness
-from sskit.solvers._stop cimport Stop
 
 # Newton steps of a label
 cdef int MAX_STEPS = 64

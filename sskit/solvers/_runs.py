@@ -3,11 +3,11 @@
 import numpy as np
 
 from sskit.core._sampler import PromisingSampler
+from sskit.core._stop import CutShort
 from sskit.solvers import _active_set, _bcfw
 from sskit.solvers._batch import Batches
 from sskit.solvers._certify import certify_dual_point, certify_weights
 from sskit.solvers._dual_run import DualRun
-from sskit.solvers._stop import CutShort
 from sskit.solvers._team import Team
 from sskit.solvers._visit import Visit
 from sskit.utils._numbers import capped

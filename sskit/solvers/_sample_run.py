@@ -6,12 +6,12 @@ import numpy as np
 
 from sskit.core._dual import DualState
 from sskit.core._regularizer import Regularizer
+from sskit.core._stop import CutShort
 from sskit.solvers._corners import Corners
 from sskit.solvers._cut_program import Cut
 from sskit.solvers._cut_runs import ACCURACY, ROUNDING
 from sskit.solvers._cut_sources import Finding
 from sskit.solvers._solution import Certificate
-from sskit.solvers._stop import CutShort
 from sskit.utils._numbers import capped
 
 

@@ -3,12 +3,12 @@
 from libcpp.vector cimport vector
 
 from sskit.core._factors cimport Factors
+from sskit.core._stop cimport Stop
 from sskit.solvers._factor_search cimport EdgeSearch, NodeSearch, check_searches
 from sskit.solvers._factor_state cimport FactorState
 from sskit.solvers._mix cimport Mix, compress
-from sskit.solvers._stop cimport Stop
 
-from sskit.solvers._stop import CutShort
+from sskit.core._stop import CutShort
 
 
 cdef class SoftGap:

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from sskit.core._stop import CutShort
 from sskit.solvers._factor_run import FactorRun, Watch
 from sskit.solvers._soft_gap import SoftGap
-from sskit.solvers._stop import CutShort
 
 
 class SoftRun(FactorRun):

@@ -4,9 +4,9 @@ from functools import partial
 
 from sklearn.base import BaseEstimator, clone
 
+from sskit.core._stop import Stop
 from sskit.solvers._continuation import Continuation
 from sskit.solvers._idle import BOUNDS, refuse_idle
-from sskit.solvers._stop import Stop
 from sskit.utils._documentation import DocumentedMixin
 
 

@@ -7,7 +7,7 @@ from sskit.core._direction cimport Direction
 from sskit.core._lanes cimport LANES
 from sskit.core._problem cimport Problem
 from sskit.core._sampler cimport Sampler
-from sskit.solvers._stop cimport Stop
+from sskit.core._stop cimport Stop
 from sskit.solvers._visit cimport Visit
 
 

@@ -1,6 +1,6 @@
 from sskit.core._problem cimport Problem
+from sskit.core._stop cimport Stop
 from sskit.solvers._findings cimport Hinges
-from sskit.solvers._stop cimport Stop
 from sskit.solvers._visit cimport Visit
 
 

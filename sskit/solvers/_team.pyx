@@ -7,14 +7,16 @@ from joblib import effective_n_jobs
 
 from sskit.core._checks cimport check_least
 from sskit.core._problem cimport Problem
+from sskit.core._stop cimport Stop
 from sskit.solvers._findings cimport Hinges
-from sskit.solvers._stop cimport Stop
 from sskit.solvers._visit cimport Visit
 
-from sskit.solvers._stop import CutShort
+from sskit.core._stop import CutShort
+
+cdef extern from "clock.hpp" namespace "sskit" nogil:
+    double seconds()
 
 cdef extern from "rendezvous.hpp" namespace "sskit" nogil:
-    double seconds()
     cdef cppclass Rendezvous:
         void open(Py_ssize_t n, Py_ssize_t size)
         bint enter(long* last)

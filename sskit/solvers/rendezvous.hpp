@@ -10,12 +10,6 @@
 
 namespace sskit {
 
-// seconds of a clock that never goes back
-inline double seconds() {
-    using namespace std::chrono;
-    return duration<double>(steady_clock::now().time_since_epoch()).count();
-}
-
 // A round takes microseconds where it can: helpers sleep between rounds but are not waited for
 // unless they have entered, so one that the system wakes late costs the leader nothing.
 class Rendezvous {

@@ -3,11 +3,11 @@
 import numpy as np
 
 from sskit.core._sampler import PermutationSampler, UniformSampler
+from sskit.core._stop import CutShort, Stop
 from sskit.solvers import _subgradient
 from sskit.solvers._certify import certify_weights
 from sskit.solvers._options import check_choice, check_positive
 from sskit.solvers._solver import Solver
-from sskit.solvers._stop import CutShort, Stop
 from sskit.solvers._visit import Visit
 
 SAMPLERS = {"permutation": PermutationSampler, "uniform": UniformSampler}

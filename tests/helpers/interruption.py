@@ -2,8 +2,8 @@
 
 import signal
 
-from sskit.solvers import _stop
-from sskit.solvers._stop import Stop
+from sskit.core import _stop
+from sskit.core._stop import Stop
 
 
 class PressedStop(Stop):

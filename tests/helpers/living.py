@@ -38,7 +38,7 @@ from sskit.solvers._findings import Gaps, Hinges, InexactGaps
 from sskit.solvers._pair_search import PairSearch
 from sskit.solvers._pair_table import PairTable
 from sskit.solvers._simplex import SimplexProgram
-from sskit.solvers._stop import Stop
+from sskit.core._stop import Stop
 from sskit.solvers._subgradient import SubgradientState
 from sskit.solvers._team import ForesightTeam, Team
 from sskit.solvers._visit import Visit

@@ -21,13 +21,13 @@ from joblib import parallel_config
 
 from sskit import StructSVMClassifier
 from sskit.core._regularizer import Regularizer
+from sskit.core._stop import CutShort
 from sskit.datasets import make_chains
 from sskit.models import PystructAdapter
 from sskit.models._foresight import Failure, Foresight, WorkerTraceback, pack, unpack
 from sskit.models._structure import Structure
 from sskit.solvers import BCFW, SSG
 from sskit.solvers._evaluate import Evaluator
-from sskit.solvers._stop import CutShort
 from sskit.solvers._team import ForesightTeam, ThreadTeam
 
 X = [np.array([1.0, k]) for k in range(12)]

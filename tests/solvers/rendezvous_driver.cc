@@ -78,7 +78,11 @@ static void lead(Team& team, std::vector<Member>& members, long n, long chunk, l
     team.place.open(n, chunk);
     if (close_early) team.place.close();
     work(team, members[0]);
-    team.place.finish();
+    // half of the time as a leader who has to look up now and then
+    if (n % 2)
+        while (!team.place.finish(1e-4)) continue;
+    else
+        team.place.finish();
     team.questions = nullptr;
 
     long failed = NEVER;

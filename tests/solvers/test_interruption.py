@@ -11,9 +11,9 @@ from helpers.structures import Classes, bind
 from helpers.toys import TOYS, chain_toy
 
 from sskit.core._regularizer import Regularizer
+from sskit.core._stop import Stop
 from sskit.solvers import BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW
 from sskit.solvers._solution import Status
-from sskit.solvers._stop import Stop
 
 pytestmark = pytest.mark.usefixtures("own_handler")
 

@@ -11,9 +11,9 @@ from helpers.structures import Classes, bind
 from helpers.toys import chain_toy, multiclass_toy
 
 from sskit.core._sampler import UniformSampler
+from sskit.core._stop import CutShort, Stop, presses
 from sskit.solvers import BCFW, SSG, _active_set, _bcfw, _subgradient
 from sskit.solvers._evaluate import Evaluator
-from sskit.solvers._stop import CutShort, Stop, presses
 
 pytestmark = pytest.mark.usefixtures("own_handler")
 LAM = 0.1

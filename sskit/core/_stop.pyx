@@ -7,7 +7,7 @@ from collections import deque
 from cpython.exc cimport PyErr_CheckSignals
 from libcpp.atomic cimport memory_order_relaxed
 
-cdef extern from "rendezvous.hpp" namespace "sskit" nogil:
+cdef extern from "clock.hpp" namespace "sskit" nogil:
     double seconds()
 
 cdef enum Activity:

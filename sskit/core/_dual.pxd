@@ -4,6 +4,7 @@ from sskit.core._block cimport Block
 from sskit.core._direction cimport Direction
 from sskit.core._problem cimport Problem
 from sskit.core._regularizer cimport Regularizer
+from sskit.core._stop cimport Stop
 
 
 cdef class DualState:
@@ -57,5 +58,5 @@ cdef class DualState:
     # room for `size` planes, not fewer than there are
     cdef int resize_planes(self, Py_ssize_t i, Py_ssize_t size) except -1 nogil
     cdef int rebuild_nogil(
-        self, Problem problem, Regularizer regularizer, Direction scratch
+        self, Problem problem, Regularizer regularizer, Direction scratch, Stop stop
     ) except -1 nogil

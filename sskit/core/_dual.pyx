@@ -9,6 +9,8 @@ from sskit.core._block cimport free_block, reserve_entries, resize_block
 from sskit.core._checks cimport check_equal, check_index
 from sskit.core._lanes cimport prefetch_memory
 
+from sskit.core._stop import CutShort
+
 
 cdef class DualState:
     """Dual point of a problem, at the truth of every block to begin with.
@@ -194,7 +196,7 @@ cdef class DualState:
             block.last_used[slot] = block.last_used[last]
 
     cdef int rebuild_nogil(
-        self, Problem problem, Regularizer regularizer, Direction scratch
+        self, Problem problem, Regularizer regularizer, Direction scratch, Stop stop
     ) except -1 nogil:
         cdef Py_ssize_t i
         cdef double* v = &regularizer.v[0]
@@ -205,7 +207,7 @@ cdef class DualState:
                 self.add_to(i, scratch, 1.0)
                 problem.scatter(i, scratch, problem.block_weight[i] / regularizer.lam, v)
                 scratch.clear()
-            problem.end_sum(v)
+            problem.end_sum(v, stop)
             done = True
         finally:
             if not done:
@@ -213,16 +215,25 @@ cdef class DualState:
             regularizer.refresh()
         return 0
 
-    def rebuild(self, Problem problem, Regularizer regularizer):
+    def rebuild(self, Problem problem, Regularizer regularizer, Stop stop=None):
         """Sum v anew from the dual variables, to undo the drift of many small moves.
 
-        If the problem fails in between, v is zero.
+        If the problem fails in between, v is zero; if the stop is due before the end, v stays as
+        it is and CutShort is raised.
         """
         self.match(problem)
         regularizer.match(problem)
         cdef Direction scratch = Direction(problem.max_statistics)
-        with nogil:
-            self.rebuild_nogil(problem, regularizer, scratch)
+        before = np.array(regularizer.v)
+        if stop is None:
+            stop = Stop()
+        try:
+            with nogil:
+                self.rebuild_nogil(problem, regularizer, scratch, stop)
+        except CutShort:
+            np.asarray(regularizer.v)[:] = before
+            regularizer.refresh()
+            raise
 
     def n_support_planes(self, Problem problem):
         """Return the number of planes with weight, those of the truth aside.

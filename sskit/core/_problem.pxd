@@ -1,6 +1,7 @@
 from libc.stdint cimport int32_t
 
 from sskit.core._direction cimport Direction
+from sskit.core._stop cimport Stop
 
 
 cdef class Problem:
@@ -83,7 +84,8 @@ cdef class Problem:
     # v, zero or left by another sum, becomes zero, and until end_sum only scatter is called, with
     # this v: what many blocks add may be worked out at once
     cdef int begin_sum(self, double* v) except -1 nogil
-    cdef int end_sum(self, double* v) except -1 nogil
+    # may take long: CutShort is raised if the stop is due before the end
+    cdef int end_sum(self, double* v, Stop stop) except -1 nogil
     # in place of end_sum where something failed since begin_sum, or in them: v becomes zero
     cdef void abort_sum(self, double* v) noexcept nogil
 

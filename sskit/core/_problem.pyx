@@ -64,7 +64,7 @@ cdef class Problem:
         memset(v, 0, self.n_weights * sizeof(double))
         return 0
 
-    cdef int end_sum(self, double* v) except -1 nogil:
+    cdef int end_sum(self, double* v, Stop stop) except -1 nogil:
         return 0
 
     cdef void abort_sum(self, double* v) noexcept nogil:

@@ -27,15 +27,15 @@ presses = deque(maxlen=3)
 
 
 class CutShort(Exception):
-    """Questions to the oracles of many blocks ended early, because a stop was due.
+    """Questions to the oracles of many blocks, or a sum over them, ended early: a stop was due.
 
     Parameters
     ----------
-    n_answered : int
+    n_answered : int, default=0
         How many oracles were asked.
     """
 
-    def __init__(self, n_answered):
+    def __init__(self, n_answered=0):
         super().__init__(f"cut short after {n_answered} answers")
         self.n_answered = n_answered
 

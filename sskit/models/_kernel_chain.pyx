@@ -7,6 +7,7 @@ from libc.stdint cimport int32_t
 from sskit.core._checks cimport check_equal, check_least, check_range
 from sskit.core._direction cimport Direction
 from sskit.core._problem cimport Problem
+from sskit.core._stop cimport Stop
 from sskit.models._chain cimport ChainProblem
 from sskit.models._features cimport FeatureRows
 from sskit.models._kernel_expansion cimport KernelExpansion
@@ -129,8 +130,8 @@ cdef class KernelChainProblem(ChainProblem):
     cdef int begin_sum(self, double* v) except -1 nogil:
         return self.functions.begin_sum(v)
 
-    cdef int end_sum(self, double* v) except -1 nogil:
-        return self.functions.end_sum(v)
+    cdef int end_sum(self, double* v, Stop stop) except -1 nogil:
+        return self.functions.end_sum(v, stop)
 
     cdef void abort_sum(self, double* v) noexcept nogil:
         self.functions.abort_sum(v)

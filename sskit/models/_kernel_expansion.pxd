@@ -1,5 +1,6 @@
 from libc.stdint cimport int32_t, int64_t
 
+from sskit.core._stop cimport Stop
 from sskit.models._kernel_rows cimport KernelRows
 
 
@@ -44,5 +45,5 @@ cdef class KernelExpansion:
     cdef object split(self, double* v)
     # see Problem.begin_sum
     cdef int begin_sum(self, double* v) except -1 nogil
-    cdef int end_sum(self, double* v) except -1 nogil
+    cdef int end_sum(self, double* v, Stop stop) except -1 nogil
     cdef void abort_sum(self, double* v) noexcept nogil

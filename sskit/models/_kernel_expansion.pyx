@@ -7,6 +7,8 @@ from libc.string cimport memset
 from sskit.core._checks cimport check_least
 from sskit.models._kernel_rows cimport NoRows
 
+from sskit.core._stop import CutShort
+
 # Rows that may be added before F is worked out afresh: the errors of 2^-53 add up to 2^-32.
 cdef Py_ssize_t MOST_ADDED = 2**21
 
@@ -73,10 +75,10 @@ cdef class KernelExpansion:
         memset(v + self.place + size, 0, size * sizeof(double))
         return 0
 
-    cdef int end_sum(self, double* v) except -1 nogil:
+    cdef int end_sum(self, double* v, Stop stop) except -1 nogil:
         with gil:
             self.current = self.rows
-            self.follow(*self.split(v))
+            self.follow(*self.split(v), stop)
         return 0
 
     cdef void abort_sum(self, double* v) noexcept nogil:
@@ -89,13 +91,20 @@ cdef class KernelExpansion:
         both = np.asarray(<double[: 2 * size]> (v + self.place))
         return both.reshape(2, self.n_states, self.n_rows)
 
-    def follow(self, values, coefficients):
+    def follow(self, values, coefficients, Stop stop):
         """Bring values up to date: by the rows whose coefficients changed, or afresh.
 
         Parameters
         ----------
         values, coefficients : ndarray of shape (n_states, n_rows)
             Of the functions. The values belong to coefficients that there were before.
+        stop : Stop
+            Asked after every block of rows.
+
+        Raises
+        ------
+        CutShort
+            If the stop is due before the last block; the values belong to nothing then.
         """
         size = self.rows.block_size
         change = coefficients - self.before
@@ -105,9 +114,9 @@ cdef class KernelExpansion:
         present, moved = np.flatnonzero(coefficients.any(axis=0)), np.flatnonzero(~steady)
         cheap = len(present) <= size and self.rows.held(present).all()
         n_added = self.rows.n_required - self.fresh
-        if cheap or len(present) <= len(moved) or n_added > self.most_added:
+        afresh = cheap or len(present) <= len(moved) or n_added > self.most_added
+        if afresh:
             values[:] = 0.0
-            self.fresh = self.rows.n_required
             change, moved = coefficients, present
         else:
             coefficients[:, steady] = self.before[:, steady]
@@ -115,6 +124,10 @@ cdef class KernelExpansion:
         for start in range(0, len(moved), size):
             some = moved[start : start + size]
             values += change[:, some] @ self.rows.take(some)
+            if stop.due() and start + size < len(moved):
+                raise CutShort
+        if afresh:
+            self.fresh = self.rows.n_required
 
     def covector(self, w):
         """Return w up to `place`, then nothing to meet values, and its values to meet beta."""

@@ -7,6 +7,7 @@ from libc.string cimport memcpy
 from sskit.core._fingerprint import Fingerprint
 
 from sskit.core._direction cimport Direction
+from sskit.core._stop cimport Stop
 
 cdef Py_ssize_t BITS = sizeof(double) // sizeof(int32_t)   # words of a loss
 
@@ -117,8 +118,8 @@ cdef class SlackProblem(Problem):
     cdef int begin_sum(self, double* v) except -1 nogil:
         return self.problem.begin_sum(v)
 
-    cdef int end_sum(self, double* v) except -1 nogil:
-        return self.problem.end_sum(v)
+    cdef int end_sum(self, double* v, Stop stop) except -1 nogil:
+        return self.problem.end_sum(v, stop)
 
     cdef void abort_sum(self, double* v) noexcept nogil:
         self.problem.abort_sum(v)

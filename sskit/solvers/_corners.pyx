@@ -102,10 +102,16 @@ cdef class Corners(Planes):
         out : ndarray of shape (n_weights + LANES,)
             Zero, or what another sum left there; receives sum_m weight_m B psi_m. Zero if the
             target fails in between.
+
+        Raises
+        ------
+        CutShort
+            If a stop was due before the end of the sum.
         """
         cdef Py_ssize_t m, n = questions.shape[0]
         cdef Direction delta = self.visit.delta
         cdef bint done = False
+        cdef Stop stop = self.team.stop
         check_equal(weight.shape[0], n, "the number of factors")
         check_equal(blocks.shape[0], n, "the number of blocks")
         check_indices(questions, self.n, "question")
@@ -123,7 +129,7 @@ cdef class Corners(Planes):
                     self.recall(questions[m], delta)
                     target.scatter(blocks[m], delta, weight[m], &out[0])
                     delta.clear()
-                target.end_sum(&out[0])
+                target.end_sum(&out[0], stop)
                 done = True
             finally:
                 if not done:

@@ -86,7 +86,7 @@ class BlockCoordinateRun(DualRun):
 
     def certify(self, evaluator):
         """Return the certificate of the last iterate, or of the average if that is better."""
-        self.dual.rebuild(self.problem, self.regularizer)
+        self.dual.rebuild(self.problem, self.regularizer, self.stop)
         last, gaps = certify_dual_point(self.problem, self.regularizer, self.dual, evaluator)
         self.learn_gaps(gaps)
         loss = float(np.dot(self.problem.block_weight, self.dual.losses()))

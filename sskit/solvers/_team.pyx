@@ -1,6 +1,6 @@
 """Teams that ask many oracles at one w (see the .pxd)."""
 
-import threading
+from _thread import allocate_lock, start_new_thread
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -222,16 +222,47 @@ cdef class ThreadTeam(Team):
     cdef hire(self):
         self.hired = True
         for member in self.members[1:]:
-            # a daemon: it sleeps at the place of meeting, and must not keep Python from ending
-            thread = threading.Thread(
-                target=self.round.help, args=(member,), name="sskit-oracle", daemon=True
-            )
             try:
-                thread.start()
+                self.threads.append(Helper(self.round.help, member))
             except RuntimeError:
                 # the system has no room for it: those who are there do its share
                 break
-            self.threads.append(thread)
+
+
+class Helper:
+    """A thread that is not waited for, be it to begin or to end.
+
+    `threading.Thread` waits until a thread says that it has begun, and forever if memory ends
+    before it does. Python ends without this one, which sleeps at the place of meeting.
+
+    Parameters
+    ----------
+    work : callable
+        What the thread does.
+    *args : object
+        Its arguments.
+    """
+
+    def __init__(self, work, *args):
+        self.running = allocate_lock()
+        self.running.acquire()
+        start_new_thread(self.run, (work, args))
+
+    def run(self, work, args):
+        """Do the work; what the thread itself calls."""
+        try:
+            work(*args)
+        finally:
+            self.running.release()
+
+    def is_alive(self):
+        """Return whether the thread goes on."""
+        return self.running.locked()
+
+    def join(self, timeout):
+        """Wait for the end of the thread, at most so many seconds."""
+        if self.running.acquire(timeout=timeout):
+            self.running.release()
 
 
 def question(Member member):

@@ -112,6 +112,6 @@ class FrankWolfeRun(DualRun):
 
     def certify(self, evaluator):
         """Return the certificate of the last iterate."""
-        self.dual.rebuild(self.problem, self.regularizer)
+        self.dual.rebuild(self.problem, self.regularizer, self.stop)
         certificate, _ = certify_dual_point(self.problem, self.regularizer, self.dual, evaluator)
         return certificate

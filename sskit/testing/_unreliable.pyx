@@ -4,6 +4,7 @@ from libc.stdint cimport int32_t
 
 from sskit.core._direction cimport Direction
 from sskit.core._problem cimport Problem
+from sskit.core._stop cimport Stop
 
 
 cdef class UnreliableProblem(Problem):
@@ -85,8 +86,8 @@ cdef class UnreliableProblem(Problem):
     cdef int begin_sum(self, double* v) except -1 nogil:
         return self.problem.begin_sum(v)
 
-    cdef int end_sum(self, double* v) except -1 nogil:
-        return self.problem.end_sum(v)
+    cdef int end_sum(self, double* v, Stop stop) except -1 nogil:
+        return self.problem.end_sum(v, stop)
 
     cdef void abort_sum(self, double* v) noexcept nogil:
         self.problem.abort_sum(v)

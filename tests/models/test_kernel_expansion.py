@@ -2,14 +2,18 @@
 
 import numpy as np
 import pytest
+from helpers.interruption import PressedStop
 from helpers.kernels import in_kernel_space, truths
 from helpers.toys import chain_toy, multiclass_toy
 
 import sskit.models.kernel_space
 from sskit.core._regularizer import Regularizer
+from sskit.core._stop import CutShort
 from sskit.models.kernel import Kernel
 from sskit.solvers import BCFW, CuttingPlane, FrankWolfe, MultiPlane
 from sskit.solvers._continuation import Continuation
+from sskit.solvers._evaluate import Evaluator
+from sskit.solvers._solution import Status
 
 TOYS = {"chain": chain_toy, "multiclass": multiclass_toy}
 RBF = Kernel("rbf", gamma=0.3)
@@ -113,3 +117,54 @@ def test_rows_of_blocks_without_gap_are_not_computed(monkeypatch):
     # two far clusters: after the first of six batches the others have nothing to gain
     assert solution.gap < 0.1
     assert 2 <= problem.functions.rows.n_computed <= 30
+
+
+# ---- sums that end early ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_bytes", [1e9, 1000])
+@pytest.mark.parametrize("name", TOYS)
+def test_a_sum_that_is_cut_short_leaves_everything_as_it_was(own_handler, name, n_bytes):
+    work, layout, K = started(name, BCFW(steps="fw"), n=24, n_bytes=n_bytes)
+    dual, problem, regularizer = work.run.dual, work.problem, work.regularizer
+    # the sum of the half is worked out afresh, from all rows
+    regularizer.change_lam(2.0 * regularizer.lam)
+    before, w = np.array(regularizer.v), regularizer.coef()
+    with PressedStop(2) as stop:
+        stop.begin_pass()
+        with pytest.raises(CutShort):
+            dual.rebuild(problem, regularizer, stop)
+        assert stop.n_looks == 2
+    np.testing.assert_array_equal(regularizer.v, before)
+    np.testing.assert_array_equal(regularizer.coef(), w)
+    regularizer.change_lam(0.5 * regularizer.lam)
+    dual.rebuild(problem, regularizer)
+    values, coefficients = parts(work, layout)
+    precision = 1e-12 if n_bytes == 1e9 else 1e-6
+    np.testing.assert_allclose(values, coefficients @ K, atol=precision * np.abs(values).max())
+
+
+@pytest.mark.parametrize("solver", ["pairwise", "fw", "cuts"])
+@pytest.mark.parametrize("name", TOYS)
+def test_at_every_look_there_is_a_model_with_its_gap(own_handler, name, solver):
+    toy = TOYS[name](4, n=8)
+    for moment in range(1, 40, 3):
+        problem, layout = in_kernel_space(name, toy, RBF, n_bytes=1000)
+        regularizer = Regularizer(0.05, problem.n_weights, problem.covector)
+        stop = PressedStop(moment)
+        solution = SOLVERS[solver].solve(
+            problem, regularizer, tol=0, max_iter=9, random_state=0, stop=stop
+        )
+        assert solution.status is Status.INTERRUPTED
+        assert solution.certified
+        assert stop.n_pass_looks == moment
+        # another certificate at the same weights, with sums of its own
+        fresh = Regularizer(0.05, problem.n_weights, problem.covector)
+        hinge = Evaluator(problem, 1).hinges(fresh.padded(solution.w))
+        primal = fresh.primal(solution.w, float(np.dot(problem.block_weight, hinge)))
+        assert solution.primal == pytest.approx(primal, abs=1e-12)
+        X = np.concatenate([np.atleast_2d(x) for x in toy.X])
+        blocks = layout.split(solution.w)
+        values = blocks["dual_coef"] @ RBF(X, X)
+        np.testing.assert_allclose(blocks["values"], values, atol=1e-6)
+        assert -1e-9 <= solution.gap == pytest.approx(primal - solution.dual, abs=1e-7)

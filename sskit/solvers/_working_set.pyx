@@ -1,8 +1,13 @@
 """The small quadratic program over the stored planes of one block (see the .pxd)."""
 
+from libc.math cimport fabs
 from libc.stdlib cimport free
 
 from sskit.core._memory cimport grown
+
+# Scores differ by less than this share of what they are made of: nothing but rounding, with which
+# steps could go to and fro for ever.
+cdef double ROUNDING = 2.0**-51
 
 
 cdef class WorkingSet:
@@ -169,10 +174,13 @@ cdef class WorkingSet:
         self, Step step, Py_ssize_t max_steps, double block_weight, double scale,
         double min_slope
     ) noexcept nogil:
-        cdef double increase = 0.0, gain
-        cdef Py_ssize_t _
+        cdef double increase = 0.0, gain, size = 0.0
+        cdef Py_ssize_t _, a
         self.block_weight = block_weight
         self.scale = scale
+        for a in range(self.n_atoms):
+            size = max(size, self.loss[a], fabs(self.score[a]))
+        min_slope = max(min_slope, ROUNDING * block_weight * size)
         for _ in range(max_steps):
             step.choose(self)
             gain = self.take_step(min_slope)

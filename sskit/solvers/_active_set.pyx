@@ -102,13 +102,19 @@ cdef class ActiveSetState:
         Blocks whose rest plane has weight keep their mix, for it is known only through it.
         """
         cdef Py_ssize_t i, p
-        cdef double loss
+        cdef double loss, total
         with nogil:
             for i in range(self.problem.n_blocks):
                 if self.dual.has_rest(i):
                     continue
-                loss = 0.0
+                loss = total = 0.0
                 self.atoms.gather(self.problem, self.dual, i)
+                if self.dual.blocks[i].rest > 0.0:
+                    for p in range(self.atoms.n_planes):
+                        total += self.dual.blocks[i].weight[p]
+                    for p in range(self.atoms.n_planes):
+                        self.dual.blocks[i].weight[p] = self.dual.blocks[i].weight[p] / total
+                    self.dual.blocks[i].rest = 0.0
                 for p in range(self.atoms.n_planes):
                     loss += self.dual.blocks[i].weight[p] * self.dual.blocks[i].plane_loss[p]
                     if self.dual.blocks[i].weight[p] > 0.0:

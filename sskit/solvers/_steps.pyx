@@ -36,6 +36,10 @@ cdef class AwayStep(Step):
         ):
             atoms.target = best
             atoms.source = MIX
+        elif atoms.frail and worst < atoms.n_planes:
+            # away from `worst` would be towards the rest plane too; what leaves goes to the best
+            atoms.target = best
+            atoms.source = worst
         else:
             atoms.target = MIX
             atoms.source = worst

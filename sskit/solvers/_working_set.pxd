@@ -33,6 +33,12 @@ cdef class WorkingSet:
     """
 
     cdef readonly Py_ssize_t n_atoms
+    # Is the last atom a rest plane with next to no weight? Then it is no target: what is known of
+    # it is what the others leave of the mix, divided by its weight, and so is the rounding.
+    cdef bint frail
+    # Is there a rest plane with so little weight that it is no atom at all? Then it goes with the
+    # next step.
+    cdef bint leftover
     cdef Py_ssize_t n_planes         # atoms that are stored planes
     cdef Py_ssize_t capacity
     cdef double* score
@@ -46,8 +52,9 @@ cdef class WorkingSet:
     cdef double mix_score
     cdef double image_sqnorm
     cdef bint with_image             # are image and mix_score kept up to date?
-    cdef double best_score           # of all atoms when they were loaded
-    cdef Py_ssize_t best             # the atom that has it
+    cdef double best_score           # of all targets when they were loaded
+    cdef Py_ssize_t best             # the target that has it
+    cdef double noise                # of scores: smaller differences are rounding; 0 if unknown
     # psi of the stored planes, sparse, one after the other
     cdef int32_t* index
     cdef double* value
@@ -96,7 +103,11 @@ cdef class WorkingSet:
 
 
 cdef class Step:
-    """Chooses the end points (source, target) of a step between the atoms of a working set."""
+    """Chooses the end points (source, target) of a step between the atoms of a working set.
+
+    No step may give weight to an atom that is no target, be it as its target or by a step away
+    from another atom, which makes all others heavier.
+    """
 
     cdef readonly bint uses_mix      # may an end point be MIX?
     cdef void choose(self, WorkingSet atoms) noexcept nogil

@@ -8,6 +8,8 @@ from sskit.core._memory cimport grown
 # Scores differ by less than this share of what they are made of: nothing but rounding, with which
 # steps could go to and fro for ever.
 cdef double ROUNDING = 2.0**-51
+# With less weight the rest plane is no target: it would carry rounding over enlarged 10^6 times.
+cdef double LEAST_REST = 1e-6
 
 
 cdef class WorkingSet:
@@ -67,17 +69,21 @@ cdef class WorkingSet:
         bint with_image
     ) except -1 nogil:
         cdef Py_ssize_t p, e, a
-        cdef double total
+        cdef double total, size = 0.0
         self.fill_gram(problem, dual, i, scratch)
         self.n_atoms = self.n_planes
+        self.frail = False
+        self.leftover = dual.blocks[i].rest > 0.0 and not dual.has_rest(i)
         for p in range(self.n_planes):
             total = dual.blocks[i].plane_loss[p]
             self.loss[p] = total
             for e in range(self.first[p], self.first[p + 1]):
                 total -= self.value[e] * theta[self.index[e]]
             self.score[p] = total
+            size = max(size, self.loss[p], fabs(total))
             self.weight[p] = dual.blocks[i].weight[p]
             self.old_weight[p] = self.weight[p]
+        self.noise = ROUNDING * size
         self.gram = dual.blocks[i].gram
         self.gram_stride = dual.blocks[i].plane_capacity
         if dual.has_rest(i):
@@ -130,6 +136,7 @@ cdef class WorkingSet:
             stored += self.weight[p] * self.score[p]
             stored_loss += self.weight[p] * self.loss[p]
         self.n_atoms = m + 1
+        self.frail = rest < LEAST_REST
         self.weight[m] = rest
         self.old_weight[m] = rest
         self.score[m] = (mix - stored) / rest
@@ -158,7 +165,7 @@ cdef class WorkingSet:
 
     cdef Py_ssize_t highest(self) noexcept nogil:
         cdef Py_ssize_t a, best = 0
-        for a in range(1, self.n_atoms):
+        for a in range(1, self.n_atoms - self.frail):
             if self.score[a] > self.score[best]:
                 best = a
         return best
@@ -174,13 +181,11 @@ cdef class WorkingSet:
         self, Step step, Py_ssize_t max_steps, double block_weight, double scale,
         double min_slope
     ) noexcept nogil:
-        cdef double increase = 0.0, gain, size = 0.0
-        cdef Py_ssize_t _, a
+        cdef double increase = 0.0, gain
+        cdef Py_ssize_t _
         self.block_weight = block_weight
         self.scale = scale
-        for a in range(self.n_atoms):
-            size = max(size, self.loss[a], fabs(self.score[a]))
-        min_slope = max(min_slope, ROUNDING * block_weight * size)
+        min_slope = max(min_slope, block_weight * self.noise)
         for _ in range(max_steps):
             step.choose(self)
             gain = self.take_step(min_slope)
@@ -285,7 +290,7 @@ cdef class WorkingSet:
         cdef Py_ssize_t p, m = self.n_planes
         cdef double loss_change = 0.0, change, from_rest = 0.0
         cdef double weight = problem.block_weight[i], total = 0.0
-        if self.with_image:
+        if self.with_image or self.leftover:
             # steps away from an atom magnify whatever is missing from the sum of the weights
             for p in range(self.n_atoms):
                 total += self.weight[p]
@@ -294,16 +299,17 @@ cdef class WorkingSet:
             dual.blocks[i].rest = 0.0
         if self.n_atoms > m:
             # the rest plane is (q - sum weight psi) / rest at the old weights
-            change = self.weight[m] - self.old_weight[m]
-            from_rest = change / self.old_weight[m]
-            loss_change += change * self.loss[m]
+            from_rest = (self.weight[m] - self.old_weight[m]) / self.old_weight[m]
             dual.blocks[i].rest = self.weight[m]
-            if from_rest != 0.0:
-                dual.add_to(i, scratch, from_rest)
+        elif self.leftover:
+            # it leaves the mix too, or would be part of what is evicted later
+            from_rest = -1.0
+        if from_rest != 0.0:
+            dual.add_to(i, scratch, from_rest)
+            loss_change = from_rest * dual.blocks[i].loss
         for p in range(m):
-            change = self.weight[p] - self.old_weight[p]
+            change = self.weight[p] - self.old_weight[p] - from_rest * self.old_weight[p]
             loss_change += change * self.loss[p]
-            change -= from_rest * self.old_weight[p]
             if change != 0.0:
                 self.add_plane(p, scratch, change)
             dual.blocks[i].weight[p] = self.weight[p]

@@ -343,8 +343,8 @@ def test_complaints_of_a_model_object_name_the_items_of_the_data(k):
     for fitted in (model, EarlyStopping(model, validation_fraction=0.4, random_state=0)):
         with pytest.raises((ValueError, TypeError)) as caught:
             fitted.fit(X, y)
-        messages.append(str(caught.value))
-    assert messages[0] == messages[1] and f"[{k}]" in messages[0]
+        messages.append([str(caught.value), *getattr(caught.value, "__notes__", ())])
+    assert messages[0] == messages[1] and any(f"sample {k} " in said for said in messages[0])
 
 
 def test_a_random_state_gives_one_integer_to_each_fit_that_holds_out(chains):

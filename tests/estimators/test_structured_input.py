@@ -105,6 +105,6 @@ def test_wrong_samples_in_prediction():
         classifier.score(X, [1])
     with pytest.raises(ValueError, match=r"sample_weight\[1\] is -1"):
         classifier.score(X, y, sample_weight=[1, -1])
-    classifier.model_.spoil["loss"] = lambda y_true, y: -1.0
+    classifier.model_.spoil = {"loss": lambda y_true, y: -1.0}
     with pytest.raises(ValueError, match=r"loss of y\[0\] is -1.0"):
         classifier.score(X, y)

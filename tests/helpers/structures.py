@@ -82,16 +82,16 @@ class Signs(StructuredModel):
     """Labels +1 and -1; `spoil` changes the answers of one method."""
 
     def __init__(self, spoil=None):
-        self.spoil = spoil or {}
+        self.spoil = spoil
 
     def joint_feature(self, x, y):
-        return self.spoil.get("joint_feature", lambda x, y: y * x)(x, y)
+        return (self.spoil or {}).get("joint_feature", lambda x, y: y * x)(x, y)
 
     def loss(self, y_true, y):
-        return self.spoil.get("loss", lambda y_true, y: float(y_true != y))(y_true, y)
+        return (self.spoil or {}).get("loss", lambda y_true, y: float(y_true != y))(y_true, y)
 
     def argmax(self, x, w, y_true=None):
-        return self.spoil.get("argmax", best_sign)(x, w, y_true)
+        return (self.spoil or {}).get("argmax", best_sign)(x, w, y_true)
 
 
 class Matching(StructuredModel):

@@ -32,7 +32,8 @@ def checked_score(score):
         If it is no number.
     """
     try:
-        if isinstance(score, (str, bytes, bytearray)) or np.ndim(score):
+        # what is masked would be NaN, with a warning
+        if isinstance(score, (str, bytes, bytearray)) or np.ndim(score) or score is np.ma.masked:
             raise TypeError
         return float(score)
     except (TypeError, ValueError, OverflowError):

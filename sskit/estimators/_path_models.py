@@ -197,14 +197,17 @@ class PathModels:
         check_is_fitted(self)
         self._check_pieces()
         number = isinstance(lam, numbers.Real) and not isinstance(lam, bool)
-        if not number or not 0 < lam <= LARGEST_LAM:
+        # a float16 cannot be compared with a limit beyond its own
+        value = float(lam) if isinstance(lam, np.floating) else lam
+        if not number or not 0 < value <= LARGEST_LAM:
             raise ValueError(f"lam must be a positive finite number, got {lam!r}")
+        lam = float(value)
         if lam < self.lam_end_:
             raise ValueError(
                 f"lam={lam:g} is below the end of the path, {self.lam_end_:.6g}; fit it with a "
                 "smaller lam_min, or more max_breakpoints or max_iter"
             )
-        return float(lam)
+        return lam
 
 
 def weights_at(lam, lams, coefs, origin):

@@ -181,6 +181,7 @@ class EarlyStopping(DocumentedMixin, MetaEstimatorMixin, BaseEstimator):
             # of a model object, which alone knows its data: now it may cost what a fit does
             if given is not None:
                 clone(self.estimator)._bind(*given)
+                self._check_share(X, y, sample_weight)
             raise
         fitted = {
             "estimator_": model,
@@ -200,6 +201,15 @@ class EarlyStopping(DocumentedMixin, MetaEstimatorMixin, BaseEstimator):
             delattr(self, name)
         vars(self).update(fitted)
         return self
+
+    def _check_share(self, X, y, sample_weight):
+        """Raise ValueError if the pairs to train on are wrong, though all pairs are not."""
+        try:
+            clone(self.estimator)._gate(X, y, sample_weight)
+        except ValueError as error:
+            raise ValueError(
+                f"of the {_num_samples(X)} pairs that are left when some are held out: {error}"
+            ) from error
 
     def _split(self, n_samples):
         """Return the samples to train on and those to hold out, both rising."""

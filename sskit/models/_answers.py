@@ -197,7 +197,8 @@ def ask(model, name, sample, *args):
 def checked_loss(loss, sample):
     """Return a loss as a float; raise ValueError unless it is finite and not negative."""
     try:
-        if np.ndim(loss) or isinstance(loss, (str, bytes, complex)):
+        # what is masked would be NaN, with a warning
+        if np.ndim(loss) or isinstance(loss, (str, bytes, complex)) or loss is np.ma.masked:
             raise TypeError
         value = float(loss)
     except (TypeError, ValueError, OverflowError):

@@ -369,6 +369,15 @@ def test_wrong_lam(lam):
             method(lam)
 
 
+def test_lam_of_a_narrow_type():
+    X, y = rows()
+    path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.1).fit(X, y)
+    for method in (path.coef_at, path.gap_at):
+        np.testing.assert_array_equal(method(np.float16(0.5)), method(0.5))
+    with pytest.raises(ValueError, match="lam must be a positive finite number"):
+        path.coef_at(np.float16(np.inf))
+
+
 def test_lam_below_the_end():
     X, y = rows()
     path = RegularizationPath(StructSVMClassifier(random_state=0), max_breakpoints=2).fit(X, y)

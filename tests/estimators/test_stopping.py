@@ -219,6 +219,8 @@ def test_bad_input(chains):
         EarlyStopping(tagger()).fit(X[:1], y[:1])
     with pytest.raises(ValueError, match="no score of the held-out data is a number"):
         EarlyStopping(tagger(), scoring=lambda *data: np.nan, n_iter_no_change=2).fit(X, y)
+    with pytest.raises(ValueError, match="scoring must return a number, got masked"):
+        EarlyStopping(tagger(), scoring=lambda *data: np.ma.masked).fit(X, y)
     with pytest.raises(ValueError, match=r"sample_weight"):
         EarlyStopping(tagger()).fit(X, y, sample_weight=np.ones(3))
     with pytest.raises(NotFittedError):
@@ -245,6 +247,16 @@ def test_complaints_name_the_items_of_the_data(chains):
             model.fit(bad, y)
     with pytest.raises(ValueError, match=r"X\[7\] has \d+ rows but y\[7\] has 1 "):
         model.fit(X, [*y[:7], y[7][:1], *y[8:]])
+
+
+def test_complaints_about_the_pairs_that_are_left():
+    X, y = np.arange(8.0)[:, None], np.repeat([0, 1], [7, 1])
+    model = EarlyStopping(StructSVMClassifier(random_state=0), random_state=1)
+    told = "^of the 7 pairs that are left when some are held out: y must have at least 2 classes"
+    with pytest.raises(ValueError, match=told):
+        model.fit(X, y)
+    with pytest.raises(ValueError, match="^y must have at least 2 classes"):
+        model.fit(X, np.zeros(8))
 
 
 # one sequence cannot be trained on and held out; the other one starts processes

@@ -34,7 +34,7 @@ QUERIES = [
     "predict", "predict_topk", "decision_function", "node_scores", "score", "coef_at", "gap_at",
     "dual_objective_at", "estimator_at", "transform", "inverse_transform",
 ]  # fmt: skip
-HARMLESS = r".*(stopped after|path ends|end early|column-vector y|feature names|found no labelling)"
+HARMLESS = r".*(stopped after|path ends|end early|column-vector y|feature names|found no labelling|least populated class)"
 # scikit-learn casts targets and multiplies weights before it looks at them
 THEIRS = r"sklearn\.(utils\.(multiclass|sparsefuncs|extmath)|preprocessing|externals)"
 # numbers that say how much work to do: the largest would do it

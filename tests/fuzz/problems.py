@@ -198,8 +198,9 @@ def multilabel(rng, chosen):
     # edges that are made of the labels and weights would change with copies and beginnings
     depends = isinstance(own["edges"], str) and own["edges"] == "tree"
     unit = 1.0 if own["loss"] == "hamming" else 3.0
+    block = "coef" if own["edges"] is None else "pairwise"
     problem = finished(
-        rng, chosen, MultilabelPairwise, X, Y, own=own, unit=unit, block="pairwise", depends=depends
+        rng, chosen, MultilabelPairwise, X, Y, own=own, unit=unit, block=block, depends=depends
     )
     cycles = isinstance(own["edges"], str) and own["edges"] == "full"
     if own["edges"] is not None and not cycles and own["inference"] in ("auto", "exhaustive"):

@@ -282,6 +282,8 @@ def answers(model, X):
             found.extend(items(part))
     path = model[-1] if hasattr(model, "named_steps") else model
     if hasattr(path, "lams_"):
+        # a path whose model was chosen by folds predicts without a look at its pieces
+        found.append(path.coef_at(path.lam_))
         for lam in np.geomspace(3 * path.lams_[0], path.lam_end_ or 0.1 * path.lams_[-1], 4):
             found += [path.coef_at(lam), path.gap_at(lam), path.dual_objective_at(lam)]
             if path is model:

@@ -59,6 +59,7 @@ BAD = [
     ("loss", lambda y_true, y: np.nan, "loss of sample 0 is nan, expected a finite number >= 0"),
     ("loss", lambda y_true, y: np.inf, "loss of sample 0 is inf"),
     ("loss", lambda y_true, y: None, "loss of sample 0 is None, expected a number"),
+    ("loss", lambda y_true, y: np.ma.masked, "loss of sample 0 is masked, expected a number"),
     ("loss", lambda y_true, y: "0", "loss of sample 0 is '0', expected a number"),
     ("loss", lambda y_true, y: np.zeros(1), "loss of sample 0 is array.*, expected a number"),
     (

@@ -25,6 +25,11 @@ def test_finite_rows_whose_sum_overflows_pass(form):
     check_finite_rows(form(np.full((2, 2), 1.7e308)))
 
 
+def test_targets_that_are_not_finite():
+    with pytest.raises(ValueError, match="^Input y contains infinity"):
+        check_rows(BaseEstimator(), np.ones((2, 1)), np.array([np.inf, -np.inf]))
+
+
 def rows_of_two():
     """Return an estimator that has seen two features without names."""
     estimator = BaseEstimator()

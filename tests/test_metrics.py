@@ -1,9 +1,13 @@
 """Scores of label sequences, against hand-made cases, the rules of conlleval and laws."""
 
+import datetime
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, jaccard_score, recall_score
@@ -423,6 +427,32 @@ def test_scores_of_regions_are_those_of_scikit_learn(seed):
 def test_bad_regions(true, pred, message):
     with pytest.raises(ValueError, match=message):
         metrics.mean_iou_score(true, pred, ignore_label=0 if "count" in message else None)
+
+
+@pytest.mark.parametrize(
+    "wrong", [[1, 2], (), {}, np.arange(2), csr_array(np.eye(2)), pd.NA, int, memoryview(b"a")]
+)
+def test_ignored_labels_that_are_none(wrong):
+    with pytest.raises(ValueError, match="^ignore_label must be one label, got "):
+        metrics.iou_scores([[0, 1]], [[0, 1]], ignore_label=wrong)
+
+
+@pytest.mark.parametrize("other", ["void", b"void", 10**400, 1.5, np.nan, pd.Timestamp(0)])
+def test_ignored_labels_that_do_not_occur(other):
+    y = [[0.0, 1.0]]
+    assert metrics.mean_iou_score(y, y, ignore_label=other) == 1.0
+
+
+def test_labels_of_regions_that_do_not_sort():
+    with pytest.raises(TypeError, match="^y_true and y_pred have labels that do not sort"):
+        metrics.iou_scores([["a"]], [[datetime.date(2020, 1, 1)]])
+    for y_true, y_pred in (([[0, 1]], [[0j, 1j]]), ([[0], [1.0]], [[0], np.array([1 + 0j])])):
+        with pytest.raises(
+            TypeError, match=r"^y_pred\[\d\]\[0\] is .*: complex numbers are no lab"
+        ):
+            metrics.iou_scores(y_true, y_pred)
+    with pytest.raises(ValueError, match=r"^y_pred\[1\] has rows of different lengths"):
+        metrics.iou_scores([[0], [0, 1]], [[0], [[0, 1], [1]]])
 
 
 def test_regions_of_other_kinds():

@@ -48,6 +48,14 @@ def test_kinds_of_matrices(kind):
     assert multilabel_report(kind(TRUE), kind(PRED)) == multilabel_report(TRUE, PRED)
 
 
+@pytest.mark.parametrize("name", ["y_true", "y_pred"])
+def test_broken_matrices(name):
+    broken = sp.csr_array(TRUE.astype(float))
+    broken.indices[0] = 99
+    with pytest.raises(ValueError, match=f"^{name} is a broken CSR matrix"):
+        multilabel_report(**{"y_true": TRUE, "y_pred": PRED, name: broken})
+
+
 @pytest.mark.parametrize(
     "true, pred, message",
     [

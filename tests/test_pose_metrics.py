@@ -111,9 +111,9 @@ def test_bad_radius(radius):
         pdj_score(POSES, POSES, radius=radius)
 
 
-@pytest.mark.parametrize("radii", [[-0.1], 0.5, [np.nan], ["a"], [[0.1]]])
+@pytest.mark.parametrize("radii", [[-0.1], 0.5, [np.nan], ["a"], [[0.1]], [0.1, [0.2]]])
 def test_bad_radii(radii):
-    with pytest.raises(ValueError, match="radii must be numbers >= 0"):
+    with pytest.raises(ValueError, match="^radii (must be numbers >= 0|is no array)"):
         pdj_curve(POSES, POSES, radii=radii)
 
 

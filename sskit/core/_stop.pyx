@@ -58,7 +58,8 @@ cdef class Stop:
 
     def __cinit__(self, max_time=None, double interval=0.1):
         self.interval = interval
-        self.deadline = seconds() + float("inf" if max_time is None else min(max_time, FOREVER))
+        cdef double limit = float("inf") if max_time is None else max_time
+        self.deadline = seconds() + (limit if max_time is None else min(limit, FOREVER))
         self.begin(START)
 
     def __enter__(self):

@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import _safe_split
 from sskit.estimators._held_out import checked_score
 from sskit.estimators._path_models import piece_of
 from sskit.estimators._path_tracing import TracedPath
+from sskit.utils._numbers import n_workers
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,8 @@ def trace_folds(estimator, X, y, sample_weight, *, cv, scoring, options, n_jobs,
     from sklearn.model_selection import check_cv  # not at import: megabytes that few need
 
     scorer = check_scoring(estimator, scoring)
-    splits = check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y)
-    return Parallel(n_jobs=n_jobs, verbose=verbose)(
+    splits = list(check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y))
+    return Parallel(n_jobs=n_workers(n_jobs, len(splits)), verbose=verbose)(
         delayed(trace_fold)(estimator, X, y, sample_weight, train, test, scorer, options)
         for train, test in splits
     )
@@ -117,7 +118,7 @@ def trace_fold(estimator, X, y, sample_weight, train, test, scorer, options):
 
 def has_ragged_items(y):
     """Return whether the first item of a target is a sequence of labels, not a label."""
-    first = next(iter(y), None) if hasattr(y, "__iter__") else None
+    first = next(iter(y), None) if np.iterable(y) else None
     return not isinstance(first, (str, bytes)) and np.ndim(first) > 0
 
 

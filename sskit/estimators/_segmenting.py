@@ -178,7 +178,9 @@ def weighted_share(right, weight):
 
 def check_kinds(truth, found):
     """Raise TypeError if two arrays hold labels of different kinds."""
-    kinds = {kind if kind in "OSU" else "number" for kind in (found.dtype.kind, truth.dtype.kind)}
+    kinds = {
+        kind if kind in "OSUVMm" else "number" for kind in (found.dtype.kind, truth.dtype.kind)
+    }
     if len(kinds) > 1 and "O" not in kinds:
         raise TypeError(
             f"y has labels of dtype {truth.dtype}, but the model predicts {found.dtype}"

@@ -215,7 +215,7 @@ def samples(X, name):
     elif hasattr(X, "iloc"):
         found = list(X.to_numpy())
     elif (
-        isinstance(X, (str, bytes, dict, set))
+        isinstance(X, (str, bytes, dict, set, type))
         or not hasattr(X, "__len__")
         or getattr(X, "shape", None) == ()
     ):

@@ -1,10 +1,12 @@
 """The figures of multilabel tables."""
 
+import scipy.sparse as sp
 from sklearn.metrics import f1_score, hamming_loss, jaccard_score
 from sklearn.utils.multiclass import type_of_target
 
 from sskit.metrics._pairs import check_weights
 from sskit.utils._numbers import as_array
+from sskit.utils._stacking import check_structure
 
 
 def multilabel_report(y_true, y_pred, *, sample_weight=None, zero_division=0.0):
@@ -56,6 +58,8 @@ def multilabel_report(y_true, y_pred, *, sample_weight=None, zero_division=0.0):
     0.75
     """
     for y, name in ((y_true, "y_true"), (y_pred, "y_pred")):
+        if sp.issparse(y) and y.ndim == 2:
+            check_structure(y, name)
         try:
             kind = type_of_target(y, input_name=name)
         except (TypeError, ValueError) as error:

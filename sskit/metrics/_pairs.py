@@ -12,9 +12,16 @@ SMALLEST = 1e-150
 
 def stack(y, name):
     """Return the labels of all sequences and where the sequences begin."""
-    items = y if np.iterable(y) else []
-    lengths = [len(item) if np.iterable(item) and hasattr(item, "__len__") else 0 for item in items]
+    lengths = [length_of(item) for item in y] if np.iterable(y) else []
     return stack_labels(y, lengths, name=name, x_name=name), make_offsets(lengths)
+
+
+def length_of(item):
+    """Return the length of a sequence; 0 for what is none, which is refused later by name."""
+    try:
+        return len(item)
+    except (TypeError, NotImplementedError):
+        return 0
 
 
 def stack_pair(y_true, y_pred):
@@ -33,7 +40,7 @@ def stack_pair(y_true, y_pred):
 
 def check_kinds(true, pred):
     """Raise an error if true labels are strings and predicted ones numbers, or the like."""
-    kinds = {kind if kind in "OSU" else "number" for kind in (true.dtype.kind, pred.dtype.kind)}
+    kinds = {kind if kind in "OSUVMm" else "number" for kind in (true.dtype.kind, pred.dtype.kind)}
     if len(kinds) > 1 and "O" not in kinds:
         raise TypeError(f"y_true has labels of dtype {true.dtype} but y_pred of {pred.dtype}")
 

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.metrics import make_scorer
 
 from sskit.metrics._pairs import check_weights
+from sskit.utils._numbers import as_array
 from sskit.utils._poses import check_poses, check_torso, part_errors
 
 
@@ -98,7 +99,7 @@ def pdj_curve(y_true, y_pred, *, radii=None, torso=None, sample_weight=None):
     >>> shares.round(2)
     array([0.33, 0.67, 0.67, 1.  ])
     """
-    radii = np.linspace(0.0, 0.5, 51) if radii is None else np.array(radii)
+    radii = np.linspace(0.0, 0.5, 51) if radii is None else as_array(radii, "radii")
     if radii.ndim != 1 or radii.dtype.kind not in "iuf" or not (radii >= 0).all():
         raise ValueError(f"radii must be numbers >= 0 of shape (n_radii,), got {radii!r}")
     errors, weights = _errors(y_true, y_pred, torso, sample_weight)

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.metrics import make_scorer
 
 from sskit.metrics._pairs import check_kinds, check_weights, stack_pair
-from sskit.utils._masks import check_label
+from sskit.utils._masks import is_ignored
 
 
 def iou_scores(y_true, y_pred, *, ignore_label=None, sample_weight=None):
@@ -129,14 +129,18 @@ def _confusion(y_true, y_pred, ignore_label, sample_weight):
     true, pred, offsets = stack_pair(*flat)
     weight = np.repeat(check_weights(sample_weight, len(offsets) - 1), np.diff(offsets))
     if ignore_label is not None:
-        check_label(ignore_label)
-        counted = np.broadcast_to(np.asarray(true != ignore_label, dtype=bool), true.shape)
+        counted = ~is_ignored(true, ignore_label)
         true, pred, weight = true[counted], pred[counted], weight[counted]
     if not weight.sum() > 0:
         raise ValueError("y_true has no labels that count: all are ignored or have the weight 0")
     true, pred, weight = (values[weight > 0] for values in (true, pred, weight))
     check_kinds(true, pred)
-    classes, codes = np.unique(np.concatenate([true, pred]), return_inverse=True)
+    try:
+        classes, codes = np.unique(np.concatenate([true, pred]), return_inverse=True)
+    except TypeError as error:
+        raise TypeError(
+            f"y_true and y_pred have labels that do not sort among themselves: {error}"
+        ) from None
     n = len(classes)
     place = codes[: len(true)] * n + codes[len(true) :]
     return np.bincount(place, weight, n * n).reshape(n, n), classes
@@ -146,4 +150,10 @@ def _flattened(y, name):
     """Return arrays of labels as sequences."""
     if not np.iterable(y) or isinstance(y, (str, bytes)):
         raise TypeError(f"{name} must be a list with one array of labels per graph")
-    return [np.ravel(item) if np.ndim(item) > 1 else item for item in y]
+    flat = []
+    for i, item in enumerate(y):
+        try:
+            flat.append(np.ravel(item) if np.ndim(item) > 1 else item)
+        except ValueError:
+            raise ValueError(f"{name}[{i}] has rows of different lengths") from None
+    return flat

@@ -8,7 +8,7 @@ from libc.math cimport INFINITY, fabs
 from libc.string cimport memcpy
 
 from sskit.oracles._potentials cimport (
-    ROUNDING, GraphPotentials, labelling_score, pair_score
+    ROUNDING, GraphPotentials, check_capacities, labelling_score, pair_score
 )
 
 
@@ -300,6 +300,7 @@ def expansion(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0, start=N
         raise ValueError(f"moves must be 'expansion' or 'swap', got {moves!r}")
     cdef GraphPotentials potentials = GraphPotentials(nodes, edges, pairwise, truth, cost)
     cdef Potentials* p = &potentials.struct_
+    check_capacities(p)
     if start is None:
         labels = potentials.nodes.argmax(axis=1).astype(np.int32)
     else:

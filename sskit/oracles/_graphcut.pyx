@@ -7,7 +7,7 @@ import numpy as np
 from libc.stdint cimport int32_t
 
 from sskit.oracles._cut cimport Cut
-from sskit.oracles._potentials cimport GraphPotentials, labelling_score
+from sskit.oracles._potentials cimport GraphPotentials, check_capacities, labelling_score
 
 
 def graphcut(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0):
@@ -148,4 +148,5 @@ cdef GraphPotentials two_states(nodes, edges, pairwise, truth=None, cost=1.0):
             f"nodes must have 2 columns, one for each state, got {potentials.struct_.n_states}; "
             "for more states see expansion"
         )
+    check_capacities(&potentials.struct_)
     return potentials

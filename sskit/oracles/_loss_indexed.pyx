@@ -125,8 +125,10 @@ def check_levels(cost):
     wrong = np.flatnonzero(cost != np.floor(cost))
     if len(wrong):
         raise ValueError(f"cost[{wrong[0]}] is {cost[wrong[0]]}, expected a whole number")
-    if cost.sum() > 10_000:
-        raise ValueError(f"cost adds up to {cost.sum():g}, expected at most 10000")
+    with np.errstate(over="ignore"):
+        total = cost.sum()
+    if total > 10_000:
+        raise ValueError(f"cost adds up to {total:g}, expected at most 10000")
     return cost.astype(np.int32)
 
 

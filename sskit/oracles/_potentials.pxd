@@ -41,6 +41,10 @@ cdef inline double pair_score(
 cdef double labelling_score(const Potentials* p, const int32_t* labels) noexcept nogil
 
 
+# Raise ValueError if what a cut makes of the numbers overflows: it would never end
+cdef int check_capacities(const Potentials* p) except -1
+
+
 cdef class PairForm:
     """How the numbers of an edge make a table over pairs of states (see Potentials)."""
 

@@ -5,7 +5,7 @@ import numpy as np
 from sskit.oracles._gate import check_truth
 from sskit.utils._numbers import as_array, as_floats
 
-from libc.math cimport INFINITY, isfinite
+from libc.math cimport INFINITY, fabs, isfinite
 from libc.stdint cimport int64_t
 
 ROUNDING = 1e-12
@@ -19,6 +19,20 @@ cdef double labelling_score(const Potentials* p, const int32_t* labels) noexcept
     for e in range(p.n_edges):
         total += pair_score(p, e, labels[p.ends[2 * e]], labels[p.ends[2 * e + 1]])
     return total
+
+
+cdef int check_capacities(const Potentials* p) except -1:
+    cdef Py_ssize_t v, e, k
+    cdef double total = 0.0
+    for v in range(p.n_nodes):
+        for k in range(p.n_states):
+            total += fabs(p.node[v * p.stride + k])
+    for e in range(p.n_edges):
+        for k in range(p.width):
+            total += fabs(p.pair[table_of(p, e) * p.width + k])
+    if not isfinite(4.0 * total):
+        raise ValueError("nodes and pairwise are too large: sums of them overflow")
+    return 0
 
 
 cdef class PairForm:

@@ -47,6 +47,9 @@ def check_parameters(superpixels):
             raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
         if value > most:
             raise ValueError(f"{name} must be at most {most}, got {value!r}")
+    n_jobs = superpixels.n_jobs
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool)):
+        raise ValueError(f"n_jobs must be an integer or None, got {n_jobs!r}")
     for name, kind, allowed in _REALS:
         value = getattr(superpixels, name)
         if not isinstance(value, Real) or isinstance(value, bool) or not allowed(value):

@@ -21,6 +21,7 @@ from sskit.preprocessing._words import (
 )
 from sskit.utils._documentation import DocumentedMixin
 from sskit.utils._images import check_images
+from sskit.utils._numbers import n_workers
 
 
 # No set_output: a graph is not a data frame.
@@ -224,7 +225,7 @@ class SuperpixelGraphs(
         }
         memory, segmenter = check_memory(self.memory), self._segmenter()
         prepare_cache(memory, cut_image, describe_image)
-        made = Parallel(n_jobs=self.n_jobs)(
+        made = Parallel(n_jobs=n_workers(self.n_jobs, len(images)))(
             delayed(make_graph)(memory, image, f"X[{i}]", segmenter, options)
             for i, image in enumerate(images)
         )

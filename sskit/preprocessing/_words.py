@@ -14,6 +14,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from sskit.preprocessing._disk_cache import prepare_cache
 from sskit.utils._images import as_rgb
+from sskit.utils._numbers import n_workers
 
 _ORIENTATIONS = 8
 _CELLS = 4
@@ -216,7 +217,7 @@ def learn_words(images, describe, n_words, sample_size, *, rng, memory, n_jobs):
     share = math.ceil(sample_size / len(images))
     prepare_cache(memory, sample_descriptors)
     sample = delayed(memory.cache(sample_descriptors))
-    samples = Parallel(n_jobs=n_jobs)(
+    samples = Parallel(n_jobs=n_workers(n_jobs, len(images)))(
         sample(image, describe, share, seed) for image, seed in zip(images, seeds, strict=True)
     )
     return memory.cache(cluster)(np.concatenate(samples), n_words, start)

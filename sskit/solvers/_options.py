@@ -54,7 +54,7 @@ def auto_batching(batch_size, problem):
     auto : dict
         batch_size and selective; nothing that depends on a problem that is not known.
     """
-    if batch_size != "auto":
+    if not is_auto(batch_size):
         return {"selective": False}
     if problem is None:
         return {}
@@ -79,6 +79,11 @@ def make_step(name, safeguard):
     """
     step = STEPS[name]()
     return SafeguardedStep(step) if safeguard else step
+
+
+def is_auto(value):
+    """Return whether a parameter is "auto", not an array that is compared by its entries."""
+    return isinstance(value, str) and value == "auto"
 
 
 def check_choice(name, value, available):
@@ -119,7 +124,7 @@ def check_batching(batch_size, selective):
     ValueError
         If they are anything else.
     """
-    if not (isinstance(batch_size, str) and batch_size == "auto"):
+    if not is_auto(batch_size):
         check_positive("batch_size", batch_size, whole=True)
     check_choice("selective", selective, ("auto", True, False))
 
@@ -173,6 +178,11 @@ def check_positive(name, value, *, whole=False, optional=False, finite=False):
         return
     kind = numbers.Integral if whole else numbers.Real
     number = isinstance(value, kind) and not isinstance(value, bool) and value > 0
+    if number and not whole:
+        try:
+            float(value)
+        except OverflowError:
+            raise ValueError(f"{name} is larger than any float") from None
     if not number or (finite and value == float("inf")):
         expected = ("a positive integer" if whole else "a positive number") + (
             " or None" if optional else ""

@@ -12,6 +12,7 @@ from sskit.solvers._options import (
     check_choice,
     check_count,
     check_positive,
+    is_auto,
     make_sampler,
     make_step,
 )
@@ -189,7 +190,7 @@ class BCFW(Solver):
         check_choice("cache", self.cache, ("auto", True, False))
         check_choice("safeguard", self.safeguard, (True, False))
         check_choice("averaging", self.averaging, ("auto", True, False))
-        if self.block_steps != "auto":
+        if not is_auto(self.block_steps):
             check_positive("block_steps", self.block_steps, whole=True)
         check_count("stored_passes", self.stored_passes, "auto", "slope")
         check_positive("cache_share", self.cache_share)

@@ -4,7 +4,7 @@ from sskit.solvers._cut_program import BoxCutProgram, CutProgram, MixProgram
 from sskit.solvers._cut_runs import CuttingPlaneRun, LinearCutRun
 from sskit.solvers._cut_sources import ExactCuts, LinearCuts
 from sskit.solvers._idle import Idle
-from sskit.solvers._options import check_choice, check_positive, check_share
+from sskit.solvers._options import check_choice, check_positive, check_share, is_auto
 from sskit.solvers._sample_run import Draws, FunctionSamples, SampleRun, WeightSamples
 from sskit.solvers._solver import Solver
 
@@ -165,7 +165,7 @@ class CuttingPlane(Solver):
         check_choice("cuts", self.cuts, tuple(DEFAULTS))
         for name in ("cut_size", "patience", "damping"):
             value = getattr(self, name)
-            if isinstance(value, str) and value == "auto":
+            if is_auto(value):
                 continue
             if name == "damping":
                 check_share(name, value)

@@ -10,7 +10,7 @@ from sskit.solvers._factor_update import AwayUpdate, ProjectionUpdate
 from sskit.solvers._gdmm import Sweep
 from sskit.solvers._idle import NO_PAIRS, SETS, Idle
 from sskit.solvers._label_run import start_labels
-from sskit.solvers._options import check_choice, check_count, check_positive
+from sskit.solvers._options import check_choice, check_count, check_positive, is_auto
 from sskit.solvers._ordered_search import OrderedSearch
 
 MANY = 80  # labels, from which on ordered pairs pay
@@ -193,12 +193,12 @@ class GDMM(FactorSolver):
         check_positive("rho", self.rho, finite=True)
         check_positive("step", self.step, finite=True)
         check_choice("method", self.method, ("auto", *UPDATES))
-        if self.partitions != "auto":
+        if not is_auto(self.partitions):
             check_positive("partitions", self.partitions, whole=True)
         check_choice("ordered", self.ordered, ("auto", True, False))
-        if self.stored_passes != "auto":
+        if not is_auto(self.stored_passes):
             check_count("stored_passes", self.stored_passes)
-        if self.block_sweeps != "auto":
+        if not is_auto(self.block_sweeps):
             check_positive("block_sweeps", self.block_sweeps, whole=True)
         check_positive("gap_every", self.gap_every, whole=True, optional=True)
         check_positive("max_time", self.max_time, optional=True)

@@ -12,6 +12,7 @@ from sskit.solvers._options import (
     check_choice,
     check_count,
     check_positive,
+    is_auto,
     make_sampler,
     make_step,
 )
@@ -144,7 +145,7 @@ class MultiPlane(Solver):
         check_count("max_stored_passes", self.max_stored_passes)
         check_positive("max_planes", self.max_planes, whole=True)
         check_positive("plane_life", self.plane_life, whole=True)
-        if self.oracle_work != "auto":
+        if not is_auto(self.oracle_work):
             check_positive("oracle_work", self.oracle_work)
         check_positive("cache_size", self.cache_size)
         check_batching(self.batch_size, self.selective)

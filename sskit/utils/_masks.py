@@ -1,11 +1,13 @@
 """Labels of nodes from labels of pixels, and back."""
 
+from functools import partial
+
 import numpy as np
 
 from sskit.utils._numbers import as_array
 from sskit.utils._pixels import majority_labels
 from sskit.utils._ragged_array import RaggedArray, split
-from sskit.utils.ragged import _items, stack_labels
+from sskit.utils.ragged import _check_sortable, _items, stack_labels
 
 _TARGETS = "one array of labels, of nodes or of pixels, per graph"
 
@@ -39,6 +41,7 @@ def node_targets(y, graphs, ignore_label=None):
     """
     if y is None:
         raise ValueError(f"y is None, but labels are needed: {_TARGETS}")
+    check_label(ignore_label)
     items = _target_items(y)
     if len(items) != len(graphs):
         raise ValueError(f"X has {len(graphs)} graphs but y has {len(items)}")
@@ -97,7 +100,14 @@ def check_masks(items, graphs):
                 f"X[{i}] has segments of shape {graphs.segments[i].shape} but y[{i}] has labels "
                 f"of shape {mask.shape}"
             )
+        if mask.dtype == object:
+            _check_sortable(mask.ravel(), partial(_pixel_name, i, mask.shape[1]))
     return masks
+
+
+def _pixel_name(i, width, t):
+    """Return what messages call a pixel of a mask, by its place in the flat mask."""
+    return f"y[{i}][{t // width}, {t % width}]"
 
 
 def _target_items(y):
@@ -107,9 +117,14 @@ def _target_items(y):
 
 
 def check_label(ignore_label):
-    """Raise ValueError if the label that says that there is none is an array of labels."""
-    if hasattr(ignore_label, "__array__") and np.ndim(ignore_label):
-        raise ValueError(f"ignore_label must be one label, got {ignore_label!r:.80}")
+    """Raise ValueError unless the label that says that there is none can be compared with one."""
+    one = isinstance(ignore_label, (str, bytes)) or not np.iterable(ignore_label)
+    try:
+        if isinstance(ignore_label, type) or not one:
+            raise TypeError
+        bool(ignore_label == ignore_label)  # noqa: PLR0124 (a missing value is not even itself)
+    except TypeError:
+        raise ValueError(f"ignore_label must be one label, got {ignore_label!r:.80}") from None
 
 
 def is_ignored(labels, ignore_label):
@@ -117,7 +132,11 @@ def is_ignored(labels, ignore_label):
     if ignore_label is None:
         return np.zeros(labels.shape, dtype=bool)
     check_label(ignore_label)
-    return np.broadcast_to(np.asarray(labels == ignore_label, dtype=bool), labels.shape)
+    try:
+        same = labels == ignore_label
+    except (TypeError, ValueError, OverflowError):  # of another kind, which equals no label
+        same = False
+    return np.broadcast_to(np.asarray(same, dtype=bool), labels.shape)
 
 
 def paint(labels, graphs):

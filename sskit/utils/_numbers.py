@@ -1,6 +1,7 @@
 """Numbers as users give them: made float64, or refused by name."""
 
 import numpy as np
+from joblib import effective_n_jobs
 
 LARGEST_COUNT = 2**31 - 1
 # NumPy would read numbers from strings, and NaN from None.
@@ -92,3 +93,21 @@ def capped(count, most=LARGEST_COUNT):
         Fits 32 bits by default.
     """
     return min(int(count), most)
+
+
+def n_workers(n_jobs, n_tasks):
+    """Return how many workers of joblib some tasks can use.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        As joblib takes it; the largest would not fit its counters.
+    n_tasks : int
+        Number of tasks.
+
+    Returns
+    -------
+    n : int
+        At least 1.
+    """
+    return max(1, min(effective_n_jobs(n_jobs), n_tasks))

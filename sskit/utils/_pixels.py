@@ -46,5 +46,7 @@ def majority_labels(segments, mask, n_nodes, ignore_label=None):
     winners = table.indices[order[table.indptr[:-1]]]
     labels = classes[winners]
     if ignore_label is not None:
-        labels[table.data[order[table.indptr[:-1]]] == 0] = ignore_label
+        unlabelled = table.data[order[table.indptr[:-1]]] == 0
+        if unlabelled.any():  # else the label may be of a kind that this array cannot hold
+            labels[unlabelled] = ignore_label
     return labels

@@ -221,6 +221,8 @@ def _check_sortable(flat, label):
         number = isinstance(value, (float, np.floating))
         if type(value).__name__ in _MISSING or (number and np.isnan(value)):
             raise ValueError(f"{label(t)} is {value!r}: labels must not be missing")
+        if isinstance(value, (complex, np.complexfloating)):  # equal to a real one, it hides
+            raise TypeError(f"{label(t)} is {value!r}: complex numbers are no labels")
         try:
             first.setdefault(value, t)
         except TypeError:

@@ -89,6 +89,13 @@ def test_time_is_noticed_where_no_python_runs(kind):
     assert not stop.ends
 
 
+def test_times_of_narrow_types():
+    stop = Stop(np.float16(1e-3))
+    time.sleep(0.01)
+    stop.begin_pass()
+    assert stop.timed_out
+
+
 def test_handlers_of_others_run_within_a_pass():
     calls = []
     signal.signal(signal.SIGINT, lambda *_: calls.append(1))

@@ -77,7 +77,9 @@ def test_bad_input():
 def test_a_path_that_was_changed():
     path = fit()
     path.lams_ = np.array(0.5)
-    with pytest.raises(ValueError, match=r"^lams_ must have the shape \(1,\), got \(\); .* changed"):
+    with pytest.raises(
+        ValueError, match=r"^lams_ must have the shape \(1,\), got \(\); .* changed"
+    ):
         RegularizationPathDisplay.from_estimator(path)
 
 

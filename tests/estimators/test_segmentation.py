@@ -217,6 +217,26 @@ def test_pixel_masks(ignore):
         assert np.array_equal(mask, graph.pixel_mask(states))
 
 
+def test_pixels_whose_labels_do_not_sort():
+    graphs, masks, _ = pictures(4)
+    masks[2] = masks[2].astype(object)
+    masks[2][1, 3] = 7
+    with pytest.raises(TypeError, match=r"^y\[2\]\[0, 0\] is '.*' but y\[2\]\[1, 3\] is 7: labels"):
+        SegmentationModel().fit(graphs, masks)
+
+
+def test_ignored_labels_of_another_kind():
+    graphs, masks, _ = pictures(4)
+    codes = [(mask == "water").astype(float) for mask in masks]
+    plain = SegmentationModel(random_state=0).fit(graphs, codes)
+    other = SegmentationModel(random_state=0, ignore_label="none").fit(graphs, codes)
+    np.testing.assert_array_equal(other.coef_, plain.coef_)
+    with pytest.raises(ValueError, match="^ignore_label must be one label, got <class 'int'>"):
+        SegmentationModel(ignore_label=int).fit(graphs, masks)
+    with pytest.raises(TypeError, match=r"^y has labels of dtype \[.*but the model predicts"):
+        plain.score(graphs, [np.zeros(mask.shape, dtype=[("a", float)]) for mask in masks])
+
+
 def test_areas_weigh_nodes():
     X, y = blobs(20, noise=1.5)
     rng = np.random.default_rng(0)

@@ -306,6 +306,8 @@ def sparse_of(rng, value):
 
 def mutated_sparse(rng, value):
     """A sparse matrix of another format, with other entries, or a broken one."""
+    if hasattr(value, "check_format"):
+        value.check_format(full_check=True)  # SciPy itself crashes on what was broken before
     value = sp.csr_array(value).copy()
     how = pick(rng, ["format", "entry", "shape", "dtype", "unsorted", "twice", "zeros", "broken"])
     if how == "format":

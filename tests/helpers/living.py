@@ -18,6 +18,7 @@ from sskit.core._dual import DualState
 from sskit.core._label_nodes import LabelNodes
 from sskit.core._plane_keeper import PlaneKeeper
 from sskit.core._priority import SumTree
+from sskit.core._stop import Stop
 from sskit.models._chain import ChainProblem
 from sskit.models._features import FeatureRows
 from sskit.models._kernel_rows import KernelRows
@@ -38,7 +39,6 @@ from sskit.solvers._findings import Gaps, Hinges, InexactGaps
 from sskit.solvers._pair_search import PairSearch
 from sskit.solvers._pair_table import PairTable
 from sskit.solvers._simplex import SimplexProgram
-from sskit.core._stop import Stop
 from sskit.solvers._subgradient import SubgradientState
 from sskit.solvers._team import ForesightTeam, Team
 from sskit.solvers._visit import Visit

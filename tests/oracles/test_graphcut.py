@@ -6,7 +6,7 @@ from helpers.graphs import labelling_score, random_graph
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sskit.oracles import exhaustive, graphcut, graphcut_max_marginals
+from sskit.oracles import exhaustive, expansion, graphcut, graphcut_max_marginals
 
 
 def wide(rng, shape):
@@ -145,6 +145,14 @@ def test_rounding_is_no_reason_to_refuse():
 def test_bad_input(oracle, arguments, message):
     with pytest.raises(ValueError, match=message):
         oracle(*arguments)
+
+
+@pytest.mark.parametrize("oracle", [graphcut, graphcut_max_marginals, expansion])
+def test_numbers_whose_sums_overflow(oracle):
+    edges = [[0, 1], [1, 2], [2, 3]]
+    for nodes, pairwise in ((0.0, 1e308 * np.eye(2)), (1e308, np.ones(3))):
+        with pytest.raises(ValueError, match="^nodes and pairwise are too large: sums of them"):
+            oracle(np.full((4, 2), nodes), edges, pairwise)
 
 
 def test_bad_truth():

@@ -64,6 +64,7 @@ def test_the_best_of_all_is_that_of_viterbi():
         ({"cost": 0.5}, r"cost\[0\] is 0.5, expected a whole number"),
         ({"cost": [1, -1]}, r"cost\[1\] is -1"),
         ({"cost": 1e6}, "adds up to 2e"),
+        ({"cost": 1e308}, "adds up to inf"),
         ({"truth": [0, 2]}, r"truth\[1\] is 2"),
         ({"nodes": [[0, np.nan], [0, 0]]}, r"nodes\[0, 1\] is nan"),
     ],

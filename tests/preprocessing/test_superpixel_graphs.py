@@ -230,6 +230,9 @@ def test_seed_decides(fitted, graphs):
 
 def test_worker_processes(graphs):
     assert_same_graphs(make(n_jobs=2).fit_transform(IMAGES), graphs)
+    # more than there are images, and than joblib can count
+    with joblib.parallel_config("threading"):
+        assert_same_graphs(make(n_jobs=10**30).fit_transform(IMAGES), graphs)
 
 
 def test_input_is_not_modified():
@@ -444,6 +447,8 @@ def test_bad_images(fitted, X, error, message):
         ("position_grid", "4", "position_grid must be an integer >= 0"),
         ("neighborhood", -1, "neighborhood must be an integer >= 0"),
         ("sample_size", 0, "sample_size must be an integer >= 1"),
+        ("n_jobs", 0.5, "n_jobs must be an integer or None, got 0.5"),
+        ("n_jobs", True, "n_jobs must be an integer or None, got True"),
         ("texture_size", 2**31, "texture_size must be at most 4096, got 2147483648"),
         ("position_grid", 10**9, "position_grid must be at most 1024"),
         ("compactness", 0, "compactness must be a number positive"),

@@ -10,11 +10,12 @@ import warnings
 import numpy as np
 import pytest
 from helpers.toys import TOYS, chain_toy
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from sskit import StructSVMClassifier
-from sskit.solvers import BCFW, SSG, CuttingPlane, FrankWolfe, MultiPlane
+from sskit.solvers import BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane
 from sskit.solvers._solution import Status
 from sskit.testing._unreliable import UnreliableProblem
 
@@ -142,6 +143,13 @@ def test_log(caplog, verbose):
         (BCFW(stored_passes=False), "stored_passes must be .* an integer >= 0, got False"),
         (BCFW(stored_passes=0.0), "stored_passes must be .* an integer >= 0, got 0.0"),
         (BCFW(stored_passes="steep"), "stored_passes must be .* an integer >= 0, got 'steep'"),
+        (BCFW(degree=10**400), "^degree is larger than any float"),
+        (BCFW(block_steps=np.ones(2)), "^block_steps must be a positive integer, got array"),
+        (MultiPlane(oracle_work=10**400), "^oracle_work is larger than any float"),
+        (MultiPlane(oracle_work=csr_array(np.eye(2))), "^oracle_work must be a positive number"),
+        (GDMM(partitions=np.ones(2)), "^partitions must be a positive integer, got array"),
+        (GDMM(stored_passes=np.ones(2)), "^stored_passes must be an integer >= 0, got array"),
+        (GDMM(block_sweeps=np.ones(2)), "^block_sweeps must be a positive integer, got array"),
         (BCFW(cache_size=0), "cache_size must be a positive number, got 0"),
         (BCFW(cache_size=None), "cache_size must be a positive number, got None"),
         (BCFW(safeguard="auto"), "safeguard must be one of True, False, got 'auto'"),

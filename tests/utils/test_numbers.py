@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sskit.utils._numbers import LARGEST_COUNT, as_array, as_floats, capped
+from sskit.utils._numbers import LARGEST_COUNT, as_array, as_floats, capped, n_workers
 
 
 @pytest.mark.parametrize(
@@ -59,3 +59,8 @@ def test_counts_fit_the_loops():
     assert capped(3) == 3
     assert capped(10**30) == LARGEST_COUNT
     assert capped(10**30, 2**62) == 2**62
+
+
+def test_numbers_of_workers():
+    assert [n_workers(n, 3) for n in (None, 1, 2, 10**30, -(10**30))] == [1, 1, 2, 3, 1]
+    assert n_workers(2, 0) == 1

@@ -74,6 +74,8 @@ def trace_folds(estimator, X, y, sample_weight, *, cv, scoring, options, n_jobs,
 
     scorer = check_scoring(estimator, scoring)
     splits = list(check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y))
+    if not splits:
+        raise ValueError("cv makes no folds, expected one at least")
     return Parallel(n_jobs=n_workers(n_jobs, len(splits)), verbose=verbose)(
         delayed(trace_fold)(estimator, X, y, sample_weight, train, test, scorer, options)
         for train, test in splits

@@ -207,8 +207,11 @@ class GraphWeights:
 
     def __call__(self, w):
         """Return fitted attributes by name, of flat weights; their arrays are their own."""
+        n_features, n_edge_features, n_states, *options = self.kind
+        if n_states != np.size(self.classes):  # before tables of all pairs of states are made
+            what = f"kind[2] must be the number of classes, {np.size(self.classes)}"
+            raise_damaged(self, f"{what}, got {n_states!r}")
         model = GraphModel(*self.kind)
-        n_features, n_edge_features, _, *options = self.kind
         return {
             "coef_": np.array(model.layout.split(w)["coef"], order="C"),
             "pairwise_": model.tables(w),

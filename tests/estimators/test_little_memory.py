@@ -56,7 +56,6 @@ def test_where_memory_ends(case):
 
 
 @pytest.mark.slow
-@pytest.mark.fuzz
 @pytest.mark.parametrize("case", SLOW)
 def test_wherever_memory_ends(case):
     assert "MemoryError" in check(case, EVERYTHING)

@@ -369,6 +369,22 @@ def test_wrong_lam(lam):
             method(lam)
 
 
+def test_numbers_of_folds_and_of_jobs():
+    X, y = rows()
+    path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.1, cv=[])
+    with pytest.raises(ValueError, match="^cv makes no folds"):
+        path.fit(X, y)
+    with parallel_config("threading"):  # more than joblib can count
+        scores = [path.set_params(cv=2, n_jobs=n).fit(X, y).best_score_ for n in (1, 10**30)]
+    assert scores[0] == scores[1]
+
+
+def test_a_target_that_is_no_sequence():
+    X, _ = rows()
+    with pytest.raises(ValueError, match="^y should be a 1d array"):
+        RegularizationPath(StructSVMClassifier()).fit(X, np.array(1))
+
+
 def test_lam_of_a_narrow_type():
     X, y = rows()
     path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.1).fit(X, y)

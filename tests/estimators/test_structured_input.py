@@ -83,6 +83,8 @@ def test_labelling_that_loss_cannot_take_is_told(matchings):
         ([np.ones(1)], 1, "y must be a sequence of samples, got int"),
         ({0: 1}, [1], "X must be a sequence of samples, got dict"),
         (np.float64(3), [1], "X must be a sequence of samples, got float64"),
+        (int, [1], "X must be a sequence of samples, got type"),
+        ([np.ones(1)], np.ndarray, "y must be a sequence of samples, got type"),
         ([np.ones(1)] * 2, [1, None], "the label of sample 1 is None"),
         ([np.ones(1)], None, "y must be a sequence of samples, got NoneType"),
     ],

@@ -74,12 +74,26 @@ def is_user_code(error):
 
 def is_theirs(error):
     """Whether an error comes from checks of scikit-learn, joblib or copies: their own words."""
-    found = [name for name, _ in places(error)]
-    last = max((k for k, name in enumerate(found) if name.startswith("sskit/")), default=-1)
     return any(
         name.startswith(("sklearn/", "joblib/")) or name.endswith("/copy.py")
-        for name in found[last + 1 :]
+        for name, _ in beyond_ours(error)
     )
+
+
+def is_their_arithmetic(warning):
+    """Whether a warning is of sums that scikit-learn makes to look at numbers, or to scale them."""
+    return any(
+        function.startswith("_assert_all_finite")
+        or name.startswith(("sklearn/utils/extmath", "sklearn/preprocessing/"))
+        for name, function in beyond_ours(warning)
+    )
+
+
+def beyond_ours(error):
+    """The places of a traceback that were called by the package, further in than its own."""
+    found = places(error)
+    last = max((k for k, (name, _) in enumerate(found) if name.startswith("sskit/")), default=-1)
+    return found[last + 1 :]
 
 
 def template(error):

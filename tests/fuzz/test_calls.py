@@ -18,7 +18,6 @@ SECONDS = 110.0
 
 
 @pytest.mark.slow
-@pytest.mark.fuzz
 def test_random_calls():
     found = run_cases(seed=1, numbers=itertools.count(), n_processes=2, seconds=SECONDS)
     told = [f"case {f.number}: {f.finding}; {f.story}\n{f.detail[-1500:]}" for f in found]

@@ -12,7 +12,6 @@ N_PROBLEMS = 120
 
 
 @pytest.mark.slow
-@pytest.mark.fuzz
 def test_random_products():
     findings = Findings()
     for number in range(N_PROBLEMS):

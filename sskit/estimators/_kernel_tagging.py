@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sskit.estimators._base import Binding
-from sskit.estimators._kernels import MEGABYTE, make_kernel, support_of
+from sskit.estimators._kernels import kernel_bytes, make_kernel, support_of
 from sskit.models._kernel_chain_model import KernelChainModel
 from sskit.models._layout import WeightLayout
 from sskit.models.chain import default_lam
@@ -49,7 +49,7 @@ def bind_in_kernel_space(
     """
     X, kernel = stacked.values, make_kernel(estimator, stacked.values)
     model = KernelChainModel(kernel, X.shape[0], len(classes), *allowed)
-    problem = model.bind(stacked, labels, cost, block_weight, estimator.kernel_cache * MEGABYTE)
+    problem = model.bind(stacked, labels, cost, block_weight, kernel_bytes(estimator))
     lam = estimator.lam
     lam = default_lam(stacked, weight, diagonal(kernel, X)) if lam is None else float(lam)
     name_weights = ChainFunctions(model.layout, kernel, classes, allowed, X, labels)

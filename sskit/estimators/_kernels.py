@@ -11,6 +11,7 @@ from sskit.utils._fitted_state import check_count, check_numbers, check_sparse, 
 from sskit.utils._stacking import refuse_large
 
 MEGABYTE = 2.0**20
+LARGEST_GAMMA = float(np.finfo(np.float64).max)
 DEFAULTS = {"gamma": "scale", "degree": 3, "coef0": 0.0, "kernel_cache": 500.0}
 # Parameters that a kernel has; the others must have their defaults.
 PARAMETERS = {
@@ -103,6 +104,11 @@ def make_kernel(estimator, X):
     return Kernel(estimator.kernel, **values)
 
 
+def kernel_bytes(estimator):
+    """Return how many bytes kernel rows may take; a float16 of megabytes would overflow."""
+    return float(estimator.kernel_cache) * MEGABYTE
+
+
 def number_of_gamma(gamma, X):
     """Return gamma as a number: 1 / (p var(X)) for "scale", 1 / p for "auto"."""
     if not isinstance(gamma, str):
@@ -116,7 +122,8 @@ def number_of_gamma(gamma, X):
         with np.errstate(over="ignore"):
             squares = X.multiply(X) if sp.issparse(X) else X * X
             refuse_large(np.asarray(squares.sum(axis=1)).ravel())
-    return float(1.0 / (p * variance)) if variance > 0 else 1.0
+    with np.errstate(over="ignore"):
+        return float(min(1.0 / (p * variance), LARGEST_GAMMA)) if variance > 0 else 1.0
 
 
 def support_of(coefficients, labels, kernel, X):

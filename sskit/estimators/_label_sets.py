@@ -320,4 +320,5 @@ def default_lam(X, weight, cost):
         mean = float(np.average(squares, weights=weight))
     if not np.isfinite(mean):
         refuse_large(squares)
-    return float((LAM_FACTOR * mean or 1.0) / (cost.mean() * weight.sum()))
+    # one after the other: their product may overflow
+    return float((LAM_FACTOR * mean or 1.0) / cost.mean() / weight.sum())

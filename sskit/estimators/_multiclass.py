@@ -11,9 +11,9 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from sskit.estimators._base import Binding, block_weights, check_sample_weight, default_lam
 from sskit.estimators._kernels import (
-    MEGABYTE,
     function_values,
     is_kernel,
+    kernel_bytes,
     make_kernel,
     support_of,
 )
@@ -101,7 +101,7 @@ def bind_in_kernel_space(estimator, data, labels, block_weight, lam, shared):
     """Bind the model in a kernel space to checked data; see `bind`."""
     classes, kernel = shared["classes_"], make_kernel(estimator, data)
     model = KernelMulticlassModel(kernel, data.shape[0], len(classes), estimator.fit_intercept)
-    problem = model.bind(data, labels, block_weight, estimator.kernel_cache * MEGABYTE)
+    problem = model.bind(data, labels, block_weight, kernel_bytes(estimator))
     name_weights = RowFunctions(model.layout, shared, kernel, data, labels)
     return Binding(problem, model.layout, lam, name_weights, classes, kernel.definite)
 

@@ -121,7 +121,10 @@ def trace_fold(estimator, X, y, sample_weight, train, test, scorer, options):
 def has_ragged_items(y):
     """Return whether the first item of a target is a sequence of labels, not a label."""
     first = next(iter(y), None) if np.iterable(y) else None
-    return not isinstance(first, (str, bytes)) and np.ndim(first) > 0
+    try:
+        return not isinstance(first, (str, bytes)) and np.ndim(first) > 0
+    except ValueError:  # rows of different lengths
+        return True
 
 
 def merge_folds(folds):

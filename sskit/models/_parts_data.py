@@ -32,7 +32,7 @@ def spring_means(places, parents, n_types, weight, random_state):
 
     used = np.ones(len(places)) if weight is None else weight
     places, used = places[used > 0], used[used > 0]
-    n_types = min(n_types, len(places))
+    n_types = min(int(n_types), len(places))
     means = np.full((len(parents), n_types, 2), np.nan)
     for k in np.flatnonzero(parents >= 0):
         moved = (places[:, k] - places[:, parents[k]]).astype(np.float64)

@@ -262,6 +262,6 @@ class BCFW(Solver):
             block_steps=solver.block_steps,
             schedule=schedule,
             cache=(solver.cache_share, solver.cache_total_share) if solver.cache else None,
-            keeper=PlaneKeeper(solver.plane_life, MAX_PLANES, solver.cache_size * MEGABYTE),
+            keeper=PlaneKeeper(solver.plane_life, MAX_PLANES, float(solver.cache_size) * MEGABYTE),
             **batching,
         )

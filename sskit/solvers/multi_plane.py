@@ -197,7 +197,9 @@ class MultiPlane(Solver):
             block_steps=solver.block_steps,
             schedule=schedule,
             cache=None,
-            keeper=PlaneKeeper(solver.plane_life, solver.max_planes, solver.cache_size * MEGABYTE),
+            keeper=PlaneKeeper(
+                solver.plane_life, solver.max_planes, float(solver.cache_size) * MEGABYTE
+            ),
             batch_size=solver.batch_size,
             selective=solver.selective,
             team=team,

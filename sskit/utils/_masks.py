@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from sskit.utils._numbers import as_array
-from sskit.utils._pixels import majority_labels
+from sskit.utils._pixels import equal_to, majority_labels
 from sskit.utils._ragged_array import RaggedArray, split
 from sskit.utils.ragged import _check_sortable, _items, stack_labels
 
@@ -132,11 +132,7 @@ def is_ignored(labels, ignore_label):
     if ignore_label is None:
         return np.zeros(labels.shape, dtype=bool)
     check_label(ignore_label)
-    try:
-        same = labels == ignore_label
-    except (TypeError, ValueError, OverflowError):  # of another kind, which equals no label
-        same = False
-    return np.broadcast_to(np.asarray(same, dtype=bool), labels.shape)
+    return equal_to(labels, ignore_label)
 
 
 def paint(labels, graphs):

@@ -4,6 +4,15 @@ import numpy as np
 import scipy.sparse as sp
 
 
+def equal_to(labels, label):
+    """Return where an array of labels is equal to a label, which may be of any kind."""
+    try:
+        same = labels == label
+    except (TypeError, ValueError, OverflowError):  # of another kind, which equals no label
+        same = False
+    return np.broadcast_to(np.asarray(same, dtype=bool), labels.shape)
+
+
 def majority_labels(segments, mask, n_nodes, ignore_label=None):
     """Return the label that most pixels of every superpixel have.
 
@@ -35,7 +44,7 @@ def majority_labels(segments, mask, n_nodes, ignore_label=None):
         raise ValueError(f"superpixel {empty[0]} holds no pixel")
     votes = np.ones(codes.size, dtype=np.int64)
     if ignore_label is not None:
-        votes[classes[codes] == ignore_label] = 0
+        votes[equal_to(classes, ignore_label)[codes]] = 0
     # Superpixels see few of the labels: no table of all pairs, which thousands of
     # instances would make large.
     table = sp.coo_array((votes, (nodes, codes)), shape=(n_nodes, len(classes))).tocsr()

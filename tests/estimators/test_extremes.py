@@ -78,6 +78,32 @@ def test_a_kernel_cache_beyond_all_memory(rows):
     assert model.certified_
 
 
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"kernel": "rbf", "kernel_cache": np.float16(0.5)},
+        {"solver": BCFW(steps="pairwise", cache_size=np.float16(0.5))},
+        {"solver": MultiPlane(cache_size=np.float16(0.5))},
+    ],
+)
+def test_sizes_of_caches_of_narrow_types(rows, params):
+    assert StructSVMClassifier(random_state=0, **params).fit(*rows).certified_
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_gamma_of_tiny_features(rows, form):
+    X, y = rows
+    model = StructSVMClassifier(kernel="rbf", random_state=0).fit(form(1e-160 * X), y)
+    assert model.certified_
+
+
+def test_lam_of_labels_that_cost_too_much(rows):
+    X, y = rows
+    model = MultilabelPairwise(label_weight=[1e308, 2.0, 0.0])
+    with pytest.raises(ValueError, match="^lam=4.*e-309 is too small"):
+        model.fit(X, np.eye(3, dtype=int)[y % 3])
+
+
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_gamma_of_features_that_are_too_large(rows, form):
     X, y = rows

@@ -249,6 +249,13 @@ def test_bad_parameters(parameters, pattern):
         model.fit(X[:5], Y[:5])
 
 
+def test_one_type_by_another_name():
+    one, true = (
+        PartsModel(PARENTS, n_types=n, random_state=0).fit(X[:5], Y[:5]) for n in (1, True)
+    )
+    np.testing.assert_array_equal(one.means_, true.means_)
+
+
 def test_regularization_path():
     estimator = PartsModel(PARENTS, tol=0.1, n_types=1, random_state=0)
     path = RegularizationPath(estimator, eps=0.5).fit(X[:8], Y[:8])

@@ -379,6 +379,11 @@ def test_numbers_of_folds_and_of_jobs():
     assert scores[0] == scores[1]
 
 
+def test_a_target_of_ragged_items():
+    with pytest.raises(ValueError, match="^X has 3 sequences but y has 1"):
+        RegularizationPath(SequenceTagger()).fit([np.ones((2, 1))] * 3, [[[0, 1], [1]]])
+
+
 def test_a_target_that_is_no_sequence():
     X, _ = rows()
     with pytest.raises(ValueError, match="^y should be a 1d array"):

@@ -18,6 +18,7 @@ from sskit.core._dual import DualState
 from sskit.core._label_nodes import LabelNodes
 from sskit.core._plane_keeper import PlaneKeeper
 from sskit.core._priority import SumTree
+from sskit.core._stop import Stop
 from sskit.models._chain import ChainProblem
 from sskit.models._features import FeatureRows
 from sskit.models._kernel_rows import KernelRows
@@ -38,7 +39,6 @@ from sskit.solvers._findings import Gaps, Hinges, InexactGaps
 from sskit.solvers._pair_search import PairSearch
 from sskit.solvers._pair_table import PairTable
 from sskit.solvers._simplex import SimplexProgram
-from sskit.core._stop import Stop
 from sskit.solvers._subgradient import SubgradientState
 from sskit.solvers._team import ForesightTeam, Team
 from sskit.solvers._visit import Visit
@@ -46,7 +46,7 @@ from sskit.testing._factor_probe import FactorProbe
 from sskit.testing._probe import DualProbe
 from sskit.testing._slack_probe import Points
 from sskit.testing._step_probe import StepProbe
-from sskit.testing._unreliable import UnreliableProblem
+from sskit.testing._unreliable import ForgetfulProblem, UnreliableProblem
 
 SOLVERS = (BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW)
 SHORT = {"random_state": 0, "max_iter": 3, "tol": 1e-9}
@@ -84,7 +84,8 @@ def make():
     yield from runs
     chains, graphs, sets = chain_toy(), graph_toy(), multilabel_toy(inference="lp")
     structure = bind(Chains(3), chains.X, [labels[0] for labels in chains.pairs.labels])
-    for problem in (chains.problem, structure, UnreliableProblem(graphs.problem, 5)):
+    unreliable = UnreliableProblem(graphs.problem, 5), ForgetfulProblem(chains.problem, 5)
+    for problem in (chains.problem, structure, *unreliable):
         yield DualProbe(problem, DualState(problem))
         yield problem.fork()
         for search in SEARCHES.values():

@@ -6,7 +6,7 @@ from libc.stdlib cimport free
 from sskit.core._memory cimport grown
 
 # Scores differ by less than this share of what they are made of: nothing but rounding, with which
-# steps could go to and fro for ever.
+# steps could go back and forth for ever.
 cdef double ROUNDING = 2.0**-51
 # With less weight the rest plane is no target: it would carry rounding over enlarged 10^6 times.
 cdef double LEAST_REST = 1e-6

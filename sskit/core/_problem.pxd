@@ -36,6 +36,9 @@ cdef class Problem:
     cdef readonly double precision           # of argmax_within, relative; 0: but for rounding
     cdef readonly double[::1] block_weight   # (n_blocks,) c_i >= 0, summing to one
 
+    # NotImplementedError: a method that a subclass has to have, or one that it says it has
+    cdef int lacks(self, str name) except -1 nogil
+
     # theta = B_i^T w, the potentials
     cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil
 
@@ -68,13 +71,13 @@ cdef class Problem:
     # psi of the plane as (index, value) pairs, an index may repeat; returns their number
     cdef Py_ssize_t plane(
         self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
-    ) noexcept nogil
+    ) except -1 nogil
 
     # number of words of the planes of block i
     cdef Py_ssize_t n_words(self, Py_ssize_t i) noexcept nogil
 
     # words of the truth (psi = 0, loss = 0)
-    cdef void truth(self, Py_ssize_t i, int32_t* words) noexcept nogil
+    cdef int truth(self, Py_ssize_t i, int32_t* words) except -1 nogil
 
     # v += step * B_i delta
     cdef int scatter(
@@ -90,13 +93,13 @@ cdef class Problem:
     cdef void abort_sum(self, double* v) noexcept nogil
 
     # w = clip(v, lower, upper) at every weight that scatter(i, delta) may have moved
-    cdef void clip(
+    cdef int clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
         const double* upper, double* w
-    ) noexcept nogil
+    ) except -1 nogil
 
     # || B_i delta ||^2
-    cdef double sqnorm(self, Py_ssize_t i, Direction delta) noexcept nogil
+    cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil
 
     # A plane that argmax found stays known to the problem until its block is asked again; one
     # that is kept, until it is forgotten. Matters to problems whose words are mere numbers of

@@ -14,9 +14,12 @@ cdef class Problem:
     def __cinit__(self):
         self.block_weight = np.zeros(0)
 
-    cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
+    cdef int lacks(self, str name) except -1 nogil:
         with gil:
-            raise NotImplementedError(f"{type(self).__name__} must implement scores")
+            raise NotImplementedError(f"{type(self).__name__} must implement {name}")
+
+    cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
+        return self.lacks("scores")
 
     cdef int scores_at(
         self, Py_ssize_t i, const double* w, const int32_t* index, Py_ssize_t count,
@@ -27,38 +30,34 @@ cdef class Problem:
     cdef int argmax(
         self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* words, double* loss
     ) except -1 nogil:
-        with gil:
-            raise NotImplementedError(f"{type(self).__name__} must implement argmax")
+        return self.lacks("argmax")
 
     cdef int argmax_slack(
         self, Py_ssize_t i, const double* theta, double offset, int32_t* words, double* loss
     ) except -1 nogil:
-        with gil:
-            raise NotImplementedError(f"{type(self).__name__} has no argmax_slack")
+        return self.lacks("argmax_slack")
 
     cdef int argmax_within(
         self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
         double lower, double upper, int32_t* words, double* loss
     ) except -1 nogil:
-        with gil:
-            raise NotImplementedError(f"{type(self).__name__} has no argmax_within")
+        return self.lacks("argmax_within")
 
     cdef Py_ssize_t plane(
         self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
-    ) noexcept nogil:
-        return 0
+    ) except -1 nogil:
+        return self.lacks("plane")
 
     cdef Py_ssize_t n_words(self, Py_ssize_t i) noexcept nogil:
         return self.max_words
 
-    cdef void truth(self, Py_ssize_t i, int32_t* words) noexcept nogil:
-        pass
+    cdef int truth(self, Py_ssize_t i, int32_t* words) except -1 nogil:
+        return self.lacks("truth")
 
     cdef int scatter(
         self, Py_ssize_t i, Direction delta, double step, double* v
     ) except -1 nogil:
-        with gil:
-            raise NotImplementedError(f"{type(self).__name__} must implement scatter")
+        return self.lacks("scatter")
 
     cdef int begin_sum(self, double* v) except -1 nogil:
         memset(v, 0, self.n_weights * sizeof(double))
@@ -70,14 +69,14 @@ cdef class Problem:
     cdef void abort_sum(self, double* v) noexcept nogil:
         memset(v, 0, self.n_weights * sizeof(double))
 
-    cdef void clip(
+    cdef int clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
         const double* upper, double* w
-    ) noexcept nogil:
-        pass
+    ) except -1 nogil:
+        return self.lacks("clip")
 
-    cdef double sqnorm(self, Py_ssize_t i, Direction delta) noexcept nogil:
-        return 0.0
+    cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
+        return self.lacks("sqnorm")
 
     cdef int keep(self, Py_ssize_t i, const int32_t* words) except -1 nogil:
         return 0

@@ -123,8 +123,9 @@ cdef class ChainProblem(Problem):
     cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
         return all_below(words, self.length(i), self.n_states)
 
-    cdef void truth(self, Py_ssize_t i, int32_t* words) noexcept nogil:
+    cdef int truth(self, Py_ssize_t i, int32_t* words) except -1 nogil:
         memcpy(words, &self.labels[self.offsets[i]], self.length(i) * sizeof(int32_t))
+        return 0
 
     cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
         cdef Py_ssize_t b, n_states = self.n_states, last = self.length(i) - 1
@@ -182,7 +183,7 @@ cdef class ChainProblem(Problem):
 
     cdef Py_ssize_t plane(
         self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
-    ) noexcept nogil:
+    ) except -1 nogil:
         cdef const int32_t* labels = &self.labels[self.offsets[i]]
         cdef int32_t stride = <int32_t>self.stride, node = <int32_t>(self.n_states * self.stride)
         cdef Py_ssize_t t, n = 0, differs, differed
@@ -230,10 +231,10 @@ cdef class ChainProblem(Problem):
             v[self.end_weights + k] += step * node[last * stride + k]
         return 0
 
-    cdef void clip(
+    cdef int clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
         const double* upper, double* w
-    ) noexcept nogil:
+    ) except -1 nogil:
         cdef Py_ssize_t n_states = self.n_states, stride = self.stride, e, j
         cdef const double* node = &delta.value[n_states * stride]
         cdef Py_ssize_t n_active = active_rows(node, self.length(i), stride, &self.active[0])
@@ -247,8 +248,9 @@ cdef class ChainProblem(Problem):
                 w[j] = min(max(v[j], lower[j]), upper[j])
         for j in range(self.start_weights, self.n_weights):
             w[j] = min(max(v[j], lower[j]), upper[j])
+        return 0
 
-    cdef double sqnorm(self, Py_ssize_t i, Direction delta) noexcept nogil:
+    cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
         cdef Py_ssize_t n_states = self.n_states, stride = self.stride, e, j
         cdef Py_ssize_t count = self.length(i), first = self.offsets[i]
         cdef const double* node = &delta.value[n_states * stride]

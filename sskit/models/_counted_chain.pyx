@@ -42,20 +42,20 @@ cdef class CountedChainProblem(ChainProblem):
             self.margin[e] = offset + self.programme.best[e]
         return n_units
 
-    cdef void answer(
+    cdef int answer(
         self, Py_ssize_t i, const double* theta, Py_ssize_t units, int32_t* words, double* loss
-    ) noexcept nogil:
+    ) except -1 nogil:
         cdef Py_ssize_t t, first = self.offsets[i]
         loss[0] = 0.0
         if units == 0:
-            self.truth(i, words)
-            return
+            return self.truth(i, words)
         self.programme.labelling(
             theta, self.length(i), &self.labels[first], &self.levels[first], units, words
         )
         for t in range(self.length(i)):
             if words[t] != self.labels[first + t]:
                 loss[0] += self.cost[first + t]
+        return 0
 
     cdef int argmax_slack(
         self, Py_ssize_t i, const double* theta, double offset, int32_t* words, double* loss

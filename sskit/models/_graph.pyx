@@ -99,8 +99,9 @@ cdef class GraphProblem(Problem):
     cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
         return all_below(words, self.n_nodes_of(i), self.n_states)
 
-    cdef void truth(self, Py_ssize_t i, int32_t* words) noexcept nogil:
+    cdef int truth(self, Py_ssize_t i, int32_t* words) except -1 nogil:
         memcpy(words, &self.labels[self.nodes[i]], self.n_nodes_of(i) * sizeof(int32_t))
+        return 0
 
     cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
         cdef Py_ssize_t n_nodes = self.n_nodes_of(i)
@@ -201,7 +202,7 @@ cdef class GraphProblem(Problem):
 
     cdef Py_ssize_t plane(
         self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
-    ) noexcept nogil:
+    ) except -1 nogil:
         cdef const int32_t* labels = &self.labels[self.nodes[i]]
         cdef const int32_t* ends = self.ends_of(i)
         cdef const int32_t* table = self.tables_of(i)
@@ -253,10 +254,10 @@ cdef class GraphProblem(Problem):
                     v + (j - table) % self.width, self.n_columns
                 )
 
-    cdef void clip(
+    cdef int clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
         const double* upper, double* w
-    ) noexcept nogil:
+    ) except -1 nogil:
         cdef Py_ssize_t j, n_active = active_rows(
             &delta.value[0], self.n_nodes_of(i), self.stride, &self.active[0]
         )
@@ -265,8 +266,9 @@ cdef class GraphProblem(Problem):
         )
         for j in range(self.pair_weights, self.n_weights):
             w[j] = min(max(v[j], lower[j]), upper[j])
+        return 0
 
-    cdef double sqnorm(self, Py_ssize_t i, Direction delta) noexcept nogil:
+    cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
         cdef Py_ssize_t j, n_active = active_rows(
             &delta.value[0], self.n_nodes_of(i), self.stride, &self.active[0]
         )

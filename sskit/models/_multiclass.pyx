@@ -61,8 +61,9 @@ cdef class MulticlassProblem(Problem):
     cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
         return 0 <= words[0] < self.n_classes
 
-    cdef void truth(self, Py_ssize_t i, int32_t* words) noexcept nogil:
+    cdef int truth(self, Py_ssize_t i, int32_t* words) except -1 nogil:
         words[0] = self.labels[i]
+        return 0
 
     cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
         cdef Py_ssize_t k
@@ -109,7 +110,7 @@ cdef class MulticlassProblem(Problem):
 
     cdef Py_ssize_t plane(
         self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
-    ) noexcept nogil:
+    ) except -1 nogil:
         if words[0] == self.labels[i]:
             return 0
         index[0] = self.labels[i]
@@ -132,17 +133,18 @@ cdef class MulticlassProblem(Problem):
                 v[k] += step * delta.value[k]
         return 0
 
-    cdef void clip(
+    cdef int clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
         const double* upper, double* w
-    ) noexcept nogil:
+    ) except -1 nogil:
         cdef int32_t row = 0
         cdef Py_ssize_t j
         clip_rows(&self.features.rows, i, &row, 1, self.n_classes, v, lower, upper, w)
         for j in range(self.features.n_features * self.n_classes, self.n_weights):
             w[j] = min(max(v[j], lower[j]), upper[j])
+        return 0
 
-    cdef double sqnorm(self, Py_ssize_t i, Direction delta) noexcept nogil:
+    cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
         cdef double total = 0.0
         cdef Py_ssize_t e
         for e in range(delta.n):

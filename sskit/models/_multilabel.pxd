@@ -46,4 +46,4 @@ cdef class MultilabelProblem(Problem):
     # the sets of a block as points, for the oracle for slack rescaling
     cdef SetQuestion question(self, Py_ssize_t i, const double* theta, double offset) noexcept nogil
     # loss of its answer; the truth takes the place of none
-    cdef void finish(self, Py_ssize_t i, bint found, int32_t* words, double* loss) noexcept nogil
+    cdef int finish(self, Py_ssize_t i, bint found, int32_t* words, double* loss) except -1 nogil

@@ -94,12 +94,13 @@ cdef class MultilabelProblem(Problem):
     cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
         return all_below(words, self.max_words, ONE + 1)
 
-    cdef void truth(self, Py_ssize_t i, int32_t* words) noexcept nogil:
+    cdef int truth(self, Py_ssize_t i, int32_t* words) except -1 nogil:
         cdef Py_ssize_t j
         for j in range(self.n_labels):
             words[j] = ONE * self.truths[i, j]
         for j in range(self.n_edges):
             words[self.n_labels + j] = ONE * self.true_pair(i, j)
+        return 0
 
     cdef int32_t true_pair(self, Py_ssize_t i, Py_ssize_t e) noexcept nogil:
         return self.truths[i, self.ends[e, 0]] & self.truths[i, self.ends[e, 1]]
@@ -167,10 +168,11 @@ cdef class MultilabelProblem(Problem):
         q.truth, q.cost, q.offset = &self.truths[i, 0], &self.cost[0], offset
         return q
 
-    cdef void finish(self, Py_ssize_t i, bint found, int32_t* words, double* loss) noexcept nogil:
+    cdef int finish(self, Py_ssize_t i, bint found, int32_t* words, double* loss) except -1 nogil:
         if not found:
             self.truth(i, words)
         loss[0] = self.set_loss(i, words)
+        return 0
 
     cdef int argmax_slack(
         self, Py_ssize_t i, const double* theta, double offset, int32_t* words, double* loss
@@ -195,7 +197,7 @@ cdef class MultilabelProblem(Problem):
 
     cdef Py_ssize_t plane(
         self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
-    ) noexcept nogil:
+    ) except -1 nogil:
         cdef Py_ssize_t j, n = 0
         cdef int32_t more
         for j in range(self.n_labels):
@@ -226,10 +228,10 @@ cdef class MultilabelProblem(Problem):
                 v[self.constant_weights + j] += step * delta.value[j]
         return 0
 
-    cdef void clip(
+    cdef int clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
         const double* upper, double* w
-    ) noexcept nogil:
+    ) except -1 nogil:
         cdef int32_t row = 0
         cdef Py_ssize_t entry, j
         clip_rows(&self.features.rows, i, &row, 1, self.n_labels, v, lower, upper, w)
@@ -242,8 +244,9 @@ cdef class MultilabelProblem(Problem):
             else:
                 continue
             w[j] = min(max(v[j], lower[j]), upper[j])
+        return 0
 
-    cdef double sqnorm(self, Py_ssize_t i, Direction delta) noexcept nogil:
+    cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
         cdef double labels = 0.0, pairs = 0.0, value
         cdef Py_ssize_t entry
         for entry in range(delta.n):

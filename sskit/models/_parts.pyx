@@ -87,8 +87,9 @@ cdef class PartsProblem(Problem):
                 return False
         return True
 
-    cdef void truth(self, Py_ssize_t i, int32_t* words) noexcept nogil:
+    cdef int truth(self, Py_ssize_t i, int32_t* words) except -1 nogil:
         memcpy(words, &self.truths[i, 0], 2 * self.n_parts * sizeof(int32_t))
+        return 0
 
     cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
         memcpy(theta, w, self.n_weights * sizeof(double))
@@ -174,7 +175,7 @@ cdef class PartsProblem(Problem):
 
     cdef Py_ssize_t plane(
         self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
-    ) noexcept nogil:
+    ) except -1 nogil:
         cdef const int32_t* truth = &self.truths[i, 0]
         cdef Py_ssize_t k, up, n = 0
         for k in range(self.n_parts):
@@ -200,17 +201,18 @@ cdef class PartsProblem(Problem):
             v[delta.index[e]] += step * delta.value[delta.index[e]]
         return 0
 
-    cdef void clip(
+    cdef int clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
         const double* upper, double* w
-    ) noexcept nogil:
+    ) except -1 nogil:
         cdef Py_ssize_t e
         cdef int32_t j
         for e in range(delta.n):
             j = delta.index[e]
             w[j] = min(max(v[j], lower[j]), upper[j])
+        return 0
 
-    cdef double sqnorm(self, Py_ssize_t i, Direction delta) noexcept nogil:
+    cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
         cdef double total = 0.0
         cdef Py_ssize_t e
         for e in range(delta.n):

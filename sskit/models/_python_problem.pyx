@@ -69,8 +69,9 @@ cdef class PythonProblem(Problem):
     cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
         return words[0] == TRUTH or self.planes.has(i, words[0])
 
-    cdef void truth(self, Py_ssize_t i, int32_t* words) noexcept nogil:
+    cdef int truth(self, Py_ssize_t i, int32_t* words) except -1 nogil:
         words[0] = TRUTH
+        return 0
 
     cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
         memcpy(theta, w, self.n_weights * sizeof(double))
@@ -193,7 +194,7 @@ cdef class PythonProblem(Problem):
 
     cdef Py_ssize_t plane(
         self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
-    ) noexcept nogil:
+    ) except -1 nogil:
         cdef const Plane* plane = self.planes.at(words[0])
         if plane.n:
             memcpy(index, plane.index, plane.n * sizeof(int32_t))
@@ -211,17 +212,18 @@ cdef class PythonProblem(Problem):
             v[delta.index[e]] += step * delta.value[delta.index[e]]
         return 0
 
-    cdef void clip(
+    cdef int clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
         const double* upper, double* w
-    ) noexcept nogil:
+    ) except -1 nogil:
         cdef Py_ssize_t e
         cdef int32_t j
         for e in range(delta.n):
             j = delta.index[e]
             w[j] = min(max(v[j], lower[j]), upper[j])
+        return 0
 
-    cdef double sqnorm(self, Py_ssize_t i, Direction delta) noexcept nogil:
+    cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
         cdef double total = 0.0
         cdef Py_ssize_t e
         for e in range(delta.n):

@@ -91,7 +91,7 @@ cdef class SlackProblem(Problem):
 
     cdef Py_ssize_t plane(
         self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
-    ) noexcept nogil:
+    ) except -1 nogil:
         cdef Py_ssize_t e, n = self.problem.plane(i, words, index, value)
         cdef double loss
         memcpy(&loss, words + self.problem.n_words(i), sizeof(double))
@@ -102,10 +102,11 @@ cdef class SlackProblem(Problem):
     cdef Py_ssize_t n_words(self, Py_ssize_t i) noexcept nogil:
         return self.problem.n_words(i) + BITS
 
-    cdef void truth(self, Py_ssize_t i, int32_t* words) noexcept nogil:
+    cdef int truth(self, Py_ssize_t i, int32_t* words) except -1 nogil:
         cdef double loss = 0.0
         self.problem.truth(i, words)
         memcpy(words + self.problem.n_words(i), &loss, sizeof(double))
+        return 0
 
     cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
         return self.problem.knows(i, words)    # behind them the bits of any number
@@ -127,13 +128,14 @@ cdef class SlackProblem(Problem):
     cdef void expect(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
         self.problem.expect(i, words)
 
-    cdef void clip(
+    cdef int clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
         const double* upper, double* w
-    ) noexcept nogil:
+    ) except -1 nogil:
         self.problem.clip(i, delta, v, lower, upper, w)
+        return 0
 
-    cdef double sqnorm(self, Py_ssize_t i, Direction delta) noexcept nogil:
+    cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
         return self.problem.sqnorm(i, delta)
 
     cdef int keep(self, Py_ssize_t i, const int32_t* words) except -1 nogil:

@@ -13,8 +13,9 @@ from sskit.core._sampler cimport Sampler
 from sskit.core._stop cimport Stop
 from sskit.solvers._averager cimport Averager
 from sskit.solvers._batch cimport Visitor, known
+from sskit.solvers._block_atoms cimport BlockAtoms
 from sskit.solvers._visit cimport Visit, prefetch_next
-from sskit.solvers._working_set cimport Step, WorkingSet
+from sskit.solvers._working_set cimport Step
 
 
 # Steps within a block end when the slope has fallen to this share of the first one: the rest is
@@ -57,7 +58,7 @@ cdef class ActiveSetState:
     cdef double[::1] slopes
     cdef Visit visit
     cdef Direction scratch
-    cdef WorkingSet atoms
+    cdef BlockAtoms atoms
     cdef readonly Py_ssize_t n_oracle_calls
     cdef readonly double increase            # of the dual objective, by all moves so far
     cdef public int clock                    # number of the outer iteration
@@ -84,7 +85,7 @@ cdef class ActiveSetState:
         self.nothing = 0.0 if problem.exact else -np.inf
         self.visit = Visit(problem)
         self.scratch = self.visit.delta
-        self.atoms = WorkingSet()
+        self.atoms = BlockAtoms()
         self.store_truth()
 
     def store_truth(self):

@@ -13,4 +13,4 @@ cdef class Corners(Planes):
     cdef readonly Py_ssize_t n_calls     # of the oracles, in all looks
 
     # delta = psi of the plane of question k, which must have been zero
-    cdef void recall(self, Py_ssize_t k, Direction delta) noexcept nogil
+    cdef int recall(self, Py_ssize_t k, Direction delta) except -1 nogil

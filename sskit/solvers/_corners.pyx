@@ -56,9 +56,10 @@ cdef class Corners(Planes):
         """Return the losses of the planes that were found, shape (n,)."""
         return np.asarray(self.loss)[: self.n]
 
-    cdef void recall(self, Py_ssize_t k, Direction delta) noexcept nogil:
+    cdef int recall(self, Py_ssize_t k, Direction delta) except -1 nogil:
         self.visit.recall(self.problem, self.block[k], &self.words[k, 0], self.loss[k])
         delta.add(&self.visit.index[0], &self.visit.value[0], self.visit.n, 1.0)
+        return 0
 
     def find(self, const double[::1] w, double[::1] out):
         """Ask the oracles at w and sum the planes, always in the same order.

@@ -26,7 +26,7 @@ cdef class Hinges:
         self, Py_ssize_t k, Problem problem, Visit visit, const double* w
     ) except -1 nogil
     # what `visit` has just learnt of block[k]
-    cdef void record(self, Py_ssize_t k, Problem problem, Visit visit) noexcept nogil
+    cdef int record(self, Py_ssize_t k, Problem problem, Visit visit) except -1 nogil
 
 
 cdef class Gaps(Hinges):

@@ -55,8 +55,9 @@ cdef class Hinges:
         self.answered[k] = 1
         return 0
 
-    cdef void record(self, Py_ssize_t k, Problem problem, Visit visit) noexcept nogil:
+    cdef int record(self, Py_ssize_t k, Problem problem, Visit visit) except -1 nogil:
         self.hinge[k] = visit.hinge
+        return 0
 
 
 cdef class Gaps(Hinges):
@@ -81,11 +82,12 @@ cdef class Gaps(Hinges):
         """Return the block gaps, shape (n,)."""
         return np.asarray(self.gap)[: self.n]
 
-    cdef void record(self, Py_ssize_t k, Problem problem, Visit visit) noexcept nogil:
+    cdef int record(self, Py_ssize_t k, Problem problem, Visit visit) except -1 nogil:
         cdef Py_ssize_t i = self.block[k]
         cdef double mix = self.dual.blocks[i].loss - self.dual.dot(i, &visit.theta[0])
         self.hinge[k] = visit.hinge
         self.gap[k] = problem.block_weight[i] * (visit.hinge - mix)
+        return 0
 
 
 cdef class InexactGaps(Gaps):
@@ -95,7 +97,7 @@ cdef class InexactGaps(Gaps):
     is no better than the best of all planes that it was mixed from, stored or not.
     """
 
-    cdef void record(self, Py_ssize_t k, Problem problem, Visit visit) noexcept nogil:
+    cdef int record(self, Py_ssize_t k, Problem problem, Visit visit) except -1 nogil:
         cdef Py_ssize_t i = self.block[k], n_words = self.dual.n_words[i], p
         cdef double mix = self.dual.blocks[i].loss - self.dual.dot(i, &visit.theta[0])
         cdef double hinge = max(visit.hinge, mix)
@@ -107,6 +109,7 @@ cdef class InexactGaps(Gaps):
             hinge = max(hinge, visit.bound())
         self.hinge[k] = hinge
         self.gap[k] = problem.block_weight[i] * (hinge - mix)
+        return 0
 
 
 cdef class Planes(Gaps):
@@ -126,10 +129,11 @@ cdef class Planes(Gaps):
         self.words = np.zeros((capacity, max(problem.max_words, 1)), dtype=np.int32)
         self.loss = np.zeros(capacity)
 
-    cdef void record(self, Py_ssize_t k, Problem problem, Visit visit) noexcept nogil:
+    cdef int record(self, Py_ssize_t k, Problem problem, Visit visit) except -1 nogil:
         Gaps.record(self, k, problem, visit)
         self.loss[k] = visit.loss
         memcpy(
             &self.words[k, 0], &visit.words[0],
             problem.n_words(self.block[k]) * sizeof(int32_t)
         )
+        return 0

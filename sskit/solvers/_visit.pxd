@@ -30,9 +30,9 @@ cdef class Visit:
         self, Problem problem, Py_ssize_t i, const double* w, double loss_weight
     ) except -1 nogil
     # the same plane given by its words, at unchanged theta; hinge stays that of consult()
-    cdef void recall(
+    cdef int recall(
         self, Problem problem, Py_ssize_t i, const int32_t* words, double loss
-    ) noexcept nogil
+    ) except -1 nogil
     # loss - <theta, psi> of the present plane
     cdef double bound(self) noexcept nogil
 

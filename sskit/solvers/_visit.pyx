@@ -43,11 +43,12 @@ cdef class Visit:
             self.hinge = 0.0
         return 0
 
-    cdef void recall(
+    cdef int recall(
         self, Problem problem, Py_ssize_t i, const int32_t* words, double loss
-    ) noexcept nogil:
+    ) except -1 nogil:
         self.n = problem.plane(i, words, &self.index[0], &self.value[0])
         self.loss = loss
+        return 0
 
     cdef double bound(self) noexcept nogil:
         cdef double total = self.loss

@@ -35,12 +35,13 @@ cdef class Points(Problem):
     cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
         return 0 <= words[0] < self.n_weights
 
-    cdef void truth(self, Py_ssize_t i, int32_t* words) noexcept nogil:
+    cdef int truth(self, Py_ssize_t i, int32_t* words) except -1 nogil:
         words[0] = 0
+        return 0
 
     cdef Py_ssize_t plane(
         self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
-    ) noexcept nogil:
+    ) except -1 nogil:
         index[0] = words[0]
         value[0] = -1.0
         return words[0] > 0

@@ -65,14 +65,15 @@ cdef class UnreliableProblem(Problem):
 
     cdef Py_ssize_t plane(
         self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
-    ) noexcept nogil:
+    ) except -1 nogil:
         return self.problem.plane(i, words, index, value)
 
     cdef Py_ssize_t n_words(self, Py_ssize_t i) noexcept nogil:
         return self.problem.n_words(i)
 
-    cdef void truth(self, Py_ssize_t i, int32_t* words) noexcept nogil:
+    cdef int truth(self, Py_ssize_t i, int32_t* words) except -1 nogil:
         self.problem.truth(i, words)
+        return 0
 
     cdef int scatter(
         self, Py_ssize_t i, Direction delta, double step, double* v
@@ -92,13 +93,14 @@ cdef class UnreliableProblem(Problem):
     cdef void abort_sum(self, double* v) noexcept nogil:
         self.problem.abort_sum(v)
 
-    cdef void clip(
+    cdef int clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
         const double* upper, double* w
-    ) noexcept nogil:
+    ) except -1 nogil:
         self.problem.clip(i, delta, v, lower, upper, w)
+        return 0
 
-    cdef double sqnorm(self, Py_ssize_t i, Direction delta) noexcept nogil:
+    cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
         return self.problem.sqnorm(i, delta)
 
     cdef int keep(self, Py_ssize_t i, const int32_t* words) except -1 nogil:
@@ -119,3 +121,44 @@ cdef class UnreliableProblem(Problem):
 
     cpdef Problem fork(self):
         return UnreliableProblem(self.problem.fork(), self.n_good, self.costly, self.n_moves)
+
+
+cdef class ForgetfulProblem(UnreliableProblem):
+    """The same, but without one of its methods, as if a class had forgotten to implement it.
+
+    Attributes
+    ----------
+    forgotten : {"plane", "truth", "clip", "sqnorm"} or None
+        The method; None, as at first, if it has all.
+    """
+
+    cdef public str forgotten
+
+    cdef bint lost(self, str name) except -1 nogil:
+        with gil:
+            return self.forgotten == name
+
+    cdef Py_ssize_t plane(
+        self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
+    ) except -1 nogil:
+        if self.lost("plane"):
+            return Problem.plane(self, i, words, index, value)
+        return UnreliableProblem.plane(self, i, words, index, value)
+
+    cdef int truth(self, Py_ssize_t i, int32_t* words) except -1 nogil:
+        if self.lost("truth"):
+            return Problem.truth(self, i, words)
+        return UnreliableProblem.truth(self, i, words)
+
+    cdef int clip(
+        self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
+        const double* upper, double* w
+    ) except -1 nogil:
+        if self.lost("clip"):
+            return Problem.clip(self, i, delta, v, lower, upper, w)
+        return UnreliableProblem.clip(self, i, delta, v, lower, upper, w)
+
+    cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
+        if self.lost("sqnorm"):
+            return Problem.sqnorm(self, i, delta)
+        return UnreliableProblem.sqnorm(self, i, delta)

@@ -5,8 +5,11 @@ import pytest
 from helpers.toys import TOYS, chain_toy, multiclass_toy
 
 from sskit.core._problem import Problem, block_weights
+from sskit.core._regularizer import BoxRegularizer, Regularizer
+from sskit.solvers import BCFW
 from sskit.testing._contract import check_problem, require
 from sskit.testing._probe import ProblemProbe
+from sskit.testing._unreliable import ForgetfulProblem
 
 
 @pytest.mark.parametrize("form", ["dense", "csr"])
@@ -72,6 +75,24 @@ class WithoutMethods(Problem):
 def test_missing_methods_are_named():
     with pytest.raises(NotImplementedError, match="WithoutMethods must implement fork"):
         check_problem(WithoutMethods())
+
+
+@pytest.mark.parametrize("forgotten", ["plane", "truth", "clip", "sqnorm"])
+def test_a_method_that_is_forgotten_is_named_when_it_is_needed(forgotten):
+    toy = chain_toy(0)
+    problem = ForgetfulProblem(toy.problem, 10**6)
+    box = np.full(problem.n_weights, -0.1), np.full(problem.n_weights, 0.1)
+
+    def solve():
+        bounded = forgotten == "clip"
+        kind = (BoxRegularizer, *box) if bounded else (Regularizer, problem.n_weights)
+        regularizer = kind[0](0.1, *kind[1:])
+        return BCFW().solve(problem, regularizer, tol=0, max_iter=2, random_state=0)
+
+    assert solve().w.any()
+    problem.forgotten = forgotten
+    with pytest.raises(NotImplementedError, match=f"ForgetfulProblem must implement {forgotten}"):
+        solve()
 
 
 def test_a_broken_law_is_reported_with_its_block():

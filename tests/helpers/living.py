@@ -43,10 +43,10 @@ from sskit.solvers._subgradient import SubgradientState
 from sskit.solvers._team import ForesightTeam, Team
 from sskit.solvers._visit import Visit
 from sskit.testing._factor_probe import FactorProbe
-from sskit.testing._probe import DualProbe
+from sskit.testing._probe import DualProbe, ProblemProbe
 from sskit.testing._slack_probe import Points
 from sskit.testing._step_probe import StepProbe
-from sskit.testing._unreliable import UnreliableProblem
+from sskit.testing._unreliable import ForgetfulProblem, UnreliableProblem
 
 SOLVERS = (BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW)
 SHORT = {"random_state": 0, "max_iter": 3, "tol": 1e-9}
@@ -84,7 +84,9 @@ def make():
     yield from runs
     chains, graphs, sets = chain_toy(), graph_toy(), multilabel_toy(inference="lp")
     structure = bind(Chains(3), chains.X, [labels[0] for labels in chains.pairs.labels])
-    for problem in (chains.problem, structure, UnreliableProblem(graphs.problem, 5)):
+    unreliable = UnreliableProblem(graphs.problem, 5), ForgetfulProblem(chains.problem, 5)
+    for problem in (chains.problem, structure, *unreliable):
+        yield ProblemProbe(problem)
         yield DualProbe(problem, DualState(problem))
         yield problem.fork()
         for search in SEARCHES.values():

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sskit.solvers._options import make_step
+from sskit.solvers._block_options import make_step
 from sskit.testing._step_probe import StepProbe
 
 KINDS = ["fw", "pairwise", "away"]

@@ -2,7 +2,6 @@
 
 from sskit.core._plane_keeper import PlaneKeeper
 from sskit.solvers._averager import Averager, WeightedAverager
-from sskit.solvers._idle import BOUNDS, Idle
 from sskit.solvers._block_options import (
     MEGABYTE,
     SAMPLERS,
@@ -12,6 +11,7 @@ from sskit.solvers._block_options import (
     make_sampler,
     make_step,
 )
+from sskit.solvers._idle import BOUNDS, Idle
 from sskit.solvers._options import check_choice, check_count, check_positive, is_auto
 from sskit.solvers._runs import ActiveSetRun, PlainRun
 from sskit.solvers._schedule import FixedSchedule, SlopeSchedule, oracle_work

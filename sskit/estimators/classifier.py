@@ -314,6 +314,7 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
             tags.estimator_type = "structured_classifier"
             tags.classifier_tags = None
             tags.input_tags.two_d_array = False
-        tags.input_tags.pairwise = self.kernel == "precomputed"
+        # nothing is checked yet: the kernel may be an array, or missing
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         tags.input_tags.sparse = not tags.input_tags.pairwise
         return tags

@@ -131,7 +131,7 @@ def check_torso(torso, n_parts, names=None):
     if torso is None:
         return None
     number = {} if names is None else {name: k for k, name in enumerate(names)}
-    given = torso if isinstance(torso, (tuple, list, np.ndarray)) else ()
+    given = torso if isinstance(torso, (tuple, list, np.ndarray)) and np.iterable(torso) else ()
     parts = [number.get(k, k) if isinstance(k, str) else k for k in given]
     if (
         len(parts) != 2

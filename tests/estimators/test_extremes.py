@@ -1,6 +1,7 @@
 """Extreme numbers: what has a meaning works, what has none is refused by name."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from helpers.structures import Signs
@@ -88,6 +89,14 @@ def test_a_kernel_cache_beyond_all_memory(rows):
 )
 def test_sizes_of_caches_of_narrow_types(rows, params):
     assert StructSVMClassifier(random_state=0, **params).fit(*rows).certified_
+
+
+@pytest.mark.parametrize("kernel", [pd.NA, np.array(["rbf", "poly"])])
+def test_kernels_that_are_none(rows, kernel):
+    for model in (StructSVMClassifier(kernel=kernel), SequenceTagger(kernel=kernel)):
+        for tool in (model, RegularizationPath(model), EarlyStopping(model)):
+            with pytest.raises(ValueError, match="The 'kernel' parameter of"):
+                tool.fit(*rows)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])

@@ -1,5 +1,6 @@
 """What must hold of any call: which errors are allowed, what stays as it was, what a fit proves."""
 
+import datetime
 import functools
 import re
 import traceback
@@ -136,7 +137,7 @@ def fingerprint(value, seen=None):
         else:
             entries = value.tobytes()
         return kind, value.dtype.str, value.shape, value.strides, value.flags.writeable, entries
-    if isinstance(value, np.generic):
+    if isinstance(value, (np.generic, datetime.date, datetime.timedelta)):
         return kind, repr(value)
     if isinstance(value, PANDAS):
         entries = np.asarray(value, dtype=object)

@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
@@ -131,6 +132,12 @@ def test_weights_that_are_no_numbers_are_found():
     model.coef_[0, 0] = np.nan
     with pytest.raises(Broken, match="coef_ is no number"):
         check_fitted(model)
+
+
+def test_fingerprints_of_times_and_of_matrices_of_objects():
+    matrix = np.array([[None, "a"]], dtype=object).view(np.matrix)
+    for value in (pd.Series([pd.Timestamp(0), pd.NaT]), matrix):
+        assert fingerprint(value) == fingerprint(value)
 
 
 @pytest.mark.parametrize("value", [np.eye(2), [1, "a"], {"a": [np.zeros(1)]}, (None, 0.5)])

@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from pathlib import Path
 
 from fuzz.cases import Report, run_case
@@ -90,7 +89,7 @@ class Worker:
         return told.partition("Extension modules")[0][-3000:]
 
 
-def run_cases(seed, numbers, n_processes=1, *, seconds=None, timeout=TIMEOUT, on_report=None):
+def run_cases(seed, numbers, n_processes=1, *, timeout=TIMEOUT, on_report=None):
     """Run cases in worker processes.
 
     Parameters
@@ -101,8 +100,6 @@ def run_cases(seed, numbers, n_processes=1, *, seconds=None, timeout=TIMEOUT, on
         Of the cases.
     n_processes : int, default=1
         Number of workers.
-    seconds : float, default=None
-        After which no further cases are begun; None means no limit.
     timeout : float, default=30
         Seconds of processor time that one case may take.
     on_report : callable, default=None
@@ -114,12 +111,9 @@ def run_cases(seed, numbers, n_processes=1, *, seconds=None, timeout=TIMEOUT, on
         Those with findings. A crash and a hang are such.
     """
     waiting, lock, findings = iter(numbers), threading.Lock(), []
-    end = time.monotonic() + (seconds or float("inf"))
 
     def take():
         with lock:
-            if time.monotonic() >= end:
-                return []
             return [number for _, number in zip(range(CHUNK), waiting, strict=False)]
 
     def note(report):

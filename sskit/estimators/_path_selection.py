@@ -73,7 +73,10 @@ def trace_folds(estimator, X, y, sample_weight, *, cv, scoring, options, n_jobs,
     from sklearn.model_selection import check_cv  # not at import: megabytes that few need
 
     scorer = check_scoring(estimator, scoring)
-    splits = list(check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y))
+    try:
+        splits = list(check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y))
+    except TypeError as error:
+        raise TypeError(f"cv must make pairs of indices, got {cv!r:.80}: {error}") from error
     if not splits:
         raise ValueError("cv makes no folds, expected one at least")
     return Parallel(n_jobs=n_workers(n_jobs, len(splits)), verbose=verbose)(

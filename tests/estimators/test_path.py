@@ -374,6 +374,8 @@ def test_numbers_of_folds_and_of_jobs():
     path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.1, cv=[])
     with pytest.raises(ValueError, match="^cv makes no folds"):
         path.fit(X, y)
+    with pytest.raises(TypeError, match="^cv must make pairs of indices, got bytearray"):
+        path.set_params(cv=bytearray(b"ab")).fit(X, y)
     with parallel_config("threading"):  # more than joblib can count
         scores = [path.set_params(cv=2, n_jobs=n).fit(X, y).best_score_ for n in (1, 10**30)]
     assert scores[0] == scores[1]

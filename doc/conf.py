@@ -4,7 +4,7 @@ import os
 import re
 
 import sskit
-from sskit.utils import _documentation
+from sskit import _documentation
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 

@@ -12,7 +12,7 @@ from sskit.estimators import (
     TreeTagger,
 )
 from sskit.models import SlackRescaling, StructuredModel
-from sskit.utils._saved_names import export_from
+from sskit._saved_names import export_from
 
 __version__ = "0.1.0"
 

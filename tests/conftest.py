@@ -18,7 +18,7 @@ settings.load_profile("sskit")
 @pytest.fixture
 def own_handler():
     """Let Python's own handler of Ctrl-C be in place, and no press be remembered."""
-    from sskit.core._stop import presses
+    from sskit.core.stop import presses
 
     if threading.current_thread() is not threading.main_thread():
         pytest.skip("signals are delivered to the main thread only")

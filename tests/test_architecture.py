@@ -1,17 +1,17 @@
-"""The house keeps its floors: imports go down only, and heavy guests wait outside.
+"""The house keeps its floors and rooms: imports go down only, and heavy guests wait outside.
 
 Every test runs a detector over the package and expects no finding; the detectors themselves are
 tried on planted violations at the end.
 """
 
-import ast
+import graphlib
 import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
+from helpers.imports import all_imports, all_includes, sources, without_strings
 
 try:
     import tomllib
@@ -21,21 +21,66 @@ except ModuleNotFoundError:  # Python 3.10
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "sskit"
 
-# Which rooms a room may import from, itself aside. The pillars `solvers` and `oracles`/`models`
-# do not know each other; they meet in `core` and in `estimators`.
-ALLOWED = {
-    "utils": set(),
-    "core": {"utils"},
-    "oracles": {"core", "utils"},
-    "models": {"core", "oracles", "utils"},
-    "solvers": {"core", "utils"},
-    "estimators": {"core", "oracles", "models", "solvers", "utils"},
-    "metrics": {"utils"},
-    "preprocessing": {"utils"},
-    "display": {"utils"},
-    "datasets": {"utils"},
-    # for tests and for authors of problems: nothing else imports it
-    "testing": {"core", "oracles", "solvers", "utils"},
+# Modules that any room may use; they use none.
+GROUND = {"_documentation", "_numbers", "_saved_names"}
+# The rooms, and which others each may import, cimport or include from, itself aside. The pillars
+# solvers and oracles with models do not know each other: they meet in core and in estimators.
+# A folder's __init__.py is its door: it may show what stands in the folder and its rooms.
+ROOMS = {
+    "core": "",
+    "inputs": "",
+    "oracles": "core inputs",
+    "oracles/chain": "core oracles",
+    "oracles/graph": "core oracles",
+    "oracles/tree": "core oracles oracles/chain oracles/graph",
+    "oracles/parts": "inputs oracles",
+    "oracles/label_sets": "core inputs oracles oracles/graph oracles/tree",
+    "models": "core",
+    "models/kernel": "core models",
+    "models/slack": "core",
+    "models/structured": "core inputs models",
+    "models/multiclass": "core models models/kernel",
+    "models/chain": "core inputs models models/kernel oracles/chain",
+    "models/graph": "core inputs models oracles/graph",
+    "models/tree": "core inputs models models/graph oracles/graph oracles/tree",
+    "models/parts": "core inputs models oracles/parts",
+    "models/label_sets": "core models oracles/label_sets",
+    "solvers/oracle_calls": "core",
+    "solvers/common": "core solvers/oracle_calls",
+    "solvers/simplex_qp": "core",
+    "solvers/block_coordinate": "core solvers/common solvers/oracle_calls solvers/simplex_qp",
+    "solvers/frank_wolfe": "core solvers/common solvers/oracle_calls",
+    "solvers/subgradient": "core solvers/common solvers/oracle_calls",
+    "solvers/cutting_plane": "core solvers/common solvers/oracle_calls solvers/simplex_qp",
+    "solvers/dual_decomposition/factors": "core",
+    "solvers/dual_decomposition/label_pairs": "core",
+    "solvers/dual_decomposition": (
+        "core solvers/common solvers/oracle_calls solvers/dual_decomposition/factors "
+        "solvers/dual_decomposition/label_pairs"
+    ),
+    "solvers/path": "solvers/common solvers/oracle_calls",
+    "estimators/base": "core inputs models models/kernel models/slack solvers solvers/common",
+    "estimators/structured": "estimators/base inputs models/structured",
+    "estimators/multiclass": (
+        "estimators/base estimators/structured inputs models models/kernel "
+        "models/multiclass"
+    ),
+    "estimators/chain": "estimators/base inputs models models/chain models/kernel",
+    "estimators/tree": "estimators/base inputs models/chain models/tree",
+    "estimators/graph": "estimators/base inputs models/graph",
+    "estimators/parts": "estimators/base inputs models models/parts",
+    "estimators/label_sets": "estimators/base inputs models models/label_sets",
+    "estimators/path": "core estimators/base estimators/stopping solvers/common solvers/path",
+    "estimators/stopping": "estimators/base",
+    "metrics": "inputs",
+    "preprocessing": "inputs",
+    "display": "inputs",
+    "datasets": "inputs",
+    "utils": "inputs",
+    "testing": "core models/slack solvers/dual_decomposition/factors solvers/simplex_qp",
+    # doors only
+    "solvers": "",
+    "estimators": "",
 }
 LAZY = {"highspy", "matplotlib", "maxflow", "pandas", "skimage"}
 # Distributions that are not named as their module is.
@@ -46,6 +91,7 @@ EXTRAS = ("plot", "lp", "images")  # for users; the others are for developers
 THEIRS = {"pandas", "pooch"}  # used where a user has them
 COMPILER = {"cpython", "cython", "libc", "libcpp"}  # what every Cython has
 MAX_LINES = 300  # of code
+MAX_STEMS = 16
 DIRECTIVE = re.compile(
     r"^\s*#\s*(cython|distutils)\s*:"
     r"|cython\.(boundscheck|wraparound|initializedcheck|nonecheck|cdivision|language_level"
@@ -54,122 +100,115 @@ DIRECTIVE = re.compile(
 )
 
 
-class Import(NamedTuple):
-    """One imported module as found in a file."""
-
-    module: str
-    cimported: bool
-    in_function: bool
-
-
-def sources(package, *suffixes):
-    """Return the files of the package that end in one of the suffixes, sorted."""
-    return sorted(path for path in package.rglob("*") if path.suffix in suffixes)
-
-
-def room(package, path):
-    """Return the first folder or file name below the package: the room a file belongs to."""
+def room_of_file(package, path):
+    """Return the room that a file stands in; of files in no room, their own name."""
     parts = path.relative_to(package).with_suffix("").parts
-    return parts[0]
+    return "/".join(parts[:-1]) or parts[0]
 
 
-def absolute(package, path, level, module):
-    """Resolve a relative import of `level` dots, as seen from a file, to a dotted name."""
-    if level == 0:
-        return module
-    folder = path.relative_to(package.parent).parts[:-1]
-    base = folder[: len(folder) - level + 1]
-    return ".".join([*base, module] if module else base)
+def room_of_module(package, module):
+    """Return the room that a dotted name of the package leads to, or None for other packages."""
+    head, *parts = module.split(".")
+    if head != package.name:
+        return None
+    for n in range(len(parts), 0, -1):
+        if "/".join(parts[:n]) in ROOMS:
+            return "/".join(parts[:n])
+    return parts[0] if parts else ""
 
 
-def with_names(module, names):
-    """Return the module and, where a room may hide among the names, one entry per name."""
-    return [f"{module}.{name}" for name in names] if "." not in module else [module]
+def arrows(package):
+    """Yield (file, its room, the room it leads to, what leads there) for arrows between rooms.
 
-
-def python_imports(package, path):
-    """Return the imports of a .py file, with those inside functions marked."""
-    found = []
-
-    def visit(node, in_function):
-        if isinstance(node, ast.Import):
-            found.extend(Import(alias.name, False, in_function) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            module = absolute(package, path, node.level, node.module or "")
-            names = [alias.name for alias in node.names]
-            found.extend(Import(name, False, in_function) for name in with_names(module, names))
-        inside = in_function or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        for child in ast.iter_child_nodes(node):
-            visit(child, inside)
-
-    visit(ast.parse(path.read_text()), False)
-    return found
-
-
-def without_strings(text):
-    """Blank out triple-quoted strings and comments, keeping the number of lines."""
-    text = re.sub(
-        r'"""(?:.|\n)*?"""|' + r"'''(?:.|\n)*?'''",
-        lambda match: "\n" * match.group().count("\n"),
-        text,
-    )
-    return re.sub(r"#.*", "", text)
-
-
-def cython_imports(package, path):
-    """Return the import and cimport lines of a .pyx or .pxd file."""
-    text = without_strings(path.read_text())
-    text = re.sub(r"\\\n", " ", text)
-    text = re.sub(r"\(([^()]*)\)", lambda match: match.group().replace("\n", " "), text)
-    found, enclosing = [], []
-    for line in text.splitlines():
-        if not line.strip():
+    A door may lead to anything below its folder, so such arrows are left out.
+    """
+    leads = [
+        (path, imported.module, room_of_module(package, imported.module))
+        for path, imports in all_imports(package)
+        for imported in imports
+    ]
+    leads += [
+        (path, header.name, room_of_file(package, header))
+        for path, headers in all_includes(package)
+        for header in headers
+    ]
+    for path, name, there in leads:
+        here = room_of_file(package, path)
+        if there is None or there == here or name == f"{package.name}.__version__":
             continue
-        indent = len(line) - len(line.lstrip())
-        enclosing = [block for block in enclosing if block[0] < indent]
-        in_function = any(is_function for _, is_function in enclosing)
-        line = line.strip()
-        if match := re.match(r"from\s+(\.*)\s*([\w.]*)\s+(c?import)\s+(.+)", line):
-            dots, module, keyword, names = match.groups()
-            module = absolute(package, path, len(dots), module)
-            names = [name.split()[0] for name in names.strip("() ").split(",") if name.strip()]
-            modules = with_names(module, names)
-            found.extend(Import(name, keyword == "cimport", in_function) for name in modules)
-        elif match := re.match(r"(c?import)\s+(.+)", line):
-            keyword, names = match.groups()
-            modules = [name.split()[0] for name in names.split(",") if name.strip()]
-            found.extend(Import(name, keyword == "cimport", in_function) for name in modules)
-        function = re.match(r"(async\s+def|def|cpdef|cdef)\s+(?!class\b).*\)[^()]*:\s*$", line)
-        enclosing.append((indent, bool(function)))
-    return found
+        if there in GROUND and here not in GROUND:
+            continue
+        if path.name == "__init__.py" and (here == "__init__" or there.startswith(f"{here}/")):
+            continue
+        yield path, here, there, name
 
 
-def all_imports(package):
-    """Yield every file of the package with its imports."""
-    for path in sources(package, ".py", ".pyx", ".pxd"):
-        read = python_imports if path.suffix == ".py" else cython_imports
-        yield path, read(package, path)
-
-
-def upward_arrows(package):
+def forbidden_arrows(package):
     """Return a sentence for every import that a room is not allowed to make."""
-    found = []
-    for path, imports in all_imports(package):
-        here = room(package, path)
-        if here == "__init__":
-            continue
-        if here not in ALLOWED:
-            found.append(f"{path.name}: the room {here!r} has no floor")
-            continue
-        for imported in imports:
-            head, _, rest = imported.module.partition(".")
-            if head != package.name:
-                continue
-            there = rest.partition(".")[0]
-            allowed = there in {here, "__version__"} or there in ALLOWED[here]
-            if not allowed:
-                found.append(f"{path.relative_to(package)} imports {imported.module}")
-    return found
+    found = [
+        f"{path.relative_to(package)} stands in no room"
+        for path in sources(package, ".py", ".pyx", ".pxd", ".hpp")
+        if room_of_file(package, path) not in {*ROOMS, *GROUND, "__init__"}
+    ]
+    return found + [
+        f"{path.relative_to(package)} leads to {name}"
+        for path, here, there, name in arrows(package)
+        if here != "__init__" and there not in ROOMS.get(here, "").split()
+    ]
+
+
+def circles(package):
+    """Return the circle of rooms that arrows make, if there is one."""
+    below = {}
+    for _, here, there, _ in arrows(package):
+        below.setdefault(here, set()).add(there)
+    try:
+        graphlib.TopologicalSorter(below).prepare()
+    except graphlib.CycleError as error:
+        return [" -> ".join(error.args[1])]
+    return []
+
+
+def private_arrows(package):
+    """Return a sentence for every import of a module that is private to another folder.
+
+    A module whose name begins with an underscore is for the folder that it stands in.
+    """
+    private = [path for path in sources(package, ".py", ".pyx") if re.match("_[a-z]", path.stem)]
+    owner = {
+        ".".join([package.name, *path.relative_to(package).with_suffix("").parts]): path.parent
+        for path in private
+    }
+    return [
+        f"{path.relative_to(package)} imports {imported.module}"
+        for path, imports in all_imports(package)
+        for imported in imports
+        for name, folder in owner.items()
+        if f"{imported.module}.".startswith(f"{name}.")
+        and folder not in (path.parent, package)
+    ]
+
+
+def users_of_testing(package):
+    """Return the files that import what is for tests."""
+    return [
+        str(path.relative_to(package))
+        for path, here, there, _ in arrows(package)
+        if there == "testing" and here != "testing"
+    ]
+
+
+def wide_folders(package):
+    """Return a sentence for every folder with more files than one finds one's way in."""
+    stems = {}
+    for path in sources(package, ".py", ".pyx", ".pxd", ".hpp"):
+        if path.stem != "__init__":
+            stems.setdefault(path.parent, set()).add(path.stem)
+    return [
+        f"{folder.relative_to(package.parent)} has {len(names)} stems"
+        for folder, names in stems.items()
+        if len(names) > MAX_STEMS
+    ]
 
 
 def eager_guests(package):
@@ -256,7 +295,11 @@ def generated_files(package):
 
 
 DETECTORS = [
-    upward_arrows,
+    forbidden_arrows,
+    circles,
+    private_arrows,
+    users_of_testing,
+    wide_folders,
     eager_guests,
     numpy_cimports,
     undeclared_guests,
@@ -271,6 +314,20 @@ def test_package(detector):
     assert detector(PACKAGE) == []
 
 
+def test_the_table_has_no_circle_and_no_room_that_is_gone():
+    allowed = {room: below.split() for room, below in ROOMS.items()}
+    graphlib.TopologicalSorter(allowed).prepare()
+    assert {name for names in allowed.values() for name in names} <= set(ROOMS)
+    rooms = {room_of_file(PACKAGE, path) for path in sources(PACKAGE, ".py", ".pyx")}
+    assert rooms == {*ROOMS, *GROUND, "__init__"}
+
+
+def test_the_table_allows_no_arrow_that_nobody_needs():
+    needed = {(here, there) for _, here, there, _ in arrows(PACKAGE)}
+    allowed = {(room, name) for room, names in ROOMS.items() for name in names.split()}
+    assert allowed - needed == set()
+
+
 def test_maxflow_has_one_door():
     assert len(maxflow_files(PACKAGE)) <= 1
 
@@ -280,12 +337,7 @@ def test_no_generated_source_is_tracked():
         pytest.skip("not a git checkout")
     command = ["git", "ls-files", "*.c", "*.cpp", "*.so", "*.pyd", "*.egg-info/*"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert listed.stdout.split() == []
-
-
-def test_compiled_modules_are_private():
-    public = [path.name for path in sources(PACKAGE, ".pyx") if not path.stem.startswith("_")]
-    assert public == []
+    assert [name for name in listed.stdout.split() if not name.startswith("tests/")] == []
 
 
 @pytest.fixture
@@ -301,84 +353,112 @@ def house(tmp_path):
         return package
 
     write("__init__.py", "from sskit.estimators import SequenceTagger\n")
-    write("estimators/_tagger.py", "from ..models import Chain\nfrom ..solvers import BCFW\n")
+    write("estimators/__init__.py", "from sskit.estimators.chain.tagger import SequenceTagger\n")
+    write("estimators/chain/tagger.py", "from ...models.chain import model\n")
+    write("estimators/base/estimator.py", "from ...solvers import BCFW\n")
+    write("solvers/__init__.py", "from sskit.solvers.frank_wolfe.solver import FrankWolfe\n")
     write(
-        "solvers/_bcfw.pyx",
-        "from sskit.core._problem cimport Problem\nfrom libc.math cimport exp\n",
+        "solvers/frank_wolfe/solver.pyx",
+        "from sskit.core.problem cimport Problem\nfrom libc.math cimport exp\n",
     )
+    write("core/lanes.hpp", "#include <cmath>\n")
+    write("models/rows.hpp", '#include "lanes.hpp"\n')
     write(
-        "models/_chain.py",
-        '"""Bind.\n\nimport matplotlib\n"""\nfrom sskit.oracles import viterbi\n',
+        "models/chain/model.py",
+        '"""Bind.\n\nimport matplotlib\n"""\nfrom sskit.oracles.chain import viterbi\n',
     )
-    write("core/_dual.pyx", "def f():\n    from sskit.utils import check\n    import maxflow\n")
+    write("oracles/graph/flow.py", "def f():\n    from sskit.core import memory\n    import maxflow\n")
+    write("display/_axes.py", "")
+    write("display/_pose.py", "from sskit.display._axes import row\n")
     return package
 
 
 def test_detectors_pass_a_tidy_house(house):
     assert [detector(house) for detector in DETECTORS] == [[] for _ in DETECTORS]
-    assert maxflow_files(house) == ["core/_dual.pyx"]
+    assert maxflow_files(house) == ["oracles/graph/flow.py"]
 
 
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("solvers/_a.py", "from sskit.models import Chain"),
-        ("solvers/_a.py", "import sskit.oracles._viterbi as viterbi"),
-        ("solvers/_a.py", "def f():\n    from ..models._chain import Chain"),
-        ("solvers/_a.pyx", "from sskit.models._chain cimport Chain"),
-        ("solvers/_a.pyx", "from sskit.models._chain cimport (\n    Chain,\n    Other,\n)"),
-        ("solvers/_a.pxd", "cimport sskit.oracles._viterbi"),
-        ("solvers/_a.pxd", "from ..oracles cimport _viterbi"),
-        ("models/_a.py", "from ..solvers import BCFW"),
-        ("models/_a.py", "from .. import solvers"),
-        ("models/_a.py", "from sskit import solvers"),
-        ("oracles/_a.py", "import sskit.models"),
-        ("core/_a.py", "import sskit"),
-        ("core/_a.pxd", "from sskit.oracles._viterbi cimport decode"),
-        ("utils/_a.py", "from sskit.core import Problem"),
-        ("utils/deep/_a.py", "from ...core import Problem"),
-        ("metrics.py", "from .estimators import SequenceTagger"),
-        ("display.py", "from sskit import SequenceTagger"),
-        ("datasets/_a.py", "from ..preprocessing import TokenTransformer"),
-        ("estimators/_a.py", "from sskit.testing._probe import DualProbe"),
-        ("attic/_a.py", "x = 1"),
+        ("solvers/path/a.py", "from sskit.models.chain import Chain"),
+        ("solvers/path/a.py", "import sskit.oracles.chain.viterbi as viterbi"),
+        ("solvers/path/a.py", "def f():\n    from ...models.chain import Chain"),
+        ("solvers/path/a.pyx", "from sskit.models.chain.problem cimport ChainProblem"),
+        ("solvers/path/a.pyx", "from sskit.models.chain.problem cimport (\n    Chain,\n)"),
+        ("solvers/path/a.pxd", "cimport sskit.oracles.chain.viterbi"),
+        ("solvers/path/a.pxd", "from ...oracles cimport gate"),
+        ("solvers/path/a.pyx", 'cdef extern from "rows.hpp" namespace "sskit":\n    pass'),
+        ("solvers/common/a.py", "from sskit.solvers.path import tracer"),
+        ("solvers/common/a.py", "from sskit.solvers import path"),
+        ("models/chain/a.py", "from ...solvers import BCFW"),
+        ("models/chain/a.py", "from ... import solvers"),
+        ("models/chain/a.py", "from sskit.models.graph import model"),
+        ("models/chain/a.py", "from sskit import solvers"),
+        ("models/a.py", "from sskit.models.chain import model"),
+        ("oracles/graph/a.py", "import sskit.models"),
+        ("oracles/graph/a.py", "from sskit.oracles.tree import forest"),
+        ("core/a.py", "import sskit"),
+        ("core/a.pxd", "from sskit.oracles.chain.viterbi cimport decode"),
+        ("core/a.hpp", '#include "rows.hpp"'),
+        ("inputs/a.py", "from sskit.core import problem"),
+        ("_numbers.py", "from sskit.core import problem"),
+        ("estimators/chain/a.py", "from sskit.estimators.tree import tagger"),
+        ("metrics/a.py", "from ..estimators import SequenceTagger"),
+        ("display/a.py", "from sskit import SequenceTagger"),
+        ("datasets/a.py", "from ..preprocessing import TokenTransformer"),
+        ("models/__init__.py", "from sskit.solvers import BCFW"),
+        ("attic/a.py", "x = 1"),
+        ("models/attic/a.py", "x = 1"),
     ],
 )
-def test_upward_arrow_is_seen(house, name, text):
+def test_arrow_that_is_not_allowed_is_seen(house, name, text):
     path = house / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text + "\n")
-    assert len(upward_arrows(house)) == 1
+    assert len(forbidden_arrows(house)) == 1
 
 
 @pytest.mark.parametrize(
     ("name", "text", "detector"),
     [
-        ("display.py", "import matplotlib.pyplot as plt", eager_guests),
-        ("display.py", "class A:\n    from pandas import DataFrame", eager_guests),
-        ("oracles/_a.pyx", "import maxflow", eager_guests),
-        ("oracles/_a.pyx", "if True:\n    from skimage import io", eager_guests),
-        ("core/_a.pyx", "cimport numpy as cnp", numpy_cimports),
-        ("core/_a.pyx", "from numpy cimport ndarray", numpy_cimports),
-        ("core/_a.pyx", "from pandas cimport fast", undeclared_guests),
-        ("display.py", "def f():\n    import seaborn.colors", undeclared_guests),
+        ("core/a.py", "from sskit.models.chain import model", lambda house: circles(house)),
+        ("models/chain/a.py", "from sskit.display._axes import row", private_arrows),
+        ("models/chain/a.py", "from sskit.display import _axes", private_arrows),
+        ("metrics/a.py", "from sskit.testing import check_problem", users_of_testing),
+        ("display/a.py", "import matplotlib.pyplot as plt", eager_guests),
+        ("display/a.py", "class A:\n    from pandas import DataFrame", eager_guests),
+        ("oracles/a.pyx", "import maxflow", eager_guests),
+        ("oracles/a.pyx", "if True:\n    from skimage import io", eager_guests),
+        ("core/a.pyx", "cimport numpy as cnp", numpy_cimports),
+        ("core/a.pyx", "from numpy cimport ndarray", numpy_cimports),
+        ("core/a.pyx", "from pandas cimport fast", undeclared_guests),
+        ("display/a.py", "def f():\n    import seaborn.colors", undeclared_guests),
         ("solvers/_a.py", "import highspy", undeclared_guests),
-        ("core/_a.py", "x = 1\n" * (MAX_LINES + 1), long_files),
-        ("core/_a.hpp", "int x;\n" * (MAX_LINES + 1), long_files),
-        ("core/_a.pyx", "# cython: boundscheck=False", stray_directives),
-        ("core/_a.pyx", "#distutils: language = c++", stray_directives),
-        ("core/_a.pyx", "@cython.wraparound(False)\ndef f(): pass", stray_directives),
-        ("core/_a.cpp", "int x;", generated_files),
+        ("core/a.py", "x = 1\n" * (MAX_LINES + 1), long_files),
+        ("core/a.hpp", "int x;\n" * (MAX_LINES + 1), long_files),
+        ("core/a.pyx", "# cython: boundscheck=False", stray_directives),
+        ("core/a.pyx", "#distutils: language = c++", stray_directives),
+        ("core/a.pyx", "@cython.wraparound(False)\ndef f(): pass", stray_directives),
+        ("core/a.cpp", "int x;", generated_files),
     ],
 )
 def test_planted_fault_is_seen(house, name, text, detector):
     path = house / name
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text + "\n")
+    if detector.__name__ == "<lambda>":
+        # down again from where the planted arrow leads
+        (house / "models/chain/b.py").write_text("from sskit.core import a\n")
     assert len(detector(house)) == 1
 
 
+def test_wide_folder_is_seen(house):
+    for k in range(MAX_STEMS + 1):
+        (house / "core" / f"a{k}.py").write_text("")
+    assert len(wide_folders(house)) == 1
+
+
 def test_second_door_to_maxflow_is_seen(house):
-    (house / "oracles").mkdir()
-    (house / "oracles" / "_a.py").write_text("def f():\n    from maxflow import Graph\n")
+    (house / "oracles" / "a.py").write_text("def f():\n    from maxflow import Graph\n")
     assert len(maxflow_files(house)) == 2

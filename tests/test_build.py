@@ -18,7 +18,7 @@ SOURCES = {
     "__init__.py": "",
     "core/__init__.py": "",
     "core/lanes.hpp": "#pragma once\nstatic inline int lanes() { return 8; }\n",
-    "core/_lanes.pxd": 'cdef extern from "lanes.hpp":\n    int lanes() noexcept nogil\n',
+    "core/lanes.pxd": 'cdef extern from "lanes.hpp":\n    int lanes() noexcept nogil\n',
     "core/_base.pxd": "cdef class Base:\n    cdef public int size\n",
     "core/_base.pyx": "cdef class Base:\n    pass\n",
     "oracles/__init__.py": "",
@@ -29,7 +29,7 @@ SOURCES = {
         "cdef class Chain(Base):\n    pass\n"
     ),
     "oracles/_chain.pyx": (
-        "from sskit.core._lanes cimport lanes\n\n"
+        "from sskit.core.lanes cimport lanes\n\n"
         "cdef class Chain(Base):\n    def __init__(self):\n        self.size = lanes()\n"
     ),
     "oracles/_user.pyx": (
@@ -37,7 +37,7 @@ SOURCES = {
         "def size():\n    cdef Chain chain = Chain()\n    return chain.size\n"
     ),
     "testing/__init__.py": "",
-    "testing/_probe.pyx": "def answer():\n    return 42\n",
+    "testing/probe.pyx": "def answer():\n    return 42\n",
 }
 
 
@@ -120,8 +120,8 @@ def test_what_only_tests_need_is_in_no_wheel(
 ):
     wanted = run_setup(monkeypatch, checkout, **environ)["wanted"]
     assert wanted("sskit.core._base") == wanted("sskit") == release
-    assert wanted("sskit.testing._probe") == wanted("sskit.testing") == testing
-    assert wanted("sskit.testing._probe", editable=True) == editable
+    assert wanted("sskit.testing.probe") == wanted("sskit.testing") == testing
+    assert wanted("sskit.testing.probe", editable=True) == editable
 
 
 @pytest.mark.parametrize("name", ["SSKIT_BUILD", "SSKIT_TESTING"])
@@ -163,7 +163,7 @@ def test_what_is_compiled_again_after_a_change(checkout):
 def test_a_change_of_the_settings_compiles_everything_again(checkout):
     if importlib.util.find_spec("Cython") is None or not shutil.which("g++"):
         pytest.skip("there is no compiler")
-    for name in ("oracles/_user.pyx", "testing/_probe.pyx"):
+    for name in ("oracles/_user.pyx", "testing/probe.pyx"):
         (checkout / "sskit" / name).unlink()
     everything = {"_cyutility", "core._base", "oracles._chain"}
     assert compile_in(checkout, "build") == everything

@@ -5,44 +5,44 @@ import pytest
 import scipy.sparse as sp
 from helpers.toys import chain_toy, graph_toy, multiclass_toy, multilabel_toy
 
-from sskit.core._direction import Direction
-from sskit.core._dual import DualState
-from sskit.core._plane_keeper import PlaneKeeper
-from sskit.core._priority import SumTree
-from sskit.core._regularizer import BoxRegularizer, Regularizer
-from sskit.core._sampler import GapSampler, PermutationSampler, UniformSampler
-from sskit.models._beam_decoder import allowed_table, decode_by_beam
-from sskit.models._chain import ChainProblem
-from sskit.models._chain_decoder import decode_best, decode_max_marginals
-from sskit.models._digest import row_digests
-from sskit.models._features import FeatureRows
-from sskit.models._kernel_rows import DoubleRows, KernelRows
-from sskit.models._label_sets_decoder import best_sets, climb
-from sskit.models._multiclass import MulticlassProblem
-from sskit.models._plane_store import PlaneStore
-from sskit.oracles._beam import Beam
-from sskit.oracles._label_sets import find_label_set
-from sskit.oracles._label_sets_exact import EnumeratedSets
-from sskit.oracles._parts import PartsMaxSum
-from sskit.solvers import _bcfw
-from sskit.solvers._averager import Averager, TwoAverages, WeightedAverager
-from sskit.solvers._batch import Batches
-from sskit.solvers._corners import Corners
-from sskit.solvers._evaluate import Evaluator
-from sskit.solvers._factor_search import EdgeSearch, NodeSearch, PartitionSearch
-from sskit.solvers._factor_state import FactorState
-from sskit.solvers._factor_update import PlainUpdate
-from sskit.solvers._findings import Gaps, Hinges
-from sskit.solvers._gdmm import Sweep
-from sskit.solvers._ordered_search import OrderedSearch
-from sskit.solvers._pair_search import PairSearch, find_pair
-from sskit.solvers._pair_table import PairTable
-from sskit.solvers._simplex import SimplexProgram
-from sskit.solvers._team import Team, ThreadTeam
-from sskit.solvers._visit import Visit
-from sskit.testing._factor_probe import FactorProbe, look_at_node
-from sskit.testing._probe import DualProbe, ProblemProbe
-from sskit.testing._step_probe import StepProbe
+from sskit.core.direction import Direction
+from sskit.core.dual import DualState
+from sskit.solvers.block_coordinate.eviction import PlaneKeeper
+from sskit.core.priority import SumTree
+from sskit.core.regularizer import BoxRegularizer, Regularizer
+from sskit.core.sampler import GapSampler, PermutationSampler, UniformSampler
+from sskit.models.chain.beam_decoder import allowed_table, decode_by_beam
+from sskit.models.chain.problem import ChainProblem
+from sskit.models.chain.decoder import decode_best, decode_max_marginals
+from sskit.models.row_hashes import row_digests
+from sskit.models.features import FeatureRows
+from sskit.models.kernel.rows import DoubleRows, KernelRows
+from sskit.models.label_sets.decoder import best_sets, climb
+from sskit.models.multiclass.problem import MulticlassProblem
+from sskit.models.structured.plane_store import PlaneStore
+from sskit.oracles.chain.beam import Beam
+from sskit.oracles.label_sets.oracle import find_label_set
+from sskit.oracles.label_sets.exact import EnumeratedSets
+from sskit.oracles.parts.max_sum import PartsMaxSum
+from sskit.solvers.block_coordinate import plain_pass
+from sskit.solvers.common.averaging import Averager, TwoAverages, WeightedAverager
+from sskit.solvers.oracle_calls.minibatch import Batches
+from sskit.solvers.oracle_calls.vertices import Corners
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.dual_decomposition.factors.oracle import EdgeSearch, NodeSearch, PartitionSearch
+from sskit.solvers.dual_decomposition.factors.state import FactorState
+from sskit.solvers.dual_decomposition.factors.update import PlainUpdate
+from sskit.solvers.oracle_calls.answers import Gaps, Hinges
+from sskit.solvers.dual_decomposition.factors.sweep import Sweep
+from sskit.solvers.dual_decomposition.factors.sorted_oracle import OrderedSearch
+from sskit.solvers.dual_decomposition.label_pairs.pair_oracle import PairSearch, find_pair
+from sskit.solvers.dual_decomposition.label_pairs.pair_weights import PairTable
+from sskit.solvers.simplex_qp.maximise import SimplexProgram
+from sskit.solvers.oracle_calls.pool import Team, ThreadTeam
+from sskit.solvers.oracle_calls.call import Visit
+from sskit.testing.factor_probe import FactorProbe, look_at_node
+from sskit.testing.probe import DualProbe, ProblemProbe
+from sskit.testing.step_probe import StepProbe
 
 BIG = 10**9
 RNG = np.random.RandomState(0)
@@ -67,7 +67,7 @@ def bcfw_pass(dual=DUAL, sampler=None, n_steps=5, n_gaps=5, visit=CHAINS):
     sampler = drawn(UniformSampler, 5) if sampler is None else sampler
     regularizer = Regularizer(0.1, CHAINS.n_weights)
     visit, gaps = Visit(visit), np.zeros(n_gaps)
-    _bcfw.run_pass(CHAINS, dual, regularizer, sampler, Averager(), visit, n_steps, gaps)
+    plain_pass.run_pass(CHAINS, dual, regularizer, sampler, Averager(), visit, n_steps, gaps)
 
 
 def labels_of(n, top=2):

@@ -23,7 +23,7 @@ from sskit.metrics import (
     token_accuracy_score,
 )
 from sskit.utils import RaggedArray
-from sskit.utils.ragged import split, stack_labels, stack_sequences
+from sskit.inputs.ragged import split, stack_labels, stack_sequences
 
 
 def conlleval_spans(labels):

@@ -16,13 +16,13 @@ import time
 import numpy as np
 from sklearn.feature_extraction import DictVectorizer
 
-from sskit.core._problem import block_weights
-from sskit.core._regularizer import Regularizer
+from sskit.core.problem import block_weights
+from sskit.core.regularizer import Regularizer
 from sskit.datasets import load_conll2000, load_ocr_letters
-from sskit.models.chain import ChainModel, token_costs
+from sskit.models.chain.model import ChainModel, token_costs
 from sskit.preprocessing import TokenTransformer
-from sskit.solvers._evaluate import Evaluator
-from sskit.utils.ragged import stack_labels, stack_sequences
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.inputs.ragged import stack_labels, stack_sequences
 
 COLUMNS = ("passes", "calls", "seconds", "primal", "dual", "gap")
 

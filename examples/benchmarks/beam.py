@@ -13,10 +13,10 @@ import time
 import numpy as np
 from many_labels import bind, newspaper
 
-from sskit.core._regularizer import Regularizer
+from sskit.core.regularizer import Regularizer
 from sskit.datasets import make_glyph_sentences
 from sskit.solvers import GDMM
-from sskit.utils.ragged import stack_sequences
+from sskit.inputs.ragged import stack_sequences
 
 SIZES = (1, 4, 16, 32, 64, 128, 256)
 N_PASSES = 15

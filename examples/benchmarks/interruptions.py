@@ -22,8 +22,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from sskit import SegmentationModel, SequenceTagger, StructSVMClassifier, StructuredModel
-from sskit.core import _stop
-from sskit.estimators import _base
+from sskit.core import stop as _stop
+from sskit.estimators.base import estimator as _base
 
 
 class SleepyClasses(StructuredModel):

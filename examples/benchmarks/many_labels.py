@@ -22,14 +22,14 @@ import numpy as np
 from _common import chain_problem, ocr
 from sklearn.feature_extraction import DictVectorizer
 
-from sskit.core._problem import block_weights
-from sskit.core._regularizer import Regularizer
+from sskit.core.problem import block_weights
+from sskit.core.regularizer import Regularizer
 from sskit.datasets import load_wsj_pos, make_glyph_sentences
-from sskit.models.chain import ChainModel, default_lam
+from sskit.models.chain.model import ChainModel, default_lam
 from sskit.preprocessing import TokenTransformer
 from sskit.solvers import BCFW, GDMM
-from sskit.solvers._evaluate import Evaluator
-from sskit.utils.ragged import stack_sequences
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.inputs.ragged import stack_sequences
 
 LAMS = (1.0, 0.1, 0.01, 0.001)
 

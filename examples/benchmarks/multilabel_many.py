@@ -15,14 +15,14 @@ import time
 import numpy as np
 from sklearn.metrics import f1_score
 
-from sskit.core._problem import block_weights
-from sskit.core._regularizer import Regularizer
+from sskit.core.problem import block_weights
+from sskit.core.regularizer import Regularizer
 from sskit.datasets import load_bibtex, load_delicious, load_rcv1_topics
-from sskit.estimators._label_sets import default_lam
-from sskit.models._label_graph import label_edges
-from sskit.models.multilabel import PairwiseModel
+from sskit.estimators.label_sets.base import default_lam
+from sskit.models.label_sets.label_graph import label_edges
+from sskit.models.label_sets.model import PairwiseModel
 from sskit.solvers import BCFW, GDMM
-from sskit.solvers._evaluate import Evaluator
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
 LOADERS = {"bibtex": load_bibtex, "delicious": load_delicious, "rcv1": load_rcv1_topics}
 N_TEST = 500

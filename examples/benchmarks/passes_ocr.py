@@ -10,16 +10,16 @@ number of features that no word uses. Needs the OCR data set, see sskit.datasets
 import numpy as np
 from _common import alternate, ocr
 
-from sskit.core._dual import DualState
-from sskit.core._problem import block_weights
-from sskit.core._regularizer import Regularizer
-from sskit.core._sampler import PermutationSampler
-from sskit.models.chain import ChainModel
-from sskit.solvers import _bcfw
-from sskit.solvers._averager import Averager, WeightedAverager
-from sskit.solvers._evaluate import Evaluator
-from sskit.solvers._visit import Visit
-from sskit.utils.ragged import RaggedArray, stack_labels, stack_sequences
+from sskit.core.dual import DualState
+from sskit.core.problem import block_weights
+from sskit.core.regularizer import Regularizer
+from sskit.core.sampler import PermutationSampler
+from sskit.models.chain.model import ChainModel
+from sskit.solvers.block_coordinate import plain_pass as _bcfw
+from sskit.solvers.common.averaging import Averager, WeightedAverager
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.call import Visit
+from sskit.inputs.ragged import RaggedArray, stack_labels, stack_sequences
 
 
 class Bench:

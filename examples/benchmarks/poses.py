@@ -16,7 +16,7 @@ import numpy as np
 from sskit import PartsModel
 from sskit.datasets import load_lsp, make_score_maps
 from sskit.metrics import mean_part_error, pdj_curve, pdj_score
-from sskit.models._parts_data import spring_means
+from sskit.models.parts.data import spring_means
 from sskit.oracles import parts_max_sum
 from sskit.solvers import BCFW, MultiPlane
 

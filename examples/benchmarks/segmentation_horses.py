@@ -17,12 +17,12 @@ from _images import best_possible, graphs, logistic_regression, measures
 from sklearn.exceptions import ConvergenceWarning
 
 from sskit import SegmentationModel
-from sskit.core._problem import block_weights
-from sskit.models.graph import GraphModel
+from sskit.core.problem import block_weights
+from sskit.models.graph.model import GraphModel
 from sskit.solvers import BCFW, MultiPlane
-from sskit.solvers._evaluate import Evaluator
-from sskit.utils._masks import node_targets
-from sskit.utils.graphs import check_graphs
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.inputs.masks import node_targets
+from sskit.inputs.graphs import check_graphs
 
 PLAIN = {"steps": "fw", "cache": False, "stored_passes": 0}
 SOLVERS = {

@@ -19,10 +19,10 @@ from pathlib import Path
 import numpy as np
 
 from sskit import MultilabelPairwise, SlackRescaling
-from sskit.core._regularizer import Regularizer
+from sskit.core.regularizer import Regularizer
 from sskit.datasets import load_yeast
 from sskit.solvers import BCFW, SSG, CuttingPlane
-from sskit.solvers._evaluate import Evaluator
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
 SOLVERS = {"bcfw": BCFW(), "ssg": SSG(), "one_slack": CuttingPlane()}
 SEARCHES = ("exact", "angular", "bisecting", "sarawagi")

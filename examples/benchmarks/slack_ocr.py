@@ -14,7 +14,7 @@ from _common import alternate, chain_problem, ocr
 from sklearn.exceptions import ConvergenceWarning
 
 from sskit import SequenceTagger, SlackRescaling
-from sskit.solvers._evaluate import Evaluator
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
 LAMS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003)
 SEARCHES = ("exact", "angular", "bisecting", "binary", "sarawagi")

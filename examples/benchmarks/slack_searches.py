@@ -17,10 +17,10 @@ import time
 import numpy as np
 
 from sskit import MultilabelPairwise, SlackRescaling
-from sskit.core._regularizer import Regularizer
+from sskit.core.regularizer import Regularizer
 from sskit.datasets import load_rcv1_topics, load_yeast
 from sskit.solvers import CuttingPlane
-from sskit.testing._probe import ProblemProbe
+from sskit.testing.probe import ProblemProbe
 
 SEARCHES = ("angular", "bisecting", "sarawagi")
 

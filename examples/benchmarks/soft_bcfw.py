@@ -13,10 +13,10 @@ import numpy as np
 from beam import made, numbered
 from many_labels import bind
 
-from sskit.core._regularizer import Regularizer
+from sskit.core.regularizer import Regularizer
 from sskit.solvers import BCFW, GDMM, SoftBCFW
-from sskit.solvers._evaluate import Evaluator
-from sskit.utils.ragged import stack_sequences
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.inputs.ragged import stack_sequences
 
 N_TEST = 40
 SOLVERS = {

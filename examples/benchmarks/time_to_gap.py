@@ -23,9 +23,9 @@ from _common import chain_problem, ocr, processor_time
 from sklearn.exceptions import ConvergenceWarning
 
 from sskit import SequenceTagger
-from sskit.core._regularizer import Regularizer
+from sskit.core.regularizer import Regularizer
 from sskit.solvers import BCFW, MultiPlane
-from sskit.solvers._evaluate import Evaluator
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
 # lam, and the certified optimum of P
 SETS = {"large": (0.001, 0.302881), "small": (1 / 626, 0.0490815)}

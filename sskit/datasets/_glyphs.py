@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sskit.datasets._checks import check_counts, check_not_negative
-from sskit.utils._ragged_array import RaggedArray, make_offsets
+from sskit.inputs.ragged_array import RaggedArray, make_offsets
 
 # A character is followed by one of so many that are its own, with this probability.
 _N_FOLLOWERS = 5

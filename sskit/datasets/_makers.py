@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits
 from sklearn.utils import check_random_state
 
 from sskit.datasets._checks import check_counts, check_not_negative
-from sskit.utils._ragged_array import RaggedArray, make_offsets
+from sskit.inputs.ragged_array import RaggedArray, make_offsets
 
 # The digits are sorted by writer; the last third becomes the test images.
 _FIRST_TEST_IMAGE = 1198

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sskit.display._borders import border_lines
-from sskit.utils._images import as_rgb
+from sskit.inputs.images import as_rgb
 
 _GREY = np.array([0.2125, 0.7154, 0.0721], dtype=np.float32)
 

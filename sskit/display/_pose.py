@@ -3,8 +3,8 @@
 import numpy as np
 
 from sskit.display._fitted import last_step, predict_and_input
-from sskit.utils._trees import check_parents
-from sskit.utils.score_maps import by_part, check_score_maps
+from sskit.inputs.parents import check_parents
+from sskit.inputs.score_maps import by_part, check_score_maps
 
 
 class PoseDisplay:

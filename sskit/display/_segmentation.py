@@ -5,7 +5,7 @@ import numpy as np
 from sskit.display._fitted import predict_and_input
 from sskit.display._masks import agreement, labels_in, masks_of, segments_of
 from sskit.display._paint import draw_borders, draw_legend, label_colors, paint
-from sskit.utils._images import as_rgb, check_images
+from sskit.inputs.images import as_rgb, check_images
 
 
 class SegmentationDisplay:

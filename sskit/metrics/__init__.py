@@ -27,7 +27,7 @@ from sskit.metrics._tokens import (
     token_accuracy_score,
     token_accuracy_scorer,
 )
-from sskit.utils._saved_names import export_from
+from sskit._saved_names import export_from
 
 __all__ = [
     "class_accuracy_score",

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from sskit.utils._numbers import as_floats
-from sskit.utils._ragged_array import make_offsets
-from sskit.utils.ragged import stack_labels
+from sskit._numbers import as_floats
+from sskit.inputs.ragged_array import make_offsets
+from sskit.inputs.ragged import stack_labels
 
 # Sums of weights have reciprocals and products with other numbers.
 SMALLEST = 1e-150

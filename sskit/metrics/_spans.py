@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.metrics import make_scorer
 
 from sskit.metrics._pairs import stack, stack_pair
-from sskit.utils._ragged_array import locate
+from sskit.inputs.ragged_array import locate
 
 # The place of a prefix in the longer string is its code.
 _PREFIXES = {"bio": "OBI", "bioes": "OBIES"}

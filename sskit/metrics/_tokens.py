@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.metrics import make_scorer
 
 from sskit.metrics._pairs import check_weights, compare
-from sskit.utils._ragged_array import make_offsets
+from sskit.inputs.ragged_array import make_offsets
 
 
 def token_accuracy_score(y_true, y_pred, *, sample_weight=None):

@@ -25,20 +25,20 @@ it stands for, except in cuts, which need finite ones.
 - :func:`parts_max_marginals`: for each part and place the best score with that part there.
 """
 
-from sskit.oracles._beam import beam_search
-from sskit.oracles._closure import closure
-from sskit.oracles._distance_transform import distance_transform
-from sskit.oracles._exhaustive import exhaustive
-from sskit.oracles._expansion import expansion
-from sskit.oracles._graphcut import graphcut, graphcut_max_marginals
-from sskit.oracles._k_best import viterbi_top_k
-from sskit.oracles._loss_indexed import viterbi_by_loss
-from sskit.oracles._max_marginals import max_marginals
-from sskit.oracles._parts import parts_max_marginals, parts_max_sum
-from sskit.oracles._relaxation import lp_relaxation
-from sskit.oracles._tree import tree_max_marginals, tree_max_sum
-from sskit.oracles._tree_k_best import tree_top_k
-from sskit.oracles._viterbi import viterbi
+from sskit.oracles.chain.beam import beam_search
+from sskit.oracles.label_sets.closure import closure
+from sskit.oracles.parts.distance_transform import distance_transform
+from sskit.oracles.graph.exhaustive import exhaustive
+from sskit.oracles.graph.expansion import expansion
+from sskit.oracles.graph.graphcut import graphcut, graphcut_max_marginals
+from sskit.oracles.chain.k_best import viterbi_top_k
+from sskit.oracles.chain.loss_indexed import viterbi_by_loss
+from sskit.oracles.chain.max_marginals import max_marginals
+from sskit.oracles.parts.max_sum import parts_max_marginals, parts_max_sum
+from sskit.oracles.label_sets.relaxation import lp_relaxation
+from sskit.oracles.tree.max_sum import tree_max_marginals, tree_max_sum
+from sskit.oracles.tree.k_best import tree_top_k
+from sskit.oracles.chain.viterbi import viterbi
 
 __all__ = [
     "beam_search",

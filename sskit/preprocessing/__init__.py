@@ -3,7 +3,7 @@
 from sskit.preprocessing._superpixel_graph import SuperpixelGraph
 from sskit.preprocessing._superpixel_graphs import SuperpixelGraphs
 from sskit.preprocessing._token_transformer import TokenTransformer
-from sskit.utils._saved_names import export_from
+from sskit._saved_names import export_from
 
 __all__ = ["SuperpixelGraph", "SuperpixelGraphs", "TokenTransformer"]
 

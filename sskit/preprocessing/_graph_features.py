@@ -4,7 +4,7 @@ import numpy as np
 
 from sskit.preprocessing._regions import adjacent_pairs, chi2_distances, count_words, reaches
 from sskit.preprocessing._superpixel_graph import SuperpixelGraph
-from sskit.utils._images import as_rgb
+from sskit.inputs.images import as_rgb
 
 
 def make_graph(memory, image, label, segmenter, options):

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sskit.utils._numbers import as_array
-from sskit.utils._pixels import majority_labels
+from sskit._numbers import as_array
+from sskit.inputs.pixels import majority_labels
 
 
 class SuperpixelGraph:

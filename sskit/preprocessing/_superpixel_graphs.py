@@ -19,9 +19,9 @@ from sskit.preprocessing._words import (
     lab_colors,
     learn_words,
 )
-from sskit.utils._documentation import DocumentedMixin
-from sskit.utils._images import check_images
-from sskit.utils._numbers import n_workers
+from sskit._documentation import DocumentedMixin
+from sskit.inputs.images import check_images
+from sskit._numbers import n_workers
 
 
 # No set_output: a graph is not a data frame.

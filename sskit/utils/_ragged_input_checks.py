@@ -20,7 +20,7 @@ from sskit.utils._checking import (
     raises,
     state_of,
 )
-from sskit.utils._ragged_array import RaggedArray, make_offsets
+from sskit.inputs.ragged_array import RaggedArray, make_offsets
 
 
 def _forms(X, tags):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sskit.testing._probe import collect
+from sskit.testing.probe import collect
 
 SIZE = 12
 TERMS = st.lists(

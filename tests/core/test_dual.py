@@ -9,14 +9,14 @@ from helpers.toys import TOYS, chain_toy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sskit.core._dual import DualState
-from sskit.core._plane_keeper import retire_all
-from sskit.core._regularizer import Regularizer
-from sskit.core._snapshot import restore, save
-from sskit.models.kernel import Kernel
+from sskit.core.dual import DualState
+from sskit.solvers.block_coordinate.eviction import retire_all
+from sskit.core.regularizer import Regularizer
+from sskit.core.snapshot import restore, save
+from sskit.models.kernel.functions import Kernel
 from sskit.solvers import BCFW
-from sskit.testing._probe import DualProbe
-from sskit.testing._unreliable import UnreliableProblem
+from sskit.testing.probe import DualProbe
+from sskit.testing.unreliable import UnreliableProblem
 
 LAM = 0.1
 ACTIONS = st.lists(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sskit.core._fingerprint import Fingerprint
+from sskit.core.fingerprint import Fingerprint
 
 
 def make(kind="chain", n_features=3, table=b"", X=(1, 2, 3), y=(4, 5, 6)):

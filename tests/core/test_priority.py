@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sskit.core._sampler import GapSampler, MaxGapSampler
-from sskit.testing._probe import draw, learn
+from sskit.core.sampler import GapSampler, MaxGapSampler
+from sskit.testing.probe import draw, learn
 
 SIZES = [1, 2, 5, 8, 13, 100]
 

@@ -5,9 +5,9 @@ import pytest
 from helpers.paper import dual_value
 from helpers.toys import TOYS
 
-from sskit.core._dual import DualState
-from sskit.core._regularizer import BoxRegularizer, Regularizer
-from sskit.testing._probe import DualProbe
+from sskit.core.dual import DualState
+from sskit.core.regularizer import BoxRegularizer, Regularizer
+from sskit.testing.probe import DualProbe
 
 
 def random_box(rng, d):

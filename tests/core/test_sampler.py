@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sskit.core._sampler import (
+from sskit.core.sampler import (
     GapSampler,
     MaxGapSampler,
     PermutationSampler,
@@ -11,7 +11,7 @@ from sskit.core._sampler import (
     Sampler,
     UniformSampler,
 )
-from sskit.testing._probe import draw, draw_batch, learn
+from sskit.testing.probe import draw, draw_batch, learn
 
 SAMPLERS = [PermutationSampler, UniformSampler]
 

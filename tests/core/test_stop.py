@@ -10,10 +10,13 @@ import pytest
 from helpers.structures import Classes, bind
 from helpers.toys import chain_toy, multiclass_toy
 
-from sskit.core._sampler import UniformSampler
-from sskit.core._stop import CutShort, Stop, presses
-from sskit.solvers import BCFW, SSG, _active_set, _bcfw, _subgradient
-from sskit.solvers._evaluate import Evaluator
+from sskit.core.sampler import UniformSampler
+from sskit.core.stop import CutShort, Stop, presses
+from sskit.solvers import BCFW, SSG
+from sskit.solvers.block_coordinate import corrective_pass
+from sskit.solvers.block_coordinate import plain_pass
+from sskit.solvers.subgradient import subgradient_pass
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
 pytestmark = pytest.mark.usefixtures("own_handler")
 LAM = 0.1
@@ -40,7 +43,7 @@ def visits(kind, toy):
         run = SSG().start(toy.problem, toy.regularizer(LAM), np.random.RandomState(0))
         parts = run.problem, run.state, sampler, run.visit
         sampler.begin_pass(LONG)
-        return lambda stop: _subgradient.run_pass(*parts, LONG, stop)
+        return lambda stop: subgradient_pass.run_pass(*parts, LONG, stop)
     steps = {"plain": "fw", "pairwise": "pairwise"}[kind]
     solver = BCFW(steps=steps, averaging=False)
     run = solver.start(toy.problem, toy.regularizer(LAM), np.random.RandomState(0))
@@ -48,12 +51,12 @@ def visits(kind, toy):
     if kind == "pairwise":
 
         def visit(stop):
-            _active_set.run_pass(run.move, sampler, LONG, stop)
+            corrective_pass.run_pass(run.move, sampler, LONG, stop)
             return run.n_oracle_calls
 
         return visit
     parts = run.problem, run.dual, run.regularizer, sampler, run.averager, run.visit
-    return lambda stop: _bcfw.run_pass(*parts, LONG, run.gaps, stop)
+    return lambda stop: plain_pass.run_pass(*parts, LONG, run.gaps, stop)
 
 
 @pytest.mark.parametrize("kind", ["plain", "pairwise", "ssg"])

@@ -21,7 +21,8 @@ from sskit import (
     StructSVMClassifier,
 )
 from sskit.datasets import make_chains, make_digit_strings
-from sskit.estimators import _base, _path_tracing
+from sskit.estimators.base import estimator as _base
+from sskit.estimators.path import tracing as _path_tracing
 
 pytestmark = pytest.mark.usefixtures("own_handler")
 

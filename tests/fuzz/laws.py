@@ -25,10 +25,10 @@ PLACES = re.compile(r".*/(sskit|sklearn|numpy|scipy|pandas|joblib|fuzz|helpers)/
 RELATIVE = 1e-9
 # What calls functions of users: those in C leave no place of their own.
 CALLERS = {
-    ("sskit/models/kernel.py", "__call__"),
-    ("sskit/estimators/_held_out.py", "look"),
-    ("sskit/estimators/_path_selection.py", "trace_fold"),
-    ("sskit/estimators/_path_selection.py", "choose"),
+    ("sskit/models/kernel/functions.py", "__call__"),
+    ("sskit/estimators/stopping/held_out.py", "look"),
+    ("sskit/estimators/path/selection.py", "trace_fold"),
+    ("sskit/estimators/path/selection.py", "choose"),
 }
 
 

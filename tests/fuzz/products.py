@@ -19,7 +19,7 @@ from fuzz.mutations import pick
 from fuzz.problems import PROBLEMS
 from sskit import RegularizationPath, SlackRescaling
 from sskit.solvers import BCFW, FrankWolfe, MultiPlane
-from sskit.solvers._evaluate import Evaluator
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
 ROUNDING = 1e-8  # of P(0)
 

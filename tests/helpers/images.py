@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sskit import SegmentationModel
-from sskit.utils.ragged import stack_sequences
+from sskit.inputs.ragged import stack_sequences
 
 
 class CountingGrid:

@@ -2,8 +2,8 @@
 
 import signal
 
-from sskit.core import _stop
-from sskit.core._stop import Stop
+from sskit.core import stop as _stop
+from sskit.core.stop import Stop
 
 
 class PressedStop(Stop):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from helpers.qp import solve_primal
-from sskit.solvers._evaluate import Evaluator
-from sskit.testing._probe import DualProbe
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.testing.probe import DualProbe
 
 LAM = 0.1
 

@@ -13,40 +13,40 @@ from helpers.structures import Chains, Classes, bind
 from helpers.toys import chain_toy, graph_toy, multilabel_toy
 from helpers.trees import random_parents
 from sskit import SlackRescaling
-from sskit.core._direction import Direction
-from sskit.core._dual import DualState
-from sskit.core._label_nodes import LabelNodes
-from sskit.core._plane_keeper import PlaneKeeper
-from sskit.core._priority import SumTree
-from sskit.core._stop import Stop
-from sskit.models._chain import ChainProblem
-from sskit.models._features import FeatureRows
-from sskit.models._kernel_rows import KernelRows
-from sskit.models._plane_store import PlaneStore
-from sskit.models.slack import SEARCHES
-from sskit.oracles._beam import Beam
-from sskit.oracles._k_best import KBest
-from sskit.oracles._parts import GridPotentials
-from sskit.oracles._potentials import GraphPotentials, PairForm
-from sskit.oracles._slack_search import SlackSearch
+from sskit.core.direction import Direction
+from sskit.core.dual import DualState
+from sskit.solvers.dual_decomposition.label_nodes import LabelNodes
+from sskit.solvers.block_coordinate.eviction import PlaneKeeper
+from sskit.core.priority import SumTree
+from sskit.core.stop import Stop
+from sskit.models.chain.problem import ChainProblem
+from sskit.models.features import FeatureRows
+from sskit.models.kernel.rows import KernelRows
+from sskit.models.structured.plane_store import PlaneStore
+from sskit.models.slack.model import SEARCHES
+from sskit.oracles.chain.beam import Beam
+from sskit.oracles.chain.k_best import KBest
+from sskit.oracles.parts.max_sum import GridPotentials
+from sskit.oracles.graph.potentials import GraphPotentials, PairForm
+from sskit.models.slack.search import SlackSearch
 from sskit.solvers import BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW
-from sskit.solvers._averager import WeightedAverager
-from sskit.solvers._consistent import ConsistentPoint
-from sskit.solvers._evaluate import Evaluator
-from sskit.solvers._factor_search import NodeSearch
-from sskit.solvers._factor_state import FactorState
-from sskit.solvers._findings import Gaps, Hinges, InexactGaps
-from sskit.solvers._pair_search import PairSearch
-from sskit.solvers._pair_table import PairTable
-from sskit.solvers._simplex import SimplexProgram
-from sskit.solvers._subgradient import SubgradientState
-from sskit.solvers._team import ForesightTeam, Team
-from sskit.solvers._visit import Visit
-from sskit.testing._factor_probe import FactorProbe
-from sskit.testing._probe import DualProbe, ProblemProbe
-from sskit.testing._slack_probe import Points
-from sskit.testing._step_probe import StepProbe
-from sskit.testing._unreliable import ForgetfulProblem, UnreliableProblem
+from sskit.solvers.common.averaging import WeightedAverager
+from sskit.solvers.dual_decomposition.factors.consistent import ConsistentPoint
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.dual_decomposition.factors.oracle import NodeSearch
+from sskit.solvers.dual_decomposition.factors.state import FactorState
+from sskit.solvers.oracle_calls.answers import Gaps, Hinges, InexactGaps
+from sskit.solvers.dual_decomposition.label_pairs.pair_oracle import PairSearch
+from sskit.solvers.dual_decomposition.label_pairs.pair_weights import PairTable
+from sskit.solvers.simplex_qp.maximise import SimplexProgram
+from sskit.solvers.subgradient.subgradient_pass import SubgradientState
+from sskit.solvers.oracle_calls.pool import ForesightTeam, Team
+from sskit.solvers.oracle_calls.call import Visit
+from sskit.testing.factor_probe import FactorProbe
+from sskit.testing.probe import DualProbe, ProblemProbe
+from sskit.testing.slack_probe import Points
+from sskit.testing.step_probe import StepProbe
+from sskit.testing.unreliable import ForgetfulProblem, UnreliableProblem
 
 SOLVERS = (BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW)
 SHORT = {"random_state": 0, "max_iter": 3, "tol": 1e-9}

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sskit import TreeTagger
-from sskit.utils.ragged import stack_sequences
+from sskit.inputs.ragged import stack_sequences
 
 
 def paths(X, n_features=None, kinds=False):

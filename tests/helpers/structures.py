@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 
 from sskit.models import StructuredModel
-from sskit.models._answers import Answers
-from sskit.models._python_problem import PythonProblem
+from sskit.models.structured.checked_structure import Answers
+from sskit.models.structured.problem import PythonProblem
 from sskit.oracles import viterbi
 
 

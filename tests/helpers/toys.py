@@ -8,15 +8,15 @@ import scipy.sparse as sp
 from helpers.graphs import enumerate_graphs, small_graphs
 from helpers.multilabel import ONE, enumerate_sets
 from helpers.paper import Enumerated, dual_value, enumerate_chains, enumerate_classes
-from sskit.core._problem import block_weights
-from sskit.core._regularizer import BoxRegularizer, Regularizer
-from sskit.models.chain import ChainModel
-from sskit.models.graph import GraphModel
-from sskit.models.multiclass import MulticlassModel
-from sskit.models.multilabel import PairwiseModel
-from sskit.testing._probe import DualProbe
+from sskit.core.problem import block_weights
+from sskit.core.regularizer import BoxRegularizer, Regularizer
+from sskit.models.chain.model import ChainModel
+from sskit.models.graph.model import GraphModel
+from sskit.models.multiclass.model import MulticlassModel
+from sskit.models.label_sets.model import PairwiseModel
+from sskit.testing.probe import DualProbe
 from sskit.utils import RaggedArray
-from sskit.utils.graphs import check_graphs
+from sskit.inputs.graphs import check_graphs
 
 
 @dataclass

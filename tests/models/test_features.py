@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sskit.models._features import FeatureRows
-from sskit.models._multiclass import MulticlassProblem
-from sskit.testing._contract import check_problem
-from sskit.testing._probe import ProblemProbe
+from sskit.models.features import FeatureRows
+from sskit.models.multiclass.problem import MulticlassProblem
+from sskit.testing.problem_checks import check_problem
+from sskit.testing.probe import ProblemProbe
 
 
 def multiclass(X, n_classes=3):

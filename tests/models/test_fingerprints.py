@@ -8,10 +8,10 @@ from helpers.toys import bind_chains, bind_rows, chain_toy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sskit.models._digest import row_digests, value_digests
-from sskit.models._features import FeatureRows
-from sskit.models._identity import model_digest, sample_digests
-from sskit.models.pystruct import PystructAdapter
+from sskit.models.row_hashes import row_digests, value_digests
+from sskit.models.features import FeatureRows
+from sskit.models.object_hashes import model_digest, sample_digests
+from sskit.models.structured.pystruct import PystructAdapter
 
 
 def offsets(*values):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sskit.models._layout import WeightLayout
+from sskit.models.layout import WeightLayout
 
 LAYOUT = WeightLayout(coef=(2, 3), transitions=(2, 2), start=(2,))
 INF = np.inf

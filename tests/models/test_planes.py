@@ -11,11 +11,11 @@ import scipy.sparse as sp
 from helpers.structures import Chains, Classes, Numbers, Signs, bind
 from helpers.toys import chain_toy
 
-from sskit.core._dual import DualState
-from sskit.core._regularizer import Regularizer
-from sskit.models._answers import label_key
+from sskit.core.dual import DualState
+from sskit.core.regularizer import Regularizer
+from sskit.models.structured.checked_structure import label_key
 from sskit.solvers import BCFW
-from sskit.testing._probe import DualProbe, ProblemProbe
+from sskit.testing.probe import DualProbe, ProblemProbe
 
 
 @pytest.fixture

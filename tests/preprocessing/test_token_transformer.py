@@ -25,7 +25,7 @@ from sskit import SequenceTagger
 from sskit.datasets import make_chains
 from sskit.preprocessing import TokenTransformer
 from sskit.utils import RaggedArray
-from sskit.utils.ragged import split, stack_sequences
+from sskit.inputs.ragged import split, stack_sequences
 
 LENGTHS = [3, 1, 4, 2]
 OFFSETS = np.cumsum([0, *LENGTHS])

@@ -11,11 +11,11 @@ import numpy as np
 sys.path.insert(0, sys.argv[1])
 from helpers.structures import Classes, bind
 from helpers.toys import chain_toy, multilabel_toy
-from sskit.core._dual import DualState
-from sskit.solvers._consistent import ConsistentPoint
-from sskit.solvers._factor_state import FactorState
-from sskit.solvers._label_state import LabelState
-from sskit.solvers._team import ThreadTeam
+from sskit.core.dual import DualState
+from sskit.solvers.dual_decomposition.factors.consistent import ConsistentPoint
+from sskit.solvers.dual_decomposition.factors.state import FactorState
+from sskit.solvers.dual_decomposition.label_pairs.state import LabelState
+from sskit.solvers.oracle_calls.pool import ThreadTeam
 
 gc.disable()
 chains, sets = chain_toy().problem, multilabel_toy(inference="lp").problem

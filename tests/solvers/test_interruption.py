@@ -10,10 +10,10 @@ from helpers.qp import solve_primal
 from helpers.structures import Classes, bind
 from helpers.toys import TOYS, chain_toy
 
-from sskit.core._regularizer import Regularizer
-from sskit.core._stop import Stop
+from sskit.core.regularizer import Regularizer
+from sskit.core.stop import Stop
 from sskit.solvers import BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW
-from sskit.solvers._solution import Status
+from sskit.solvers.common.solution import Status
 
 pytestmark = pytest.mark.usefixtures("own_handler")
 

@@ -7,10 +7,10 @@ import pytest
 from helpers.qp import solve_primal
 from helpers.toys import TOYS, bind_rows, rebind, with_columns
 
-from sskit.core._regularizer import Regularizer
+from sskit.core.regularizer import Regularizer
 from sskit.solvers import BCFW, SSG, CuttingPlane, FrankWolfe, MultiPlane
-from sskit.solvers._evaluate import Evaluator
-from sskit.testing._probe import ProblemProbe
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.testing.probe import ProblemProbe
 
 LAM = 0.2
 SOLVERS = {

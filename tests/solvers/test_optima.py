@@ -7,12 +7,12 @@ from sklearn.datasets import load_digits
 from sklearn.svm import LinearSVC
 
 from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier
-from sskit.core._problem import block_weights
-from sskit.core._regularizer import Regularizer
+from sskit.core.problem import block_weights
+from sskit.core.regularizer import Regularizer
 from sskit.datasets import load_ocr_letters, load_usps
-from sskit.models.chain import ChainModel
+from sskit.models.chain.model import ChainModel
 from sskit.solvers import BCFW
-from sskit.utils.ragged import stack_sequences
+from sskit.inputs.ragged import stack_sequences
 
 pytestmark = pytest.mark.realdata
 

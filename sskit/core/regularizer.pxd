@@ -1,0 +1,31 @@
+from sskit.core.direction cimport Direction
+from sskit.core.problem cimport Problem
+
+
+cdef class Regularizer:
+    """lam / 2 ||w||^2, on a box if asked, and the map from the dual sum v to the weights w.
+
+    v = (1 / lam) sum_i c_i B_i q_i is never truncated; w is its image: w = v without a box (and
+    then both names are the same memory), w = clip(v, lower, upper) with one.
+    """
+
+    cdef readonly double lam
+    cdef readonly double[::1] v        # (n_weights + LANES,)
+    cdef readonly double[::1] w        # (n_weights + LANES,)
+    cdef readonly Py_ssize_t n_weights
+    cdef readonly bint bounded
+    cdef readonly object covector      # of the problem: says whose ||w||^2 is meant
+
+    # v += step * B_i delta, and w follows
+    cdef int move(
+        self, Problem problem, Py_ssize_t i, Direction delta, double step
+    ) except -1 nogil
+    # make all of w the image of v
+    cdef void refresh(self) noexcept nogil
+    # ValueError unless the weights are those of this problem, by their number
+    cdef int match(self, Problem problem) except -1
+
+
+cdef class BoxRegularizer(Regularizer):
+    cdef const double[::1] lower       # (n_weights,), -inf where unbounded
+    cdef const double[::1] upper       # (n_weights,), +inf where unbounded

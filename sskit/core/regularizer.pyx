@@ -1,0 +1,134 @@
+"""Regularizers: where lam lives, and how the dual sum v becomes the weights w."""
+
+import numpy as np
+
+from sskit.core.checks cimport check_equal, check_least
+from sskit.core.lanes cimport LANES
+
+
+def itself(w):
+    """Return w."""
+    return w
+
+
+cdef class Regularizer:
+    """L2 regularizer lam / 2 ||w||^2 with its weight vector.
+
+    Parameters
+    ----------
+    lam : float
+        Regularisation strength, positive.
+    n_weights : int
+        Number of weights d.
+    covector : callable, default=None
+        That of the problem, see `Problem.covector`; None is the identity.
+    """
+
+    def __cinit__(self, double lam, n_weights, covector=None):
+        # of a box these are its sides
+        cdef bint boxed = isinstance(self, BoxRegularizer)
+        self.lam = lam
+        self.n_weights = len(n_weights) if boxed else n_weights
+        check_least(self.n_weights, 0, "n_weights")
+        self.covector = itself if boxed or covector is None else covector
+        self.v = np.zeros(self.n_weights + LANES)
+        self.w = self.v
+
+    cdef int match(self, Problem problem) except -1:
+        return check_equal(self.n_weights, problem.n_weights, "the number of weights")
+
+    cdef int move(
+        self, Problem problem, Py_ssize_t i, Direction delta, double step
+    ) except -1 nogil:
+        return problem.scatter(i, delta, step, &self.v[0])
+
+    cdef void refresh(self) noexcept nogil:
+        pass
+
+    def set_v(self, v):
+        """Replace v (a copy is taken) and let w follow."""
+        np.asarray(self.v)[: self.n_weights] = v
+        self.refresh()
+
+    def image(self, v):
+        """Return the weights that belong to a dual sum v of shape (n_weights,)."""
+        return v
+
+    def box(self):
+        """Return the bounds (lower, upper) of the weights, numbers or of shape (n_weights,)."""
+        return -np.inf, np.inf
+
+    def rescale(self, double lam):
+        """Change lam while the dual variables stay: v scales with 1 / lam, w follows."""
+        np.asarray(self.v)[:] *= self.lam / lam
+        self.lam = lam
+        self.refresh()
+
+    def change_lam(self, double lam):
+        """Change lam while v and w stay (Osokin et al. 2016, proposition 1)."""
+        self.lam = lam
+
+    def coef(self):
+        """Return a copy of w, shape (n_weights,)."""
+        return np.array(self.w[: self.n_weights])
+
+    def padded(self, w):
+        """Return a copy of weights of shape (n_weights,) with the spare room of w."""
+        return np.concatenate([w, np.zeros(LANES)])
+
+    def inner(self, a, b):
+        """Return the inner product of two weight vectors of shape (n_weights,)."""
+        return float(np.dot(a, self.covector(b)))
+
+    def primal(self, w, hinge):
+        """Return lam / 2 ||w||^2 + hinge, with hinge = sum_i c_i H_i(w)."""
+        return 0.5 * self.lam * self.inner(w, w) + hinge
+
+    def dual(self, v, loss):
+        """Return the dual objective of a dual sum v whose planes have the mean loss `loss`.
+
+        D = loss - lam / 2 ||w||^2 - lam <v - w, w>, with w the image of v.
+        """
+        w = self.image(v)
+        value = loss - 0.5 * self.lam * self.inner(w, w)
+        return value if w is v else value - self.lam * self.inner(v - w, w)
+
+
+cdef class BoxRegularizer(Regularizer):
+    """L2 regularizer on the box lower <= w <= upper (Osokin et al. 2016, appendix H).
+
+    Parameters
+    ----------
+    lam : float
+        Regularisation strength, positive.
+    lower, upper : ndarray of shape (n_weights,)
+        Bounds, infinite where there is none; lower <= upper.
+    """
+
+    def __cinit__(self, double lam, lower, upper):
+        check_equal(len(upper), self.n_weights, "the number of upper bounds")
+        self.bounded = True
+        self.w = np.zeros(self.n_weights + LANES)
+        self.lower = np.ascontiguousarray(lower, dtype=np.float64)
+        self.upper = np.ascontiguousarray(upper, dtype=np.float64)
+        self.refresh()
+
+    cdef int move(
+        self, Problem problem, Py_ssize_t i, Direction delta, double step
+    ) except -1 nogil:
+        problem.scatter(i, delta, step, &self.v[0])
+        problem.clip(i, delta, &self.v[0], &self.lower[0], &self.upper[0], &self.w[0])
+        return 0
+
+    cdef void refresh(self) noexcept nogil:
+        cdef Py_ssize_t j
+        for j in range(self.n_weights):
+            self.w[j] = min(max(self.v[j], self.lower[j]), self.upper[j])
+
+    def image(self, v):
+        """Return clip(v, lower, upper)."""
+        return np.clip(v, self.lower, self.upper)
+
+    def box(self):
+        """Return the bounds (lower, upper) of the weights, each of shape (n_weights,)."""
+        return np.asarray(self.lower), np.asarray(self.upper)

@@ -1,0 +1,237 @@
+"""Samplers: in which order a pass visits the blocks (see the .pxd)."""
+
+import numpy as np
+
+from sskit.core.checks cimport check_equal, check_indices, check_least
+
+
+cdef extern from "Python.h":
+    const Py_ssize_t PY_SSIZE_T_MAX
+
+# Powers of gaps are cut off here: sums of them are finite.
+cdef double LARGEST_SHARE = 1e200
+
+
+cdef class Sampler:
+    """Base of all samplers.
+
+    Parameters
+    ----------
+    n_blocks : int
+        Number of blocks to draw from.
+    random_state : RandomState
+        Source of randomness.
+    """
+
+    def __cinit__(self, Py_ssize_t n_blocks, random_state, *args, **kwargs):
+        check_least(n_blocks, 1, "n_blocks")
+        self.n_blocks = n_blocks
+        self.random_state = random_state
+
+    def set_gaps(self, gaps):
+        """Learn the gaps of all blocks, shape (n_blocks,), from an exact pass."""
+
+    def begin_pass(self, Py_ssize_t n_steps):
+        """Draw what at most n_steps calls of next() need; return how many may follow."""
+        raise NotImplementedError(f"{type(self).__name__} must implement begin_pass")
+
+    cdef int check(self, Py_ssize_t n_blocks, Py_ssize_t n_steps) except -1:
+        check_equal(self.n_blocks, n_blocks, "the number of blocks of the sampler")
+        if n_steps > self.n_drawn():
+            raise ValueError(f"{n_steps} steps are more than the {self.n_drawn()} that were drawn")
+        return 0
+
+    cdef Py_ssize_t n_drawn(self):
+        return 0
+
+    cdef Py_ssize_t next(self) noexcept nogil:
+        return 0
+
+    cdef Py_ssize_t peek(self, Py_ssize_t ahead) noexcept nogil:
+        return -1
+
+    cdef void learned(self, Py_ssize_t i, double gap) noexcept nogil:
+        pass
+
+    cdef void set_aside(self, Py_ssize_t i) noexcept nogil:
+        pass
+
+    cdef void redraw(self) noexcept nogil:
+        pass
+
+
+cdef class OrderSampler(Sampler):
+    """A sampler whose order does not depend on what the pass finds."""
+
+    def __cinit__(self):
+        self.order = np.zeros(0, dtype=np.intp)
+
+    cdef Py_ssize_t visit(self, order) except -1:
+        order = order.astype(np.intp)
+        check_indices(order, self.n_blocks, "block")
+        self.order = order
+        self.position = 0
+        return len(order)
+
+    cdef Py_ssize_t n_drawn(self):
+        return self.order.shape[0] - self.position
+
+    cdef Py_ssize_t next(self) noexcept nogil:
+        cdef Py_ssize_t i = self.order[self.position]
+        self.position += 1
+        return i
+
+    cdef Py_ssize_t peek(self, Py_ssize_t ahead) noexcept nogil:
+        cdef Py_ssize_t position = self.position + ahead
+        return self.order[position] if position < self.order.shape[0] else -1
+
+
+cdef class UniformSampler(OrderSampler):
+    """Draw every block independently with probability 1 / n_blocks."""
+
+    def begin_pass(self, Py_ssize_t n_steps):
+        """Draw the blocks of the pass; return n_steps."""
+        return self.visit(self.random_state.randint(self.n_blocks, size=n_steps))
+
+
+cdef class PermutationSampler(OrderSampler):
+    """Visit every block once in each run of n_blocks steps, in random order."""
+
+    def begin_pass(self, Py_ssize_t n_steps):
+        """Draw the permutations of the pass; return n_steps."""
+        # not -(-a // b): division truncates here
+        n_runs = (n_steps + self.n_blocks - 1) // self.n_blocks
+        order = np.empty((max(n_runs, 0), self.n_blocks), dtype=np.intp)
+        for run in order:
+            run[:] = self.random_state.permutation(self.n_blocks)
+        return self.visit(order.reshape(-1)[:n_steps])
+
+
+cdef class PromisingSampler(OrderSampler):
+    """Visit once, in random order, the blocks that lately promised something.
+
+    Parameters
+    ----------
+    n_blocks : int
+        Number of blocks to draw from.
+    random_state : RandomState
+        Source of randomness.
+    slopes : ndarray of shape (n_blocks,)
+        What each block promised when it was last visited; its owner keeps it up to date.
+    share : float
+        A block is visited if it promised at least this share of the mean of all.
+    at_hand : callable
+        That of the problem: of these blocks only those are visited that it returns.
+    """
+
+    def __cinit__(self, Py_ssize_t n_blocks, random_state, slopes, double share, at_hand):
+        self.slopes = slopes
+        self.share = share
+        self.at_hand = at_hand
+
+    def begin_pass(self, Py_ssize_t n_steps):
+        """Choose the blocks of the pass, at most n_steps; return their number."""
+        chosen = self.at_hand(np.flatnonzero(self.slopes >= self.share * self.slopes.mean()))
+        return self.visit(self.random_state.permutation(chosen)[:n_steps])
+
+
+cdef class GapSampler(Sampler):
+    """Draw blocks in proportion to their last known gaps (Osokin et al. 2016, section 3.1).
+
+    Known gaps go stale: a block that was solved when it was last seen would not come back
+    before the next exact pass, however much the others have moved w since. Therefore a small
+    share of the draws is uniform. While all gaps are zero every block is equally likely.
+
+    Parameters
+    ----------
+    n_blocks : int
+        Number of blocks to draw from.
+    random_state : RandomState
+        Source of randomness.
+    degree : float, default=1.0
+        Exponent of the gaps.
+    uniform_share : float, default=0.1
+        Share of the draws that are uniform.
+    """
+
+    def __cinit__(self, Py_ssize_t n_blocks, random_state, double degree=1.0,
+                  double uniform_share=0.1):
+        self.degree = degree
+        self.uniform_share = uniform_share
+        self.tree = SumTree(np.ones(n_blocks))
+        self.shares = np.zeros(0)
+
+    def set_gaps(self, gaps):
+        """Learn the gaps of all blocks, shape (n_blocks,), from an exact pass."""
+        with np.errstate(over="ignore"):
+            shares = np.maximum(gaps, 0.0) ** self.degree
+        self.tree.fill(np.minimum(shares, LARGEST_SHARE))
+
+    def begin_pass(self, Py_ssize_t n_steps):
+        """Draw the random numbers of the pass; return n_steps."""
+        check_least(n_steps, 0, "n_steps")
+        self.shares = self.random_state.random_sample(n_steps + 1)
+        self.position = 0
+        self.upcoming = self.draw()
+        return n_steps
+
+    cdef Py_ssize_t n_drawn(self):
+        return self.shares.shape[0] - self.position
+
+    cdef Py_ssize_t draw(self) noexcept nogil:
+        cdef double share = self.shares[self.position]
+        self.position += 1
+        if self.tree.total[1] <= 0.0:
+            return <Py_ssize_t>(share * self.n_blocks)
+        if share < self.uniform_share:
+            return <Py_ssize_t>(share / self.uniform_share * self.n_blocks)
+        return self.tree.draw((share - self.uniform_share) / (1.0 - self.uniform_share))
+
+    cdef Py_ssize_t next(self) noexcept nogil:
+        cdef Py_ssize_t i = self.upcoming
+        self.upcoming = self.draw()
+        return i
+
+    cdef Py_ssize_t peek(self, Py_ssize_t ahead) noexcept nogil:
+        return self.upcoming if ahead == 0 else -1
+
+    cdef void learned(self, Py_ssize_t i, double gap) noexcept nogil:
+        gap = max(gap, 0.0)
+        gap = gap if self.degree == 1.0 else gap ** self.degree
+        self.tree.set(i, min(gap, LARGEST_SHARE))
+
+    cdef void set_aside(self, Py_ssize_t i) noexcept nogil:
+        self.tree.set(i, 0.0)
+        self.redraw()
+
+    cdef void redraw(self) noexcept nogil:
+        # with the same random number, of which nothing has come to light yet
+        self.position -= 1
+        self.upcoming = self.draw()
+
+
+cdef class MaxGapSampler(Sampler):
+    """Visit the block with the largest last known gap; of several, the first."""
+
+    def __cinit__(self, Py_ssize_t n_blocks, random_state):
+        self.tree = SumTree(np.ones(n_blocks))
+
+    def set_gaps(self, gaps):
+        """Learn the gaps of all blocks, shape (n_blocks,), from an exact pass."""
+        self.tree.fill(np.maximum(gaps, 0.0))
+
+    def begin_pass(self, Py_ssize_t n_steps):
+        """Return n_steps: the order depends on the gaps only."""
+        return n_steps
+
+    cdef Py_ssize_t n_drawn(self):
+        return PY_SSIZE_T_MAX
+
+    cdef Py_ssize_t next(self) noexcept nogil:
+        return self.tree.top()
+
+    cdef void learned(self, Py_ssize_t i, double gap) noexcept nogil:
+        self.tree.set(i, max(gap, 0.0))
+
+    cdef void set_aside(self, Py_ssize_t i) noexcept nogil:
+        self.tree.set(i, 0.0)

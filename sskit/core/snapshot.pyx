@@ -1,0 +1,203 @@
+"""Saving and restoring dual points."""
+
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memcmp, memcpy
+
+from sskit.core.block cimport Block, reserve_entries
+from sskit.core.dual cimport DualState
+from sskit.core.problem cimport Problem
+
+
+def save(DualState dual):
+    """Return a dual point as flat arrays.
+
+    Inner products of planes are not saved: solvers compute them again when they first need
+    them. Nor is when a plane was last of use, which a new run counts anew.
+
+    Parameters
+    ----------
+    dual : DualState
+        The dual point.
+
+    Returns
+    -------
+    saved : dict
+        What `restore` takes; can be pickled.
+    """
+    cdef Py_ssize_t i, n = dual.n_blocks, at_entry = 0, at_plane = 0, at_word = 0, size
+    cdef Block* block
+    n_entries, n_planes = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    loss, rest = np.empty(n), np.empty(n)
+    cdef int64_t[::1] entries = n_entries, planes = n_planes
+    cdef double[::1] losses = loss, rests = rest
+    for i in range(n):
+        entries[i] = dual.blocks[i].n
+        planes[i] = dual.blocks[i].n_planes
+        losses[i] = dual.blocks[i].loss
+        rests[i] = dual.blocks[i].rest
+    n_words = np.array(dual.n_words, dtype=np.int64)
+    index, value = np.empty(n_entries.sum(), dtype=np.int32), np.empty(n_entries.sum())
+    words = np.empty((n_planes * n_words).sum(), dtype=np.int32)
+    weight, plane_loss = np.empty(n_planes.sum()), np.empty(n_planes.sum())
+    cdef int32_t[::1] indices = index, codes = words
+    cdef double[::1] values = value, weights = weight, plane_losses = plane_loss
+    for i in range(n):
+        block = &dual.blocks[i]
+        if block.n:
+            memcpy(&indices[at_entry], block.index, block.n * sizeof(int32_t))
+            memcpy(&values[at_entry], block.value, block.n * sizeof(double))
+            at_entry += block.n
+        if block.n_planes:
+            size = block.n_planes * dual.n_words[i]
+            memcpy(&codes[at_word], block.words, size * sizeof(int32_t))
+            memcpy(&weights[at_plane], block.weight, block.n_planes * sizeof(double))
+            memcpy(&plane_losses[at_plane], block.plane_loss, block.n_planes * sizeof(double))
+            at_word += size
+            at_plane += block.n_planes
+    return {
+        "n_entries": n_entries,
+        "index": index,
+        "value": value,
+        "loss": loss,
+        "n_planes": n_planes,
+        "n_words": n_words,
+        "planes": dual.problem.export_planes(words),
+        "weight": weight,
+        "plane_loss": plane_loss,
+        "rest": rest,
+    }
+
+
+def restore(DualState dual, saved):
+    """Take over a dual point that `save` returned; v must then be rebuilt.
+
+    Parameters
+    ----------
+    dual : DualState
+        Of a problem that begins with the same blocks; replaced. Further blocks stay as they
+        are.
+    saved : dict
+        From `save`.
+
+    Raises
+    ------
+    ValueError
+        If the saved point belongs to a problem of another shape; nothing is changed then.
+    """
+    cdef Py_ssize_t i, n = len(saved["loss"])
+    if n > dual.n_blocks:
+        raise ValueError(
+            f"the saved dual point has {n} blocks but the problem has {dual.n_blocks}"
+        )
+    n_words, n_planes, n_entries = (
+        counts(saved, name, n) for name in ("n_words", "n_planes", "n_entries")
+    )
+    index = vector(saved, "index", n_entries.sum(), np.int32)
+    if (n_words != np.asarray(dual.n_words)[:n]).any() or (
+        len(index) and not (0 <= index.min() and index.max() < dual.max_statistics)
+    ):
+        raise ValueError("the saved dual point belongs to a problem of another shape")
+    cdef const int32_t[::1] indices = index
+    cdef const double[::1] value = vector(saved, "value", len(index))
+    cdef const double[::1] loss = vector(saved, "loss", n), rest = vector(saved, "rest", n)
+    cdef const double[::1] weight = vector(saved, "weight", n_planes.sum())
+    cdef const double[::1] plane_loss = vector(saved, "plane_loss", n_planes.sum())
+    cdef int64_t[::1] entry = starts(n_entries), plane = starts(n_planes)
+    cdef int64_t[::1] word = starts(n_planes * n_words)
+    blocks = np.repeat(np.arange(n), n_planes)
+    total = np.array(rest) + np.bincount(blocks, weight, n)
+    if not (np.min(weight, initial=0.0) >= 0 and np.min(rest, initial=0.0) >= 0) or not (
+        np.abs(total - 1.0) < 1e-6
+    ).all():
+        raise ValueError("the weights of the saved dual point must sum to one in every block")
+    cdef const int32_t[::1] words = vector(
+        {"planes": dual.problem.import_planes(blocks, saved["planes"])}, "planes", word[n], np.int32
+    )
+    check_planes(dual, blocks, words)
+    for i in range(n):
+        set_mix(dual, i, indices[entry[i]:entry[i + 1]], value[entry[i]:entry[i + 1]], loss[i])
+        set_planes(
+            dual, i, words[word[i]:word[i + 1]], weight[plane[i]:plane[i + 1]],
+            plane_loss[plane[i]:plane[i + 1]], rest[i]
+        )
+
+
+cdef vector(saved, name, size, dtype=np.float64):
+    array = np.ascontiguousarray(saved[name], dtype=dtype)
+    if array.shape != (size,):
+        raise ValueError(
+            f"{name!r} of the saved dual point has shape {array.shape}, expected ({size},)"
+        )
+    return array
+
+
+cdef counts(saved, name, n):
+    array = vector(saved, name, n, np.int64)
+    # the bound keeps sums and products of these in range
+    if n and not (0 <= array.min() and array.max() < 2**31):
+        raise ValueError(f"{name!r} of the saved dual point must hold counts, got {array}")
+    return array
+
+
+cdef starts(counts):
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+cdef int check_planes(
+    DualState dual, const int64_t[::1] blocks, const int32_t[::1] words
+) except -1:
+    cdef Py_ssize_t p, place = 0, n_unknown = 0, last = -1
+    for p in range(blocks.shape[0]):
+        if not dual.problem.knows(blocks[p], &words[place]):
+            n_unknown += 1
+            last = blocks[p]
+        place += dual.n_words[blocks[p]]
+    if n_unknown == 0:
+        return 0
+    place = 0
+    for p in range(blocks.shape[0]):
+        if dual.problem.knows(blocks[p], &words[place]):
+            dual.problem.forget(blocks[p], &words[place])    # import_planes kept it for us
+        place += dual.n_words[blocks[p]]
+    raise ValueError(
+        f"{n_unknown} planes of the saved dual point are none of the problem, the last in block "
+        f"{last}"
+    )
+
+
+cdef int set_mix(DualState dual, Py_ssize_t i, const int32_t[::1] index, const double[::1] value,
+                 double loss) except -1:
+    cdef Block* block = &dual.blocks[i]
+    cdef Py_ssize_t n = index.shape[0]
+    reserve_entries(block, n)
+    if n:
+        memcpy(block.index, &index[0], n * sizeof(int32_t))
+        memcpy(block.value, &value[0], n * sizeof(double))
+    block.n = n
+    block.loss = loss
+    return 0
+
+
+cdef int set_planes(DualState dual, Py_ssize_t i, const int32_t[::1] words,
+                    const double[::1] weights, const double[::1] losses, double rest) except -1:
+    cdef Block* block = &dual.blocks[i]
+    cdef Problem problem = dual.problem
+    cdef Py_ssize_t p, slot, n = dual.n_words[i], n_planes = weights.shape[0]
+    # first in, then out: a plane that is there and saved must not be forgotten in between
+    for p in range(n_planes):
+        dual.insert(i, &words[p * n], losses[p])
+    for slot in range(block.n_planes - 1, -1, -1):
+        for p in range(n_planes):
+            if memcmp(block.words + slot * n, &words[p * n], n * sizeof(int32_t)) == 0:
+                break
+        else:
+            dual.evict(i, slot)
+    for p in range(n_planes):
+        slot = dual.find(i, &words[p * n])
+        block.weight[slot] = weights[p]
+        block.plane_loss[slot] = losses[p]
+        problem.forget(i, &words[p * n])        # import_planes kept it for us
+    block.rest = rest
+    return 0

@@ -1,0 +1,153 @@
+"""Ctrl-C and time limits during a fit (see the .pxd)."""
+
+import signal
+import threading
+from collections import deque
+
+from cpython.exc cimport PyErr_CheckSignals
+from libcpp.atomic cimport memory_order_relaxed
+
+cdef extern from "stop.hpp" namespace "sskit" nogil:
+    double seconds()
+
+cdef enum Activity:
+    START
+    PASS
+    CERTIFICATE
+
+# Where visits take less than this many seconds, the clock is read after every 16th.
+cdef double QUICK = 1e-2
+cdef Py_ssize_t MANY = 16
+# Three presses within so many seconds raise KeyboardInterrupt whatever they met: somebody wants to
+# get out of a loop of short fits.
+IMPATIENCE = 2.0
+# Seconds that are no limit: what is longer may be too large a number for the clock.
+FOREVER = 1e18
+presses = deque(maxlen=3)
+
+
+class CutShort(Exception):
+    """Questions to the oracles of many blocks, or a sum over them, ended early: a stop was due.
+
+    Parameters
+    ----------
+    n_answered : int, default=0
+        How many oracles were asked.
+    """
+
+    def __init__(self, n_answered=0):
+        super().__init__(f"cut short after {n_answered} answers")
+        self.n_answered = n_answered
+
+
+cdef class Stop:
+    """Says when a fit is to end early.
+
+    A context manager, which may be entered again within itself. Inside it the first Ctrl-C is a
+    request to end the pass, the second one to leave out the exact pass. Outside of the main
+    thread, where Python delivers no signals, and where somebody else handles SIGINT, only the time
+    counts.
+
+    Parameters
+    ----------
+    max_time : float, default=None
+        Seconds from now after which passes end. None means no limit.
+    interval : float, default=0.1
+        Seconds between two chances for Python to handle signals.
+    """
+
+    def __cinit__(self, max_time=None, double interval=0.1):
+        self.interval = interval
+        cdef double limit = float("inf") if max_time is None else max_time
+        self.deadline = seconds() + (limit if max_time is None else min(limit, FOREVER))
+        self.begin(START)
+
+    def __enter__(self):
+        if self.depth == 0:
+            self.n_presses = 0
+            self.begin(START)
+            if self.attentive and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+                self.before = signal.signal(signal.SIGINT, self.press)
+        self.depth += 1
+        return self
+
+    def __exit__(self, *exc_info):
+        self.depth -= 1
+        if self.depth == 0 and self.before is not None:
+            signal.signal(signal.SIGINT, self.before)
+            self.before = None
+
+    def press(self, signum=None, frame=None):
+        """Handle Ctrl-C."""
+        now = seconds()
+        presses.append(now)
+        hasty = len(presses) == presses.maxlen and now - presses[0] <= IMPATIENCE
+        if self.activity == START or self.n_presses == 2 or hasty:
+            raise KeyboardInterrupt
+        self.n_presses += 1
+        self.review()
+
+    cdef int begin(self, int activity) except -1:
+        self.activity = activity
+        self.attentive = threading.current_thread() is threading.main_thread()
+        self.left = 0
+        self.looked = seconds()
+        self.review()
+        return 0
+
+    def begin_pass(self):
+        """A pass begins, which ends early on request or because the time is over."""
+        self.begin(PASS)
+
+    def begin_certificate(self):
+        """An exact pass begins, which ends early at a second request only."""
+        self.begin(CERTIFICATE)
+
+    cdef void review(self) noexcept nogil:
+        cdef bint fires = False
+        if self.activity == PASS:
+            fires = self.n_presses > 0 or self.late
+        elif self.activity == CERTIFICATE:
+            fires = self.n_presses > 1
+        self.fired.store(fires, memory_order_relaxed)
+
+    cdef bint due(self) except -1 nogil:
+        self.left -= 1
+        if self.left <= 0:
+            self.look()
+        return self.over()
+
+    cdef bint over(self) noexcept nogil:
+        return self.fired.load(memory_order_relaxed)
+
+    cdef int look(self) except -1 nogil:
+        cdef double now = seconds()
+        self.left = MANY if now - self.looked < QUICK and self.interval > 0.0 else 1
+        self.looked = now
+        if now >= self.deadline and not self.late:
+            self.late = True
+            self.review()
+        if self.attentive and now - self.attended >= self.interval:
+            self.attended = now
+            with gil:
+                self.attend()
+        return 0
+
+    def attend(self):
+        """Let Python run the handlers of signals that have arrived."""
+        PyErr_CheckSignals()
+
+    @property
+    def ends(self):
+        """Whether what is under way is to end now."""
+        return self.over()
+
+    @property
+    def requested(self):
+        """Whether Ctrl-C has been pressed."""
+        return self.n_presses > 0
+
+    @property
+    def timed_out(self):
+        """Whether the time is over."""
+        return self.late or seconds() >= self.deadline

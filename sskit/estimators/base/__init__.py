@@ -1,0 +1,1 @@
+"""What all estimators share: the one fit, callbacks, kernels, warm starts, weights."""

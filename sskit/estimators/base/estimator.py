@@ -1,0 +1,300 @@
+"""What all estimators share: parameters, their checks, and the one fit."""
+
+import numbers
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+
+from sskit.core.problem import block_weights
+from sskit.core.regularizer import BoxRegularizer, Regularizer
+from sskit.core.stop import Stop
+from sskit.estimators.base.callbacks import (
+    FRAMES_AROUND_FIT,
+    CallbackSupportMixin,
+    PassReporter,
+)
+from sskit.estimators.base.kernels import KERNEL_CONSTRAINTS, check_kernel
+from sskit.estimators.base.warm_start import WarmStart
+from sskit.estimators.base.weights import check_class_weight, check_sample_weight, default_lam
+from sskit.models.slack.model import SlackRescaling
+from sskit.solvers import BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW
+from sskit.solvers.common.solution import Status
+from sskit.solvers.common.solver import Solver
+from sskit._documentation import DocumentedMixin
+
+SOLVERS = {
+    "auto": BCFW,
+    "bcfw": BCFW,
+    "mpbcfw": MultiPlane,
+    "fw": FrankWolfe,
+    "ssg": SSG,
+    "one_slack": CuttingPlane,
+    "gdmm": GDMM,
+    "soft_bcfw": SoftBCFW,
+}
+SMALLEST_LAM = 1e-150
+# What overflows in a fit is found at its end.
+QUIET = {"over": "ignore", "invalid": "ignore"}
+LARGEST_BITS = 1000
+RESCALINGS = {"margin": None, "slack": SlackRescaling()}
+
+
+class Binding(NamedTuple):
+    """The training problem that an estimator makes of its data.
+
+    Attributes
+    ----------
+    problem : Problem
+        The model bound to the data.
+    layout : WeightLayout
+        Places of the weights.
+    lam : float
+        Regularisation strength.
+    name_weights : callable
+        Maps a flat weight vector to fitted attributes; of a class, so that it can be saved.
+    classes : ndarray or None
+        The labels behind the numbers in the problem.
+    definite : bool
+        Whether the kernel is positive semi-definite; else no gap is a certificate.
+    """
+
+    problem: object
+    layout: object
+    lam: float
+    name_weights: object
+    classes: object = None
+    definite: bool = True
+
+
+class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
+    """Base of all estimators.
+
+    A subclass has the parameters of `_parameter_constraints` and its own, and implements
+    ``_gate(X, y, sample_weight)``, which checks training data and returns them in the form that
+    it goes on with, and ``_bind(X, y, sample_weight)``, which begins with that and returns a
+    `Binding`. Its fit stores what `_fit` returns with `_set_fitted`: until then nothing of the
+    estimator changes.
+    """
+
+    _parameter_constraints = {
+        "lam": [Interval(numbers.Real, 0, None, closed="neither"), None],
+        "rescaling": [StrOptions({*RESCALINGS}), SlackRescaling],
+        "solver": [StrOptions(set(SOLVERS)), Solver],
+        "steps": [StrOptions({"auto", "fw", "pairwise", "away"})],
+        "sampling": [StrOptions({"auto", "gap", "uniform", "permutation", "max_gap"})],
+        "cache": [StrOptions({"auto"}), "boolean"],
+        **KERNEL_CONSTRAINTS,
+        "bounds": [tuple, list, dict, None],
+        "tol": [Interval(numbers.Real, 0, None, closed="left")],
+        "max_iter": [Interval(numbers.Integral, 1, None, closed="left")],
+        "warm_start": ["boolean"],
+        "n_jobs": [numbers.Integral, None],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def _check_parameters(self):
+        """Raise an error for the first parameter that is wrong.
+
+        Returns
+        -------
+        solver : Solver
+            The solver that the parameters ask for.
+        """
+        validate_parameter_constraints(
+            self._parameter_constraints, self.get_params(deep=False), type(self).__name__
+        )
+        check_sizes(self)
+        if self.n_jobs == 0:
+            raise ValueError("n_jobs == 0 has no meaning; -1 takes all processors, None or 1 one")
+        rescaling = self._rescaling()
+        if rescaling is not None:
+            rescaling.check()
+        check_class_weight(getattr(self, "class_weight", None))
+        check_kernel(self)
+        return self._make_solver()
+
+    def _rescaling(self):
+        """Return the object that wraps problems of another rescaling than margin, or None."""
+        if isinstance(self.rescaling, str):
+            return RESCALINGS[self.rescaling]
+        return self.rescaling
+
+    def _bind_rescaled(self, X, y, sample_weight):
+        """Return the `Binding` of ``_bind`` with its problem under the rescaling asked for."""
+        binding, rescaling = self._bind(X, y, sample_weight), self._rescaling()
+        if rescaling is None:
+            return binding
+        return binding._replace(problem=rescaling.wrap(binding.problem))
+
+    def _make_solver(self):
+        """Return the solver object that the parameters ask for."""
+        options = {
+            name: getattr(self, name)
+            for name in ("steps", "sampling", "cache")
+            if getattr(self, name) != "auto"
+        }
+        if "cache" in options:
+            options["cache"] = bool(options["cache"])  # searches over arrays set numpy's bool
+        if isinstance(self.solver, Solver):
+            solver, origin = clone(self.solver), f"the solver object {self.solver}"
+            available = ()
+        else:
+            solver, origin = SOLVERS[self.solver](), f"solver={self.solver!r}"
+            available = solver.get_params()
+        for name, value in options.items():
+            if name not in available:
+                raise ValueError(
+                    f"{name}={value!r} cannot be combined with {origin}; "
+                    + ("set it on the object" if not available else "leave it at 'auto'")
+                )
+        solver.set_params(**options)
+        solver.check()
+        if self.warm_start and not solver.keeps_dual_point:
+            raise ValueError(
+                f"warm_start=True cannot be combined with {origin}, which keeps no dual point to "
+                "start from; use 'bcfw' or 'fw'"
+            )
+        return solver
+
+    def _make_regularizer(self, solver, binding, lam):
+        """Return lam / 2 ||w||^2 on the box of the parameters."""
+        if lam < SMALLEST_LAM:
+            raise ValueError(
+                f"lam={lam:g} is too small: the squares of weights, which grow as 1 / lam, overflow"
+            )
+        box = binding.layout.bounds(self.bounds)
+        if box is None:
+            return Regularizer(lam, binding.layout.n_weights, binding.problem.covector)
+        if not solver.keeps_bounds:
+            kind = type(solver)
+            name = next((name for name in SOLVERS if SOLVERS[name] is kind), kind.__name__)
+            raise ValueError(
+                f"solver {name!r} cannot keep bounds on the weights; use 'bcfw' or 'fw'"
+            )
+        return BoxRegularizer(lam, *box)
+
+    def _fit(self, X, y, sample_weight):
+        """Check everything, bind the model to the data and solve the training problem.
+
+        Called by fit itself, so that warnings point at its caller.
+
+        Parameters
+        ----------
+        X, y, sample_weight : object
+            Arguments of fit.
+
+        Returns
+        -------
+        fitted : dict
+            Fitted attributes.
+        """
+        solver = self._check_parameters()
+        binding = self._bind_rescaled(X, y, sample_weight)
+        problem, name_weights, classes = binding.problem, binding.name_weights, binding.classes
+        metadata = {"sample_weight": sample_weight}
+        regularizer = self._make_regularizer(solver, binding, binding.lam)
+        solver = solver.resolved(problem, regularizer.bounded)
+        fingerprint, start = self._last_fit(problem, classes)
+        reporter = PassReporter(self, self.max_iter, X, y, metadata, name_weights)
+        # to the end, so that a Ctrl-C that comes too late to stop a pass loses nothing
+        with Stop(solver.max_time) as stop, np.errstate(**QUIET):
+            solution = solver.solve(
+                problem,
+                regularizer,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                n_jobs=self.n_jobs,
+                random_state=self.random_state,
+                verbose=self.verbose,
+                on_pass=reporter.on_pass,
+                start=start,
+                stop=stop,
+            )
+            known = [solution.primal, solution.dual, solution.gap]
+            if not solution.certified:
+                known = known[:1] if np.isinf(solution.primal) else []
+            refuse_overflow(solution.w, known)
+            fitted = name_weights(solution.w) | {
+                "lam_": binding.lam,
+                "solver_": solver,
+                "dual_gap_": solution.gap,
+                "primal_objective_": solution.primal,
+                "dual_objective_": solution.dual,
+                "certified_": solution.certified and binding.definite,
+                "n_iter_": solution.n_iter,
+                "n_oracle_calls_": solution.n_oracle_calls,
+                "history_": solution.history,
+            }
+            if self.warm_start:
+                point = solution.continuation.save()
+                fitted["_warm_start"] = WarmStart(fingerprint, classes, point)
+            reporter.end(fitted)
+        if solution.status not in (Status.CONVERGED, Status.CALLBACK):
+            warnings.warn(
+                f"{type(self).__name__} stopped after {solution.n_iter} passes with "
+                f"{solution.compared(self.tol)}. {solution.status.value}",
+                ConvergenceWarning,
+                stacklevel=3 + FRAMES_AROUND_FIT,
+            )
+        return fitted
+
+    def _last_fit(self, problem, classes):
+        """Return the fingerprint of a problem, and where the last fit of it ended, if kept."""
+        if not self.warm_start:
+            return None, None
+        fingerprint = problem.fingerprint()
+        last = vars(self).get("_warm_start")
+        if last is None:
+            return fingerprint, None
+        last.check(fingerprint, classes)
+        return fingerprint, last.point
+
+    def _set_fitted(self, fitted):
+        """Replace all fitted attributes by new ones."""
+        for name in [name for name in vars(self) if _is_fitted(name)]:
+            delattr(self, name)
+        vars(self).pop("_warm_start", None)
+        vars(self).update(fitted)
+
+
+def check_sizes(estimator):
+    """Raise ValueError for the first parameter that is an integer beyond all floats."""
+    for name, value in estimator.get_params(deep=False).items():
+        if isinstance(value, int) and value.bit_length() > LARGEST_BITS:
+            raise ValueError(f"{name} must be a number below 2**{LARGEST_BITS}, got a larger one")
+
+
+def refuse_overflow(w, known):
+    """Raise ValueError unless weights, and what is known of their objective, are finite.
+
+    Parameters
+    ----------
+    w : ndarray of shape (n_weights,)
+        The weights.
+    known : list of float
+        Objectives and gaps.
+    """
+    if not (np.isfinite(w).all() and np.isfinite(known).all()):
+        raise ValueError(
+            "the weights or their objective overflow: scale the features of X and the loss to "
+            "sizes nearer to one, or choose a larger lam"
+        )
+
+
+def _is_fitted(name):
+    return name.endswith("_") and not name.startswith("_")
+
+
+__all__ = [
+    "Binding",
+    "StructuredEstimator",
+    "block_weights",
+    "check_sample_weight",
+    "check_sizes",
+    "default_lam",
+]

@@ -1,0 +1,290 @@
+"""What fitted taggers have and say of sequences."""
+
+import numbers
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from sskit.estimators.base.estimator import check_sample_weight
+from sskit.models.layout import WeightLayout
+from sskit.estimators.base.fitted_state import check_count, check_labels, check_numbers, raise_damaged
+from sskit.inputs.ragged import split, stack_labels
+
+# Sums of scores above it may overflow.
+LARGEST_SCORE = 1e300
+
+
+def check_scores(values, offsets, coef, pairs):
+    """Raise an error if scores of labellings may overflow.
+
+    Parameters
+    ----------
+    values : matrix of shape (N, p), or list of n matrices (T_i, p)
+        Features of the tokens of all sequences, or trees.
+    offsets : ndarray of shape (n + 1,)
+        Where they begin.
+    coef : ndarray of shape (K, p)
+        Weights of the features.
+    pairs : iterable of ndarray
+        All other weights, of which a token may add one of each array.
+
+    Raises
+    ------
+    ValueError
+        Naming the first sequence whose scores overflow.
+    """
+    coef = np.abs(coef)
+    size = coef.sum(axis=1).max()
+    other = sum(np.abs(weights).max(initial=0.0) for weights in pairs)
+
+    def surely_small(x):
+        flat = x.data if sp.issparse(x) else x
+        top = max(flat.max(initial=0.0), -flat.min(initial=0.0))
+        return x.shape[0] * (float(top) * size + other) < LARGEST_SCORE
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        stacked = not isinstance(values, list)
+        if stacked and surely_small(values):
+            return
+        for i, (start, stop) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+            x = values[start:stop] if stacked else values[i]
+            if surely_small(x):
+                continue
+            most = (abs(x) @ coef.T).max(axis=1).sum() + x.shape[0] * other
+            if not most < LARGEST_SCORE:
+                raise ValueError(f"X[{i}] is too large: the scores of its labels overflow")
+
+
+def check_chain(estimator):
+    """Return the number of labels of a chain, but raise ValueError if attributes do not fit.
+
+    Parameters
+    ----------
+    estimator : SequenceTagger
+        Fitted.
+
+    Returns
+    -------
+    n_classes : int
+        Number of labels K.
+
+    Raises
+    ------
+    ValueError
+        Naming the attribute.
+    """
+    n_classes = check_labels(estimator)
+    shapes = {"transitions_": (n_classes, n_classes), "start_": (n_classes,), "end_": (n_classes,)}
+    check_numbers(estimator, shapes)
+    allowed = estimator._allowed
+    if not isinstance(allowed, tuple) or len(allowed) != 2:
+        raise_damaged(estimator, f"_allowed must be a pair, got {type(allowed).__name__}")
+    for table, shape in zip(allowed, [(n_classes, n_classes), (n_classes,)], strict=True):
+        if (table is None) != (allowed[0] is None) or not (
+            table is None or (isinstance(table, np.ndarray) and table.dtype == bool)
+        ):
+            raise_damaged(estimator, "_allowed must hold two arrays of bool, or None twice")
+        if table is not None and table.shape != shape:
+            raise_damaged(estimator, f"_allowed has the shape {table.shape}, expected {shape}")
+    return n_classes
+
+
+def check_tree(estimator):
+    """Return the numbers of labels and of kinds of a tree, or raise ValueError as `check_chain`.
+
+    Parameters
+    ----------
+    estimator : TreeTagger
+        Fitted.
+
+    Returns
+    -------
+    n_classes : int
+        Number of labels K.
+    n_kinds : int or None
+        Number of kinds of edges; None if they have none.
+    """
+    n_classes, kinds = check_labels(estimator), None
+    if estimator.edge_kinds_ is not None:
+        kinds = check_labels(estimator, "edge_kinds_", least=0)
+    tables = () if kinds is None else (kinds,)
+    n_features = check_count(estimator, "n_features_in_")
+    check_numbers(estimator, {"coef_": (n_classes, n_features)}, finite=False)
+    shapes = {"root_": (n_classes,), "leaf_": (n_classes,)}
+    check_numbers(estimator, shapes | {"transitions_": (*tables, n_classes, n_classes)})
+    return n_classes, kinds
+
+
+class TaggerMixin:
+    """Prediction and scoring of estimators that label every token of a sequence, or of a tree.
+
+    The estimator has ``_decoder(X)``, which checks X and returns an object with the methods
+    ``best()``, ``top_k(k)`` and ``max_marginals()``, and where the sequences begin.
+    """
+
+    def predict(self, X):
+        """Return the best labels of each sequence.
+
+        Parameters
+        ----------
+        X : list of n_samples sequences or trees
+            As in `fit`.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,), object
+            Each item is an ndarray of shape (T_i,) of labels.
+        """
+        decoder, offsets = self._decoder(X)
+        return split(self.classes_[decoder.best()], offsets)
+
+    def predict_topk(self, X, k, *, return_scores=False):
+        """Return the k best labellings of each sequence.
+
+        Parameters
+        ----------
+        X : list of n_samples sequences or trees
+            As in `fit`.
+        k : int
+            Number of labellings; fewer are returned where fewer exist.
+        return_scores : bool, default=False
+            Whether to return their scores too.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,), object
+            Each item is an ndarray of shape (m, T_i), m <= k, of labels, best first.
+        scores : ndarray of shape (n_samples,), object
+            Each item is an ndarray of shape (m,); only if `return_scores`.
+        """
+        if not isinstance(k, numbers.Integral) or isinstance(k, bool) or k < 1:
+            raise ValueError(f"k must be a positive integer, got {k!r}")
+        decoder, _ = self._decoder(X)
+        labels, scores = decoder.top_k(int(k))
+        for i, states in enumerate(labels):
+            labels[i] = self.classes_[states]
+        return (labels, scores) if return_scores else labels
+
+    def decision_function(self, X):
+        """Return the max-marginals: for each token and label the best score with that label.
+
+        Parameters
+        ----------
+        X : list of n_samples sequences or trees
+            As in `fit`.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,), object
+            Each item is an ndarray of shape (T_i, n_classes): the highest score of a labelling
+            of the sequence that has this label at this token; -inf if none is allowed.
+        """
+        decoder, offsets = self._decoder(X)
+        return split(decoder.max_marginals(), offsets)
+
+    def score(self, X, y, sample_weight=None):
+        """Return the token accuracy: the share of tokens with the right label.
+
+        Parameters
+        ----------
+        X : list of n_samples sequences or trees
+            As in `fit`.
+        y : list of n_samples sequences (T_i,)
+            True labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the sequences; each counts for all tokens of its sequence.
+
+        Returns
+        -------
+        score : float
+            Between 0 and 1.
+        """
+        predicted = self.predict(X)
+        lengths = [len(labels) for labels in predicted]
+        weight = check_sample_weight(sample_weight, len(lengths))
+        found, truth = np.concatenate(list(predicted)), stack_labels(y, lengths)
+        kinds = {
+            kind if kind in "OSU" else "number" for kind in (found.dtype.kind, truth.dtype.kind)
+        }
+        if len(kinds) > 1 and "O" not in kinds:
+            raise TypeError(
+                f"y has labels of dtype {truth.dtype}, but the model predicts {found.dtype}"
+            )
+        right = found == truth
+        return float(
+            np.average(right, weights=None if weight is None else np.repeat(weight, lengths))
+        )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "sequence_tagger"
+        tags.target_tags.required = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.three_d_array = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+@dataclass(frozen=True)
+class ChainWeights:
+    """Names the weights of a chain; see `Binding`.
+
+    Attributes
+    ----------
+    layout : WeightLayout
+        Places of the weights.
+    classes : ndarray of shape (n_classes,)
+        The labels.
+    allowed : tuple
+        Allowed transitions and first labels.
+    """
+
+    layout: WeightLayout
+    classes: np.ndarray
+    allowed: tuple
+
+    def __call__(self, w):
+        """Return fitted attributes by name, of flat weights; their arrays are their own."""
+        blocks = self.layout.split(w)
+        return {
+            "coef_": np.array(blocks["coef"], order="C"),
+            "transitions_": blocks["transitions"].copy(),
+            "start_": blocks["start"].copy(),
+            "end_": blocks["end"].copy(),
+            "classes_": self.classes,
+            "n_features_in_": blocks["coef"].shape[1],
+            "_allowed": self.allowed,
+        }
+
+
+@dataclass(frozen=True)
+class TreeWeights:
+    """Names the weights of trees; see `Binding`.
+
+    Attributes
+    ----------
+    layout : WeightLayout
+        Places of the weights.
+    classes : ndarray of shape (n_classes,)
+        The labels.
+    kinds : ndarray of shape (n_kinds,) or None
+        The kinds of edges.
+    """
+
+    layout: WeightLayout
+    classes: np.ndarray
+    kinds: np.ndarray | None
+
+    def __call__(self, w):
+        """Return fitted attributes by name, of flat weights; their arrays are their own."""
+        blocks = self.layout.split(w)
+        return {
+            "coef_": np.array(blocks["coef"], order="C"),
+            "root_": blocks["root"].copy(),
+            "leaf_": blocks["leaf"].copy(),
+            "transitions_": blocks["transitions"].copy(),
+            "classes_": self.classes,
+            "edge_kinds_": self.kinds,
+            "n_features_in_": blocks["coef"].shape[1],
+        }

@@ -1,0 +1,324 @@
+"""Sequence tagging."""
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.utils._param_validation import (
+    Interval,
+    StrOptions,
+    validate_parameter_constraints,
+)
+from sklearn.utils.validation import check_is_fitted
+
+from sskit.estimators.base.estimator import (
+    Binding,
+    StructuredEstimator,
+    block_weights,
+    check_sample_weight,
+)
+from sskit.estimators.base.callbacks import with_callbacks
+from sskit.estimators.chain.kernel import bind_in_kernel_space
+from sskit.estimators.base.kernels import function_values, is_kernel
+from sskit.estimators.base.tagging import ChainWeights, TaggerMixin, check_chain, check_scores
+from sskit.models.chain.transitions import resolve_transitions
+from sskit.models.chain.model import ChainModel, default_lam, token_costs
+from sskit.inputs.ragged_array import RaggedArray
+from sskit.estimators.base.fitted_state import check_numbers
+from sskit.inputs.ragged import stack_labels, stack_sequences
+
+
+class SequenceTagger(TaggerMixin, StructuredEstimator):
+    r"""Labels for all tokens of a sequence, learnt with the structured hinge loss.
+
+    The score F(x, y) of a labelling is
+
+    .. math:: \sum_t \langle c_{y_t}, x_t \rangle + \sum_t A_{y_{t-1} y_t} + s_{y_1} + e_{y_T} ,
+
+    with a kernel that of functions :math:`f_{y_t}(x_t)` in place of the first sum; the best
+    labelling is found exactly (Viterbi). Training minimises
+
+    .. math:: P(w) = \tfrac{\lambda}{2} \|w\|^2
+              + \sum_i c_i \max_y \bigl[ L_i(y) + F(x_i, y) - F(x_i, y_i) \bigr]
+
+    over all weights together and proves how close it came. The weights c_i are proportional to
+    the sample weights and sum to one.
+
+    Parameters
+    ----------
+    lam : float, default=None
+        Regularisation strength, positive. None means R^2 / (4 n), where R^2 is the mean squared
+        norm of the features of a token and n the number of sequences (the sum of the sample
+        weights), so that neither the scale of the features nor the amount of data asks for
+        another value; see the user guide for how it was chosen.
+    rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
+        Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
+        hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
+        an object of which has the options of the search.
+    solver : str or solver object, default="auto"
+        Block-coordinate Frank-Wolfe ("bcfw", which "auto" chooses), that with passes over stored
+        planes ("mpbcfw"), batch Frank-Wolfe ("fw"), stochastic subgradient ("ssg"), cutting
+        planes ("one_slack"), dual-decomposed training for very many labels ("gdmm"), its baseline
+        with soft constraints ("soft_bcfw"), or an object of `sskit.solvers`, which has further
+        options.
+    steps : {"auto", "fw", "pairwise", "away"}, default="auto"
+        Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
+    sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
+        Order of the training pairs for the solver "bcfw"; the first three also for "ssg".
+    cache : {"auto", True, False}, default="auto"
+        Whether "bcfw" steps between stored planes where they promise enough, instead of asking
+        the oracle.
+    loss : {"hamming", "hamming_sum"}, default="hamming_sum"
+        Task loss of a sequence: the share of wrong tokens, or their number.
+    class_weight : dict or "balanced", default=None
+        Factors of the loss of a token by its true label; "balanced" makes all labels weigh the
+        same.
+    transitions : {"bio"} or array-like of shape (n_classes, n_classes) of bool, default=None
+        Which transitions, from row to column of the sorted labels, may occur; None allows all.
+        "bio" allows what the BIO scheme does, also for the first label.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
+        Kernel of two tokens, as in :class:`sklearn.svm.SVC`; a callable takes two matrices of rows.
+        With "precomputed" the features of a token are its kernels with all training tokens.
+        Parameters that it does not have must keep their defaults.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the kernels "rbf", "poly" and "sigmoid", as in SVC.
+    degree : int, default=3
+        Degree of the kernel "poly".
+    coef0 : float, default=0.0
+        Constant of the kernels "poly" and "sigmoid".
+    kernel_cache : float, default=500
+        Memory for rows of the kernel matrix during a fit, in megabytes (2**20 bytes). Rows are
+        kept in double precision if all fit, else in single precision.
+    bounds : tuple (lower, upper) or dict of such tuples, default=None
+        Box on the weights. A bound is a number, None, or an array over the flat weight vector
+        (``coef_`` by columns, ``transitions_`` by rows, ``start_``, ``end_``); in a dict by the
+        blocks "coef", "transitions", "start" and "end" a bound has the shape of the block.
+    tol : float, default=1e-2
+        Relative tolerance: the fit stops when the duality gap is at most tol * P(0), where
+        P(0), the objective at w = 0, is the mean of the largest losses.
+    max_iter : int, default=1000
+        Largest number of passes over the data.
+    warm_start : bool, default=False
+        Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
+        `tol`, at another `lam`, with other bounds or sample weights, or with further samples
+        after the same ones. It keeps the dual variables of the last fit, and a fit that could
+        not use them raises an error that says what changed. Not for solvers that keep none:
+        "ssg", "one_slack", "gdmm", "soft_bcfw".
+    beam_size : int, default=None
+        Number of labels that `predict` and `score` keep at each token: those in which the best
+        labellings of the tokens so far end. None keeps all, which gives the best labelling. With
+        a beam the time for a token falls from n_classes^2 to beam_size * n_classes, and what is
+        found may score less; see :func:`sskit.oracles.beam_search`. Neither `fit` nor
+        `predict_topk` and `decision_function` use it, so it can be set on a fitted estimator.
+    n_jobs : int, default=None
+        Number of threads for exact passes, batches of oracle calls and prediction. The result
+        does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the training pairs.
+    verbose : int, default=0
+        Above 0, exact passes are logged at level INFO by the logger "sskit".
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_classes, n_features)
+        Weights of the features of a token.
+    support_ : ndarray of shape (n_support,)
+        In a kernel space, in place of ``coef_``: training tokens that have a coefficient.
+    support_vectors_ : {ndarray, CSR matrix} of shape (n_support, n_features)
+        Features of these tokens; without rows if the kernel is precomputed.
+    n_support_ : ndarray of shape (n_classes,)
+        Their numbers by true label.
+    dual_coef_ : ndarray of shape (n_classes, n_support)
+        Coefficients of their kernels.
+    kernel_ : object
+        The kernel, a callable of two matrices of rows.
+    transitions_ : ndarray of shape (n_classes, n_classes)
+        Weights of the transitions, from row to column.
+    start_, end_ : ndarray of shape (n_classes,)
+        Weights of the first and of the last label.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    lam_ : float
+        The regularisation strength that was used.
+    dual_gap_ : float
+        Duality gap P(w) - D, absolute: P(w) is at most this far above the optimum.
+    primal_objective_, dual_objective_ : float
+        P(w) and D.
+    certified_ : bool
+        Whether the gap is a certificate, from an exact pass with an exact oracle.
+    n_iter_ : int
+        Passes over the data, one that was cut short included.
+    n_oracle_calls_ : int
+        Calls of the oracle, those of the exact passes included.
+    history_ : dict of ndarray
+        Arrays of equal length, an entry for each exact pass: n_passes, n_oracle_calls, time
+        (seconds), primal, dual, gap (absolute).
+    solver_ : solver object
+        The solver that was used, with every "auto" replaced.
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    Raises
+    ------
+    ValueError
+        In fit and predict, for wrong parameters or data, with the name of the item.
+
+    References
+    ----------
+    Taskar, Guestrin, Koller (2003). Max-margin Markov networks. NIPS.
+
+    Tsochantaridis, Joachims, Hofmann, Altun (2005). Large margin methods for structured and
+    interdependent output variables. JMLR 6.
+
+    Examples
+    --------
+    >>> from sskit import SequenceTagger
+    >>> from sskit.datasets import make_digit_strings
+    >>> X, y = make_digit_strings(60, random_state=0)
+    >>> tagger = SequenceTagger(random_state=0).fit(X[:50], y[:50])
+    >>> tagger.predict(X[50:])[0].shape == y[50].shape
+    True
+    >>> tagger.certified_
+    True
+    """
+
+    _parameter_constraints = {
+        **StructuredEstimator._parameter_constraints,
+        "loss": [StrOptions({"hamming", "hamming_sum"})],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "transitions": [StrOptions({"bio"}), "array-like", None],
+        "beam_size": [Interval(Integral, 1, None, closed="left"), None],
+    }
+
+    def __init__(
+        self,
+        lam=None,
+        *,
+        rescaling="margin",
+        solver="auto",
+        steps="auto",
+        sampling="auto",
+        cache="auto",
+        loss="hamming_sum",
+        class_weight=None,
+        transitions=None,
+        kernel="linear",
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        kernel_cache=500.0,
+        bounds=None,
+        tol=1e-2,
+        max_iter=1000,
+        warm_start=False,
+        beam_size=None,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.lam = lam
+        self.rescaling = rescaling
+        self.solver = solver
+        self.steps = steps
+        self.sampling = sampling
+        self.cache = cache
+        self.loss = loss
+        self.class_weight = class_weight
+        self.transitions = transitions
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_cache = kernel_cache
+        self.bounds = bounds
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.beam_size = beam_size
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : list of n_samples matrices (T_i, n_features), or array (n_samples, T, n_features)
+            Features of the tokens, dense or sparse; also a RaggedArray.
+        y : list of n_samples sequences (T_i,)
+            Labels of the tokens, of any sortable type.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the sequences.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the data are wrong; then the estimator stays as it was.
+        """
+        self._set_fitted(self._fit(X, y, sample_weight))
+        return self
+
+    def _gate(self, X, y, sample_weight):
+        """Check training data; return them stacked, with weights, classes, transitions and lam."""
+        stacked = stack_sequences(X)
+        target = stack_labels(y, stacked.lengths)
+        weight = check_sample_weight(sample_weight, len(stacked))
+        classes, labels = np.unique(target, return_inverse=True)
+        allowed = resolve_transitions(self.transitions, classes, labels, stacked.offsets)
+        lam = None  # in a kernel space it depends on the kernel
+        if not is_kernel(self):
+            lam = default_lam(stacked, weight)  # refuses features that are too large, whatever lam
+        return stacked, labels, weight, classes, allowed, lam
+
+    def _bind(self, X, y, sample_weight):
+        """Bind the model to training data; return a `Binding`."""
+        stacked, labels, weight, classes, allowed, lam = self._gate(X, y, sample_weight)
+        costs = token_costs(self.loss, self.class_weight, classes, labels, stacked.lengths)
+        given = stacked, labels, costs, block_weights(len(stacked), weight)
+        if is_kernel(self):
+            return bind_in_kernel_space(self, *given, weight, classes, allowed)
+        lam = lam if self.lam is None else float(self.lam)
+        model = ChainModel(stacked.values.shape[1], len(classes), *allowed)
+        problem = model.bind(*given)
+        name_weights = ChainWeights(model.layout, classes, allowed)
+        return Binding(problem, model.layout, lam, name_weights, classes)
+
+    def _decoder(self, X):
+        """Return the decoder of checked sequences, and where they begin."""
+        check_is_fitted(self)
+        # set since the fit, perhaps
+        validate_parameter_constraints(
+            {"beam_size": self._parameter_constraints["beam_size"]},
+            {"beam_size": self.beam_size},
+            type(self).__name__,
+        )
+        stacked = stack_sequences(
+            X, n_features=self.n_features_in_, estimator_name=type(self).__name__
+        )
+        n_classes = check_chain(self)
+        coef = getattr(self, "coef_", None)
+        if coef is None:
+            # the values of the functions are all that labels need: features of coefficient one
+            values = function_values(self, stacked.values, n_classes)
+            stacked, coef = RaggedArray(values, stacked.offsets), np.eye(n_classes)
+        else:
+            check_numbers(self, {"coef_": (n_classes, stacked.values.shape[1])}, finite=False)
+        model = ChainModel(coef.shape[1], n_classes, *self._allowed)
+        model.check_lengths(stacked.lengths)
+        others = self.transitions_, self.start_, self.end_
+        check_scores(stacked.values, stacked.offsets, coef, others)
+        w = model.layout.join(
+            {
+                "coef": coef,
+                "transitions": self.transitions_,
+                "start": self.start_,
+                "end": self.end_,
+            }
+        )
+        return model.decoder(stacked, w, self.n_jobs, self.beam_size), stacked.offsets

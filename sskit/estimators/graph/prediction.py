@@ -1,0 +1,223 @@
+"""What fitted segmentation models say of graphs."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sskit.estimators.base.estimator import check_sample_weight
+from sskit.models.graph.model import GraphModel
+from sskit.estimators.base.fitted_state import (
+    check_choice,
+    check_count,
+    check_labels,
+    check_numbers,
+    raise_damaged,
+)
+from sskit.inputs.masks import check_masks, is_ignored, node_targets, paint
+from sskit.inputs.ragged import split
+
+
+def fitted_graph_model(estimator):
+    """Return the model of a fitted estimator, or raise ValueError if attributes do not fit.
+
+    Parameters
+    ----------
+    estimator : SegmentationModel
+        Fitted.
+
+    Returns
+    -------
+    model : GraphModel
+        The model.
+
+    Raises
+    ------
+    ValueError
+        Naming the attribute.
+    """
+    n_classes = check_labels(estimator)
+    sizes = [check_count(estimator, name) for name in ("n_features_in_", "n_edge_features_in_")]
+    options = estimator._model if isinstance(estimator._model, tuple) else ()
+    if len(options) != 2:
+        raise_damaged(estimator, f"_model must be a pair, got {estimator._model!r}")
+    pairwise, oracle = options
+    check_choice(estimator, "_model[0]", pairwise, ("potts", "full"))
+    check_choice(estimator, "_model[1]", oracle, ("auto", "graphcut", "expansion", "exhaustive"))
+    tables = () if pairwise == "potts" else (n_classes, n_classes)
+    shapes = {"coef_": (n_classes, sizes[0]), "pairwise_": (sizes[1], *tables)}
+    check_numbers(estimator, shapes)
+    model = GraphModel(*sizes, n_classes, pairwise, oracle)
+    bounds = model.layout.bounds(None)
+    if bounds is not None:
+        w = model.weights(estimator.coef_, estimator.pairwise_)
+        if not ((bounds[0] <= w) & (w <= bounds[1])).all():
+            raise_damaged(estimator, "pairwise_ prefers different labels, so that there is no cut")
+    return model
+
+
+class SegmenterMixin:
+    """Prediction and scoring of estimators that label every node of a graph.
+
+    The estimator has ``_decoder(X)``, which checks X and returns an object with the methods
+    ``best()``, ``node_scores()`` and ``max_marginals()``, and the graphs; and `_paints`, whether
+    it was fitted to labels of pixels.
+    """
+
+    def predict(self, X):
+        """Return labels of each graph.
+
+        Parameters
+        ----------
+        X : sequence of n_samples graphs
+            As in `fit`.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,), object
+            Each item is an ndarray of labels: of shape (V_i,), of the nodes, or (H_i, W_i), of
+            the pixels, if the model was fitted to such.
+        """
+        decoder, graphs = self._decoder(X)
+        labels = self.classes_[decoder.best()]
+        return paint(labels, graphs) if self._paints else split(labels, graphs.node_offsets)
+
+    def decision_function(self, X):
+        """Return the max-marginals: for each node and label the best score with that label.
+
+        Found by minimum cuts for two labels. For more labels, where the best labelling is not
+        known for certain, it is the score of the predicted labelling with this label put in at
+        this node: never more than the max-marginal. In both cases the largest number of a row
+        belongs to the predicted label.
+
+        Parameters
+        ----------
+        X : sequence of n_samples graphs
+            As in `fit`.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,), object
+            Each item is an ndarray of shape (V_i, n_classes).
+        """
+        decoder, graphs = self._decoder(X)
+        return split(decoder.max_marginals(), graphs.node_offsets)
+
+    def node_scores(self, X):
+        """Return the score of each node and label without regard to the edges.
+
+        Parameters
+        ----------
+        X : sequence of n_samples graphs
+            As in `fit`.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,), object
+            Each item is an ndarray of shape (V_i, n_classes).
+        """
+        decoder, graphs = self._decoder(X)
+        return split(decoder.node_scores(), graphs.node_offsets)
+
+    def score(self, X, y, sample_weight=None):
+        """Return the share of nodes, weighted by their areas if any, or pixels labelled right.
+
+        Parameters
+        ----------
+        X : sequence of n_samples graphs
+            As in `fit`.
+        y : sequence of n_samples arrays (V_i,) or (H_i, W_i)
+            True labels, of pixels if the model was fitted to such. Those that are
+            `ignore_label` do not count.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the graphs; each counts for all of its nodes or pixels.
+
+        Returns
+        -------
+        score : float
+            Between 0 and 1.
+        """
+        decoder, graphs = self._decoder(X)
+        weight = check_sample_weight(sample_weight, len(graphs))
+        weight = np.ones(len(graphs)) if weight is None else weight
+        found = self.classes_[decoder.best()]
+        if self._paints:
+            return self._pixel_score(paint(found, graphs), check_masks(y, graphs), weight)
+        truth, labelled, masks = node_targets(y, graphs, self.ignore_label)
+        if masks is not None:
+            raise ValueError("y has labels of pixels, but the model was fitted to those of nodes")
+        check_kinds(truth, found)
+        of_node = np.repeat(weight, graphs.n_nodes) * labelled
+        if graphs.areas is not None:
+            of_node *= np.concatenate(graphs.areas)
+        return weighted_share(found == truth, of_node)
+
+    def _pixel_score(self, found, masks, weight):
+        """Return the share of labelled pixels that are right."""
+        right = total = 0.0
+        for prediction, mask, c in zip(found, masks, weight, strict=True):
+            check_kinds(mask, prediction)
+            counted = ~is_ignored(mask, self.ignore_label)
+            right += c * np.count_nonzero((prediction == mask) & counted)
+            total += c * np.count_nonzero(counted)
+        return weighted_share(np.array([True, False]), np.array([right, total - right]))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "graph_labeller"
+        tags.target_tags.required = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+
+def weighted_share(right, weight):
+    """Return the share of the weight that is right."""
+    if not weight.sum() > 0:
+        raise ValueError("y has no labels that count: all are ignored or have the weight 0")
+    return float(np.average(right, weights=weight))
+
+
+def check_kinds(truth, found):
+    """Raise TypeError if two arrays hold labels of different kinds."""
+    kinds = {
+        kind if kind in "OSUVMm" else "number" for kind in (found.dtype.kind, truth.dtype.kind)
+    }
+    if len(kinds) > 1 and "O" not in kinds:
+        raise TypeError(
+            f"y has labels of dtype {truth.dtype}, but the model predicts {found.dtype}"
+        )
+
+
+@dataclass(frozen=True)
+class GraphWeights:
+    """Names the weights of a graph; see `Binding`.
+
+    Attributes
+    ----------
+    kind : tuple
+        Arguments of `GraphModel`.
+    classes : ndarray of shape (n_classes,)
+        The labels.
+    paints : bool
+        Whether labels are those of pixels.
+    """
+
+    kind: tuple
+    classes: np.ndarray
+    paints: bool
+
+    def __call__(self, w):
+        """Return fitted attributes by name, of flat weights; their arrays are their own."""
+        n_features, n_edge_features, n_states, *options = self.kind
+        if n_states != np.size(self.classes):  # before tables of all pairs of states are made
+            what = f"kind[2] must be the number of classes, {np.size(self.classes)}"
+            raise_damaged(self, f"{what}, got {n_states!r}")
+        model = GraphModel(*self.kind)
+        return {
+            "coef_": np.array(model.layout.split(w)["coef"], order="C"),
+            "pairwise_": model.tables(w),
+            "classes_": self.classes,
+            "n_features_in_": n_features,
+            "n_edge_features_in_": n_edge_features,
+            "_model": tuple(options),
+            "_paints": self.paints,
+        }

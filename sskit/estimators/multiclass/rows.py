@@ -1,0 +1,230 @@
+"""What StructSVMClassifier fits to rows and classes."""
+
+import copy
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.metrics import accuracy_score
+from sklearn.utils import compute_class_weight
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
+from sklearn.utils.multiclass import check_classification_targets
+
+from sskit.estimators.base.estimator import Binding, block_weights, check_sample_weight, default_lam
+from sskit.estimators.base.kernels import (
+    function_values,
+    is_kernel,
+    kernel_bytes,
+    make_kernel,
+    support_of,
+)
+from sskit.models.multiclass.kernel_model import KernelMulticlassModel
+from sskit.models.layout import WeightLayout
+from sskit.models.kernel.functions import Kernel
+from sskit.models.multiclass.model import MulticlassModel
+from sskit.estimators.base.fitted_state import check_labels, check_numbers
+from sskit.inputs.stacking import refuse_large
+from sskit.inputs.rows import check_classes, check_rows
+
+
+def gate(estimator, X, y, sample_weight):
+    """Check the training data of an estimator.
+
+    Parameters
+    ----------
+    estimator : StructSVMClassifier
+        Has the parameters; not changed.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Features.
+    y : array-like of shape (n_samples,)
+        Classes.
+    sample_weight : array-like of shape (n_samples,) or None
+        Weights of the rows.
+
+    Returns
+    -------
+    data : {ndarray, CSR matrix} of shape (n_samples, n_features)
+        Features.
+    labels : ndarray of shape (n_samples,)
+        Classes, 0 to K - 1.
+    weight : ndarray of shape (n_samples,) or None
+        Weights, those of the classes included.
+    shared : dict
+        Fitted attributes that do not depend on the weights.
+
+    Raises
+    ------
+    ValueError
+        If the data are wrong.
+    """
+    probe = copy.copy(estimator)
+    check_classes(y)
+    data, target = check_rows(probe, X, y)
+    check_classification_targets(target)
+    weight = check_sample_weight(sample_weight, data.shape[0])
+    classes, labels = np.unique(target, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(f"y must have at least 2 classes, got 1 class: {classes[0]}")
+    if estimator.class_weight is not None:
+        factors = compute_class_weight(estimator.class_weight, classes=classes, y=target)
+        weight = factors[labels] * (1.0 if weight is None else weight)
+        weight = check_sample_weight(weight, data.shape[0])
+    shared = {"classes_": classes, "n_features_in_": data.shape[1]}
+    if hasattr(probe, "feature_names_in_"):
+        shared["feature_names_in_"] = probe.feature_names_in_
+    if not is_kernel(estimator):
+        with np.errstate(over="ignore"):
+            sqnorm = row_norms(data, squared=True)
+        if not np.isfinite(sqnorm).all():
+            refuse_large(sqnorm)
+    return data, labels, weight, shared
+
+
+def bind(estimator, data, labels, weight, shared):
+    """Bind the multiclass model to what `gate` returns; return a `Binding`."""
+    lam = estimator.lam
+    lam = default_lam(data.shape[0], weight) if lam is None else float(lam)
+    given = data, labels, block_weights(data.shape[0], weight)
+    bind_checked = bind_in_kernel_space if is_kernel(estimator) else bind_linear
+    return bind_checked(estimator, *given, lam, shared)
+
+
+def bind_linear(estimator, data, labels, block_weight, lam, shared):
+    """Bind the linear model to checked data; see `bind`."""
+    classes = shared["classes_"]
+    model = MulticlassModel(data.shape[1], len(classes), estimator.fit_intercept)
+    problem = model.bind(data, labels, block_weight)
+    name_weights = RowWeights(model.layout, shared)
+    return Binding(problem, model.layout, lam, name_weights, classes)
+
+
+def bind_in_kernel_space(estimator, data, labels, block_weight, lam, shared):
+    """Bind the model in a kernel space to checked data; see `bind`."""
+    classes, kernel = shared["classes_"], make_kernel(estimator, data)
+    model = KernelMulticlassModel(kernel, data.shape[0], len(classes), estimator.fit_intercept)
+    problem = model.bind(data, labels, block_weight, kernel_bytes(estimator))
+    name_weights = RowFunctions(model.layout, shared, kernel, data, labels)
+    return Binding(problem, model.layout, lam, name_weights, classes, kernel.definite)
+
+
+@dataclass(frozen=True)
+class RowWeights:
+    """Names the weights of classes of rows; see `Binding`.
+
+    Attributes
+    ----------
+    layout : WeightLayout
+        Places of the weights.
+    shared : dict
+        Fitted attributes that do not depend on the weights.
+    """
+
+    layout: WeightLayout
+    shared: dict
+
+    def __call__(self, w):
+        """Return fitted attributes by name, of flat weights; their arrays are their own."""
+        blocks, n_classes = self.layout.split(w), len(self.shared["classes_"])
+        coef, intercept = blocks["coef"], blocks.get("intercept", np.zeros(n_classes))
+        if n_classes == 2:
+            coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
+        return {
+            "coef_": np.array(coef, order="C"),
+            "intercept_": intercept.copy(),
+            **self.shared,
+        }
+
+
+@dataclass(frozen=True)
+class RowFunctions:
+    """Names the weights of classes of rows in a kernel space; see `Binding`.
+
+    Attributes
+    ----------
+    layout : WeightLayout
+        Places of the weights.
+    shared : dict
+        Fitted attributes that do not depend on the weights.
+    kernel : Kernel
+        The kernel.
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
+        Training rows.
+    labels : ndarray of shape (n_samples,)
+        Their classes, 0 to K - 1.
+    """
+
+    layout: WeightLayout
+    shared: dict
+    kernel: Kernel
+    X: object
+    labels: np.ndarray
+
+    def __call__(self, w):
+        """Return fitted attributes by name, of flat weights; their arrays are their own."""
+        blocks, n_classes = self.layout.split(w), len(self.shared["classes_"])
+        coefficients = blocks["dual_coef"]
+        intercept = blocks.get("intercept", np.zeros(n_classes))
+        if n_classes == 2:
+            coefficients = coefficients[1:] - coefficients[:1]
+            intercept = intercept[1:] - intercept[:1]
+        support = support_of(coefficients, self.labels, self.kernel, self.X)
+        return {**support, "intercept_": intercept.copy(), **self.shared}
+
+
+def score_rows(estimator, X, y, sample_weight):
+    """Return the accuracy of a fitted estimator.
+
+    Parameters
+    ----------
+    estimator : StructSVMClassifier
+        Fitted to rows.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Features.
+    y : array-like of shape (n_samples,)
+        True classes.
+    sample_weight : array-like of shape (n_samples,) or None
+        Weights of the rows.
+
+    Returns
+    -------
+    score : float
+        Between 0 and 1.
+    """
+    check_classes(y)
+    predicted = estimator.predict(X)
+    weight = check_sample_weight(sample_weight, len(predicted))
+    return accuracy_score(y, predicted, sample_weight=weight)
+
+
+def class_scores(estimator, X):
+    """Return the scores of the classes, or, of two, the score of the second less the first's.
+
+    Parameters
+    ----------
+    estimator : StructSVMClassifier
+        Fitted to rows.
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
+        Checked rows.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_samples, n_classes) or (n_samples, 1)
+        With the intercept.
+
+    Raises
+    ------
+    ValueError
+        Naming the first row whose scores overflow, or an attribute that does not fit.
+    """
+    n_classes = check_labels(estimator, least=2)
+    n_scores = 1 if n_classes == 2 else n_classes
+    check_numbers(estimator, {"intercept_": (n_scores,)})
+    if hasattr(estimator, "kernel_"):
+        scores = function_values(estimator, X, n_scores) + estimator.intercept_
+    else:
+        check_numbers(estimator, {"coef_": (n_scores, X.shape[1])}, finite=False)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = safe_sparse_dot(X, estimator.coef_.T, dense_output=True) + estimator.intercept_
+    wrong = np.flatnonzero(~np.isfinite(scores).all(axis=1))
+    if len(wrong):
+        raise ValueError(f"X[{wrong[0]}] is too large: the scores of its classes overflow")
+    return scores

@@ -1,0 +1,318 @@
+"""Poses: places for the parts of a body, found by score maps and springs."""
+
+import numbers
+
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from sskit.estimators.base.estimator import (
+    Binding,
+    StructuredEstimator,
+    block_weights,
+    check_sample_weight,
+    default_lam,
+)
+from sskit.estimators.base.callbacks import with_callbacks
+from sskit.estimators.parts.prediction import PartsWeights, PoserMixin, check_parts, shared_attributes
+from sskit.models.parts.data import check_means, spring_means, spring_unit
+from sskit.models.parts.model import PoseModel
+from sskit.inputs.poses import check_torso, pose_scales
+from sskit.inputs.parents import check_parents
+from sskit.inputs.score_maps import check_part_names, check_positions, check_score_maps
+
+
+class PartsModel(PoserMixin, StructuredEstimator):
+    r"""Places of parts that hang on springs in a tree, learnt with the structured hinge loss.
+
+    A pictorial structure: every part k has a map :math:`x_k` of scores, and hangs on a spring
+    from its parent. The score F of the places p and types t is
+
+    .. math:: \sum_k c_k x_k(p_k) + \sum_k [b_{k t_k} - \sum_d s_{k t_k d} \cdot (u_d, u_d^2)] ,
+
+    where :math:`u = (p_k - p_{parent} - m_{k t_k}) / \text{unit}` is by how much the part is
+    displaced from where a spring of its type rests. The best places are found exactly, by max-sum
+    with distance transforms, in time linear in the number of cells. Training minimises
+
+    .. math:: \tfrac{\lambda}{2} \|w\|^2 + \sum_i c_i \max_y [L_i(y) + F(x_i, y) - F(x_i, y_i)]
+
+    over c, b and s, within bounds that keep the costs of squared displacements positive, and
+    proves how close it came. In training a part has the type whose spring is displaced least.
+
+    Parameters
+    ----------
+    parents : array-like of int of shape (n_parts,)
+        The parent of each part, -1 for a root. There may be several trees.
+    lam : float, default=None
+        Regularisation strength, positive. None means 1 / n, with n the number of samples (the
+        sum of the sample weights), which suits scores of the size of one.
+    rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
+        Surrogate of the loss: margin rescaling, the objective above, or slack rescaling; see
+        :class:`SlackRescaling`. For parts it has searches only that may miss the maximum.
+    solver : {"auto", "bcfw", "mpbcfw", "fw", "one_slack"} or solver object, default="auto"
+        Block-coordinate Frank-Wolfe (which "auto" chooses), its multi-plane variant, batch
+        Frank-Wolfe, cutting planes, or an object of `sskit.solvers`, which has further options.
+    steps : {"auto", "fw", "pairwise", "away"}, default="auto"
+        Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
+    sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
+        Order of the training pairs for the solver "bcfw".
+    cache : {"auto", True, False}, default="auto"
+        Whether "bcfw" steps between stored planes where they promise enough, instead of asking
+        the oracle. As the oracle is costly "auto" does.
+    loss : {"squared", "distance"}, default="squared"
+        Task loss of a sample, the mean over its parts of: the squared distance from the true
+        position in units of `cutoff` torsos, at most one; or the distance in torsos.
+    cutoff : float, default=1.0
+        Distance in torsos from which on the loss "squared" is one. Where maps are not exact to
+        much less than that, no weights avoid most of the loss, and little is learnt.
+    radius : float, default=0.2
+        Distance in torsos up to which a part counts as detected in `score`.
+    torso : tuple of two int or str, default=None
+        The two parts, by number or by name, whose true distance is the unit "torso" of a sample.
+        None takes the longer side of the box around all parts. It is at least one cell.
+    n_types : int, default=4
+        Number of types of the spring of each part: clusters of the true displacements, at most
+        as many as there are samples.
+    means : array-like of shape (n_parts, n_types, 2), default=None
+        Where the springs rest: x and y of the part from its parent, in cells; those of roots do
+        not matter. None takes the centres of clusters, and then `n_types` is their number.
+    min_square : float, default=0.01
+        Least weight of a squared displacement, positive.
+    part_names : sequence of n_parts str, default=None
+        Names of the parts, in the order of `parents`. With them score maps and positions may be
+        given as dicts by part; None means that there are arrays only.
+    bounds : tuple (lower, upper) or dict of such tuples, default=None
+        Box on the weights, within those that the model needs. A bound is a number, None, or an
+        array over the flat weight vector (``coef_``, ``types_``, ``springs_``, each by rows); in
+        a dict by the blocks "coef", "types" and "springs" a bound has the shape of the block.
+    tol : float, default=1e-2
+        Relative tolerance: the fit stops when the duality gap is at most tol * P(0), where
+        P(0) is the mean of the largest losses.
+    max_iter : int, default=1000
+        Largest number of passes over the data.
+    warm_start : bool, default=False
+        Whether a fit goes on from where the last one with warm_start=True ended. It needs the
+        same springs: give their `means`, or the same `random_state` and samples.
+    n_jobs : int, default=None
+        Number of threads for exact passes, batches of oracle calls and prediction. The result
+        does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the clusters and of the order of the training pairs.
+    verbose : int, default=0
+        Above 0, exact passes are logged at level INFO by the logger "sskit".
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_parts,)
+        Weights of the score maps.
+    types_ : ndarray of shape (n_parts, n_types)
+        Scores of the types of springs.
+    springs_ : ndarray of shape (n_parts, n_types, 2, 2)
+        Costs along x and along y of the displacement and of its square, in units of `unit_`.
+    means_ : ndarray of shape (n_parts, n_types, 2)
+        Where the springs rest, x and y, in cells; NaN for roots and for types that do not exist.
+    unit_ : float
+        Unit of the displacements in cells: thrice their root mean square in training, at
+        least one.
+    parents_ : ndarray of shape (n_parts,), int32
+        The parent of each part.
+    part_names_ : ndarray of shape (n_parts,), object, or None
+        The names of the parts.
+    lam_ : float
+        The regularisation strength that was used.
+    dual_gap_ : float
+        Duality gap P(w) - D, absolute: P(w) is at most this far above the optimum.
+    primal_objective_, dual_objective_ : float
+        P(w) and D.
+    certified_ : bool
+        Whether the gap is a certificate, from an exact pass with an exact oracle: with margin
+        rescaling; no search for slack rescaling is exact.
+    n_iter_ : int
+        Passes over the data, one that was cut short included.
+    n_oracle_calls_ : int
+        Calls of the oracle, those of the exact passes included.
+    history_ : dict of ndarray
+        Arrays of equal length, an entry for each exact pass: n_passes, n_oracle_calls, time
+        (seconds), primal, dual, gap (absolute).
+    solver_ : solver object
+        The solver that was used, with every "auto" replaced.
+    n_features_in_ : int
+        Number of parts.
+
+    Raises
+    ------
+    ValueError
+        In fit and predict, for wrong parameters or data, with the name of the item.
+
+    See Also
+    --------
+    sskit.datasets.make_score_maps : Makes score maps of given positions.
+    sskit.display.PoseDisplay : Draws poses.
+
+    References
+    ----------
+    Felzenszwalb and Huttenlocher (2005). Pictorial structures for object recognition.
+    International Journal of Computer Vision 61(1).
+
+    Yang and Ramanan (2011). Articulated pose estimation with flexible mixtures-of-parts. CVPR.
+
+    Osokin, Alayrac, Lukasewitz, Dokania, Lacoste-Julien (2016). Minding the gaps for block
+    Frank-Wolfe optimization of structured SVMs. ICML. Appendix I.4.
+
+    Examples
+    --------
+    >>> from sskit import PartsModel
+    >>> from sskit.datasets import make_poses
+    >>> poses = make_poses(40, random_state=0)
+    >>> X, y = poses.data, poses.target
+    >>> model = PartsModel(poses.parents, tol=0.1, random_state=0).fit(X[:30], y[:30])
+    >>> model.score(X[30:], y[30:]) > 0.8
+    True
+    >>> model.certified_, model.predict(X[30:])[0].shape == y[30].shape
+    (True, True)
+
+    Score maps by the names of the parts:
+
+    >>> model.set_params(part_names=poses.joint_names).fit(X[:30], y[:30]).part_names_[12]
+    'neck'
+    >>> named = [dict(zip(poses.joint_names, x)) for x in X[30:]]
+    >>> bool((model.predict(named)[0] == model.predict(X[30:])[0]).all())
+    True
+    """
+
+    _parameter_constraints = {
+        **StructuredEstimator._parameter_constraints,
+        "parents": ["array-like"],
+        "loss": [StrOptions({"squared", "distance"})],
+        "cutoff": [Interval(numbers.Real, 0, None, closed="neither")],
+        "radius": [Interval(numbers.Real, 0, None, closed="neither")],
+        "torso": [tuple, list, None],
+        "n_types": [Interval(numbers.Integral, 1, None, closed="left")],
+        "means": ["array-like", None],
+        "part_names": ["array-like", None],
+        "min_square": [Interval(numbers.Real, 0, 1e100, closed="neither")],
+    }
+
+    # no parameters: there are linear models of parts only
+    kernel = "linear"
+    gamma = "scale"
+    degree = 3
+    coef0 = 0.0
+
+    def __init__(
+        self,
+        parents,
+        lam=None,
+        *,
+        rescaling="margin",
+        solver="auto",
+        steps="auto",
+        sampling="auto",
+        cache="auto",
+        loss="squared",
+        cutoff=1.0,
+        radius=0.2,
+        torso=None,
+        n_types=4,
+        means=None,
+        min_square=0.01,
+        part_names=None,
+        bounds=None,
+        tol=1e-2,
+        max_iter=1000,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.parents = parents
+        self.lam = lam
+        self.rescaling = rescaling
+        self.solver = solver
+        self.steps = steps
+        self.sampling = sampling
+        self.cache = cache
+        self.loss = loss
+        self.cutoff = cutoff
+        self.radius = radius
+        self.torso = torso
+        self.n_types = n_types
+        self.means = means
+        self.min_square = min_square
+        self.part_names = part_names
+        self.bounds = bounds
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : sequence of n_samples arrays (n_parts, H_i, W_i) or dicts, or array of four dimensions
+            Score maps of the parts; grids may be of different sizes. Arrays of dtype float32 and
+            float64, memory-mapped ones too, are not copied. Dicts, for which `part_names` must be
+            set, hold an array (H_i, W_i) for each part by its name.
+        y : sequence of n_samples arrays (n_parts, 2) or dicts, or array of three dimensions
+            x and y of the parts, in cells of the maps: the middle of the first one is (0, 0).
+            They are rounded to whole cells. Dicts hold a pair for each part by its name.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the samples.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the data are wrong; then the estimator stays as it was.
+        """
+        self._set_fitted(self._fit(X, y, sample_weight))
+        return self
+
+    def _gate(self, X, y, sample_weight):
+        """Check training data; return the tree, names, maps, positions, their scales, weights."""
+        parents = check_parents(self.parents, "parents")
+        names = check_part_names(self.part_names, len(parents))
+        torso = check_torso(self.torso, len(parents), names)
+        maps = check_score_maps(X, len(parents), names)
+        places = check_positions(y, maps, names)
+        weight = check_sample_weight(sample_weight, len(maps))
+        if self.means is not None:
+            check_means(self.means, parents)
+        return parents, names, maps, places, pose_scales(places, torso), weight
+
+    def _bind(self, X, y, sample_weight):
+        """Bind the model to training data; return a `Binding`."""
+        parents, names, maps, places, scale, weight = self._gate(X, y, sample_weight)
+        means = self._make_means(places, parents, weight)
+        unit = spring_unit(places, parents, means, weight)
+        model = PoseModel(parents, means, unit, self.min_square)
+        blocks = block_weights(len(maps), weight)
+        problem = model.bind(maps, places, scale, self.loss, self.cutoff, blocks)
+        lam = default_lam(len(maps), weight) if self.lam is None else float(self.lam)
+        name_weights = PartsWeights(model.layout, shared_attributes(model, names))
+        return Binding(problem, model.layout, lam, name_weights)
+
+    def _make_means(self, places, parents, weight):
+        """Return where springs rest, given or from clusters."""
+        if self.means is None:
+            rng = check_random_state(self.random_state)
+            return spring_means(places, parents, self.n_types, weight, rng)
+        return check_means(self.means, parents)
+
+    def _decoder(self, X):
+        """Return the decoder of checked score maps, and the maps."""
+        check_is_fitted(self)
+        check_parts(self)
+        maps = check_score_maps(X, len(self.parents_), self.part_names_)
+        model = PoseModel(self.parents_, self.means_, self.unit_)
+        w = model.layout.join({"coef": self.coef_, "types": self.types_, "springs": self.springs_})
+        return model.decoder(maps, w, self.n_jobs), maps

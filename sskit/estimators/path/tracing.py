@@ -1,0 +1,181 @@
+"""Paths of estimators on training data."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from sskit.core.stop import Stop
+from sskit.estimators.base.estimator import QUIET, refuse_overflow
+from sskit.solvers.common.continuation import Continuation
+from sskit.solvers.path.tracer import PathTracer
+from sskit.solvers.common.solution import Status
+
+# The end of a path whose user names none, as a share of the default lam of the estimator.
+END = 1e-3
+KAPPA = {True: 0.9, False: 0.7}  # by whether the path is exact
+
+
+@dataclass(frozen=True)
+class PathOptions:
+    """How to trace a path: parameters of `RegularizationPath`.
+
+    Attributes
+    ----------
+    eps, kappa, exact, induction, lam_min, max_breakpoints : object
+        As there.
+    """
+
+    eps: float
+    kappa: float | None
+    exact: bool
+    induction: str
+    lam_min: float | None
+    max_breakpoints: int | None
+
+
+class TracedPath:
+    """The path of an estimator on training data, piece by piece.
+
+    Parameters
+    ----------
+    estimator : StructuredEstimator
+        Not changed.
+    X, y : object
+        The training data.
+    sample_weight : array-like or None
+        Weights of the samples.
+    options : PathOptions
+        How to trace.
+
+    Attributes
+    ----------
+    default_lam : float
+        The estimator's own default for these data.
+    unit : float
+        P(0), the mean maximal loss.
+    bounds : tuple or None
+        Bounds (lower, upper) of the weights, each of shape (n_weights,); None if there are none.
+    certified : bool
+        Whether the gaps are certificates: from exact passes, with an exact oracle.
+    stop : Stop
+        Within it Ctrl-C ends the path, once there is a piece; else it raises KeyboardInterrupt.
+    """
+
+    def __init__(self, estimator, X, y, sample_weight, options):
+        self.estimator = clone(estimator).set_params(lam=None, warm_start=False)
+        solver = self.estimator._check_parameters()
+        if not solver.keeps_dual_point:
+            raise ValueError(
+                f"a path cannot be traced by {type(solver).__name__}, which keeps no dual point; "
+                "use the solver 'bcfw' or 'fw'"
+            )
+        if "averaging" in solver.get_params():
+            solver.set_params(averaging=False)  # the next model starts from the last iterate
+        binding = self.estimator._bind_rescaled(X, y, sample_weight)
+        self.name_weights, self.default_lam = binding.name_weights, binding.lam
+        self.certified = options.exact and bool(binding.problem.exact) and binding.definite
+        self.stop = Stop(solver.max_time)
+        # any lam will do until algorithm 6 has found the first one
+        regularizer = self.estimator._make_regularizer(solver, binding, 1.0)
+        self.solver = solver.resolved(binding.problem, regularizer.bounded)
+        self._continuation = Continuation(
+            self.solver,
+            binding.problem,
+            regularizer,
+            n_jobs=self.estimator.n_jobs,
+            random_state=self.estimator.random_state,
+            verbose=self.estimator.verbose,
+            stop=self.stop,
+        )
+        self.unit = self._continuation.unit
+        lam_min = END * self.default_lam if options.lam_min is None else options.lam_min
+        self._tracer = PathTracer(
+            self._continuation,
+            eps=options.eps,
+            kappa=KAPPA[options.exact] if options.kappa is None else options.kappa,
+            induction=options.induction,
+            exact=options.exact,
+            lam_min=lam_min,
+            max_breakpoints=options.max_breakpoints,
+            max_iter=self.estimator.max_iter,
+        )
+        self.origin = self._tracer.origin
+        self.bounds = None
+        if regularizer.bounded:
+            self.bounds = tuple(bound.copy() for bound in regularizer.box())
+
+    def __iter__(self):
+        """Yield the pieces, from the largest lam on."""
+        pieces = iter(self._tracer)
+        while True:
+            with np.errstate(**QUIET):
+                piece = next(pieces, None)
+            if piece is None:
+                return
+            refuse_overflow(piece.w, [piece.gap, piece.hinge, piece.sqnorm])
+            yield piece
+
+    @property
+    def complete(self):
+        """Whether the path ended where it should, not where the solver got no further."""
+        return self._tracer.status is Status.CONVERGED
+
+    def warn(self, lam_end, stacklevel):
+        """Warn if the path is not complete."""
+        if not self.complete:
+            why = "" if self.stop.requested else ", below which the gap stays too large"
+            warnings.warn(
+                f"the path ends at lam={lam_end:.3g}{why}. {self._tracer.status.value}",
+                ConvergenceWarning,
+                stacklevel=stacklevel + 1,
+            )
+
+    def model(self, w, lam, **certificate):
+        """Return a fitted estimator.
+
+        Parameters
+        ----------
+        w : ndarray of shape (n_weights,)
+            Its weights.
+        lam : float
+            Its regularisation strength.
+        **certificate : object
+            Further fitted attributes.
+
+        Returns
+        -------
+        estimator : StructuredEstimator
+            A clone with fitted attributes.
+        """
+        return fitted_model(self.estimator, self.name_weights, self.solver, w, lam, **certificate)
+
+
+def fitted_model(estimator, name_weights, solver, w, lam, **certificate):
+    """Return a clone of an estimator that has these weights.
+
+    Parameters
+    ----------
+    estimator : StructuredEstimator
+        Not changed.
+    name_weights : callable
+        Maps weights to fitted attributes.
+    solver : Solver
+        That found the weights.
+    w : ndarray of shape (n_weights,)
+        The weights.
+    lam : float
+        Regularisation strength.
+    **certificate : object
+        Further fitted attributes.
+
+    Returns
+    -------
+    model : StructuredEstimator
+        Fitted.
+    """
+    model = clone(estimator).set_params(lam=lam)
+    model._set_fitted(name_weights(w) | {"lam_": lam, "solver_": solver} | certificate)
+    return model

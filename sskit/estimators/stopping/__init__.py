@@ -1,0 +1,1 @@
+"""Stopping by the score on held-out data."""

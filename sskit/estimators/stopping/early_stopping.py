@@ -1,0 +1,304 @@
+"""Stopping by the score on held-out data."""
+
+import numbers
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.metrics import check_scoring, get_scorer_names
+from sklearn.utils import _safe_indexing, check_random_state, get_tags, indexable
+from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+from sklearn.utils.metaestimators import _safe_split, available_if
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from sskit.estimators.base.estimator import StructuredEstimator, check_sample_weight
+from sskit.estimators.stopping.held_out import HeldOutWatch, checked_score
+from sskit._documentation import DocumentedMixin
+
+
+def _estimator_has(name):
+    """Return a check that the estimator has a method."""
+    return available_if(lambda self: hasattr(self.estimator, name))
+
+
+class EarlyStopping(DocumentedMixin, MetaEstimatorMixin, BaseEstimator):
+    """Ends the fit of an estimator once the score on held-out data no longer improves.
+
+    After every pass the weights of the moment predict the held-out data. The fit ends when the
+    best score so far is `n_iter_no_change` passes old, and the weights that had it are kept. With
+    any solver; the one that needs it most is "gdmm" without exact passes, which has no other
+    measure of progress that tells of errors.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Of this package. Its ``tol``, ``max_iter`` and ``max_time`` of its solver hold too, and
+        may end the fit before; ``tol=0`` leaves it to the score. ``warm_start`` does not hold.
+    scoring : str or callable, default=None
+        Score of a model on the held-out data, the higher the better; None is the score of the
+        estimator.
+    validation_fraction : float, default=0.1
+        Share of the training pairs that is held out, drawn at random; at least one pair, and one
+        is left. Not used if fit is given validation data.
+    n_iter_no_change : int, default=5
+        Passes without a better score after which the fit ends (the patience).
+    score_every : int, default=1
+        Number of passes between two scores. More where prediction takes longer than a pass.
+    random_state : int, RandomState or None, default=None
+        Seed of what is held out. A RandomState gives one integer, the seed, to each fit that
+        holds pairs out, however many there are. The order of the passes is seeded by the
+        estimator's own; of one that is shared the estimator takes a copy after that.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted clone, with the weights of the best score. It proves nothing of them:
+        ``certified_`` is False, ``dual_gap_`` and the objectives are nan. ``history_`` tells of
+        the whole fit.
+    best_score_ : float
+        The best score, of several the earliest.
+    best_iter_ : int
+        After how many passes.
+    n_iter_ : int
+        Passes that were made.
+    scores_ : dict of ndarray
+        Arrays of equal length, an entry for each score: n_passes and score.
+    validation_indices_ : ndarray of int
+        Which training pairs were held out, rising; empty if fit was given validation data.
+    classes_, n_features_in_, feature_names_in_ : object
+        As of the estimator, if it has them.
+
+    Raises
+    ------
+    TypeError
+        In fit, if the estimator is not one of this package.
+    ValueError
+        In fit, for wrong parameters or data, or if no score is a number.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If ``max_iter`` of the estimator ends the fit, or Ctrl-C; the best weights so far are kept.
+
+    Notes
+    -----
+    The held-out pairs are no part of the objective: fit on all data with ``max_iter=best_iter_``
+    where few data make them dear. A label that occurs in held-out pairs only is never predicted
+    and counts as an error.
+
+    References
+    ----------
+    Prechelt (1998). Early stopping: but when? Neural networks: tricks of the trade (rules
+    of this kind).
+
+    Examples
+    --------
+    >>> from sskit import EarlyStopping, SequenceTagger
+    >>> from sskit.datasets import make_digit_strings
+    >>> from sskit.solvers import GDMM
+    >>> X, y = make_digit_strings(40, random_state=0)
+    >>> tagger = SequenceTagger(solver=GDMM(gap_every=None), tol=0, random_state=0)
+    >>> model = EarlyStopping(tagger, n_iter_no_change=3, random_state=0).fit(X, y)
+    >>> model.n_iter_ - model.best_iter_
+    3
+    >>> model.predict(X[:1])[0].shape == y[0].shape
+    True
+    """
+
+    _parameter_constraints = {
+        "estimator": [object],
+        "scoring": [StrOptions(set(get_scorer_names())), callable, None],
+        "validation_fraction": [Interval(numbers.Real, 0, 1, closed="neither")],
+        "n_iter_no_change": [Interval(numbers.Integral, 1, None, closed="left")],
+        "score_every": [Interval(numbers.Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        estimator,
+        *,
+        scoring=None,
+        validation_fraction=0.1,
+        n_iter_no_change=5,
+        score_every=1,
+        random_state=None,
+    ):
+        self.estimator = estimator
+        self.scoring = scoring
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.score_every = score_every
+        self.random_state = random_state
+
+    def fit(self, X, y, sample_weight=None, X_val=None, y_val=None):
+        """Fit the estimator, and stop by the score.
+
+        Parameters
+        ----------
+        X, y : object
+            What the estimator takes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the samples in training; scores are not weighted.
+        X_val, y_val : object, default=None
+            Held-out data. None takes a share of X and y.
+
+        Returns
+        -------
+        self : object
+            The fitted meta-estimator.
+        """
+        validate_parameter_constraints(
+            self._parameter_constraints, self.get_params(deep=False), type(self).__name__
+        )
+        if not isinstance(self.estimator, StructuredEstimator):
+            raise TypeError(
+                "estimator must be one of this package, such as SequenceTagger, got "
+                f"{type(self.estimator).__name__}"
+            )
+        if (X_val is None) != (y_val is None):
+            raise ValueError("X_val and y_val must be given together")
+        held_out, given = np.empty(0, dtype=np.intp), None
+        scorer = check_scoring(self.estimator, self.scoring)
+        if X_val is None:
+            # complaints about the data are to name its items, not those of a share of it
+            gate = clone(self.estimator)
+            gate._check_parameters()
+            gate._gate(X, y, sample_weight)
+            given = X, y, sample_weight
+            X, y = indexable(X, y)
+            n_samples = _num_samples(X)
+            weight = check_sample_weight(sample_weight, n_samples)
+            train, held_out = self._split(n_samples)
+            X_val, y_val = _safe_split(self.estimator, X, y, held_out)
+            X, y = _safe_split(self.estimator, X, y, train)
+            sample_weight = None if weight is None else _safe_indexing(weight, train)
+        # after the split, which may have drawn from a random state that the estimator has too
+        model = clone(self.estimator)
+        watch = HeldOutWatch(model, scorer, X_val, y_val, self.n_iter_no_change, self.score_every)
+        try:
+            n_iter = watch.fit(X, y, sample_weight)
+        except (TypeError, ValueError):
+            # of a model object, which alone knows its data: now it may cost what a fit does
+            if given is not None:
+                clone(self.estimator)._bind(*given)
+                self._check_share(X, y, sample_weight)
+            raise
+        fitted = {
+            "estimator_": model,
+            "best_score_": watch.best_score,
+            "best_iter_": watch.best_iter,
+            "n_iter_": n_iter,
+            "scores_": {
+                "n_passes": np.array([n for n, _ in watch.scores], dtype=np.int64),
+                "score": np.array([score for _, score in watch.scores]),
+            },
+            "validation_indices_": held_out,
+        }
+        for name in ("classes_", "n_features_in_", "feature_names_in_"):
+            if hasattr(model, name):
+                fitted[name] = getattr(model, name)
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+        vars(self).update(fitted)
+        return self
+
+    def _check_share(self, X, y, sample_weight):
+        """Raise ValueError if the pairs to train on are wrong, though all pairs are not."""
+        try:
+            clone(self.estimator)._gate(X, y, sample_weight)
+        except ValueError as error:
+            raise ValueError(
+                f"of the {_num_samples(X)} pairs that are left when some are held out: {error}"
+            ) from error
+
+    def _split(self, n_samples):
+        """Return the samples to train on and those to hold out, both rising."""
+        if n_samples < 2:
+            raise ValueError(f"n_samples={n_samples}: at least 2 are needed to hold one out")
+        n_held_out = round(self.validation_fraction * n_samples)
+        n_held_out = min(max(n_held_out, 1), n_samples - 1)
+        seed = self.random_state
+        if not isinstance(seed, numbers.Integral):
+            seed = check_random_state(seed).randint(np.iinfo(np.int32).max)
+        order = np.random.RandomState(seed).permutation(n_samples)
+        return np.sort(order[n_held_out:]), np.sort(order[:n_held_out])
+
+    def predict(self, X):
+        """Predict with the weights of the best score.
+
+        Parameters
+        ----------
+        X : object
+            What the estimator takes.
+
+        Returns
+        -------
+        y : object
+            What the estimator predicts.
+        """
+        check_is_fitted(self)
+        return self.estimator_.predict(X)
+
+    @_estimator_has("predict_topk")
+    def predict_topk(self, X, k, *, return_scores=False):
+        """Return the k best predictions of each sample.
+
+        Parameters
+        ----------
+        X : object
+            What the estimator takes.
+        k : int
+            Number of predictions.
+        return_scores : bool, default=False
+            Whether to return their scores too.
+
+        Returns
+        -------
+        y : object
+            What the estimator returns.
+        """
+        check_is_fitted(self)
+        return self.estimator_.predict_topk(X, k, return_scores=return_scores)
+
+    @_estimator_has("decision_function")
+    def decision_function(self, X):
+        """Return the scores of the labels.
+
+        Parameters
+        ----------
+        X : object
+            What the estimator takes.
+
+        Returns
+        -------
+        scores : object
+            What the estimator returns.
+        """
+        check_is_fitted(self)
+        return self.estimator_.decision_function(X)
+
+    def score(self, X, y, sample_weight=None):
+        """Score the weights of the best score on other data.
+
+        Parameters
+        ----------
+        X, y : object
+            What the estimator takes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        score : float
+            By `scoring`, or of the estimator.
+        """
+        check_is_fitted(self)
+        scorer = check_scoring(self.estimator, self.scoring)
+        keywords = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return checked_score(scorer(self.estimator_, X, y, **keywords))
+
+    def __sklearn_tags__(self):
+        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        for name in ("estimator_type", "classifier_tags", "target_tags", "input_tags"):
+            setattr(tags, name, getattr(inner, name))
+        return tags

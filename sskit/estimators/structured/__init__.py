@@ -1,0 +1,1 @@
+"""Classifiers whose model is an object."""

@@ -1,0 +1,287 @@
+"""Labels for the nodes of trees."""
+
+import numpy as np
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from sskit.estimators.base.estimator import (
+    Binding,
+    StructuredEstimator,
+    block_weights,
+    check_sample_weight,
+)
+from sskit.estimators.base.callbacks import with_callbacks
+from sskit.estimators.base.tagging import TaggerMixin, TreeWeights, check_scores, check_tree
+from sskit.models.chain.model import token_costs
+from sskit.models.tree.model import TreeModel, default_lam
+from sskit.inputs.ragged import stack_labels
+from sskit.inputs.trees import check_trees
+
+
+class TreeTagger(TaggerMixin, StructuredEstimator):
+    r"""Labels for all nodes of a tree, learnt with the structured hinge loss.
+
+    The score of a labelling is
+
+    .. math:: F(x, y) = \sum_v \langle c_{y_v}, x_v \rangle + \sum_{(u, v)} A_{y_u y_v}
+              + \sum_{\text{roots}} r_{y_v} + \sum_{\text{leaves}} f_{y_v} ,
+
+    where (u, v) are a parent and its child; the best labelling is found exactly (max-sum). One
+    table A serves all edges, or, where edges have kinds, there is one for each kind. A tree may
+    have several roots, and one without any branches is a sequence: the model is then that of
+    `SequenceTagger`. Training minimises
+
+    .. math:: P(w) = \tfrac{\lambda}{2} \|w\|^2
+              + \sum_i c_i \max_y \bigl[ L_i(y) + F(x_i, y) - F(x_i, y_i) \bigr]
+
+    over all weights together and proves how close it came. The weights c_i are proportional to
+    the sample weights and sum to one.
+
+    Parameters
+    ----------
+    lam : float, default=None
+        Regularisation strength, positive. None means R^2 / (4 n), where R^2 is the mean squared
+        norm of the features of a node and n the number of trees (the sum of the sample
+        weights), as for `SequenceTagger`.
+    rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
+        Surrogate of the loss: margin rescaling, the objective above, or slack rescaling; see
+        :class:`SlackRescaling`. For trees it has searches only that may miss the maximum.
+    solver : {"auto", "bcfw", "mpbcfw", "fw", "ssg", "one_slack"} or solver object, default="auto"
+        Block-coordinate Frank-Wolfe (which "auto" chooses), its multi-plane variant, batch
+        Frank-Wolfe, stochastic subgradient, cutting planes, or an object of `sskit.solvers`,
+        which has further options.
+    steps : {"auto", "fw", "pairwise", "away"}, default="auto"
+        Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
+    sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
+        Order of the training pairs for the solver "bcfw"; the first three also for "ssg".
+    cache : {"auto", True, False}, default="auto"
+        Whether "bcfw" steps between stored planes where they promise enough, instead of asking
+        the oracle.
+    loss : {"hamming", "hamming_sum"}, default="hamming_sum"
+        Task loss of a tree: the share of wrong nodes, or their number.
+    class_weight : dict or "balanced", default=None
+        Factors of the loss of a node by its true label; "balanced" makes all labels weigh the
+        same.
+    bounds : tuple (lower, upper) or dict of such tuples, default=None
+        Box on the weights. A bound is a number, None, or an array over the flat weight vector
+        (``coef_`` by columns, ``root_``, ``leaf_``, ``transitions_`` by rows); in a dict by the
+        blocks "coef", "root", "leaf" and "transitions" a bound has the shape of the block.
+    tol : float, default=1e-2
+        Relative tolerance: the fit stops when the duality gap is at most tol * P(0), where
+        P(0), the objective at w = 0, is the mean of the largest losses.
+    max_iter : int, default=1000
+        Largest number of passes over the data.
+    warm_start : bool, default=False
+        Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
+        `tol`, at another `lam`, with other bounds or sample weights, or with further samples
+        after the same ones. It keeps the dual variables of the last fit, and a fit that could
+        not use them raises an error that says what changed. Not for solvers
+        that keep none: "ssg", "one_slack", "gdmm", "soft_bcfw".
+    n_jobs : int, default=None
+        Number of threads for exact passes, batches of oracle calls and prediction. The result
+        does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the training pairs.
+    verbose : int, default=0
+        Above 0, exact passes are logged at level INFO by the logger "sskit".
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_classes, n_features)
+        Weights of the features of a node.
+    transitions_ : ndarray of shape (n_classes, n_classes) or (n_kinds, n_classes, n_classes)
+        Weights of the labels of a parent (row) and its child (column), for each kind of edge if
+        there are kinds.
+    edge_kinds_ : ndarray of shape (n_kinds,) or None
+        The kinds of edges, sorted; None if the edges in fit had none.
+    root_, leaf_ : ndarray of shape (n_classes,)
+        Weights of the labels of roots, and of nodes without children.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    lam_ : float
+        The regularisation strength that was used.
+    dual_gap_ : float
+        Duality gap P(w) - D, absolute: P(w) is at most this far above the optimum.
+    primal_objective_, dual_objective_ : float
+        P(w) and D.
+    certified_ : bool
+        Whether the gap is a certificate, from an exact pass with an exact oracle.
+    n_iter_ : int
+        Passes over the data, one that was cut short included.
+    n_oracle_calls_ : int
+        Calls of the oracle, those of the exact passes included.
+    history_ : dict of ndarray
+        Arrays of equal length, an entry for each exact pass: n_passes, n_oracle_calls, time
+        (seconds), primal, dual, gap (absolute).
+    solver_ : solver object
+        The solver that was used, with every "auto" replaced.
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    Raises
+    ------
+    ValueError
+        In fit and predict, for wrong parameters or data, with the name of the item.
+
+    See Also
+    --------
+    SequenceTagger : The faster choice for trees without branches.
+    SegmentationModel : Graphs with cycles.
+
+    References
+    ----------
+    Taskar, Guestrin, Koller (2003). Max-margin Markov networks. NIPS.
+
+    Osokin, Alayrac, Lukasewitz, Dokania, Lacoste-Julien (2016). Minding the gaps for block
+    Frank-Wolfe optimization of structured SVMs. ICML.
+
+    Examples
+    --------
+    Stars whose middle tells what all of its neighbours are:
+
+    >>> import numpy as np
+    >>> from sskit import TreeTagger
+    >>> rng = np.random.default_rng(0)
+    >>> y = [np.repeat(rng.choice(["cat", "dog"]), 5) for _ in range(40)]
+    >>> X = [((t == "dog")[:, None] + rng.normal(size=(5, 1)), [-1, 0, 0, 0, 0]) for t in y]
+    >>> tagger = TreeTagger(random_state=0).fit(X[:30], y[:30])
+    >>> tagger.score(X[30:], y[30:]) > 0.8
+    True
+    >>> tagger.certified_, tagger.transitions_.shape
+    (True, (2, 2))
+
+    With a kind for each edge, here a table for each arm of the star:
+
+    >>> X = [(x, parents, ["", "n", "e", "s", "w"]) for x, parents in X]
+    >>> tagger = TreeTagger(random_state=0).fit(X[:30], y[:30])
+    >>> tagger.edge_kinds_.tolist(), tagger.transitions_.shape
+    (['e', 'n', 's', 'w'], (4, 2, 2))
+    """
+
+    _parameter_constraints = {
+        **StructuredEstimator._parameter_constraints,
+        "loss": [StrOptions({"hamming", "hamming_sum"})],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+    }
+
+    # no parameters: there are linear models of trees only
+    kernel = "linear"
+    gamma = "scale"
+    degree = 3
+    coef0 = 0.0
+
+    def __init__(
+        self,
+        lam=None,
+        *,
+        rescaling="margin",
+        solver="auto",
+        steps="auto",
+        sampling="auto",
+        cache="auto",
+        loss="hamming_sum",
+        class_weight=None,
+        bounds=None,
+        tol=1e-2,
+        max_iter=1000,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.lam = lam
+        self.rescaling = rescaling
+        self.solver = solver
+        self.steps = steps
+        self.sampling = sampling
+        self.cache = cache
+        self.loss = loss
+        self.class_weight = class_weight
+        self.bounds = bounds
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : sequence of n_samples trees
+            Tuples (features, parents) or (features, parents, kinds), or objects with these
+            attributes: features (V_i, n_features) of the nodes, dense or sparse, the parent
+            (V_i,) of each node, -1 for a root, and, in all trees or in none, the kind (V_i,) of
+            each node's edge to its parent: integers or strings. Those of roots do not matter.
+            Nodes come in any order. Where all samples have the same tree, ``np.arange(V)`` as
+            kinds gives each edge a table of its own.
+        y : list of n_samples sequences (V_i,)
+            Labels of the nodes, of any sortable type.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the trees.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the data are wrong; then the estimator stays as it was.
+        """
+        self._set_fitted(self._fit(X, y, sample_weight))
+        return self
+
+    def _gate(self, X, y, sample_weight):
+        """Check training data; return trees, labels, weights, classes and the default lam."""
+        trees = check_trees(X)
+        target = stack_labels(y, trees.n_nodes, what="trees")
+        weight = check_sample_weight(sample_weight, len(trees))
+        classes, labels = np.unique(target, return_inverse=True)
+        # refuses features that are too large, whatever lam
+        return trees, labels, weight, classes, default_lam(trees, weight)
+
+    def _bind(self, X, y, sample_weight):
+        """Bind the model to training data; return a `Binding`."""
+        trees, labels, weight, classes, lam = self._gate(X, y, sample_weight)
+        lam = lam if self.lam is None else float(self.lam)
+        kinds = None if trees.kinds is None else np.unique(trees.kinds)
+        model = TreeModel(trees.n_features, len(classes), None if kinds is None else len(kinds))
+        problem = model.bind(
+            trees,
+            trees.codes(kinds),
+            labels,
+            token_costs(self.loss, self.class_weight, classes, labels, trees.n_nodes),
+            block_weights(len(trees), weight),
+        )
+        name_weights = TreeWeights(model.layout, classes, kinds)
+        return Binding(problem, model.layout, lam, name_weights, classes)
+
+    def _decoder(self, X):
+        """Return the decoder of checked trees, and where they begin."""
+        check_is_fitted(self)
+        name, (n_classes, n_kinds) = type(self).__name__, check_tree(self)
+        trees = check_trees(X, n_features=self.n_features_in_, estimator_name=name)
+        codes = trees.codes(self.edge_kinds_, name)
+        model = TreeModel(self.n_features_in_, n_classes, n_kinds)
+        coef = np.column_stack([self.coef_, self.root_, self.leaf_])
+        check_scores(trees.features, trees.node_offsets, coef, [self.transitions_])
+        w = model.layout.join(
+            {
+                "coef": self.coef_,
+                "root": self.root_,
+                "leaf": self.leaf_,
+                "transitions": self.transitions_,
+            }
+        )
+        return model.decoder(trees, codes, w, self.n_jobs), trees.node_offsets
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "tree_tagger"
+        tags.input_tags.three_d_array = False
+        return tags

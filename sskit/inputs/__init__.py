@@ -1,0 +1,1 @@
+"""The gate: checks what users hand over and packs it, once."""

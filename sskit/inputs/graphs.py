@@ -1,0 +1,266 @@
+"""The gate of the estimators of graphs: check graphs once, and leave their features in place."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from sskit._numbers import as_array
+from sskit.inputs.ragged_array import make_offsets
+from sskit.inputs.stacking import canonical_csr, check_finite
+from sskit.inputs.ragged import _as_matrix, _items, _type_name
+
+__all__ = ["GraphBatch", "check_graphs"]
+
+_IMAGES = "sskit.preprocessing.SuperpixelGraphs makes graphs of images"
+_GRAPHS = f"one graph (features, edges, edge_features) per sample ({_IMAGES})"
+
+
+class GraphBatch:
+    """Graphs whose features stay where they are; the rest is stacked.
+
+    Parameters
+    ----------
+    features, edge_features : list of n matrices (V_i, p) and (E_i, q)
+        C-contiguous float64 or float32 arrays, or CSR matrices of float64.
+    ends : ndarray of shape (E, 2), int32
+        The two nodes of the edges of all graphs, counted in their graph.
+    areas : list of ndarray of shape (V_i,), or None
+        Weights of the nodes, such as numbers of pixels.
+    segments : list of ndarray of shape (H_i, W_i) of int, or None
+        The node of each pixel.
+
+    Attributes
+    ----------
+    n_nodes, n_edges : ndarray of shape (n,)
+        Of each graph.
+    node_offsets, edge_offsets : ndarray of shape (n + 1,), int64
+        Where the graphs begin.
+    """
+
+    def __init__(self, features, ends, edge_features, areas=None, segments=None):
+        self.features = features
+        self.edge_features = edge_features
+        self.ends = ends
+        self.areas = areas
+        self.segments = segments
+        self.n_nodes = np.array([x.shape[0] for x in features], dtype=np.int64)
+        self.n_edges = np.array([x.shape[0] for x in edge_features], dtype=np.int64)
+        self.node_offsets = make_offsets(self.n_nodes)
+        self.edge_offsets = make_offsets(self.n_edges)
+
+    def __len__(self):
+        return len(self.features)
+
+    @property
+    def n_features(self):
+        """Number of features of a node."""
+        return self.features[0].shape[1]
+
+    @property
+    def n_edge_features(self):
+        """Number of features of an edge."""
+        return self.edge_features[0].shape[1]
+
+
+def check_graphs(X, *, n_features=None, n_edge_features=None, estimator_name="the model"):
+    """Check graphs.
+
+    Parameters
+    ----------
+    X : sequence of n graphs
+        A graph is a tuple (features, edges) or (features, edges, edge_features), or an object
+        with attributes of these names and, if it likes, ``areas`` and ``segments``: features
+        (V, p) of the nodes, the two nodes (E, 2) of each edge, features (E, q) of the edges or
+        None for a single constant one, weights (V,) of the nodes, and the node (H, W) of each
+        pixel of an image. Never modified.
+    n_features, n_edge_features : int, default=None
+        Numbers of columns that must be found; None takes any.
+    estimator_name : str, default="the model"
+        Who expects them, for the error message.
+
+    Returns
+    -------
+    graphs : GraphBatch
+        Dense features of dtype float32 and float64 in C order, memory-mapped ones too, are not
+        copied.
+
+    Raises
+    ------
+    TypeError
+        If X or a graph is of a wholly wrong type.
+    ValueError
+        Naming the graph: if there are none, one has no nodes, shapes do not fit, features are
+        not finite or numbers, an edge has a node that does not exist or joins a node to itself.
+
+    Examples
+    --------
+    >>> from sskit.inputs.graphs import check_graphs
+    >>> graphs = check_graphs([([[0.5, 1], [2, 0]], [[0, 1]], None)])
+    >>> len(graphs), graphs.n_features, graphs.n_edge_features
+    (1, 2, 1)
+    """
+    items = [_parts(item, f"X[{i}]") for i, item in enumerate(_items(X, "X", _GRAPHS))]
+    if not items:
+        raise ValueError("Found array with 0 sample(s): X must hold one graph or more")
+    features = [_matrix(item[0], f"features of X[{i}]") for i, item in enumerate(items)]
+    for i, x in enumerate(features):
+        if 0 in x.shape:
+            raise ValueError(f"X[{i}] has features of shape {x.shape}, at least (1, 1) is needed")
+    _check_width(features, n_features, "features", estimator_name)
+    ends = [
+        _ends(item[1], x.shape[0], f"X[{i}]")
+        for i, (item, x) in enumerate(zip(items, features, strict=True))
+    ]
+    edge_features = [
+        _edge_features(item[2], len(edges), f"X[{i}]")
+        for i, (item, edges) in enumerate(zip(items, ends, strict=True))
+    ]
+    _check_width(edge_features, n_edge_features, "edge features", estimator_name)
+    segments = [
+        None if item[4] is None else _segments(item[4], x.shape[0], f"X[{i}]")
+        for i, (item, x) in enumerate(zip(items, features, strict=True))
+    ]
+    areas = [
+        _areas(item[3], part, x.shape[0], f"X[{i}]")
+        for i, (item, part, x) in enumerate(zip(items, segments, features, strict=True))
+    ]
+    return GraphBatch(
+        features,
+        np.concatenate(ends),
+        edge_features,
+        _all_or_none(areas, "areas"),
+        _all_or_none(segments, "segments"),
+    )
+
+
+def _parts(item, label):
+    """Return (features, edges, edge_features, areas, segments) of a graph."""
+    if isinstance(item, (tuple, list)):
+        if len(item) not in (2, 3):
+            raise ValueError(
+                f"{label} must be a graph (features, edges, edge_features), got {len(item)} items"
+            )
+        return (*item, *[None] * (5 - len(item)))
+    if not (hasattr(item, "features") and hasattr(item, "edges")):
+        raise TypeError(
+            f"{label} must be a graph: a tuple (features, edges, edge_features) or an object with "
+            f"these attributes, got {_type_name(item)}; {_IMAGES}"
+        )
+    names = ("edge_features", "areas", "segments")
+    return (item.features, item.edges, *(getattr(item, name, None) for name in names))
+
+
+def _matrix(values, label):
+    """Return a finite matrix that kernels can read, not copied if it is one."""
+    matrix = _as_matrix(values, label)
+    if sp.issparse(matrix):
+        matrix = canonical_csr(matrix, owned=matrix is not values)
+    elif matrix.dtype == np.float32:
+        matrix = np.ascontiguousarray(matrix)
+    else:
+        matrix = np.ascontiguousarray(matrix, dtype=np.float64)
+    try:
+        check_finite(matrix, np.array([0, matrix.shape[0]]), "X")
+    except ValueError as error:
+        raise ValueError(str(error).replace("X[0] contains", f"{label} contain")) from None
+    return matrix
+
+
+def _check_width(matrices, expected, what, estimator_name):
+    width = matrices[0].shape[1]
+    for i, x in enumerate(matrices):
+        if x.shape[1] != width:
+            raise ValueError(f"X[{i}] has {x.shape[1]} {what} but X[0] has {width}")
+    if expected is not None and width != expected:
+        raise ValueError(
+            f"X has {width} {what}, but {estimator_name} is expecting {expected} {what} as input"
+        )
+
+
+def _ends(edges, n_nodes, label):
+    """Return checked edges as int32."""
+    edges = as_array(edges, f"edges of {label}")
+    if edges.shape in ((0,), (0, 2)):
+        return np.zeros((0, 2), dtype=np.int32)
+    if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
+        raise ValueError(
+            f"edges of {label} must be integers of shape (n_edges, 2), got shape {edges.shape} "
+            f"and dtype {edges.dtype}"
+        )
+    wrong = np.flatnonzero(((edges < 0) | (edges >= n_nodes)).any(axis=1))
+    if wrong.size:
+        a, b = edges[wrong[0]].tolist()
+        raise ValueError(
+            f"{label} has the edge ({a}, {b}) at row {wrong[0]}, expected nodes from 0 to "
+            f"{n_nodes - 1}"
+        )
+    wrong = np.flatnonzero(edges[:, 0] == edges[:, 1])
+    if wrong.size:
+        raise ValueError(f"{label} has an edge from node {edges[wrong[0], 0]} to itself")
+    return edges.astype(np.int32)
+
+
+def _edge_features(values, n_edges, label):
+    """Return checked features of edges; None becomes a constant."""
+    if values is None:
+        return np.ones((n_edges, 1))
+    if not sp.issparse(values):
+        values = as_array(values, f"edge features of {label}")
+        if values.ndim == 1 and values.size == 0:
+            raise ValueError(
+                f"edge features of {label} are empty; give an array of shape (0, n_edge_features)"
+            )
+    matrix = _matrix(values, f"edge features of {label}")
+    if matrix.shape[0] != n_edges:
+        raise ValueError(f"{label} has {n_edges} edges but features for {matrix.shape[0]} of them")
+    return matrix
+
+
+def _segments(values, n_nodes, label):
+    """Return checked node numbers of pixels."""
+    segments = np.asarray(values)
+    if segments.ndim != 2 or segments.dtype.kind not in "iu" or segments.size == 0:
+        raise ValueError(
+            f"segments of {label} must be integers of shape (height, width), got shape "
+            f"{segments.shape} and dtype {segments.dtype}"
+        )
+    low, high = segments.min(), segments.max()
+    if low < 0 or high >= n_nodes:
+        raise ValueError(
+            f"segments of {label} go from {low} to {high}, expected nodes from 0 to {n_nodes - 1}"
+        )
+    empty = np.flatnonzero(np.bincount(segments.ravel(), minlength=n_nodes) == 0)
+    if empty.size:
+        raise ValueError(f"segments of {label} leave node {empty[0]} without a pixel")
+    return segments
+
+
+def _areas(values, segments, n_nodes, label):
+    """Return checked weights of nodes, counted from the segments if they are not given."""
+    if values is None:
+        if segments is None:
+            return None
+        return np.bincount(segments.ravel(), minlength=n_nodes).astype(np.float64)
+    areas = np.asarray(values)
+    if areas.shape != (n_nodes,) or areas.dtype.kind not in "biuf":
+        raise ValueError(
+            f"areas of {label} must be numbers of shape ({n_nodes},), got shape {areas.shape} and "
+            f"dtype {areas.dtype}"
+        )
+    areas = areas.astype(np.float64)
+    wrong = np.flatnonzero(~((areas >= 0) & (areas < np.inf)))
+    if wrong.size:
+        raise ValueError(
+            f"areas of {label} hold {areas[wrong[0]]} at node {wrong[0]}, expected numbers >= 0"
+        )
+    return areas
+
+
+def _all_or_none(items, what):
+    """Return a list of what all graphs have, or None if none has it."""
+    have = [item is not None for item in items]
+    if not any(have):
+        return None
+    if not all(have):
+        i = have.index(False)
+        raise ValueError(f"X[{i}] has no {what}, but X[{have.index(True)}] has")
+    return items

@@ -1,0 +1,151 @@
+"""The gate of label indicators."""
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+
+from sskit.inputs.stacking import check_structure
+
+BINARIZE = "sklearn.preprocessing.MultiLabelBinarizer makes one of lists of labels"
+
+
+def check_entries(y):
+    """Raise an error that names the row if y lacks entries of a label indicator.
+
+    For what users give: once it is converted nobody can tell which row it was.
+
+    Parameters
+    ----------
+    y : object
+        Target of fit. What is neither a matrix nor a list of rows passes.
+
+    Raises
+    ------
+    ValueError
+        If y is a broken sparse matrix; naming the first entry that is missing, the first row with
+        another length than the first row, or the first row that is a set.
+    """
+    if sp.issparse(y) and y.ndim == 2:
+        check_structure(y, "y")
+    if isinstance(y, (list, tuple)):
+        check_lengths(y)
+    elif sp.issparse(y) and y.ndim == 2 and y.dtype.kind == "f":
+        stored = y.tocoo()
+        missing = np.isnan(stored.data)
+        refuse_missing(np.stack([stored.row[missing], stored.col[missing]], axis=1))
+    elif hasattr(y, "isna") and getattr(y, "ndim", 0) == 2:
+        refuse_missing(np.argwhere(y.isna().to_numpy()))
+    elif isinstance(y, np.ndarray) and y.ndim == 2 and y.dtype.kind == "f":
+        refuse_missing(np.argwhere(np.isnan(y)))
+
+
+def check_lengths(rows):
+    """Raise an error for the first row that is a set, or not as long as the first row."""
+    if not rows or not all(isinstance(row, (list, tuple, set, frozenset)) for row in rows):
+        return
+    for i, row in enumerate(rows):
+        if not isinstance(row, (list, tuple)):
+            raise ValueError(f"y[{i}] is a set; y must be a label indicator matrix. {BINARIZE}")
+        if len(row) != len(rows[0]):
+            raise ValueError(
+                f"y[{i}] has {len(row)} entries but y[0] has {len(rows[0])}; y must be a label "
+                f"indicator matrix. {BINARIZE}"
+            )
+
+
+def refuse_missing(places):
+    """Raise an error for the first of the places (row, column) of missing entries."""
+    if len(places):
+        i, j = places[np.lexsort(places.T[::-1])[0]]
+        raise ValueError(f"y[{i}, {j}] is missing (NaN), expected 0 or 1")
+
+
+def check_indicator(y):
+    """Return sets of labels, given as an indicator matrix, as bytes.
+
+    Parameters
+    ----------
+    y : ndarray or sparse matrix of shape (n, n_labels)
+        Numbers or booleans without NaN; 0 or False where a row does not have a label, 1 or True
+        where it has.
+
+    Returns
+    -------
+    sets : ndarray of shape (n, n_labels), uint8
+        0 or 1; of its own.
+
+    Raises
+    ------
+    ValueError
+        If y is not such a matrix, naming the first entry that is wrong.
+    """
+    if y.shape[1] == 0:
+        raise ValueError("y has no labels: its shape is " + str(y.shape))
+    if not sp.issparse(y) and y.dtype.kind == "f":
+        check_classification_targets(y)
+    if y.dtype.kind == "O":
+        for (i, j), value in np.ndenumerate(y):
+            if not (isinstance(value, (bool, int, float, np.generic)) and value in (0, 1)):
+                raise ValueError(f"y[{i}, {j}] is {value!r:.40}, expected 0 or 1. {BINARIZE}")
+    if y.dtype.kind not in "biuf":
+        raise ValueError(f"y must hold 0 and 1, or booleans, got dtype {y.dtype}. {BINARIZE}")
+    if sp.issparse(y):
+        # entries that are stored twice count together, in a copy
+        y = y.tocsr(copy=True)
+        y.sum_duplicates()
+    stored = y.tocoo() if sp.issparse(y) else y
+    values = stored.data if sp.issparse(y) else stored
+    wrong = np.argwhere((values != 0) & (values != 1))
+    if len(wrong):
+        place = tuple(wrong[0])
+        if sp.issparse(y):
+            place = stored.row[place], stored.col[place]
+        raise ValueError(
+            f"y[{place[0]}, {place[1]}] is {y[tuple(place)]}, expected 0 or 1: y must be a label "
+            "indicator matrix"
+        )
+    dense = y.toarray() if sp.issparse(y) else y
+    return np.ascontiguousarray(dense != 0, dtype=np.uint8)
+
+
+def check_sets(y):
+    """Return sets of labels as bytes, and the classes.
+
+    Parameters
+    ----------
+    y : ndarray or CSR matrix of shape (n, L), or ndarray of shape (n,)
+        Label indicator, or two classes.
+
+    Returns
+    -------
+    sets : ndarray of shape (n, L), uint8
+        0 or 1.
+    classes : ndarray of shape (L,), or (2,) for two classes
+        Numbers of the labels, or the classes.
+
+    Raises
+    ------
+    ValueError
+        If y is neither.
+    """
+    if y.ndim == 2:
+        sets = check_indicator(y)
+        return sets, np.arange(sets.shape[1])
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) > 2:
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is "
+            f"{type_of_target(y)}: y must be a label indicator of shape (n_samples, n_labels), "
+            "or have two classes"
+        )
+    if len(classes) < 2:
+        raise ValueError(f"y must have 2 classes, got 1 class: {classes[0]}")
+    return codes.astype(np.uint8)[:, None], classes
+
+
+def target_form(y):
+    """Return the form of y, in which predictions are given: "classes", "sparse" or "dense"."""
+    if y.ndim == 1:
+        return "classes"
+    return "sparse" if sp.issparse(y) else "dense"

@@ -1,0 +1,85 @@
+"""Trees as users give them: the parent of each node."""
+
+import numpy as np
+
+from sskit._numbers import as_array
+
+
+def check_parents(parents, name, n_nodes=None, noun="node"):
+    """Return the parents of the nodes of a forest, checked.
+
+    Parameters
+    ----------
+    parents : array-like of int of shape (n_nodes,)
+        The parent of each node, -1 for roots, in any order.
+    name : str
+        What they are, for error messages.
+    n_nodes : int, default=None
+        How many there must be; None takes any.
+    noun : str, default="node"
+        What error messages call a node.
+
+    Returns
+    -------
+    parents : ndarray of shape (n_nodes,), int32
+        A copy.
+
+    Raises
+    ------
+    ValueError
+        Naming the first node whose parent does not exist or that is above itself.
+    """
+    parents = as_array(parents, name)
+    shape = f"(n_{noun}s,)" if n_nodes is None else f"({n_nodes},)"
+    if (
+        parents.ndim != 1
+        or parents.size == 0
+        or parents.dtype.kind not in "iu"
+        or n_nodes not in (None, len(parents))
+    ):
+        raise ValueError(
+            f"{name} must be integers of shape {shape}, one for each {noun} and -1 for roots, "
+            f"got shape {parents.shape} and dtype {parents.dtype}"
+        )
+    wrong = np.flatnonzero((parents < -1) | (parents >= len(parents)))
+    if wrong.size:
+        raise ValueError(
+            f"{name}[{wrong[0]}] is {parents[wrong[0]]}, expected a {noun} from 0 to "
+            f"{len(parents) - 1}, or -1 for a root"
+        )
+    parents = parents.astype(np.int32)
+    above = ancestors(parents)
+    wrong = np.flatnonzero(above >= 0)
+    if wrong.size:
+        raise ValueError(f"{name} has a cycle: {noun} {above[wrong].min()} is its own ancestor")
+    return parents
+
+
+def ancestors(parents):
+    """Return the ancestor of each node 2^k levels up, 2^k >= n_nodes: -1 unless in a cycle."""
+    above, steps = parents, 1
+    while steps < len(parents) + 1:
+        above = np.where(above >= 0, above[above], -1)
+        steps *= 2
+    return above
+
+
+def parents_first(parents):
+    """Return an order of the nodes of a forest in which parents come before their children.
+
+    Parameters
+    ----------
+    parents : ndarray of shape (n_nodes,), int32
+        The parent of each node, -1 for roots.
+
+    Returns
+    -------
+    order : ndarray of shape (n_nodes,), int32
+        The nodes by their depth.
+    """
+    # depths by doubling: how far up `above` is, until it is above the root
+    above, depth = parents, (parents >= 0).astype(np.int32)
+    while (above >= 0).any():
+        depth = depth + np.where(above >= 0, depth[above], 0)
+        above = np.where(above >= 0, above[above], -1)
+    return np.argsort(depth, kind="stable").astype(np.int32)

@@ -1,0 +1,314 @@
+"""The gates of the ragged estimators: check sequences and labels once and stack them."""
+
+from collections.abc import Mapping
+from itertools import chain, combinations
+
+import numpy as np
+import scipy.sparse as sp
+
+from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets, split
+from sskit.inputs.stacking import (
+    canonical_csr,
+    check_finite,
+    check_structure,
+    stack_csr,
+    stack_dense,
+)
+
+__all__ = ["RaggedArray", "split", "stack_labels", "stack_sequences"]
+
+_MATRICES = "one matrix of shape (T_i, p) per sequence"
+_LABELS = "one sequence of labels per sequence"
+_MISSING = ("NoneType", "NAType", "NaTType")
+
+
+def stack_sequences(X, *, name="X", n_features=None, estimator_name=None, allow_nan=False):
+    """Check a list of sequences and stack it into one matrix.
+
+    Parameters
+    ----------
+    X : RaggedArray, sequence of n matrices (T_i, p), or ndarray of shape (n, T, p)
+        Matrices are ndarrays, scipy sparse matrices or arrays, data frames or nested lists of
+        numbers. Never modified.
+    name : str, default="X"
+        What error messages call `X`.
+    n_features : int or None, default=None
+        The number of columns that must be found; None takes any.
+    estimator_name : str or None, default=None
+        Who expects `n_features` columns, for the error message.
+    allow_nan : bool, default=False
+        Whether NaN and infinity pass.
+
+    Returns
+    -------
+    stacked : RaggedArray
+        Its values are a C-contiguous float64 ndarray or, if any sequence is sparse, a CSR array
+        of float64 in canonical format, with int32 indices where they fit. A RaggedArray that is
+        so already, and a 3-D float64 array, are not copied.
+
+    Raises
+    ------
+    TypeError
+        If `X` or one of its sequences is of a wholly wrong type.
+    ValueError
+        If there are no sequences, or one of them is empty, not two-dimensional, not numeric, not
+        finite, or of another number of columns than the others.
+
+    Examples
+    --------
+    >>> from sskit.inputs.ragged import stack_sequences
+    >>> stacked = stack_sequences([[[1, 2], [3, 4]], [[5, 6]]])
+    >>> stacked.values
+    array([[1., 2.],
+           [3., 4.],
+           [5., 6.]])
+    >>> stack_sequences([[[1, 2]], [[3]]])
+    Traceback (most recent call last):
+        ...
+    ValueError: X[1] has 1 features but X[0] has 2
+    """
+    if isinstance(X, RaggedArray):
+        if sp.issparse(X.values):
+            check_structure(X.values, name, X.offsets)
+        lengths, values, pieces = X.lengths, _as_matrix(X.values, f"the values of {name}"), None
+    elif isinstance(X, np.ndarray) and X.ndim == 3:
+        lengths = np.full(X.shape[0], X.shape[1])
+        values = _as_matrix(X.reshape(lengths.sum(), X.shape[2]), name)
+        pieces = None
+    else:
+        pieces = [_as_matrix(x, f"{name}[{i}]") for i, x in enumerate(_items(X, name, _MATRICES))]
+        lengths = np.array([piece.shape[0] for piece in pieces], dtype=np.int64)
+    if lengths.size == 0:
+        raise ValueError(f"Found array with 0 sample(s): {name} must hold one sequence or more")
+    if not lengths.all():
+        raise ValueError(f"{name}[{lengths.argmin()}] is empty: a sequence needs one row or more")
+
+    widths = [values.shape[1]] if pieces is None else [piece.shape[1] for piece in pieces]
+    if len(set(widths)) > 1:
+        i = next(i for i, width in enumerate(widths) if width != widths[0])
+        raise ValueError(f"{name}[{i}] has {widths[i]} features but {name}[0] has {widths[0]}")
+    if widths[0] == 0:
+        raise ValueError(f"{name} has 0 features: its sequences have no columns")
+    if n_features is not None and widths[0] != n_features:
+        raise ValueError(
+            f"{name} has {widths[0]} features, but {estimator_name or 'the model'} is expecting "
+            f"{n_features} features as input"
+        )
+
+    offsets = make_offsets(lengths)
+    if pieces is not None:
+        values = stack_csr(pieces) if any(map(sp.issparse, pieces)) else stack_dense(pieces)
+    if sp.issparse(values):
+        values = canonical_csr(values, owned=pieces is not None)
+    else:
+        values = np.ascontiguousarray(values, dtype=np.float64)
+    if not allow_nan:
+        check_finite(values, offsets, name)
+    if isinstance(X, RaggedArray) and values is X.values:
+        return X
+    return RaggedArray(values, offsets)
+
+
+def stack_labels(y, lengths, *, name="y", x_name="X", what="sequences"):
+    """Check a list of label sequences against the sequences and stack it.
+
+    Parameters
+    ----------
+    y : sequence of n sequences (T_i,), ndarray (n, T) or RaggedArray of 1-D values
+        Labels of any type that sorts: strings, integers, booleans, ... Never modified.
+    lengths : array-like of int of shape (n,)
+        The number of labels that every sequence must have.
+    name : str, default="y"
+        What error messages call `y`.
+    x_name : str, default="X"
+        What error messages call the data that `y` belongs to.
+    what : str, default="sequences"
+        What error messages call its items.
+
+    Returns
+    -------
+    flat : ndarray of shape (N,)
+        The labels of all sequences, of an integer, boolean, float, string or object dtype.
+
+    Raises
+    ------
+    TypeError
+        If `y` or an item is of a wholly wrong type, or two labels cannot be sorted.
+    ValueError
+        If lengths differ, labels are missing, or floats that are not whole numbers.
+
+    Examples
+    --------
+    >>> from sskit.inputs.ragged import stack_labels
+    >>> stack_labels([["N", "V"], ["N"]], [2, 1])
+    array(['N', 'V', 'N'], dtype='<U1')
+    >>> stack_labels([["N", "V"], ["N"]], [2, 2])
+    Traceback (most recent call last):
+        ...
+    ValueError: X[1] has 2 rows but y[1] has 1 labels
+    """
+    if y is None:
+        raise ValueError(f"{name} is None, but labels are needed: {_LABELS}")
+    if isinstance(y, RaggedArray) or (isinstance(y, np.ndarray) and y.ndim == 2):
+        y = list(y)
+    items = [_label_item(item, f"{name}[{i}]") for i, item in enumerate(_items(y, name, _LABELS))]
+    lengths = np.asarray(lengths)
+    if len(items) != lengths.size:
+        raise ValueError(f"{x_name} has {lengths.size} {what} but {name} has {len(items)}")
+    found = np.array([len(item) for item in items], dtype=np.int64)
+    if (found != lengths).any():
+        i = np.flatnonzero(found != lengths)[0]
+        raise ValueError(
+            f"{x_name}[{i}] has {lengths[i]} rows but {name}[{i}] has {found[i]} labels"
+        )
+
+    def label(t):
+        i, t = locate(make_offsets(lengths), t)
+        return f"{name}[{i}][{t}]"
+
+    flat = _flat_labels(items, label)
+    if flat.dtype.kind == "f":
+        bad = np.flatnonzero(~np.isfinite(flat))
+        if bad.size:
+            raise ValueError(f"{label(bad[0])} is {flat[bad[0]]}: labels must not be missing")
+        bad = np.flatnonzero(flat != np.floor(flat))
+        if bad.size:
+            raise ValueError(f"Unknown label type: continuous; {label(bad[0])} is {flat[bad[0]]}")
+    return flat
+
+
+def _label_item(item, label):
+    """Return the labels of one sequence as a 1-D ndarray, list or tuple."""
+    if hasattr(item, "to_numpy"):
+        item = item.to_numpy()
+    if isinstance(item, np.ndarray):
+        if item.ndim != 1:
+            raise ValueError(f"{label} must be one-dimensional, got shape {item.shape}")
+    elif not isinstance(item, (list, tuple)):
+        raise TypeError(f"{label} must be a sequence of labels, got {_type_name(item)}")
+    return item
+
+
+def _flat_labels(items, label):
+    """Concatenate label sequences into the narrowest dtype that keeps them what they are."""
+    kinds = {item.dtype.kind if isinstance(item, np.ndarray) else "O" for item in items}
+    if kinds and (kinds <= set("biu") or kinds in ({"f"}, {"U"}, {"S"})):
+        flat = np.concatenate(items)
+        if "f" in kinds or flat.dtype.kind != "f":  # int64 with uint64 would make floats
+            return flat
+    lists = (item.tolist() if isinstance(item, np.ndarray) else item for item in items)
+    flat = list(chain.from_iterable(lists))
+    types = set(map(type, flat))
+    if all(issubclass(kind, (str, bytes)) for kind in types) and len(types) <= 1:
+        return np.array(flat)
+    if all(issubclass(kind, str) for kind in types):
+        return np.array(flat, dtype=str)
+    if all(issubclass(kind, (int, float, np.bool_, np.number)) for kind in types):
+        numbers = np.array(flat)
+        whole = not any(issubclass(kind, (float, np.floating)) for kind in types)
+        if numbers.dtype.kind != "f" or not whole:
+            return numbers
+    _check_sortable(flat, label)
+    array = np.empty(len(flat), dtype=object)
+    array[:] = flat
+    return array
+
+
+def _check_sortable(flat, label):
+    """Raise unless all labels are present, hashable and comparable with each other."""
+    first = {}
+    for t, value in enumerate(flat):
+        number = isinstance(value, (float, np.floating))
+        if type(value).__name__ in _MISSING or (number and np.isnan(value)):
+            raise ValueError(f"{label(t)} is {value!r}: labels must not be missing")
+        if isinstance(value, (complex, np.complexfloating)):  # equal to a real one, it hides
+            raise TypeError(f"{label(t)} is {value!r}: complex numbers are no labels")
+        try:
+            first.setdefault(value, t)
+        except TypeError:
+            raise TypeError(f"{label(t)} is of type {_type_name(value)}, not a label") from None
+    try:
+        sorted(first)
+    except TypeError:
+        for a, b in combinations(first, 2):
+            try:
+                sorted((a, b))
+            except TypeError:
+                raise TypeError(
+                    f"{label(first[a])} is {a!r} but {label(first[b])} is {b!r}: "
+                    "labels must be of types that sort among themselves"
+                ) from None
+        raise
+
+
+def _items(data, name, what):
+    """Return the sequences in a container as a list."""
+    if isinstance(data, (list, tuple)):
+        return data
+    if hasattr(data, "to_numpy") and getattr(data, "ndim", 2) == 1:
+        data = data.to_numpy()
+    message = f"{name} must be a list with {what}"
+    if isinstance(data, np.ndarray) and data.ndim > 0:
+        if data.ndim == 1 and (data.dtype == object or data.size == 0):
+            return list(data)
+        raise ValueError(f"{message}, got an array of shape {data.shape}")
+    if sp.issparse(data) or (hasattr(data, "to_numpy") and hasattr(data, "shape")):
+        raise ValueError(f"{message}, got a {_type_name(data)} of shape {data.shape}")
+    raise TypeError(f"{message}, got {_type_name(data)}")
+
+
+def _as_matrix(item, label):
+    """Return one sequence as a CSR array or a 2-D ndarray of numbers, not yet float64."""
+    if sp.issparse(item):
+        if len(item.shape) != 2:
+            raise ValueError(f"{label} must be a matrix, got shape {item.shape}")
+        _check_kind(item.dtype, label)
+        check_structure(item, label)
+        return item if item.format == "csr" else item.tocsr()
+    if isinstance(item, (str, bytes, Mapping)):
+        raise TypeError(
+            f"{label} must be a matrix of numbers, got {_type_name(item)}; a single sequence is "
+            "given as a list of one"
+        )
+    if hasattr(item, "to_numpy"):
+        item = item.to_numpy()
+    try:
+        array = np.asarray(item)
+    except ValueError:
+        raise ValueError(f"{label} is not a matrix: its rows have different lengths") from None
+    if array.ndim == 0:
+        raise TypeError(f"{label} must be a matrix of numbers, got {_type_name(item)}")
+    if array.ndim == 1 and array.size == 0:
+        raise ValueError(f"{label} is empty: a sequence needs one row or more")
+    if array.ndim == 1 and isinstance(array[0], (str, bytes, Mapping)):
+        kind = _type_name(array.tolist()[0])  # str, where the array holds NumPy's
+        raise TypeError(
+            f"{label}[0] is a {kind}; turn tokens into rows of numbers with "
+            "sskit.preprocessing.TokenTransformer, e.g. TokenTransformer(DictVectorizer())"
+        )
+    if array.ndim != 2:
+        raise ValueError(
+            f"{label} must be two-dimensional, (rows, features), got shape {array.shape}"
+        )
+    if array.dtype.kind == "O":
+        try:
+            if any(isinstance(value, (str, bytes)) for value in array.flat):
+                raise TypeError
+            array = array.astype(np.float64)
+        except (TypeError, ValueError, OverflowError):
+            raise ValueError(f"{label} holds values that are not numbers") from None
+    _check_kind(array.dtype, label)
+    return array
+
+
+def _check_kind(dtype, label):
+    """Raise unless the dtype is one of real numbers."""
+    if dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {label} has dtype {dtype}")
+    if dtype.kind not in "biuf":
+        raise ValueError(f"{label} holds values that are not numbers: dtype {dtype}")
+
+
+def _type_name(value):
+    """Return the name of a value's type."""
+    return type(value).__name__

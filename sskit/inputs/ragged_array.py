@@ -1,0 +1,224 @@
+"""Sequences of unequal length as one object."""
+
+from itertools import pairwise
+from numbers import Integral
+
+import numpy as np
+import scipy.sparse as sp
+
+
+class RaggedArray:
+    """Hold a list of sequences as one stacked matrix.
+
+    Sequence ``i`` consists of the rows ``offsets[i]:offsets[i + 1]`` of `values`. The object
+    behaves as a list of matrices, and scikit-learn's tools (``train_test_split``,
+    ``GridSearchCV``, ...) take it as they take a list: a *sample* is a sequence.
+
+    Parameters
+    ----------
+    values : ndarray or CSR matrix of shape (N, p), or ndarray of shape (N,)
+        The rows of all sequences, one below the other, or one label per row. Not copied.
+    offsets : array-like of int of shape (n + 1,)
+        Where the sequences begin; starts with 0, never falls, ends with N. Copied.
+
+    Raises
+    ------
+    TypeError
+        If `offsets` are not integers.
+    ValueError
+        If `values` is not one- or two-dimensional or `offsets` do not cut it into pieces.
+
+    Notes
+    -----
+    ``a[i]`` is a view of the rows of one sequence; writing to it writes to ``a.values``. A slice,
+    an integer array, a mask or a list of indices gives another RaggedArray.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sskit.utils import RaggedArray
+    >>> a = RaggedArray(np.arange(10.0).reshape(5, 2), [0, 2, 5])
+    >>> a
+    RaggedArray(2 sequences, values: float64 of shape (5, 2))
+    >>> len(a), a.lengths
+    (2, array([2, 3]))
+    >>> a[0]
+    array([[0., 1.],
+           [2., 3.]])
+    >>> a[[1, 1]].offsets
+    array([0, 3, 6])
+    """
+
+    ndim = 1
+
+    def __init__(self, values, offsets):
+        values = values.tocsr() if sp.issparse(values) else np.asarray(values)
+        dim = len(values.shape)
+        if dim not in (1, 2):
+            raise ValueError(f"values must be one- or two-dimensional, got {dim} dimensions")
+        offsets = np.array(offsets)
+        if offsets.dtype.kind not in "iu":
+            raise TypeError(f"offsets must be integers, got dtype {offsets.dtype}")
+        if offsets.ndim != 1 or offsets.size == 0 or offsets[0] != 0:
+            raise ValueError("offsets must be a one-dimensional array that starts with 0")
+        offsets = offsets.astype(np.int64, copy=False)
+        if offsets[-1] != values.shape[0]:
+            raise ValueError(
+                f"offsets must end with the number of rows, {values.shape[0]}, got {offsets[-1]}"
+            )
+        falls = np.flatnonzero(np.diff(offsets) < 0)
+        if falls.size:
+            i = falls[0]
+            raise ValueError(
+                f"offsets must not fall, but offsets[{i}] is {offsets[i]} "
+                f"and offsets[{i + 1}] is {offsets[i + 1]}"
+            )
+        offsets.flags.writeable = False
+        self._values = values
+        self._offsets = offsets
+
+    @property
+    def values(self):
+        """The stacked rows, an ndarray or a CSR matrix."""
+        return self._values
+
+    @property
+    def offsets(self):
+        """Where the sequences begin, read-only int64 of shape (n + 1,)."""
+        return self._offsets
+
+    @property
+    def lengths(self):
+        """The number of rows of every sequence, int64 of shape (n,)."""
+        return np.diff(self._offsets)
+
+    @property
+    def shape(self):
+        """The number of sequences, as a tuple of one integer."""
+        return (len(self),)
+
+    def __len__(self):
+        return self._offsets.size - 1
+
+    def __repr__(self):
+        kind = "CSR " if sp.issparse(self._values) else ""
+        noun = "sequence" if len(self) == 1 else "sequences"
+        return (
+            f"RaggedArray({len(self)} {noun}, "
+            f"values: {kind}{self._values.dtype} of shape {tuple(self._values.shape)})"
+        )
+
+    def __reduce__(self):
+        return type(self), (self._values, self._offsets)
+
+    def __array__(self, dtype=None, copy=None):
+        if dtype is not None and np.dtype(dtype) != object:
+            raise TypeError(f"a RaggedArray converts to an array of objects only, not to {dtype}")
+        return split(self._values, self._offsets)
+
+    def __iter__(self):
+        return (self._rows(a, b) for a, b in _bounds(self._offsets))
+
+    def __getitem__(self, key):
+        if isinstance(key, tuple):
+            # scikit-learn indexes whatever has a shape by (key, Ellipsis).
+            if not (len(key) == 1 or (len(key) == 2 and key[1] is Ellipsis)):
+                raise IndexError("a RaggedArray has one axis, the sequences; index it by one key")
+            key = key[0]
+        if isinstance(key, Integral) and not isinstance(key, bool):
+            i = self._positions(np.array([key]))[0]
+            return self._rows(*self._offsets[i : i + 2].tolist())
+        if isinstance(key, slice):
+            start, stop, step = key.indices(len(self))
+            if step == 1:
+                stop = max(start, stop)
+                offsets = self._offsets[start : stop + 1]
+                return type(self)(self._rows(offsets[0], offsets[-1]), offsets - offsets[0])
+            key = np.arange(start, stop, step)
+        return self._take(self._positions(np.asarray(key)))
+
+    def _positions(self, key):
+        """Turn an index array or mask into checked, non-negative positions."""
+        n = len(self)
+        if key.ndim != 1:
+            raise IndexError(f"a RaggedArray takes one-dimensional keys, got shape {key.shape}")
+        if key.dtype.kind == "b":
+            if key.size != n:
+                raise IndexError(f"the mask has {key.size} entries for {n} sequences")
+            return np.flatnonzero(key)
+        if key.size == 0:
+            return key.astype(np.int64)
+        if key.dtype.kind not in "iu":
+            raise IndexError(f"keys must be integers, booleans or a slice, got {key.dtype}")
+        bad = np.flatnonzero((key < -n) | (key >= n))
+        if bad.size:
+            raise IndexError(f"index {key[bad[0]]} is out of bounds for {n} sequences")
+        return np.where(key < 0, key + n, key)
+
+    def _rows(self, a, b):
+        """Return the rows a:b; for CSR a matrix that shares data and indices."""
+        values = self._values
+        if not sp.issparse(values):
+            return values[a:b]
+        first, last = values.indptr[a], values.indptr[b]
+        triple = (
+            values.data[first:last],
+            values.indices[first:last],
+            values.indptr[a : b + 1] - first,
+        )
+        return type(values)(triple, shape=(b - a, values.shape[1]))
+
+    def _take(self, positions):
+        lengths = self.lengths[positions]
+        offsets = make_offsets(lengths)
+        starts = self._offsets[:-1][positions]
+        rows = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
+        return type(self)(self._values[rows], offsets)
+
+
+def split(flat, offsets):
+    """Split stacked rows into a one-dimensional object array of sequences.
+
+    Parameters
+    ----------
+    flat : ndarray, list or CSR matrix with N rows
+        One entry or row per token.
+    offsets : array-like of int of shape (n + 1,)
+        Where the sequences begin.
+
+    Returns
+    -------
+    pieces : ndarray of object of shape (n,)
+        ``pieces[i]`` is ``flat[offsets[i]:offsets[i + 1]]``, a view where `flat` is an ndarray.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sskit.inputs.ragged import split
+    >>> split(np.array(["a", "b", "c", "d"]), [0, 2, 4])
+    array([array(['a', 'b'], dtype='<U1'), array(['c', 'd'], dtype='<U1')],
+          dtype=object)
+    """
+    # Element by element: np.array(list) would turn sequences of equal length into a matrix.
+    pieces = np.empty(len(offsets) - 1, dtype=object)
+    for i, (a, b) in enumerate(_bounds(np.asarray(offsets))):
+        pieces[i] = flat[a:b]
+    return pieces
+
+
+def make_offsets(lengths):
+    """Return where pieces of these lengths begin, int64 with the total at the end."""
+    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def locate(offsets, row):
+    """Return the sequence that a stacked row belongs to and its place therein."""
+    i = int(np.searchsorted(offsets, row, side="right")) - 1
+    return i, int(row - offsets[i])
+
+
+def _bounds(offsets):
+    """Yield begin and end of every sequence as Python integers."""
+    return pairwise(offsets.tolist())

@@ -1,0 +1,80 @@
+"""Tokens of any kind (rows, data frames, dicts, strings) of many sequences, stacked."""
+
+from collections.abc import Mapping
+from itertools import chain
+
+import numpy as np
+
+from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets
+from sskit.inputs.ragged import stack_sequences
+
+
+def stack_tokens(X, allow_nan):
+    """Return tokens (a matrix, a data frame or an iterator over objects) and offsets."""
+    values = X.values if isinstance(X, RaggedArray) else X
+    if (isinstance(X, (list, tuple)) or _is_object_array(values)) and len(X):
+        sequences = list(X)
+        if _is_frame(sequences[0]):
+            return _stack_frames(sequences)
+        if _holds_objects(sequences[0]):
+            return _stack_objects(sequences)
+    stacked = stack_sequences(X, allow_nan=allow_nan)
+    return stacked.values, stacked.offsets
+
+
+def _stack_frames(frames):
+    """Return data frames as one, so that names and types of columns are kept, and offsets."""
+    from pandas import concat
+
+    columns = list(frames[0].columns)
+    for i, frame in enumerate(frames):
+        if not _is_frame(frame) or list(frame.columns) != columns:
+            raise ValueError(f"X[{i}] is not a data frame with the columns of X[0], {columns}")
+    return concat(frames, ignore_index=True), _checked_offsets(frames)
+
+
+def _stack_objects(sequences):
+    """Return an iterator over tokens that are dicts, strings or lists, and offsets."""
+    offsets = _checked_offsets(sequences)
+    first = type(sequences[0][0])
+    kind = next((kind for kind in (Mapping, str) if issubclass(first, kind)), object)
+    # By type, not by token: there are few types and many tokens.
+    types = set(map(type, chain.from_iterable(sequences)))
+    if wrong := {other for other in types if not issubclass(other, kind)}:
+        tokens = enumerate(map(type, chain.from_iterable(sequences)))
+        row, other = next((row, other) for row, other in tokens if other in wrong)
+        i, t = locate(offsets, row)
+        raise TypeError(f"X[{i}][{t}] is a {other.__name__} but X[0][0] is a {first.__name__}")
+    return chain.from_iterable(sequences), offsets
+
+
+def _checked_offsets(sequences):
+    """Return where the sequences begin; raise for one that has no tokens, naming it."""
+    for i, sequence in enumerate(sequences):
+        if isinstance(sequence, (str, bytes, Mapping)) or not hasattr(sequence, "__len__"):
+            raise TypeError(f"X[{i}] must be a sequence of tokens, got {type(sequence).__name__}")
+        if len(sequence) == 0:
+            raise ValueError(f"X[{i}] is empty: a sequence needs one token or more")
+    return make_offsets(list(map(len, sequences)))
+
+
+def _is_frame(sequence):
+    """Tell whether a sequence is a pandas DataFrame, without importing pandas."""
+    return type(sequence).__module__.startswith("pandas") and hasattr(sequence, "columns")
+
+
+def _is_object_array(array):
+    """Tell whether something is an array of objects or strings."""
+    return getattr(getattr(array, "dtype", None), "kind", "") in ("O", "S", "U")
+
+
+def _holds_objects(sequence):
+    """Tell whether the tokens of a sequence are something else than rows of numbers."""
+    if not isinstance(sequence, (list, tuple)) and not _is_object_array(sequence):
+        return False
+    for token in sequence:
+        if not isinstance(token, (list, tuple, np.ndarray)):
+            return isinstance(token, (str, bytes, Mapping))
+        if len(token):
+            return any(isinstance(value, (str, bytes, tuple)) for value in token)
+    return False

@@ -1,0 +1,202 @@
+"""The gate of the estimators of trees: check features, parents and kinds of edges once."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from sskit.inputs.ragged_array import locate, make_offsets
+from sskit.inputs.parents import check_parents
+from sskit.inputs.graphs import _all_or_none, check_graphs
+from sskit.inputs.ragged import _items, _label_item, _type_name, stack_labels
+
+__all__ = ["TreeBatch", "check_trees"]
+
+_TREES = "one tree (features, parents) per sample"
+
+
+class TreeBatch:
+    """Trees whose features stay where they are; the rest is stacked.
+
+    Parameters
+    ----------
+    features : list of n matrices (V_i, p + 2)
+        Features of the nodes, and whether a node is a root, and a leaf.
+    ends : list of n ndarrays of shape (E_i, 2), int32
+        Parent and child of the edges of each tree.
+    kinds : ndarray of shape (E,), default=None
+        The kinds of the edges of all trees, of any type that sorts; None means that there are
+        none.
+
+    Attributes
+    ----------
+    ends : ndarray of shape (E, 2), int32
+        Of all trees; nodes are counted in their tree.
+    n_nodes : ndarray of shape (n,)
+        Of each tree.
+    node_offsets, edge_offsets : ndarray of shape (n + 1,), int64
+        Where the trees begin.
+    """
+
+    def __init__(self, features, ends, kinds=None):
+        self.features = features
+        self.ends = np.concatenate(ends)
+        self.kinds = kinds
+        self.n_nodes = np.array([x.shape[0] for x in features], dtype=np.int64)
+        self.node_offsets = make_offsets(self.n_nodes)
+        self.edge_offsets = make_offsets([len(edges) for edges in ends])
+
+    def __len__(self):
+        return len(self.features)
+
+    @property
+    def n_features(self):
+        """Number of features of a node, those that tell roots and leaves left out."""
+        return self.features[0].shape[1] - 2
+
+    def codes(self, known, estimator_name="the model"):
+        """Return the kinds of the edges as places in a list of known ones.
+
+        Parameters
+        ----------
+        known : ndarray of shape (n_kinds,) or None
+            Kinds, sorted; None means that edges must have none.
+        estimator_name : str, default="the model"
+            Who knows them, for the error message.
+
+        Returns
+        -------
+        codes : ndarray of shape (E,), int32, or None
+            0 to n_kinds - 1; None if edges have no kinds.
+
+        Raises
+        ------
+        ValueError
+            Naming the tree and the node whose edge is of an unknown kind.
+        """
+        if (known is None) != (self.kinds is None):
+            have, fitted = ("no", "with") if self.kinds is None else ("", "without")
+            raise ValueError(
+                f"X has {have + ' ' if have else ''}kinds of edges, but {estimator_name} was "
+                f"fitted to trees {fitted} kinds"
+            )
+        if known is None:
+            return None
+        place = {kind: code for code, kind in enumerate(known.tolist())}
+        kinds, inverse = np.unique(self.kinds, return_inverse=True)
+        codes = np.array([place.get(kind, -1) for kind in kinds.tolist()], dtype=np.int32)[inverse]
+        wrong = np.flatnonzero(codes < 0)
+        if wrong.size:
+            i = locate(self.edge_offsets, wrong[0])[0]
+            raise ValueError(
+                f"X[{i}] has an edge of the kind {kinds.tolist()[inverse[wrong[0]]]!r} at node "
+                f"{self.ends[wrong[0], 1]}, which {estimator_name} has not seen in fit"
+            )
+        return codes
+
+
+def check_trees(X, *, n_features=None, estimator_name="the model"):
+    """Check trees, and find the edges from their parents to their children.
+
+    Parameters
+    ----------
+    X : sequence of n trees
+        A tree is a tuple (features, parents) or (features, parents, kinds), or an object with
+        these attributes, of which `kinds` may be missing or None: features (V, p) of the nodes,
+        dense or sparse, the parent (V,) of each node, -1 for a root, and the kind (V,) of each
+        node's edge to its parent, of any type that sorts; those of roots do not matter. There
+        may be several roots. Never modified.
+    n_features : int, default=None
+        Number of columns that must be found; None takes any.
+    estimator_name : str, default="the model"
+        Who expects them, for the error message.
+
+    Returns
+    -------
+    trees : TreeBatch
+        The features have two further columns: whether a node is a root, and whether it is a
+        leaf.
+
+    Raises
+    ------
+    TypeError
+        If X, a tree or a kind is of a wholly wrong type.
+    ValueError
+        Naming the tree: if there are none, one has no nodes, shapes do not fit, features are
+        not finite or numbers, a parent does not exist, parents form a cycle, kinds are missing,
+        or some trees have kinds and others have none.
+
+    Examples
+    --------
+    >>> from sskit.inputs.trees import check_trees
+    >>> trees = check_trees([([[0.5], [2], [1]], [1, -1, 1])])
+    >>> trees.features[0]
+    array([[0.5, 0. , 1. ],
+           [2. , 1. , 0. ],
+           [1. , 0. , 1. ]])
+    >>> trees.ends.tolist()
+    [[1, 0], [1, 2]]
+    """
+    parts = [_parts(item, f"X[{i}]") for i, item in enumerate(_items(X, "X", _TREES))]
+    if not parts:
+        raise ValueError("Found array with 0 sample(s): X must hold one tree or more")
+    checked = check_graphs(
+        [(features, (), None) for features, *_ in parts],
+        n_features=n_features,
+        estimator_name=estimator_name,
+    )
+    features, ends = [], []
+    for i, (x, (_, given, _)) in enumerate(zip(checked.features, parts, strict=True)):
+        parents = check_parents(given, f"parents of X[{i}]", x.shape[0])
+        below = np.flatnonzero(parents >= 0)
+        ends.append(np.stack([parents[below], below], axis=1).astype(np.int32))
+        leaf = np.ones(len(parents))
+        leaf[parents[below]] = 0.0
+        features.append(_joined(x, np.stack([parents < 0, leaf], axis=1).astype(np.float64)))
+    return TreeBatch(features, ends, _kinds([kinds for *_, kinds in parts], ends, checked.n_nodes))
+
+
+def _parts(item, label):
+    """Return (features, parents, kinds) of a tree."""
+    if isinstance(item, (tuple, list)):
+        if len(item) not in (2, 3):
+            raise ValueError(
+                f"{label} must be a tree (features, parents) or (features, parents, kinds), got "
+                f"{len(item)} items"
+            )
+        return (*item, None)[:3]
+    if not (hasattr(item, "features") and hasattr(item, "parents")):
+        raise TypeError(
+            f"{label} must be a tree: a tuple (features, parents) or an object with these "
+            f"attributes, got {_type_name(item)}"
+        )
+    return item.features, item.parents, getattr(item, "kinds", None)
+
+
+def _kinds(given, ends, n_nodes):
+    """Return the kinds of all edges, checked, or None if there are none."""
+    given = _all_or_none(given, "kinds of edges")
+    if given is None:
+        return None
+    pieces, lengths, edge_children, start = [], [], [], 0
+    for i, (kinds, edges, n) in enumerate(zip(given, ends, n_nodes, strict=True)):
+        kinds = _label_item(kinds, f"kinds of X[{i}]")
+        if len(kinds) != n:
+            raise ValueError(f"X[{i}] has {n} nodes but {len(kinds)} kinds of edges")
+        # what a root has is nobody's kind: any that the tree has takes its place
+        children = np.arange(n) if len(edges) else np.arange(0)
+        children[~np.isin(children, edges[:, 1])] = edges[0, 1] if len(edges) else 0
+        edge_children.append(edges[:, 1] + start)
+        start += len(children)
+        lengths.append(len(children))
+        pieces.append(
+            kinds[children]
+            if isinstance(kinds, np.ndarray)
+            else [kinds[v] for v in children.tolist()]
+        )
+    return stack_labels(pieces, lengths, name="kinds of X")[np.concatenate(edge_children)]
+
+
+def _joined(x, columns):
+    """Return a matrix with further columns, of its own kind."""
+    if sp.issparse(x):
+        return sp.hstack([x, sp.csr_array(columns)], format="csr")
+    return np.hstack([x, columns.astype(x.dtype)])

@@ -1,0 +1,187 @@
+"""The chain model with node scores of a kernel space, bound to data."""
+
+import numpy as np
+
+from libc.stdint cimport int32_t
+
+from sskit.core.checks cimport check_equal, check_least, check_range
+from sskit.core.direction cimport Direction
+from sskit.core.problem cimport Problem
+from sskit.core.stop cimport Stop
+from sskit.models.chain.problem cimport ChainProblem
+from sskit.models.features cimport FeatureRows
+from sskit.models.kernel.expansion cimport KernelExpansion
+from sskit.models.kernel.rows cimport KernelRows
+from sskit.models.row_kernels cimport active_rows
+
+
+cdef class KernelChainProblem(ChainProblem):
+    """Linear chains whose nodes are scored by functions of a kernel space.
+
+    What is linear, transitions, start and end, is a chain problem without features; the
+    functions of the kernel space follow in the weight vector.
+
+    Parameters
+    ----------
+    features : FeatureRows
+        As many rows as there are nodes, without features.
+    offsets : ndarray of shape (n_blocks + 1,), int64
+        Sequence i has the nodes offsets[i] to offsets[i + 1] - 1; at least one.
+    n_states : int
+        Number of states K.
+    labels : ndarray of shape (n_rows,), int32
+        True states.
+    cost : ndarray of shape (n_rows,), float64
+        Loss of a wrong state at each node.
+    block_weight : ndarray of shape (n_blocks,), float64
+        Weights of the sequences, summing to one.
+    allowed : ndarray of shape (n_states, n_states), bool or None
+        Allowed transitions, from row to column.
+    allowed_start : ndarray of shape (n_states,), bool or None
+        States that a sequence may begin with.
+    rows : KernelRows
+        The kernel matrix of the nodes of all sequences.
+    identity : callable
+        Returns the `Fingerprint` of the problem.
+    """
+
+    cdef readonly KernelExpansion functions
+    cdef public object rows_of_blocks     # makes parts; set by the model
+    cdef object rebuild
+    cdef object identity
+
+    def __cinit__(self, FeatureRows features, offsets, Py_ssize_t n_states, labels, cost,
+                  block_weight, allowed, allowed_start, KernelRows rows, identity):
+        check_equal(rows.n_rows, features.n_rows, "the number of kernel rows")
+        self.functions = KernelExpansion(rows, n_states, self.n_weights)
+        self.n_weights = self.functions.stop
+        self.in_kernel_space = True
+        self.batch_size = rows.batch_size(self.n_blocks)
+        self.identity = identity
+        self.rebuild = (
+            features, offsets, n_states, labels, cost, block_weight, allowed, allowed_start, rows,
+            identity,
+        )
+
+    def take_gram(self, blocks):
+        """Take the kernel matrices of the nodes of each sequence, which `sqnorm` needs.
+
+        Parameters
+        ----------
+        blocks : iterable of (first, last, ndarray)
+            Numbers of sequences, first to last - 1, and the kernel matrix of all of their nodes.
+        """
+        cdef Py_ssize_t i, s, t, origin, first, last
+        cdef const double[:, ::1] matrix
+        cdef double* gram
+        rows = self.functions.rows
+        lengths = np.diff(self.offsets)
+        sizes = lengths * (lengths + 1) // 2
+        self.gram = np.empty(sizes.sum())
+        self.gram_offset = np.cumsum(sizes) - sizes
+        for first, last, kernels in blocks:
+            check_range(first, last, self.n_blocks, "blocks")
+            matrix = rows.rounded(kernels)
+            origin = self.offsets[first]
+            check_least(min(kernels.shape), self.offsets[last] - origin, "the number of kernels")
+            for i in range(first, last):
+                gram = &self.gram[self.gram_offset[i]]
+                for t in range(self.length(i)):
+                    for s in range(t + 1):
+                        gram[t * (t + 1) // 2 + s] = matrix[
+                            self.offsets[i] - origin + s, self.offsets[i] - origin + t
+                        ]
+                # start and end weights are one more feature of the first and the last node
+                gram[0] += 1.0
+                gram[self.length(i) * (self.length(i) + 1) // 2 - 1] += 1.0
+
+    cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
+        ChainProblem.scores(self, i, w, theta)
+        self.functions.add_values(
+            self.offsets[i], self.length(i), w, theta + self.n_states * self.stride, self.stride
+        )
+        return 0
+
+    cdef int scores_at(
+        self, Py_ssize_t i, const double* w, const int32_t* index, Py_ssize_t count,
+        double* theta
+    ) except -1 nogil:
+        cdef Py_ssize_t t
+        ChainProblem.scores_at(self, i, w, index, count, theta)
+        for t in range(self.length(i)):
+            if self.fresh[t] == self.request:
+                self.functions.add_values(
+                    self.offsets[i] + t, 1, w, theta + (self.n_states + t) * self.stride,
+                    self.stride
+                )
+        return 0
+
+    cdef int scatter(
+        self, Py_ssize_t i, Direction delta, double step, double* v
+    ) except -1 nogil:
+        cdef const double* node = &delta.value[self.n_states * self.stride]
+        cdef Py_ssize_t n_active
+        ChainProblem.scatter(self, i, delta, step, v)
+        n_active = active_rows(node, self.length(i), self.stride, &self.active[0])
+        return self.functions.add_rows(
+            self.offsets[i], &self.active[0], n_active, step, node, self.stride, v
+        )
+
+    cdef int begin_sum(self, double* v) except -1 nogil:
+        return self.functions.begin_sum(v)
+
+    cdef int end_sum(self, double* v, Stop stop) except -1 nogil:
+        return self.functions.end_sum(v, stop)
+
+    cdef void abort_sum(self, double* v) noexcept nogil:
+        self.functions.abort_sum(v)
+
+    cdef void expect(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+        cdef Py_ssize_t t, first = self.offsets[i]
+        for t in range(self.length(i)):
+            if words[t] != self.labels[first + t]:
+                self.functions.rows.expect(first + t)
+
+    def at_hand(self, blocks):
+        """Return those of some blocks of whose kernel rows none has left memory."""
+        offsets = np.asarray(self.offsets)
+        return blocks[self.functions.rows.at_hand(offsets[blocks], offsets[blocks + 1])]
+
+    cpdef Problem fork(self):
+        cdef KernelChainProblem other = KernelChainProblem(*self.rebuild)
+        other.gram = self.gram
+        other.gram_offset = self.gram_offset
+        other.rows_of_blocks = self.rows_of_blocks
+        return other
+
+    def covector(self, w):
+        """Return the vector whose dot product with any weights is their inner product with w."""
+        return self.functions.covector(w)
+
+    def dependent(self):
+        """Return the places of the values of the functions."""
+        return self.functions.values_at()
+
+    def part(self, blocks, block_weight):
+        """Return the same problem for some blocks alone."""
+        return self.rows_of_blocks.part(blocks, block_weight)
+
+    def address(self):
+        """Return the rows of the blocks."""
+        return self.rows_of_blocks
+
+    def views(self, addresses, vectors):
+        """Return linear weights and values, here, of functions of other parts."""
+        return self.rows_of_blocks.views(addresses, vectors)
+
+    def collect(self, address, step, w, out):
+        """Add step times the linear weights and coefficients of functions of a part."""
+        self.rows_of_blocks.collect(address, step, w, out)
+
+    def factors(self):
+        """Return None: solvers that work factor by factor know no kernel spaces."""
+        return None
+
+    def fingerprint(self):
+        """Return by what the same sequences, labels, losses and kernel are known again."""
+        return self.identity()

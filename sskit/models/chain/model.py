@@ -1,0 +1,208 @@
+"""The linear chain model."""
+
+import numpy as np
+from sklearn.utils import compute_class_weight
+from sklearn.utils.extmath import row_norms
+
+from sskit.models.chain.beam_decoder import BeamDecoder
+from sskit.models.chain.problem import ChainProblem
+from sskit.models.chain.decoder import ChainDecoder
+from sskit.models.chain.counted_problem import CountedChainProblem
+from sskit.models.counts import are_counts
+from sskit.models.features import FeatureRows
+from sskit.models.layout import WeightLayout
+from sskit.inputs.stacking import refuse_large
+
+
+class ChainModel:
+    """A label for every token of a sequence, scored by tokens and pairs of neighbours.
+
+    score(x, y) = sum_t <coef[y_t], x_t> + sum_t transitions[y_{t-1}, y_t] + start[y_1] + end[y_T]
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features p of a token.
+    n_states : int
+        Number of labels K.
+    allowed : ndarray of shape (K, K), bool, default=None
+        Allowed transitions, from row to column; None allows all.
+    allowed_start : ndarray of shape (K,), bool, default=None
+        Labels that a sequence may begin with; None allows all.
+    """
+
+    def __init__(self, n_features, n_states, allowed=None, allowed_start=None):
+        self.n_states = n_states
+        self.allowed = allowed
+        self.allowed_start = allowed_start
+        self.layout = WeightLayout(
+            coef=(n_states, n_features),
+            transitions=(n_states, n_states),
+            start=(n_states,),
+            end=(n_states,),
+        )
+
+    def check_lengths(self, lengths):
+        """Raise ValueError if there are sequences without any allowed labelling.
+
+        Parameters
+        ----------
+        lengths : ndarray of shape (n,)
+            Lengths of the sequences.
+
+        Raises
+        ------
+        ValueError
+            Naming the first such length.
+        """
+        if self.allowed is None:
+            return
+        reached, seen = self.allowed_start, set()
+        for length in range(1, int(lengths.max()) + 1):
+            if not reached.any():
+                raise ValueError(f"transitions allow no labelling of a sequence of length {length}")
+            if reached.tobytes() in seen:
+                return
+            seen.add(reached.tobytes())
+            reached = self.allowed[reached].any(axis=0)
+
+    def bind(self, stacked, labels, cost, block_weight):
+        """Bind the model to training data.
+
+        Parameters
+        ----------
+        stacked : RaggedArray
+            Features of the sequences, float64.
+        labels : ndarray of shape (n_tokens,)
+            True labels, 0 to K - 1.
+        cost : ndarray of shape (n_tokens,)
+            Loss of a wrong label at each token.
+        block_weight : ndarray of shape (n,)
+            Weights of the sequences, summing to one.
+
+        Returns
+        -------
+        problem : ChainProblem
+            What solvers take; a `CountedChainProblem` where the losses allow it.
+        """
+        counted = are_counts(cost, stacked.offsets, self.n_states)
+        kind = CountedChainProblem if counted else ChainProblem
+        problem = self._problem(kind, stacked, labels.astype(np.int32), cost, block_weight)
+        problem.prepare_steps()
+        return problem
+
+    def decoder(self, stacked, w, n_jobs=None, beam_size=None):
+        """Bind the model to sequences that are to be labelled.
+
+        Parameters
+        ----------
+        stacked : RaggedArray
+            Features of the sequences, float64.
+        w : ndarray of shape (n_weights,)
+            Flat weights.
+        n_jobs : int, default=None
+            Number of threads.
+        beam_size : int, default=None
+            Number of labels that are kept at each token; None keeps all.
+
+        Returns
+        -------
+        decoder : ChainDecoder
+            Gives labellings.
+        """
+        n_tokens, n = stacked.values.shape[0], len(stacked)
+        labels, cost = np.zeros(n_tokens, dtype=np.int32), np.zeros(n_tokens)
+        problem = self._problem(ChainProblem, stacked, labels, cost, np.full(n, 1.0 / n))
+        if beam_size is None or beam_size >= self.n_states:
+            return ChainDecoder(problem, w, n_jobs)
+        return BeamDecoder(problem, w, n_jobs, beam_size, free=self.allowed is None)
+
+    def _problem(self, kind, stacked, labels, cost, block_weight):
+        return kind(
+            FeatureRows(stacked.values),
+            np.ascontiguousarray(stacked.offsets, dtype=np.int64),
+            self.n_states,
+            labels,
+            cost,
+            block_weight,
+            self.allowed,
+            self.allowed_start,
+        )
+
+
+def token_costs(loss, class_weight, classes, labels, lengths):
+    """Return the loss of a wrong label at each token.
+
+    Parameters
+    ----------
+    loss : {"hamming", "hamming_sum"}
+        Share or number of wrong tokens.
+    class_weight : dict, "balanced" or None
+        Factors by true label.
+    classes : ndarray of shape (K,)
+        Labels.
+    labels : ndarray of shape (n_tokens,)
+        True labels, 0 to K - 1.
+    lengths : ndarray of shape (n,)
+        Lengths of the sequences.
+
+    Returns
+    -------
+    cost : ndarray of shape (n_tokens,)
+        Non-negative.
+
+    Raises
+    ------
+    ValueError
+        If a class weight is negative or not finite.
+    """
+    cost = np.ones(len(labels))
+    if loss == "hamming":
+        cost /= np.repeat(lengths, lengths)
+    if class_weight is not None:
+        factors = compute_class_weight(class_weight, classes=classes, y=classes[labels])
+        wrong = np.flatnonzero(~((factors >= 0) & (factors < np.inf)))
+        if len(wrong):
+            raise ValueError(
+                f"class_weight of {classes[wrong[0]]!s} is {factors[wrong[0]]}, expected a finite "
+                "number >= 0"
+            )
+        cost *= factors[labels]
+    return cost
+
+
+def default_lam(stacked, weight, sqnorm=None):
+    """Return R^2 / (4 n), with R^2 the mean squared norm of a token's features.
+
+    The scale of the features cancels, and so does their number if they are of one size; 1 / n
+    makes the sum over the sequences weigh as much as the regulariser whatever n. The factor is
+    the one that came closest to the best lam on OCR letters and CoNLL-2000 together.
+
+    Parameters
+    ----------
+    stacked : RaggedArray
+        Features of the sequences.
+    weight : ndarray of shape (n,) or None
+        Sample weights; their sum takes the place of n.
+    sqnorm : ndarray of shape (n_tokens,), default=None
+        Squared norms of the tokens in a kernel space; None means those of their features.
+
+    Returns
+    -------
+    lam : float
+        1 / n if all features are zero.
+
+    Raises
+    ------
+    ValueError
+        If squares of the features overflow.
+    """
+    weight = np.ones(len(stacked)) if weight is None else weight
+    token_weight = np.repeat(weight, stacked.lengths)
+    if sqnorm is None:
+        sqnorm = row_norms(stacked.values, squared=True)
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean_sqnorm = np.dot(token_weight, sqnorm) / token_weight.sum()
+    if not np.isfinite(mean_sqnorm):
+        refuse_large(np.maximum.reduceat(sqnorm, stacked.offsets[:-1]))
+    return float(mean_sqnorm / 4.0 or 1.0) / float(weight.sum())

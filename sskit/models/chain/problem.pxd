@@ -1,0 +1,42 @@
+from libc.stdint cimport int32_t, int64_t
+
+from sskit.core.problem cimport Problem
+from sskit.models.features cimport FeatureRows
+
+
+cdef class ChainProblem(Problem):
+    """Linear chains: statistics, potentials and weights.
+
+    With stride = padded(n_states), statistic a * stride + b counts the transition from a to b
+    and statistic (n_states + t) * stride + k says that node t has state k; potentials likewise,
+    so that theta is a padded transition table followed by the padded node potentials.
+
+    Weights, flat: nodes (n_features, n_states), transitions (n_states, n_states), start
+    (n_states,), end (n_states,). Start and end weights are features of the first and last node.
+    """
+
+    cdef FeatureRows features
+    cdef readonly Py_ssize_t n_states
+    cdef readonly Py_ssize_t n_nodes         # of all sequences
+    cdef Py_ssize_t stride
+    cdef Py_ssize_t transition_weights       # where they begin; likewise the next two
+    cdef Py_ssize_t start_weights
+    cdef Py_ssize_t end_weights
+    cdef const int64_t[::1] offsets          # (n_blocks + 1,) rows of the features
+    cdef const int32_t[::1] labels           # (n_rows,) the truth
+    cdef const double[::1] cost              # (n_rows,) loss of a wrong label at each node
+    cdef const double[:, ::1] forbidden      # (n_states, stride) 0 or -inf, added to transitions
+    cdef const double[::1] forbidden_start   # (n_states,) 0 or -inf
+    cdef const int32_t[::1] weight_of        # (n_states * stride,) of a transition, in its table
+    # Packed Gram matrices of the nodes' features, for blocks where they cost less than features
+    cdef double[::1] gram
+    cdef int64_t[::1] gram_offset            # (n_blocks,) -1: no Gram matrix
+    # scratch
+    cdef double[::1] value                   # Viterbi values
+    cdef int32_t[::1] active                 # rows of a direction that are not zero
+    cdef int32_t[::1] fresh                  # (longest,) row of node scores made for request ..
+    cdef int32_t request
+    cdef double[::1] node_scores             # as the node potentials
+    cdef double[::1] image                   # (n_features * n_states,) zero between calls
+
+    cdef Py_ssize_t length(self, Py_ssize_t i) noexcept nogil

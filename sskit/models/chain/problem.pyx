@@ -1,0 +1,322 @@
+"""The chain model bound to data."""
+
+import numpy as np
+
+from libc.math cimport NAN
+from libc.string cimport memcpy
+
+from sskit.core.fingerprint import Fingerprint
+from sskit.models.chain.factors import ChainFactors
+from sskit.models.row_hashes import row_digests, value_digests
+from sskit.models.shapes import check_chains
+
+from sskit.core.checks cimport all_below
+from sskit.core.direction cimport Direction
+from sskit.core.lanes cimport LANES, padded, prefetch_memory
+from sskit.models.features cimport clear_rows, clip_rows
+from sskit.models.row_kernels cimport (
+    active_rows, add_rows, dot_rows, gram_sqnorm, masked_table, score_rows
+)
+from sskit.oracles.chain.viterbi cimport viterbi_labels
+
+
+cdef class ChainProblem(Problem):
+    """Linear chains bound to data.
+
+    Parameters
+    ----------
+    features : FeatureRows
+        Features of all nodes, sequence after sequence.
+    offsets : ndarray of shape (n_blocks + 1,), int64
+        Sequence i has the rows offsets[i] to offsets[i + 1] - 1; at least one.
+    n_states : int
+        Number of states K.
+    labels : ndarray of shape (n_rows,), int32
+        True states.
+    cost : ndarray of shape (n_rows,), float64
+        Loss of a wrong state at each node.
+    block_weight : ndarray of shape (n_blocks,), float64
+        Weights of the sequences, summing to one.
+    allowed : ndarray of shape (n_states, n_states), bool, default=None
+        Allowed transitions, from row to column.
+    allowed_start : ndarray of shape (n_states,), bool, default=None
+        States that a sequence may begin with.
+    """
+
+    def __cinit__(self, FeatureRows features, offsets, Py_ssize_t n_states, labels, cost,
+                  block_weight, allowed=None, allowed_start=None, *args):
+        check_chains(features.n_rows, offsets, n_states, labels, cost, block_weight)
+        longest = int(np.diff(offsets).max())
+        self.features, self.offsets = features, offsets
+        self.labels, self.cost = labels, cost
+        self.block_weight = block_weight
+        self.n_states = n_states
+        self.n_nodes = features.n_rows
+        self.stride = padded(n_states)
+        self.n_blocks = len(offsets) - 1
+        self.transition_weights = features.n_features * n_states
+        self.start_weights = self.transition_weights + n_states * n_states
+        self.end_weights = self.start_weights + n_states
+        self.n_weights = self.end_weights + n_states
+        self.max_statistics = (n_states + longest) * self.stride
+        self.max_words = longest
+        self.max_support = 4 * longest
+        self.exact = True
+        forbidden = np.zeros((n_states, self.stride))
+        if allowed is not None:
+            forbidden[:, :n_states][~allowed] = -np.inf
+        self.forbidden = forbidden
+        start = np.zeros(n_states)
+        if allowed_start is not None:
+            start[~allowed_start] = -np.inf
+        self.forbidden_start = start
+        states = np.arange(n_states, dtype=np.int32)
+        weight_of = np.zeros((n_states, self.stride), dtype=np.int32)
+        weight_of[:, :n_states] = states[:, None] * n_states + states
+        self.weight_of = weight_of.reshape(-1)
+        self.gram_offset = np.full(self.n_blocks, -1, dtype=np.int64)
+        self.gram, self.image = np.empty(1), np.zeros(1)
+        self.value = np.empty(longest * self.stride)
+        self.active = np.empty(longest, dtype=np.int32)
+        self.fresh = np.zeros(longest, dtype=np.int32)
+        self.node_scores = np.empty(longest * self.stride)
+
+    def prepare_steps(self):
+        """Compute what sqnorm needs: Gram matrices of all short enough blocks.
+
+        A Gram matrix of T rows costs T^2 / 2 products a step, going through the features 3
+        times the stored entries; the cheaper way is taken, which also bounds the memory by a
+        small multiple of the features' own.
+        """
+        cdef Py_ssize_t i, first, size, total = 0, n_long = 0
+        cdef int64_t[::1] gram_offset = np.full(self.n_blocks, -1, dtype=np.int64)
+        for i in range(self.n_blocks):
+            first = self.offsets[i]
+            size = self.length(i) * (self.length(i) + 1) // 2
+            if size <= 2 * self.features.entries(first, self.length(i)):
+                gram_offset[i] = total
+                total += size
+            else:
+                n_long += 1
+        self.gram = np.empty(max(total, 1))
+        self.gram_offset = gram_offset
+        if n_long:
+            self.image = np.zeros(self.features.n_features * self.n_states + LANES)
+        cdef double[::1] scratch = np.zeros(max(self.features.n_features, 1))
+        cdef double* gram
+        with nogil:
+            for i in range(self.n_blocks):
+                if self.gram_offset[i] < 0:
+                    continue
+                gram = &self.gram[self.gram_offset[i]]
+                self.features.gram(self.offsets[i], self.length(i), &scratch[0], gram)
+                # start and end weights are one more feature of the first and the last node
+                gram[0] += 1.0
+                gram[self.length(i) * (self.length(i) + 1) // 2 - 1] += 1.0
+
+    cdef Py_ssize_t length(self, Py_ssize_t i) noexcept nogil:
+        return self.offsets[i + 1] - self.offsets[i]
+
+    cdef Py_ssize_t n_words(self, Py_ssize_t i) noexcept nogil:
+        return self.length(i)
+
+    cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+        return all_below(words, self.length(i), self.n_states)
+
+    cdef int truth(self, Py_ssize_t i, int32_t* words) except -1 nogil:
+        memcpy(words, &self.labels[self.offsets[i]], self.length(i) * sizeof(int32_t))
+        return 0
+
+    cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
+        cdef Py_ssize_t b, n_states = self.n_states, last = self.length(i) - 1
+        cdef double* node = theta + n_states * self.stride
+        masked_table(w + self.transition_weights, &self.forbidden[0, 0], n_states, theta)
+        score_rows(&self.features.rows, self.offsets[i], last + 1, w, n_states, node)
+        for b in range(n_states):
+            node[b] += w[self.start_weights + b] + self.forbidden_start[b]
+            node[last * self.stride + b] += w[self.end_weights + b]
+        return 0
+
+    cdef int scores_at(
+        self, Py_ssize_t i, const double* w, const int32_t* index, Py_ssize_t count,
+        double* theta
+    ) except -1 nogil:
+        cdef Py_ssize_t e, t, k, last = self.length(i) - 1
+        cdef unsigned int j, table = <unsigned int>(self.n_states * self.stride)
+        cdef double* node
+        if self.request == 2147483647:
+            self.request = 0
+            self.fresh[:] = 0
+        self.request += 1
+        for e in range(count):
+            j = <unsigned int>index[e]
+            if j < table:
+                theta[j] = w[self.transition_weights + self.weight_of[j]]
+                continue
+            t = (j - table) // <unsigned int>self.stride
+            if self.fresh[t] == self.request:
+                continue
+            self.fresh[t] = self.request
+            node = theta + (self.n_states + t) * self.stride
+            score_rows(&self.features.rows, self.offsets[i] + t, 1, w, self.n_states, node)
+            for k in range(self.n_states if t == 0 else 0):
+                node[k] += w[self.start_weights + k]
+            for k in range(self.n_states if t == last else 0):
+                node[k] += w[self.end_weights + k]
+        return 0
+
+    cdef int argmax(
+        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* words, double* loss
+    ) except -1 nogil:
+        cdef const int32_t* labels = &self.labels[self.offsets[i]]
+        cdef const double* cost = &self.cost[self.offsets[i]]
+        cdef Py_ssize_t t
+        viterbi_labels(
+            theta + self.n_states * self.stride, theta, self.length(i), self.n_states,
+            labels, cost, loss_weight, &self.value[0], words
+        )
+        loss[0] = 0.0
+        for t in range(self.length(i)):
+            if words[t] != labels[t]:
+                loss[0] += cost[t]
+        return 0
+
+    cdef Py_ssize_t plane(
+        self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
+    ) except -1 nogil:
+        cdef const int32_t* labels = &self.labels[self.offsets[i]]
+        cdef int32_t stride = <int32_t>self.stride, node = <int32_t>(self.n_states * self.stride)
+        cdef Py_ssize_t t, n = 0, differs, differed
+        # Every entry is written and stays if the labels differ there: where they do is too
+        # irregular for branches.
+        differed = words[0] != labels[0]
+        index[0] = node + labels[0]
+        index[1] = node + words[0]
+        value[0] = 1.0
+        value[1] = -1.0
+        n = 2 * differed
+        for t in range(1, self.length(i)):
+            node += stride
+            differs = words[t] != labels[t]
+            index[n] = node + labels[t]
+            index[n + 1] = node + words[t]
+            value[n] = 1.0
+            value[n + 1] = -1.0
+            n += 2 * differs
+            index[n] = labels[t - 1] * stride + labels[t]
+            index[n + 1] = words[t - 1] * stride + words[t]
+            value[n] = 1.0
+            value[n + 1] = -1.0
+            n += 2 * (differs | differed)
+            differed = differs
+        return n
+
+    cdef int scatter(
+        self, Py_ssize_t i, Direction delta, double step, double* v
+    ) except -1 nogil:
+        cdef Py_ssize_t n_states = self.n_states, stride = self.stride, e, j, k
+        cdef Py_ssize_t last = self.length(i) - 1
+        cdef const double* node = &delta.value[n_states * stride]
+        cdef Py_ssize_t n_active = active_rows(node, last + 1, stride, &self.active[0])
+        add_rows(
+            &self.features.rows, self.offsets[i], &self.active[0], n_active, step, node,
+            n_states, v
+        )
+        for e in range(delta.n):
+            j = delta.index[e]
+            if j < n_states * stride:
+                v[self.transition_weights + self.weight_of[j]] += step * delta.value[j]
+        for k in range(n_states):
+            v[self.start_weights + k] += step * node[k]
+            v[self.end_weights + k] += step * node[last * stride + k]
+        return 0
+
+    cdef int clip(
+        self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
+        const double* upper, double* w
+    ) except -1 nogil:
+        cdef Py_ssize_t n_states = self.n_states, stride = self.stride, e, j
+        cdef const double* node = &delta.value[n_states * stride]
+        cdef Py_ssize_t n_active = active_rows(node, self.length(i), stride, &self.active[0])
+        clip_rows(
+            &self.features.rows, self.offsets[i], &self.active[0], n_active, n_states, v, lower,
+            upper, w
+        )
+        for e in range(delta.n):
+            if delta.index[e] < n_states * stride:
+                j = self.transition_weights + self.weight_of[delta.index[e]]
+                w[j] = min(max(v[j], lower[j]), upper[j])
+        for j in range(self.start_weights, self.n_weights):
+            w[j] = min(max(v[j], lower[j]), upper[j])
+        return 0
+
+    cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
+        cdef Py_ssize_t n_states = self.n_states, stride = self.stride, e, j
+        cdef Py_ssize_t count = self.length(i), first = self.offsets[i]
+        cdef const double* node = &delta.value[n_states * stride]
+        cdef int32_t* active = &self.active[0]
+        cdef Py_ssize_t n_active = active_rows(node, count, stride, active)
+        cdef double total = 0.0
+        for e in range(delta.n):
+            j = delta.index[e]
+            # arithmetic instead of a branch that nobody can predict
+            total += (j < n_states * stride) * delta.value[j] * delta.value[j]
+        if self.gram_offset[i] >= 0:
+            return total + gram_sqnorm(
+                &self.gram[self.gram_offset[i]], active, n_active, node, stride
+            )
+        if self.image.shape[0] == 1:     # nobody has called prepare_steps
+            return NAN
+        # <B delta, B delta> = <delta, B^T (B delta)>, B delta formed in scratch memory
+        add_rows(&self.features.rows, first, active, n_active, 1.0, node, n_states, &self.image[0])
+        score_rows(
+            &self.features.rows, first, count, &self.image[0], n_states, &self.node_scores[0]
+        )
+        clear_rows(&self.features.rows, first, active, n_active, n_states, &self.image[0])
+        for j in range(n_states):
+            total += node[j] * node[j]
+            total += node[(count - 1) * stride + j] * node[(count - 1) * stride + j]
+        return total + dot_rows(active, n_active, node, &self.node_scores[0], stride)
+
+    cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
+        cdef Py_ssize_t first = self.offsets[i], count = self.length(i)
+        self.features.prefetch(first, count)
+        prefetch_memory(&self.labels[first], count * sizeof(int32_t))
+        prefetch_memory(&self.cost[first], count * sizeof(double))
+        if self.gram_offset[i] >= 0:
+            prefetch_memory(
+                &self.gram[self.gram_offset[i]], count * (count + 1) // 2 * sizeof(double)
+            )
+
+    cpdef Problem fork(self):
+        cdef ChainProblem other = type(self)(
+            self.features, np.asarray(self.offsets), self.n_states, self.labels, self.cost,
+            self.block_weight
+        )
+        other.forbidden, other.forbidden_start = self.forbidden, self.forbidden_start
+        other.gram, other.gram_offset = self.gram, self.gram_offset
+        other.image = np.zeros(self.image.shape[0])
+        return other
+
+    def factors(self):
+        """Return the nodes and pairs of neighbours of all sequences, as `ChainFactors`."""
+        return ChainFactors(
+            self.features, self.offsets, self.n_states, self.labels, self.cost,
+            self.block_weight, self.forbidden, self.forbidden_start
+        )
+
+    def fingerprint(self):
+        """Return by what the same sequences, labels, losses and transitions are known again."""
+        return Fingerprint(
+            {
+                "the model": "chain",
+                "the number of features": self.features.n_features,
+                "the number of labels": self.n_states,
+                "transitions": (bytes(self.forbidden), bytes(self.forbidden_start)),
+            },
+            {
+                "X": row_digests(self.features, self.offsets),
+                "y": value_digests(self.labels, self.offsets),
+                "the loss of y": value_digests(self.cost, self.offsets),
+            },
+        )

@@ -1,0 +1,194 @@
+"""Arrays that the graph model makes of graphs before it is bound to them."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from sskit.core.fingerprint import Fingerprint
+from sskit.models.row_hashes import row_digests, value_digests
+from sskit.inputs.stacking import refuse_large
+
+# A Gram matrix is kept for graphs of at most so many nodes per feature: then it takes no more
+# than twice the memory of float32 features, and less time than going through them.
+GRAM_NODES = 2
+
+
+def without_unlabelled(graphs, labelled):
+    """Return the edges between labelled nodes.
+
+    Parameters
+    ----------
+    graphs : GraphBatch
+        The graphs.
+    labelled : ndarray of shape (n_nodes,), bool
+        Which nodes have a label.
+
+    Returns
+    -------
+    ends : ndarray of shape (n_kept, 2), int32
+        Their nodes.
+    offsets : ndarray of shape (n + 1,), int64
+        Where the graphs begin.
+    edge_features : list of n matrices
+        Their features; copies only where edges are missing.
+    """
+    first_node = np.repeat(graphs.node_offsets[:-1], graphs.n_edges)
+    kept = labelled[graphs.ends + first_node[:, None]].all(axis=1)
+    offsets = np.concatenate([[0], np.cumsum(kept)])[graphs.edge_offsets]
+    edge_features = []
+    for i, x in enumerate(graphs.edge_features):
+        mask = kept[graphs.edge_offsets[i] : graphs.edge_offsets[i + 1]]
+        edge_features.append(x if mask.all() else x[mask])
+    return graphs.ends[kept], offsets, edge_features
+
+
+def packed_grams(features):
+    """Return Gram matrices of the feature rows of graphs, where they are worth their memory.
+
+    Parameters
+    ----------
+    features : list of n matrices (V_i, p)
+        Features of the nodes.
+
+    Returns
+    -------
+    gram : ndarray
+        Lower triangles of the matrices by rows, one after the other.
+    offsets : ndarray of shape (n,), int64
+        Where that of a graph begins, -1 if it has none.
+    """
+    sizes = np.array([x.shape[0] for x in features], dtype=np.int64)
+    entries = np.array([x.nnz if sp.issparse(x) else x.size for x in features])
+    kept = sizes**2 <= GRAM_NODES * entries
+    packed = np.where(kept, sizes * (sizes + 1) // 2, 0)
+    offsets = np.where(kept, np.cumsum(packed) - packed, -1)
+    gram = np.empty(max(int(packed.sum()), 1))
+    for i in np.flatnonzero(kept):
+        # float64 for the while of one product: float32 sums would miss digits
+        x = features[i].astype(np.float64, copy=False)
+        product = x @ x.T
+        product = product.toarray() if sp.issparse(product) else product
+        gram[offsets[i] : offsets[i] + packed[i]] = product[np.tril_indices(sizes[i])]
+    return gram, offsets
+
+
+def node_costs(loss, labels, labelled, n_states, node_weight, n_nodes):
+    """Return the loss of a wrong label at each node.
+
+    Parameters
+    ----------
+    loss : {"hamming", "hamming_sum", "balanced"}
+        Share or number of wrong nodes; or their share, in which every class counts the same over
+        all graphs.
+    labels : ndarray of shape (N,)
+        True labels, 0 to K - 1.
+    labelled : ndarray of shape (N,), bool
+        Which nodes have one; the others cost nothing.
+    n_states : int
+        Number of labels K.
+    node_weight : ndarray of shape (N,) or None
+        Weights of the nodes.
+    n_nodes : ndarray of shape (n,)
+        Numbers of nodes of the graphs.
+
+    Returns
+    -------
+    cost : ndarray of shape (N,)
+        Non-negative. For "hamming_sum" the weights have the mean one.
+    """
+    weight = np.ones(len(labels)) if node_weight is None else node_weight
+    weight = np.where(labelled, weight, 0.0)
+    total = weight.sum()
+    if not total > 0:
+        raise ValueError("all nodes that have a label have the weight 0")
+    if loss == "hamming_sum":
+        return weight * (labelled.sum() / total)
+    graph = np.repeat(np.arange(len(n_nodes)), n_nodes)
+    of_graph = np.bincount(graph, weight, len(n_nodes))
+    share = weight / np.where(of_graph > 0, of_graph, 1.0)[graph]
+    if loss == "hamming":
+        return share
+    of_class = np.bincount(labels[labelled], weight[labelled], n_states)
+    return share * (total / (n_states * np.where(of_class > 0, of_class, 1.0)))[labels]
+
+
+def default_lam(features, weight, loss):
+    """Return 4 R^2 / n, with R^2 the mean squared norm of a node's features, for "hamming_sum".
+
+    The scale of the features cancels. The factor is the one that served horses and MSRC together:
+    horses take any between 1 and 4, MSRC wants 3 to 8. Losses that are shares are smaller by the
+    number of nodes, and then the same labellings are learned with a lam that much larger.
+
+    Parameters
+    ----------
+    features : list of n matrices (V_i, p)
+        Features of the nodes.
+    weight : ndarray of shape (n,) or None
+        Sample weights; their sum takes the place of n.
+    loss : {"hamming", "hamming_sum", "balanced"}
+        The loss.
+
+    Returns
+    -------
+    lam : float
+        As if R^2 were one if all features are zero.
+
+    Raises
+    ------
+    ValueError
+        If squares of the features overflow.
+    """
+    weight = np.ones(len(features)) if weight is None else weight
+    n_nodes = np.dot(weight, [x.shape[0] for x in features])
+    total = [sqnorm(x) for x in features]
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = np.dot(weight, total) / n_nodes
+    if not np.isfinite(mean):
+        refuse_large(total)
+    scale = 1.0 if loss == "hamming_sum" else n_nodes / weight.sum()
+    return float((4.0 * mean or 1.0) * scale / weight.sum())
+
+
+def check_edge_features(edge_features):
+    """Raise ValueError if squares of the features of edges overflow, naming the graph.
+
+    Parameters
+    ----------
+    edge_features : list of n matrices (E_i, q)
+        Features of the edges.
+    """
+    total = np.array([sqnorm(x) for x in edge_features])
+    if not np.isfinite(total).all():
+        refuse_large(total, what="the edge features in")
+
+
+def sqnorm(x):
+    """Return the sum of the squares of a matrix in double precision."""
+    flat = x.data if sp.issparse(x) else x.reshape(-1)
+    with np.errstate(over="ignore"):
+        return float(np.einsum("i,i->", flat, flat, dtype=np.float64))
+
+
+def graph_fingerprint(whole, features, edge_features, numbers):
+    """Return by what the same graphs are known again.
+
+    Parameters
+    ----------
+    whole : dict
+        What belongs to the whole problem.
+    features, edge_features : list of FeatureRows
+        Features of the nodes and of the edges of each graph.
+    numbers : dict of tuple (values, offsets)
+        Further numbers of all graphs, one graph after the other.
+
+    Returns
+    -------
+    fingerprint : Fingerprint
+        The fingerprint.
+    """
+    blocks = {
+        name: np.concatenate([row_digests(rows, np.array([0, rows.n_rows])) for rows in part])
+        for name, part in (("X", features), ("the edge features of X", edge_features))
+    }
+    return Fingerprint(
+        whole, blocks | {name: value_digests(*runs) for name, runs in numbers.items()}
+    )

@@ -1,0 +1,125 @@
+"""Labelling many graphs with a trained graph model."""
+
+import numpy as np
+
+from libc.stdint cimport int32_t
+
+from sskit.models.decoder import Decoder
+
+from sskit.core.checks cimport check_equal, check_least
+from sskit.models.graph.problem cimport GraphProblem
+from sskit.oracles.graph.cut cimport Cut
+from sskit.oracles.graph.potentials cimport Potentials, labelling_score, pair_score
+
+
+class GraphDecoder(Decoder):
+    """Labels of graphs under one weight vector: a `Decoder` of a GraphProblem."""
+
+    def best(self):
+        """Return the labels of all nodes, shape (n_nodes,), int32."""
+        return self._run(decode_best, np.empty(self.problem.n_nodes, dtype=np.int32))
+
+    def node_scores(self):
+        """Return the scores of all nodes alone, shape (n_nodes, K)."""
+        return self._run(decode_nodes, self._table())
+
+    def max_marginals(self):
+        """Return the best score of a labelling for each node and label, (n_nodes, K).
+
+        If the oracle is a minimum cut; else the score of the labelling that was found, with this
+        label at this node in place of its own: not more than the max-marginal, and the largest
+        of a row is that of the label that was found.
+        """
+        by_cuts = isinstance(self.problem.oracle, Cut) and self.problem.n_states == 2
+        return self._run(decode_marginals if by_cuts else decode_conditionals, self._table())
+
+    def _table(self):
+        return np.empty((self.problem.n_nodes, self.problem.n_states))
+
+
+def decode_best(GraphProblem problem, const double[::1] w, Py_ssize_t start, Py_ssize_t stop,
+                int32_t[::1] out):
+    """Write the labels of the graphs start .. stop - 1."""
+    problem.check_run(start, stop, w.shape[0])
+    check_least(out.shape[0], problem.n_nodes, "the room for labels")
+    cdef double[::1] theta = np.zeros(problem.max_statistics)
+    cdef double loss
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(start, stop):
+            problem.scores(i, &w[0], &theta[0])
+            problem.argmax(i, &theta[0], 0.0, &out[problem.nodes[i]], &loss)
+
+
+def decode_nodes(GraphProblem problem, const double[::1] w, Py_ssize_t start, Py_ssize_t stop,
+                 double[:, ::1] out):
+    """Write the scores of the nodes of the graphs start .. stop - 1."""
+    problem.check_run(start, stop, w.shape[0])
+    check_table(problem, out)
+    cdef double[::1] theta = np.zeros(problem.max_statistics)
+    cdef Py_ssize_t i, v, k
+    with nogil:
+        for i in range(start, stop):
+            problem.scores(i, &w[0], &theta[0])
+            for v in range(problem.n_nodes_of(i)):
+                for k in range(problem.n_states):
+                    out[problem.nodes[i] + v, k] = theta[v * problem.stride + k]
+
+
+def decode_marginals(GraphProblem problem, const double[::1] w, Py_ssize_t start,
+                     Py_ssize_t stop, double[:, ::1] out):
+    """Write the max-marginals of the graphs start .. stop - 1, by cuts."""
+    problem.check_run(start, stop, w.shape[0])
+    check_table(problem, out)
+    cdef double[::1] theta = np.zeros(problem.max_statistics)
+    cdef int32_t[::1] labels = np.zeros(problem.max_words, dtype=np.int32)
+    cdef Potentials p
+    cdef Py_ssize_t i
+    cdef Cut cut = problem.oracle
+    check_equal(problem.n_states, 2, "the number of states")
+    for i in range(start, stop):
+        with nogil:
+            problem.scores(i, &w[0], &theta[0])
+            p = problem.potentials(i, &theta[0], 0.0)
+        cut.improve(&p, &labels[0])
+        out[problem.nodes[i] : problem.nodes[i + 1]] = labelling_score(&p, &labels[0])
+        cut.marginals(out[problem.nodes[i] : problem.nodes[i + 1]])
+
+
+def decode_conditionals(GraphProblem problem, const double[::1] w, Py_ssize_t start,
+                        Py_ssize_t stop, double[:, ::1] out):
+    """Write the scores of labellings that differ at one node from those that are found."""
+    problem.check_run(start, stop, w.shape[0])
+    check_table(problem, out)
+    cdef double[::1] theta = np.zeros(problem.max_statistics)
+    cdef int32_t[::1] labels = np.zeros(problem.max_words, dtype=np.int32)
+    cdef Potentials p
+    cdef double loss, score
+    cdef double[:, ::1] table
+    cdef int32_t k, a, b
+    cdef Py_ssize_t i, v, e
+    for i in range(start, stop):
+        table = out[problem.nodes[i] : problem.nodes[i + 1]]
+        with nogil:
+            problem.scores(i, &w[0], &theta[0])
+            problem.argmax(i, &theta[0], 0.0, &labels[0], &loss)
+            p = problem.potentials(i, &theta[0], 0.0)
+            score = labelling_score(&p, &labels[0])
+            for v in range(p.n_nodes):
+                for k in range(p.n_states):
+                    table[v, k] = score
+                    if k != labels[v]:
+                        table[v, k] += (
+                            p.node[v * p.stride + k] - p.node[v * p.stride + labels[v]]
+                        )
+            for e in range(p.n_edges):
+                a, b = p.ends[2 * e], p.ends[2 * e + 1]
+                score = pair_score(&p, e, labels[a], labels[b])
+                for k in range(p.n_states):
+                    table[a, k] += pair_score(&p, e, k, labels[b]) - score
+                    table[b, k] += pair_score(&p, e, labels[a], k) - score
+
+
+cdef int check_table(GraphProblem problem, const double[:, ::1] out) except -1:
+    check_least(out.shape[0], problem.n_nodes, "the room for nodes")
+    return check_equal(out.shape[1], problem.n_states, "the room for labels")

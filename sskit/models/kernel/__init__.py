@@ -1,0 +1,1 @@
+"""Scores that are functions of a kernel space: what models of any structure share."""

@@ -1,0 +1,142 @@
+"""Functions of a kernel space within a weight vector (see the .pxd)."""
+
+import numpy as np
+
+from libc.string cimport memset
+
+from sskit.core.checks cimport check_least
+from sskit.models.kernel.rows cimport NoRows
+
+from sskit.core.stop import CutShort
+
+# Rows that may be added before F is worked out afresh: the errors of 2^-53 add up to 2^-32.
+cdef Py_ssize_t MOST_ADDED = 2**21
+
+
+cdef class KernelExpansion:
+    """Functions of a kernel space, one for each state.
+
+    Parameters
+    ----------
+    rows : KernelRows
+        The kernel matrix of the training rows.
+    n_states : int
+        Number of states.
+    place : int
+        Where they begin in a weight vector.
+    """
+
+    def __cinit__(self, KernelRows rows, Py_ssize_t n_states, Py_ssize_t place):
+        check_least(n_states, 0, "n_states")
+        check_least(place, 0, "place")
+        self.rows = self.current = rows
+        self.none = NoRows(None, rows.n_rows, 0, 1)
+        self.n_states = n_states
+        self.n_rows = rows.n_rows
+        self.place = place
+        self.most_added = MOST_ADDED
+        self.stop = place + 2 * n_states * rows.n_rows
+
+    cdef void add_values(
+        self, Py_ssize_t first, Py_ssize_t count, const double* w, double* scores,
+        Py_ssize_t stride
+    ) noexcept nogil:
+        cdef Py_ssize_t k, t
+        cdef const double* values = w + self.place + first
+        for k in range(self.n_states):
+            for t in range(count):
+                scores[t * stride + k] += values[t]
+            values += self.n_rows
+
+    cdef int add_rows(
+        self, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active, double step,
+        const double* direction, Py_ssize_t stride, double* v
+    ) except -1 nogil:
+        cdef Py_ssize_t a, k, t, n_rows = self.n_rows
+        cdef double* values = v + self.place
+        cdef double* coefficients = values + self.n_states * n_rows
+        cdef double factor
+        self.current.require(first, active, n_active)
+        for a in range(n_active):
+            t = first + active[a]
+            for k in range(self.n_states):
+                factor = step * direction[active[a] * stride + k]
+                if factor != 0.0:
+                    self.current.add(t, factor, values + k * n_rows)
+                    coefficients[k * n_rows + t] += factor
+        return 0
+
+    cdef int begin_sum(self, double* v) except -1 nogil:
+        cdef Py_ssize_t size = self.n_states * self.n_rows
+        with gil:
+            self.before = self.split(v)[1].copy()
+            self.current = self.none
+        memset(v, 0, self.place * sizeof(double))
+        memset(v + self.place + size, 0, size * sizeof(double))
+        return 0
+
+    cdef int end_sum(self, double* v, Stop stop) except -1 nogil:
+        with gil:
+            self.current = self.rows
+            self.follow(*self.split(v), stop)
+        return 0
+
+    cdef void abort_sum(self, double* v) noexcept nogil:
+        memset(v, 0, self.stop * sizeof(double))
+        with gil:
+            self.current, self.before = self.rows, None
+
+    cdef object split(self, double* v):
+        cdef Py_ssize_t size = self.n_states * self.n_rows
+        both = np.asarray(<double[: 2 * size]> (v + self.place))
+        return both.reshape(2, self.n_states, self.n_rows)
+
+    def follow(self, values, coefficients, Stop stop):
+        """Bring values up to date: by the rows whose coefficients changed, or afresh.
+
+        Parameters
+        ----------
+        values, coefficients : ndarray of shape (n_states, n_rows)
+            Of the functions. The values belong to coefficients that there were before.
+        stop : Stop
+            Asked after every block of rows.
+
+        Raises
+        ------
+        CutShort
+            If the stop is due before the last block; the values belong to nothing then.
+        """
+        size = self.rows.block_size
+        change = coefficients - self.before
+        # adding up again changes the last digits: where nothing else did, F and beta both stay
+        noise = 2.0**-40 * np.abs(coefficients).max(initial=0.0)
+        steady = (np.abs(change) <= noise).all(axis=0)
+        present, moved = np.flatnonzero(coefficients.any(axis=0)), np.flatnonzero(~steady)
+        cheap = len(present) <= size and self.rows.held(present).all()
+        n_added = self.rows.n_required - self.fresh
+        afresh = cheap or len(present) <= len(moved) or n_added > self.most_added
+        if afresh:
+            values[:] = 0.0
+            change, moved = coefficients, present
+        else:
+            coefficients[:, steady] = self.before[:, steady]
+        self.before = None
+        for start in range(0, len(moved), size):
+            some = moved[start : start + size]
+            values += change[:, some] @ self.rows.take(some)
+            if stop.due() and start + size < len(moved):
+                raise CutShort
+        if afresh:
+            self.fresh = self.rows.n_required
+
+    def covector(self, w):
+        """Return w up to `place`, then nothing to meet values, and its values to meet beta."""
+        size = self.n_states * self.n_rows
+        out = np.zeros(len(w))
+        out[: self.place] = w[: self.place]
+        out[self.place + size :] = w[self.place :][:size]
+        return out
+
+    def values_at(self):
+        """Return the places of the values in a weight vector, a slice."""
+        return slice(self.place, self.place + self.n_states * self.n_rows)

@@ -1,0 +1,120 @@
+"""What models whose scores are functions of a kernel space have in common."""
+
+from functools import partial
+
+import numpy as np
+
+from sskit.core.fingerprint import Fingerprint
+from sskit.models.row_hashes import row_digests, value_digests
+from sskit.models.features import FeatureRows
+from sskit.models.kernel.rows import DoubleRows, SingleRows
+from sskit.models.kernel.functions import BLOCK_ENTRIES, PrecomputedKernel
+
+
+def kernel_rows(kernel, X, n_bytes, longest):
+    """Return the rows of the kernel matrix within a memory budget, or all if it is precomputed.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    X : ndarray or CSR matrix of shape (n, p)
+        Features, or the kernel matrix.
+    n_bytes : float
+        The budget; the rows of the longest block are held in any case.
+    longest : int
+        Number of rows of the longest block.
+
+    Returns
+    -------
+    rows : KernelRows
+        The rows.
+    """
+    n = X.shape[0]
+    block_size = max(1, BLOCK_ENTRIES // n)
+    if isinstance(kernel, PrecomputedKernel):
+        return DoubleRows.of_matrix(np.ascontiguousarray(X), block_size)
+    kind = DoubleRows if 8 * n * n <= n_bytes else SingleRows
+    n_slots = max(int(min(n_bytes // (kind.dtype(0).itemsize * n), n)), longest)
+    rows = kind(partial(kernel.rows, X), n, n_slots, block_size)
+    if n <= min(rows.n_slots, block_size):
+        rows.fill_all()
+    return rows
+
+
+def diagonal(kernel, X):
+    """Return the kernels of rows with themselves.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    X : ndarray or CSR matrix of shape (n, p)
+        Features, or the kernel matrix.
+
+    Returns
+    -------
+    diagonal : ndarray of shape (n,)
+        Squared norms in the kernel space.
+    """
+    out = np.ones(X.shape[0])
+    if kernel.normalized:
+        return out
+    for first, last, matrix in runs_within(kernel, X, np.arange(X.shape[0] + 1)):
+        out[first:last] = np.diagonal(matrix)
+    return out
+
+
+def runs_within(kernel, X, offsets):
+    """Yield kernel matrices within short runs of blocks, which together are all blocks.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    X : ndarray or CSR matrix of shape (n_rows, p)
+        Features, or the kernel matrix.
+    offsets : ndarray of shape (n_blocks + 1,)
+        Block i has the rows offsets[i] to offsets[i + 1] - 1.
+
+    Yields
+    ------
+    first, last : int
+        Numbers of the blocks, first to last - 1.
+    matrix : ndarray
+        The kernel matrix of all of their rows.
+    """
+    n_blocks, first = len(offsets) - 1, 0
+    while first < n_blocks:
+        # as many blocks as have 256 rows, at least one
+        last = int(np.searchsorted(offsets, offsets[first] + 256, "right")) - 1
+        last = min(max(last, first + 1), n_blocks)
+        matrix = kernel.within(X, int(offsets[first]), int(offsets[last]))
+        yield first, last, np.ascontiguousarray(matrix)
+        first = last
+
+
+def identify(whole, X, offsets, values):
+    """Return the `Fingerprint` of a problem in a kernel space.
+
+    Parameters
+    ----------
+    whole : dict
+        What belongs to the whole problem.
+    X : ndarray or CSR matrix of shape (n_rows, p)
+        Features, or the kernel matrix.
+    offsets : ndarray of shape (n_blocks + 1,), int64
+        Block i has the rows offsets[i] to offsets[i + 1] - 1.
+    values : dict of str to ndarray of shape (n_rows,)
+        What else belongs to the rows.
+
+    Returns
+    -------
+    fingerprint : Fingerprint
+        By which it is known again.
+    """
+    whole = whole | {"the number of features": X.shape[1]}
+    digests = {"X": row_digests(FeatureRows(X, sparsify=False), offsets)}
+    return Fingerprint(
+        whole, digests | {name: value_digests(value, offsets) for name, value in values.items()}
+    )

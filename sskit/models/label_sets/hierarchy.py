@@ -1,0 +1,105 @@
+"""Hierarchies of labels as models hold them."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from sskit.oracles.label_sets.hierarchy import check_dag, check_parents
+
+
+class Hierarchy:
+    """A partial order of labels, by a forest or by a graph without cycles.
+
+    Parameters
+    ----------
+    hierarchy : array-like of shape (n_labels,) or (n_edges, 2), or None
+        The parent of each label, -1 if it has none; or edges (child, parent); or no edges.
+    n_labels : int
+        Number of labels L.
+
+    Attributes
+    ----------
+    edges : ndarray of shape (n_edges, 2), int32
+        Pairs (child, parent), sorted, each once.
+    parents : ndarray of shape (n_labels,), int32, or None
+        -1 where there is none; None if a label has more than one parent.
+    ancestors : CSR array of shape (n_labels, n_labels)
+        1.0 in row l at the ancestors of label l and at l itself.
+
+    Raises
+    ------
+    ValueError
+        Naming the label or the edge that is wrong, or a label on a cycle.
+    """
+
+    def __init__(self, hierarchy, n_labels):
+        self.edges = np.unique(given_edges(hierarchy, n_labels), axis=0)
+        child, parent = self.edges.T
+        self.parents = None
+        if len(np.unique(child)) == len(child):
+            self.parents = np.full(n_labels, -1, dtype=np.int32)
+            self.parents[child] = parent
+        graph = sp.csr_array((np.ones(len(child)), (child, parent)), shape=(n_labels, n_labels))
+        self.ancestors = reachable(graph)
+
+    def closed(self, sets):
+        """Return sets of labels with all ancestors.
+
+        Parameters
+        ----------
+        sets : ndarray of shape (n, n_labels), uint8
+            0 or 1.
+
+        Returns
+        -------
+        closed : ndarray of shape (n, n_labels), uint8
+            0 or 1; of its own.
+        """
+        n_below = sets.astype(np.float64) @ self.ancestors
+        return np.ascontiguousarray(n_below > 0, dtype=np.uint8)
+
+
+def given_edges(hierarchy, n_labels):
+    """Return the edges (child, parent) of a hierarchy in either form, checked."""
+    try:
+        array = np.asarray([] if hierarchy is None else hierarchy)
+    except ValueError:
+        array = np.empty((0, 0, 0))
+    if array.ndim not in (1, 2):
+        raise ValueError(
+            f"hierarchy must have the shape ({n_labels},), the parents of the labels, or "
+            "(n_edges, 2), pairs (child, parent)"
+        )
+    try:
+        if array.ndim == 2 or array.size == 0:
+            return check_dag(array, n_labels)[0]
+        parents = check_parents(array)[0]
+    except ValueError as error:
+        raise ValueError(f"hierarchy: {error}") from None
+    if len(parents) != n_labels:
+        raise ValueError(
+            f"hierarchy has the parents of {len(parents)} labels, but y has {n_labels} labels"
+        )
+    child = np.flatnonzero(parents >= 0).astype(np.int32)
+    return np.stack([child, parents[child]], axis=1)
+
+
+def reachable(graph):
+    """Return what can be reached from each node of a graph, itself included.
+
+    Parameters
+    ----------
+    graph : CSR array of shape (n, n)
+        The edges.
+
+    Returns
+    -------
+    reach : CSR array of shape (n, n)
+        1.0 where a way leads, and on the diagonal.
+    """
+    reach, n_entries = sp.csr_array(sp.eye_array(graph.shape[0], format="csr") + graph), -1
+    # the length of the ways doubles each time
+    while reach.nnz != n_entries:
+        n_entries = reach.nnz
+        reach = sp.csr_array(reach @ reach)
+        reach.data[:] = 1.0
+    return reach

@@ -1,0 +1,303 @@
+"""Models of sets of labels: pairs of labels with weights of their own, and hierarchies."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from sskit.models.features import FeatureRows
+from sskit.models.label_sets.hierarchy import Hierarchy
+from sskit.models.label_sets.label_graph import choose_inference, is_forest
+from sskit.models.label_sets.decoder import best_sets, climb
+from sskit.models.layout import WeightLayout
+from sskit.models.label_sets.problem import MultilabelProblem
+from sskit.models.label_sets.slack import closed_slack, pairwise_slack
+from sskit.oracles.label_sets.closure import DagClosure, TreeClosure
+from sskit.oracles.label_sets.exact import CutSets, EnumeratedSets, IndependentSets, TreeSets
+from sskit.oracles.label_sets.roof_duality import RoofDuality
+
+ORACLES = {
+    "independent": IndependentSets,
+    "tree": TreeSets,
+    "exhaustive": EnumeratedSets,
+    "graphcut": CutSets,
+    "lp": RoofDuality,
+}
+# Rounding may let single labels go back and forth between sets that are equally good.
+MAX_SWEEPS = 1000
+
+
+class LabelSetModel:
+    """A set of labels for every row of a matrix; a subclass says which sets there are.
+
+    Parameters
+    ----------
+    n_features, n_labels : int
+        Numbers of features p and of labels L.
+    ends : ndarray of shape (n_edges, 2), int32
+        The pairs of labels that have a weight.
+    intercept : bool
+        Whether there is a constant feature, regularised as the others are.
+
+    Attributes
+    ----------
+    layout : WeightLayout
+        Places of the weights.
+    domain : dict
+        What decides which sets there are, by the name that users know it by.
+    costly : bool
+        Whether the oracle takes far longer than the scores of a row.
+    tight : bool or None
+        Whether mixes of the sets are all points of the local polytope; None if some set is not
+        allowed.
+    """
+
+    tight = None
+
+    def __init__(self, n_features, n_labels, ends, intercept):
+        shapes = {"coef": (n_labels, n_features)}
+        if intercept:
+            shapes["intercept"] = (n_labels,)
+        if len(ends):
+            shapes["pairwise"] = (len(ends),)
+        self.n_labels = n_labels
+        self.ends = ends
+        self.intercept = intercept
+        self.layout = WeightLayout(**shapes)
+
+    def make_oracle(self):
+        """Return a new oracle of the sets that there are."""
+        raise NotImplementedError(f"{type(self).__name__} must implement make_oracle")
+
+    def make_slack(self, cost):
+        """Return what finds sets for slack rescaling: see `sskit.models.label_sets.slack`."""
+        raise NotImplementedError(f"{type(self).__name__} must implement make_slack")
+
+    def bind(self, X, truths, cost, block_weight):
+        """Bind the model to training data.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, p), float64
+            Features.
+        truths : ndarray of shape (n, L), uint8
+            The true sets, 0 or 1.
+        cost : ndarray of shape (L,), float64
+            Loss of a wrong label, not negative.
+        block_weight : ndarray of shape (n,)
+            Weights of the rows, summing to one.
+
+        Returns
+        -------
+        problem : MultilabelProblem
+            What solvers take.
+        """
+        return MultilabelProblem(
+            FeatureRows(X), truths, cost, self.ends, block_weight, self.intercept,
+            self.make_oracle(), self.domain, self.costly, self.make_slack(cost), self.tight,
+        )  # fmt: skip
+
+    def best_sets(self, scores, pairs):
+        """Return the sets with the highest scores.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, L)
+            Scores of the labels.
+        pairs : ndarray of shape (n_edges,)
+            Scores of the pairs.
+
+        Returns
+        -------
+        sets : ndarray of shape (n, L), uint8
+            0 or 1.
+        """
+        sets = np.zeros(scores.shape, dtype=np.uint8)
+        # a spare row and number: compiled code takes the address of the first
+        ends = np.concatenate([self.ends, np.zeros((1, 2), dtype=np.int32)])
+        best_sets(self.make_oracle(), scores, ends, np.append(pairs, 0.0), sets)
+        return sets
+
+
+class PairwiseModel(LabelSetModel):
+    """Any set of labels, scored by labels and by pairs of labels.
+
+    score(x, y) = sum_l y_l <coef[l], x> + sum_e pairwise[e] y_k y_l, with e = (k, l).
+
+    Parameters
+    ----------
+    n_features, n_labels : int
+        Numbers of features and of labels.
+    ends : ndarray of shape (n_edges, 2), int32
+        The pairs, each once.
+    intercept : bool
+        Whether there is a constant feature.
+    inference : {"auto", "exhaustive", "tree", "graphcut", "lp"}, default="auto"
+        How the best set is found.
+
+    Attributes
+    ----------
+    inference : str
+        The same, with "auto" replaced; "independent" if there are no pairs.
+
+    Raises
+    ------
+    ValueError
+        If the inference cannot serve these pairs.
+    """
+
+    def __init__(self, n_features, n_labels, ends, intercept, inference="auto"):
+        super().__init__(n_features, n_labels, ends, intercept)
+        self.inference = choose_inference(inference, ends, n_labels)
+        # all exact ones have the same planes
+        self.domain = {"the planes": "relaxed" if self.inference == "lp" else "sets of labels"}
+        self.costly = self.inference not in ("independent", "tree")
+        # without cycles the local polytope has no corners but sets of labels
+        self.tight = self.inference in ("independent", "tree", "lp") or is_forest(ends, n_labels)
+        if self.inference == "graphcut":
+            self.layout.own_bounds = {"pairwise": (0.0, None)}
+
+    def make_oracle(self):
+        """Return a new oracle."""
+        return ORACLES[self.inference]()
+
+    def make_slack(self, cost):
+        """Return what finds sets for slack rescaling."""
+        return pairwise_slack(self.inference, self.ends, cost)
+
+    def best_sets(self, scores, pairs):
+        """Return the best sets, from which no single label can be taken or missed with gain.
+
+        What a relaxation leaves undecided is rounded up, then single labels are changed while
+        that gains anything.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, L)
+            Scores of the labels.
+        pairs : ndarray of shape (n_edges,)
+            Scores of the pairs.
+
+        Returns
+        -------
+        sets : ndarray of shape (n, L), uint8
+            0 or 1.
+        """
+        sets = super().best_sets(scores, pairs)
+        table = self.pair_table(pairs)
+        indptr, neighbours = (part.astype(np.int32) for part in (table.indptr, table.indices))
+        climb(scores, indptr, neighbours, table.data, MAX_SWEEPS, sets)
+        return sets
+
+    def gains(self, scores, sets, pairs):
+        """Return what each label gains, given the other labels of the sets.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, L)
+            Scores of the labels.
+        sets : ndarray of shape (n, L), uint8
+            0 or 1.
+        pairs : ndarray of shape (n_edges,)
+            Scores of the pairs.
+
+        Returns
+        -------
+        gains : ndarray of shape (n, L)
+            Score with the label less that without it.
+        """
+        return scores + sets.astype(np.float64) @ self.pair_table(pairs)
+
+    def pair_table(self, pairs):
+        """Return the scores of pairs as a symmetric CSR array of shape (L, L)."""
+        a, b = self.ends.T
+        places = np.concatenate([a, b]), np.concatenate([b, a])
+        shape = (self.n_labels, self.n_labels)
+        return sp.csr_array((np.concatenate([pairs, pairs]), places), shape=shape)
+
+
+class HierarchyModel(LabelSetModel):
+    """Sets of labels that hold all ancestors of their labels, scored by labels.
+
+    Parameters
+    ----------
+    n_features, n_labels : int
+        Numbers of features and of labels.
+    hierarchy : array-like of shape (n_labels,) or (n_edges, 2), or None
+        The parent of each label, -1 if it has none; or edges (child, parent); or no edges.
+    intercept : bool
+        Whether there is a constant feature.
+
+    Attributes
+    ----------
+    hierarchy : Hierarchy
+        The same, checked.
+    """
+
+    costly = False
+
+    def __init__(self, n_features, n_labels, hierarchy, intercept):
+        super().__init__(n_features, n_labels, np.empty((0, 2), dtype=np.int32), intercept)
+        self.hierarchy = Hierarchy(hierarchy, n_labels)
+        self.domain = {"the hierarchy": self.hierarchy.edges.tobytes()}
+
+    def make_oracle(self):
+        """Return a new oracle."""
+        if self.hierarchy.parents is None:
+            return DagClosure(self.hierarchy.edges, self.n_labels)
+        return TreeClosure(self.hierarchy.parents)
+
+    def make_slack(self, cost):
+        """Return what finds sets for slack rescaling."""
+        return closed_slack(self.hierarchy, cost)
+
+    def bind(self, X, truths, cost, block_weight):
+        """Bind the model to training data, see `LabelSetModel.bind`.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, p), float64
+            Features.
+        truths : ndarray of shape (n, L), uint8
+            The true sets, with all ancestors.
+        cost : ndarray of shape (L,), float64
+            Loss of a wrong label, not negative.
+        block_weight : ndarray of shape (n,)
+            Weights of the rows, summing to one.
+
+        Returns
+        -------
+        problem : MultilabelProblem
+            What solvers take.
+
+        Raises
+        ------
+        ValueError
+            Naming the first row whose set lacks an ancestor.
+        """
+        missing = np.argwhere(self.hierarchy.closed(truths) > truths)
+        if len(missing):
+            i, label = missing[0]
+            raise ValueError(f"y[{i}] lacks label {label}, an ancestor of a label that it has")
+        return super().bind(X, truths, cost, block_weight)
+
+    def gains(self, scores, sets, pairs):
+        """Return what each label gains, with what else must come or go with it.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, L)
+            Scores of the labels.
+        sets : ndarray of shape (n, L), uint8
+            0 or 1, with all ancestors.
+        pairs : ndarray of shape (0,)
+            Not used.
+
+        Returns
+        -------
+        gains : ndarray of shape (n, L)
+            Of a label of the set the score of it and its descendants in the set; of another one
+            the score of it and its ancestors that are missing.
+        """
+        ancestors = self.hierarchy.ancestors
+        return np.where(
+            sets, (scores * sets) @ ancestors, (scores * (1 - sets)) @ ancestors.T.tocsr()
+        )

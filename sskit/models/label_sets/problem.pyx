@@ -1,0 +1,297 @@
+"""The multilabel model bound to data (see the .pxd)."""
+
+import numpy as np
+
+from libc.math cimport fabs
+from libc.string cimport memcpy
+
+from sskit.core.fingerprint import Fingerprint
+from sskit.models.row_hashes import row_digests, value_digests
+from sskit.models.label_sets.factors import MultilabelFactors
+from sskit.models.shapes import check_sets
+
+from sskit.core.checks cimport all_below
+from sskit.core.direction cimport Direction
+from sskit.core.lanes cimport padded
+from sskit.models.features cimport clip_rows
+from sskit.models.row_kernels cimport add_rows, score_rows
+from sskit.oracles.label_sets.oracle cimport ONE
+from sskit.oracles.label_sets.slack cimport SetQuestion
+
+
+cdef class MultilabelProblem(Problem):
+    """Sets of labels bound to data.
+
+    Parameters
+    ----------
+    features : FeatureRows
+        One row for each training pair.
+    truths : ndarray of shape (n_blocks, n_labels), uint8
+        The true sets, 0 or 1.
+    cost : ndarray of shape (n_labels,), float64
+        Loss of a wrong label, not negative.
+    ends : ndarray of shape (n_edges, 2), int32
+        The two labels of each edge.
+    block_weight : ndarray of shape (n_blocks,), float64
+        Weights of the rows, summing to one.
+    intercept : bool
+        Whether to add a constant feature, which is regularised as the others are.
+    oracle : LabelSetOracle
+        Finds sets of labels.
+    whole : dict
+        What decides which sets there are, for the fingerprint.
+    costly : bool
+        Whether the oracle takes far longer than the scores.
+    slack : SlackSets or str or None
+        Finds sets for slack rescaling; or the package that this needs and that is missing.
+    tight : bool, default=None
+        Whether mixes of the sets are all points of the local polytope; None if not every set is
+        allowed, so that the problem is no sum over labels and pairs alone.
+    """
+
+    def __cinit__(self, FeatureRows features, truths, cost, ends, block_weight, bint intercept,
+                  LabelSetOracle oracle, whole, bint costly, slack=None, tight=None):
+        check_sets(features.n_rows, truths, cost, ends, block_weight)
+        self.features = features
+        self.truths = truths
+        self.cost = cost
+        self.n_blocks, self.n_labels = truths.shape
+        self.n_edges = len(ends)
+        self.ends = np.concatenate([ends, np.zeros((1, 2), dtype=np.int32)])
+        self.block_weight = block_weight
+        self.intercept = intercept
+        self.oracle = oracle
+        self.whole = whole
+        self.stride = padded(self.n_labels)
+        self.constant_weights = features.n_features * self.n_labels
+        self.pair_weights = self.constant_weights + intercept * self.n_labels
+        self.n_weights = self.pair_weights + self.n_edges
+        self.max_statistics = self.stride + self.n_edges
+        self.max_words = self.max_support = self.n_labels + self.n_edges
+        self.exact = oracle.exact
+        self.costly = costly
+        self.tight = tight
+        if isinstance(slack, str):
+            self.missing = slack
+        elif slack is not None:
+            self.slack = slack
+            self.has_slack, self.has_cone = self.slack.has_product, self.slack.has_cone
+            self.precision = self.slack.precision
+        self.augmented = np.zeros(self.n_labels)
+        self.row_sqnorm = np.full(self.n_blocks, float(intercept))
+        self.measure_rows()
+
+    cdef int measure_rows(self) except -1 nogil:
+        cdef Py_ssize_t i, e, n
+        cdef const double* x
+        cdef const int32_t* f
+        for i in range(self.n_blocks):
+            n = self.features.row(i, &x, &f)
+            for e in range(n):
+                self.row_sqnorm[i] += x[e] * x[e]
+        return 0
+
+    cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+        return all_below(words, self.max_words, ONE + 1)
+
+    cdef int truth(self, Py_ssize_t i, int32_t* words) except -1 nogil:
+        cdef Py_ssize_t j
+        for j in range(self.n_labels):
+            words[j] = ONE * self.truths[i, j]
+        for j in range(self.n_edges):
+            words[self.n_labels + j] = ONE * self.true_pair(i, j)
+        return 0
+
+    cdef int32_t true_pair(self, Py_ssize_t i, Py_ssize_t e) noexcept nogil:
+        return self.truths[i, self.ends[e, 0]] & self.truths[i, self.ends[e, 1]]
+
+    cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
+        self.score_labels(i, w, theta)
+        memcpy(theta + self.stride, w + self.pair_weights, self.n_edges * sizeof(double))
+        return 0
+
+    cdef void score_labels(self, Py_ssize_t i, const double* w, double* theta) noexcept nogil:
+        cdef Py_ssize_t j
+        score_rows(&self.features.rows, i, 1, w, self.n_labels, theta)
+        for j in range(self.n_labels if self.intercept else 0):
+            theta[j] += w[self.constant_weights + j]
+
+    cdef int scores_at(
+        self, Py_ssize_t i, const double* w, const int32_t* index, Py_ssize_t count,
+        double* theta
+    ) except -1 nogil:
+        cdef Py_ssize_t entry, j
+        cdef bint scored = False
+        for entry in range(count):
+            j = index[entry]
+            if j >= self.stride:
+                theta[j] = w[self.pair_weights + j - self.stride]
+            elif not scored:
+                # all labels at once cost little more than one: features lie together
+                self.score_labels(i, w, theta)
+                scored = True
+        return 0
+
+    cdef int argmax(
+        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* words, double* loss
+    ) except -1 nogil:
+        cdef double* label = &self.augmented[0]
+        cdef Py_ssize_t j
+        for j in range(self.n_labels):
+            # the loss is cost |y - t| = cost (t + (1 - 2 t) y)
+            label[j] = theta[j] + loss_weight * self.cost[j] * (1 - 2 * self.truths[i, j])
+        with gil:
+            self.oracle.find(
+                self.n_labels, label, self.n_edges, &self.ends[0, 0], theta + self.stride, words
+            )
+        loss[0] = self.set_loss(i, words)
+        return 0
+
+    cdef double set_loss(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+        cdef Py_ssize_t j
+        cdef double loss = 0.0
+        for j in range(self.n_labels):
+            loss += self.cost[j] * fabs(words[j] / <double>ONE - self.truths[i, j])
+        return loss
+
+    cdef SetQuestion question(
+        self, Py_ssize_t i, const double* theta, double offset
+    ) noexcept nogil:
+        cdef SetQuestion q
+        cdef Py_ssize_t j
+        for j in range(self.n_labels):
+            offset -= theta[j] * self.truths[i, j]
+        for j in range(self.n_edges):
+            offset -= theta[self.stride + j] * self.true_pair(i, j)
+        q.n_labels, q.n_edges = self.n_labels, self.n_edges
+        q.label, q.pair, q.ends = theta, theta + self.stride, &self.ends[0, 0]
+        q.truth, q.cost, q.offset = &self.truths[i, 0], &self.cost[0], offset
+        return q
+
+    cdef int finish(self, Py_ssize_t i, bint found, int32_t* words, double* loss) except -1 nogil:
+        if not found:
+            self.truth(i, words)
+        loss[0] = self.set_loss(i, words)
+        return 0
+
+    cdef int argmax_slack(
+        self, Py_ssize_t i, const double* theta, double offset, int32_t* words, double* loss
+    ) except -1 nogil:
+        cdef SetQuestion q = self.question(i, theta, offset)
+        cdef bint found
+        with gil:
+            found = self.slack.best_product(&q, words)
+        self.finish(i, found, words, loss)
+        return 0
+
+    cdef int argmax_within(
+        self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
+        double lower, double upper, int32_t* words, double* loss
+    ) except -1 nogil:
+        cdef SetQuestion q = self.question(i, theta, offset)
+        cdef bint found
+        with gil:
+            found = self.slack.best_within(&q, loss_weight, lower, upper, words)
+        self.finish(i, found, words, loss)
+        return found
+
+    cdef Py_ssize_t plane(
+        self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
+    ) except -1 nogil:
+        cdef Py_ssize_t j, n = 0
+        cdef int32_t more
+        for j in range(self.n_labels):
+            more = ONE * self.truths[i, j] - words[j]
+            index[n] = <int32_t>j
+            value[n] = more / <double>ONE
+            n += more != 0
+        words += self.n_labels
+        for j in range(self.n_edges):
+            more = ONE * self.true_pair(i, j) - words[j]
+            if more != 0:
+                index[n] = <int32_t>(self.stride + j)
+                value[n] = more / <double>ONE
+                n += 1
+        return n
+
+    cdef int scatter(
+        self, Py_ssize_t i, Direction delta, double step, double* v
+    ) except -1 nogil:
+        cdef int32_t row = 0
+        cdef Py_ssize_t entry, j
+        add_rows(&self.features.rows, i, &row, 1, step, &delta.value[0], self.n_labels, v)
+        for entry in range(delta.n):
+            j = delta.index[entry]
+            if j >= self.stride:
+                v[self.pair_weights + j - self.stride] += step * delta.value[j]
+            elif self.intercept:
+                v[self.constant_weights + j] += step * delta.value[j]
+        return 0
+
+    cdef int clip(
+        self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
+        const double* upper, double* w
+    ) except -1 nogil:
+        cdef int32_t row = 0
+        cdef Py_ssize_t entry, j
+        clip_rows(&self.features.rows, i, &row, 1, self.n_labels, v, lower, upper, w)
+        for entry in range(delta.n):
+            j = delta.index[entry]
+            if j >= self.stride:
+                j += self.pair_weights - self.stride
+            elif self.intercept:
+                j += self.constant_weights
+            else:
+                continue
+            w[j] = min(max(v[j], lower[j]), upper[j])
+        return 0
+
+    cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
+        cdef double labels = 0.0, pairs = 0.0, value
+        cdef Py_ssize_t entry
+        for entry in range(delta.n):
+            value = delta.value[delta.index[entry]]
+            if delta.index[entry] < self.stride:
+                labels += value * value
+            else:
+                pairs += value * value
+        return labels * self.row_sqnorm[i] + pairs
+
+    cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
+        self.features.prefetch(i, 1)
+
+    cpdef Problem fork(self):
+        return MultilabelProblem(
+            self.features, np.asarray(self.truths), np.asarray(self.cost),
+            np.asarray(self.ends)[:self.n_edges], self.block_weight, self.intercept,
+            self.oracle.fork(), self.whole, self.costly,
+            self.missing if self.slack is None else self.slack.fork(), self.tight,
+        )
+
+    def factors(self):
+        """Return labels and pairs as factors; None if not every set of labels is allowed."""
+        if self.tight is None:
+            return None
+        return MultilabelFactors(
+            self.features, np.asarray(self.truths), np.asarray(self.cost), np.asarray(self.ends),
+            self.block_weight, np.asarray(self.row_sqnorm), self.intercept, self.tight,
+        )
+
+    def fingerprint(self):
+        """Return by what the same rows, sets and losses are known again."""
+        rows = np.arange(self.n_blocks + 1, dtype=np.int64)
+        return Fingerprint(
+            {
+                "the model": "multilabel",
+                "the number of features": self.features.n_features,
+                "the number of labels": self.n_labels,
+                "fit_intercept": str(bool(self.intercept)),
+                **self.whole,
+                "the edges": np.asarray(self.ends)[:self.n_edges].tobytes(),
+                "the loss": np.asarray(self.cost).tobytes(),
+            },
+            {
+                "X": row_digests(self.features, rows),
+                "y": value_digests(np.asarray(self.truths).ravel(), rows * self.n_labels),
+            },
+        )

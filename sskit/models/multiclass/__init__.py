@@ -1,0 +1,1 @@
+"""One of K classes for a row."""

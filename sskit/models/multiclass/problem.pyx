@@ -1,0 +1,171 @@
+"""The multiclass model bound to data."""
+
+import numpy as np
+
+from sskit.core.fingerprint import Fingerprint
+from sskit.models.row_hashes import row_digests
+from sskit.models.shapes import check_lengths
+
+from libc.math cimport INFINITY
+
+from sskit.core.checks cimport check_indices
+from sskit.core.direction cimport Direction
+from sskit.core.lanes cimport padded
+from sskit.models.features cimport clip_rows
+from sskit.models.row_kernels cimport add_rows, score_rows
+
+
+cdef class MulticlassProblem(Problem):
+    """Multiclass classification bound to data, with the zero-one loss.
+
+    Parameters
+    ----------
+    features : FeatureRows
+        One row for each training pair.
+    n_classes : int
+        Number of classes, at least 2.
+    labels : ndarray of shape (n_blocks,), int32
+        True classes.
+    block_weight : ndarray of shape (n_blocks,), float64
+        Weights of the rows, summing to one.
+    intercept : bool
+        Whether to add a constant feature, which is regularised as the others are.
+    """
+
+    def __cinit__(self, FeatureRows features, Py_ssize_t n_classes, labels, block_weight,
+                  bint intercept, *args):
+        cdef Py_ssize_t i, e, n
+        cdef const double* x
+        cdef const int32_t* f
+        check_lengths(features.n_rows, labels=labels, block_weight=block_weight)
+        check_indices(labels, n_classes, "label")
+        self.features = features
+        self.n_classes = n_classes
+        self.labels = labels
+        self.block_weight = block_weight
+        self.intercept = intercept
+        self.n_blocks = features.n_rows
+        self.n_weights = (features.n_features + intercept) * n_classes
+        self.max_statistics = padded(n_classes)
+        self.max_words = 1
+        self.max_support = 2
+        self.exact = True
+        self.has_slack = True
+        self.has_cone = True
+        self.row_sqnorm = np.full(self.n_blocks, float(intercept))
+        for i in range(self.n_blocks):
+            n = features.row(i, &x, &f)
+            for e in range(n):
+                self.row_sqnorm[i] += x[e] * x[e]
+
+    cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+        return 0 <= words[0] < self.n_classes
+
+    cdef int truth(self, Py_ssize_t i, int32_t* words) except -1 nogil:
+        words[0] = self.labels[i]
+        return 0
+
+    cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
+        cdef Py_ssize_t k
+        score_rows(&self.features.rows, i, 1, w, self.n_classes, theta)
+        if self.intercept:
+            w += self.features.n_features * self.n_classes
+            for k in range(self.n_classes):
+                theta[k] += w[k]
+        return 0
+
+    cdef int argmax(
+        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* words, double* loss
+    ) except -1 nogil:
+        cdef Py_ssize_t k, best = self.labels[i]
+        cdef double value = theta[best]
+        for k in range(self.n_classes):
+            if k != self.labels[i] and theta[k] + loss_weight > value:
+                value = theta[k] + loss_weight
+                best = k
+        words[0] = <int32_t>best
+        loss[0] = best != self.labels[i]
+        return 0
+
+    cdef int argmax_slack(
+        self, Py_ssize_t i, const double* theta, double offset, int32_t* words, double* loss
+    ) except -1 nogil:
+        # the loss of all wrong classes is one
+        self.argmax_within(i, theta, offset, 0.0, 0.0, INFINITY, words, loss)
+        return 0
+
+    cdef int argmax_within(
+        self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
+        double lower, double upper, int32_t* words, double* loss
+    ) except -1 nogil:
+        cdef Py_ssize_t k, best = self.labels[i]
+        cdef double h, value = 0.0
+        for k in range(self.n_classes):
+            h = offset + theta[k] - theta[self.labels[i]]
+            if k != self.labels[i] and h > value and lower * h <= 1.0 < upper * h:
+                value, best = h, k
+        words[0] = <int32_t>best
+        loss[0] = best != self.labels[i]
+        return best != self.labels[i]
+
+    cdef Py_ssize_t plane(
+        self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
+    ) except -1 nogil:
+        if words[0] == self.labels[i]:
+            return 0
+        index[0] = self.labels[i]
+        index[1] = words[0]
+        value[0] = 1.0
+        value[1] = -1.0
+        return 2
+
+    cdef int scatter(
+        self, Py_ssize_t i, Direction delta, double step, double* v
+    ) except -1 nogil:
+        cdef int32_t row = 0
+        cdef Py_ssize_t k
+        add_rows(
+            &self.features.rows, i, &row, 1, step, &delta.value[0], self.n_classes, v
+        )
+        if self.intercept:
+            v += self.features.n_features * self.n_classes
+            for k in range(self.n_classes):
+                v[k] += step * delta.value[k]
+        return 0
+
+    cdef int clip(
+        self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
+        const double* upper, double* w
+    ) except -1 nogil:
+        cdef int32_t row = 0
+        cdef Py_ssize_t j
+        clip_rows(&self.features.rows, i, &row, 1, self.n_classes, v, lower, upper, w)
+        for j in range(self.features.n_features * self.n_classes, self.n_weights):
+            w[j] = min(max(v[j], lower[j]), upper[j])
+        return 0
+
+    cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
+        cdef double total = 0.0
+        cdef Py_ssize_t e
+        for e in range(delta.n):
+            total += delta.value[delta.index[e]] * delta.value[delta.index[e]]
+        return total * self.row_sqnorm[i]
+
+    cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
+        self.features.prefetch(i, 1)
+
+    cpdef Problem fork(self):
+        return self  # no scratch memory
+
+    def fingerprint(self):
+        """Return by what the same rows and classes are known again."""
+        rows = np.arange(self.n_blocks + 1, dtype=np.int64)
+        return Fingerprint(
+            {
+                "the model": "multiclass",
+                "the number of features": self.features.n_features,
+                "the number of classes": self.n_classes,
+                "fit_intercept": str(self.intercept),
+            },
+            {"X": row_digests(self.features, rows), "y": np.array(self.labels)},
+        )

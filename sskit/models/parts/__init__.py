@@ -1,0 +1,1 @@
+"""Places of parts on springs."""

@@ -1,0 +1,244 @@
+"""Parts on a tree of springs, bound to data (see the .pxd)."""
+
+import numpy as np
+
+from libc.string cimport memcpy
+
+from sskit.core.fingerprint import Fingerprint
+from sskit.models.object_hashes import digest, sample_digests
+from sskit.models.shapes import check_poses
+
+from sskit.core.direction cimport Direction
+
+
+cdef class PartsProblem(Problem):
+    """Parts on a tree of springs bound to data.
+
+    Parameters
+    ----------
+    maps : list of n_blocks ndarrays of shape (n_parts, H_i, W_i), float64 or float32
+        Finite scores of the parts at the cells, in C order.
+    truths : ndarray of shape (n_blocks, 2 * n_parts), int32
+        True cells, by rows of the maps, and types.
+    scale : ndarray of shape (n_blocks,), float64
+        Unit of the distances of the loss, in cells.
+    loss : PartLoss
+        Loss of a part; that of a labelling is the mean over the parts.
+    block_weight : ndarray of shape (n_blocks,), float64
+        Weights of the blocks, summing to one.
+    parents : ndarray of shape (n_parts,), int32
+        The parent of each part, -1 for roots; a forest.
+    types_of : ndarray of shape (n_parts,), int32
+        Number of types of springs of each part.
+    means : ndarray of shape (n_parts, n_types, 2), float64
+        Where the springs rest, x and y from the parent, in cells.
+    unit : float
+        Unit of the displacements in the features, in cells.
+    """
+
+    def __cinit__(self, maps, truths, scale, PartLoss loss, block_weight, parents, types_of,
+                  means, double unit):
+        cdef ScoreMaps entry
+        cdef const double[:, :, ::1] doubles
+        cdef const float[:, :, ::1] singles
+        # not the list, which somebody may change: pointers to its memory are kept
+        maps = tuple(maps)
+        check_poses(maps, truths, scale, block_weight, parents, types_of, means)
+        for scores in maps:
+            entry.doubles = NULL
+            entry.singles = NULL
+            if scores.dtype == np.float32:
+                singles = scores
+                entry.singles = &singles[0, 0, 0]
+            else:
+                doubles = scores
+                entry.doubles = &doubles[0, 0, 0]
+            entry.height, entry.width = scores.shape[1], scores.shape[2]
+            self.map_of.push_back(entry)
+        self.maps = maps
+        self.truths = truths
+        self.scale = scale
+        self.loss = loss
+        self.block_weight = block_weight
+        self.parents = parents
+        self.types_of = types_of
+        self.means = means
+        self.unit = unit
+        self.n_parts, self.n_types = means.shape[0], means.shape[1]
+        self.n_blocks = len(maps)
+        self.n_weights = self.n_parts * (1 + 5 * self.n_types)
+        self.max_statistics = self.n_weights
+        self.max_words = 2 * self.n_parts
+        self.max_support = 11 * self.n_parts
+        self.exact = True
+        self.costly = True
+        height, width = max(x.shape[1] for x in maps), max(x.shape[2] for x in maps)
+        self.oracle = PartsMaxSum(parents, types_of, self.n_types, height, width)
+        self.node = np.zeros(self.n_parts * height * width)
+        self.springs.resize(2 * self.n_parts * self.n_types)
+
+    cdef Py_ssize_t n_words(self, Py_ssize_t i) noexcept nogil:
+        return 2 * self.n_parts
+
+    cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+        cdef Py_ssize_t k, n_cells = self.map_of[i].height * self.map_of[i].width
+        for k in range(self.n_parts):
+            if not 0 <= words[k] < n_cells or not 0 <= words[self.n_parts + k] < self.types_of[k]:
+                return False
+        return True
+
+    cdef int truth(self, Py_ssize_t i, int32_t* words) except -1 nogil:
+        memcpy(words, &self.truths[i, 0], 2 * self.n_parts * sizeof(int32_t))
+        return 0
+
+    cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
+        memcpy(theta, w, self.n_weights * sizeof(double))
+        return 0
+
+    cdef int scores_at(
+        self, Py_ssize_t i, const double* w, const int32_t* index, Py_ssize_t count,
+        double* theta
+    ) except -1 nogil:
+        cdef Py_ssize_t e
+        for e in range(count):
+            theta[index[e]] = w[index[e]]
+        return 0
+
+    cdef PartPotentials potentials(
+        self, Py_ssize_t i, const double* theta, double loss_weight
+    ) noexcept nogil:
+        cdef PartPotentials p
+        cdef const ScoreMaps* maps = &self.map_of[i]
+        cdef Py_ssize_t n_cells = maps.height * maps.width, k, q, axis
+        cdef const double* weights = theta + self.n_parts * (1 + self.n_types)
+        cdef double* node = &self.node[0]
+        cdef Spring* spring
+        for k in range(self.n_parts):
+            if maps.singles == NULL:
+                for q in range(n_cells):
+                    node[q] = theta[k] * maps.doubles[k * n_cells + q]
+            else:
+                for q in range(n_cells):
+                    node[q] = theta[k] * maps.singles[k * n_cells + q]
+            if loss_weight != 0.0:
+                self.loss.add(
+                    node, maps.height, maps.width, self.truths[i, k] // maps.width,
+                    self.truths[i, k] % maps.width, self.scale[i], loss_weight / self.n_parts
+                )
+            node += n_cells
+        for q in range(self.n_parts * self.n_types):
+            for axis in range(2):
+                spring = &self.springs[2 * q + 1 - axis]  # vertical, that of y, comes first
+                spring.linear = weights[4 * q + 2 * axis] / self.unit
+                spring.square = weights[4 * q + 2 * axis + 1] / (self.unit * self.unit)
+                spring.mean = self.means[q // self.n_types, q % self.n_types, axis]
+        p.height, p.width = maps.height, maps.width
+        p.node = &self.node[0]
+        p.bias = theta + self.n_parts
+        p.springs = self.springs.data()
+        return p
+
+    cdef int argmax(
+        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* words, double* loss
+    ) except -1 nogil:
+        cdef PartPotentials p = self.potentials(i, theta, loss_weight)
+        cdef Py_ssize_t k
+        cdef int32_t width = <int32_t>p.width
+        cdef double dy, dx
+        self.oracle.decode(&p, words, words + self.n_parts)
+        loss[0] = 0.0
+        for k in range(self.n_parts):
+            dy = words[k] // width - self.truths[i, k] // width
+            dx = words[k] % width - self.truths[i, k] % width
+            loss[0] += self.loss.of_part(dy * dy + dx * dx, self.scale[i]) / self.n_parts
+        return 0
+
+    cdef Py_ssize_t spring_statistics(
+        self, Py_ssize_t i, Py_ssize_t k, const int32_t* words, double sign, int32_t* index,
+        double* value
+    ) noexcept nogil:
+        cdef int32_t width = <int32_t>self.map_of[i].width, part = words[k]
+        cdef int32_t anchor = words[self.parents[k]]
+        cdef Py_ssize_t kind = k * self.n_types + words[self.n_parts + k], axis
+        cdef int32_t first = <int32_t>(self.n_parts * (1 + self.n_types) + 4 * kind)
+        cdef double t
+        index[0] = <int32_t>(self.n_parts + kind)
+        value[0] = sign
+        for axis in range(2):
+            t = (part % width - anchor % width) if axis == 0 else part // width - anchor // width
+            t = (t - self.means[k, words[self.n_parts + k], axis]) / self.unit
+            index[1 + 2 * axis] = <int32_t>(first + 2 * axis)
+            index[2 + 2 * axis] = <int32_t>(first + 2 * axis + 1)
+            value[1 + 2 * axis] = -sign * t
+            value[2 + 2 * axis] = -sign * t * t
+        return 5
+
+    cdef Py_ssize_t plane(
+        self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
+    ) except -1 nogil:
+        cdef const int32_t* truth = &self.truths[i, 0]
+        cdef Py_ssize_t k, up, n = 0
+        for k in range(self.n_parts):
+            if words[k] != truth[k]:
+                index[n] = <int32_t>k
+                value[n] = self.map_score(i, k, truth[k]) - self.map_score(i, k, words[k])
+                n += 1
+            up = self.parents[k]
+            if up >= 0 and (
+                words[k] != truth[k]
+                or words[up] != truth[up]
+                or words[self.n_parts + k] != truth[self.n_parts + k]
+            ):
+                n += self.spring_statistics(i, k, truth, 1.0, index + n, value + n)
+                n += self.spring_statistics(i, k, words, -1.0, index + n, value + n)
+        return n
+
+    cdef int scatter(
+        self, Py_ssize_t i, Direction delta, double step, double* v
+    ) except -1 nogil:
+        cdef Py_ssize_t e
+        for e in range(delta.n):
+            v[delta.index[e]] += step * delta.value[delta.index[e]]
+        return 0
+
+    cdef int clip(
+        self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
+        const double* upper, double* w
+    ) except -1 nogil:
+        cdef Py_ssize_t e
+        cdef int32_t j
+        for e in range(delta.n):
+            j = delta.index[e]
+            w[j] = min(max(v[j], lower[j]), upper[j])
+        return 0
+
+    cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
+        cdef double total = 0.0
+        cdef Py_ssize_t e
+        for e in range(delta.n):
+            total += delta.value[delta.index[e]] * delta.value[delta.index[e]]
+        return total
+
+    cpdef Problem fork(self):
+        return PartsProblem(
+            self.maps, np.asarray(self.truths), self.scale, self.loss, self.block_weight,
+            np.asarray(self.parents), np.asarray(self.types_of), np.asarray(self.means), self.unit
+        )
+
+    def fingerprint(self):
+        """Return by what the same score maps, positions and losses are known again."""
+        loss = type(self.loss).__name__, getattr(self.loss, "cutoff", None)
+        return Fingerprint(
+            {
+                "the model": "parts",
+                "parents": tuple(self.parents),
+                "the means of the springs": digest(np.asarray(self.means), "means"),
+                "the unit of the springs": self.unit,
+                "loss": loss,
+            },
+            {
+                "X": sample_digests(self.maps, "X"),
+                "y": sample_digests(list(np.array(self.truths)), "y"),
+                "the unit of the loss of y": np.array(self.scale),
+            },
+        )

@@ -1,0 +1,54 @@
+# Hot loops on feature rows and statistics: each is compiled for several CPUs, in this module once
+# for all models (see row_kernels.hpp and statistics_kernels.hpp).
+from libc.stdint cimport int32_t
+
+from sskit.models.features cimport Rows
+
+
+# out (count, padded(n_states)) = rows[first : first + count] @ weights (n_features, n_states)
+cdef void score_rows(
+    const Rows* rows, Py_ssize_t first, Py_ssize_t count, const double* weights,
+    Py_ssize_t n_states, double* out
+) noexcept nogil
+
+# the same with rows of `out` that are `stride` apart: padded(n_states), or 1 for one state
+cdef void score_rows_apart(
+    const Rows* rows, Py_ssize_t first, Py_ssize_t count, const double* weights,
+    Py_ssize_t n_states, double* out, Py_ssize_t stride
+) noexcept nogil
+
+# weights += step * outer(row t, direction) for every t of `active`, counted from `first`
+cdef void add_rows(
+    const Rows* rows, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active,
+    double step, const double* direction, Py_ssize_t n_states, double* weights
+) noexcept nogil
+
+# out (n_states, padded(n_states)) = table (n_states, n_states) + mask (padded as out)
+cdef void masked_table(
+    const double* table, const double* mask, Py_ssize_t n_states, double* out
+) noexcept nogil
+
+# the rows of `direction` (count, stride) that are not all zero; returns how many
+cdef Py_ssize_t active_rows(
+    const double* direction, Py_ssize_t count, Py_ssize_t stride, int32_t* active
+) noexcept nogil
+
+# ||sum_t outer(x_t, direction_t)||^2 over the active rows, from the packed Gram matrix of the x_t
+cdef double gram_sqnorm(
+    const double* gram, const int32_t* active, Py_ssize_t n_active, const double* direction,
+    Py_ssize_t stride
+) noexcept nogil
+
+# sum of <direction_t, scores_t> over the active rows
+cdef double dot_rows(
+    const int32_t* active, Py_ssize_t n_active, const double* direction,
+    const double* scores, Py_ssize_t stride
+) noexcept nogil
+
+# target += factor * row, n numbers; the row in double or in single precision
+cdef void add_scaled(
+    const double* row, Py_ssize_t n, double factor, double* target
+) noexcept nogil
+cdef void add_scaled_singles(
+    const float* row, Py_ssize_t n, double factor, double* target
+) noexcept nogil

@@ -1,0 +1,163 @@
+"""Slack rescaling: which search finds the most violating labelling."""
+
+import numbers
+import sys
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from sskit.models.slack.problem import SlackProblem
+from sskit.models.slack.angular import AngularSearch
+from sskit.models.slack.bracket import BinarySearch, BisectingSearch, SarawagiSearch
+from sskit.models.slack.search import ExactSearch
+from sskit._documentation import DocumentedMixin
+from sskit._numbers import capped
+
+SEARCHES = {
+    "exact": ExactSearch,
+    "angular": AngularSearch,
+    "bisecting": BisectingSearch,
+    "binary": BinarySearch,
+    "sarawagi": SarawagiSearch,
+}
+# What a search asks of a problem, and how users know it.
+NEEDS = {
+    "exact": ("has_slack", "an exact oracle for slack rescaling"),
+    "angular": ("has_cone", "a constrained oracle"),
+}
+
+
+class SlackRescaling(DocumentedMixin, BaseEstimator):
+    r"""Slack rescaling of the loss, and the search for the most violating labelling.
+
+    Give it to an estimator as ``rescaling=SlackRescaling(...)``; ``rescaling="slack"`` is one
+    with the defaults. Training then minimises
+
+    .. math::
+
+        P(w) = \tfrac{\lambda}{2} \|w\|^2 + \sum_i c_i \max_y L_i(y) \, (1 - \langle w, \psi_i(y)
+        \rangle) , \qquad \psi_i(y) = \phi(x_i, y_i) - \phi(x_i, y) .
+
+    A labelling with a small loss needs the same margin as one with a large loss, and each is
+    punished in proportion to its loss. The maximum is of a product, which the oracles of margin
+    rescaling do not find at once; searches ask them several times.
+
+    Parameters
+    ----------
+    search : {"auto", "exact", "angular", "bisecting", "binary", "sarawagi"}, default="auto"
+        How the maximum is found. "exact": by an oracle for the product, which there is for
+        classes of rows; for chains, and for sets of labels whose edges or hierarchy have no
+        cycle, with losses that count (the Hamming losses without weights); for sets of at most
+        14 labels with pairs that are not relaxed; and where the inference is "exhaustive".
+        "angular": by a constrained oracle, with proof; there is one for the same models, and for
+        relaxed sets of labels, where the package highspy is installed: up to one part in a
+        million, so without a certificate. The others move the weight lam of the loss in
+        ``score + lam * loss`` and work for all models; they may miss the maximum, whatever
+        their effort. "auto" takes the first of "exact", "angular" and "bisecting" that the model
+        can do.
+    tol : float, default=0.0
+        A search ends when no labelling can be better than the best one found by more than this
+        share of its value. Above 0 the gap is no certificate, unless the search is "exact".
+    max_queries : int, default=None
+        Largest number of times that a search asks the oracle; None sets no limit. With a limit
+        the gap is no certificate, unless the search is "exact", which asks once.
+
+    See Also
+    --------
+    sskit.SequenceTagger : Has the parameter `rescaling`.
+
+    Notes
+    -----
+    A search begins with the labelling that it found last for this sample. If it finds nothing
+    better it answers with that one again, so that steps of the solver never go down. Where the
+    search may miss the maximum, ``certified_`` is False: ``dual_gap_`` then compares what the
+    search found with the planes that the solver has stored, and is an estimate from below.
+
+    ``n_oracle_calls_`` counts the queries of the oracle behind the search.
+
+    References
+    ----------
+    Choi, Meshi, Srebro (2016). Fast and scalable structural SVM with slack rescaling. AISTATS.
+    "binary": section 4.1; "bisecting": 4.3 and appendix D; "angular": algorithm 2.
+
+    Sarawagi, Gupta (2008). Accurate max-margin training for structured output spaces. ICML.
+
+    Bauer, Goernitz, Biegler, Mueller, Kloft (2014). Efficient algorithms for exact inference in
+    sequence labeling SVMs. IEEE Transactions on Neural Networks and Learning Systems 25(5).
+
+    Examples
+    --------
+    >>> from sskit import SequenceTagger, SlackRescaling
+    >>> from sskit.datasets import make_digit_strings
+    >>> X, y = make_digit_strings(60, random_state=0)
+    >>> tagger = SequenceTagger(rescaling=SlackRescaling(), random_state=0).fit(X, y)
+    >>> tagger.certified_
+    True
+    >>> search = SlackRescaling(search="bisecting")
+    >>> tagger.set_params(rescaling=search).fit(X, y).certified_
+    False
+    """
+
+    def __init__(self, search="auto", *, tol=0.0, max_queries=None):
+        self.search = search
+        self.tol = tol
+        self.max_queries = max_queries
+
+    def check(self):
+        """Raise an error for the first parameter that is wrong.
+
+        Raises
+        ------
+        ValueError
+            Naming the parameter and its value.
+        """
+        if not isinstance(self.search, str) or self.search not in {"auto", *SEARCHES}:
+            names = ", ".join(map(repr, ["auto", *SEARCHES]))
+            raise ValueError(f"search must be one of {names}, got {self.search!r}")
+        tol = self.tol
+        if not isinstance(tol, numbers.Real) or isinstance(tol, bool) or not 0 <= tol < np.inf:
+            raise ValueError(f"tol of the search must be a number >= 0, got {tol!r}")
+        limit = self.max_queries
+        if limit is not None and (
+            not isinstance(limit, numbers.Integral) or isinstance(limit, bool) or limit < 1
+        ):
+            raise ValueError(f"max_queries must be a positive integer or None, got {limit!r}")
+
+    def wrap(self, problem):
+        """Return a problem under slack rescaling.
+
+        Parameters
+        ----------
+        problem : Problem
+            The same under margin rescaling.
+
+        Returns
+        -------
+        problem : SlackProblem
+            What solvers take.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is wrong, or the problem has not got what the search needs.
+        ImportError
+            If the search needs a package that is missing; it is named.
+        """
+        self.check()
+        name = self.search
+        if name == "auto":
+            name = next(
+                (name for name, (able, _) in NEEDS.items() if getattr(problem, able)), "bisecting"
+            )
+        if name in NEEDS and not getattr(problem, NEEDS[name][0]):
+            if name == "angular" and problem.missing is not None:
+                raise ImportError(
+                    f"search='angular' of this model needs the package {problem.missing}; install "
+                    "it, or use 'auto' or 'bisecting'"
+                )
+            raise ValueError(
+                f"search={name!r} needs {NEEDS[name][1]}, which this model with this loss does "
+                "not have; use 'auto' or 'bisecting'"
+            )
+        limit = sys.maxsize if self.max_queries is None else capped(self.max_queries, sys.maxsize)
+        return SlackProblem(problem, SEARCHES[name](problem, float(self.tol), limit))

@@ -1,0 +1,220 @@
+"""Problems under slack rescaling (see the .pxd)."""
+
+import numpy as np
+
+from libc.string cimport memcpy
+
+from sskit.core.fingerprint import Fingerprint
+
+from sskit.core.direction cimport Direction
+from sskit.core.stop cimport Stop
+
+cdef Py_ssize_t BITS = sizeof(double) // sizeof(int32_t)   # words of a loss
+
+
+cdef class SlackProblem(Problem):
+    """A problem under slack rescaling.
+
+    Parameters
+    ----------
+    problem : Problem
+        The same under margin rescaling.
+    search : SlackSearch
+        Finds the answers of argmax; asks this problem.
+    other : SlackProblem, default=None
+        That of which this is a fork: what its blocks hold is shared.
+
+    Raises
+    ------
+    TypeError
+        If the problem exports planes by numbers and its blocks have words of different lengths.
+    """
+
+    def __cinit__(self, Problem problem, SlackSearch search, SlackProblem other=None):
+        cdef Py_ssize_t i
+        problem.match(search.problem)
+        self.adopt(problem, search)
+        if other is not None:
+            problem.match(other.problem)
+            self.n_inner_words, self.counters = other.n_inner_words, other.counters
+            self.places, self.held, self.held_loss = other.places, other.held, other.held_loss
+            self.counters.append(search.counts)
+            return
+        sizes = np.array([problem.n_words(i) for i in range(problem.n_blocks)], dtype=np.int64)
+        self.n_inner_words = sizes[0] if (sizes == sizes[0]).all() else -1
+        words_are_planes = type(problem).export_planes is Problem.export_planes
+        if self.n_inner_words < 0 and not words_are_planes:
+            raise TypeError(f"slack rescaling cannot export planes of {type(problem).__name__}")
+        places = np.concatenate([[0], sizes.cumsum()])
+        self.places = places
+        self.held = np.zeros(max(sizes.sum(), 1), dtype=np.int32)
+        self.held_loss = np.zeros(problem.n_blocks)
+        for i in range(problem.n_blocks):
+            problem.truth(i, &self.held[self.places[i]])
+        self.counters = [search.counts]
+
+    # the sizes of a problem, and what it can do
+    cdef adopt(self, Problem problem, SlackSearch search):
+        self.problem = problem
+        self.search = search
+        self.n_blocks = problem.n_blocks
+        self.n_weights = problem.n_weights
+        self.max_statistics = problem.max_statistics
+        self.max_words = problem.max_words + BITS
+        self.max_support = problem.max_support
+        self.exact = search.exact
+        self.costly = problem.costly
+        self.in_kernel_space = problem.in_kernel_space
+        self.batch_size = problem.batch_size
+        self.block_weight = problem.block_weight
+
+    cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
+        return self.problem.scores(i, w, theta)
+
+    cdef int scores_at(
+        self, Py_ssize_t i, const double* w, const int32_t* index, Py_ssize_t count,
+        double* theta
+    ) except -1 nogil:
+        return self.problem.scores_at(i, w, index, count, theta)
+
+    cdef int argmax(
+        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* words, double* loss
+    ) except -1 nogil:
+        cdef Py_ssize_t size = self.problem.n_words(i)
+        cdef int32_t* held = &self.held[self.places[i]]
+        self.search.find(i, theta, loss_weight, held, self.held_loss[i], words, loss)
+        self.problem.forget(i, held)
+        memcpy(held, words, size * sizeof(int32_t))
+        self.held_loss[i] = loss[0]
+        memcpy(words + size, loss, sizeof(double))
+        return 0
+
+    cdef Py_ssize_t plane(
+        self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
+    ) except -1 nogil:
+        cdef Py_ssize_t e, n = self.problem.plane(i, words, index, value)
+        cdef double loss
+        memcpy(&loss, words + self.problem.n_words(i), sizeof(double))
+        for e in range(n):
+            value[e] *= loss
+        return n if loss > 0.0 else 0
+
+    cdef Py_ssize_t n_words(self, Py_ssize_t i) noexcept nogil:
+        return self.problem.n_words(i) + BITS
+
+    cdef int truth(self, Py_ssize_t i, int32_t* words) except -1 nogil:
+        cdef double loss = 0.0
+        self.problem.truth(i, words)
+        memcpy(words + self.problem.n_words(i), &loss, sizeof(double))
+        return 0
+
+    cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+        return self.problem.knows(i, words)    # behind them the bits of any number
+
+    cdef int scatter(
+        self, Py_ssize_t i, Direction delta, double step, double* v
+    ) except -1 nogil:
+        return self.problem.scatter(i, delta, step, v)
+
+    cdef int begin_sum(self, double* v) except -1 nogil:
+        return self.problem.begin_sum(v)
+
+    cdef int end_sum(self, double* v, Stop stop) except -1 nogil:
+        return self.problem.end_sum(v, stop)
+
+    cdef void abort_sum(self, double* v) noexcept nogil:
+        self.problem.abort_sum(v)
+
+    cdef void expect(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+        self.problem.expect(i, words)
+
+    cdef int clip(
+        self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
+        const double* upper, double* w
+    ) except -1 nogil:
+        self.problem.clip(i, delta, v, lower, upper, w)
+        return 0
+
+    cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
+        return self.problem.sqnorm(i, delta)
+
+    cdef int keep(self, Py_ssize_t i, const int32_t* words) except -1 nogil:
+        return self.problem.keep(i, words)
+
+    cdef void forget(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+        self.problem.forget(i, words)
+
+    cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+        return self.problem.plane_bytes(i, words)
+
+    cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
+        self.problem.prefetch(i)
+
+    cpdef Problem fork(self):
+        cdef Problem problem = self.problem.fork()
+        return SlackProblem(problem, self.search.fork(problem), self)
+
+    def covector(self, w):
+        """Return the covector of weights in the inner problem."""
+        return self.problem.covector(w)
+
+    def at_hand(self, blocks):
+        """Return those of some blocks whose steps need nothing fetched in the inner problem."""
+        return self.problem.at_hand(blocks)
+
+    def dependent(self):
+        """Return the places of dependent weights in the inner problem."""
+        return self.problem.dependent()
+
+    def part(self, blocks, block_weight):
+        """Return the same for some blocks of the inner problem alone."""
+        cdef Problem problem = self.problem.part(blocks, block_weight)
+        cdef SlackProblem other = SlackProblem(problem, self.search.fork(problem))
+        # its searches are counted here, at once and for all parts
+        other.search.counts = self.search.counts
+        return other
+
+    def address(self):
+        """Return that of the inner problem."""
+        return self.problem.address()
+
+    def views(self, addresses, vectors):
+        """Return what functions of other parts are at the blocks here."""
+        return self.problem.views(addresses, vectors)
+
+    def collect(self, address, step, w, out):
+        """Add functions of a part to weights, but for their values."""
+        self.problem.collect(address, step, w, out)
+
+    # What the inner problem finds ahead are other maxima: threads ask forks instead.
+    cpdef object foresight(self, int n_jobs):
+        return None
+
+    def n_queries(self, n_calls):
+        """Return how often the oracle behind the searches was asked, by all forks."""
+        return int(np.sum(self.counters, axis=0)[1])
+
+    def n_searches(self):
+        """Return how many searches there were, by all forks."""
+        return int(np.sum(self.counters, axis=0)[0])
+
+    def export_planes(self, words):
+        """Return planes by the exported inner planes and the bits of their losses."""
+        if self.n_inner_words < 0:
+            return words
+        words = words.reshape(-1, self.n_inner_words + BITS)
+        inner = np.ascontiguousarray(words[:, : self.n_inner_words]).ravel()
+        return self.problem.export_planes(inner), words[:, self.n_inner_words :].copy()
+
+    def import_planes(self, blocks, planes):
+        """Return words of planes that `export_planes` returned, each kept once more."""
+        if self.n_inner_words < 0:
+            return self.problem.import_planes(blocks, planes)
+        inner, losses = planes
+        inner = np.asarray(self.problem.import_planes(blocks, inner), dtype=np.int32)
+        return np.hstack([inner.reshape(len(losses), self.n_inner_words), losses]).ravel()
+
+    def fingerprint(self):
+        """Return by what the inner problem is known again, and that its planes are scaled."""
+        inner = self.problem.fingerprint()
+        return Fingerprint(inner.whole | {"rescaling": "slack"}, inner.blocks)

@@ -1,0 +1,59 @@
+from libc.stdint cimport int32_t, int64_t
+
+from sskit.core.problem cimport Problem
+
+
+cdef class SlackSearch:
+    """Searches a label y that maximises Phi(y) = g(y) h(y), with the oracles of a problem.
+
+    g(y) = L_i(y) is the loss, h(y) = offset - <psi_i(y), theta>; only labels with g, h > 0 count,
+    the truth, with Phi = 0, is the answer if there is none. For an offset of one, Phi is the
+    violation under slack rescaling. A label is the point (h, g) of a plane. The lambda-oracle is
+    argmax of the problem with the loss weight lam: it maximises K = h + lam g over all labels.
+    For labels that count g h <= (h + lam g)^2 / (4 lam), so every query bounds Phi from above.
+
+    A subclass fills search(), which asks and may stop at any time: what it has met is compared.
+
+    Invariants during a search: `best` = best_g * best_h is Phi of best_words, which the problem
+    keeps (once for us); best <= max Phi <= bound.
+    """
+
+    cdef Problem problem
+    cdef readonly double tol              # stop where bound <= (1 + tol) best ..
+    cdef readonly double rounding         # .. but for this share
+    cdef readonly Py_ssize_t max_queries  # of one search
+    cdef readonly bint exact              # is the answer always a maximiser?
+    cdef readonly int64_t[::1] counts       # (2,) searches, queries
+    # the search that is going on
+    cdef Py_ssize_t i
+    cdef const double* theta
+    cdef double offset
+    cdef Py_ssize_t n_asked
+    cdef readonly double best
+    cdef readonly double bound
+    cdef double best_h
+    cdef double best_g
+    cdef double h                         # of the label met last, in `words`
+    cdef double g
+    cdef int32_t[::1] words
+    cdef int32_t[::1] best_words
+    cdef int32_t[::1] index               # scratch for planes
+    cdef double[::1] value
+
+    # Words and loss of the answer. `known` are words of a label with the loss known_loss that
+    # the problem knows; it is a candidate, and says where to begin. The problem keeps the
+    # answer; the caller forgets it.
+    cdef int find(
+        self, Py_ssize_t i, const double* theta, double offset, const int32_t* known,
+        double known_loss, int32_t* words, double* loss
+    ) except -1 nogil
+
+    cdef int search(self) except -1 nogil
+    # ask the lambda-oracle, for lam > 0; sets h and g, bound, and best if it is better
+    cdef int ask(self, double lam) except -1 nogil
+    # h and g of the label in `words`, of this loss; it becomes the best if it is better
+    cdef int meet(self, double loss) except -1 nogil
+    # has the search reached its tolerance or its last query?
+    cdef bint done(self) noexcept nogil
+    # h / g of the best, where a search that was right last time begins; else one
+    cdef double first_weight(self) noexcept nogil

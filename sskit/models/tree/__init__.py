@@ -1,0 +1,1 @@
+"""A label for every node of a tree."""

@@ -1,0 +1,175 @@
+"""The tree model: a label for every node of a tree, scored by nodes and by parents and children."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from sskit.models.features import FeatureRows
+from sskit.models.graph.problem import GraphProblem
+from sskit.models.graph.data import packed_grams, sqnorm
+from sskit.models.layout import WeightLayout
+from sskit.models.tree.decoder import TreeDecoder
+from sskit.oracles.graph.potentials import PairForm
+from sskit.oracles.tree.max_sum import TreeMaxSum
+from sskit.inputs.stacking import refuse_large
+
+
+class TreeModel:
+    """A label for every node of a forest: graphs with tables from parents to children.
+
+    score(x, y) = sum_v <coef[y_v], x_v> + sum_(v has a parent u) transitions[y_u, y_v]
+                  + sum_(v is a root) root[y_v] + sum_(v is a leaf) leaf[y_v]
+
+    where, if edges have kinds, the table is that of the kind of the edge.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features p of a node, those that tell roots and leaves left out.
+    n_states : int
+        Number of labels K.
+    n_kinds : int, default=None
+        Number of kinds of edges; None means one table for all.
+    """
+
+    def __init__(self, n_features, n_states, n_kinds=None):
+        self.n_kinds = n_kinds
+        tables = () if n_kinds is None else (n_kinds,)
+        self.form = PairForm(n_states, "full")
+        # in the order of GraphProblem, for which roots and leaves are features
+        self.layout = WeightLayout(
+            coef=(n_states, n_features),
+            root=(n_states,),
+            leaf=(n_states,),
+            transitions=(*tables, n_states, n_states),
+        )
+
+    def bind(self, trees, codes, labels, cost, block_weight):
+        """Bind the model to training data.
+
+        Parameters
+        ----------
+        trees : TreeBatch
+            The trees.
+        codes : ndarray of shape (n_edges,), int32, or None
+            Kinds of the edges, 0 to n_kinds - 1; None if there is one table for all.
+        labels : ndarray of shape (n_nodes,)
+            True labels, 0 to K - 1.
+        cost : ndarray of shape (n_nodes,)
+            Loss of a wrong label at each node.
+        block_weight : ndarray of shape (n,)
+            Weights of the trees, summing to one.
+
+        Returns
+        -------
+        problem : GraphProblem
+            What solvers take.
+        """
+        problem = self._problem(trees, codes, labels.astype(np.int32), cost, block_weight)
+        problem.set_grams(*packed_grams(trees.features))
+        return problem
+
+    def decoder(self, trees, codes, w, n_jobs=None):
+        """Bind the model to trees that are to be labelled.
+
+        Parameters
+        ----------
+        trees : TreeBatch
+            The trees.
+        codes : ndarray of shape (n_edges,), int32, or None
+            As of `bind`.
+        w : ndarray of shape (n_weights,)
+            Flat weights.
+        n_jobs : int, default=None
+            Number of threads.
+
+        Returns
+        -------
+        decoder : TreeDecoder
+            Gives labellings.
+        """
+        n_nodes, n = int(trees.node_offsets[-1]), len(trees)
+        labels = np.zeros(n_nodes, dtype=np.int32)
+        problem = self._problem(trees, codes, labels, np.zeros(n_nodes), np.full(n, 1.0 / n))
+        return TreeDecoder(problem, w, n_jobs)
+
+    def _problem(self, trees, codes, labels, cost, block_weight):
+        if codes is None:
+            n_kinds, codes = 1, np.zeros(len(trees.ends), dtype=np.int32)
+        else:
+            n_kinds = self.n_kinds
+        kinds, table = kinds_of_trees(codes, trees.edge_offsets, n_kinds)
+        return GraphProblem(
+            [FeatureRows(x, sparsify=False) for x in trees.features],
+            [FeatureRows(x, sparsify=False) for x in kinds],
+            trees.ends,
+            np.ascontiguousarray(trees.edge_offsets, dtype=np.int64),
+            labels,
+            cost,
+            np.ones(len(labels), dtype=bool),
+            block_weight,
+            self.form,
+            TreeMaxSum(),
+            table,
+        )
+
+
+def kinds_of_trees(codes, edge_offsets, n_kinds):
+    """Return the kinds of edges that each tree has, as features of the tables that it needs.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_edges,), int32
+        Kinds of the edges of all trees, 0 to n_kinds - 1.
+    edge_offsets : ndarray of shape (n + 1,)
+        Where the trees begin.
+    n_kinds : int
+        Number of kinds.
+
+    Returns
+    -------
+    kinds : list of n CSR arrays (n_tables, n_kinds)
+        A row for each kind that the tree has, with a one at that kind.
+    table : ndarray of shape (n_edges,), int32
+        Which of its tree's rows is that of the kind of an edge.
+    """
+    n = len(edge_offsets) - 1
+    tree = np.repeat(np.arange(n), np.diff(edge_offsets))
+    present, table = np.unique(tree * n_kinds + codes, return_inverse=True)
+    first = np.searchsorted(present, np.arange(n + 1) * n_kinds)
+    columns, ones = (present % max(n_kinds, 1)).astype(np.int32), np.ones(len(present))
+    kinds = [
+        sp.csr_array(
+            (ones[a:b], columns[a:b], np.arange(b - a + 1, dtype=np.int32)), shape=(b - a, n_kinds)
+        )
+        for a, b in zip(first[:-1], first[1:], strict=True)
+    ]
+    return kinds, (table.reshape(-1) - first[tree]).astype(np.int32)
+
+
+def default_lam(trees, weight):
+    """Return R^2 / (4 n), with R^2 the mean squared norm of a node's features, as for chains.
+
+    Parameters
+    ----------
+    trees : TreeBatch
+        The trees; the features that tell roots and leaves do not count.
+    weight : ndarray of shape (n,) or None
+        Sample weights; their sum takes the place of n.
+
+    Returns
+    -------
+    lam : float
+        As if R^2 were four if all features are zero.
+
+    Raises
+    ------
+    ValueError
+        If squares of the features overflow.
+    """
+    weight = np.ones(len(trees)) if weight is None else weight
+    total = [sqnorm(x[:, :-2]) for x in trees.features]
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = np.dot(weight, total) / np.dot(weight, trees.n_nodes)
+    if not np.isfinite(mean):
+        refuse_large(total)
+    return float(mean / 4.0 or 1.0) / float(weight.sum())

@@ -1,5 +1,0 @@
-from sskit.oracles._potentials cimport GraphOracle
-
-
-cdef class Enumerated(GraphOracle):
-    """All labellings of small graphs, tried one by one."""

@@ -1,0 +1,1 @@
+"""Oracles of chains: Viterbi, its k best, max-marginals, the loss-indexed programme, beams."""

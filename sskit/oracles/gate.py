@@ -1,0 +1,146 @@
+"""Checks of what oracles get from users, and its form in the hot loops."""
+
+from numbers import Integral
+
+import numpy as np
+
+from sskit.core.memory import ROW_MULTIPLE
+from sskit._numbers import LARGEST_COUNT, as_array, as_floats, capped
+from sskit.inputs.parents import check_parents, parents_first
+
+
+def check_chain(nodes, transitions, truth=None, cost=1.0):
+    """Return the potentials of a chain as float64 arrays and the truth as int32, checked.
+
+    Parameters
+    ----------
+    nodes : array-like of shape (n_nodes, n_states)
+        Potentials of the nodes.
+    transitions : array-like of shape (n_states, n_states)
+        Potentials of the transitions; ``-inf`` forbids one.
+    truth : array-like of shape (n_nodes,) or None
+        True states.
+    cost : float or array-like of shape (n_nodes,)
+        Loss of a wrong state at each node.
+
+    Returns
+    -------
+    nodes, transitions : ndarray
+        As given.
+    truth : ndarray of int32 or None
+        As given.
+    cost : ndarray of shape (n_nodes,)
+        One cost a node.
+
+    Raises
+    ------
+    ValueError
+        Naming the first entry that is wrong.
+    """
+    nodes = check_table(nodes, "nodes")
+    n_nodes, n_states = nodes.shape
+    transitions = as_floats(transitions, "transitions")
+    if transitions.shape != (n_states, n_states):
+        raise ValueError(
+            f"transitions must have shape ({n_states}, {n_states}) to go with nodes of shape "
+            f"{nodes.shape}, got {transitions.shape}"
+        )
+    wrong = np.argwhere(np.isnan(transitions) | (transitions == np.inf))
+    if len(wrong):
+        a, b = wrong[0]
+        raise ValueError(f"transitions[{a}, {b}] is {transitions[a, b]}, expected a number or -inf")
+    return nodes, transitions, *check_truth(truth, cost, n_nodes, n_states)
+
+
+def check_table(nodes, name):
+    """Return node potentials as a finite float64 array with at least one row and column."""
+    nodes = as_floats(nodes, name)
+    if nodes.ndim != 2 or 0 in nodes.shape:
+        raise ValueError(
+            f"{name} must have shape (n_nodes, n_states), both at least 1, got {nodes.shape}"
+        )
+    wrong = np.argwhere(~np.isfinite(nodes))
+    if len(wrong):
+        t, k = wrong[0]
+        raise ValueError(f"{name}[{t}, {k}] is {nodes[t, k]}, expected a finite number")
+    return nodes
+
+
+def check_truth(truth, cost, n_nodes, n_states, name="truth"):
+    """Return true states as int32 (or None) and their costs as float64, one for each node."""
+    cost = as_floats(cost, "cost")
+    if cost.shape not in ((), (n_nodes,)):
+        raise ValueError(f"cost must be a number or have shape ({n_nodes},), got {cost.shape}")
+    cost = np.ascontiguousarray(np.broadcast_to(cost, (n_nodes,)))
+    wrong = np.flatnonzero(~((cost >= 0) & (cost < np.inf)))
+    if len(wrong):
+        raise ValueError(f"cost[{wrong[0]}] is {cost[wrong[0]]}, expected a number >= 0")
+    if truth is None:
+        return None, cost
+    truth = as_array(truth, name)
+    if truth.shape != (n_nodes,) or truth.dtype.kind not in "iu":
+        raise ValueError(
+            f"{name} must hold one integer for each of the {n_nodes} nodes, got shape "
+            f"{truth.shape} and dtype {truth.dtype}"
+        )
+    wrong = np.flatnonzero((truth < 0) | (truth >= n_states))
+    if len(wrong):
+        raise ValueError(
+            f"{name}[{wrong[0]}] is {truth[wrong[0]]}, expected a state from 0 to {n_states - 1}"
+        )
+    return truth.astype(np.int32), cost
+
+
+def check_numbers(numbers, name, shape):
+    """Return a copy of finite numbers as a contiguous float64 vector; `shape` says what it is."""
+    numbers = as_floats(numbers, name)
+    if numbers.ndim != 1:
+        raise ValueError(f"{name} must have shape {shape}, got {numbers.shape}")
+    wrong = np.flatnonzero(~np.isfinite(numbers))
+    if len(wrong):
+        raise ValueError(f"{name}[{wrong[0]}] is {numbers[wrong[0]]}, expected a finite number")
+    return numbers
+
+
+def check_count(count, name, most=LARGEST_COUNT):
+    """Return a positive integer as int, checked; nothing reaches one that is above `most`."""
+    if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
+        raise ValueError(f"{name} must be a positive integer, got {count!r}")
+    return capped(count, most)
+
+
+def padded_rows(table, fill=0.0):
+    """Return a copy of a 2-D array whose rows are padded as the hot loops want them."""
+    n_rows, n_columns = table.shape
+    rows = np.full((n_rows, -(-n_columns // ROW_MULTIPLE) * ROW_MULTIPLE), fill)
+    rows[:, :n_columns] = table
+    return rows
+
+
+def order_of_parts(parents, types_of, n_types):
+    """Return an order of parts in which parents come before their children.
+
+    Parameters
+    ----------
+    parents : ndarray of shape (n_parts,), int32
+        The parent of each part, -1 for roots.
+    types_of : ndarray of shape (n_parts,), int32
+        Number of types of springs of each part.
+    n_types : int
+        Largest number of types.
+
+    Returns
+    -------
+    order : ndarray of shape (n_parts,), int32
+        The parts by their depth.
+
+    Raises
+    ------
+    ValueError
+        If the parts are no forest, or their types are none.
+    """
+    if len(types_of) != len(check_parents(parents, "parents", noun="part")):
+        raise ValueError(f"types_of must have length {len(parents)}, got {len(types_of)}")
+    if not (np.min(types_of) >= 1 and np.max(types_of) <= n_types):
+        raise ValueError(f"types_of must be from 1 to {n_types}, got {types_of}")
+    return parents_first(parents)

@@ -1,0 +1,1 @@
+"""Oracles of graphs: minimum cuts, expansion moves, enumeration."""

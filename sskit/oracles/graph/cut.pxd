@@ -1,0 +1,56 @@
+from libc.stdint cimport int32_t
+
+from sskit.oracles.graph.potentials cimport GraphOracle, Potentials
+
+
+cdef class Cut(GraphOracle):
+    """The better of two options at every node, for all nodes at once, by one minimum cut.
+
+    choose() between the states 0 and 1 of a graph of two states is the exact oracle; the moves
+    of approximate oracles for more states are choices between a present and a new state.
+
+    Node v is on the side of the source with its first option. Its edge from the source has the
+    capacity gain[v], what the first option scores more than the second; it may be negative.
+    Nodes whose options are the same are not in the network.
+    """
+
+    cdef Py_ssize_t max_nodes
+    cdef Py_ssize_t max_edges
+    cdef object graph
+    cdef int32_t[:, ::1] nodes       # (3, max_nodes) memory of the next three
+    cdef int32_t* place              # (max_nodes,) of a node in the network; -1: not in it
+    cdef int32_t* node_of            # the inverse
+    cdef int32_t* option             # second options, for those who make them here
+    cdef double[::1] gain            # (max_nodes,) by place
+    cdef int32_t[:, ::1] ends        # (2, max_edges) memory of the next two
+    cdef int32_t* tail               # (max_edges,) edges of the network, by place
+    cdef int32_t* head
+    cdef double[::1] capacity        # (max_edges,) of either direction
+    cdef tuple arrays                # the same memory as NumPy arrays: see send()
+    cdef Py_ssize_t n_nodes          # of the network
+    cdef Py_ssize_t n_edges
+
+    cdef int reserve(self, Py_ssize_t n_nodes, Py_ssize_t n_edges) except -1
+    # Write the second option to `labels`, which holds the first, where it is chosen; returns at
+    # how many nodes. Where both are as good the first stays.
+    cdef Py_ssize_t choose(
+        self, const Potentials* p, const int32_t* second, int32_t* labels
+    ) except -1
+    # the network of a choice; returns an edge that no cut can represent, or -1
+    cdef Py_ssize_t prepare(
+        self, const Potentials* p, const int32_t* first, const int32_t* second
+    ) noexcept nogil
+    # a network of the nodes with place[v] >= 0 is begun by begin(); then gain and join() fill it
+    cdef void begin(self, const Potentials* p) noexcept nogil
+    cdef inline void join(self, int32_t u, int32_t v, double capacity) noexcept nogil:
+        self.tail[self.n_edges] = self.place[u]
+        self.head[self.n_edges] = self.place[v]
+        self.capacity[self.n_edges] = capacity
+        self.n_edges += 1
+    # hand the network to the solver and return its maximum flow
+    cdef double send(self) except *
+    # (n_nodes of the network,) 1 where the second option is chosen
+    cdef const unsigned char[::1] sides(self)
+    # After prepare() of the choice between the states 0 and 1, and with the best score in all
+    # places of `out` (n_nodes, 2): the max-marginals.
+    cdef int marginals(self, double[:, ::1] out) except -1

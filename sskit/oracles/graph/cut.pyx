@@ -1,0 +1,177 @@
+"""Minimum cuts: exact maximisation over the labellings of graphs with two states."""
+
+import numpy as np
+
+from sskit.oracles.graph.flow import flow_graph
+
+from libc.math cimport fabs
+from libc.stdint cimport int32_t
+
+from sskit.oracles.graph.potentials cimport ROUNDING, GraphOracle, Potentials, pair_score
+
+
+cdef class Cut(GraphOracle):
+    """Scratch memory for cuts; it grows with the graphs."""
+
+    def __cinit__(self):
+        self.exact = True
+
+    cdef int reserve(self, Py_ssize_t n_nodes, Py_ssize_t n_edges) except -1:
+        if n_nodes <= self.max_nodes and n_edges <= self.max_edges:
+            return 0
+        n_nodes, n_edges = max(n_nodes, self.max_nodes, 1), max(n_edges, self.max_edges, 1)
+        graph = flow_graph(n_nodes, n_edges)
+        nodes = np.empty((3, n_nodes), dtype=np.int32)
+        ends = np.empty((2, n_edges), dtype=np.int32)
+        gain, capacity = np.empty(n_nodes), np.empty(n_edges)
+        places = np.arange(n_nodes, dtype=np.int32)
+        arrays = places, gain, np.zeros(n_nodes), *ends, capacity
+        # all of them or none: memory may end on the way
+        self.max_nodes, self.max_edges, self.graph, self.arrays = n_nodes, n_edges, graph, arrays
+        self.nodes, self.ends, self.gain, self.capacity = nodes, ends, gain, capacity
+        self.place, self.node_of, self.option = (
+            &self.nodes[0, 0], &self.nodes[1, 0], &self.nodes[2, 0]
+        )
+        self.tail, self.head = &self.ends[0, 0], &self.ends[1, 0]
+        return 0
+
+    cdef int improve(self, const Potentials* p, int32_t* labels) except -1:
+        cdef Py_ssize_t v
+        self.reserve(p.n_nodes, p.n_edges)
+        for v in range(p.n_nodes):
+            labels[v] = 0
+            self.option[v] = <int32_t>(p.n_states - 1)  # 1 of two states, 0 of one
+        self.choose(p, self.option, labels)
+        return 0
+
+    cpdef GraphOracle fork(self):
+        return Cut()
+
+    cdef Py_ssize_t choose(
+        self, const Potentials* p, const int32_t* second, int32_t* labels
+    ) except -1:
+        cdef Py_ssize_t k, e, v, n_changed = 0
+        self.reserve(p.n_nodes, p.n_edges)
+        with nogil:
+            e = self.prepare(p, labels, second)
+        if e >= 0:
+            raise ValueError(
+                f"edge {e} between the nodes {p.ends[2 * e]} and {p.ends[2 * e + 1]} cannot be "
+                "represented by a cut: its potentials of the states "
+                + _describe(p, e, labels[p.ends[2 * e]], second[p.ends[2 * e]],
+                            labels[p.ends[2 * e + 1]], second[p.ends[2 * e + 1]])
+            )
+        if self.n_nodes == 0:
+            return 0
+        self.send()
+        cdef const unsigned char[::1] sides = self.sides()
+        for k in range(self.n_nodes):
+            if sides[k]:
+                v = self.node_of[k]
+                labels[v] = second[v]
+                n_changed += 1
+        return n_changed
+
+    cdef Py_ssize_t prepare(
+        self, const Potentials* p, const int32_t* first, const int32_t* second
+    ) noexcept nogil:
+        cdef Py_ssize_t v, e
+        cdef int32_t a, b
+        cdef double both_first, both_second, mixed, other_mixed, bend, tilt
+        for v in range(p.n_nodes):
+            self.place[v] = -(first[v] == second[v])
+        self.begin(p)
+        for v in range(self.n_nodes):
+            a = self.node_of[v]
+            self.gain[v] = p.node[a * p.stride + first[a]] - p.node[a * p.stride + second[a]]
+        for e in range(p.n_edges):
+            a, b = p.ends[2 * e], p.ends[2 * e + 1]
+            if self.place[a] < 0 and self.place[b] < 0:
+                continue
+            both_first = pair_score(p, e, first[a], first[b])
+            both_second = pair_score(p, e, second[a], second[b])
+            mixed = pair_score(p, e, first[a], second[b])
+            other_mixed = pair_score(p, e, second[a], first[b])
+            # the table is a constant, a part that is linear in each end, and `bend` for equal
+            # sides, half of it in either direction
+            bend = 0.5 * ((both_first - mixed) + (both_second - other_mixed))
+            tilt = 0.5 * (both_first - both_second)
+            if self.place[a] >= 0:
+                self.gain[self.place[a]] += tilt + 0.5 * (mixed - other_mixed)
+            if self.place[b] >= 0:
+                self.gain[self.place[b]] += tilt + 0.5 * (other_mixed - mixed)
+            if self.place[a] < 0 or self.place[b] < 0:
+                continue
+            if bend > 0.0:
+                self.join(a, b, bend)
+            elif bend < -ROUNDING * (
+                fabs(both_first) + fabs(both_second) + fabs(mixed) + fabs(other_mixed)
+            ):
+                return e
+        return -1
+
+    cdef void begin(self, const Potentials* p) noexcept nogil:
+        cdef Py_ssize_t v
+        self.n_nodes = 0
+        self.n_edges = 0
+        for v in range(p.n_nodes):
+            if self.place[v] >= 0:
+                self.place[v] = <int32_t>self.n_nodes
+                self.node_of[self.n_nodes] = <int32_t>v
+                self.n_nodes += 1
+
+    cdef double send(self) except *:
+        cdef object graph = self.graph
+        places, gain, zero, tail, head, capacity = self.arrays
+        cdef Py_ssize_t n = self.n_nodes, m = self.n_edges
+        graph.reset()
+        graph.add_nodes(n)
+        if m:
+            capacity = capacity[:m]
+            graph.add_edges(tail[:m], head[:m], capacity, capacity)
+        graph.add_grid_tedges(places[:n], gain[:n], zero[:n])
+        return graph.maxflow()
+
+    cdef const unsigned char[::1] sides(self):
+        return self.graph.get_grid_segments(self.arrays[0][: self.n_nodes]).view(np.uint8)
+
+    cdef int marginals(self, double[:, ::1] out) except -1:
+        """Write max-marginals.
+
+        A node is forced to its other side by a capacity that outweighs all its edges; the flow
+        that this adds is what the best score loses. The flow and the search trees of one node
+        serve the next one (Kohli and Torr 2008).
+        """
+        cdef Py_ssize_t k
+        cdef double flow = self.send(), lost, force
+        cdef double[::1] forces = np.abs(self.arrays[1][: self.n_nodes])
+        cdef const unsigned char[::1] sides = self.sides()
+        cdef object graph = self.graph
+        for k in range(self.n_edges):
+            forces[self.tail[k]] += 2.0 * self.capacity[k]
+            forces[self.head[k]] += 2.0 * self.capacity[k]
+        for k in range(self.n_nodes):
+            force = 2.0 * forces[k]
+            if sides[k]:
+                graph.add_tedge(k, force, 0.0)
+            else:
+                graph.add_tedge(k, 0.0, force)
+            graph.mark_node(k)
+            lost = graph.maxflow(True) - flow
+            out[self.node_of[k], 1 - sides[k]] -= max(lost, 0.0)
+            if sides[k]:
+                graph.add_tedge(k, -force, 0.0)
+            else:
+                graph.add_tedge(k, 0.0, -force)
+            graph.mark_node(k)
+        return 0
+
+
+cdef str _describe(const Potentials* p, Py_ssize_t e, int32_t a, int32_t a2, int32_t b, int32_t b2):
+    cdef list parts = [
+        f"({i}, {j}): {pair_score(p, e, i, j):.6g}"
+        for i, j in ((a, b), (a, b2), (a2, b), (a2, b2))
+    ]
+    return (
+        ", ".join(parts) + "; the first and the last must not be less in sum than the other two"
+    )

@@ -1,0 +1,211 @@
+"""Potentials of graphs, and what oracles of graphs have in common (see the .pxd)."""
+
+import numpy as np
+
+from sskit.oracles.gate import check_truth
+from sskit._numbers import as_array, as_floats
+
+from libc.math cimport INFINITY, fabs, isfinite
+from libc.stdint cimport int64_t
+
+ROUNDING = 1e-12
+
+
+cdef double labelling_score(const Potentials* p, const int32_t* labels) noexcept nogil:
+    cdef Py_ssize_t v, e
+    cdef double total = 0.0
+    for v in range(p.n_nodes):
+        total += p.node[v * p.stride + labels[v]]
+    for e in range(p.n_edges):
+        total += pair_score(p, e, labels[p.ends[2 * e]], labels[p.ends[2 * e + 1]])
+    return total
+
+
+cdef int check_capacities(const Potentials* p) except -1:
+    cdef Py_ssize_t v, e, k
+    cdef double total = 0.0
+    for v in range(p.n_nodes):
+        for k in range(p.n_states):
+            total += fabs(p.node[v * p.stride + k])
+    for e in range(p.n_edges):
+        for k in range(p.width):
+            total += fabs(p.pair[table_of(p, e) * p.width + k])
+    if not isfinite(4.0 * total):
+        raise ValueError("nodes and pairwise are too large: sums of them overflow")
+    return 0
+
+
+cdef class PairForm:
+    """How the numbers of an edge make a table over pairs of states.
+
+    Parameters
+    ----------
+    n_states : int
+        Number of states K.
+    kind : {"potts", "symmetric", "full"}
+        One number, which counts where the two states agree; K (K + 1) / 2 numbers, the upper
+        triangle by rows of a symmetric table; or K^2 numbers, a table by rows.
+    """
+
+    def __cinit__(self, Py_ssize_t n_states, kind):
+        states = np.arange(n_states, dtype=np.int32)
+        self.n_states = n_states
+        self.potts = kind == "potts"
+        self.factor = np.ones((n_states, n_states))
+        if kind == "potts":
+            self.width = 1
+            self.column = np.zeros((n_states, n_states), dtype=np.int32)
+            self.factor = np.eye(n_states)
+        elif kind == "symmetric":
+            self.width = n_states * (n_states + 1) // 2
+            low = np.minimum(states[:, None], states)
+            high = np.maximum(states[:, None], states)
+            self.column = low * n_states - low * (low + 1) // 2 + high
+        else:
+            self.width = n_states * n_states
+            self.column = states[:, None] * np.int32(n_states) + states
+
+
+_FORMS = {}
+
+
+cdef PairForm form_of(Py_ssize_t n_states, str kind):
+    form = _FORMS.get((n_states, kind))
+    if form is None:
+        form = _FORMS[n_states, kind] = PairForm(n_states, kind)
+    return form
+
+
+cdef class GraphPotentials:
+    """Potentials of a graph as users give them.
+
+    Parameters
+    ----------
+    nodes : array-like of shape (n_nodes, n_states)
+        Potentials of the nodes.
+    edges : array-like of int of shape (n_edges, 2) or None
+        The two nodes of each edge.
+    pairwise : array-like, (n_edges,), (n_states, n_states), (n_edges, n_states, n_states) or None
+        Potentials of the edges: a number for each edge that counts where its two states agree,
+        or tables.
+    truth : array-like of shape (n_nodes,) or None
+        True states, whose loss is added to the potentials of the nodes.
+    cost : float or array-like of shape (n_nodes,)
+        Loss of a wrong state at each node.
+    forbids : bool
+        Whether potentials may be ``-inf``.
+
+    Raises
+    ------
+    ValueError
+        Naming the first entry that is wrong.
+    """
+
+    def __cinit__(self, nodes, edges, pairwise, truth=None, cost=1.0, bint forbids=False):
+        nodes = as_floats(nodes, "nodes")
+        if nodes.ndim != 2 or 0 in nodes.shape:
+            raise ValueError(
+                f"nodes must have shape (n_nodes, n_states), both at least 1, got {nodes.shape}"
+            )
+        n_nodes, n_states = nodes.shape
+        ends, pairwise, kind, tied = _pairs(edges, pairwise, n_nodes, n_states)
+        if truth is not None:
+            truth, cost = check_truth(truth, cost, n_nodes, n_states)
+            nodes = nodes + cost[:, None]
+            nodes[np.arange(n_nodes), truth] -= cost
+        self.nodes = nodes
+        self.edges = ends
+        self.pairwise = pairwise
+        self.form = form_of(n_states, kind)
+        self.node_view = nodes
+        self.ends_view = ends
+        self.pair_view = pairwise
+        self.table_view = np.zeros(len(ends), dtype=np.int32)
+        cdef Potentials* p = &self.struct_
+        p.n_nodes, p.n_edges, p.n_states = n_nodes, len(ends), n_states
+        p.stride, p.width = n_states, self.form.width
+        p.node = &self.node_view[0, 0]
+        p.ends = &self.ends_view[0, 0] if p.n_edges else NULL
+        p.pair = &self.pair_view[0, 0] if p.n_edges else NULL
+        p.n_tables = len(pairwise)
+        p.table = &self.table_view[0] if tied and p.n_edges else NULL
+        p.potts = self.form.potts
+        p.column = &self.form.column[0, 0]
+        p.factor = &self.form.factor[0, 0]
+        cdef Py_ssize_t v, k, e
+        expected = "a number or -inf" if forbids else "a finite number"
+        for v in range(p.n_nodes):
+            for k in range(p.n_states):
+                if not allowed(p.node[v * p.stride + k], forbids):
+                    raise ValueError(f"nodes[{v}, {k}] is {nodes[v, k]}, expected {expected}")
+        for e in range(min(p.n_tables, p.n_edges)):
+            for k in range(p.width):
+                if not allowed(p.pair[e * p.width + k], forbids):
+                    raise ValueError(
+                        f"pairwise of edge {e} holds {p.pair[e * p.width + k]}, expected {expected}"
+                    )
+
+
+cdef bint allowed(double potential, bint forbids) noexcept nogil:
+    return isfinite(potential) or (forbids and potential == -INFINITY)
+
+
+def _pairs(edges, pairwise, n_nodes, n_states):
+    """Return edges as int32, numbers as float64 rows, their kind, and if all edges share a row."""
+    if (edges is None) != (pairwise is None):
+        missing = "edges" if edges is None else "pairwise"
+        raise ValueError(f"edges and pairwise go together, but {missing} is None")
+    if edges is None:
+        return np.zeros((0, 2), dtype=np.int32), np.zeros((0, 1)), "potts", False
+    edges = as_array(edges, "edges")
+    if edges.shape in ((0,), (0, 2)):
+        edges = np.zeros((0, 2), dtype=np.int32)
+    if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
+        raise ValueError(
+            "edges must be integers of shape (n_edges, 2), got shape "
+            f"{edges.shape} and dtype {edges.dtype}"
+        )
+    edges = _checked_ends(edges.astype(np.int64, copy=False), n_nodes)
+    n_edges = len(edges)
+    pairwise = as_floats(pairwise, "pairwise")
+    if pairwise.shape == (n_edges,):
+        kind = "potts"
+    elif pairwise.shape in ((n_states, n_states), (n_edges, n_states, n_states)):
+        kind = "full"
+    else:
+        raise ValueError(
+            f"pairwise must have shape ({n_edges},), ({n_states}, {n_states}) or ({n_edges}, "
+            f"{n_states}, {n_states}) to go with {n_edges} edges and {n_states} states, got "
+            f"{pairwise.shape}"
+        )
+    width = 1 if kind == "potts" else n_states * n_states
+    tied = pairwise.shape == (n_states, n_states) and kind == "full"
+    return edges, np.ascontiguousarray(pairwise.reshape(-1, width)), kind, tied
+
+
+cdef _checked_ends(const int64_t[:, :] edges, Py_ssize_t n_nodes):
+    """Return edges as int32, each of them between two different nodes."""
+    ends = np.empty((edges.shape[0], 2), dtype=np.int32)
+    cdef int32_t[:, ::1] out = ends
+    cdef Py_ssize_t e
+    for e in range(edges.shape[0]):
+        if not (0 <= edges[e, 0] < n_nodes and 0 <= edges[e, 1] < n_nodes):
+            raise ValueError(
+                f"edges[{e}] is ({edges[e, 0]}, {edges[e, 1]}), expected nodes from 0 to "
+                f"{n_nodes - 1}"
+            )
+        if edges[e, 0] == edges[e, 1]:
+            raise ValueError(f"edges[{e}] joins node {edges[e, 0]} to itself")
+        out[e, 0] = <int32_t>edges[e, 0]
+        out[e, 1] = <int32_t>edges[e, 1]
+    return ends
+
+
+cdef class GraphOracle:
+    """Base of the oracles of graphs."""
+
+    cdef int improve(self, const Potentials* p, int32_t* labels) except -1:
+        raise NotImplementedError(f"{type(self).__name__} must implement improve")
+
+    cpdef GraphOracle fork(self):
+        raise NotImplementedError(f"{type(self).__name__} must implement fork")

@@ -1,0 +1,1 @@
+"""Oracles of sets of labels: exact ones, relaxations, hierarchies, slack rescaling."""

@@ -1,0 +1,1 @@
+"""Oracles of parts on springs: distance transforms, max-sum over trees of parts."""

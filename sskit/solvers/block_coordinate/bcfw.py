@@ -1,0 +1,264 @@
+"""Block-coordinate Frank-Wolfe."""
+
+from sskit.solvers.block_coordinate.eviction import PlaneKeeper
+from sskit.solvers.common.averaging import Averager, WeightedAverager
+from sskit.solvers.block_coordinate.options import (
+    MEGABYTE,
+    SAMPLERS,
+    STEPS,
+    auto_batching,
+    check_batching,
+    make_sampler,
+    make_step,
+)
+from sskit.solvers.common.idle_options import BOUNDS, Idle
+from sskit.solvers.common.checks import check_choice, check_count, check_positive, is_auto
+from sskit.solvers.block_coordinate.runs import ActiveSetRun, PlainRun
+from sskit.solvers.block_coordinate.schedule import FixedSchedule, SlopeSchedule, oracle_work
+from sskit.solvers.common.solver import Solver
+
+BLOCK_STEPS = 5
+MAX_STORED_PASSES = 1000
+MAX_PLANES = 1000  # of a block
+# no option that needs stored planes
+PLAIN = {"steps": ("fw",), "cache": (False,), "block_steps": (1,), "stored_passes": (0,)}
+
+
+class BCFW(Solver):
+    r"""Block-coordinate Frank-Wolfe for the dual of a structured SVM.
+
+    With planes :math:`(\psi_i(y), L_i(y))` of the training pairs, weights :math:`c_i` and
+    :math:`\lambda` it minimises
+
+    .. math::
+        P(w) = \tfrac{\lambda}{2} \|w\|^2 + \sum_i c_i \max_y [L_i(y) - \langle w, \psi_i(y)\rangle]
+
+    by maximising its dual :math:`D`. A step calls the oracle of one training pair and moves
+    its dual variables towards the answer by an exact line search. The gap
+    :math:`P(w) - D \ge 0` bounds the distance of :math:`P(w)` to the optimum; it is the sum of
+    the gaps of the pairs, computed by an exact pass over the data.
+
+    Parameters
+    ----------
+    steps : {"auto", "fw", "pairwise", "away"}, default="auto"
+        Kind of step within a block: from its mix to the plane of the oracle ("fw"), from the
+        worst plane of the mix to the best ("pairwise"), or the steeper of "fw" and a step away
+        from the worst plane ("away"). The last two keep the planes that they meet, and reach
+        small gaps where plain steps slow down. "auto" is "pairwise".
+    sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
+        Order of the blocks: a new random permutation in every pass, independent uniform draws,
+        draws in proportion to the last known block gaps, or always the block with the largest
+        one. "auto" is "gap" if the problem says that its oracle is costly, else "permutation".
+    cache : {"auto", True, False}, default="auto"
+        Whether to step between stored planes without asking the oracle where they promise
+        enough: the slope is at least ``cache_share`` times the block's last known gap and
+        ``cache_total_share`` times the mean block gap of the last exact pass. "auto" is True if
+        the oracle is costly and planes are kept.
+    block_steps : int or "auto", default="auto"
+        Largest number of steps within a block at one visit. More than one makes the step
+        corrective: scores of all stored planes of the block follow from their inner products,
+        so that further steps touch no features. "auto" is 5, or 1 for steps "fw" and with
+        bounds on the weights, with which there can be only one.
+    safeguard : bool, default=False
+        Whether a plain step is taken in place of a pairwise or away step where it promises a
+        larger increase of the dual. Not for steps "fw".
+    stored_passes : int, "slope" or "auto", default="auto"
+        Passes that use stored planes only, after each pass with the oracle: a number, or as
+        many as pay by the rule of `MultiPlane`. They leave out the blocks that promised little
+        when they were last visited. "auto" is "slope", or 0 for steps "fw".
+    cache_share : float, default=0.25
+        F in the rule of the cache; only with it.
+    cache_total_share : float, default=0.01
+        nu in the rule of the cache; only with it.
+    cache_size : float, default=1000
+        Memory for stored planes in megabytes (2**20 bytes), looked at after each pass. Beyond it
+        the least recently used planes are merged into one plane of their block, first those
+        without weight. Only where planes are stored: not for steps "fw" alone.
+    plane_life : int, default=10
+        Number of passes after which a stored plane that has no weight is dropped, if it was
+        not the best of its block at any visit since. Only where planes are stored.
+    degree : float, default=1.0
+        Exponent of the gaps; only for sampling="gap".
+    averaging : {"auto", True, False}, default="auto"
+        Whether to keep the weighted average of the iterates too; the fit then returns the
+        better of the two in primal objective. It costs a little time and as much memory as the
+        weights. "auto" is True for steps "fw", whose last iterate is far from the best.
+    batch_size : int or "auto", default="auto"
+        Number of oracles that are asked at the same weights, in parallel if the fit has n_jobs;
+        a step of each block follows, with slope and curvature at the weights of that moment.
+        The larger, the older the answers, and the more oracle calls a fit takes: worth it where
+        an oracle call is slow and there are cores. The result depends on the size of the
+        batches, not on n_jobs. "auto" is 1, or in a kernel space whose matrix is large as many
+        as have kernel rows that are best computed at once.
+    selective : {"auto", True, False}, default="auto"
+        Whether blocks of a batch whose gap is below a tenth of the mean take no step. Only for
+        batches. "auto" is True for batches that are there because of a kernel space, where a
+        step costs far more than the oracle, else False.
+    gap_every : int, default=10
+        Number of passes between exact passes, which also renew all block gaps.
+    max_time : float, default=None
+        Seconds after which the fit ends, within a pass if need be; an exact pass follows. None
+        means no limit.
+
+    Raises
+    ------
+    ValueError
+        When solving, or before, if an option is wrong, or set and of no use with the others.
+
+    References
+    ----------
+    Lacoste-Julien, Jaggi, Schmidt, Pletscher (2013). Block-coordinate Frank-Wolfe optimization
+    for structural SVMs. ICML. Algorithm 4.
+
+    Osokin, Alayrac, Lukasewitz, Dokania, Lacoste-Julien (2016). Minding the gaps for block
+    Frank-Wolfe optimization of structured SVMs. ICML. Gap sampling (section 3.1), pairwise and
+    away steps (algorithms 3 and 4), cache (algorithm 5).
+
+    Shah, Kolmogorov, Lampert (2015). A multi-plane block-coordinate Frank-Wolfe algorithm for
+    training structural SVMs with a costly max-oracle. CVPR. Passes over stored planes, inner
+    products of planes.
+
+    Wang, Sadhanala, Dai, Neiswanger, Sra, Xing (2016). Parallel and distributed block-coordinate
+    Frank-Wolfe algorithms. ICML. Batches of oracle calls (minibatches, tau).
+
+    Examples
+    --------
+    >>> from sskit import StructSVMClassifier
+    >>> from sskit.solvers import BCFW
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = StructSVMClassifier(lam=0.01, solver=BCFW(gap_every=5), random_state=0)
+    >>> model.fit(X, y).dual_gap_ < 0.01
+    True
+    """
+
+    idle = (
+        Idle("safeguard", {"steps": ("fw",)}),
+        Idle("cache_share", {"cache": (False,)}),
+        Idle("cache_total_share", {"cache": (False,)}),
+        Idle("cache_size", PLAIN),
+        Idle("plane_life", PLAIN),
+        Idle("degree", {"sampling": ("permutation", "uniform", "max_gap")}),
+        Idle("selective", {"batch_size": (1,)}, holds=(False,)),
+        Idle("block_steps", BOUNDS, holds=(1,)),
+    )
+
+    def __init__(
+        self,
+        *,
+        steps="auto",
+        sampling="auto",
+        cache="auto",
+        block_steps="auto",
+        safeguard=False,
+        stored_passes="auto",
+        cache_share=0.25,
+        cache_total_share=0.01,
+        cache_size=1000.0,
+        plane_life=10,
+        degree=1.0,
+        averaging="auto",
+        batch_size="auto",
+        selective="auto",
+        gap_every=10,
+        max_time=None,
+    ):
+        self.steps = steps
+        self.sampling = sampling
+        self.cache = cache
+        self.block_steps = block_steps
+        self.safeguard = safeguard
+        self.stored_passes = stored_passes
+        self.cache_share = cache_share
+        self.cache_total_share = cache_total_share
+        self.cache_size = cache_size
+        self.plane_life = plane_life
+        self.degree = degree
+        self.averaging = averaging
+        self.batch_size = batch_size
+        self.selective = selective
+        self.gap_every = gap_every
+        self.max_time = max_time
+
+    def _check_values(self):
+        """Raise ValueError for the first parameter whose value is wrong by itself."""
+        check_choice("steps", self.steps, ("auto", *STEPS))
+        check_choice("sampling", self.sampling, ("auto", *SAMPLERS))
+        check_choice("cache", self.cache, ("auto", True, False))
+        check_choice("safeguard", self.safeguard, (True, False))
+        check_choice("averaging", self.averaging, ("auto", True, False))
+        if not is_auto(self.block_steps):
+            check_positive("block_steps", self.block_steps, whole=True)
+        check_count("stored_passes", self.stored_passes, "auto", "slope")
+        check_positive("cache_share", self.cache_share)
+        check_positive("cache_total_share", self.cache_total_share)
+        check_positive("cache_size", self.cache_size)
+        check_positive("plane_life", self.plane_life, whole=True)
+        check_positive("degree", self.degree)
+        check_batching(self.batch_size, self.selective)
+        check_positive("gap_every", self.gap_every, whole=True)
+        check_positive("max_time", self.max_time, optional=True)
+
+    def _auto(self, problem, bounded):
+        """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""
+        steps = "pairwise" if self.steps == "auto" else self.steps
+        keeps_planes = steps != "fw"
+        auto = {
+            "steps": steps,
+            "block_steps": BLOCK_STEPS if keeps_planes and not bounded else 1,
+            "stored_passes": "slope" if keeps_planes else 0,
+            "averaging": not keeps_planes,
+            **auto_batching(self.batch_size, problem),
+        }
+        if not keeps_planes:
+            auto["cache"] = False
+        if problem is not None:
+            auto["sampling"] = "gap" if problem.costly else "permutation"
+            auto["cache"] = problem.costly and keeps_planes
+        return auto
+
+    def start(self, problem, regularizer, random_state, gaps=None, team=None):
+        """Return the state of a new run.
+
+        Parameters
+        ----------
+        problem : Problem
+            What to solve.
+        regularizer : Regularizer
+            Holds lam, v and w.
+        random_state : RandomState
+            Source of randomness.
+        gaps : ndarray of shape (n_blocks,), default=None
+            Block gaps at the start, if they are known.
+        team : Team, default=None
+            Asks the oracles of a batch; None asks one after the other.
+
+        Returns
+        -------
+        run : BlockCoordinateRun
+            The state.
+        """
+        solver = self.resolved(problem, regularizer.bounded)
+        sampler = make_sampler(solver.sampling, problem.n_blocks, random_state, solver.degree)
+        averager = WeightedAverager(problem.n_weights) if solver.averaging else Averager()
+        batching = {"batch_size": solver.batch_size, "selective": solver.selective, "team": team}
+        if all(getattr(solver, name) in values for name, values in PLAIN.items()):
+            return PlainRun(problem, regularizer, sampler, averager, gaps, **batching)
+        if solver.stored_passes == "slope":
+            schedule = SlopeSchedule(MAX_STORED_PASSES, oracle_work(problem), clock=False)
+        else:
+            schedule = FixedSchedule(solver.stored_passes)
+        return ActiveSetRun(
+            problem,
+            regularizer,
+            sampler,
+            averager,
+            gaps,
+            step=make_step(solver.steps, solver.safeguard),
+            random_state=random_state,
+            block_steps=solver.block_steps,
+            schedule=schedule,
+            cache=(solver.cache_share, solver.cache_total_share) if solver.cache else None,
+            keeper=PlaneKeeper(solver.plane_life, MAX_PLANES, float(solver.cache_size) * MEGABYTE),
+            **batching,
+        )

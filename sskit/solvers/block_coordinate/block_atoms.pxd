@@ -1,0 +1,57 @@
+from libc.stdint cimport int32_t
+
+from sskit.core.direction cimport Direction
+from sskit.core.dual cimport DualState
+from sskit.core.problem cimport Problem
+from sskit.core.regularizer cimport Regularizer
+from sskit.solvers.common.averaging cimport Averager
+from sskit.solvers.simplex_qp.program cimport WorkingSet
+
+
+cdef class BlockAtoms(WorkingSet):
+    """The stored planes of one block as the atoms of a small quadratic program.
+
+    load() brings a block in, store() turns the sum of all steps between its atoms into one move of
+    w. The rest plane of the dual state, if it has weight, is the last atom.
+
+    Invariants between load() and store(): the weights sum to one; score belongs to the w that
+    store() would leave.
+    """
+
+    # Is there a rest plane with so little weight that it is no atom at all? Then it goes with the
+    # next step.
+    cdef bint leftover
+    cdef double* old_weight
+    cdef double* loss
+    cdef double best_score           # of all targets when they were loaded
+    cdef Py_ssize_t best             # the target that has it
+    # psi of the stored planes, sparse, one after the other
+    cdef int32_t* index
+    cdef double* value
+    cdef Py_ssize_t* first           # (n_planes + 1,)
+    cdef Py_ssize_t support          # capacity of index and value
+    cdef Py_ssize_t room             # capacity of the arrays over atoms
+
+    # room for atoms
+    cdef int reserve_planes(self, Py_ssize_t n_atoms) except -1 nogil
+    # psi of the stored planes of a block; must come before load()
+    cdef int gather(self, Problem problem, DualState dual, Py_ssize_t i) except -1 nogil
+    # delta += scale * psi of a stored plane
+    cdef void add_plane(self, Py_ssize_t p, Direction delta, double scale) noexcept nogil
+    # atoms at the potentials theta, which need be right only where planes and mix use them
+    cdef int load(
+        self, Problem problem, DualState dual, Py_ssize_t i, const double* theta, Direction scratch,
+        bint with_image
+    ) except -1 nogil
+    # move q, v and w by what the steps changed
+    cdef int store(
+        self, Problem problem, DualState dual, Regularizer regularizer, Averager averager,
+        Py_ssize_t i, Direction scratch
+    ) except -1 nogil
+
+    cdef int fill_gram(
+        self, Problem problem, DualState dual, Py_ssize_t i, Direction scratch
+    ) except -1 nogil
+    cdef int load_rest(
+        self, Problem problem, DualState dual, Py_ssize_t i, Direction scratch, double mix
+    ) except -1 nogil

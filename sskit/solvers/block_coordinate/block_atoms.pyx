@@ -1,0 +1,186 @@
+"""Between the planes of a block and its small quadratic program (see the .pxd)."""
+
+from libc.math cimport fabs
+from libc.stdlib cimport free
+
+from sskit.core.memory cimport grown
+
+# Scores differ by less than this share of what they are made of: nothing but rounding, with which
+# steps could go back and forth for ever.
+cdef double ROUNDING = 2.0**-51
+# With less weight the rest plane is no target: it would carry rounding over enlarged 10^6 times.
+cdef double LEAST_REST = 1e-6
+
+
+cdef class BlockAtoms(WorkingSet):
+    """Atoms of one block at a time; memory grows as needed and is used again."""
+
+    def __dealloc__(self):
+        free(self.old_weight)
+        free(self.loss)
+        free(self.first)
+        free(self.index)
+        free(self.value)
+
+    cdef int reserve_planes(self, Py_ssize_t n_atoms) except -1 nogil:
+        cdef size_t n_bytes = 2 * n_atoms * sizeof(double)
+        self.reserve(n_atoms)
+        if n_atoms <= self.room:
+            return 0
+        self.old_weight = <double*>grown(self.old_weight, n_bytes)
+        self.loss = <double*>grown(self.loss, n_bytes)
+        self.first = <Py_ssize_t*>grown(self.first, 2 * n_atoms * sizeof(Py_ssize_t))
+        self.room = 2 * n_atoms
+        return 0
+
+    cdef int gather(self, Problem problem, DualState dual, Py_ssize_t i) except -1 nogil:
+        cdef Py_ssize_t n_planes = dual.blocks[i].n_planes, n_words = dual.n_words[i], p
+        cdef Py_ssize_t size
+        self.reserve_planes(n_planes + 2)
+        self.n_planes = n_planes
+        self.first[0] = 0
+        for p in range(n_planes):
+            size = self.first[p] + problem.max_support
+            if size > self.support:
+                self.index = <int32_t*>grown(self.index, 2 * size * sizeof(int32_t))
+                self.value = <double*>grown(self.value, 2 * size * sizeof(double))
+                self.support = 2 * size
+            self.first[p + 1] = self.first[p] + problem.plane(
+                i, dual.blocks[i].words + p * n_words, self.index + self.first[p],
+                self.value + self.first[p]
+            )
+        return 0
+
+    cdef void add_plane(self, Py_ssize_t p, Direction delta, double scale) noexcept nogil:
+        delta.add(
+            self.index + self.first[p], self.value + self.first[p],
+            self.first[p + 1] - self.first[p], scale
+        )
+
+    cdef int load(
+        self, Problem problem, DualState dual, Py_ssize_t i, const double* theta, Direction scratch,
+        bint with_image
+    ) except -1 nogil:
+        cdef Py_ssize_t p, e, a
+        cdef double total, size = 0.0
+        self.fill_gram(problem, dual, i, scratch)
+        self.n_atoms = self.n_planes
+        self.frail = False
+        self.leftover = dual.blocks[i].rest > 0.0 and not dual.has_rest(i)
+        for p in range(self.n_planes):
+            total = dual.blocks[i].plane_loss[p]
+            self.loss[p] = total
+            for e in range(self.first[p], self.first[p + 1]):
+                total -= self.value[e] * theta[self.index[e]]
+            self.score[p] = total
+            size = max(size, self.loss[p], fabs(total))
+            self.weight[p] = dual.blocks[i].weight[p]
+            self.old_weight[p] = self.weight[p]
+        self.noise = ROUNDING * size
+        self.gram = dual.blocks[i].gram
+        self.gram_stride = dual.blocks[i].plane_capacity
+        if dual.has_rest(i):
+            self.load_rest(problem, dual, i, scratch, dual.blocks[i].loss - dual.dot(i, theta))
+        self.mix_score = 0.0
+        for a in range(self.n_atoms):
+            self.mix_score += self.weight[a] * self.score[a]
+        self.with_image = with_image
+        self.best = self.highest()
+        self.best_score = self.score[self.best]
+        self.image_sqnorm = 0.0
+        for a in range(self.n_atoms):
+            self.image[a] = 0.0
+        if with_image:
+            for a in range(self.n_atoms):
+                for p in range(self.n_atoms):
+                    if self.weight[p] > 0.0:
+                        self.image[a] += self.weight[p] * self.inner(a, p)
+                self.image_sqnorm += self.weight[a] * self.image[a]
+        return 0
+
+    cdef int fill_gram(
+        self, Problem problem, DualState dual, Py_ssize_t i, Direction scratch
+    ) except -1 nogil:
+        cdef Py_ssize_t p, r, stride = dual.blocks[i].plane_capacity
+        cdef double* gram = dual.blocks[i].gram
+        cdef double inner
+        for p in range(dual.blocks[i].n_gram, self.n_planes):
+            self.add_plane(p, scratch, 1.0)
+            gram[p * stride + p] = problem.sqnorm(i, scratch)
+            scratch.clear()
+            for r in range(p):
+                # <a, b> = (||a||^2 + ||b||^2 - ||a - b||^2) / 2
+                self.add_plane(p, scratch, 1.0)
+                self.add_plane(r, scratch, -1.0)
+                inner = problem.sqnorm(i, scratch)
+                scratch.clear()
+                inner = 0.5 * (gram[p * stride + p] + gram[r * stride + r] - inner)
+                gram[p * stride + r] = inner
+                gram[r * stride + p] = inner
+        dual.blocks[i].n_gram = self.n_planes
+        return 0
+
+    cdef int load_rest(
+        self, Problem problem, DualState dual, Py_ssize_t i, Direction scratch, double mix
+    ) except -1 nogil:
+        cdef Py_ssize_t p, r, m = self.n_planes
+        cdef double rest = dual.blocks[i].rest, stored = 0.0, stored_loss = 0.0, own
+        for p in range(m):
+            stored += self.weight[p] * self.score[p]
+            stored_loss += self.weight[p] * self.loss[p]
+        self.n_atoms = m + 1
+        self.frail = rest < LEAST_REST
+        self.weight[m] = rest
+        self.old_weight[m] = rest
+        self.score[m] = (mix - stored) / rest
+        self.loss[m] = (dual.blocks[i].loss - stored_loss) / rest
+        for r in range(m + 1):
+            # psi of the rest plane, less that of plane r
+            dual.add_to(i, scratch, 1.0 / rest)
+            for p in range(m):
+                self.add_plane(p, scratch, -self.weight[p] / rest - (1.0 if p == r else 0.0))
+            self.rest_row[r] = problem.sqnorm(i, scratch)
+            scratch.clear()
+        own = self.rest_row[m]
+        for r in range(m):
+            self.rest_row[r] = 0.5 * (
+                own + dual.blocks[i].gram[r * dual.blocks[i].plane_capacity + r]
+                - self.rest_row[r]
+            )
+        return 0
+
+    cdef int store(
+        self, Problem problem, DualState dual, Regularizer regularizer, Averager averager,
+        Py_ssize_t i, Direction scratch
+    ) except -1 nogil:
+        cdef Py_ssize_t p, m = self.n_planes
+        cdef double loss_change = 0.0, change, from_rest = 0.0
+        cdef double weight = problem.block_weight[i], total = 0.0
+        if self.with_image or self.leftover:
+            # steps away from an atom magnify whatever is missing from the sum of the weights
+            for p in range(self.n_atoms):
+                total += self.weight[p]
+            for p in range(self.n_atoms):
+                self.weight[p] /= total
+            dual.blocks[i].rest = 0.0
+        if self.n_atoms > m:
+            # the rest plane is (q - sum weight psi) / rest at the old weights
+            from_rest = (self.weight[m] - self.old_weight[m]) / self.old_weight[m]
+            dual.blocks[i].rest = self.weight[m]
+        elif self.leftover:
+            # it leaves the mix too, or would be part of what is evicted later
+            from_rest = -1.0
+        if from_rest != 0.0:
+            dual.add_to(i, scratch, from_rest)
+            loss_change = from_rest * dual.blocks[i].loss
+        for p in range(m):
+            change = self.weight[p] - self.old_weight[p] - from_rest * self.old_weight[p]
+            loss_change += change * self.loss[p]
+            if change != 0.0:
+                self.add_plane(p, scratch, change)
+            dual.blocks[i].weight[p] = self.weight[p]
+        regularizer.move(problem, i, scratch, weight / regularizer.lam)
+        averager.moved(problem, i, scratch, weight / regularizer.lam, weight * loss_change)
+        dual.advance(i, scratch, 1.0, loss_change)
+        scratch.clear()
+        return 0

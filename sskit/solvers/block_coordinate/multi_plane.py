@@ -1,0 +1,203 @@
+"""Multi-plane block-coordinate Frank-Wolfe."""
+
+from sskit.solvers.block_coordinate.eviction import PlaneKeeper
+from sskit.solvers.common.averaging import Averager, TwoAverages
+from sskit.solvers.block_coordinate.options import (
+    MEGABYTE,
+    SAMPLERS,
+    STEPS,
+    auto_batching,
+    check_batching,
+    make_sampler,
+    make_step,
+)
+from sskit.solvers.common.idle_options import BOUNDS, Idle
+from sskit.solvers.common.checks import check_choice, check_count, check_positive, is_auto
+from sskit.solvers.block_coordinate.runs import ActiveSetRun
+from sskit.solvers.block_coordinate.schedule import FixedSchedule, SlopeSchedule, oracle_work
+from sskit.solvers.common.solver import Solver
+
+
+class MultiPlane(Solver):
+    """Multi-plane block-coordinate Frank-Wolfe, for oracles that cost far more than a score.
+
+    After each pass with the oracle, which asks that of every training pair once, come stored
+    passes, in which a pair takes the best of the planes that its oracle found before (the exact
+    and approximate passes of the paper). They leave out the pairs that promised little when last
+    visited, and go on while they pay: while the last one increased the dual more per unit of work
+    than the pass with the oracle and all that followed it. Primal, dual, gap and stopping rule
+    are those of `BCFW`.
+
+    Parameters
+    ----------
+    steps : {"fw", "pairwise", "away"}, default="fw"
+        Kind of step within a block, as in `BCFW`; the paper's is "fw".
+    sampling : {"permutation", "uniform", "gap", "max_gap"}, default="permutation"
+        Order of the blocks in passes with the oracle, as in `BCFW`.
+    block_steps : int, default=10
+        Largest number of steps within a block at one visit. Inner products between the planes
+        of the block are kept, so that all but the first cost O(planes). With bounds on the
+        weights there is only one.
+    max_stored_passes : int, default=1000
+        Largest number M of stored passes after one with the oracle. 0 leaves BCFW, with steps
+        over the stored planes of a block if `block_steps` is above 1.
+    max_planes : int, default=1000
+        Largest number N of planes kept for a training pair.
+    plane_life : int, default=10
+        T: number of passes with the oracle after which a plane without weight is dropped if it
+        was not the best of its block at any visit since.
+    oracle_work : float or "auto", default="auto"
+        Work of a pass with the oracle in units of a stored pass over all pairs, for the rule that
+        decides about another stored pass. "auto" is 100 if the problem says that its oracle is
+        costly, else 1. It is a count, so that a seed fixes the result. Only for that rule: not
+        with `clock`, nor with fewer than two stored passes.
+    clock : bool, default=False
+        Whether the rule goes by the seconds on the clock instead, as in the paper. Two fits
+        then differ. Not with fewer than two stored passes, where nothing is left to decide.
+    cache_size : float, default=1000
+        Memory for stored planes in megabytes, as in `BCFW`.
+    averaging : bool, default=True
+        Whether to keep the weighted averages of the iterates, one over passes with the
+        oracle and one over stored passes. The fit then returns the best point between the two in
+        dual objective, or the last iterate if that is better in primal objective.
+    batch_size : int or "auto", default="auto"
+        Number of oracles that are asked at the same weights, as in `BCFW`.
+    selective : {"auto", True, False}, default="auto"
+        Whether blocks of a batch whose gap is small take no step, as in `BCFW`; only for batches.
+    gap_every : int, default=10
+        Number of passes with the oracle between exact passes, which compute the gap.
+    max_time : float, default=None
+        Seconds after which the fit ends, within a pass if need be; an exact pass follows. None
+        means no limit.
+
+    Raises
+    ------
+    ValueError
+        When solving, or before, if an option is wrong, or set and of no use with the others.
+
+    References
+    ----------
+    Shah, Kolmogorov, Lampert (2015). A multi-plane block-coordinate Frank-Wolfe algorithm for
+    training structural SVMs with a costly max-oracle. CVPR. Algorithm 3, sections 3.3 to 3.5.
+
+    Examples
+    --------
+    >>> from sskit import SequenceTagger
+    >>> from sskit.datasets import make_digit_strings
+    >>> from sskit.solvers import MultiPlane
+    >>> X, y = make_digit_strings(50, random_state=0)
+    >>> tagger = SequenceTagger(solver=MultiPlane(max_stored_passes=20), random_state=0)
+    >>> tagger.fit(X, y).certified_
+    True
+    """
+
+    idle = (
+        Idle("clock", {"max_stored_passes": (0, 1)}),
+        Idle("oracle_work", {"max_stored_passes": (0, 1)}),
+        Idle("oracle_work", {"clock": (True,)}),
+        Idle("selective", {"batch_size": (1,)}, holds=(False,)),
+        Idle("block_steps", BOUNDS, holds=(1,)),
+    )
+
+    def __init__(
+        self,
+        *,
+        steps="fw",
+        sampling="permutation",
+        block_steps=10,
+        max_stored_passes=1000,
+        max_planes=1000,
+        plane_life=10,
+        oracle_work="auto",
+        clock=False,
+        cache_size=1000.0,
+        averaging=True,
+        batch_size="auto",
+        selective="auto",
+        gap_every=10,
+        max_time=None,
+    ):
+        self.steps = steps
+        self.sampling = sampling
+        self.block_steps = block_steps
+        self.max_stored_passes = max_stored_passes
+        self.max_planes = max_planes
+        self.plane_life = plane_life
+        self.oracle_work = oracle_work
+        self.clock = clock
+        self.cache_size = cache_size
+        self.averaging = averaging
+        self.batch_size = batch_size
+        self.selective = selective
+        self.gap_every = gap_every
+        self.max_time = max_time
+
+    def _check_values(self):
+        """Raise ValueError for the first parameter whose value is wrong by itself."""
+        check_choice("steps", self.steps, tuple(STEPS))
+        check_choice("sampling", self.sampling, tuple(SAMPLERS))
+        check_choice("clock", self.clock, (True, False))
+        check_choice("averaging", self.averaging, (True, False))
+        check_positive("block_steps", self.block_steps, whole=True)
+        check_count("max_stored_passes", self.max_stored_passes)
+        check_positive("max_planes", self.max_planes, whole=True)
+        check_positive("plane_life", self.plane_life, whole=True)
+        if not is_auto(self.oracle_work):
+            check_positive("oracle_work", self.oracle_work)
+        check_positive("cache_size", self.cache_size)
+        check_batching(self.batch_size, self.selective)
+        check_positive("gap_every", self.gap_every, whole=True)
+        check_positive("max_time", self.max_time, optional=True)
+
+    def _auto(self, problem, bounded):
+        """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""
+        auto = auto_batching(self.batch_size, problem)
+        if problem is not None and self.max_stored_passes > 1 and not self.clock:
+            auto["oracle_work"] = oracle_work(problem)
+        return auto
+
+    def start(self, problem, regularizer, random_state, gaps=None, team=None):
+        """Return the state of a new run.
+
+        Parameters
+        ----------
+        problem : Problem
+            What to solve.
+        regularizer : Regularizer
+            Holds lam, v and w.
+        random_state : RandomState
+            Source of randomness.
+        gaps : ndarray of shape (n_blocks,), default=None
+            Block gaps at the start, if they are known.
+        team : Team, default=None
+            Asks the oracles of a batch; None asks one after the other.
+
+        Returns
+        -------
+        run : ActiveSetRun
+            The state.
+        """
+        solver = self.resolved(problem, regularizer.bounded)
+        if solver.max_stored_passes <= 1:
+            # the rule is about another one after the first
+            schedule = FixedSchedule(solver.max_stored_passes)
+        else:
+            schedule = SlopeSchedule(solver.max_stored_passes, solver.oracle_work, solver.clock)
+        return ActiveSetRun(
+            problem,
+            regularizer,
+            make_sampler(solver.sampling, problem.n_blocks, random_state, degree=1.0),
+            TwoAverages(problem.n_weights) if solver.averaging else Averager(),
+            gaps,
+            step=make_step(solver.steps, safeguard=False),
+            random_state=random_state,
+            block_steps=solver.block_steps,
+            schedule=schedule,
+            cache=None,
+            keeper=PlaneKeeper(
+                solver.plane_life, solver.max_planes, float(solver.cache_size) * MEGABYTE
+            ),
+            batch_size=solver.batch_size,
+            selective=solver.selective,
+            team=team,
+        )

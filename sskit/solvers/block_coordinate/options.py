@@ -1,0 +1,100 @@
+"""What the options of block-coordinate solvers name: samplers, steps, batches."""
+
+from sskit.core.sampler import GapSampler, MaxGapSampler, PermutationSampler, UniformSampler
+from sskit.solvers.common.checks import check_choice, check_positive, is_auto
+from sskit.solvers.simplex_qp.steps import AwayStep, PairwiseStep, PlainStep, SafeguardedStep
+
+SAMPLERS = {
+    "permutation": PermutationSampler,
+    "uniform": UniformSampler,
+    "gap": GapSampler,
+    "max_gap": MaxGapSampler,
+}
+STEPS = {"fw": PlainStep, "pairwise": PairwiseStep, "away": AwayStep}
+MEGABYTE = 2.0**20
+
+
+def make_sampler(name, n_blocks, random_state, degree):
+    """Return the sampler of this name.
+
+    Parameters
+    ----------
+    name : {"permutation", "uniform", "gap", "max_gap"}
+        Its name.
+    n_blocks : int
+        Number of blocks.
+    random_state : RandomState
+        Source of randomness.
+    degree : float
+        Exponent of the gaps, for "gap".
+
+    Returns
+    -------
+    sampler : Sampler
+        The sampler.
+    """
+    options = {"degree": degree} if name == "gap" else {}
+    return SAMPLERS[name](n_blocks, random_state, **options)
+
+
+def make_step(name, safeguard):
+    """Return the step of this name, safeguarded if asked.
+
+    Parameters
+    ----------
+    name : {"fw", "pairwise", "away"}
+        Its name.
+    safeguard : bool
+        Whether a plain step that promises more takes its place.
+
+    Returns
+    -------
+    step : Step
+        The step.
+    """
+    step = STEPS[name]()
+    return SafeguardedStep(step) if safeguard else step
+
+
+def check_batching(batch_size, selective):
+    """Raise ValueError unless the options that ask oracles together have values that work.
+
+    Parameters
+    ----------
+    batch_size : object
+        "auto" or a positive integer.
+    selective : object
+        "auto", True or False.
+
+    Raises
+    ------
+    ValueError
+        If they are anything else.
+    """
+    if not is_auto(batch_size):
+        check_positive("batch_size", batch_size, whole=True)
+    check_choice("selective", selective, ("auto", True, False))
+
+
+def auto_batching(batch_size, problem):
+    """Return what "auto" stands for, of the options that ask oracles together.
+
+    Parameters
+    ----------
+    batch_size : int or "auto"
+        Number of oracles that are asked at the same weights. "auto" is what the problem wants;
+        it then costs much to prepare a step, and blocks that promise little take none.
+    problem : Problem or None
+        What to solve, if it is known.
+
+    Returns
+    -------
+    auto : dict
+        batch_size and selective; nothing that depends on a problem that is not known.
+    """
+    if not is_auto(batch_size):
+        return {"selective": False}
+    if problem is None:
+        return {}
+    wanted = max(problem.batch_size, 1)
+    return {"batch_size": wanted, "selective": wanted > 1}

@@ -1,0 +1,244 @@
+"""States of runs of block-coordinate Frank-Wolfe."""
+
+import numpy as np
+
+from sskit.core.sampler import PromisingSampler
+from sskit.core.stop import CutShort
+from sskit.solvers.block_coordinate import corrective_pass
+from sskit.solvers.block_coordinate import plain_pass
+from sskit.solvers.oracle_calls.minibatch import Batches
+from sskit.solvers.common.certificate import certify_dual_point, certify_weights
+from sskit.solvers.common.dual_run import DualRun
+from sskit.solvers.oracle_calls.pool import Team
+from sskit.solvers.oracle_calls.call import Visit
+from sskit._numbers import capped
+
+# A stored pass leaves out the blocks that promised less than this share of the mean when they
+# were last visited: they cost as much as the others and gain next to nothing.
+LEAST_PROMISE = 0.1
+
+
+class BlockCoordinateRun(DualRun):
+    """What all runs share: the dual point, its averages and its certificate.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to solve.
+    regularizer : Regularizer
+        Holds lam, v and w.
+    sampler : Sampler
+        Order of the blocks.
+    averager : Averager
+        Average of the iterates.
+    gaps : ndarray of shape (n_blocks,) or None
+        Block gaps at the start, if they are known.
+    batch_size : int, default=1
+        Number of oracles that are asked at the same weights.
+    selective : bool, default=False
+        Whether blocks of a batch that promise little take no step.
+    team : Team, default=None
+        Asks the oracles of a batch; None asks one after the other.
+    """
+
+    def __init__(
+        self,
+        problem,
+        regularizer,
+        sampler,
+        averager,
+        gaps,
+        *,
+        batch_size=1,
+        selective=False,
+        team=None,
+    ):
+        super().__init__(problem, regularizer, averager)
+        self.sampler = sampler
+        self.batches = None
+        if batch_size > 1:
+            # a pass has no more
+            batch_size = min(batch_size, problem.n_blocks)
+            self.batches = Batches(team or Team(problem), self.dual, regularizer, batch_size)
+        # where a step needs much to be fetched first, blocks with the least gaps do without
+        self.least_share = LEAST_PROMISE if selective else 0.0
+        if gaps is not None:
+            self.gaps[:] = gaps
+            sampler.set_gaps(self.gaps)
+
+    def run_batches(self, visitor, n_steps):
+        """Make a pass in batches.
+
+        Parameters
+        ----------
+        visitor : Visitor
+            What to do at a block.
+        n_steps : int
+            Number of visits, for which the sampler is ready.
+
+        Returns
+        -------
+        n_asked : int
+            How many oracles were asked.
+        """
+        if self.least_share:
+            self.batches.least = self.least_share * self.gaps.mean()
+        return self.batches.run_pass(visitor, self.sampler, n_steps)
+
+    def certify(self, evaluator):
+        """Return the certificate of the last iterate, or of the average if that is better."""
+        self.dual.rebuild(self.problem, self.regularizer, self.stop)
+        last, gaps = certify_dual_point(self.problem, self.regularizer, self.dual, evaluator)
+        self.learn_gaps(gaps)
+        loss = float(np.dot(self.problem.block_weight, self.dual.losses()))
+        average = self.averager.average(self.regularizer, loss)
+        if average is None:
+            return last
+        v_average, loss_average = average
+        dual = max(last.dual, self.regularizer.dual(v_average, loss_average))
+        w_average = self.regularizer.image(v_average)
+        try:
+            averaged = certify_weights(
+                self.problem, self.regularizer, w_average, dual, evaluator, self.dual
+            )
+        except CutShort:
+            return last
+        return averaged if averaged.primal < last.primal else last
+
+    def learn_gaps(self, gaps):
+        """Take over the exact gaps of all blocks."""
+        self.gaps[:] = gaps
+        self.sampler.set_gaps(gaps)
+
+
+class PlainRun(BlockCoordinateRun):
+    """Plain steps: a visit leaves nothing behind but the mix of the block."""
+
+    def __init__(self, problem, regularizer, sampler, averager, gaps, **batching):
+        super().__init__(problem, regularizer, sampler, averager, gaps, **batching)
+        self.visit = Visit(problem)
+        self.visitor = plain_pass.PlainVisitor(
+            problem, self.dual, regularizer, averager, self.visit, self.gaps
+        )
+        self.n_oracle_calls = 0
+
+    def run_pass(self):
+        """Take one step for every block; return the sum of the gaps last seen."""
+        n_steps = self.problem.n_blocks
+        self.sampler.begin_pass(n_steps)
+        if self.batches is not None:
+            self.n_oracle_calls += self.run_batches(self.visitor, n_steps)
+        else:
+            self.n_oracle_calls += plain_pass.run_pass(
+                self.problem,
+                self.dual,
+                self.regularizer,
+                self.sampler,
+                self.averager,
+                self.visit,
+                n_steps,
+                self.gaps,
+                self.stop,
+            )
+        return float(self.gaps.sum())
+
+
+class ActiveSetRun(BlockCoordinateRun):
+    """Steps between stored planes.
+
+    Parameters
+    ----------
+    problem, regularizer, sampler, averager, gaps : object
+        As for the other runs.
+    **batching : object
+        `batch_size`, `selective` and `team`, likewise.
+    step : Step
+        End points of the steps.
+    random_state : RandomState
+        Order of the passes over stored planes.
+    block_steps : int
+        Largest number of steps within a block at one visit.
+    schedule : FixedSchedule or SlopeSchedule
+        How many passes over stored planes follow a pass with oracle calls.
+    cache : tuple of float or None
+        Shares (F, nu) of algorithm 5 of Osokin et al. 2016; None always asks the oracle.
+    keeper : PlaneKeeper
+        Which planes stay.
+    """
+
+    def __init__(
+        self,
+        problem,
+        regularizer,
+        sampler,
+        averager,
+        gaps,
+        *,
+        step,
+        random_state,
+        block_steps,
+        schedule,
+        cache,
+        keeper,
+        **batching,
+    ):
+        super().__init__(problem, regularizer, sampler, averager, gaps, **batching)
+        self.slopes = np.where(np.isfinite(self.gaps), self.gaps, 0.0)
+        self.state = corrective_pass.ActiveSetState(
+            problem,
+            self.dual,
+            regularizer,
+            averager,
+            step,
+            capped(block_steps),
+            self.gaps,
+            self.slopes,
+        )
+        if cache is None:
+            self.move = corrective_pass.Move(self.state)
+        else:
+            self.move = corrective_pass.CachedMove(self.state, *cache)
+        self.stored_move = corrective_pass.StoredMove(self.state)
+        self.stored_sampler = PromisingSampler(
+            problem.n_blocks, random_state, self.slopes, LEAST_PROMISE, problem.at_hand
+        )
+        self.schedule = schedule
+        self.keeper = keeper
+
+    @property
+    def n_oracle_calls(self):
+        """Calls of the oracle by the moves so far."""
+        return self.state.n_oracle_calls
+
+    def run_pass(self):
+        """Visit every block once, and stored planes again; return the last known gap."""
+        n_blocks, n_calls = self.problem.n_blocks, self.n_oracle_calls
+        self.state.clock += 1
+        self.schedule.begin(self.state.increase)
+        self.averager.attend(0)
+        self.sampler.begin_pass(n_blocks)
+        if self.batches is not None:
+            self.run_batches(self.move, n_blocks)
+        else:
+            corrective_pass.run_pass(self.move, self.sampler, n_blocks, self.stop)
+        self.averager.attend(1)
+        # what the cache answered was no work for the oracle
+        n_visits = self.n_oracle_calls - n_calls
+        while not self.stop.ends and self.schedule.another(
+            self.state.increase, n_visits / n_blocks
+        ):
+            n_visits = self.stored_sampler.begin_pass(n_blocks)
+            corrective_pass.run_pass(self.stored_move, self.stored_sampler, n_visits, self.stop)
+        self.keeper.tidy(self.dual, self.state.clock)
+        return float(self.gaps.sum())
+
+    def certify(self, evaluator):
+        """Return the certificate of the last iterate, or of the average if that is better."""
+        self.state.sum_mixes()
+        return super().certify(evaluator)
+
+    def learn_gaps(self, gaps):
+        """Take over the exact gaps of all blocks."""
+        super().learn_gaps(gaps)
+        self.state.total_gap = float(np.sum(gaps))
+        self.slopes[:] = gaps

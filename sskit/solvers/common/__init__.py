@@ -1,0 +1,1 @@
+"""What all solvers share: base class, driver loop, solution, certificate, averaging, checks."""

@@ -1,0 +1,65 @@
+"""Certificates from exact passes."""
+
+import numpy as np
+
+from sskit.solvers.common.solution import Certificate
+
+
+def certify_dual_point(problem, regularizer, dual, evaluator):
+    """Compute primal, dual and gap at the dual point of a run.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    regularizer : Regularizer
+        Holds lam, v and w.
+    dual : DualState
+        The dual point that v was summed from.
+    evaluator : Evaluator
+        Makes the exact pass.
+
+    Returns
+    -------
+    certificate : Certificate
+        Its gap is the sum of the block gaps, which keeps its digits when it is far smaller
+        than the objectives.
+    gaps : ndarray of shape (n_blocks,)
+        The block gaps.
+    """
+    hinge, gaps = evaluator.hinges(regularizer.w, dual)
+    w = regularizer.coef()
+    v = np.asarray(regularizer.v)[: problem.n_weights]
+    weight = np.asarray(problem.block_weight)
+    primal = regularizer.primal(w, float(np.dot(weight, hinge)))
+    value = regularizer.dual(v, float(np.dot(weight, dual.losses())))
+    return Certificate(w, primal, value, float(gaps.sum())), gaps
+
+
+def certify_weights(problem, regularizer, w, dual, evaluator, known=None):
+    """Compute the primal at any w; any dual value then gives a gap.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    regularizer : Regularizer
+        Holds lam.
+    w : ndarray of shape (n_weights,)
+        The weights.
+    dual : float
+        A lower bound of the optimum.
+    evaluator : Evaluator
+        Makes the exact pass.
+    known : DualState, default=None
+        A dual point whose planes an inexact oracle is compared with.
+
+    Returns
+    -------
+    certificate : Certificate
+        With that dual.
+    """
+    padded = regularizer.padded(w)
+    hinge = evaluator.hinges(padded) if known is None else evaluator.hinges(padded, known)[0]
+    primal = regularizer.primal(w, float(np.dot(problem.block_weight, hinge)))
+    return Certificate(np.array(w), primal, dual, primal - dual)

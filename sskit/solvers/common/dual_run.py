@@ -1,0 +1,86 @@
+"""What runs with a dual point have in common."""
+
+import numpy as np
+
+from sskit.core.dual import DualState
+from sskit.core.snapshot import restore, save
+from sskit.core.stop import Stop
+
+
+class DualRun:
+    """A run that moves a dual point: it can be saved, taken up again, and moved to another lam.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to solve.
+    regularizer : Regularizer
+        Holds lam, v and w.
+    averager : Averager
+        Average of the iterates.
+
+    Attributes
+    ----------
+    stop : Stop
+        Says when a pass is to end early. Whatever visits it has made, the dual point is whole.
+    """
+
+    def __init__(self, problem, regularizer, averager):
+        self.problem = problem
+        self.regularizer = regularizer
+        self.averager = averager
+        self.dual = DualState(problem)
+        self.gaps = np.full(problem.n_blocks, np.inf)
+        self.stop = Stop()
+
+    def weights(self):
+        """Return a copy of the current weights."""
+        return self.regularizer.coef()
+
+    def change_lam(self, lam):
+        """Move to another lam, see `DualState.change_lam`; averaging begins anew.
+
+        Parameters
+        ----------
+        lam : float
+            The new lam.
+        """
+        self.dual.change_lam(self.problem, self.regularizer, lam)
+        self.averager.restart()
+
+    def rescale(self, lam):
+        """Move to another lam with the dual weights as they are; averaging begins anew.
+
+        Parameters
+        ----------
+        lam : float
+            The new lam.
+        """
+        self.regularizer.rescale(lam)
+        self.averager.restart()
+
+    def learn_gaps(self, gaps):
+        """Take over the exact gaps of all blocks, shape (n_blocks,)."""
+        self.gaps[:] = gaps
+
+    def save(self):
+        """Return the dual point and the average, as arrays that can be pickled."""
+        return save(self.dual), self.averager.save()
+
+    def restore(self, blocks, average, shares):
+        """Take up a saved dual point.
+
+        Parameters
+        ----------
+        blocks : dict
+            The dual point, of the first blocks.
+        average : tuple or None
+            The average of the iterates; None begins a new one.
+        shares : ndarray of shape (n_blocks,)
+            Share of their weights that the planes of a block keep; the truth gets the rest.
+        """
+        restore(self.dual, blocks)
+        self.dual.keep_shares(self.problem, shares)
+        self.dual.rebuild(self.problem, self.regularizer)
+        if average is not None:
+            self.averager.restore(average)

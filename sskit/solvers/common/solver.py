@@ -1,0 +1,165 @@
+"""What all solvers share."""
+
+from functools import partial
+
+from sklearn.base import BaseEstimator, clone
+
+from sskit.core.stop import Stop
+from sskit.solvers.common.continuation import Continuation
+from sskit.solvers.common.idle_options import BOUNDS, refuse_idle
+from sskit._documentation import DocumentedMixin
+
+
+class Solver(DocumentedMixin, BaseEstimator):
+    """Base of all solvers: hyperparameters, and how a problem is solved with them.
+
+    A subclass has the parameters `gap_every` and `max_time` and implements `start`, which
+    returns the state of one run: an object with ``run_pass()``, which visits ``n_blocks`` blocks
+    and returns an estimate of the gap (inf if it has none), ``n_oracle_calls`` so far,
+    ``weights()``, and ``certify(evaluator)``, which returns a `Certificate` from an exact pass.
+    ``_check_values()`` looks at the parameters one by one, ``_auto(problem, bounded)`` says what
+    "auto" stands for, and `idle` lists the combinations in which an option does nothing.
+    Before the first pass the run is given its `goal`, the gap at which the fit is to end, and a
+    `stop`: a pass asks it after every visit whether to end early, at a point where weights and
+    certificate mean what they always do; an exact pass that it ends raises `CutShort`.
+    A solver that does not look at all blocks (`looks_at_all`) has P(0) from its run, as `unit`.
+    A solver that `keeps_dual_point` starts a `DualRun`, which can be saved and continued.
+    """
+
+    keeps_dual_point = True
+    keeps_bounds = True
+    looks_at_all = True
+    idle = ()
+
+    def check(self):
+        """Raise ValueError if a parameter is wrong, or does nothing with the others."""
+        self.resolved()
+
+    def resolved(self, problem=None, bounded=False):
+        """Return the solver that runs: with what every "auto" stands for.
+
+        A run of it has the same bits as one of the solver itself.
+
+        Parameters
+        ----------
+        problem : Problem, default=None
+            What to solve. None leaves what depends on it at "auto".
+        bounded : bool, default=False
+            Whether there are bounds on the weights.
+
+        Returns
+        -------
+        solver : Solver
+            A clone; "auto" stays where an option has no use.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is wrong, or is set and does nothing with the others or for this
+            problem.
+        """
+        self._check_values()
+        auto = self._auto(problem, bounded)
+        solver = clone(self).set_params(
+            **{name: value for name, value in auto.items() if getattr(self, name) == "auto"}
+        )
+        refuse_idle(self, solver, partial(self._kinds, problem, bounded))
+        return solver
+
+    def _check_values(self):
+        """Raise ValueError for the first parameter whose value is wrong by itself."""
+
+    def _auto(self, problem, bounded):
+        """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""
+        return {}
+
+    def _kinds(self, problem, bounded):
+        """Return what the problem is, in the words of the rules of idle options."""
+        return {BOUNDS} if bounded else set()
+
+    def start(self, problem, regularizer, random_state, gaps=None, team=None):
+        """Return the state of a new run.
+
+        Parameters
+        ----------
+        problem : Problem
+            What to solve.
+        regularizer : Regularizer
+            Holds lam, v and w.
+        random_state : RandomState
+            Source of randomness.
+        gaps : ndarray of shape (n_blocks,), default=None
+            Block gaps at the start.
+        team : Team, default=None
+            Asks many oracles at the same weights, for solvers that do so.
+
+        Returns
+        -------
+        run : object
+            The state.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must implement start")
+
+    def solve(
+        self,
+        problem,
+        regularizer,
+        *,
+        tol=1e-2,
+        max_iter=1000,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+        on_pass=None,
+        start=None,
+        stop=None,
+    ):
+        """Solve a problem.
+
+        Stops when an exact pass finds gap <= tol * P(0). Exact passes come every `gap_every`
+        passes, and earlier when the gaps met during a pass say that it may be time.
+
+        Parameters
+        ----------
+        problem : Problem
+            What to solve.
+        regularizer : Regularizer
+            Holds lam, v and w.
+        tol : float, default=1e-2
+            Relative tolerance.
+        max_iter : int, default=1000
+            Largest number of passes (n_blocks visits each).
+        n_jobs : int, default=None
+            Threads (or processes, if the problem asks for them) of exact passes and batches.
+        random_state : int, RandomState or None, default=None
+            Source of randomness.
+        verbose : int, default=0
+            Above 0, log every exact pass at level INFO, else at level DEBUG.
+        on_pass : callable, default=None
+            Called after every pass with (n_iter, function that returns w); a true result
+            stops the fit.
+        start : DualPoint, default=None
+            Where to start, from `Continuation.save`; only for solvers that keep a dual point.
+            None is w = 0.
+        stop : Stop, default=None
+            Says when to end early. None does so at Ctrl-C and after `max_time`.
+
+        Returns
+        -------
+        solution : Solution
+            The weights with their certificate.
+        """
+        with Stop(self.max_time) if stop is None else stop as stop:
+            continuation = Continuation(
+                self,
+                problem,
+                regularizer,
+                n_jobs=n_jobs,
+                random_state=random_state,
+                verbose=verbose,
+                start=start,
+                stop=stop,
+            )
+            goal = tol * continuation.unit
+            status = continuation.reach(goal, max_iter=max_iter, on_pass=on_pass)
+            return continuation.solution(status)

@@ -1,0 +1,1 @@
+"""Cutting planes of the mean hinge."""

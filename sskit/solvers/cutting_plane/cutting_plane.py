@@ -1,0 +1,237 @@
+"""Cutting planes."""
+
+from sskit.solvers.cutting_plane.master_program import BoxCutProgram, CutProgram, MixProgram
+from sskit.solvers.cutting_plane.one_slack import CuttingPlaneRun, LinearCutRun
+from sskit.solvers.cutting_plane.separation import ExactCuts, LinearCuts
+from sskit.solvers.common.idle_options import Idle
+from sskit.solvers.common.checks import check_choice, check_positive, check_share, is_auto
+from sskit.solvers.cutting_plane.sampled import Draws, FunctionSamples, SampleRun, WeightSamples
+from sskit.solvers.common.solver import Solver
+
+# What "auto" stands for, by kind of cuts.
+DEFAULTS = {
+    "exact": {"damping": 0.8},
+    "linear": {"damping": 0.8, "cut_size": 1000},
+    "constant": {"cut_size": 300, "patience": 10},
+}
+
+
+class CuttingPlane(Solver):
+    r"""The 1-slack cutting-plane method: the classical solver of structured SVMs.
+
+    A pass calls the oracle of every training pair at one w, in parallel with `n_jobs`. The mean
+    of the planes that they find, with their weights :math:`c_i`, is a *cut*, one lower bound of
+    the whole mean hinge: :math:`\sum_i c_i H_i(w') \ge \text{loss} - \langle w', g \rangle` for
+    all :math:`w'`, with equality at w. A small quadratic program then minimises :math:`\tfrac{
+    \lambda}{2} \|w\|^2` plus the largest of the cuts found so far; its optimum D is a lower bound
+    of that of the problem. Primal objective and the meaning of `tol` are those of `BCFW`, and the
+    best of the w that were asked about is returned. The gap is its objective less D, so every
+    pass is an exact pass, and no others are made.
+
+    In a kernel space an exact cut takes the kernels of all wrong pairs with all pairs. Sampled
+    cuts take fewer: ``cuts="linear"`` needs time in proportion to the number of pairs,
+    ``cuts="constant"`` never looks at all of them. What they report is an estimate, see the notes.
+
+    It keeps cuts instead of a dual point: it cannot take part in ``warm_start`` and
+    `RegularizationPath`.
+
+    Parameters
+    ----------
+    cuts : {"exact", "linear", "constant"}, default="exact"
+        What a cut is made of. "exact": the planes of all training pairs. "linear": all oracles
+        are asked, and the loss of the cut is that of all planes, but its gradient is the mean of
+        `cut_size` draws from the pairs that have a loss or a hinge; drawn anew until the cut
+        stands out from the others at w by more than the tolerance, if the exact one does.
+        "constant": the planes of `cut_size` pairs, the only ones that are asked. Draws are with
+        replacement and in proportion to the weights :math:`c_i`.
+    cut_size : int or "auto", default="auto"
+        Number of draws r for a sampled cut; "auto" is 1000 for "linear" and 300 for "constant",
+        where time grows with its square.
+    patience : int or "auto", default="auto"
+        With ``cuts="constant"``, number of samples in a row whose hinge must not be above the
+        program's by more than ``tol`` times the mean largest loss (of the first sample) for the
+        fit to end; "auto" is 10.
+    damping : float or "auto", default="auto"
+        Share of the best w so far in the next w that is asked about, at least 0 and below 1; the
+        rest is the solution of the program. 0 is the published method, whose w jump about: it
+        needs about twice the passes. "auto" is 0.8. With ``cuts="constant"`` nobody knows which
+        w is the best, and there is no damping.
+    cut_life : int, default=50
+        Number of passes without weight in the program after which a cut is dropped.
+    max_time : float, default=None
+        Seconds after which the fit ends, within a pass if need be; an exact pass follows. None
+        means no limit.
+
+    Raises
+    ------
+    ValueError
+        When solving, or before, if an option is wrong, or set and of no use with `cuts`.
+
+    Notes
+    -----
+    With the program's solution :math:`w_D`, the best point :math:`w_P` and damping :math:`\mu`
+    the next point is :math:`x = \mu w_P + (1 - \mu) w_D`. On the line between them the objective
+    with the new cut in place of the hinge is convex, at most P at :math:`w_P` and equal to P(x) at
+    x. So either :math:`P(x) \le P - \tfrac{1 - \mu}{2} (P - D)`, which closes a share of the gap,
+    or the new cut raises the program's objective at :math:`w_D` by at least half the gap: the
+    published bounds on the number of cuts hold but for factors of :math:`1 - \mu`.
+
+    Cuts are kept dense up to 65,536 weights, 8 bytes each, else sparse, 12 bytes for every weight
+    that is not zero; some hundred of them at a time are usual. In a kernel space a cut keeps 8
+    bytes for each row and function, whose values it knows at all rows, and its coefficients; with
+    ``cuts="constant"`` the coefficients only. Bounds on the weights make the program piecewise
+    quadratic; it is then solved by Newton steps with exact line searches.
+
+    If the oracle is not exact, the objective is the largest of its answer and the cuts; sampled
+    cuts cannot say what it has missed.
+
+    *Sampled cuts* may be above the mean hinge, so that D, the optimum of their program, is no
+    lower bound: ``certified_`` is False and ``dual_gap_``, the difference, an estimate, which may
+    be negative. With "linear" ``primal_objective_`` is exact. Let :math:`\Delta` be the largest
+    loss, R the largest norm of a :math:`B \psi`, T the number of samples that were drawn (of
+    order :math:`\Delta R^2 / (\lambda \epsilon^2)` at most, whatever the number of pairs) and
+    :math:`\epsilon` the tolerance. By Hoeffding's inequality at the optimal w each sampled cut is
+    above the exact one by more than :math:`\gamma` with a probability of at most :math:`\exp(- r
+    \lambda \gamma^2 / (4 \Delta R^2))`, hence with a probability of :math:`1 - \delta`
+
+    .. math::
+        P(w) \le P^* + \epsilon + 2 R \sqrt{\tfrac{\Delta}{\lambda r} \log \tfrac{T}{\delta}} .
+
+    With "constant" the objective is an estimate too: the value of the program at w plus the mean
+    violation of the last `patience` samples. With a probability of :math:`1 - 2 \delta` the same
+    inequality holds with a last term of order :math:`(\Delta + R \sqrt{\Delta / \lambda}) \sqrt{
+    \log(T / \delta) / r}`. The more samples, the larger is the overfit: D lies above the optimum
+    by far if r is small and :math:`\lambda` too. A pass is one sample; ``n_oracle_calls_`` counts
+    who was asked.
+
+    References
+    ----------
+    Joachims, Finley, Yu (2009). Cutting-plane training of structural SVMs. Machine Learning 77.
+    Algorithm 3.
+
+    Franc, Sonnenburg (2009). Optimized cutting plane algorithm for large-scale risk minimization.
+    JMLR 10 (cuts near the best point).
+
+    Yu, Joachims (2008). Training structural SVMs with kernels using sampled cuts. KDD. Algorithm
+    2 is "constant", algorithm 3 is "linear".
+
+    Examples
+    --------
+    >>> from sskit import StructSVMClassifier
+    >>> from sskit.solvers import CuttingPlane
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = StructSVMClassifier(lam=0.1, solver=CuttingPlane(), tol=1e-3)
+    >>> model.fit(X, y).dual_gap_ < 1e-3
+    True
+    >>> solver = CuttingPlane(cuts="linear", cut_size=50)
+    >>> model = StructSVMClassifier(kernel="rbf", gamma=0.5, solver=solver, random_state=0)
+    >>> bool(model.fit(X, y).score(X, y) > 0.9), model.certified_
+    (True, False)
+    """
+
+    keeps_dual_point = False
+    gap_every = 1  # every pass is an exact one, or all that there is
+    idle = (
+        Idle("cut_size", {"cuts": ("exact",)}),
+        Idle("patience", {"cuts": ("exact", "linear")}),
+        Idle("damping", {"cuts": ("constant",)}),
+    )
+
+    def __init__(
+        self,
+        *,
+        cuts="exact",
+        cut_size="auto",
+        patience="auto",
+        damping="auto",
+        cut_life=50,
+        max_time=None,
+    ):
+        self.cuts = cuts
+        self.cut_size = cut_size
+        self.patience = patience
+        self.damping = damping
+        self.cut_life = cut_life
+        self.max_time = max_time
+
+    @property
+    def looks_at_all(self):
+        """Whether a fit asks the oracles of all training pairs."""
+        return self.cuts != "constant"
+
+    def _check_values(self):
+        """Raise ValueError for the first parameter whose value is wrong by itself."""
+        check_choice("cuts", self.cuts, tuple(DEFAULTS))
+        for name in ("cut_size", "patience", "damping"):
+            value = getattr(self, name)
+            if is_auto(value):
+                continue
+            if name == "damping":
+                check_share(name, value)
+            else:
+                check_positive(name, value, whole=True)
+        check_positive("cut_life", self.cut_life, whole=True)
+        check_positive("max_time", self.max_time, optional=True)
+
+    def _auto(self, problem, bounded):
+        """Return what "auto" stands for by parameter; see `resolved`."""
+        return DEFAULTS[self.cuts]
+
+    def start(self, problem, regularizer, random_state, gaps=None, team=None):
+        """Return the state of a new run.
+
+        Parameters
+        ----------
+        problem : Problem
+            What to solve.
+        regularizer : Regularizer
+            Holds lam, v and w.
+        random_state : RandomState
+            Draws the samples; exact cuts need none.
+        gaps : ndarray of shape (n_blocks,), default=None
+            Not used.
+        team : Team, default=None
+            Asks the oracles; None asks one after the other.
+
+        Returns
+        -------
+        run : CuttingPlaneRun or SampleRun
+            The state.
+        """
+        solver = self.resolved(problem, regularizer.bounded)
+        return STARTS[solver.cuts](solver, problem, regularizer, random_state, team)
+
+
+def make_program(problem, regularizer):
+    """Return the program over cuts that are held as vectors."""
+    kind = BoxCutProgram if regularizer.bounded else CutProgram
+    return kind(regularizer, problem.dependent())
+
+
+def start_exact(solver, problem, regularizer, random_state, team):
+    """Return the state of a run with exact cuts; the arguments are those of `start`."""
+    source, program = ExactCuts(problem, team), make_program(problem, regularizer)
+    return CuttingPlaneRun(regularizer, source, program, solver.damping, solver.cut_life)
+
+
+def start_linear(solver, problem, regularizer, random_state, team):
+    """Return the state of a run of the linear-time algorithm."""
+    source = LinearCuts(problem, solver.cut_size, random_state, team)
+    program = make_program(problem, regularizer)
+    return LinearCutRun(regularizer, source, program, solver.damping, solver.cut_life)
+
+
+def start_constant(solver, problem, regularizer, random_state, team):
+    """Return the state of a run of the constant-time algorithm."""
+    draws = Draws(problem.block_weight, solver.cut_size, random_state)
+    if problem.in_kernel_space:
+        program = MixProgram(regularizer.lam)
+        samples = FunctionSamples(problem, program)
+    else:
+        program = make_program(problem, regularizer)
+        samples = WeightSamples(problem, program, team)
+    return SampleRun(draws, samples, program, solver.patience, solver.cut_life)
+
+
+STARTS = {"exact": start_exact, "linear": start_linear, "constant": start_constant}

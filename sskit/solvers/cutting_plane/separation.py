@@ -1,0 +1,173 @@
+"""Where cuts of the mean hinge come from that look at all training pairs."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sskit.core.dual import DualState
+from sskit.core.regularizer import Regularizer
+from sskit.solvers.oracle_calls.vertices import Corners
+from sskit.solvers.cutting_plane.master_program import Cut
+
+# A sampled cut is drawn anew at most so often: every other draw is good enough.
+DRAWS = 100
+
+
+class Finding(NamedTuple):
+    """What was found at one w.
+
+    Attributes
+    ----------
+    hinge : float
+        Mean hinge there, of all who were asked.
+    cut : Cut
+        Made of them, or of some of them.
+    """
+
+    hinge: float
+    cut: Cut
+
+
+class ExactCuts:
+    """All oracles at one w.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to solve.
+    team : Team, default=None
+        Asks the oracles; None asks one after the other.
+    """
+
+    def __init__(self, problem, team=None):
+        self.problem = problem
+        # gaps to a dual point that stays at the truth are the weighted hinges
+        self.corners = Corners(problem, problem.n_blocks, DualState(problem), team)
+
+    @property
+    def n_oracle_calls(self):
+        """Calls of the oracle so far."""
+        return self.corners.n_calls
+
+    def at(self, padded):
+        """Return the cut that is exact at w.
+
+        Parameters
+        ----------
+        padded : ndarray of shape (n_weights + LANES,)
+            Padded weights.
+
+        Returns
+        -------
+        cut : Cut
+            Its value at w is the mean hinge there, as far as the oracle is exact.
+
+        Raises
+        ------
+        CutShort
+            If a stop was due before all oracles had been asked.
+        """
+        vector = np.zeros_like(padded)
+        loss = self.corners.find(padded, vector)
+        return Cut(loss, vector[: self.problem.n_weights])
+
+
+class LinearCuts(ExactCuts):
+    """All oracles at one w, of which a sample makes the gradient (Yu, Joachims 2008, algorithm 3).
+
+    Parameters
+    ----------
+    problem, team : object
+        As for exact cuts.
+    cut_size : int
+        Number r of draws.
+    random_state : RandomState
+        Source of randomness.
+    """
+
+    def __init__(self, problem, cut_size, random_state, team=None):
+        super().__init__(problem, team)
+        self.cut_size = cut_size
+        self.random_state = random_state
+        self.sum = sum_functions if problem.in_kernel_space else sum_weights
+
+    def at(self, padded, level):
+        """Return the mean hinge at w, and a cut that stands out there.
+
+        Parameters
+        ----------
+        padded : ndarray of shape (n_weights + LANES,)
+            Padded weights.
+        level : float
+            What the cut should be above at w, if the mean hinge is; of 100 samples that are
+            not, the best is taken.
+
+        Returns
+        -------
+        finding : Finding
+            The mean hinge is that of all pairs, as far as the oracle is exact. The cut has the
+            loss of the exact one and the mean gradient of r draws from the pairs that have a
+            loss or a hinge, with their weights.
+        """
+        self.corners.look(padded)
+        weight = np.asarray(self.problem.block_weight)
+        losses, hinges = self.corners.losses(), self.corners.hinges()
+        hinge, loss = float(np.dot(weight, hinges)), float(np.dot(weight, losses))
+        # an answer may be wrong without a loss, where a mistake costs nothing
+        wrong = np.flatnonzero(((losses > 0.0) | (hinges > 0.0)) & (weight > 0.0))
+        if not len(wrong):
+            return Finding(hinge, Cut(0.0, np.zeros(self.problem.n_weights)))
+        mass = np.cumsum(weight[wrong])
+        scores = losses[wrong] - hinges[wrong]  # <w, B psi>
+        best, drawn = -np.inf, None
+        for _ in range(DRAWS):
+            places = self.draw(mass)
+            value = loss - mass[-1] * float(scores[places].mean())
+            if value > best:
+                best, drawn = value, places
+            if value > level or hinge <= level:
+                break
+        places, counts = np.unique(drawn, return_counts=True)
+        share = mass[-1] / self.cut_size * counts
+        return Finding(hinge, Cut(loss, self.sum(self.corners, self.problem, wrong[places], share)))
+
+    def draw(self, mass):
+        """Return r places, drawn in proportion to weights whose running sums are given."""
+        points = self.random_state.uniform(0.0, mass[-1], size=self.cut_size)
+        # a point may be rounded up to the end
+        return np.minimum(np.searchsorted(mass, points, side="right"), len(mass) - 1)
+
+
+def sum_weights(corners, problem, blocks, share):
+    """Return the weighted sum of planes.
+
+    Parameters
+    ----------
+    corners : Corners
+        Of all blocks.
+    problem : Problem
+        What they are of.
+    blocks : ndarray of shape (m,)
+        Numbers of blocks, which rise.
+    share : ndarray of shape (m,)
+        Their weights.
+
+    Returns
+    -------
+    vector : ndarray of shape (n_weights,)
+        The sum of B psi.
+    """
+    out = Regularizer(1.0, problem.n_weights).padded(np.zeros(problem.n_weights))
+    corners.add(blocks, share, problem, blocks, out)
+    return out[: problem.n_weights]
+
+
+def sum_functions(corners, problem, blocks, share):
+    """Return the same in a kernel space, with as many kernels as blocks times all rows."""
+    part = problem.part(blocks, share / share.sum())
+    sums = Regularizer(1.0, part.n_weights).padded(np.zeros(part.n_weights))
+    corners.add(blocks, share, part, np.arange(len(blocks)), sums)
+    out, values = np.zeros(problem.n_weights), problem.dependent()
+    problem.collect(part.address(), 1.0, sums, out)
+    out[values] = problem.views([part.address()], [sums])[0, values]
+    return out

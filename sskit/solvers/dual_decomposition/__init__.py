@@ -1,0 +1,1 @@
+"""Solvers that work factor by factor."""

@@ -1,0 +1,1 @@
+"""Dual decomposition over nodes and edges."""

@@ -1,0 +1,213 @@
+"""Factorwise maximisation oracles that look at every state (see the .pxd)."""
+
+import numpy as np
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, uint64_t
+
+from sskit.core.checks cimport check_least
+from sskit.core.lanes cimport LANES
+from sskit.solvers.dual_decomposition.factors.marginals cimport Message, Mix, message_at, place
+
+cdef extern from "factor_kernels.hpp" namespace "sskit":
+    Py_ssize_t first_largest(const double* x, Py_ssize_t n) noexcept nogil
+    Py_ssize_t best_pair(
+        const double* rows, Py_ssize_t n_rows, Py_ssize_t n_states, const double* first,
+        const double* second, double* most
+    ) noexcept nogil
+
+
+cdef class NodeSearch:
+    """The best state of a node by comparing all of them.
+
+    Parameters
+    ----------
+    state : FactorState
+        Weights and messages.
+    """
+
+    def __cinit__(self, FactorState state, *args):
+        self.state, self.factors = state, state.factors
+        self.score = np.zeros(state.factors.n_states + LANES)
+
+    cdef Py_ssize_t look(self, Py_ssize_t i, Py_ssize_t j, double* gain) except -1 nogil:
+        cdef Py_ssize_t n_states = self.factors.n_states
+        cdef double* score = &self.score[0]
+        cdef Mix* mix = &self.state.nodes[j]
+        cdef Py_ssize_t k, m, best
+        cdef double penalty = self.state.penalty(i)
+        cdef const Message* message
+        self.factors.node_scores(i, j, &self.state.w[0], 0, n_states, score)
+        self.n_looks += n_states
+        # the loss less its constant
+        score[self.factors.truth(j)] -= self.factors.cost(j)
+        for m in range(self.state.incident_offsets[j], self.state.incident_offsets[j + 1]):
+            message = &self.state.messages[self.state.incident[m]]
+            for k in range(message.n):
+                score[message.label[k]] += penalty * (
+                    message.residual[k] + message.multiplier[k]
+                )
+        best = place(mix, <int32_t>first_largest(score, n_states))
+        for k in range(mix.n):
+            gain[k] = score[mix.state[k]]
+        return best
+
+    cdef Py_ssize_t recall(self, Py_ssize_t i, Py_ssize_t j, double* gain) noexcept nogil:
+        cdef const Mix* mix = &self.state.nodes[j]
+        cdef double penalty = self.state.penalty(i)
+        cdef Py_ssize_t k, m
+        cdef int32_t y
+        for k in range(mix.n):
+            y = mix.state[k]
+            gain[k] = self.factors.node_score(i, j, &self.state.w[0], y)
+            gain[k] -= self.factors.cost(j) * (y == self.factors.truth(j))
+            for m in range(self.state.incident_offsets[j], self.state.incident_offsets[j + 1]):
+                gain[k] += penalty * message_at(&self.state.messages[self.state.incident[m]], y)
+        self.n_looks += mix.n
+        return largest(gain, mix.n)
+
+
+cdef class PartitionSearch(NodeSearch):
+    """The best state of a random part of them, or of the mix.
+
+    The best state of all is found with probability 1 / n_parts at each visit at least, and one
+    that has weight already always (section 3.2 of Yen et al. 2016, inner-product factors).
+
+    Parameters
+    ----------
+    state : FactorState
+        Weights and messages.
+    n_parts : int
+        Number nu of parts, stretches of equal length; at most the number of states.
+    seed : int
+        Of the draws.
+    """
+
+    def __cinit__(self, FactorState state, Py_ssize_t n_parts, uint64_t seed):
+        check_least(n_parts, 1, "n_parts")
+        self.n_parts = min(n_parts, state.factors.n_states)
+        self.random = seed
+
+    cdef Py_ssize_t draw(self) noexcept nogil:
+        # splitmix64 (Steele, Lea, Flood 2014)
+        cdef uint64_t z
+        self.random += <uint64_t>0x9E3779B97F4A7C15
+        z = self.random
+        z = (z ^ (z >> 30)) * <uint64_t>0xBF58476D1CE4E5B9
+        z = (z ^ (z >> 27)) * <uint64_t>0x94D049BB133111EB
+        return <Py_ssize_t>((z ^ (z >> 31)) % <uint64_t>self.n_parts)
+
+    cdef Py_ssize_t look(self, Py_ssize_t i, Py_ssize_t j, double* gain) except -1 nogil:
+        cdef Py_ssize_t n_states = self.factors.n_states, part = self.draw()
+        cdef Py_ssize_t start = part * n_states // self.n_parts, k, m
+        cdef Py_ssize_t stop = (part + 1) * n_states // self.n_parts
+        cdef int32_t truth = self.factors.truth(j), y
+        cdef double* score = &self.score[0]
+        cdef double penalty = self.state.penalty(i)
+        cdef const Message* message
+        self.factors.node_scores(i, j, &self.state.w[0], start, stop, score)
+        self.n_looks += stop - start
+        if start <= truth < stop:
+            score[truth] -= self.factors.cost(j)
+        for m in range(self.state.incident_offsets[j], self.state.incident_offsets[j + 1]):
+            message = &self.state.messages[self.state.incident[m]]
+            for k in range(message.n):
+                y = message.label[k]
+                if start <= y < stop:
+                    score[y] += penalty * (message.residual[k] + message.multiplier[k])
+        place(&self.state.nodes[j], <int32_t>(start + first_largest(score + start, stop - start)))
+        return self.recall(i, j, gain)
+
+
+cdef class EdgeSearch:
+    """The best pair of an edge by comparing all of them.
+
+    Parameters
+    ----------
+    state : FactorState
+        Weights and messages.
+    """
+
+    def __cinit__(self, FactorState state):
+        self.state, self.factors = state, state.factors
+        self.first = np.zeros(state.factors.n_states + LANES)
+        self.second = np.zeros(state.factors.n_states + LANES)
+        self.second[state.factors.n_states :] = np.inf
+        self.scratch = np.zeros(state.factors.n_states + LANES)
+
+    def renew(self):
+        """Take notice that weights have moved other than between leave() and enter()."""
+
+    cdef Py_ssize_t look(self, Py_ssize_t i, Py_ssize_t e, double* gain) except -1 nogil:
+        cdef Py_ssize_t best = place(&self.state.edges[e], self.best(i, e))
+        self.recall(i, e, gain)
+        return best
+
+    cdef Py_ssize_t recall(self, Py_ssize_t i, Py_ssize_t e, double* gain) noexcept nogil:
+        cdef const Mix* mix = &self.state.edges[e]
+        cdef int32_t n_states = <int32_t>self.factors.n_states
+        cdef double penalty = self.state.penalty(i)
+        cdef Py_ssize_t k
+        for k in range(mix.n):
+            gain[k] = self.factors.edge_score(i, e, &self.state.w[0], mix.state[k]) - penalty * (
+                message_at(&self.state.messages[2 * e], mix.state[k] // n_states)
+                + message_at(&self.state.messages[2 * e + 1], mix.state[k] % n_states)
+            )
+        self.n_looks += mix.n
+        return largest(gain, mix.n)
+
+    cdef int32_t best(self, Py_ssize_t i, Py_ssize_t e) except -1 nogil:
+        cdef Py_ssize_t n_states = self.factors.n_states, a, pair, best = 0
+        cdef double most = -INFINITY
+        cdef const double* row
+        self.spread(i, e, 1.0)
+        if self.factors.pair_weights >= 0:
+            row = &self.state.w[self.factors.pair_weights]
+            best = max(
+                best_pair(row, n_states, n_states, &self.first[0], &self.second[0], &most), 0
+            )
+        else:
+            for a in range(n_states):
+                row = self.factors.edge_row(i, e, &self.state.w[0], <int32_t>a, &self.scratch[0])
+                pair = best_pair(row, 1, n_states, &self.first[a], &self.second[0], &most)
+                if pair >= 0:
+                    best = a * n_states + pair
+        self.n_looks += n_states * n_states
+        self.spread(i, e, 0.0)
+        return <int32_t>best
+
+    cdef void spread(self, Py_ssize_t i, Py_ssize_t e, double scale) noexcept nogil:
+        """Write the messages of an edge, what they count, out in full; or clear them."""
+        cdef const Message* message = &self.state.messages[2 * e]
+        cdef double penalty = scale * self.state.penalty(i)
+        cdef Py_ssize_t k
+        for k in range(message.n):
+            self.first[message.label[k]] = penalty * (
+                message.residual[k] + message.multiplier[k]
+            )
+        message = &self.state.messages[2 * e + 1]
+        for k in range(message.n):
+            self.second[message.label[k]] = penalty * (
+                message.residual[k] + message.multiplier[k]
+            )
+
+    cdef int leave(self, const Mix* mix, const double* change) except -1 nogil:
+        return 0
+
+    cdef int enter(self) except -1 nogil:
+        return 0
+
+
+cdef int check_searches(FactorState state, NodeSearch nodes, EdgeSearch edges) except -1:
+    if nodes.state is not state or edges.state is not state:
+        raise ValueError("the oracles search for the factors of another state")
+    return 0
+
+
+cdef Py_ssize_t largest(const double* x, Py_ssize_t n) noexcept nogil:
+    """Return where the largest of n numbers stands."""
+    cdef Py_ssize_t k, best = 0
+    for k in range(1, n):
+        if x[k] > x[best]:
+            best = k
+    return best

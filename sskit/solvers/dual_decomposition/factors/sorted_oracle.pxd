@@ -1,0 +1,46 @@
+from libc.stdint cimport int32_t
+from libcpp.vector cimport vector
+
+from sskit.core.priority cimport SumTree
+from sskit.solvers.dual_decomposition.factors.oracle cimport EdgeSearch
+
+cdef extern from "partners.hpp" namespace "sskit":
+    struct Partner:
+        double weight
+        int32_t label
+
+# the partners of a label by falling weight: those with which it makes a pair of positive weight
+ctypedef vector[Partner] Order
+
+
+# A pair whose weight is about to change
+cdef struct Move:
+    int32_t pair
+    double before
+
+
+cdef class OrderedSearch(EdgeSearch):
+    """Oracle of edges in time sublinear in their pairs, where all share one table of weights.
+
+    Invariant: outside of leave() .. enter(), `rows` and `columns` hold exactly the pairs of
+    positive weight, by their present weights, and `tops` the first weight of each row, or 0.
+    """
+
+    cdef vector[Order] rows          # by first label
+    cdef vector[Order] columns       # by second label
+    cdef SumTree tops                # (n_states,) by first label
+    cdef vector[Move] moving         # between leave() and enter()
+    cdef double most                 # the largest gain found so far, and its pair
+    cdef int32_t found
+
+    cdef double weight(self, int32_t pair) noexcept nogil
+    cdef void offer(self, double gain, int32_t pair) noexcept nogil
+    # Offer the first pair of a row, or of a column, whose other label has no message; `base` is
+    # what it gains besides its weight
+    cdef void walk_row(self, int32_t a, double base) noexcept nogil
+    cdef void walk_column(self, int32_t b, double base) noexcept nogil
+    # Offer the first pair of all whose labels have no messages
+    cdef void walk_table(self) noexcept nogil
+    # Offer the best pair that is not held and has no messages but those of its labels a and b; -1
+    # stands for any label without a message
+    cdef void offer_unheld(self, double base, int32_t a, int32_t b) noexcept nogil

@@ -1,0 +1,200 @@
+"""Factorwise maximisation oracles in sublinear time (section 3.2 of Yen et al. 2016)."""
+
+import numpy as np
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t
+
+from sskit.core.priority cimport SumTree
+from sskit.solvers.dual_decomposition.factors.oracle cimport EdgeSearch
+from sskit.solvers.dual_decomposition.factors.state cimport FactorState
+from sskit.solvers.dual_decomposition.factors.marginals cimport Message, Mix
+
+cdef extern from "partners.hpp" namespace "sskit":
+    void put_in_order(Order& order) noexcept nogil
+    void reorder(Order& order, int32_t label, double before, double now) except + nogil
+
+
+cdef class OrderedSearch(EdgeSearch):
+    """The best pair of an edge from ordered weights: appendix C-1, four cases.
+
+    A pair gains its weight less what the messages of its two labels count. Messages are zero but
+    on a few labels. Pairs of two labels with messages are compared one by one (case iv). For a
+    label with a message the best partner without one is the first such in the order of its row or
+    column (cases ii and iii). The best pair of labels without messages (case i) is found by
+    descending a tree of maxima over the first pairs of the rows. Each walk ends at the first
+    pair that fits, or that can no longer be the best.
+
+    Only pairs of positive weight are held, 16 bytes each in the order of its row and in that of
+    its column. Nearly all others have the weight zero, so that one of them is soon found when it
+    is wanted.
+
+    Parameters
+    ----------
+    state : FactorState
+        Weights and messages; its factors must have one table of weights of pairs.
+    """
+
+    def __cinit__(self, FactorState state):
+        if state.factors.pair_weights < 0:
+            raise ValueError("the pairs of edges have no table of weights that all share")
+        self.rows.resize(state.factors.n_states)
+        self.columns.resize(state.factors.n_states)
+        self.tops = SumTree(np.zeros(state.factors.n_states))
+        self.renew()
+
+    def renew(self):
+        """Order all pairs anew: their weights have moved."""
+        cdef int32_t n_states = <int32_t>self.factors.n_states, a, b
+        cdef double[::1] tops = np.zeros(n_states)
+        cdef Partner item
+        with nogil:
+            for a in range(n_states):
+                self.rows[a].clear()
+                self.columns[a].clear()
+            for a in range(n_states):
+                for b in range(n_states):
+                    item.weight = self.weight(a * n_states + b)
+                    if item.weight > 0.0:
+                        item.label = b
+                        self.rows[a].push_back(item)
+                        item.label = a
+                        self.columns[b].push_back(item)
+            for a in range(n_states):
+                put_in_order(self.rows[a])
+                put_in_order(self.columns[a])
+                tops[a] = self.rows[a][0].weight if self.rows[a].size() else 0.0
+        self.tops.fill(tops)
+
+    @property
+    def n_held(self):
+        """Number of pairs that are held in the orders."""
+        cdef size_t a
+        return sum([self.rows[a].size() for a in range(self.rows.size())])
+
+    cdef double weight(self, int32_t pair) noexcept nogil:
+        return self.state.w[self.factors.pair_weights + pair]
+
+    cdef int leave(self, const Mix* mix, const double* change) except -1 nogil:
+        cdef Move move
+        cdef Py_ssize_t k
+        self.moving.clear()
+        for k in range(mix.n):
+            if change[k] != 0.0:
+                move.pair = mix.state[k]
+                move.before = self.weight(move.pair)
+                self.moving.push_back(move)
+        return 0
+
+    cdef int enter(self) except -1 nogil:
+        cdef int32_t n_states = <int32_t>self.factors.n_states, a, b
+        cdef double now
+        cdef Move move
+        for move in self.moving:
+            a, b = move.pair // n_states, move.pair % n_states
+            now = self.weight(move.pair)
+            reorder(self.rows[a], b, move.before, now)
+            reorder(self.columns[b], a, move.before, now)
+            now = self.rows[a][0].weight if self.rows[a].size() else 0.0
+            if now != self.tops.largest[self.tops.n_leaves + a]:
+                self.tops.set(a, now)
+        return 0
+
+    cdef int32_t best(self, Py_ssize_t i, Py_ssize_t e) except -1 nogil:
+        cdef const Message* first = &self.state.messages[2 * e]
+        cdef const Message* second = &self.state.messages[2 * e + 1]
+        cdef int32_t n_states = <int32_t>self.factors.n_states, a, b
+        cdef Py_ssize_t k, m
+        self.spread(i, e, 1.0)
+        self.most, self.found = -INFINITY, 0
+        for k in range(first.n):
+            a = first.label[k]
+            for m in range(second.n):
+                b = second.label[m]
+                self.offer(
+                    self.weight(a * n_states + b) - self.first[a] - self.second[b],
+                    a * n_states + b,
+                )
+        for k in range(first.n):
+            a = first.label[k]
+            if self.first[a] != 0.0:
+                self.walk_row(a, -self.first[a])
+        for m in range(second.n):
+            b = second.label[m]
+            if self.second[b] != 0.0:
+                self.walk_column(b, -self.second[b])
+        self.walk_table()
+        self.spread(i, e, 0.0)
+        return self.found
+
+    cdef void offer(self, double gain, int32_t pair) noexcept nogil:
+        self.n_looks += 1
+        if gain > self.most:
+            self.most = gain
+            self.found = pair
+
+    cdef void walk_row(self, int32_t a, double base) noexcept nogil:
+        cdef Partner item
+        for item in self.rows[a]:
+            if base + item.weight <= self.most:
+                return
+            self.n_looks += 1
+            if self.second[item.label] == 0.0:
+                self.offer(base + item.weight, a * <int32_t>self.factors.n_states + item.label)
+                return
+        if self.first[a] != 0.0:
+            self.offer_unheld(base, a, -1)
+
+    cdef void walk_column(self, int32_t b, double base) noexcept nogil:
+        cdef Partner item
+        for item in self.columns[b]:
+            if base + item.weight <= self.most:
+                return
+            self.n_looks += 1
+            if self.first[item.label] == 0.0:
+                self.offer(base + item.weight, item.label * <int32_t>self.factors.n_states + b)
+                return
+        self.offer_unheld(base, -1, b)
+
+    cdef void walk_table(self) noexcept nogil:
+        # nodes of the tree that are still to be seen: at most two for each of its levels
+        cdef Py_ssize_t waiting[64]
+        cdef Py_ssize_t n = 1, node, child
+        waiting[0] = 1
+        while n > 0:
+            n -= 1
+            node = waiting[n]
+            # what is left of the tree has no pair of positive weight, or no better one
+            if self.tops.largest[node] <= max(self.most, 0.0):
+                continue
+            self.n_looks += 1
+            if node >= self.tops.n_leaves:
+                node -= self.tops.n_leaves
+                if self.first[node] == 0.0:
+                    self.walk_row(<int32_t>node, 0.0)
+                continue
+            # the larger child first
+            child = 2 * node + (self.tops.largest[2 * node] < self.tops.largest[2 * node + 1])
+            waiting[n] = child ^ 1
+            waiting[n + 1] = child
+            n += 2
+        self.offer_unheld(0.0, -1, -1)
+
+    cdef void offer_unheld(self, double base, int32_t a, int32_t b) noexcept nogil:
+        cdef int32_t n_states = <int32_t>self.factors.n_states, x, y
+        cdef int32_t first = max(a, 0), last = a if a >= 0 else n_states - 1
+        cdef int32_t left = max(b, 0), right = b if b >= 0 else n_states - 1
+        cdef double weight
+        if base <= self.most:
+            return
+        for x in range(first, last + 1):
+            if x != a and self.first[x] != 0.0:
+                continue
+            for y in range(left, right + 1):
+                if y != b and self.second[y] != 0.0:
+                    continue
+                weight = self.weight(x * n_states + y)
+                if weight <= 0.0:
+                    self.offer(base + weight, x * n_states + y)
+                    if weight == 0.0:
+                        return

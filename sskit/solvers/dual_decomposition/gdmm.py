@@ -1,0 +1,275 @@
+"""The greedy direction method of multipliers."""
+
+from sskit.core.label_factors import LabelFactors
+from sskit.core.sampler import PermutationSampler
+from sskit.solvers.dual_decomposition.run import FactorRun, Watch
+from sskit.solvers.dual_decomposition.factors.oracle import EdgeSearch, NodeSearch, PartitionSearch
+from sskit.solvers.dual_decomposition.solver import FactorSolver
+from sskit.solvers.dual_decomposition.factors.state import FactorState, disagreement_scale
+from sskit.solvers.dual_decomposition.factors.update import AwayUpdate, ProjectionUpdate
+from sskit.solvers.dual_decomposition.factors.sweep import Sweep
+from sskit.solvers.common.idle_options import NO_PAIRS, SETS, Idle
+from sskit.solvers.dual_decomposition.label_run import start_labels
+from sskit.solvers.common.checks import check_choice, check_count, check_positive, is_auto
+from sskit.solvers.dual_decomposition.factors.sorted_oracle import OrderedSearch
+
+MANY = 80  # labels, from which on ordered pairs pay
+PART = 100  # labels that a node looks at
+UPDATES = {"afw": AwayUpdate, "bgcd": ProjectionUpdate}
+
+
+class GDMM(FactorSolver):
+    r"""Greedy direction method of multipliers: training that never decodes a whole structure.
+
+    The dual of a structured SVM is split into the dual variables :math:`q_f` of its factors
+    (nodes and edges), each a distribution over the states of one factor:
+
+    .. math::
+        G(q) = \tfrac{\lambda}{2} \|w(q)\|^2 - \sum_i c_i \sum_j \langle L_j, q_j \rangle,
+        \qquad w(q) = \tfrac{1}{\lambda} \sum_i c_i \sum_f [\phi_f(y_i) - \mathrm{E}_{q_f} \phi_f]
+
+    is minimised subject to :math:`M_{jf} q_f = q_j`: the marginals of an edge at its end j are
+    those of the node. The constraints enter an augmented Lagrangian,
+
+    .. math::
+        G(q) + \sum_i \tfrac{\bar\rho c_i^2}{2 \lambda} \sum_{jf}
+        [\|M_{jf} q_f - q_j + \mu_{jf}\|^2 - \|\mu_{jf}\|^2] .
+
+    Here :math:`\bar\rho` is `rho` times a number that suits the data.
+
+    A pass visits every factor once: the best state at the present weights and messages joins
+    the few that have weight, and the factor steps; then :math:`\mu_{jf}` moves by `step` times
+    the disagreement. Costs grow with the states of a factor, not with those of the structure;
+    without loops in the graph the optimum is that of the other solvers, with loops that of the
+    relaxation to local marginals, an upper bound.
+
+    Parameters
+    ----------
+    rho : float, default=1.0
+        Weight of the disagreement, relative to one that suits the data: a third of the geometric
+        mean of ||x||^2 + 1 and lam L / c, where ||x||^2, L and c are the means of the squared
+        norm of a node, its loss and the weight of a training pair. Too small a value makes
+        factors disagree for long, too large a one slows the weights down. For sets of labels it is
+        in units of c_i^2 / lam.
+    step : float, default=1.0
+        Step size eta of the multipliers. Well above 1 they may run away.
+    method : {"auto", "afw", "bgcd"}, default="auto"
+        How a factor steps: by an away-step of Frank-Wolfe with exact line search ("afw",
+        algorithm 2 factor by factor), or to the minimum of a quadratic upper bound over the
+        distributions on its active states, which is exact for nodes ("bgcd", the step of
+        algorithm 3); see the notes. "auto" is "bgcd".
+    partitions : int or "auto", default="auto"
+        Number of parts into which the labels are split for nodes: at a visit a node looks at the
+        labels of one part, drawn at random, and at those that have weight already. Passes cost
+        less and more are needed for the same gap, but not for the same test error. "auto" makes
+        parts of about a hundred labels, hence one part below 200 labels.
+    ordered : {"auto", True, False}, default="auto"
+        Whether the pairs of labels are kept in order of their weights, overall and by first and
+        second label, so that an edge finds its best pair after few looks instead of K^2. Only
+        where all edges share one table of weights and no pair is forbidden. "auto" does so from
+        80 labels on; with fewer, vector instructions compare all pairs in less time.
+    stored_passes : int or "auto", default="auto"
+        Number of passes among the active states, without oracles, that follow each pass with
+        them. They take about half its time, less with many labels. Multipliers rest in them:
+        of factors that lack a state they would run away. "auto" is 1, and 0 for sets of labels,
+        which have none.
+    block_sweeps : int or "auto", default="auto"
+        Number of times that the factors of a block and its multipliers move at a visit. The
+        oracles are asked the first time only; the others move among the active states. "auto" is
+        1, and 2 for sets of labels.
+    gap_every : int or None, default=10
+        Number of passes between exact passes, which ask the oracle of whole structures. None
+        never asks it, for structures where one such pass is too much.
+    max_time : float, default=None
+        Seconds after which the fit ends, within a pass if need be; an exact pass follows. None
+        means no limit.
+
+    Raises
+    ------
+    ValueError
+        When solving a problem that is no sum over nodes and edges, or one with bounds, and if an
+        option is wrong, or set and of no use for sets of labels.
+
+    Notes
+    -----
+    *Methods.* "afw" is what the authors ran (their appendix A): algorithm 2 with the factors as
+    blocks. With few labels it may stall at a gap of some hundredths; a smaller `step` helps.
+    "bgcd" takes the step of algorithm 3, equation 19, but for every factor: algorithm 3 lets one
+    factor of a training pair, the one that promises most, take a new state at a visit. That pays
+    where one search finds it among very many factors of few states. Here the factors are few and
+    have many states: to find the best one all must be searched, and what has been found would be
+    thrown away but for one.
+
+    *Stored passes.* Weights follow the blocks visited last. A pass among the active states, in
+    which every factor looks at a handful of states, evens that out: it takes less time than a
+    pass with the oracles and test errors need half of those.
+
+    *Certificate.* The weights of disagreeing factors have no dual value. Where the graphs are
+    forests an exact pass makes the marginals consistent, from the first node of a tree onwards;
+    these are a dual point of the structured SVM, whose value is a lower bound that becomes tight
+    as factors come to agree. So ``dual_gap_`` is a certificate as with any other solver. Without
+    exact passes (and on graphs with loops, where it has no lower bound) it is nan and
+    ``certified_`` is False.
+
+    *Sets of labels.* `MultilabelPairwise` has edges that score in the state (1, 1) only, one for
+    each pair of labels, the same for all rows. An edge that agrees with its labels is not kept
+    for a row: the few that are at odds with them are linked, when what they would gain shows
+    that they must be. Their steps are exact, a label together with its links, so that `method`
+    is "bgcd"; `partitions` is 1; `ordered` skips labels whose largest weight cannot suffice in
+    the search for pairs. The first three passes move labels alone. The optimum is that of the
+    relaxation to local marginals; with inference="lp" or edges without a cycle every fit with
+    exact passes has a certificate, as labels give a dual point of that. Elsewhere dual and gap
+    are nan. The infeasibility is that of the edges that are linked. Memory: 9 bytes for
+    each label of a row, 56 for each edge that is linked in a row, 48 for each pair of labels.
+
+    *Stopping.* Once the gap is at most tol * P(0), where P(0) is the sum of the losses of all
+    nodes. Where there is no gap: once the infeasibility is at most tol and the augmented
+    Lagrangian moved by no more than the share tol in a pass, which proves nothing.
+
+    *History.* ``history_`` has an entry for each pass, with two more columns: lagrangian, the
+    augmented Lagrangian (its negative tends to the optimum), and infeasibility, the mean total
+    variation distance between a node and the marginals of its edges, between 0 and 1; n_scores
+    counts the states that the oracles of factors looked at. primal, dual and gap are nan for
+    passes without an exact pass; n_oracle_calls counts these only.
+
+    *Memory.* 12 bytes for each active state of a factor and 20 for each label that a message
+    ever had, besides the weights: never a table for a factor. With ordered pairs 32 bytes (64 as
+    arrays grow) for each pair of positive weight, shared by all edges.
+
+    References
+    ----------
+    Yen, Huang, Zhong, Zhang, Dhillon, Ravikumar (2016). Dual decomposed learning with factorwise
+    oracles for structural SVMs of large output domain. NIPS. Algorithms 1 to 3.
+
+    Examples
+    --------
+    >>> from sskit import SequenceTagger
+    >>> from sskit.datasets import make_digit_strings
+    >>> from sskit.solvers import GDMM
+    >>> X, y = make_digit_strings(30, random_state=0)
+    >>> tagger = SequenceTagger(lam=1.0, solver=GDMM(), tol=0.1, random_state=0).fit(X, y)
+    >>> tagger.certified_
+    True
+    >>> len(tagger.history_["infeasibility"]) == tagger.n_iter_
+    True
+    """
+
+    name = "gdmm"
+    title = "GDMM"
+    idle = (
+        Idle("method", SETS, holds=("bgcd",)),
+        Idle("partitions", SETS, holds=(1,)),
+        Idle("stored_passes", SETS, holds=(0,)),
+        Idle("rho", NO_PAIRS),
+        Idle("step", NO_PAIRS),
+        Idle("ordered", NO_PAIRS, holds=(True,)),
+    )
+
+    def __init__(
+        self,
+        *,
+        rho=1.0,
+        step=1.0,
+        method="auto",
+        partitions="auto",
+        ordered="auto",
+        stored_passes="auto",
+        block_sweeps="auto",
+        gap_every=10,
+        max_time=None,
+    ):
+        self.rho = rho
+        self.step = step
+        self.method = method
+        self.partitions = partitions
+        self.ordered = ordered
+        self.stored_passes = stored_passes
+        self.block_sweeps = block_sweeps
+        self.gap_every = gap_every
+        self.max_time = max_time
+
+    def _check_values(self):
+        """Raise ValueError for the first parameter whose value is wrong by itself."""
+        check_positive("rho", self.rho, finite=True)
+        check_positive("step", self.step, finite=True)
+        check_choice("method", self.method, ("auto", *UPDATES))
+        if not is_auto(self.partitions):
+            check_positive("partitions", self.partitions, whole=True)
+        check_choice("ordered", self.ordered, ("auto", True, False))
+        if not is_auto(self.stored_passes):
+            check_count("stored_passes", self.stored_passes)
+        if not is_auto(self.block_sweeps):
+            check_positive("block_sweeps", self.block_sweeps, whole=True)
+        check_positive("gap_every", self.gap_every, whole=True, optional=True)
+        check_positive("max_time", self.max_time, optional=True)
+
+    def _auto(self, problem, bounded):
+        """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""
+        if problem is None:
+            return {"method": "bgcd"}
+        factors = problem.factors()
+        if isinstance(factors, LabelFactors):
+            auto = {"ordered": True, "partitions": 1, "stored_passes": 0, "block_sweeps": 2}
+        else:
+            tables = factors is not None and factors.pair_weights >= 0
+            n_states = 1 if factors is None else factors.n_states
+            auto = {
+                "ordered": tables and n_states >= MANY,
+                "partitions": max(n_states // PART, 1),
+                "stored_passes": 1,
+                "block_sweeps": 1,
+            }
+        auto["method"] = "bgcd"
+        return auto
+
+    def start(self, problem, regularizer, random_state, gaps=None, team=None):
+        """Return the state of a new run.
+
+        Parameters
+        ----------
+        problem : Problem
+            What to solve; has factors.
+        regularizer : Regularizer
+            Holds lam and w = 0; must have no bounds.
+        random_state : RandomState
+            Source of randomness.
+        gaps : ndarray of shape (n_blocks,), default=None
+            Not used.
+        team : Team, default=None
+            Not used.
+
+        Returns
+        -------
+        run : FactorRun
+            The state.
+        """
+        factors = self._factors(problem, regularizer)
+        solver = self.resolved(problem, regularizer.bounded)
+        if isinstance(factors, LabelFactors):
+            return start_labels(solver, problem, regularizer, random_state)
+        if solver.ordered and factors.pair_weights < 0:
+            raise ValueError(
+                "ordered=True needs edges with one table of weights in which no pair is forbidden"
+            )
+        rho = solver.rho * disagreement_scale(factors, regularizer.lam)
+        state = FactorState(factors, regularizer.lam, rho, regularizer.v)
+        nodes = NodeSearch(state)
+        if solver.partitions > 1:
+            n_parts = min(solver.partitions, factors.n_states)
+            nodes = PartitionSearch(state, n_parts, random_state.randint(2**31))
+        sweep = Sweep(
+            state,
+            nodes,
+            OrderedSearch(state) if solver.ordered else EdgeSearch(state),
+            UPDATES[solver.method](),
+            solver.step,
+            solver.block_sweeps,
+        )
+        sampler = PermutationSampler(problem.n_blocks, random_state)
+        return FactorRun(problem, regularizer, sweep, sampler, solver.stored_passes)
+
+    def _asks_oracles(self):
+        return self.gap_every is not None
+
+    def _watch(self, run, evaluator, tol, verbose):
+        return Watch(run, evaluator, self.gap_every, tol, verbose)

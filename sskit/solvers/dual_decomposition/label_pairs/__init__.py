@@ -1,0 +1,1 @@
+"""Dual decomposition over labels and pairs of labels."""

@@ -1,0 +1,51 @@
+from libc.stdint cimport int32_t, int64_t
+from libcpp.vector cimport vector
+
+from sskit.core.label_factors cimport LabelFactors
+from sskit.solvers.dual_decomposition.label_pairs.state cimport LabelState
+from sskit.solvers.dual_decomposition.label_pairs.pair_oracle cimport PairSearch
+
+
+cdef class LabelLevels:
+    """Levels of labels (see the .pyx); all arrays are of the block that is visited."""
+
+    cdef readonly LabelState state
+    cdef readonly LabelFactors factors
+    cdef readonly PairSearch pairs
+    cdef double[::1] gain                    # (n_labels + LANES,) of state 1, messages aside
+    cdef double[::1] pull                    # (n_labels,) sum of messages
+    cdef double[::1] hope                    # likewise; see PairSearch
+    cdef double[::1] scratch                 # likewise
+    # the links of label j are member[start[j]] .. member[start[j + 1] - 1], once gathered
+    cdef int32_t[::1] start                  # (n_labels + 2,)
+    cdef vector[int32_t] member
+    cdef int64_t[::1] stamp                  # (n_labels,) n_stamps: is linked to the one marked
+    cdef int64_t n_stamps
+    # is a half on, and so is a later one that it attracts without a link?
+    cdef unsigned char[::1] coupled          # (n_labels,)
+    cdef double noise                        # weights up to it are zero but for rounding
+
+    # sort the links by label
+    cdef int gather(self, Py_ssize_t i) except -1 nogil
+    # stamp the labels to which label k was linked when links were gathered
+    cdef void mark(self, Py_ssize_t i, Py_ssize_t k) noexcept nogil
+    # sum the messages
+    cdef void listen(self, Py_ssize_t i) noexcept nogil
+    # what implied edges give to a label, into hope; which labels are coupled. After gather()
+    cdef void imply(self, Py_ssize_t i) noexcept nogil
+    # lower the levels of labels that do not need them; returns the decrease of the Lagrangian
+    cdef double retire(self, Py_ssize_t i) except? -1 nogil
+    # raise those of labels that their messages, implied ones with them, make move
+    cdef int seek(self, Py_ssize_t i) except -1 nogil
+    # from fresh to 1 if the label is not true, or else to 2; from 1 to 2
+    cdef int release(self, Py_ssize_t i, Py_ssize_t k) except -1 nogil
+    cdef int promote(self, Py_ssize_t i, Py_ssize_t k) except -1 nogil
+    # link half k to halves that are on and attract it, from label `least` on
+    cdef int attract(self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t least) except -1 nogil
+    # whether the search sees the links of two halves
+    cdef void show(self, Py_ssize_t i, bint seen) noexcept nogil
+    # of two labels that are off, until their edge is linked
+    cdef int bind(self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t j) except -1 nogil
+    cdef int join(
+        self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t j, Py_ssize_t e, double w
+    ) except -1 nogil

@@ -1,0 +1,319 @@
+"""Which edges of a block of labels are linked, and which may be left alone."""
+
+import numpy as np
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, int64_t
+
+from sskit.solvers.dual_decomposition.label_pairs.state cimport Link, Links
+
+# Weights and marginals below it are rounding.
+cdef double NOISE = 1e-9
+
+
+cdef class LabelLevels:
+    r"""Raises and lowers the levels of labels, see `LabelState`.
+
+    *Why edges that are not linked may be left alone.* At the optimum of the relaxed problem there
+    are messages lambda for every edge e = (k, j) under which its state has the largest gain of
+
+        0 in (0, 0),  -lambda_k in (1, 0),  -lambda_l in (0, 1),  w_e - lambda_k - lambda_l in
+        (1, 1),
+
+    and y_j is the best for g_j y_j, where g_j is what label j gains by its scores, the loss
+    and the sum of its messages. An implied edge agrees with its ends, so its multipliers do not
+    count in the Lagrangian and can be chosen:
+
+    - between an end that is on, even in part, and one that is off: max(w_e, 0) to the latter;
+    - between two that are off: max(w_e, 0), split in any way;
+    - between two that are true and fresh: min(w_e, 0) to each;
+    - between two halves that are on: nothing, if w_e <= 0.
+
+    In all cases the state of the edge is among the best. So all is at its optimum if no label
+    that is off gains with the weights that attract it to labels that are on; if weights between
+    two that are off can be split without making one gain; if those that are true and fresh gain
+    by staying, with their negative weights alone; and if no two halves that are on attract
+    each other. Fresh labels that violate this are released, halves are linked to those that
+    attract them. Of the pairs that are off the one that gains most is linked; if none gains by
+    itself but many together may, the best of those in doubt. Where nothing is linked or released
+    any more and links agree, w is optimal.
+
+    A label that is off, whose links agree, and that would stay if it were fresh, is made fresh
+    again; a whole one that is below 1/2, a half. Links of two halves that have the mix which they
+    would have if they were implied, a weight that is not positive and no messages that hold them
+    back are given up.
+
+    Parameters
+    ----------
+    state : LabelState
+        Whose levels are kept.
+    pairs : PairSearch
+        Oracle of pairs of labels that are off.
+    gain : ndarray of shape (n_labels + LANES,)
+        What labels of the block at hand gain, messages aside; the caller keeps it up to date.
+    """
+
+    def __cinit__(self, LabelState state, PairSearch pairs, double[::1] gain):
+        n = state.factors.n_labels
+        self.state, self.factors, self.pairs, self.gain = state, state.factors, pairs, gain
+        self.pull, self.hope, self.scratch = np.zeros(n), np.zeros(n), np.zeros(n)
+        self.start = np.zeros(n + 2, dtype=np.int32)
+        self.stamp = np.zeros(n, dtype=np.int64)
+        self.coupled = np.zeros(n, dtype=np.uint8)
+        self.noise = NOISE * max(np.max(np.asarray(state.factors.cost)), 0.0)
+
+    cdef void listen(self, Py_ssize_t i) noexcept nogil:
+        cdef const Links* links = &self.state.links[i]
+        cdef const double* y = &self.state.mix[i, 0]
+        cdef const Link* link
+        cdef double penalty = self.state.penalty(i)
+        cdef Py_ssize_t m
+        self.pull[:] = 0.0
+        for m in range(links.n):
+            link = &links.link[m]
+            self.pull[link.first] += penalty * (link.q.first - y[link.first] + link.mu_first)
+            self.pull[link.second] += penalty * (link.q.second - y[link.second] + link.mu_second)
+
+    cdef int gather(self, Py_ssize_t i) except -1 nogil:
+        cdef const Links* links = &self.state.links[i]
+        cdef Py_ssize_t m, j, n = self.factors.n_labels
+        self.member.resize(2 * links.n)
+        self.start[:] = 0
+        for m in range(links.n):
+            self.start[links.link[m].first + 2] += 1
+            self.start[links.link[m].second + 2] += 1
+        for j in range(n):
+            self.start[j + 2] += self.start[j + 1]
+        for m in range(links.n):
+            self.member[self.start[links.link[m].first + 1]] = <int32_t>m
+            self.start[links.link[m].first + 1] += 1
+            self.member[self.start[links.link[m].second + 1]] = <int32_t>m
+            self.start[links.link[m].second + 1] += 1
+        return 0
+
+    cdef void mark(self, Py_ssize_t i, Py_ssize_t k) noexcept nogil:
+        cdef const Link* link
+        cdef Py_ssize_t m
+        self.n_stamps += 1
+        for m in range(self.start[k], self.start[k + 1]):
+            link = &self.state.links[i].link[self.member[m]]
+            self.stamp[link.second if link.first == k else link.first] = self.n_stamps
+
+    cdef int release(self, Py_ssize_t i, Py_ssize_t k) except -1 nogil:
+        cdef const unsigned char* truth = self.factors.truth(i)
+        cdef unsigned char* level = &self.state.level[i, 0]
+        cdef Py_ssize_t m, j
+        for m in range(self.state.table.offsets[k], self.state.table.offsets[k + 1]):
+            j = self.state.table.label[m]
+            # a true label is linked to those that are not true and not fresh already
+            if (truth[j] and not (truth[k] and level[j])) or (not truth[k] and level[j] == 2):
+                self.join(i, k, j, self.state.table.edge[m], self.state.table.weight[m])
+        level[k] = 1 + truth[k]
+        return 0
+
+    cdef int promote(self, Py_ssize_t i, Py_ssize_t k) except -1 nogil:
+        cdef unsigned char* level = &self.state.level[i, 0]
+        cdef Py_ssize_t m, j
+        self.mark(i, k)
+        for m in range(self.state.table.offsets[k], self.state.table.offsets[k + 1]):
+            j = self.state.table.label[m]
+            if level[j] == 1 and self.stamp[j] != self.n_stamps:
+                self.join(i, k, j, self.state.table.edge[m], self.state.table.weight[m])
+        level[k] = 2
+        return 0
+
+    cdef int attract(self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t least) except -1 nogil:
+        cdef const unsigned char* level = &self.state.level[i, 0]
+        cdef const double* y = &self.state.mix[i, 0]
+        cdef Py_ssize_t m, j
+        # a pair that seek() has linked since it gathered the links does not come up again
+        self.mark(i, k)
+        for m in range(self.state.table.offsets[k], self.state.table.offsets[k + 1]):
+            j = self.state.table.label[m]
+            if (
+                j >= least and y[j] > 0.0 and level[j] == 1
+                and self.state.table.weight[m] > self.noise and self.stamp[j] != self.n_stamps
+            ):
+                self.join(i, k, j, self.state.table.edge[m], self.state.table.weight[m])
+        return 0
+
+    cdef int join(
+        self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t j, Py_ssize_t e, double w
+    ) except -1 nogil:
+        """Link an edge of label k, whose level is rising, with multipliers that it implied."""
+        cdef const unsigned char* truth = self.factors.truth(i)
+        cdef const double* y = &self.state.mix[i, 0]
+        cdef Link* link = self.state.join(i)
+        cdef double penalty = self.state.penalty(i)
+        cdef double first = y[self.factors.ends[e, 0]], second = y[self.factors.ends[e, 1]]
+        link.edge = <int32_t>e
+        link.first, link.second = self.factors.ends[e, 0], self.factors.ends[e, 1]
+        link.q.both = truth[k] & truth[j]
+        link.q.first, link.q.second = y[link.first], y[link.second]
+        link.mu_first = link.mu_second = 0.0
+        if w > 0.0:
+            # the end with less of state 1 holds the other back, and could have the weight for it
+            link.mu_first = w / penalty * (0.5 * (first == second) + (first < second))
+            link.mu_second = w / penalty - link.mu_first
+        elif first + second > 1.0:
+            link.mu_first = link.mu_second = w / penalty
+        return 0
+
+    cdef void imply(self, Py_ssize_t i) noexcept nogil:
+        cdef const unsigned char* truth = self.factors.truth(i)
+        cdef const double* y = &self.state.mix[i, 0]
+        cdef const int64_t* offsets = &self.state.table.offsets[0]
+        cdef const int32_t* label = &self.state.table.label[0]
+        cdef const double* weight = &self.state.table.weight[0]
+        cdef Py_ssize_t k, j, m
+        self.hope[:] = 0.0
+        for k in range(self.factors.n_labels):
+            self.coupled[k] = False
+            if y[k] == 0.0:
+                continue
+            self.mark(i, k)
+            for m in range(offsets[k], offsets[k + 1]):
+                j = label[m]
+                if self.stamp[j] == self.n_stamps or not abs(weight[m]) > self.noise:
+                    continue
+                if truth[j]:
+                    # both are true and fresh, or else they were linked
+                    self.hope[j] += min(weight[m], 0.0)
+                elif y[j] == 0.0:
+                    self.hope[j] += max(weight[m], 0.0)
+                elif k < j and weight[m] > 0.0:
+                    self.coupled[k] = True
+
+    cdef double retire(self, Py_ssize_t i) except? -1 nogil:
+        cdef const unsigned char* truth = self.factors.truth(i)
+        cdef unsigned char* level = &self.state.level[i, 0]
+        cdef const double* y = &self.state.mix[i, 0]
+        cdef Links* links = &self.state.links[i]
+        cdef Link* link
+        cdef double* hope = &self.hope[0]
+        cdef double kappa = self.factors.block_weight[i] / self.state.lam
+        cdef double half = 0.5 * self.state.penalty(i), decrease = 0.0, w
+        cdef Py_ssize_t j, m, n = 0
+        self.gather(i)
+        self.imply(i)
+        for m in range(links.n):
+            link = &links.link[m]
+            w = self.state.w[self.factors.pair_weights + link.edge]
+            if odd(link, y):
+                hope[link.first] = hope[link.second] = INFINITY
+            elif w > self.noise:
+                # to labels that are on: it would be implied
+                hope[link.first] += w * (y[link.second] > 0.0)
+                hope[link.second] += w * (y[link.first] > 0.0)
+        for j in range(self.factors.n_labels):
+            if truth[j] or level[j] == 0:
+                continue
+            if y[j] == 0.0 and self.gain[j] + hope[j] < 0.0:
+                level[j] = 0
+            elif level[j] == 2 and y[j] < 0.5:
+                level[j] = 1
+        for m in range(links.n):
+            link = &links.link[m]
+            w = self.state.w[self.factors.pair_weights + link.edge]
+            if linked(truth, level, link.first, link.second) or (
+                halves(level, link) and (w > self.noise or odd(link, y) or tied(link))
+            ):
+                links.link[n] = link[0]
+                n += 1
+                continue
+            # what is left of disagreement is given up
+            decrease -= link.q.both * (w + 0.5 * kappa * link.q.both)
+            w = link.q.first - y[link.first]
+            decrease += half * w * (w + 2.0 * link.mu_first)
+            w = link.q.second - y[link.second]
+            decrease += half * w * (w + 2.0 * link.mu_second)
+            self.state.settle(i, link, 0.0)
+        links.n = n
+        return decrease
+
+    cdef int seek(self, Py_ssize_t i) except -1 nogil:
+        cdef const unsigned char* truth = self.factors.truth(i)
+        cdef const unsigned char* level = &self.state.level[i, 0]
+        cdef const double* y = &self.state.mix[i, 0]
+        cdef double* hope = &self.hope[0]
+        cdef Py_ssize_t k
+        self.gather(i)
+        self.listen(i)
+        self.imply(i)
+        for k in range(self.factors.n_labels):
+            if truth[k]:
+                if level[k] == 0 and self.gain[k] + self.pull[k] + hope[k] < 0.0:
+                    self.release(i, k)
+            elif level[k] == 0:
+                if self.gain[k] + hope[k] > 0.0:
+                    self.release(i, k)
+                    self.attract(i, k, 0)
+            elif self.coupled[k]:
+                self.attract(i, k, k)
+            elif hope[k] > 0.0 and self.gain[k] + self.pull[k] + hope[k] > 0.0:
+                self.attract(i, k, 0)
+            if y[k] > 0.0:
+                hope[k] = -INFINITY
+            else:
+                hope[k] = min(self.gain[k] + self.pull[k] + hope[k], 0.0)
+        self.show(i, False)
+        if self.pairs.find(hope, level, 0.0) or (
+            self.pairs.doubt(hope, level, &self.scratch[0])
+            and self.pairs.find(hope, level, -INFINITY)
+        ):
+            self.bind(i, self.pairs.first, self.pairs.second)
+        self.show(i, True)
+        return 0
+
+    cdef void show(self, Py_ssize_t i, bint seen) noexcept nogil:
+        # The search knows by levels which edges are linked, but not between halves.
+        cdef const unsigned char* level = &self.state.level[i, 0]
+        cdef const Links* links = &self.state.links[i]
+        cdef const double* w = &self.state.w[self.factors.pair_weights]
+        cdef Py_ssize_t m
+        for m in range(links.n):
+            if halves(level, &links.link[m]):
+                self.state.table.push(links.link[m].edge, w[links.link[m].edge] if seen else 0.0)
+
+    cdef int bind(self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t j) except -1 nogil:
+        """Raise the levels of two labels that are off as far as need be, and link their edge."""
+        cdef Py_ssize_t m
+        if self.state.level[i, k] == 0:
+            self.release(i, k)
+        if self.state.level[i, j] == 0:
+            self.release(i, j)
+        if self.state.level[i, k] + self.state.level[i, j] <= 2:
+            for m in range(self.state.table.offsets[k], self.state.table.offsets[k + 1]):
+                if self.state.table.label[m] == j:
+                    self.join(i, k, j, self.state.table.edge[m], self.state.table.weight[m])
+        return 0
+
+
+cdef bint linked(
+    const unsigned char* truth, const unsigned char* level, Py_ssize_t k, Py_ssize_t j
+) noexcept nogil:
+    """Return whether an edge is linked by the levels of its ends, see `LabelState`."""
+    if truth[k] and truth[j]:
+        return level[k] + level[j] > 0
+    if truth[k] or truth[j]:
+        return level[j if truth[k] else k] > 0
+    return level[k] + level[j] > 2
+
+
+cdef bint halves(const unsigned char* level, const Link* link) noexcept nogil:
+    """Return whether both ends are halves, so that other things decide on the link."""
+    return level[link.first] == 1 and level[link.second] == 1
+
+
+cdef bint odd(const Link* link, const double* y) noexcept nogil:
+    """Return whether an edge has not the mix that it would have if it were implied."""
+    return (
+        abs(link.q.first - y[link.first]) > NOISE
+        or abs(link.q.second - y[link.second]) > NOISE
+        or link.q.both > NOISE
+    )
+
+
+cdef bint tied(const Link* link) noexcept nogil:
+    """Return whether messages hold the ends back, as where their shares sum to one."""
+    return link.mu_first < -NOISE or link.mu_second < -NOISE

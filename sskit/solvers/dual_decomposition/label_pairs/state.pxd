@@ -1,0 +1,68 @@
+from libc.stdint cimport int32_t
+
+from sskit.core.label_factors cimport LabelFactors
+from sskit.solvers.dual_decomposition.label_pairs.pair_step cimport Marginals
+from sskit.solvers.dual_decomposition.label_pairs.pair_weights cimport PairTable
+
+
+# An edge of a block whose mix is kept, with what it says to its ends
+cdef struct Link:
+    int32_t edge
+    int32_t first            # its labels
+    int32_t second
+    Marginals q              # of the edge
+    double mu_first          # multipliers
+    double mu_second
+
+
+cdef struct Links:
+    Link* link
+    Py_ssize_t n
+    Py_ssize_t room
+
+
+cdef class LabelState:
+    """Dual variables of labels and of the few edges that are at odds with the rest.
+
+    y_l, the share of state 1, is kept for every label; an edge needs no memory unless it is
+    *linked*. What is linked follows from the levels of labels:
+
+    - 0, fresh: the label has its true state, y_l = t_l;
+    - 1, half: a label that is not true, released to move between 0 and 1/2;
+    - 2, whole: a label that is released altogether.
+
+    Invariant of an open block: linked are the edges between two true labels of which one is whole,
+    between a true label and another one that is not fresh, and between two labels that are not
+    true if their levels sum to three or more. Two halves are linked if there is a need: their
+    weight is positive, or q(1, 1) is, or messages hold them back. All others are *implied*: they
+    have the state, or the mix of states, that their ends have, with q(1, 1) = 1 between true labels
+    and 0 elsewhere, which is possible as no two ends sum to more than one there. So they never
+    disagree.
+    A block is not open as long as its edges are left out altogether: those are the first passes,
+    which find out where to start.
+
+    M_jf q_f - q_j has two components, for the states 1 and 0 of a label, that are each other's
+    negative, so one is kept and counts twice. The augmented Lagrangian is that of `FactorState`.
+    """
+
+    cdef readonly LabelFactors factors
+    cdef readonly PairTable table
+    cdef readonly double lam
+    cdef readonly double rho
+    cdef readonly double[::1] w              # (n_weights + LANES,)
+    cdef readonly double ascent              # of the augmented Lagrangian by multipliers so far
+    cdef double[:, ::1] mix                  # (n_blocks, n_labels) y
+    cdef unsigned char[:, ::1] level         # likewise
+    cdef unsigned char[::1] opened           # (n_blocks,)
+    # kept apart: the garbage collector may have taken the factors before the links are freed
+    cdef Py_ssize_t n_blocks
+    cdef Links* links                        # (n_blocks,)
+
+    # 2 rho c_i / lam: what one component counts in a gradient, over c_i
+    cdef double penalty(self, Py_ssize_t i) noexcept nogil
+    # a new link of a block: all of it is for the caller to fill
+    cdef Link* join(self, Py_ssize_t i) except NULL nogil
+    # both = z of the edge, and its weight follows
+    cdef void settle(self, Py_ssize_t i, Link* link, double z) noexcept nogil
+    # multipliers += step * residuals; returns the sum of |residuals|
+    cdef double ascend(self, Py_ssize_t i, double step) noexcept nogil

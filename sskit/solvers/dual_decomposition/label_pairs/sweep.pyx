@@ -1,0 +1,268 @@
+"""The pass of dual-decomposed training of sets of labels."""
+
+import numpy as np
+
+from libc.stdint cimport int32_t
+
+from sskit.core.lanes cimport LANES
+from sskit.core.sampler cimport Sampler
+from sskit.core.stop cimport Stop
+from sskit.solvers.dual_decomposition.label_pairs.screening cimport LabelLevels
+from sskit.solvers.dual_decomposition.label_pairs.state cimport Link
+from sskit.solvers.dual_decomposition.label_pairs.pair_step cimport (
+    Marginals, nearest_pair, stiffness
+)
+
+# Newton steps of a label
+cdef int MAX_STEPS = 64
+# Share of the gradient of a label that may be left by its step.
+cdef double DONE = 0.1
+
+
+cdef class LabelSweep:
+    """Visits to blocks: labels and linked edges step, then the multipliers do.
+
+    Algorithm 3 of Yen et al. 2016 for edges that score in the state (1, 1) only. A visit scores
+    all labels, raises the levels of those that violate the optimality of the block, and takes
+    sweeps over the labels that are not fresh: each goes to the minimum of the augmented Lagrangian
+    over it and all its links, but for a tenth of the slope.
+
+    Parameters
+    ----------
+    state : LabelState
+        What is moved.
+    pairs : PairSearch
+        Oracle of pairs of labels that are off.
+    step : float
+        Step size eta of the multipliers.
+    n_sweeps : int
+        Number of sweeps over labels, links and multipliers at a visit.
+    """
+
+    def __cinit__(self, LabelState state, PairSearch pairs, double step, Py_ssize_t n_sweeps=1):
+        n = state.factors.n_labels
+        if pairs.table is not state.table:
+            raise ValueError("the pairs are searched in another table than that of the state")
+        self.state, self.factors, self.pairs = state, state.factors, pairs
+        self.step, self.n_sweeps = step, n_sweeps
+        self.gain, self.change = np.zeros(n + LANES), np.zeros(n + LANES)
+        self.levels = LabelLevels(state, pairs, self.gain)
+        self.movers.reserve(n)
+
+    cdef void score(self, Py_ssize_t i) noexcept nogil:
+        cdef const unsigned char* truth = self.factors.truth(i)
+        cdef Py_ssize_t j
+        self.factors.scores(i, &self.state.w[0], &self.gain[0])
+        self.n_looks += self.factors.n_labels
+        for j in range(self.factors.n_labels):
+            # the loss is cost |y - t| = cost (t + (1 - 2 t) y)
+            self.gain[j] += self.factors.cost[j] * (1 - 2 * truth[j])
+
+    cdef double move_alone(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
+        cdef double slope = self.factors.block_weight[i] / self.state.lam * self.factors.sqnorm(i)
+        cdef double gain = self.gain[j], more
+        cdef double* y = &self.state.mix[i, j]
+        if slope > 0.0:
+            more = min(max(y[0] + gain / slope, 0.0), 1.0) - y[0]
+        else:
+            # a label without features
+            more = 1.0 - y[0] if gain > 0.0 else (-y[0] if gain < 0.0 else 0.0)
+        y[0] += more
+        self.change[j] += more
+        self.gain[j] -= slope * more
+        return more * (gain - 0.5 * slope * more)
+
+    cdef double move(self, Py_ssize_t i, Py_ssize_t j) except? -1 nogil:
+        # The minimum of the Lagrangian over y_l and all its links is that of a convex function of
+        # y_l. Newton's method goes there, until nine tenths of the way are sure to be done.
+        cdef double most = 0.5 if self.state.level[i, j] == 1 else 1.0
+        cdef double low = -1.0, high = 2.0, y = self.state.mix[i, j], gain, slope, first = 0.0, z
+        cdef int k
+        for k in range(MAX_STEPS):
+            gain = self.pose(i, j, y, &slope)
+            if k == 0:
+                first = gain
+            if gain == 0.0 or (gain > 0.0 and y == most) or (gain < 0.0 and y == 0.0):
+                break
+            if gain * first > 0.0 and abs(gain) <= DONE * abs(first):
+                break
+            if gain > 0.0:
+                low = y
+            else:
+                high = y
+            z = y + gain / slope if slope > 0.0 else (most if gain > 0.0 else 0.0)
+            if z <= 0.0 and low < 0.0:
+                z = 0.0
+            elif z >= most and high > 1.0:
+                z = most
+            elif not low < z < high:
+                z = 0.5 * (max(low, 0.0) + min(high, most))
+            if z == y:
+                break
+            y = z
+        return self.settle(i, j, y)
+
+    cdef double pose(self, Py_ssize_t i, Py_ssize_t j, double y, double* slope) noexcept nogil:
+        cdef const Link* links = self.state.links[i].link
+        cdef const double* mix = &self.state.mix[i, 0]
+        cdef const double* w = &self.state.w[self.factors.pair_weights]
+        cdef double kappa = self.factors.block_weight[i] / self.state.lam
+        cdef double penalty = self.state.penalty(i), tie = penalty / kappa, gain
+        cdef const Link* link
+        cdef Marginals other
+        cdef Py_ssize_t k, m
+        slope[0] = kappa * self.factors.sqnorm(i)
+        gain = self.gain[j] - slope[0] * (y - mix[j])
+        for k in range(self.levels.start[j], self.levels.start[j + 1]):
+            m = self.levels.member[k]
+            link = &links[m]
+            self.trial[m] = link.q
+            if link.first == j:
+                nearest_pair(
+                    &self.trial[m], w[link.edge] / kappa, tie, y - link.mu_first,
+                    mix[link.second] - link.mu_second,
+                )
+                gain += penalty * (self.trial[m].first - y + link.mu_first)
+                slope[0] += penalty * stiffness(&self.trial[m], tie)
+            else:
+                nearest_pair(
+                    &self.trial[m], w[link.edge] / kappa, tie, mix[link.first] - link.mu_first,
+                    y - link.mu_second,
+                )
+                gain += penalty * (self.trial[m].second - y + link.mu_second)
+                other.both = self.trial[m].both
+                other.first, other.second = self.trial[m].second, self.trial[m].first
+                slope[0] += penalty * stiffness(&other, tie)
+        return gain
+
+    cdef double settle(self, Py_ssize_t i, Py_ssize_t j, double y) noexcept nogil:
+        """Take over y_l and `trial`; return the decrease of the Lagrangian."""
+        cdef double* mix = &self.state.mix[i, 0]
+        cdef double kappa = self.factors.block_weight[i] / self.state.lam
+        cdef double slope = kappa * self.factors.sqnorm(i), half = 0.5 * self.state.penalty(i)
+        cdef double more = y - mix[j], decrease = more * (self.gain[j] - 0.5 * slope * more), w
+        cdef Link* link
+        cdef Py_ssize_t k, m
+        for k in range(self.levels.start[j], self.levels.start[j + 1]):
+            link = &self.state.links[i].link[self.levels.member[k]]
+            decrease += half * (residual(link, mix, 0) + residual(link, mix, 1))
+        mix[j] = y
+        for k in range(self.levels.start[j], self.levels.start[j + 1]):
+            m = self.levels.member[k]
+            link = &self.state.links[i].link[m]
+            link.q.first, link.q.second = self.trial[m].first, self.trial[m].second
+            decrease -= half * (residual(link, mix, 0) + residual(link, mix, 1))
+            w = self.state.w[self.factors.pair_weights + link.edge]
+            decrease += (self.trial[m].both - link.q.both) * (
+                w - 0.5 * kappa * (self.trial[m].both - link.q.both)
+            )
+            if self.trial[m].both != link.q.both:
+                self.state.settle(i, link, self.trial[m].both)
+        self.change[j] += more
+        self.gain[j] -= slope * more
+        return decrease
+
+    cdef double open(self, Py_ssize_t i) noexcept nogil:
+        # From here the block has the weights that the others ask for. Labels that were moved alone
+        # would pull their pairs along with them, all over again in every block.
+        cdef const unsigned char* truth = self.factors.truth(i)
+        cdef Py_ssize_t j
+        cdef double decrease = 0.0, more
+        cdef double slope = self.factors.block_weight[i] / self.state.lam * self.factors.sqnorm(i)
+        for j in range(self.factors.n_labels):
+            more = truth[j] - self.state.mix[i, j]
+            decrease += more * (self.gain[j] - 0.5 * slope * more)
+            self.gain[j] -= slope * more
+            self.change[j] += more
+            self.state.mix[i, j] = truth[j]
+        self.state.opened[i] = True
+        return decrease
+
+    cdef double visit(self, Py_ssize_t i, bint alone, double* distance) except? -1 nogil:
+        """Step in a block, with its labels `alone` or with edges; return the decrease."""
+        cdef Py_ssize_t j, _
+        cdef size_t m
+        cdef double decrease = 0.0
+        self.score(i)
+        if alone:
+            for j in range(self.factors.n_labels):
+                decrease += self.move_alone(i, j)
+        else:
+            if self.state.opened[i]:
+                decrease += self.levels.retire(i)
+            else:
+                decrease += self.open(i)
+            self.levels.seek(i)
+            self.movers.clear()
+            for j in range(self.factors.n_labels):
+                if self.state.level[i, j]:
+                    self.movers.push_back(<int32_t>j)
+            for _ in range(self.n_sweeps):
+                self.levels.gather(i)
+                self.trial.resize(self.state.links[i].n)
+                for m in range(self.movers.size()):
+                    decrease += self.move(i, self.movers[m])
+                for m in range(self.movers.size()):
+                    j = self.movers[m]
+                    if self.state.level[i, j] == 1 and self.state.mix[i, j] == 0.5:
+                        self.levels.promote(i, j)
+                distance[0] = self.state.ascend(i, self.step)
+        self.factors.move(
+            i, &self.change[0], -self.factors.block_weight[i] / self.state.lam, &self.state.w[0]
+        )
+        for j in range(self.factors.n_labels):
+            self.change[j] = 0.0
+        return self.factors.block_weight[i] * decrease
+
+    def rebuild(self):
+        """Sum the weights anew from the dual variables, without the rounding of many moves."""
+        self.state.rebuild()
+
+    def run_pass(self, Sampler sampler, Py_ssize_t n_steps, bint alone=False, Stop stop=None):
+        """Visit blocks without the GIL.
+
+        Parameters
+        ----------
+        sampler : Sampler
+            Says which blocks; its begin_pass(n_steps) has been called.
+        n_steps : int
+            Number of blocks.
+        alone : bool, default=False
+            Whether labels step as if there were no edges. Not once a block was visited with them.
+        stop : Stop, default=None
+            Says after which block to end already; None never does.
+
+        Returns
+        -------
+        decrease : float
+            Of the augmented Lagrangian by the steps of the factors.
+        disagreement : float
+            Sum over blocks of c_i times the mean distance between y_l and the marginal of a
+            linked edge at its end j; between 0 and 1. That of the blocks that were visited.
+        """
+        cdef Py_ssize_t _, i
+        cdef double decrease = 0.0, disagreement = 0.0, distance
+        sampler.check(self.factors.n_blocks, n_steps)
+        if stop is None:
+            stop = Stop()
+        with nogil:
+            for _ in range(n_steps):
+                i = sampler.next()
+                if self.factors.block_weight[i] == 0.0:
+                    continue
+                distance = 0.0
+                decrease += self.visit(i, alone, &distance)
+                disagreement += self.factors.block_weight[i] * distance / max(
+                    2 * self.state.links[i].n, 1
+                )
+                if stop.due():
+                    break
+        return decrease, disagreement
+
+
+cdef double residual(const Link* link, const double* y, int side) noexcept nogil:
+    """Return the square of residual and multiplier at an end."""
+    cdef double value = link.q.first - y[link.first] + link.mu_first
+    if side:
+        value = link.q.second - y[link.second] + link.mu_second
+    return value * value

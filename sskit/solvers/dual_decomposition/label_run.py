@@ -1,0 +1,82 @@
+"""A run of dual-decomposed training of sets of labels."""
+
+import numpy as np
+
+from sskit.core.sampler import PermutationSampler
+from sskit.solvers.common.certificate import certify_weights
+from sskit.solvers.dual_decomposition.run import FactorRun
+from sskit.solvers.dual_decomposition.label_pairs.state import LabelState
+from sskit.solvers.dual_decomposition.label_pairs.sweep import LabelSweep
+from sskit.solvers.dual_decomposition.label_pairs.pair_oracle import BoundedSearch, PairSearch
+
+# With w = 0 every label of the first blocks is violated, and so every pair would be linked; a few
+# passes over labels alone leave few.
+PASSES_ALONE = 3
+
+
+class LabelRun(FactorRun):
+    """State of one run: passes over labels, then over labels and pairs, and certificates.
+
+    Parameters
+    ----------
+    problem, regularizer, sweep, sampler : object
+        As for `FactorRun`; the sweep is a `LabelSweep`.
+    """
+
+    n_passes = 0
+
+    @property
+    def n_scores(self):
+        """Labels and pairs that the oracles looked at so far."""
+        return self.sweep.n_looks + self.sweep.pairs.n_looks
+
+    def run_pass(self):
+        """Let every factor step; there is no estimate of the gap."""
+        n_steps = self.sampler.begin_pass(self.problem.n_blocks)
+        alone = self.n_passes < PASSES_ALONE and self.state.factors.n_edges > 0
+        ascent = self.state.ascent
+        self.decrease, self.infeasibility = self.sweep.run_pass(
+            self.sampler, n_steps, alone, self.stop
+        )
+        self.lagrangian += self.state.ascent - ascent - self.decrease
+        self.n_passes += 1
+        if self.stop.ends:
+            self.infeasibility = np.nan
+        elif alone:
+            # labels as if there were no edges say nothing about when to stop
+            self.infeasibility = 1.0
+        return np.inf
+
+    def certify(self, evaluator):
+        """Return P at the weights, with a lower bound if the relaxation is the problem."""
+        self.sweep.rebuild()
+        dual = np.nan
+        if self.state.factors.tight:
+            dual = self.regularizer.dual(*self.state.consistent())
+        return certify_weights(self.problem, self.regularizer, self.weights(), dual, evaluator)
+
+
+def start_labels(solver, problem, regularizer, random_state):
+    """Return the state of a new run over sets of labels.
+
+    Parameters
+    ----------
+    solver : GDMM
+        Its parameters, with every "auto" replaced.
+    problem : Problem
+        What to solve; its factors are `LabelFactors`.
+    regularizer : Regularizer
+        Holds lam and w = 0.
+    random_state : RandomState
+        Source of randomness.
+
+    Returns
+    -------
+    run : LabelRun
+        The state.
+    """
+    state = LabelState(problem.factors(), regularizer.lam, solver.rho, regularizer.v)
+    search = (BoundedSearch if solver.ordered else PairSearch)(state.table)
+    sweep = LabelSweep(state, search, solver.step, solver.block_sweeps)
+    sampler = PermutationSampler(problem.n_blocks, random_state)
+    return LabelRun(problem, regularizer, sweep, sampler)

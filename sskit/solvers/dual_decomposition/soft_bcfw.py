@@ -1,0 +1,179 @@
+"""Block-coordinate Frank-Wolfe with soft constraints."""
+
+import numbers
+
+from sskit.core.label_factors import LabelFactors
+from sskit.solvers.dual_decomposition.label_nodes import LabelNodes
+from sskit.core.sampler import PermutationSampler
+from sskit.solvers.dual_decomposition.factors.oracle import EdgeSearch, NodeSearch
+from sskit.solvers.dual_decomposition.solver import FactorSolver
+from sskit.solvers.dual_decomposition.factors.state import FactorState, disagreement_scale
+from sskit.solvers.dual_decomposition.factors.update import AwayUpdate, PlainUpdate
+from sskit.solvers.dual_decomposition.factors.sweep import Sweep
+from sskit.solvers.common.idle_options import NO_PAIRS, Idle
+from sskit.solvers.common.checks import check_choice, check_positive
+from sskit.solvers.dual_decomposition.soft_run import SoftRun, SoftWatch
+
+UPDATES = {"fw": PlainUpdate, "away": AwayUpdate}
+
+
+class SoftBCFW(FactorSolver):
+    r"""Block-coordinate Frank-Wolfe on factors that need to agree only softly.
+
+    The dual variables of a structure are split into those of its factors (nodes and edges), as by
+    :class:`GDMM`, but their agreement :math:`M_{jf} q_f = q_j` is no constraint. What is
+    minimised, over a distribution :math:`q_f` for every factor, is
+
+    .. math::
+        G_\rho(q) = \tfrac{\lambda}{2} \|w(q)\|^2 - \sum_i c_i \sum_j \langle L_j, q_j \rangle
+        + \sum_i \tfrac{\bar\rho c_i^2}{2 \lambda} \sum_{jf} \|M_{jf} q_f - q_j\|^2 .
+
+    Here :math:`\bar\rho` is `rho` times a number that suits the data.
+
+    A visit asks every factor of a block for its best state and moves towards it with exact line
+    search. Nothing else moves: there are no multipliers. It is the baseline of Yen et al. 2016;
+    :class:`GDMM` reaches the optimum itself.
+
+    Parameters
+    ----------
+    rho : float, default=1.0
+        Weight of the disagreement, relative to one that suits the data, as in :class:`GDMM`. The
+        larger, the nearer the softened problem is to the original one, and the more passes it
+        needs.
+    growth : float, default=1.0
+        By which rho is multiplied each time that a softened problem is solved to the tolerance;
+        at least 1. With 1 the first one is all.
+    steps : {"fw", "away"}, default="fw"
+        Plain steps, as published, or also steps away from the worst state, which converge at a
+        linear rate.
+    gap_every : int, default=10
+        Number of passes between looks at the gaps. One costs as much as a pass, and an exact
+        pass more if there is one.
+    exact : bool, default=True
+        Whether the oracle of whole structures is asked then, for the objective and the gap of the
+        original problem. Without it only factors are ever asked.
+    max_time : float, default=None
+        Seconds after which the fit ends, within a pass if need be; an exact pass follows. None
+        means no limit.
+
+    Raises
+    ------
+    ValueError
+        When solving a problem that is no sum over nodes and edges, or one with bounds, and if an
+        option is wrong, or set and of no use for sets of labels without pairs.
+
+    Notes
+    -----
+    *Primal.* The negative of :math:`G_\rho` is the dual of
+
+    .. math::
+        P_\rho(w) = \min_\delta \; \tfrac{\lambda}{2} \|w\|^2
+        + \tfrac{\lambda}{2 \bar\rho} \|\delta\|^2 + \sum_i c_i \sum_f \max_{y_f}
+        [ L_f(y_f) + \langle w, \phi_f(y_f) - \phi_f(y_i) \rangle + \delta_f(y_f) ],
+
+    where :math:`\delta_f(y_f)` stands for messages: at a node the sum of those of its edges, at an
+    edge minus the sum of those of its two ends. Free messages would make the sum over factors
+    the hinge of the relaxation to local marginals; here they pay as weights do, as if they were
+    features of the training pair with another lam, :math:`\lambda / \bar\rho`. So P_rho is nowhere
+    below the objective P. Its optimum exceeds that of the relaxation by at most
+    :math:`\lambda \|\delta^*\|^2 / (2 \bar\rho)`, with any messages that are optimal there: the
+    excess falls as 1 / rho. On graphs without loops the relaxation is exact.
+
+    *Stopping.* Once the duality gap of the softened problem is at most tol * P(0), where P(0) is
+    the sum of the losses of all nodes, or that of the original problem is. With a `growth` above
+    1 the former only lets rho grow, and the fit ends with the latter; where it is not known, once
+    the infeasibility is at most tol too.
+
+    *Certificate.* With `exact`, where the graphs are forests, ``dual_gap_`` is the gap of the
+    original problem, as with :class:`GDMM`: certified, but it does not close at a finite rho.
+    Otherwise, and for sets of labels with any pairs, it is nan and ``certified_`` is False.
+
+    *Memory.* Some 200 bytes for each edge of each training pair. Sets of labels with all pairs have
+    very many of them: 10 labels have 45, 100 labels have 4,950.
+
+    *History.* ``history_`` has an entry for each pass, with the columns of :class:`GDMM`, of which
+    lagrangian is :math:`G_\rho`, and two more: rho, and soft_gap, the duality gap of the softened
+    problem, nan where nobody looked. soft_gap - lagrangian is an upper bound of P(w) that needs
+    no decoding.
+
+    References
+    ----------
+    Meshi, Srebro, Hazan (2015). Efficient training of structured SVMs via soft constraints.
+    AISTATS.
+
+    Yen, Huang, Zhong, Zhang, Dhillon, Ravikumar (2016). Dual decomposed learning with factorwise
+    oracles for structural SVMs of large output domain. NIPS. Section 4.
+
+    Examples
+    --------
+    >>> from sskit import SequenceTagger
+    >>> from sskit.datasets import make_digit_strings
+    >>> from sskit.solvers import SoftBCFW
+    >>> X, y = make_digit_strings(30, random_state=0)
+    >>> solver = SoftBCFW(rho=1.0, steps="away")
+    >>> tagger = SequenceTagger(lam=1.0, solver=solver, tol=0.1, random_state=0).fit(X, y)
+    >>> history = tagger.history_
+    >>> bool(history["soft_gap"][-1] - history["lagrangian"][-1] >= tagger.primal_objective_)
+    True
+    """
+
+    name = "soft_bcfw"
+    title = "Soft-BCFW"
+    idle = (Idle("rho", NO_PAIRS), Idle("growth", NO_PAIRS))
+
+    def __init__(self, *, rho=1.0, growth=1.0, steps="fw", gap_every=10, exact=True, max_time=None):
+        self.rho = rho
+        self.growth = growth
+        self.steps = steps
+        self.gap_every = gap_every
+        self.exact = exact
+        self.max_time = max_time
+
+    def _check_values(self):
+        """Raise ValueError for the first parameter whose value is wrong by itself."""
+        check_positive("rho", self.rho, finite=True)
+        number = isinstance(self.growth, numbers.Real) and not isinstance(self.growth, bool)
+        if not number or not 1.0 <= self.growth < float("inf"):
+            raise ValueError(f"growth must be a number that is at least 1, got {self.growth!r}")
+        check_choice("steps", self.steps, tuple(UPDATES))
+        check_positive("gap_every", self.gap_every, whole=True)
+        check_choice("exact", self.exact, (True, False))
+        check_positive("max_time", self.max_time, optional=True)
+
+    def start(self, problem, regularizer, random_state, gaps=None, team=None):
+        """Return the state of a new run.
+
+        Parameters
+        ----------
+        problem : Problem
+            What to solve; has factors.
+        regularizer : Regularizer
+            Holds lam and w = 0; must have no bounds.
+        random_state : RandomState
+            Source of randomness.
+        gaps : ndarray of shape (n_blocks,), default=None
+            Not used.
+        team : Team, default=None
+            Not used.
+
+        Returns
+        -------
+        run : SoftRun
+            The state.
+        """
+        self.resolved(problem, regularizer.bounded)
+        factors = self._factors(problem, regularizer)
+        if isinstance(factors, LabelFactors):
+            factors = LabelNodes(factors)
+        scale = disagreement_scale(factors, regularizer.lam)
+        state = FactorState(factors, regularizer.lam, self.rho * scale, regularizer.v)
+        # the multipliers stay where they are, at zero
+        sweep = Sweep(state, NodeSearch(state), EdgeSearch(state), UPDATES[self.steps](), 0.0)
+        sampler = PermutationSampler(problem.n_blocks, random_state)
+        return SoftRun(problem, regularizer, sweep, sampler, scale)
+
+    def _asks_oracles(self):
+        return bool(self.exact)
+
+    def _watch(self, run, evaluator, tol, verbose):
+        return SoftWatch(run, evaluator, self.gap_every, tol, verbose, self.growth)

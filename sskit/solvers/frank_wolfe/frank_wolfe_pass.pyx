@@ -1,0 +1,55 @@
+"""The pass of batch Frank-Wolfe."""
+
+import numpy as np
+
+from sskit.core.checks cimport check_equal
+from sskit.core.direction cimport Direction
+from sskit.core.dual cimport DualState
+from sskit.core.regularizer cimport Regularizer
+from sskit.solvers.oracle_calls.vertices cimport Corners
+
+
+cdef int blend_corners(
+    DualState dual, Corners corners, Direction delta, double gamma
+) except -1 nogil:
+    cdef Py_ssize_t i
+    for i in range(corners.n):
+        corners.recall(i, delta)
+        dual.add_to(i, delta, -1.0)
+        dual.advance(i, delta, gamma, gamma * (corners.loss[i] - dual.blocks[i].loss))
+        dual.blend(i, -1, gamma)
+        delta.clear()
+    return 0
+
+
+def run_pass(DualState dual, Regularizer regularizer, Corners corners, double[::1] target):
+    """Take one Frank-Wolfe step on all blocks (Lacoste-Julien et al. 2013, algorithm 2).
+
+    Parameters
+    ----------
+    dual : DualState
+        The dual point; moved.
+    regularizer : Regularizer
+        Holds lam, v and w; moved.
+    corners : Corners
+        Receives what the oracles found, with the block gaps before the step.
+    target : ndarray of shape (n_weights + LANES,)
+        Scratch memory.
+    """
+    dual.match(corners.problem)
+    regularizer.match(corners.problem)
+    check_equal(corners.n, dual.n_blocks, "the number of corners")
+    corners.find(regularizer.w, target)
+    d = regularizer.n_weights
+    v, direction = np.asarray(regularizer.v)[:d], np.asarray(target)[:d]
+    direction /= regularizer.lam
+    direction -= v
+    gap = float(np.sum(corners.gaps()))
+    curvature = regularizer.lam * regularizer.inner(direction, direction)
+    if gap <= 0.0:
+        return
+    cdef double gamma = min(gap / curvature, 1.0) if curvature > 0.0 else 1.0
+    v += gamma * direction
+    regularizer.set_v(v)
+    with nogil:
+        blend_corners(dual, corners, corners.visit.delta, gamma)

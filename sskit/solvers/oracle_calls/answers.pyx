@@ -1,0 +1,139 @@
+"""What oracles that are asked at one w have found (see the .pxd)."""
+
+import numpy as np
+
+from libc.string cimport memcpy
+
+from sskit.core.checks cimport check_equal, check_least
+
+
+cdef class Hinges:
+    """Hinges of blocks.
+
+    Parameters
+    ----------
+    problem : Problem
+        Gives the sizes.
+    capacity : int
+        Largest number of questions.
+    """
+
+    def __cinit__(self, Problem problem, Py_ssize_t capacity, *args):
+        check_least(capacity, 0, "capacity")
+        self.problem = problem
+        self.block = np.zeros(capacity, dtype=np.intp)
+        self.hinge = np.zeros(capacity)
+        self.answered = np.zeros(capacity, dtype=np.uint8)
+        self.loss_weight = 1.0
+
+    def ask_all(self):
+        """Make every block a question; there must be room for just these."""
+        check_equal(self.hinge.shape[0], self.problem.n_blocks, "the room for questions")
+        self.n = self.hinge.shape[0]
+        self.block = np.arange(self.n, dtype=np.intp)
+
+    def hinges(self):
+        """Return the hinges, shape (n,)."""
+        return np.asarray(self.hinge)[: self.n]
+
+    cdef void open(self) noexcept nogil:
+        cdef Py_ssize_t k
+        for k in range(self.n):
+            self.answered[k] = 0
+
+    cdef Py_ssize_t n_answered(self) noexcept nogil:
+        cdef Py_ssize_t k, total = 0
+        for k in range(self.n):
+            total += self.answered[k]
+        return total
+
+    cdef int ask(
+        self, Py_ssize_t k, Problem problem, Visit visit, const double* w
+    ) except -1 nogil:
+        visit.consult(problem, self.block[k], w, self.loss_weight)
+        self.record(k, problem, visit)
+        self.answered[k] = 1
+        return 0
+
+    cdef int record(self, Py_ssize_t k, Problem problem, Visit visit) except -1 nogil:
+        self.hinge[k] = visit.hinge
+        return 0
+
+
+cdef class Gaps(Hinges):
+    """Hinges and gaps of blocks.
+
+    Parameters
+    ----------
+    problem : Problem
+        Gives the sizes.
+    capacity : int
+        Largest number of questions.
+    dual : DualState
+        The dual point.
+    """
+
+    def __cinit__(self, Problem problem, Py_ssize_t capacity, DualState dual, *args):
+        dual.match(problem)
+        self.dual = dual
+        self.gap = np.zeros(capacity)
+
+    def gaps(self):
+        """Return the block gaps, shape (n,)."""
+        return np.asarray(self.gap)[: self.n]
+
+    cdef int record(self, Py_ssize_t k, Problem problem, Visit visit) except -1 nogil:
+        cdef Py_ssize_t i = self.block[k]
+        cdef double mix = self.dual.blocks[i].loss - self.dual.dot(i, &visit.theta[0])
+        self.hinge[k] = visit.hinge
+        self.gap[k] = problem.block_weight[i] * (visit.hinge - mix)
+        return 0
+
+
+cdef class InexactGaps(Gaps):
+    """The same where the oracle may miss the maximum.
+
+    The hinge is then the best of what it found, the truth, the stored planes and the mix, which
+    is no better than the best of all planes that it was mixed from, stored or not.
+    """
+
+    cdef int record(self, Py_ssize_t k, Problem problem, Visit visit) except -1 nogil:
+        cdef Py_ssize_t i = self.block[k], n_words = self.dual.n_words[i], p
+        cdef double mix = self.dual.blocks[i].loss - self.dual.dot(i, &visit.theta[0])
+        cdef double hinge = max(visit.hinge, mix)
+        for p in range(self.dual.blocks[i].n_planes):
+            visit.recall(
+                problem, i, self.dual.blocks[i].words + p * n_words,
+                self.dual.blocks[i].plane_loss[p]
+            )
+            hinge = max(hinge, visit.bound())
+        self.hinge[k] = hinge
+        self.gap[k] = problem.block_weight[i] * (hinge - mix)
+        return 0
+
+
+cdef class Planes(Gaps):
+    """Planes, hinges and gaps of blocks.
+
+    Parameters
+    ----------
+    problem : Problem
+        Gives the sizes.
+    capacity : int
+        Largest number of questions.
+    dual : DualState
+        The dual point.
+    """
+
+    def __cinit__(self, Problem problem, Py_ssize_t capacity, DualState dual, *args):
+        self.words = np.zeros((capacity, max(problem.max_words, 1)), dtype=np.int32)
+        self.loss = np.zeros(capacity)
+
+    cdef int record(self, Py_ssize_t k, Problem problem, Visit visit) except -1 nogil:
+        Gaps.record(self, k, problem, visit)
+        self.loss[k] = visit.loss
+        memcpy(
+            &self.words[k, 0], &visit.words[0],
+            problem.n_words(self.block[k]) * sizeof(int32_t)
+        )
+        return 0

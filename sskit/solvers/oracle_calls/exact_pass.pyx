@@ -1,0 +1,119 @@
+"""Exact passes: the hinges of all blocks at one w, and with them primal and gap."""
+
+import numpy as np
+
+from sskit.core.dual cimport DualState
+from sskit.core.problem cimport Problem
+from sskit.core.stop cimport Stop
+from sskit.solvers.oracle_calls.answers cimport Gaps, Hinges, InexactGaps
+from sskit.solvers.oracle_calls.pool cimport Team
+from sskit.solvers.oracle_calls.call cimport Visit
+
+from sskit.solvers.oracle_calls.pool import make_team
+
+
+cdef int evaluate_mixes(
+    Problem problem, Visit visit, DualState dual, const double* w, double* mix
+) except -1 nogil:
+    cdef Py_ssize_t i
+    for i in range(problem.n_blocks):
+        problem.scores_at(i, w, dual.blocks[i].index, dual.blocks[i].n, &visit.theta[0])
+        mix[i] = dual.blocks[i].loss - dual.dot(i, &visit.theta[0])
+    return 0
+
+
+cdef class Evaluator:
+    """Exact passes over a problem, in parallel if asked.
+
+    Results are summed in one order, so they do not depend on the number of threads.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to evaluate.
+    n_jobs : int, default=None
+        Number of threads or processes, as in scikit-learn.
+    stop : Stop, default=None
+        Says when to leave out the rest of an exact pass; None never does.
+    """
+
+    cdef Problem problem
+    cdef readonly Team team
+    cdef readonly Py_ssize_t n_calls     # oracle calls so far
+
+    def __cinit__(self, Problem problem, n_jobs=None, Stop stop=None):
+        self.problem = problem
+        self.team = make_team(problem, n_jobs, stop)
+        self.n_calls = 0
+
+    def hinges(self, const double[::1] w, DualState dual=None, double loss_weight=1.0):
+        """Ask the oracle of every block at w.
+
+        Parameters
+        ----------
+        w : ndarray of shape (n_weights + LANES,)
+            Padded weights.
+        dual : DualState, default=None
+            The dual point whose gaps are wanted. Where the oracle is not exact its stored planes
+            and mixes are compared with the answers.
+        loss_weight : float, default=1.0
+            Factor of the losses; only without `dual`.
+
+        Returns
+        -------
+        hinge : ndarray of shape (n_blocks,)
+            H_i = max_y L_i(y) - <w, psi_i(y)>; the best value known if the oracle is not exact.
+        gap : ndarray of shape (n_blocks,)
+            Block gaps c_i (H_i - (loss_i - <w, psi_i> of the mix)); only if `dual` is given.
+
+        Raises
+        ------
+        CutShort
+            If a stop was due before all oracles had been asked.
+        """
+        n_blocks = self.problem.n_blocks
+        cdef Hinges findings
+        if dual is not None:
+            dual.match(self.problem)
+        if dual is None:
+            findings = Hinges(self.problem, n_blocks)
+        elif self.problem.exact:
+            findings = Gaps(self.problem, n_blocks, dual)
+        else:
+            findings = InexactGaps(self.problem, n_blocks, dual)
+        findings.loss_weight = loss_weight
+        findings.ask_all()
+        try:
+            self.team.consult(findings, w)
+        finally:
+            self.n_calls += findings.n_answered()
+        if dual is None:
+            return findings.hinges()
+        return findings.hinges(), findings.gaps()
+
+    def count(self, Py_ssize_t n_calls):
+        """Add oracle calls that were made for the same purpose elsewhere."""
+        self.n_calls += n_calls
+
+    def mixes(self, const double[::1] w, DualState dual):
+        """Evaluate the mixes of a dual point, without the oracle.
+
+        Parameters
+        ----------
+        w : ndarray of shape (n_weights + LANES,)
+            Padded weights.
+        dual : DualState
+            The dual point.
+
+        Returns
+        -------
+        mix : ndarray of shape (n_blocks,)
+            c_i (loss_i - <w, psi_i>) of each block's mix.
+        """
+        dual.match(self.problem)
+        self.problem.check_weights(w.shape[0], "w")
+        cdef double[::1] mix = np.empty(self.problem.n_blocks)
+        cdef Visit visit = Visit(self.problem)
+        with nogil:
+            evaluate_mixes(self.problem, visit, dual, &w[0], &mix[0])
+        return np.asarray(self.problem.block_weight) * mix

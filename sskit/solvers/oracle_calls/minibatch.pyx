@@ -1,0 +1,153 @@
+"""Passes that ask the oracles of several blocks at the same w."""
+
+import numpy as np
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t
+
+from sskit.core.checks cimport check_least
+from sskit.core.dual cimport DualState
+from sskit.core.regularizer cimport Regularizer
+from sskit.core.sampler cimport Sampler
+from sskit.core.stop cimport Stop
+from sskit.solvers.oracle_calls.answers cimport Planes
+from sskit.solvers.oracle_calls.pool cimport Team
+
+
+cdef double known(double gap) noexcept nogil:
+    return gap if gap < INFINITY else 1.0
+
+
+cdef class Visitor:
+    """Base of the visitors."""
+
+    cdef int match(self, Problem problem) except -1:
+        return 0
+
+    cdef bint asks(self, Py_ssize_t i) except -1 nogil:
+        return True
+
+    cdef void leave(self, Py_ssize_t i, Sampler sampler) noexcept nogil:
+        pass
+
+    cdef int pass_over(self, Py_ssize_t i, double gap, Sampler sampler) except -1 nogil:
+        return 0
+
+    cdef int settle(
+        self, Py_ssize_t i, const int32_t* words, double loss, double gap, Sampler sampler
+    ) except -1 nogil:
+        return 0
+
+
+cdef class Batches:
+    """Passes in batches: oracles of several blocks at one w, then a step for each.
+
+    A block whose oracle is to be asked waits until the batch is full, and samplers that go by
+    gaps set it aside until then. If it is drawn again all the same, the batch is closed early:
+    no block is in a batch twice, and none misses a visit. What does not need the oracle is
+    done at once; then w moves before the oracles are asked, all at one w still.
+
+    The problem is told of the steps that follow, so that it can prepare them together. Where that
+    is costly, blocks whose gaps are below `least` take none.
+
+    When the stop of the team is due, blocks of the batch whose oracles have not been asked are left
+    as if they had not been drawn, and the others take no more steps.
+
+    Parameters
+    ----------
+    team : Team
+        Asks the oracles.
+    dual : DualState
+        The dual point.
+    regularizer : Regularizer
+        Holds w.
+    size : int
+        Largest number of blocks in a batch.
+    """
+
+    cdef Team team
+    cdef Stop stop                   # that of the team
+    cdef Regularizer regularizer
+    cdef Planes planes
+    cdef unsigned char[::1] waits    # (n_blocks,) 1 for the blocks in the batch
+    cdef Py_ssize_t size
+    cdef public double least
+
+    def __cinit__(self, Team team, DualState dual, Regularizer regularizer, Py_ssize_t size):
+        dual.match(team.problem)
+        regularizer.match(team.problem)
+        check_least(size, 1, "size")
+        self.team, self.stop = team, team.stop
+        self.regularizer = regularizer
+        self.size = min(size, dual.n_blocks)
+        self.least = -np.inf
+        self.planes = Planes(team.problem, self.size, dual)
+        self.waits = np.zeros(dual.n_blocks, dtype=np.uint8)
+
+    # ask, step, and return how many oracles have been asked
+    cdef Py_ssize_t flush(
+        self, Planes planes, Visitor visitor, Sampler sampler
+    ) except -1 nogil:
+        cdef Py_ssize_t k, i, n_asked
+        if self.stop.over():
+            planes.open()
+        else:
+            self.team.ask(planes, &self.regularizer.w[0])
+        n_asked = planes.n_answered()
+        for k in range(planes.n):
+            if planes.answered[k] and planes.gap[k] > max(self.least, 0.0):
+                self.team.problem.expect(planes.block[k], &planes.words[k, 0])
+        for k in range(planes.n):
+            i = planes.block[k]
+            self.waits[i] = 0
+            if not planes.answered[k]:
+                visitor.leave(i, sampler)
+            elif planes.gap[k] < self.least or self.stop.over():
+                visitor.pass_over(i, planes.gap[k], sampler)
+            else:
+                visitor.settle(i, &planes.words[k, 0], planes.loss[k], planes.gap[k], sampler)
+                self.stop.due()
+        planes.n = 0
+        sampler.redraw()
+        return n_asked
+
+    def run_pass(self, Visitor visitor, Sampler sampler, Py_ssize_t n_steps):
+        """Visit n_steps blocks without the GIL.
+
+        Parameters
+        ----------
+        visitor : Visitor
+            What to do at a block.
+        sampler : Sampler
+            Says which blocks; its begin_pass(n_steps) has been called.
+        n_steps : int
+            Number of visits; fewer if a stop is due before.
+
+        Returns
+        -------
+        n_asked : int
+            How many oracles were asked.
+        """
+        cdef Planes planes = self.planes
+        cdef Py_ssize_t _, i, n_asked = 0
+        visitor.match(self.team.problem)
+        sampler.check(self.waits.shape[0], n_steps)
+        with nogil:
+            for _ in range(n_steps):
+                i = sampler.next()
+                if self.waits[i]:
+                    n_asked += self.flush(planes, visitor, sampler)
+                if visitor.asks(i):
+                    planes.block[planes.n] = i
+                    planes.n += 1
+                    self.waits[i] = 1
+                    sampler.set_aside(i)
+                else:
+                    self.stop.due()
+                if planes.n == self.size:
+                    n_asked += self.flush(planes, visitor, sampler)
+                if self.stop.over():
+                    break
+            if planes.n:
+                n_asked += self.flush(planes, visitor, sampler)
+        return n_asked

@@ -1,0 +1,176 @@
+"""The planes that all oracles find at one w, and dual points made of them."""
+
+import numpy as np
+
+from sskit.core.checks cimport check_equal, check_indices, check_least
+from sskit.core.direction cimport Direction
+from sskit.core.dual cimport DualState
+from sskit.core.problem cimport Problem
+from sskit.core.stop cimport Stop
+from sskit.solvers.oracle_calls.answers cimport Planes
+from sskit.solvers.oracle_calls.pool cimport Team
+from sskit.solvers.oracle_calls.call cimport Visit
+
+
+cdef class Corners(Planes):
+    """The planes that the oracles of all blocks found at one w.
+
+    Parameters
+    ----------
+    problem : Problem
+        Whose oracles to ask.
+    capacity : int
+        Largest number of questions, n_blocks.
+    dual : DualState
+        The dual point whose gaps are wanted.
+    team : Team, default=None
+        Asks them; None asks one after the other.
+    """
+
+    def __cinit__(self, Problem problem, Py_ssize_t capacity, DualState dual, Team team=None):
+        self.team = Team(problem) if team is None else team
+        self.visit = Visit(problem)
+        self.ask_all()
+
+    def ask(self, blocks):
+        """Make some blocks the questions.
+
+        Parameters
+        ----------
+        blocks : ndarray of int
+            At most n_blocks of them, each once.
+        """
+        blocks = np.ascontiguousarray(blocks, dtype=np.intp)
+        check_indices(blocks, self.problem.n_blocks, "block")
+        check_least(self.hinge.shape[0], len(blocks), "the room for questions")
+        self.block, self.n = blocks, len(blocks)
+
+    def look(self, const double[::1] w):
+        """Ask the oracles at padded weights w; raise CutShort if a stop was due before the end."""
+        try:
+            self.team.consult(self, w)
+        finally:
+            self.n_calls += self.n_answered()
+
+    def losses(self):
+        """Return the losses of the planes that were found, shape (n,)."""
+        return np.asarray(self.loss)[: self.n]
+
+    cdef int recall(self, Py_ssize_t k, Direction delta) except -1 nogil:
+        self.visit.recall(self.problem, self.block[k], &self.words[k, 0], self.loss[k])
+        delta.add(&self.visit.index[0], &self.visit.value[0], self.visit.n, 1.0)
+        return 0
+
+    def find(self, const double[::1] w, double[::1] out):
+        """Ask the oracles at w and sum the planes, always in the same order.
+
+        Parameters
+        ----------
+        w : ndarray of shape (n_weights + LANES,)
+            Padded weights.
+        out : ndarray of shape (n_weights + LANES,)
+            Zero, or what another sum left there; receives sum_i c_i B_i psi_i.
+
+        Returns
+        -------
+        loss : float
+            sum_i c_i L_i.
+
+        Raises
+        ------
+        CutShort
+            If a stop was due before all oracles had been asked.
+        """
+        self.look(w)
+        everyone = np.arange(self.n, dtype=np.intp)
+        self.add(everyone, self.problem.block_weight, self.problem, everyone, out)
+        return float(np.dot(self.problem.block_weight, self.loss))
+
+    def add(self, const Py_ssize_t[::1] questions, const double[::1] weight, Problem target,
+            const Py_ssize_t[::1] blocks, double[::1] out):
+        """Add up planes that were found.
+
+        Parameters
+        ----------
+        questions : ndarray of shape (m,)
+            Numbers of the questions that they answer.
+        weight : ndarray of shape (m,)
+            Their factors.
+        target : Problem
+            In whose weights to add them: the problem itself, or a part of it.
+        blocks : ndarray of shape (m,)
+            The numbers of their blocks there.
+        out : ndarray of shape (n_weights + LANES,)
+            Zero, or what another sum left there; receives sum_m weight_m B psi_m. Zero if the
+            target fails in between.
+
+        Raises
+        ------
+        CutShort
+            If a stop was due before the end of the sum.
+        """
+        cdef Py_ssize_t m, n = questions.shape[0]
+        cdef Direction delta = self.visit.delta
+        cdef bint done = False
+        cdef Stop stop = self.team.stop
+        check_equal(weight.shape[0], n, "the number of factors")
+        check_equal(blocks.shape[0], n, "the number of blocks")
+        check_indices(questions, self.n, "question")
+        check_indices(blocks, target.n_blocks, "block")
+        target.check_weights(out.shape[0], "out")
+        for m in range(n):
+            check_equal(
+                target.n_words(blocks[m]), self.problem.n_words(self.block[questions[m]]),
+                "the number of words of a block"
+            )
+        with nogil:
+            try:
+                target.begin_sum(&out[0])
+                for m in range(n):
+                    self.recall(questions[m], delta)
+                    target.scatter(blocks[m], delta, weight[m], &out[0])
+                    delta.clear()
+                target.end_sum(&out[0], stop)
+                done = True
+            finally:
+                if not done:
+                    delta.clear()
+                    target.abort_sum(&out[0])
+
+
+cdef int assign(
+    Problem problem, DualState dual, Visit visit, Direction delta, const double* w, Stop stop
+) except -1 nogil:
+    cdef Py_ssize_t i, slot
+    for i in range(problem.n_blocks):
+        visit.consult(problem, i, w, 1.0)
+        slot = dual.insert(i, &visit.words[0], visit.loss)
+        delta.add(&visit.index[0], &visit.value[0], visit.n, 1.0)
+        dual.set_mix(i, delta, visit.loss)
+        dual.blend(i, slot, 1.0)
+        delta.clear()
+        stop.due()  # signals, that is: there is no dual point yet at which it could end
+    return 0
+
+
+def assign_corners(Problem problem, DualState dual, const double[::1] w, evaluator):
+    """Put all weight of every block on the plane that the oracle finds at w.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem; its oracle is called once for each block.
+    dual : DualState
+        The dual point; replaced. The planes are stored.
+    w : ndarray of shape (n_weights + LANES,)
+        Padded weights.
+    evaluator : Evaluator
+        Counts the calls.
+    """
+    cdef Visit visit = Visit(problem)
+    cdef Stop stop = evaluator.team.stop
+    dual.match(problem)
+    problem.check_weights(w.shape[0], "w")
+    with nogil:
+        assign(problem, dual, visit, visit.delta, &w[0], stop)
+    evaluator.count(problem.n_blocks)

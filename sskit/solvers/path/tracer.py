@@ -1,0 +1,252 @@
+"""The approximate regularisation path: models that serve all lam, with a certificate."""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from sskit.solvers.oracle_calls.vertices import assign_corners
+from sskit.solvers.common.ending import asked
+from sskit.solvers.path.induction import INDUCTIONS
+from sskit.solvers.common.solution import Status
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One model of a path, with the lam that it serves.
+
+    Attributes
+    ----------
+    lam : float
+        The largest lam of the piece; the first one serves larger lam too.
+    lam_end : float
+        The smallest, the next breakpoint; 0 if the model serves all smaller lam.
+    w : ndarray of shape (n_weights,)
+        The weights.
+    sqnorm : float
+        ||w||^2, in a kernel space that of the functions.
+    gap : float
+        Duality gap at lam, absolute. An estimate only, if the path is heuristic.
+    hinge : float
+        sum_i c_i H_i(w): the objective is lam / 2 ||w||^2 more. As good as the gap.
+    v : ndarray of shape (n_weights,)
+        The dual sum at lam; the same array as `w` without bounds on the weights.
+    loss : float
+        Mean loss of the planes of the dual point at lam, sum_i c_i <alpha_i, L_i>.
+    n_support_planes : int
+        Planes with weight, those of the truth aside.
+    n_iter, n_oracle_calls : int
+        Passes and oracle calls from the beginning of the path.
+    time : float
+        Seconds from the beginning of the path.
+    """
+
+    lam: float
+    lam_end: float
+    w: np.ndarray
+    sqnorm: float
+    gap: float
+    hinge: float
+    v: np.ndarray
+    loss: float
+    n_support_planes: int
+    n_iter: int
+    n_oracle_calls: int
+    time: float
+
+
+class PathTracer:
+    r"""Trace the path of a problem, from large lam to small (Osokin et al. 2016, algorithm 7).
+
+    *Start* (algorithm 6). At infinite lam the weights are :math:`w_0`, the point of the box
+    that is nearest to zero. Every block gets the plane that its oracle finds there; with
+    :math:`\tilde\psi = \sum_i c_i \psi_i` of these planes :math:`v = \tilde\psi / \lambda`, and as
+    long as no further bound is met :math:`w = w_0 + p / \lambda`, where p is
+    :math:`\tilde\psi` without the coordinates that a bound holds at :math:`w_0`. As the maximum of
+    a sum is at most the sum of the maxima,
+
+    .. math::
+        \text{gap} \le \tfrac{1}{\lambda} \Big( \langle p, \tilde\psi \rangle + \sum_i c_i \max_y
+        -\langle p, \psi_i(y) \rangle \Big),
+
+    so lam_1, which makes that kappa eps, and every larger lam are served. In
+    :math:`1 / \lambda` the gap there is convex and zero at zero: at lam it is at most
+    :math:`\tfrac{\lambda_1}{\lambda}` of what it is at lam_1.
+
+    *Induction.* The model of a breakpoint serves all lam down to the next one, see
+    `ExcessInduction` and `LongInduction`; there the run goes on until the gap is kappa eps. For
+    lam to zero the gap of proposition 1 tends to :math:`\sum_i c_i H_i(w)`: when that is at most
+    eps, w serves all smaller lam and the path ends.
+
+    Parameters
+    ----------
+    continuation : Continuation
+        A new one, of a solver that keeps a dual point and returns its last iterate.
+    eps : float
+        Largest gap of the models, in units of P(0).
+    kappa : float
+        Share of eps to which the model of a breakpoint is solved; below 1.
+    induction : {"long", "excess"}, default="long"
+        The induction step.
+    exact : bool, default=True
+        Whether the gap at each breakpoint is from an exact pass. If not, it is the sum of the
+        block gaps that the steps met: the path is heuristic.
+    lam_min : float, default=0.0
+        Where to end at the latest; a piece that reaches below it is the last one.
+    max_breakpoints : int, default=None
+        Largest number of pieces. None means no limit.
+    max_iter : int, default=1000
+        Largest number of passes at a breakpoint.
+
+    Attributes
+    ----------
+    origin : ndarray of shape (n_weights,)
+        w_0, the model of infinite lam.
+    status : Status
+        Why the last breakpoint ended; other than CONVERGED if it cut the path short.
+    """
+
+    def __init__(
+        self,
+        continuation,
+        *,
+        eps,
+        kappa,
+        induction="long",
+        exact=True,
+        lam_min=0.0,
+        max_breakpoints=None,
+        max_iter=1000,
+    ):
+        self.continuation = continuation
+        self.largest = eps * continuation.unit
+        self.target = kappa * self.largest
+        self.induction = INDUCTIONS[induction]()
+        self.descend = self.descend_exactly if exact else self.descend_by_estimate
+        self.lam_min = lam_min
+        self.max_breakpoints = max_breakpoints
+        self.max_iter = max_iter
+        self.origin = continuation.regularizer.coef()
+        self.status = Status.CONVERGED
+
+    def __iter__(self):
+        """Yield the pieces, from the largest lam on; each is computed when it is asked for."""
+        n_pieces, gap = 0, self.start()
+        while gap < self.largest or n_pieces == 0:
+            piece = self.piece(gap)
+            yield piece
+            n_pieces += 1
+            if (
+                piece.lam_end <= self.lam_min
+                or self.status is not Status.CONVERGED
+                or n_pieces == self.max_breakpoints
+            ):
+                return
+            self.status = asked(self.continuation.stop) or self.status
+            if self.status is not Status.CONVERGED:
+                return
+            self.induction.move(self.continuation, piece.lam_end, self.largest)
+            self.status, gap = self.descend()
+
+    def start(self):
+        """Move to lam_1; return the gap there (algorithm 6)."""
+        continuation = self.continuation
+        problem, regularizer = continuation.problem, continuation.regularizer
+        evaluator, dual = continuation.evaluator, continuation.run.dual
+        assign_corners(problem, dual, regularizer.padded(self.origin), evaluator)
+        regularizer.rescale(1.0)
+        dual.rebuild(problem, regularizer)
+        v, origin = np.array(regularizer.v)[: problem.n_weights], self.origin
+        lower, upper = regularizer.box()
+        # coordinates that can leave the origin towards v, and the lam at which one more bound
+        # is met: until then w = origin + p / lam
+        free = (origin == 0) & np.where(v > 0, upper > 0, lower < 0)
+        p = np.where(free, v, 0.0)
+        met = np.where(free, np.where(v > 0, upper, lower), origin)
+        bound_met = np.divide(v, met, out=np.zeros(len(v)), where=(met != 0) & np.isfinite(met))
+        hinges = evaluator.hinges(regularizer.padded(p), loss_weight=0.0)
+        bound = regularizer.inner(p, v) + float(np.dot(problem.block_weight, hinges))
+        lam = max(float(bound_met.max(initial=0.0)), bound / self.target if bound else 0.0)
+        regularizer.rescale(lam if lam > 0 else 1.0)
+        return continuation.certify().gap
+
+    def descend_exactly(self):
+        """Lower the gap at the present lam to kappa eps; return (status, gap)."""
+        status = self.continuation.reach(self.target, max_iter=self.max_iter)
+        known = self.continuation.certificate
+        return status, np.inf if known is None else known.gap
+
+    def descend_by_estimate(self):
+        """Lower the sum of the gaps met to kappa eps; return (status, that sum)."""
+        return self.continuation.settle(self.target, max_iter=self.max_iter)
+
+    def piece(self, gap):
+        """Return the model of the present lam and what it serves.
+
+        Parameters
+        ----------
+        gap : float
+            At the present lam.
+
+        Returns
+        -------
+        piece : Piece
+            Of arrays of its own.
+        """
+        continuation = self.continuation
+        problem, regularizer = continuation.problem, continuation.regularizer
+        dual, lam = continuation.run.dual, regularizer.lam
+        loss = float(np.dot(problem.block_weight, dual.losses()))
+        w = regularizer.coef()
+        v = np.array(regularizer.v)[: len(w)] if regularizer.bounded else w
+        sqnorm = regularizer.inner(w, w)
+        hinge = gap + loss - lam * (sqnorm if v is w else regularizer.inner(v, w))
+        rho = self.induction.reach(regularizer, loss, max(self.largest - gap, 0.0))
+        return Piece(
+            lam=lam,
+            lam_end=rho * lam,
+            w=w,
+            sqnorm=sqnorm,
+            gap=gap,
+            hinge=hinge,
+            v=v,
+            loss=loss,
+            n_support_planes=dual.n_support_planes(problem),
+            n_iter=continuation.n_iter,
+            n_oracle_calls=continuation.n_oracle_calls,
+            time=time.perf_counter() - continuation.began,
+        )
+
+
+def dual_objective_at(lam, breakpoint, loss, conjugate):
+    r"""Return the better of the two dual objectives that a dual point has at another lam.
+
+    The dual weights stay, or, for a smaller lam, every plane but the truth keeps the share
+    lam / breakpoint of its own: both are dual points there, so that both objectives are lower
+    bounds of the optimum. See `LongInduction` and `ExcessInduction`.
+
+    Parameters
+    ----------
+    lam : float
+        The lam in question.
+    breakpoint : float
+        The lam to which the dual sum v belongs.
+    loss : float
+        Mean loss of the planes of the dual point.
+    conjugate : callable
+        Maps a factor s to that of :math:`\tfrac{1}{2} \|w\|^2` on the box at s v, the largest
+        :math:`\langle s v, w \rangle - \tfrac{1}{2} \|w\|^2`: half the squared norm of s v
+        where there is no box.
+
+    Returns
+    -------
+    dual : float
+        At most the optimum.
+    """
+    # far from the breakpoint one of the two may be no number, which is no bound
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        rho = np.float64(lam) / breakpoint
+        kept = loss - lam * conjugate(1.0 / rho)
+        if rho >= 1.0:
+            return kept
+        return np.fmax(kept, rho * loss - lam * conjugate(1.0))

@@ -1,0 +1,1 @@
+"""Small quadratic programs over convex mixes, and the steps that solve them."""

@@ -1,0 +1,160 @@
+"""The small quadratic program over the atoms of a working set (see the .pxd)."""
+
+from libc.stdlib cimport free
+
+from sskit.core.memory cimport grown
+
+
+cdef class WorkingSet:
+    """Some atoms at a time; memory grows as needed and is used again."""
+
+    def __dealloc__(self):
+        free(self.score)
+        free(self.weight)
+        free(self.image)
+        free(self.rest_row)
+
+    cdef int reserve(self, Py_ssize_t n_atoms) except -1 nogil:
+        cdef size_t n_bytes = 2 * n_atoms * sizeof(double)
+        if n_atoms <= self.capacity:
+            return 0
+        self.score = <double*>grown(self.score, n_bytes)
+        self.weight = <double*>grown(self.weight, n_bytes)
+        self.image = <double*>grown(self.image, n_bytes)
+        self.rest_row = <double*>grown(self.rest_row, n_bytes)
+        self.capacity = 2 * n_atoms
+        return 0
+
+    cdef double inner(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil:
+        if a == self.n_planes:
+            return self.rest_row[b]
+        if b == self.n_planes:
+            return self.rest_row[a]
+        return self.gram[a * self.gram_stride + b]
+
+    cdef Py_ssize_t highest(self) noexcept nogil:
+        cdef Py_ssize_t a, best = 0
+        for a in range(1, self.n_atoms - self.frail):
+            if self.score[a] > self.score[best]:
+                best = a
+        return best
+
+    cdef Py_ssize_t lowest(self) noexcept nogil:
+        cdef Py_ssize_t a, worst = -1
+        for a in range(self.n_atoms):
+            if self.weight[a] > 0.0 and (worst < 0 or self.score[a] < self.score[worst]):
+                worst = a
+        return worst
+
+    cdef double improve(
+        self, Step step, Py_ssize_t max_steps, double block_weight, double scale,
+        double min_slope
+    ) noexcept nogil:
+        cdef double increase = 0.0, gain
+        cdef Py_ssize_t _
+        self.block_weight = block_weight
+        self.scale = scale
+        min_slope = max(min_slope, block_weight * self.noise)
+        for _ in range(max_steps):
+            step.choose(self)
+            gain = self.take_step(min_slope)
+            if gain <= 0.0:
+                break
+            increase += gain
+        return increase
+
+    cdef LineSearch search(self, Py_ssize_t target, Py_ssize_t source) noexcept nogil:
+        cdef LineSearch line
+        cdef double kept
+        line.gain = 0.0
+        line.limit = 0.0
+        line.gamma = 0.0
+        line.slope = self.block_weight * (
+            (self.mix_score if target == MIX else self.score[target])
+            - (self.mix_score if source == MIX else self.score[source])
+        )
+        if line.slope <= 0.0 or target == source:
+            return line
+        if source == MIX:
+            line.limit = 1.0
+            line.curvature = (
+                self.inner(target, target) - 2.0 * self.image[target] + self.image_sqnorm
+            )
+        elif target == MIX:
+            # with all weight on one atom there is nothing to move away to
+            kept = 1.0 - self.weight[source]
+            line.limit = self.weight[source] / kept if kept > 0.0 else 0.0
+            line.curvature = (
+                self.inner(source, source) - 2.0 * self.image[source] + self.image_sqnorm
+            )
+        else:
+            line.limit = self.weight[source]
+            line.curvature = (
+                self.inner(target, target) - 2.0 * self.inner(target, source)
+                + self.inner(source, source)
+            )
+        line.curvature *= self.block_weight * self.scale
+        line.gamma = line.limit
+        if line.slope < line.limit * line.curvature:
+            line.gamma = line.slope / line.curvature
+        line.gain = line.gamma * (line.slope - 0.5 * line.gamma * line.curvature)
+        return line
+
+    cdef double take_step(self, double min_slope) noexcept nogil:
+        cdef Py_ssize_t a, target = self.target, source = self.source
+        cdef double kept, scale = self.scale, gamma
+        cdef double* score = self.score
+        cdef LineSearch line = self.search(target, source)
+        gamma = line.gamma
+        if line.slope <= min_slope or gamma == 0.0:
+            return 0.0
+        # the mix first, which is meant as it was before the step
+        if source == MIX:
+            self.move_scores(source, -gamma * scale, -gamma)
+            self.move_scores(target, gamma * scale, gamma)
+        else:
+            self.move_scores(target, gamma * scale, gamma)
+            self.move_scores(source, -gamma * scale, -gamma)
+        if source == MIX or target == MIX:
+            kept = 1.0 - gamma if source == MIX else 1.0 + gamma
+            for a in range(self.n_atoms):
+                self.weight[a] *= kept
+        if target != MIX:
+            self.weight[target] += gamma
+        if source != MIX:
+            self.weight[source] -= gamma
+            if gamma == line.limit:
+                self.weight[source] = 0.0          # a drop step, exactly
+        if self.with_image:
+            self.mix_score = 0.0
+            self.image_sqnorm = 0.0
+            for a in range(self.n_atoms):
+                self.mix_score += self.weight[a] * score[a]
+                self.image_sqnorm += self.weight[a] * self.image[a]
+        return line.gain
+
+    cdef void move_scores(self, Py_ssize_t atom, double change, double gamma) noexcept nogil:
+        # scores and image when the mix gains `gamma` of an atom (or loses it)
+        cdef Py_ssize_t a, m = self.n_planes
+        cdef const double* row = self.image
+        if atom == m:
+            row = self.rest_row
+        elif atom != MIX:
+            row = self.gram + atom * self.gram_stride
+        for a in range(m):
+            self.score[a] -= change * row[a]
+        if self.n_atoms > m:
+            self.score[m] -= change * (self.image[m] if atom == MIX else self.inner(atom, m))
+        if not self.with_image:
+            return
+        if self.n_atoms > m:
+            self.image[m] += gamma * (self.image[m] if atom == MIX else self.inner(atom, m))
+        for a in range(m):
+            self.image[a] += gamma * row[a]
+
+
+cdef class Step:
+    """Base of the steps."""
+
+    cdef void choose(self, WorkingSet atoms) noexcept nogil:
+        pass

@@ -1,0 +1,182 @@
+"""Stochastic subgradient descent."""
+
+import numpy as np
+
+from sskit.core.sampler import PermutationSampler, UniformSampler
+from sskit.core.stop import CutShort, Stop
+from sskit.solvers.subgradient import subgradient_pass
+from sskit.solvers.common.certificate import certify_weights
+from sskit.solvers.common.checks import check_choice, check_positive
+from sskit.solvers.common.solver import Solver
+from sskit.solvers.oracle_calls.call import Visit
+
+SAMPLERS = {"permutation": PermutationSampler, "uniform": UniformSampler}
+
+
+class SSG(Solver):
+    """Averaged stochastic subgradient descent on the primal of a structured SVM.
+
+    Step k calls the oracle of one training pair and has the size 1 / (lam k) (Pegasos). The
+    baseline that needs no dual variables.
+
+    Parameters
+    ----------
+    sampling : {"auto", "permutation", "uniform"}, default="auto"
+        Order of the training pairs; "auto" is "permutation".
+    averaging : bool, default=True
+        Whether to keep the average of the iterates with weights proportional to k too; the fit
+        then returns the better of the two in primal objective.
+    gap_every : int, default=10
+        Number of passes between exact passes.
+    max_time : float, default=None
+        Seconds after which the fit ends, within a pass if need be; an exact pass follows. None
+        means no limit.
+
+    Raises
+    ------
+    ValueError
+        When solving a problem with bounds on the weights.
+
+    Notes
+    -----
+    With sampling="permutation" the iterate at the end of a pass is a sum over complete passes,
+    hence has dual variables, equal shares of the planes met so far: their dual value is the
+    lower bound behind the gap. With "uniform" there are none and the lower bound is 0, so that
+    a fit runs to max_iter unless the optimum is near zero.
+
+    References
+    ----------
+    Shalev-Shwartz, Singer, Srebro, Cotter (2011). Pegasos: primal estimated sub-gradient solver
+    for SVM. Mathematical Programming 127.
+
+    Lacoste-Julien, Schmidt, Bach (2012). A simpler approach to obtaining an O(1/t) convergence
+    rate for the projected stochastic subgradient method. arXiv:1212.2002 (the averaging).
+
+    Examples
+    --------
+    >>> from sskit import StructSVMClassifier
+    >>> from sskit.solvers import SSG
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = StructSVMClassifier(lam=0.1, solver=SSG(), tol=0.1, random_state=0)
+    >>> model.fit(X, y).dual_gap_ < 0.1
+    True
+    """
+
+    keeps_dual_point = False
+    keeps_bounds = False
+
+    def __init__(self, *, sampling="auto", averaging=True, gap_every=10, max_time=None):
+        self.sampling = sampling
+        self.averaging = averaging
+        self.gap_every = gap_every
+        self.max_time = max_time
+
+    def _check_values(self):
+        """Raise ValueError for the first parameter whose value is wrong by itself."""
+        check_choice("sampling", self.sampling, ("auto", *SAMPLERS))
+        check_choice("averaging", self.averaging, (True, False))
+        check_positive("gap_every", self.gap_every, whole=True)
+        check_positive("max_time", self.max_time, optional=True)
+
+    def _auto(self, problem, bounded):
+        """Return what "auto" stands for by parameter; see `resolved`."""
+        return {"sampling": "permutation"}
+
+    def start(self, problem, regularizer, random_state, gaps=None, team=None):
+        """Return the state of a new run.
+
+        Parameters
+        ----------
+        problem : Problem
+            What to solve.
+        regularizer : Regularizer
+            Holds lam; must have no bounds.
+        random_state : RandomState
+            Source of randomness.
+        gaps : ndarray of shape (n_blocks,), default=None
+            Not used.
+        team : Team, default=None
+            Not used.
+
+        Returns
+        -------
+        run : SubgradientRun
+            The state.
+        """
+        solver = self.resolved(problem, regularizer.bounded)
+        if regularizer.bounded:
+            raise ValueError("SSG cannot solve problems with bounds; use the solver 'bcfw'")
+        sampler = SAMPLERS[solver.sampling](problem.n_blocks, random_state)
+        return SubgradientRun(
+            problem, regularizer, sampler, solver.averaging, solver.sampling == "permutation"
+        )
+
+
+class SubgradientRun:
+    """State of one run of stochastic subgradient descent.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to solve.
+    regularizer : Regularizer
+        Holds lam.
+    sampler : Sampler
+        Order of the blocks.
+    averaging : bool
+        Whether to consider the average.
+    balanced : bool
+        Whether the sampler visits all blocks equally often.
+
+    Attributes
+    ----------
+    stop : Stop
+        Says when a pass is to end early.
+    """
+
+    def __init__(self, problem, regularizer, sampler, averaging, balanced):
+        self.problem = problem
+        self.regularizer = regularizer
+        self.sampler = sampler
+        self.averaging = averaging
+        self.balanced = balanced
+        self.visit = Visit(problem)
+        self.n_oracle_calls = 0
+        self.state = subgradient_pass.SubgradientState(regularizer.lam, problem.n_weights)
+        self.best_dual = 0.0
+        self.stop = Stop()
+
+    def weights(self):
+        """Return the current weights, averaged if asked."""
+        w = self.state.average() if self.averaging else self.state.last()
+        return w[: self.problem.n_weights]
+
+    def run_pass(self):
+        """Take one step for every block; there is no estimate of the gap."""
+        n_steps = self.problem.n_blocks
+        self.sampler.begin_pass(n_steps)
+        n_done = subgradient_pass.run_pass(
+            self.problem, self.state, self.sampler, self.visit, n_steps, self.stop
+        )
+        # from here on some blocks have been visited more often than others
+        self.balanced = self.balanced and n_done == n_steps
+        self.n_oracle_calls += n_done
+        return np.inf
+
+    def certify(self, evaluator):
+        """Return the certificate of the last iterate, or of the average if that is better."""
+        w = self.state.last()[: self.problem.n_weights]
+        if self.balanced:
+            dual = self.regularizer.dual(w, self.state.loss / self.state.n_steps)
+            self.best_dual = max(self.best_dual, dual)
+        last = certify_weights(self.problem, self.regularizer, w, self.best_dual, evaluator)
+        if not self.averaging:
+            return last
+        try:
+            averaged = certify_weights(
+                self.problem, self.regularizer, self.weights(), self.best_dual, evaluator
+            )
+        except CutShort:
+            return last
+        return averaged if averaged.primal < last.primal else last

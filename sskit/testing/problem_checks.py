@@ -1,0 +1,114 @@
+"""The laws of the contract of a problem, tried: for people who write problems, and for tests."""
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from sskit.testing.probe import ProblemProbe
+
+
+def check_problem(problem, random_state=None, n_trials=3):
+    """Try the laws of the contract of a problem on all of its blocks.
+
+    For random weights and random mixes of planes: scatter is the adjoint of scores and linear,
+    sqnorm is the squared norm of what scatter adds, clip (outside kernel spaces) brings w up to
+    date, the truth has an empty plane, the oracle answers twice alike and, if it says that it is
+    exact, never worse than the truth and any other labelling that was met; a fork answers as the
+    problem does.
+
+    Parameters
+    ----------
+    problem : Problem
+        A model bound to data, ready to be solved.
+    random_state : int, RandomState instance or None, default=None
+        Source of randomness.
+    n_trials : int, default=3
+        Number of weight vectors tried.
+
+    Raises
+    ------
+    AssertionError
+        If a law fails, with the number of the block.
+    """
+    rng = check_random_state(random_state)
+    probe, fork = ProblemProbe(problem), ProblemProbe(problem.fork())
+    trials = [rng.normal(scale=10.0**-k, size=problem.n_weights) for k in range(n_trials)]
+    for i in range(problem.n_blocks):
+        truth = probe.truth(i)
+        require(not probe.plane(i, truth).any(), i, "the plane of the truth is not empty")
+        met = [(np.zeros(problem.max_statistics), 0.0)]
+        thetas = [probe.scores(i, w) for w in trials]
+        for theta, loss_weight in zip(thetas, rng.uniform(size=n_trials), strict=True):
+            for weight in (0.0, loss_weight, 1.0):
+                words, loss = probe.argmax(i, theta, weight)
+                psi = probe.plane(i, words)
+                again = probe.argmax(i, theta, weight)
+                require(same(again, (words, loss)), i, "the oracle answers differently")
+                require(same(fork.argmax(i, theta, weight), again), i, "the fork's oracle differs")
+                require(loss >= 0.0, i, f"the loss {loss} is negative")
+                wrong = not np.array_equal(words, truth)
+                require(wrong or loss == 0.0, i, f"the truth has the loss {loss}")
+                met.append((psi, loss))
+        for theta in thetas if problem.exact else ():
+            best, loss = probe.argmax(i, theta, 1.0)
+            value = loss - product(probe.plane(i, best), theta)
+            for psi, loss in met:
+                other = loss - product(psi, theta)
+                require(
+                    value >= other or close(value, other, loss),
+                    i,
+                    f"the oracle found {value}, but {other} is possible",
+                )
+        psis = np.array([psi for psi, _ in met])
+        for w, theta in zip(trials, thetas, strict=True):
+            require(np.array_equal(fork.scores(i, w), theta), i, "the scores of the fork differ")
+            delta = rng.normal(size=len(psis)) @ psis
+            moved = probe.scatter(i, delta)
+            scale = float(np.abs(moved) @ np.abs(w))
+            require(
+                close(product(delta, theta), float(moved @ problem.covector(w)), scale),
+                i,
+                "scatter is not the adjoint of scores",
+            )
+            require(
+                np.allclose(probe.scatter(i, delta, -2.0), -2.0 * moved, 1e-9, 1e-12),
+                i,
+                "scatter is not linear in the step",
+            )
+            norm = float(moved @ problem.covector(moved))
+            require(
+                close(probe.sqnorm(i, delta), norm, norm),
+                i,
+                "sqnorm is not the norm of what scatter adds",
+            )
+            require(close(fork.sqnorm(i, delta), norm, norm), i, "sqnorm of the fork differs")
+            if problem.in_kernel_space:
+                continue
+            lower, upper = -np.abs(rng.permutation(w)), np.abs(rng.permutation(w))
+            clipped = probe.clip(i, delta, w + moved, lower, upper, np.clip(w, lower, upper))
+            require(
+                np.array_equal(clipped, np.clip(w + moved, lower, upper)),
+                i,
+                "clip does not reach all weights that scatter moves",
+            )
+
+
+def require(condition, i, sentence):
+    """Raise AssertionError with the number of the block unless a condition holds."""
+    if not condition:
+        raise AssertionError(f"block {i}: {sentence}")
+
+
+def close(a, b, scale):
+    """Return whether two numbers agree to nine digits of a scale."""
+    return abs(a - b) <= 1e-9 * (1e-3 + abs(scale) + abs(b))
+
+
+def same(first, second):
+    """Return whether two answers (words, loss) are equal."""
+    return np.array_equal(first[0], second[0]) and first[1] == second[1]
+
+
+def product(psi, theta):
+    """Return <psi, theta> where psi is not zero: elsewhere theta may be infinite."""
+    used = np.flatnonzero(psi)
+    return float(psi[used] @ theta[used])

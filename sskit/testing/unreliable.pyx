@@ -1,0 +1,164 @@
+"""A problem whose oracle stops searching: for tests of what solvers do with inexact oracles."""
+
+from libc.stdint cimport int32_t
+
+from sskit.core.direction cimport Direction
+from sskit.core.problem cimport Problem
+from sskit.core.stop cimport Stop
+
+
+cdef class UnreliableProblem(Problem):
+    """Another problem whose oracle, after some good answers, gives the truth ever after.
+
+    It declares itself inexact. Unlike a structure written in Python it never looks at planes that
+    it knows, so what makes up for its answers must be the solver.
+
+    Parameters
+    ----------
+    problem : Problem
+        Answers everything else, and the oracle's first questions.
+    n_good : int
+        Number of good answers.
+    n_moves : int, default=-1
+        After so many moves of weights they fail; never if it is negative.
+    costly : bool, default=False
+        What it says of the cost of its oracle.
+    """
+
+    cdef readonly Problem problem
+    cdef public Py_ssize_t n_good        # good answers that are left
+    cdef public Py_ssize_t n_moves       # moves that are left
+
+    def __cinit__(self, Problem problem, Py_ssize_t n_good, bint costly=False,
+                  Py_ssize_t n_moves=-1):
+        self.problem = problem
+        self.n_good = n_good
+        self.n_moves = n_moves
+        self.exact = False
+        self.costly = costly
+        self.n_blocks = problem.n_blocks
+        self.n_weights = problem.n_weights
+        self.max_statistics = problem.max_statistics
+        self.max_words = problem.max_words
+        self.max_support = problem.max_support
+        self.block_weight = problem.block_weight
+        self.in_kernel_space = problem.in_kernel_space
+
+    cdef int argmax(
+        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* words, double* loss
+    ) except -1 nogil:
+        if self.n_good > 0:
+            self.n_good -= 1
+            return self.problem.argmax(i, theta, loss_weight, words, loss)
+        self.problem.truth(i, words)
+        loss[0] = 0.0
+        return 0
+
+    cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
+        return self.problem.scores(i, w, theta)
+
+    cdef int scores_at(
+        self, Py_ssize_t i, const double* w, const int32_t* index, Py_ssize_t count,
+        double* theta
+    ) except -1 nogil:
+        return self.problem.scores_at(i, w, index, count, theta)
+
+    cdef Py_ssize_t plane(
+        self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
+    ) except -1 nogil:
+        return self.problem.plane(i, words, index, value)
+
+    cdef Py_ssize_t n_words(self, Py_ssize_t i) noexcept nogil:
+        return self.problem.n_words(i)
+
+    cdef int truth(self, Py_ssize_t i, int32_t* words) except -1 nogil:
+        self.problem.truth(i, words)
+        return 0
+
+    cdef int scatter(
+        self, Py_ssize_t i, Direction delta, double step, double* v
+    ) except -1 nogil:
+        if self.n_moves == 0:
+            with gil:
+                raise RuntimeError(f"the weights of block {i} cannot be moved")
+        self.n_moves -= 1
+        return self.problem.scatter(i, delta, step, v)
+
+    cdef int begin_sum(self, double* v) except -1 nogil:
+        return self.problem.begin_sum(v)
+
+    cdef int end_sum(self, double* v, Stop stop) except -1 nogil:
+        return self.problem.end_sum(v, stop)
+
+    cdef void abort_sum(self, double* v) noexcept nogil:
+        self.problem.abort_sum(v)
+
+    cdef int clip(
+        self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
+        const double* upper, double* w
+    ) except -1 nogil:
+        self.problem.clip(i, delta, v, lower, upper, w)
+        return 0
+
+    cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
+        return self.problem.sqnorm(i, delta)
+
+    cdef int keep(self, Py_ssize_t i, const int32_t* words) except -1 nogil:
+        return self.problem.keep(i, words)
+
+    cdef void forget(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+        self.problem.forget(i, words)
+
+    cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+        return self.problem.plane_bytes(i, words)
+
+    cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+        return self.problem.knows(i, words)
+
+    def covector(self, w):
+        """Return the covector of weights in the problem."""
+        return self.problem.covector(w)
+
+    cpdef Problem fork(self):
+        return UnreliableProblem(self.problem.fork(), self.n_good, self.costly, self.n_moves)
+
+
+cdef class ForgetfulProblem(UnreliableProblem):
+    """The same, but without one of its methods, as if a class had forgotten to implement it.
+
+    Attributes
+    ----------
+    forgotten : {"plane", "truth", "clip", "sqnorm"} or None
+        The method; None, as at first, if it has all.
+    """
+
+    cdef public str forgotten
+
+    cdef bint lost(self, str name) except -1 nogil:
+        with gil:
+            return self.forgotten == name
+
+    cdef Py_ssize_t plane(
+        self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
+    ) except -1 nogil:
+        if self.lost("plane"):
+            return Problem.plane(self, i, words, index, value)
+        return UnreliableProblem.plane(self, i, words, index, value)
+
+    cdef int truth(self, Py_ssize_t i, int32_t* words) except -1 nogil:
+        if self.lost("truth"):
+            return Problem.truth(self, i, words)
+        return UnreliableProblem.truth(self, i, words)
+
+    cdef int clip(
+        self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
+        const double* upper, double* w
+    ) except -1 nogil:
+        if self.lost("clip"):
+            return Problem.clip(self, i, delta, v, lower, upper, w)
+        return UnreliableProblem.clip(self, i, delta, v, lower, upper, w)
+
+    cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
+        if self.lost("sqnorm"):
+            return Problem.sqnorm(self, i, delta)
+        return UnreliableProblem.sqnorm(self, i, delta)

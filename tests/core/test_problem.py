@@ -1,0 +1,143 @@
+"""The contract between models and solvers, on every model, and broken on purpose."""
+
+import numpy as np
+import pytest
+from helpers.toys import TOYS, chain_toy, multiclass_toy
+
+from sskit.core.problem import Problem, block_weights
+from sskit.core.regularizer import BoxRegularizer, Regularizer
+from sskit.solvers import BCFW
+from sskit.testing.problem_checks import check_problem, require
+from sskit.testing.probe import ProblemProbe
+from sskit.testing.unreliable import ForgetfulProblem
+
+
+@pytest.mark.parametrize("form", ["dense", "csr"])
+@pytest.mark.parametrize("name", TOYS)
+def test_models_keep_the_contract(name, form):
+    check_problem(TOYS[name](3, form=form).problem, 0)
+
+
+@pytest.mark.parametrize("n_states", [1, 2, 8, 9, 33])
+def test_chain_keeps_the_contract_at_every_width(n_states):
+    allowed = np.tri(n_states, dtype=bool).T
+    for table in (None, allowed):
+        toy = chain_toy(1, n=3, n_states=n_states, lengths=(1, 2), allowed=table)
+        check_problem(toy.problem, 1)
+
+
+@pytest.mark.parametrize("n_states", [2, 8, 9, 33])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_multiclass_keeps_the_contract_at_every_width(n_states, intercept):
+    check_problem(multiclass_toy(1, n=5, n_states=n_states, intercept=intercept).problem, 1)
+
+
+@pytest.mark.parametrize("name", TOYS)
+def test_problem_agrees_with_enumeration(name):
+    """Scores, oracle, planes and scatter against joint features written from the mathematics."""
+    toy = TOYS[name](7, n=6)
+    probe, rng = ProblemProbe(toy.problem), np.random.default_rng(0)
+    for i in range(toy.pairs.n):
+        for scale in (0.01, 1.0):
+            w = rng.normal(scale=scale, size=toy.pairs.d)
+            theta = probe.scores(i, toy.unflat(w))
+            words, loss = probe.argmax(i, theta)
+            y = toy.pairs.best(i, w)
+            np.testing.assert_array_equal(words, np.ravel(toy.pairs.labels[i][y]))
+            assert loss == pytest.approx(toy.pairs.loss[i][y], abs=1e-15)
+            psi = probe.plane(i, words)
+            np.testing.assert_allclose(toy.flat(probe.scatter(i, psi)), toy.pairs.psi[i][y])
+            assert psi @ theta == pytest.approx(toy.pairs.psi[i][y] @ w)
+            assert probe.sqnorm(i, psi) == pytest.approx(toy.pairs.psi[i][y] @ toy.pairs.psi[i][y])
+            for labels, row in zip(toy.pairs.labels[i], toy.pairs.psi[i], strict=True):
+                moved = probe.scatter(i, probe.plane(i, np.atleast_1d(labels)))
+                np.testing.assert_allclose(toy.flat(moved), row, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", TOYS)
+def test_oracle_maximises_for_any_loss_weight(name):
+    toy = TOYS[name](8, n=4)
+    probe, rng = ProblemProbe(toy.problem), np.random.default_rng(1)
+    for i in range(toy.pairs.n):
+        w = rng.normal(size=toy.pairs.d)
+        theta = probe.scores(i, toy.unflat(w))
+        for loss_weight in (0.0, 0.3, 1.0, 1e6):
+            words, loss = probe.argmax(i, theta, loss_weight)
+            value = loss_weight * loss - probe.plane(i, words) @ theta
+            best = (loss_weight * toy.pairs.loss[i] - toy.pairs.psi[i] @ w).max()
+            assert value == pytest.approx(best, rel=1e-12)
+
+
+class WithoutMethods(Problem):
+    """A problem that implements nothing."""
+
+
+def test_missing_methods_are_named():
+    with pytest.raises(NotImplementedError, match="WithoutMethods must implement fork"):
+        check_problem(WithoutMethods())
+
+
+@pytest.mark.parametrize("forgotten", ["plane", "truth", "clip", "sqnorm"])
+def test_a_method_that_is_forgotten_is_named_when_it_is_needed(forgotten):
+    toy = chain_toy(0)
+    problem = ForgetfulProblem(toy.problem, 10**6)
+    box = np.full(problem.n_weights, -0.1), np.full(problem.n_weights, 0.1)
+
+    def solve():
+        bounded = forgotten == "clip"
+        kind = (BoxRegularizer, *box) if bounded else (Regularizer, problem.n_weights)
+        regularizer = kind[0](0.1, *kind[1:])
+        return BCFW().solve(problem, regularizer, tol=0, max_iter=2, random_state=0)
+
+    assert solve().w.any()
+    problem.forgotten = forgotten
+    with pytest.raises(NotImplementedError, match=f"ForgetfulProblem must implement {forgotten}"):
+        solve()
+
+
+def test_a_broken_law_is_reported_with_its_block():
+    with pytest.raises(AssertionError, match="block 3: the loss -1 is negative"):
+        require(False, 3, "the loss -1 is negative")
+
+
+def test_a_fork_that_is_another_problem_is_found(monkeypatch):
+    right, wrong = (chain_toy(seed, lengths=(3,)).problem for seed in range(2))
+
+    class Shell:
+        """Looks like the one problem, but its fork is the other."""
+
+        fork = staticmethod(lambda: wrong)
+
+        def __getattr__(self, name):
+            return getattr(right, name)
+
+    monkeypatch.setattr(
+        "sskit.testing.problem_checks.ProblemProbe",
+        lambda problem: ProblemProbe(wrong if problem is wrong else right),
+    )
+    with pytest.raises(AssertionError, match="block 0: .* fork"):
+        check_problem(Shell(), 0)
+
+
+def test_probe_checks_what_it_is_given():
+    probe = ProblemProbe(chain_toy().problem)
+    with pytest.raises(IndexError, match="block 5 of a problem with 5 blocks"):
+        probe.truth(5)
+    with pytest.raises(ValueError, match="w must have shape"):
+        probe.scores(0, np.zeros(3))
+
+
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [
+        (None, [0.25] * 4),
+        ([1, 1, 2, 0], [0.25, 0.25, 0.5, 0.0]),
+        ([1e-320] * 4, [0.25] * 4),
+        ([1e308] * 4, [0.25] * 4),
+    ],
+)
+def test_block_weights_sum_to_one(weights, expected):
+    given = None if weights is None else np.array(weights)
+    copy = None if given is None else given.copy()
+    np.testing.assert_allclose(block_weights(4, given), expected)
+    assert given is None or (given == copy).all()

@@ -1,0 +1,81 @@
+"""What is looked at before fitted attributes reach compiled code."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sskit.estimators.base.fitted_state import (
+    check_choice,
+    check_count,
+    check_labels,
+    check_numbers,
+    check_sparse,
+)
+
+
+def model(**attributes):
+    return SimpleNamespace(**attributes)
+
+
+def test_what_fits_passes():
+    fitted = model(a_=np.ones((2, 3)), b_=np.empty((0, 3)), n_=3, c_=np.array(["x", "y"]))
+    check_numbers(fitted, {"a_": (2, 3), "b_": (0, 3)})
+    check_numbers(model(a_=np.arange(3)), {"a_": (3,)}, integer=True)
+    check_numbers(model(a_=np.array([np.nan])), {"a_": (1,)}, finite=False)
+    assert check_count(fitted, "n_") == 3
+    assert check_labels(fitted, "c_") == 2
+    check_choice(fitted, "c_", "x", ("x", "y"))
+    check_sparse(fitted, "a_", fitted.a_)
+    check_sparse(fitted, "a_", sp.csr_array(fitted.a_))
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (None, r"^a_ must be an array of numbers, got NoneType; the fitted Simple.* was changed"),
+        ([[1.0]], "^a_ must be an array of numbers, got list"),
+        (np.array([["x"]]), "^a_ must be an array of numbers, got <U1"),
+        (np.ones((1, 1), dtype=complex), "^a_ must be an array of numbers, got complex128"),
+        (np.ones(1), r"^a_ must have the shape \(1, 1\), got \(1,\)"),
+        (np.ones((1, 2)), r"^a_ must have the shape \(1, 1\), got \(1, 2\)"),
+        (np.array([[np.nan]]), r"^a_\[0, 0\] is nan; .* or its file is damaged$"),
+        (np.array([[-np.inf]]), r"^a_\[0, 0\] is -inf"),
+        (np.array([[1e200]]), r"^a_\[0, 0\] is 1e\+200"),
+    ],
+)
+def test_numbers_that_do_not_fit(value, message):
+    with pytest.raises(ValueError, match=message):
+        check_numbers(model(a_=value), {"a_": (1, 1)})
+    with pytest.raises(ValueError, match="^a_ must"):
+        check_numbers(model(), {"a_": (1, 1)})
+
+
+def test_the_first_entry_is_named():
+    array = np.ones((3, 4))
+    array[1, 2:] = np.nan
+    with pytest.raises(ValueError, match=r"^a_\[1, 2\] is nan"):
+        check_numbers(model(a_=array), {"a_": (3, 4)})
+
+
+def test_other_attributes():
+    with pytest.raises(ValueError, match="^a_ must be an array of whole numbers, got float64"):
+        check_numbers(model(a_=np.ones(1)), {"a_": (1,)}, integer=True)
+    for value in (-1, 2.0, True, "3", None):
+        with pytest.raises(ValueError, match="^n_ must be a whole number, got"):
+            check_count(model(n_=value), "n_")
+    for value in (np.ones((2, 2)), ["a"], np.empty(0)):
+        with pytest.raises(ValueError, match="^classes_ must be an array of labels of shape"):
+            check_labels(model(classes_=value))
+    for value in ("z", 1, None, []):
+        with pytest.raises(ValueError, match="^form must be one of 'x', 'y', got"):
+            check_choice(model(), "form", value, ("x", "y"))
+
+
+@pytest.mark.parametrize(("name", "number"), [("indices", 9), ("indices", -1), ("indptr", 99)])
+def test_a_matrix_that_points_outside_of_itself(name, number):
+    matrix = sp.csr_array(np.eye(3))
+    getattr(matrix, name)[1] = number
+    with pytest.raises(ValueError, match="^X is no matrix: .*; the fitted path was changed"):
+        check_sparse("path", "X", matrix)

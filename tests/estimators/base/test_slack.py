@@ -1,0 +1,226 @@
+"""Slack rescaling through the estimators and solvers."""
+
+import warnings
+
+import numpy as np
+import pytest
+from helpers.qp import solve_primal
+from helpers.slack import slack_pairs
+from helpers.structures import Matching
+from helpers.toys import TOYS
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from sskit import (
+    RegularizationPath,
+    SegmentationModel,
+    SequenceTagger,
+    SlackRescaling,
+    StructSVMClassifier,
+)
+from sskit.datasets import make_chains, make_digit_strings, make_multiclass
+from sskit.solvers import BCFW, SSG, FrankWolfe, MultiPlane
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
+
+SOLVERS = {
+    "plain": BCFW(steps="fw"),
+    "pairwise": BCFW(steps="pairwise", sampling="gap", cache=True),
+    "batches": BCFW(batch_size=3),
+    "mpbcfw": MultiPlane(),
+    "fw": FrankWolfe(),
+    "ssg": SSG(),
+}
+LAM = 0.1
+
+
+@pytest.mark.parametrize("search", ["exact", "angular", "bisecting"])
+@pytest.mark.parametrize("solver", sorted(SOLVERS))
+@pytest.mark.parametrize("name", sorted(TOYS))
+def test_solvers_reach_the_optimum(name, solver, search):
+    size = {"multiclass": 12, "multilabel": 6}.get(name, 5)
+    toy = TOYS[name](weights=np.random.default_rng(0).uniform(0.5, 2.0, size=size))
+    pairs, problem = slack_pairs(toy.pairs), SlackRescaling(search).wrap(toy.problem)
+    _, optimum = solve_primal(pairs, LAM)
+    solution = SOLVERS[solver].solve(
+        problem, toy.regularizer(LAM), tol=0.02, max_iter=1000, random_state=0
+    )
+    primal = pairs.primal(toy.flat(solution.w), LAM)
+    assert solution.unit == pytest.approx(pairs.primal(np.zeros(pairs.d), LAM))
+    assert solution.certified == (search != "bisecting")
+    assert solution.dual <= optimum + 1e-9
+    if search == "bisecting":  # what it misses stays violated
+        assert solution.gap >= 0
+        assert primal - optimum <= 0.2 * solution.unit
+    else:
+        assert solution.gap <= 0.02 * solution.unit
+        assert solution.primal == pytest.approx(primal)
+        assert primal - optimum <= solution.gap + 1e-9
+
+
+@pytest.mark.parametrize("search", ["angular", "bisecting", "sarawagi"])
+@pytest.mark.parametrize("solver", ["plain", "pairwise", "batches", "mpbcfw"])
+def test_steps_never_lower_the_dual(solver, search):
+    toy = TOYS["chain"](n=12)
+    problem = SlackRescaling(search, max_queries=3).wrap(toy.problem)
+    solver = clone(SOLVERS[solver]).set_params(gap_every=1)
+    history = solver.solve(
+        problem, toy.regularizer(0.01), tol=0.0, max_iter=25, random_state=0
+    ).history
+    dual = history["dual"]
+    assert (np.diff(dual) >= -1e-10).all()
+    assert dual[-1] > 0
+    assert (history["gap"] >= -1e-12).all()
+
+
+@pytest.mark.parametrize("name", sorted(TOYS))
+def test_bounds(name):
+    toy = TOYS[name]()
+    pairs, problem = slack_pairs(toy.pairs), SlackRescaling().wrap(toy.problem)
+    box = (np.full(pairs.d, -0.1), np.full(pairs.d, 0.3))
+    _, optimum = solve_primal(pairs, LAM, box)
+    solution = BCFW().solve(problem, toy.regularizer(LAM, box), tol=1e-3, random_state=0)
+    w = toy.flat(solution.w)
+    assert (box[0] <= w).all()
+    assert (w <= box[1]).all()
+    assert -1e-9 <= pairs.primal(w, LAM) - optimum <= solution.gap + 1e-9
+
+
+@pytest.fixture(scope="module")
+def strings():
+    return make_digit_strings(60, random_state=0)
+
+
+@pytest.mark.parametrize("loss", ["hamming", "hamming_sum"])
+def test_tagger(strings, loss):
+    X, y = strings
+    tagger = SequenceTagger(rescaling="slack", loss=loss, random_state=0).fit(X, y)
+    margin = SequenceTagger(loss=loss, random_state=0).fit(X, y)
+    assert tagger.certified_
+    assert tagger.score(X, y) > 0.9
+    assert not np.allclose(tagger.coef_, margin.coef_)
+    two = clone(tagger).set_params(n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(two.coef_, tagger.coef_)
+    assert two.n_oracle_calls_ == tagger.n_oracle_calls_
+
+
+def test_searches_of_the_tagger(strings):
+    X, y = strings
+    tagger = SequenceTagger(rescaling="slack", tol=0.05, random_state=0).fit(X, y)
+    for search in ("angular", "bisecting"):
+        other = clone(tagger).set_params(rescaling=SlackRescaling(search)).fit(X, y)
+        assert other.n_oracle_calls_ > 1.5 * len(X) * other.n_iter_
+        assert other.dual_objective_ <= tagger.primal_objective_
+        assert other.certified_ == (search == "angular")
+    weighted = clone(tagger).set_params(class_weight="balanced").fit(X, y)
+    assert not weighted.certified_  # balanced losses do not count
+    whole = dict.fromkeys(np.unique(np.concatenate(list(y))), 1.0)
+    whole[y[0][0]] = 2.0
+    assert clone(tagger).set_params(class_weight=whole).fit(X, y).certified_
+
+
+def test_classes_are_those_of_margin_rescaling():
+    """With the zero-one loss both hinges are max(0, 1 - margin)."""
+    X, y = make_multiclass(80, random_state=0)
+    margin = StructSVMClassifier(tol=1e-4, lam=0.1, random_state=0).fit(X, y)
+    slack = clone(margin).set_params(rescaling="slack").fit(X, y)
+    assert slack.certified_
+    assert slack.primal_objective_ == pytest.approx(margin.primal_objective_, rel=1e-3)
+    np.testing.assert_allclose(slack.coef_, margin.coef_, atol=0.02)
+
+
+def test_structure_of_your_own():
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(4, 4, 3)) for _ in range(20)]
+    w = np.array([1.0, -2.0, 0.5])
+    y = [Matching().argmax(x, w) for x in X]
+    model = StructSVMClassifier(Matching(), rescaling="slack", lam=0.01, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.set_params(max_iter=50).fit(X, y)
+    assert not model.certified_
+    assert model.score(X, y) > 0.9
+    assert model.n_oracle_calls_ > 20
+
+
+@pytest.mark.parametrize("oracle", ["auto", "exhaustive"])
+def test_graphs(oracle):
+    rng = np.random.default_rng(0)
+    edges = np.array([[0, 1], [1, 2], [2, 3]])
+    y = [rng.integers(2, size=4) for _ in range(20)]
+    X = [(rng.normal(size=(4, 2)) + truth[:, None], edges, np.ones((3, 1))) for truth in y]
+    model = SegmentationModel(
+        rescaling="slack", lam=0.01, max_iter=200, oracle=oracle, random_state=0
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, y)
+    assert model.certified_ == (oracle == "exhaustive")
+    assert model.dual_gap_ >= 0
+    assert model.score(X, y) > 0.6
+
+
+def test_warm_start(strings):
+    X, y = strings
+    tagger = SequenceTagger(rescaling="slack", warm_start=True, random_state=0).fit(X, y)
+    n_iter, w = tagger.n_iter_, tagger.coef_
+    tagger.set_params(rescaling=SlackRescaling("angular")).fit(X, y)  # the same planes
+    assert tagger.n_iter_ < n_iter
+    tagger.set_params(rescaling="margin")
+    with pytest.raises(ValueError, match="cannot continue the last fit, because rescaling changed"):
+        tagger.fit(X, y)
+    margin = SequenceTagger(warm_start=True, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="because rescaling changed"):
+        margin.set_params(rescaling="slack").fit(X, y)
+    assert w.shape == margin.coef_.shape
+
+
+def test_warm_start_of_a_structure():
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(3, 3, 2)) for _ in range(10)]
+    y = [rng.permutation(3) for _ in X]
+    model = StructSVMClassifier(
+        Matching(), rescaling="slack", lam=0.1, tol=0.1, warm_start=True, random_state=0
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.set_params(max_iter=30).fit(X, y)
+        first = model.dual_objective_
+        model.fit(X, y)
+    assert model.dual_objective_ >= first - 1e-9
+
+
+def test_path():
+    X, y = make_chains(20, random_state=0)
+    tagger = SequenceTagger(rescaling="slack", random_state=0)
+    path = RegularizationPath(tagger, eps=0.2, lam_min=0.01).fit(X, y)
+    assert path.certified_
+    assert len(path.lams_) > 1
+    at = path.estimator_at(0.05)
+    assert at.rescaling == "slack"
+    fitted = clone(tagger).set_params(lam=0.05, tol=1e-3).fit(X, y)
+    problem = tagger._bind_rescaled(X, y, None).problem
+    w = path.coef_at(0.05)
+    hinges = Evaluator(problem).hinges(np.concatenate([w, np.zeros(16)]))
+    primal = 0.5 * 0.05 * w @ w + hinges.mean()
+    unit = Evaluator(problem).hinges(np.zeros(len(w) + 16)).mean()
+    assert 0.0 <= primal - fitted.dual_objective_ <= 0.2 * unit + fitted.dual_gap_
+
+
+@pytest.mark.parametrize("bad", [SlackRescaling("best"), SlackRescaling(max_queries=0)])
+def test_bad_objects_leave_the_estimator_alone(strings, bad):
+    X, y = strings
+    tagger = SequenceTagger(max_iter=2, tol=1.0).fit(X, y)
+    before = dict(vars(tagger))
+    with pytest.raises(ValueError, match="search must be|max_queries must be"):
+        tagger.set_params(rescaling=bad).fit(X, y)
+    before["rescaling"] = bad
+    assert vars(tagger) == before
+
+
+def test_a_search_that_is_not_there(strings):
+    X, y = strings
+    rescaling = SlackRescaling("exact")
+    tagger = SequenceTagger(rescaling=rescaling, class_weight="balanced")
+    with pytest.raises(ValueError, match="search='exact' needs an exact oracle"):
+        tagger.fit(X, y)
+    assert tagger.get_params()["rescaling__search"] == "exact"

@@ -1,0 +1,436 @@
+"""SegmentationModel: what it learns, its input and output, scores, bad input, scikit-learn."""
+
+import dataclasses
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from helpers.graphs import enumerate_graphs, graph_feature
+from helpers.images import OnPaths
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_predict
+
+from sskit import RegularizationPath, SegmentationModel
+from sskit.core.problem import block_weights
+from sskit.metrics import mean_iou_scorer
+from sskit.oracles import exhaustive
+from sskit.preprocessing import SuperpixelGraph
+from sskit.utils.estimator_checks import ragged_estimator_checks
+
+
+def grid(height, width):
+    """Edges of a grid of nodes."""
+    nodes = np.arange(height * width).reshape(height, width)
+    pairs = [(nodes[:, :-1], nodes[:, 1:]), (nodes[:-1], nodes[1:])]
+    return np.concatenate([np.stack([a.ravel(), b.ravel()], axis=1) for a, b in pairs])
+
+
+def blobs(n, n_states=2, noise=1.0, seed=0, shape=(6, 7)):
+    """Noisy grids whose left and right parts, and the middle of three, have a state each."""
+    rng = np.random.default_rng(seed)
+    edges = grid(*shape)
+    X, y = [], []
+    for _ in range(n):
+        cuts = np.sort(rng.integers(1, shape[1], size=n_states - 1))
+        labels = np.searchsorted(cuts, np.arange(shape[1]), side="right")
+        labels = np.tile(rng.permutation(n_states)[labels], shape[0])
+        means = np.eye(n_states)[labels]
+        features = np.hstack(
+            [means + noise * rng.normal(size=means.shape), np.ones((len(labels), 1))]
+        )
+        X.append((features, edges, rng.uniform(0.5, 1.5, size=(len(edges), 2))))
+        y.append(labels)
+    return X, y
+
+
+@pytest.mark.parametrize("n_states", [2, 3])
+@pytest.mark.parametrize("pairwise", ["potts", "full"])
+def test_neighbours_help(n_states, pairwise):
+    X, y = blobs(60, n_states)
+    model = SegmentationModel(pairwise=pairwise, random_state=0)
+    alone = SegmentationModel(bounds={"pairwise": (0, 0)}, pairwise=pairwise, random_state=0)
+    scores = [m.fit(X[:30], y[:30]).score(X[30:], y[30:]) for m in (alone, model)]
+    assert scores[1] > scores[0] + 0.08
+    assert not alone.pairwise_.any()
+    assert model.certified_ == (n_states == 2)
+    assert model.dual_gap_ <= 1e-2 * 42
+    assert model.coef_.shape == (n_states, n_states + 1)
+    if pairwise == "potts":
+        assert model.pairwise_.shape == (2,) and (model.pairwise_ >= 0).all()
+    else:
+        assert model.pairwise_.shape == (2, n_states, n_states)
+        assert np.array_equal(model.pairwise_, model.pairwise_.transpose(0, 2, 1))
+        assert (np.diagonal(model.pairwise_, axis1=1, axis2=2) >= 0).all()
+        assert (model.pairwise_[:, ~np.eye(n_states, dtype=bool)] <= 0).all()
+
+
+@pytest.mark.parametrize("oracle", ["auto", "exhaustive"])
+@pytest.mark.parametrize("pairwise", ["potts", "full"])
+def test_predicts_the_best_labelling(pairwise, oracle):
+    X, y = blobs(12, noise=0.7, shape=(2, 4))
+    model = SegmentationModel(pairwise=pairwise, oracle=oracle, random_state=0).fit(X, y)
+    tables = model.pairwise_
+    if pairwise == "potts":
+        tables = tables[:, None, None] * np.eye(2)
+    marginals, unaries = model.decision_function(X), model.node_scores(X)
+    for i, labels in enumerate(model.predict(X)):
+        features, edges, edge_features = X[i]
+        nodes = features @ model.coef_.T
+        np.testing.assert_allclose(unaries[i], nodes, atol=1e-10)
+        pairs = np.tensordot(edge_features, tables, axes=1)
+        best, value = exhaustive(nodes, edges, pairs)
+        assert labels.tolist() == best.tolist()
+        assert marginals[i].max(axis=1) == pytest.approx(np.full(8, value))
+        if oracle == "auto":
+            for v, k in [(0, 0), (3, 1), (7, 0)]:
+                fixed = nodes.copy()
+                fixed[v, 1 - k] = -np.inf
+                assert marginals[i][v, k] == pytest.approx(exhaustive(fixed, edges, pairs)[1])
+
+
+def test_decision_function_of_three_labels_agrees_with_predict():
+    X, y = blobs(20, 3)
+    model = SegmentationModel(random_state=0).fit(X, y)
+    predicted, scores = model.predict(X), model.decision_function(X)
+    for i, labels in enumerate(predicted):
+        nodes = X[i][0] @ model.coef_.T
+        gains = X[i][2] @ model.pairwise_
+        for v, k in [(0, 0), (11, 1), (41, 2)]:
+            changed = labels.copy()
+            changed[v] = k
+            equal = changed[X[i][1][:, 0]] == changed[X[i][1][:, 1]]
+            value = nodes[np.arange(42), changed].sum() + gains[equal].sum()
+            assert scores[i][v, k] == pytest.approx(value)
+        assert (scores[i].max(axis=1) <= scores[i][np.arange(42), labels] + 1e-9).all()
+
+
+def test_learnt_weights_of_pairs_never_leave_their_bounds():
+    """Neighbours that differ pull the weights below zero; prediction with such is no cut."""
+    edges = grid(1, 8)
+    rng = np.random.default_rng(0)
+    X = [(rng.normal(size=(8, 2)), edges, rng.uniform(size=(7, 3))) for _ in range(20)]
+    y = [(np.arange(8) + i) % 2 for i in range(20)]
+    for solver in ("bcfw", "fw"):
+        for pairwise in ("potts", "full"):
+            model = SegmentationModel(pairwise=pairwise, solver=solver, random_state=0).fit(X, y)
+            weights = model.pairwise_
+            if pairwise == "potts":
+                assert weights.min() == 0.0
+            else:
+                assert weights[:, [0, 1], [0, 1]].min() == 0.0 and weights[:, 0, 1].max() == 0.0
+            model.predict(X)
+    free = SegmentationModel(oracle="exhaustive", tol=1e-4, random_state=0).fit(X, y)
+    assert free.pairwise_.min() < -0.1
+    bounded = SegmentationModel(tol=1e-4, random_state=0).fit(X, y)
+    assert free.primal_objective_ < bounded.dual_objective_
+    steps = SegmentationModel(solver="bcfw", steps="fw", max_iter=1, random_state=0)
+    with pytest.warns(UserWarning, match="stopped after 1 passes"):
+        assert steps.fit(X, y).pairwise_.min() == 0.0
+
+
+def test_pairwise_term_that_is_not_learnt():
+    X, y = blobs(20)
+    fixed = SegmentationModel(bounds={"pairwise": (0.25, 0.25)}, random_state=0).fit(X, y)
+    assert fixed.pairwise_.tolist() == [0.25, 0.25]
+    assert fixed.certified_ and fixed.dual_gap_ <= 1e-2 * 42
+    tight = clone(fixed).set_params(lam=fixed.lam_, tol=1e-3).fit(X, y)
+    assert tight.primal_objective_ <= fixed.primal_objective_ + 1e-9
+    assert fixed.dual_objective_ <= tight.primal_objective_ + 1e-9
+    free = SegmentationModel(lam=fixed.lam_, random_state=0).fit(X, y)
+    assert free.dual_objective_ <= fixed.primal_objective_
+
+
+def test_objective_is_that_of_the_enumeration():
+    X, y = blobs(10, noise=0.8, shape=(2, 3))
+    model = SegmentationModel(lam=0.1, loss="hamming", random_state=0).fit(X, y)
+    pairs = enumerate_graphs(X, y, 2, block_weights(10))
+    w = np.concatenate([model.coef_.ravel(), model.pairwise_])
+    assert model.primal_objective_ == pytest.approx(pairs.primal(w, 0.1))
+    labellings = list(np.ndindex(*[2] * 6))
+    for x, found in zip(X, model.predict(X), strict=True):
+        values = [graph_feature(x, labels, 2) @ w for labels in labellings]
+        assert tuple(found) == labellings[int(np.argmax(values))]
+
+
+@pytest.mark.parametrize("form", ["tuple", "list", "pair", "object", "array", "constant"])
+def test_forms_of_graphs(form):
+    X, y = blobs(16)
+    if form in ("pair", "constant"):
+        reference = [(x, e, np.ones((len(e), 1))) for x, e, _ in X]
+    else:
+        reference = X
+    array = np.empty(len(X), dtype=object)
+    for i, graph in enumerate(X):
+        array[i] = graph
+    forms = {
+        "tuple": X,
+        "list": [[x.tolist(), e.tolist(), z.tolist()] for x, e, z in X],
+        "pair": [(x, e) for x, e, _ in X],
+        "constant": [(x, e, None) for x, e, _ in X],
+        "object": [SimpleNamespace(features=x, edges=e, edge_features=z) for x, e, z in X],
+        "array": array,
+    }
+    model = SegmentationModel(random_state=0)
+    found, expected = clone(model).fit(forms[form], y), model.fit(reference, y)
+    assert np.array_equal(found.coef_, expected.coef_)
+    assert np.array_equal(found.pairwise_, expected.pairwise_)
+    for a, b in zip(found.predict(forms[form]), expected.predict(reference), strict=True):
+        assert np.array_equal(a, b)
+
+
+def pictures(n, ignore=None):
+    """Graphs with segments of 2 x 3 pixels a node, and masks."""
+    X, y = blobs(n)
+    graphs, masks = [], []
+    for i, (x, edges, z) in enumerate(X):
+        segments = np.arange(42).reshape(6, 7).repeat(2, axis=0).repeat(3, axis=1)
+        graphs.append(SuperpixelGraph(x, edges, z, segments))
+        mask = np.array(["earth", "water"])[y[i]][segments]
+        mask[0, ::3] = "water" if i % 2 else "earth"  # minorities
+        if ignore:
+            mask[:, :4] = ignore
+        masks.append(mask)
+    return graphs, masks, y
+
+
+@pytest.mark.parametrize("ignore", [None, "void"])
+def test_pixel_masks(ignore):
+    graphs, masks, y = pictures(20, ignore)
+    model = SegmentationModel(ignore_label=ignore, random_state=0).fit(graphs, masks)
+    assert model.classes_.tolist() == ["earth", "water"]
+    predicted = model.predict(graphs)
+    assert predicted.dtype == object and predicted.shape == (20,)
+    counted = [mask != ignore for mask in masks]
+    right = np.concatenate([(a == b)[c] for a, b, c in zip(predicted, masks, counted, strict=True)])
+    assert model.score(graphs, masks) == pytest.approx(right.mean())
+    assert mean_iou_scorer(model, graphs, masks) < 1 if ignore is None else True
+    names = np.array(["earth", "water"])
+    if ignore:
+        labels = [names[states].astype("U5") for states in y]
+        for states in labels:  # nodes of which no pixel has a label; the next ones have some
+            states.reshape(6, 7)[:, 0] = ignore
+    else:
+        labels = [names[states] for states in y]
+    of_nodes = SegmentationModel(ignore_label=ignore, random_state=0).fit(graphs, labels)
+    np.testing.assert_array_equal(of_nodes.coef_, model.coef_)
+    assert [a.shape for a in of_nodes.predict(graphs)] == [(42,)] * 20
+    for mask, states, graph in zip(predicted, of_nodes.predict(graphs), graphs, strict=True):
+        assert np.array_equal(mask, graph.pixel_mask(states))
+
+
+def test_the_path_of_a_model_that_was_changed():
+    path = RegularizationPath(SegmentationModel(), eps=0.5, lam_min=0.2).fit(*blobs(4))
+    estimator, weights, solver = path._template
+    kind = (*weights.kind[:2], 10**12, *weights.kind[3:])
+    path._template = estimator, dataclasses.replace(weights, kind=kind), solver
+    with pytest.raises(ValueError, match=r"^kind\[2\] must be the number of classes, 2, got 10+;"):
+        path.predict(blobs(4)[0])
+
+
+def test_pixels_whose_labels_do_not_sort():
+    graphs, masks, _ = pictures(4)
+    masks[2] = masks[2].astype(object)
+    masks[2][1, 3] = 7
+    with pytest.raises(TypeError, match=r"^y\[2\]\[0, 0\] is '.*' but y\[2\]\[1, 3\] is 7: labels"):
+        SegmentationModel().fit(graphs, masks)
+
+
+def test_ignored_labels_of_another_kind():
+    graphs, masks, _ = pictures(4)
+    codes = [(mask == "water").astype(float) for mask in masks]
+    plain = SegmentationModel(random_state=0).fit(graphs, codes)
+    other = SegmentationModel(random_state=0, ignore_label="none").fit(graphs, codes)
+    np.testing.assert_array_equal(other.coef_, plain.coef_)
+    void = [np.zeros(mask.shape, dtype=[("a", float)]) for mask in masks]
+    with pytest.raises(TypeError, match=r"^y\[0\]\[0\] is .*labels must be of types that sort"):
+        SegmentationModel(ignore_label="none").fit(graphs, [void[0], *codes[1:]])
+    with pytest.raises(ValueError, match="^ignore_label must be one label, got <class 'int'>"):
+        SegmentationModel(ignore_label=int).fit(graphs, masks)
+    with pytest.raises(TypeError, match=r"^y has labels of dtype \[.*but the model predicts"):
+        plain.score(graphs, [np.zeros(mask.shape, dtype=[("a", float)]) for mask in masks])
+
+
+def test_areas_weigh_nodes():
+    X, y = blobs(20, noise=1.5)
+    rng = np.random.default_rng(0)
+    areas = [np.where(labels == 1, 5.0, 1.0) * rng.uniform(1, 2, 42) for labels in y]
+    graphs = [
+        SimpleNamespace(features=x, edges=e, edge_features=z, areas=a)
+        for (x, e, z), a in zip(X, areas, strict=True)
+    ]
+    plain = SegmentationModel(random_state=0).fit(graphs, y)
+    weighted = SegmentationModel(node_weights="areas", random_state=0).fit(graphs, y)
+    recall = [
+        np.mean(np.concatenate(list(m.predict(X)))[np.concatenate(y) == 1])
+        for m in (plain, weighted)
+    ]
+    assert recall[1] > recall[0] + 0.02
+    right = np.concatenate(list(weighted.predict(X))) == np.concatenate(y)
+    share = np.average(right, weights=np.concatenate(areas))
+    assert weighted.score(graphs, y) == pytest.approx(share)
+    assert weighted.score(X, y) == pytest.approx(right.mean())
+    half = np.repeat(np.arange(20) < 10, 42)
+    expected = np.average(right[half], weights=np.concatenate(areas)[half])
+    assert weighted.score(graphs, y, sample_weight=np.arange(20) < 10) == pytest.approx(expected)
+
+
+def test_balanced_loss_finds_the_rare_class():
+    X, y = blobs(30, noise=1.5)
+    y = [np.where((labels == 1) & (np.arange(42) % 7 > 4), 1, 0) for labels in y]
+    rng = np.random.default_rng(0)
+    X = [
+        (np.hstack([np.eye(2)[t] + 1.5 * rng.normal(size=(42, 2)), x[:, 2:]]), e, z)
+        for t, (x, e, z) in zip(y, X, strict=True)
+    ]
+    recall = {}
+    for loss in ("hamming", "balanced"):
+        model = SegmentationModel(loss=loss, random_state=0, lam=0.05, tol=0.1).fit(X, y)
+        recall[loss] = np.mean(np.concatenate(list(model.predict(X)))[np.concatenate(y) == 1])
+    assert recall["balanced"] > recall["hamming"]
+
+
+def test_ignored_nodes_do_not_count():
+    X, y = blobs(20)
+    rng = np.random.default_rng(1)
+    some = [np.where(rng.random(42) < 0.3, -1, labels) for labels in y]
+    model = SegmentationModel(ignore_label=-1, random_state=0).fit(X, some)
+    assert model.classes_.tolist() == [0, 1]
+    found, truth = np.concatenate(list(model.predict(X))), np.concatenate(some)
+    assert model.score(X, some) == pytest.approx(np.mean(found[truth >= 0] == truth[truth >= 0]))
+    assert model.score(X, y) > 0.85
+    for wrong in (-1, None):
+        every = SegmentationModel(ignore_label=wrong, random_state=0)
+        if wrong is None:
+            assert every.fit(X, some).classes_.tolist() == [-1, 0, 1]
+        else:
+            with pytest.raises(ValueError, match="y has no labels but ignore_label=-1"):
+                every.fit(X, [np.full(42, -1)] * 20)
+
+
+def test_search_over_pixel_masks():
+    graphs, masks, _ = pictures(18)
+    search = GridSearchCV(
+        SegmentationModel(random_state=0), {"lam": [0.01, 1.0]}, cv=3, scoring=mean_iou_scorer
+    )
+    search.fit(graphs, masks)
+    assert 0.5 < search.best_score_ <= 1
+    predicted = cross_val_predict(SegmentationModel(random_state=0), graphs, masks, cv=3)
+    assert predicted.shape == (18,) and predicted[0].shape == masks[0].shape
+
+
+def test_inexact_fits_do_not_depend_on_the_number_of_jobs():
+    X, y = blobs(15, 3)
+    one, two = (SegmentationModel(n_jobs=k, random_state=0).fit(X, y) for k in (1, 2))
+    assert np.array_equal(one.coef_, two.coef_) and not one.certified_
+    for name in ("primal", "dual", "gap"):
+        assert np.array_equal(one.history_[name], two.history_[name])
+    for a, b in zip(one.decision_function(X), two.decision_function(X), strict=True):
+        assert np.array_equal(a, b)
+
+
+def faulty(name):
+    """Graphs and labels with one thing wrong, and what the error must say."""
+    X, y = blobs(4)
+    x, edges, z = X[2]
+    far, loop = edges.copy(), edges.copy()
+    far[5, 1], loop[3] = 42, 7
+    nan = x.copy()
+    nan[3, 1] = np.nan
+    masked = [SimpleNamespace(features=a, edges=b, edge_features=c) for a, b, c in X]
+    cases = {
+        "no graph": ([*X[:2], x, X[3]], y, TypeError, r"X\[2\] must be a graph.*SuperpixelGraphs"),
+        "one item": ([*X[:2], (x,), X[3]], y, ValueError, r"X\[2\] must be a graph .*1 items"),
+        "none": ([], [], ValueError, "0 sample"),
+        "far edge": ([*X[:2], (x, far, z), X[3]], y, ValueError,
+                     r"X\[2\] has the edge \(\d+, 42\) at row 5, expected nodes from 0 to 41"),
+        "loop": ([*X[:2], (x, loop, z), X[3]], y, ValueError, r"X\[2\] has an edge .* 7 to itself"),
+        "float edges": ([*X[:2], (x, edges * 1.0, z), X[3]], y, ValueError, r"edges of X\[2\]"),
+        "nan": ([*X[:2], (nan, edges, z), X[3]], y, ValueError,
+                r"features of X\[2\] contain NaN at row 3, column 1"),
+        "nan edge": ([*X[:2], (x, edges, z * np.inf), X[3]], y, ValueError,
+                     r"edge features of X\[2\] contain infinity at row 0"),
+        "narrow": ([*X[:2], (x[:, :1], edges, z), X[3]], y, ValueError,
+                   r"X\[2\] has 1 features but X\[0\] has 3"),
+        "narrow edges": ([*X[:2], (x, edges, z[:, :1]), X[3]], y, ValueError,
+                         r"X\[2\] has 1 edge features but X\[0\] has 2"),
+        "edge rows": ([*X[:2], (x, edges, z[:-1]), X[3]], y, ValueError,
+                      r"X\[2\] has 71 edges but features for 70"),
+        "negative": ([*X[:2], (x, edges, z - 1), X[3]], y, ValueError,
+                     r"edge features must not be negative.*X\[2\] has"),
+        "labels": (X, [*y[:3], y[3][:-1]], ValueError, r"X\[3\] has 42 rows but y\[3\] has 41"),
+        "fewer y": (X, y[:3], ValueError, "X has 4 graphs but y has 3"),
+        "no y": (X, None, ValueError, "y is None"),
+        "masks": (X, [np.zeros((2, 21))] * 4, ValueError, r"X\[0\] does not say .*'segments'"),
+        "images": (np.zeros((4, 6, 7)), y, ValueError, r"SuperpixelGraphs makes .*\(4, 6, 7"),
+        "image": ([np.zeros((6, 7, 3))] * 4, y, TypeError, r"X\[0\] must be .*SuperpixelGraphs"),
+        "colours": (pictures(2)[0], [np.zeros((12, 21, 3))] * 2, ValueError,
+                    r"y\[0\] must have labels of nodes, in one .* in two; got shape \(12, 21, 3"),
+        "huge": ([*X[:2], (x * 1e200, edges, z), X[3]], y, ValueError,
+                 r"^the features in X are too large.*X\[2\]$"),
+        "huge edges": ([*X[:2], (x, edges, z * 1e200), X[3]], y, ValueError,
+                       r"^the edge features in X are too large.*X\[2\]$"),
+        "mixed": (pictures(2)[0], [pictures(2)[1][0], y[0]], ValueError, r"y\[1\] must be a two-"),
+        "shape": (pictures(2)[0], [np.zeros((2, 21))] * 2, ValueError,
+                  r"X\[0\] has segments of shape \(12, 21\) but y\[0\] has labels of "),
+        "areas": (masked, y, ValueError, "node_weights='areas' needs graphs with areas"),
+    }  # fmt: skip
+    return cases[name]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["no graph", "one item", "none", "far edge", "loop", "float edges", "nan", "nan edge",
+     "narrow", "narrow edges", "edge rows", "negative", "labels", "fewer y", "no y", "masks",
+     "images", "image", "colours", "huge", "huge edges", "mixed", "shape", "areas"],
+)  # fmt: skip
+def test_bad_data_are_named_and_leave_the_model(name):
+    X, y, kind, message = faulty(name)
+    model = SegmentationModel(random_state=0).fit(*blobs(6))
+    before = {key: value for key, value in vars(model).items() if key.endswith("_")}
+    if name == "areas":
+        model.set_params(node_weights="areas")
+    with pytest.raises(kind, match=message):
+        model.fit(X, y)
+    assert all(vars(model)[key] is value for key, value in before.items())
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"oracle": "graphcut"}, "'graphcut' finds the best of two labels, but y has 3"),
+        ({"oracle": "exhaustive"}, r"tries at most 4194304 labellings, but X\[0\] has 42 nodes"),
+        ({"pairwise": "table"}, "'pairwise' parameter"),
+        ({"loss": "zero_one"}, "'loss' parameter"),
+        ({"node_weights": "sizes"}, "'node_weights' parameter"),
+        ({"bounds": {"pairwise": (None, -1)}}, "leave nothing of the model's own"),
+        ({"solver": "ssg"}, "cannot keep bounds"),
+        ({"lam": 0}, "'lam' parameter"),
+    ],
+)
+def test_bad_parameters(params, message):
+    with pytest.raises(ValueError, match=message):
+        SegmentationModel(**params).fit(*blobs(4, 3))
+
+
+def test_bad_data_in_predict_and_score():
+    X, y = blobs(6)
+    model = SegmentationModel(random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="SegmentationModel is expecting 3 features"):
+        model.predict([(np.ones((2, 2)), [[0, 1]], np.ones((1, 2)))])
+    with pytest.raises(ValueError, match="expecting 2 edge features"):
+        model.predict([(np.ones((2, 3)), [[0, 1]], None)])
+    with pytest.raises(TypeError, match="y has labels of dtype <U21, but the model predicts int"):
+        model.score(X, [labels.astype(str) for labels in y])
+    graphs, masks, _ = pictures(6)
+    painter = SegmentationModel(random_state=0).fit(graphs, masks)
+    with pytest.raises(ValueError, match="X has no segments"):
+        painter.predict(X)
+    with pytest.raises(ValueError, match=r"y\[0\] must be a two-dim"):
+        painter.score(graphs, y)
+    with pytest.raises(ValueError, match="fitted to those of nodes"):
+        model.score(graphs, masks)
+
+
+@pytest.mark.parametrize("check", ragged_estimator_checks(), ids=lambda check: check.__name__)
+def test_ragged_checks(check):
+    check(OnPaths())

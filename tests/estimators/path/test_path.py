@@ -1,0 +1,445 @@
+"""RegularizationPath: all lam at once, the choice of one, and the tools of scikit-learn."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from helpers.structures import Matching, Numbers
+from joblib import parallel_config
+from sklearn.base import clone, is_classifier
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier
+from sskit.datasets import make_chains, make_digit_strings
+from sskit.estimators.path.selection import FoldPath, choose, merge_folds
+from sskit.metrics import sequence_accuracy_scorer
+from sskit.solvers import BCFW, FrankWolfe
+
+
+def rows():
+    X, y = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(150)
+    return X[order] / 8.0, np.array(["setosa", "versicolor", "virginica"])[y[order]]
+
+
+def strings():
+    return make_digit_strings(40, random_state=0)
+
+
+def matchings():
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(3, 3, 4)) for _ in range(30)]
+    return X, [Matching().argmax(x + rng.normal(size=x.shape), np.ones(4)) for x in X]
+
+
+CASES = {
+    "rows": (StructSVMClassifier(random_state=0), rows),
+    "strings": (SequenceTagger(random_state=0), strings),
+    "matchings": (StructSVMClassifier(Matching(), random_state=0), matchings),
+}
+OPTIONS = {
+    "default": {},
+    "box": {"bounds": (-1.0, 2.0)},
+    "plain": {"steps": "fw", "sampling": "gap"},
+    "cache": {"cache": True, "sampling": "gap"},
+}
+
+
+def flat(model):
+    """The weights of a fitted estimator, flat."""
+    if hasattr(model, "transitions_"):
+        parts = (model.coef_.T, model.transitions_, model.start_, model.end_)
+    elif hasattr(model, "intercept_"):
+        parts = (model.coef_.T, model.intercept_)
+    else:
+        parts = (model.coef_,)
+    return np.concatenate([np.ravel(part) for part in parts])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("case", CASES)
+def test_models_are_within_eps_of_independent_fits(case, options, weighted):
+    estimator, data = CASES[case]
+    X, y = data()
+    estimator = clone(estimator).set_params(**OPTIONS[options])
+    weight = np.random.default_rng(1).uniform(0.2, 3.0, size=len(X)) if weighted else None
+    path = RegularizationPath(estimator, lam_min=1e-2).fit(X, y, sample_weight=weight)
+    assert path.certified_
+    assert path.lam_end_ <= 1e-2
+    rng = np.random.default_rng(0)
+    for lam in np.exp(rng.uniform(np.log(1e-2), np.log(2 * path.lams_[0]), size=4)):
+        model = path.estimator_at(lam)
+        np.testing.assert_array_equal(flat(model), path.coef_at(lam))
+        exact = clone(estimator).set_params(
+            lam=lam, tol=1e-3, max_iter=20_000, steps="pairwise", sampling="auto"
+        )
+        exact.fit(X, y, sample_weight=weight)
+        # an exact pass at the model's weights, by a fit that starts there and takes no pass
+        primal = primal_at(exact, X, y, weight, path.coef_at(lam))
+        assert primal >= exact.dual_objective_ - 1e-9
+        assert primal - exact.dual_objective_ <= path.max_gap_ + exact.dual_gap_ + 1e-9
+        assert primal - exact.primal_objective_ <= model.dual_gap_ + 1e-9
+        assert model.dual_gap_ == path.gap_at(lam) <= path.max_gap_ * (1 + 1e-9)
+        # the dual objective that the path hands out, with an objective that others computed
+        dual = path.dual_objective_at(lam)
+        assert dual <= exact.primal_objective_ + 1e-9
+        assert primal - dual <= model.dual_gap_ + 1e-9
+        if lam <= path.lams_[0]:
+            assert primal - dual == pytest.approx(model.dual_gap_, abs=1e-9)
+
+
+def primal_at(estimator, X, y, weight, w):
+    """P(w) by the problem of an estimator, independent of any solver's run."""
+    from sskit.core.regularizer import Regularizer
+    from sskit.solvers.oracle_calls.exact_pass import Evaluator
+
+    problem = estimator._bind(X, y, weight).problem
+    hinges = Evaluator(problem).hinges(Regularizer(1.0, len(w)).padded(w))
+    return 0.5 * estimator.lam * float(w @ w) + float(problem.block_weight @ hinges)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_attributes(case):
+    estimator, data = CASES[case]
+    X, y = data()
+    path = RegularizationPath(estimator).fit(X, y)
+    n_models = len(path.lams_)
+    assert n_models > 2
+    assert (np.diff(path.lams_) < 0).all()
+    assert 0 <= path.lam_end_ < path.lams_[-1]
+    assert path.coefs_.shape == (n_models, len(flat(path.estimator_at(0.1))))
+    for name in ("dual_gaps_", "n_iter_", "n_oracle_calls_", "times_", "n_support_planes_"):
+        assert getattr(path, name).shape == (n_models,)
+    for name in ("n_iter_", "n_oracle_calls_", "times_"):
+        assert (np.diff(getattr(path, name)) >= 0).all()
+    assert (path.dual_gaps_ <= 0.9 * path.max_gap_ + 1e-12).all()
+    # breakpoints belong to the new model; the first piece is linear in 1 / lam
+    for j in range(n_models):
+        np.testing.assert_array_equal(path.coef_at(path.lams_[j]), path.coefs_[j])
+        assert path.gap_at(path.lams_[j]) == pytest.approx(path.dual_gaps_[j])
+        if j:
+            just_above = path.lams_[j] * (1 + 1e-12)
+            np.testing.assert_array_equal(path.coef_at(just_above), path.coefs_[j - 1])
+            assert path.gap_at(just_above) == pytest.approx(path.max_gap_)
+    np.testing.assert_allclose(path.coef_at(4 * path.lams_[0]), path.coefs_[0] / 4)
+    assert path.lam_ == clone(estimator).fit(X, y).lam_
+    fitted = clone(estimator).set_params(lam=0.3)
+    assert RegularizationPath(fitted).fit(X, y).lam_ == 0.3
+    for one, other in zip(path.predict(X), path.estimator_at(path.lam_).predict(X), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert path.score(X, y, lam=0.1) == path.estimator_at(0.1).score(X, y)
+
+
+def test_estimators_of_a_path_are_fitted_ones():
+    X, y = rows()
+    path = RegularizationPath(StructSVMClassifier(random_state=0, n_jobs=2)).fit(X, y)
+    model = path.estimator_at(0.05)
+    assert (model.lam, model.lam_, model.n_jobs) == (0.05, 0.05, 2)
+    assert model.certified_
+    assert isinstance(model.solver_, BCFW)
+    assert model.solver_.averaging is False
+    np.testing.assert_array_equal(model.classes_, path.classes_)
+    np.testing.assert_array_equal(model.decision_function(X), path.decision_function(X, lam=0.05))
+    model.coef_[:] = 0.0  # of its own
+    assert path.estimator_at(0.05).coef_.any()
+    assert path.coefs_.all(axis=0).any()
+
+
+def test_cross_validation():
+    X, y = rows()
+    path = RegularizationPath(StructSVMClassifier(random_state=0), cv=4).fit(X, y)
+    results, n = path.cv_results_, len(path.cv_results_["params"])
+    grid = GridSearchCV(StructSVMClassifier(random_state=0), {"lam": [0.1, 0.01]}, cv=4).fit(X, y)
+    assert set(results) == set(grid.cv_results_)
+    for name, column in results.items():
+        assert len(column) == n
+        assert name == "params" or column.dtype == grid.cv_results_[name].dtype
+    lams = np.asarray(results["param_lam"])
+    assert (np.diff(lams) < 0).all()
+    assert results["params"][3] == {"lam": lams[3]}
+    # scores are those of the folds' own paths
+    splits = list(StratifiedKFold(4).split(X, y))
+    for k, (train, test) in enumerate(splits):
+        fold = RegularizationPath(StructSVMClassifier(random_state=0)).fit(X[train], y[train])
+        assert set(fold.lams_) <= set(lams) | {lam for lam in fold.lams_ if lam < lams[-1]}
+        for i in range(0, n, 7):
+            score = fold.estimator_at(lams[i]).score(X[test], y[test])
+            assert results[f"split{k}_test_score"][i] == pytest.approx(score)
+    assert path.best_score_ == results["mean_test_score"].max()
+    assert path.best_lam_ == lams[np.argmax(results["mean_test_score"])]
+    assert path.best_params_ == {"lam": path.best_lam_}
+    assert path.lam_ == path.best_lam_
+    assert path.best_estimator_.lam_ == path.best_lam_
+    assert path.best_estimator_.dual_gap_ <= 1e-2
+    np.testing.assert_array_equal(path.predict(X), path.best_estimator_.predict(X))
+    assert path.cv_n_oracle_calls_ > path.n_oracle_calls_[-1]
+    assert path.best_score_ > grid.best_score_ - 0.03
+
+
+def test_folds_in_parallel_change_nothing():
+    X, y = strings()
+    options = {"cv": KFold(3), "scoring": sequence_accuracy_scorer, "refit": False}
+    with parallel_config("threading", n_jobs=2):
+        path = RegularizationPath(SequenceTagger(random_state=0), **options).fit(X, y)
+    other = RegularizationPath(SequenceTagger(random_state=0), **options).fit(X, y)
+    for name in ("param_lam", "split2_test_score"):
+        np.testing.assert_array_equal(path.cv_results_[name], other.cv_results_[name])
+    assert path.best_lam_ == other.best_lam_
+    assert not hasattr(path, "best_estimator_")
+    truth = [np.array_equal(a, b) for a, b in zip(path.predict(X), y, strict=True)]
+    assert path.score(X, y) == np.mean(truth)
+
+
+def test_sample_weights_reach_the_folds():
+    X, y = rows()
+    weight = np.where(y == "setosa", 1e-9, 1.0)
+    path = RegularizationPath(StructSVMClassifier(random_state=0), cv=3, eps=0.02, lam_min=1e-3)
+    path.fit(X, y, sample_weight=weight)
+    assert path.best_score_ < 0.75  # nobody cares for setosa
+    assert path.fit(X, y).best_score_ > 0.75
+
+
+def fold(lams, scores, lam_end=0.0):
+    ones = np.ones(len(lams))
+    return FoldPath(np.array(lams), lam_end, np.array(scores), ones, ones, 1, True)
+
+
+def test_scores_are_merged_by_the_model_that_serves():
+    results = merge_folds(
+        [fold([8.0, 2.0, 0.5], [0.1, 0.2, 0.6], 0.3), fold([4.0, 2.0, 0.4], [0.3, 0.4, 0.5], 0.1)]
+    )
+    np.testing.assert_array_equal(results["param_lam"], [8.0, 4.0, 2.0, 0.5, 0.4])
+    np.testing.assert_array_equal(results["split0_test_score"], [0.1, 0.1, 0.2, 0.6, 0.6])
+    np.testing.assert_array_equal(results["split1_test_score"], [0.3, 0.3, 0.4, 0.4, 0.5])
+    np.testing.assert_array_equal(results["rank_test_score"], [4, 4, 3, 2, 1])
+    assert choose(results, True) == choose(results, False) == 4
+    # one standard error of the best, 0.05: 0.5 is enough
+    assert choose(results, "one_standard_error") == 3
+    assert choose(results, lambda results: 1) == 1
+    with pytest.raises(ValueError, match="refit must return an index from 0 to 4, got 5"):
+        choose(results, lambda results: 5)
+    # lam that a fold does not serve has no score
+    results = merge_folds([fold([8.0, 2.0], [0.1, 0.2], 1.0), fold([4.0, 0.5], [0.3, 0.4])])
+    np.testing.assert_array_equal(results["param_lam"], [8.0, 4.0, 2.0])
+
+
+def test_of_several_best_scores_the_largest_lam():
+    results = merge_folds([fold([4.0, 2.0, 1.0], [0.1, 0.9, 0.9])])
+    assert choose(results, True) == 1
+    results["mean_test_score"][:] = np.nan
+    with pytest.raises(ValueError, match="scores of all lam are NaN"):
+        choose(results, True)
+
+
+def test_heuristic_paths_say_so():
+    X, y = strings()
+    exact, quick = (
+        RegularizationPath(SequenceTagger(random_state=0), exact=exact).fit(X, y)
+        for exact in (True, False)
+    )
+    assert exact.certified_
+    assert not quick.certified_
+    assert not quick.estimator_at(0.1).certified_
+
+
+def test_inexact_oracles_give_heuristic_paths():
+    class Signs(Numbers):
+        def joint_feature(self, x, y):
+            return y * x
+
+        def argmax(self, x, w, y_true=None):
+            return 1 if w @ x >= 0 else -1
+
+    X = [np.array([1.0, 0.5]), np.array([-1.0, 0.2]), np.array([0.5, -0.3])]
+    path = RegularizationPath(StructSVMClassifier(Signs(), random_state=0), lam_min=1e-2)
+    assert not path.fit(X, [1, -1, 1]).certified_
+
+
+def test_frank_wolfe_and_solver_objects():
+    X, y = rows()
+    for solver in (FrankWolfe(gap_every=5), BCFW(steps="away", averaging=True), "fw"):
+        estimator = StructSVMClassifier(solver=solver, random_state=0)
+        path = RegularizationPath(estimator, lam_min=0.05).fit(X, y)
+        assert path.lam_end_ <= 0.05
+        assert estimator.solver is solver
+        assert type(path.estimator_at(1.0).solver_) is type(path._template[2])
+
+
+def test_sparse_rows_and_ragged_samples():
+    X, y = rows()
+    dense, sparse = (
+        RegularizationPath(StructSVMClassifier(random_state=0), cv=3, lam_min=1e-2).fit(data, y)
+        for data in (X, sp.csr_array(X))
+    )
+    np.testing.assert_allclose(dense.lams_, sparse.lams_)
+    X, y = strings()
+    as_lists = RegularizationPath(SequenceTagger(random_state=0), cv=3, lam_min=1e-2)
+    as_lists.fit(list(X), list(y))
+    as_arrays = clone(as_lists).fit(np.array(X, dtype=object), np.array(y, dtype=object))
+    assert as_lists.best_lam_ == as_arrays.best_lam_
+
+
+def test_pickle_clone_and_tools():
+    X, y = rows()
+    path = RegularizationPath(StructSVMClassifier(random_state=0), cv=3, lam_min=1e-2).fit(X, y)
+    other = pickle.loads(pickle.dumps(path))
+    np.testing.assert_array_equal(other.predict(X), path.predict(X))
+    np.testing.assert_array_equal(other.coef_at(0.07), path.coef_at(0.07))
+    assert not hasattr(clone(path), "lams_")
+    assert is_classifier(path)
+    assert not is_classifier(RegularizationPath(SequenceTagger()))
+    scores = cross_val_score(
+        make_pipeline(StandardScaler(), RegularizationPath(StructSVMClassifier(), lam_min=1e-2)),
+        X,
+        y,
+    )
+    assert scores.mean() > 0.8
+    search = GridSearchCV(RegularizationPath(StructSVMClassifier()), {"eps": [0.2, 0.1]}, cv=2)
+    assert search.fit(X, y).best_params_["eps"] in (0.2, 0.1)
+    with pytest.raises(NotFittedError):
+        RegularizationPath(StructSVMClassifier()).predict(X)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"eps": 0.0}, "'eps' parameter.*must be a float"),
+        ({"eps": -1.0}, "'eps' parameter.*must be a float"),
+        ({"kappa": 1.0}, "'kappa' parameter"),
+        ({"exact": 1}, "'exact' parameter"),
+        ({"induction": "short"}, "'induction' parameter.*'excess', 'long'|'long', 'excess'"),
+        ({"lam_min": -1.0}, "'lam_min' parameter"),
+        ({"max_breakpoints": 0}, "'max_breakpoints' parameter"),
+        ({"cv": "many"}, "'cv' parameter"),
+        ({"scoring": "nice"}, "'scoring' parameter"),
+        ({"refit": "twice"}, "'refit' parameter"),
+        ({"refit": "one_standard_error"}, "^refit='one_standard_error' .* of folds; set cv"),
+        ({"estimator": StructSVMClassifier(solver="ssg")}, "SSG, which keeps no dual point"),
+        ({"estimator": StructSVMClassifier(tol=-1.0)}, "'tol' parameter"),
+        ({"cv": 3, "refit": lambda results: -1}, "refit must return an index"),
+    ],
+)
+def test_wrong_parameters(params, message):
+    X, y = rows()
+    path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.1).fit(X, y)
+    before = copy.deepcopy(vars(path))
+    with pytest.raises(ValueError, match=message):
+        path.set_params(**params).fit(X, y)
+    np.testing.assert_array_equal(path.lams_, before["lams_"])
+
+
+def test_wrong_estimators_and_data():
+    X, y = rows()
+    with pytest.raises(TypeError, match="one of this package.*got LogisticRegression$"):
+        RegularizationPath(LogisticRegression()).fit(X, y)
+    with pytest.raises(TypeError, match=r"got the class StructSVMClassifier$"):
+        RegularizationPath(StructSVMClassifier).fit(X, y)
+    with pytest.raises(TypeError, match="got Pipeline; in a pipeline, put the path last"):
+        RegularizationPath(make_pipeline(StructSVMClassifier())).fit(X, y)
+    with pytest.raises(ValueError, match="NaN"):
+        RegularizationPath(StructSVMClassifier()).fit(np.full_like(X, np.nan), y)
+    with pytest.raises(ValueError, match=r"sample_weight\[3\] is -1.0"):
+        weight = np.where(np.arange(150) == 3, -1.0, 1.0)
+        RegularizationPath(StructSVMClassifier(), cv=3).fit(X, y, sample_weight=weight)
+
+
+def test_score_of_scikit_learn_for_sequences():
+    X, y = make_chains(6, random_state=0)
+    path = RegularizationPath(SequenceTagger(), scoring="accuracy", cv=2)
+    with pytest.raises(ValueError, match=r"^scoring='accuracy' .* one label .* sskit.metrics"):
+        path.fit(X, y)
+    assert not hasattr(path, "lams_")
+
+
+@pytest.mark.parametrize("lam", [0.0, -1.0, np.nan, np.inf, "0.1", True, None])
+def test_wrong_lam(lam):
+    X, y = rows()
+    path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.1).fit(X, y)
+    for method in (path.coef_at, path.gap_at, path.estimator_at):
+        with pytest.raises(ValueError, match="lam must be a positive finite number"):
+            method(lam)
+
+
+def test_numbers_of_folds_and_of_jobs():
+    X, y = rows()
+    path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.1, cv=[])
+    with pytest.raises(ValueError, match="^cv makes no folds"):
+        path.fit(X, y)
+    with pytest.raises(TypeError, match="^cv must make pairs of indices, got bytearray"):
+        path.set_params(cv=bytearray(b"ab")).fit(X, y)
+    with parallel_config("threading"):  # more than joblib can count
+        scores = [path.set_params(cv=2, n_jobs=n).fit(X, y).best_score_ for n in (1, 10**30)]
+    assert scores[0] == scores[1]
+
+
+def test_a_target_of_ragged_items():
+    with pytest.raises(ValueError, match="^X has 3 sequences but y has 1"):
+        RegularizationPath(SequenceTagger()).fit([np.ones((2, 1))] * 3, [[[0, 1], [1]]])
+
+
+def test_a_target_that_is_no_sequence():
+    X, _ = rows()
+    with pytest.raises(ValueError, match="^y should be a 1d array"):
+        RegularizationPath(StructSVMClassifier()).fit(X, np.array(1))
+
+
+def test_lam_of_a_narrow_type():
+    X, y = rows()
+    path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.1).fit(X, y)
+    for method in (path.coef_at, path.gap_at):
+        np.testing.assert_array_equal(method(np.float16(0.5)), method(0.5))
+    with pytest.raises(ValueError, match="lam must be a positive finite number"):
+        path.coef_at(np.float16(np.inf))
+
+
+def test_lam_below_the_end():
+    X, y = rows()
+    path = RegularizationPath(StructSVMClassifier(random_state=0), max_breakpoints=2).fit(X, y)
+    with pytest.raises(ValueError, match="is below the end of the path, .*; fit it with a smaller"):
+        path.coef_at(0.5 * path.lam_end_)
+    with pytest.raises(ValueError, match="below the end"):
+        path.predict(X, lam=0.5 * path.lam_end_)
+    assert path.lam_ == path.lam_end_ > 1 / 150
+    assert set(path.predict(X)) <= set(y)
+
+
+def test_paths_cut_short_warn():
+    X, y = rows()
+    estimator = StructSVMClassifier(solver="fw", max_iter=2, random_state=0)
+    path = RegularizationPath(estimator, eps=0.01)
+    with pytest.warns(ConvergenceWarning, match="the path ends at lam=.* increase max_iter"):
+        path.fit(X, y)
+    assert path.lam_end_ > 0
+    with (
+        pytest.warns(ConvergenceWarning, match="the path ends at lam="),
+        pytest.warns(ConvergenceWarning, match=r"the paths of folds \[0, 1, 2\] end early"),
+    ):
+        path.set_params(cv=3, refit=False).fit(X, y)
+    assert len(path.cv_results_["params"]) >= 1
+
+
+# As for the estimator itself, see test_common.
+EXPECTED_FAILURES = {
+    f"check_sample_weight_equivalence_on_{kind}_data": (
+        "the order of the training pairs is random: two models agree up to eps only"
+    )
+    for kind in ("dense", "sparse")
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(
+    [RegularizationPath(StructSVMClassifier(random_state=0), max_breakpoints=20)],
+    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)

@@ -1,0 +1,86 @@
+"""The gate of label indicators."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from sskit.inputs.label_sets import check_entries, check_indicator
+
+Y = np.array([[1, 0, 0], [0, 1, 1]])
+FORMS = {
+    "int": Y,
+    "bool": Y.astype(bool),
+    "float": Y.astype(float),
+    "fortran": np.asfortranarray(Y),
+    "csr": sp.csr_array(Y),
+    "csc": sp.csc_matrix(Y),
+    "stored zeros": sp.csr_array((np.array([1, 0, 1, 1]), ([0, 0, 1, 1], [0, 2, 1, 2]))),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_forms(form):
+    given = FORMS[form]
+    before = given.copy()
+    sets = check_indicator(given)
+    np.testing.assert_array_equal(sets, Y)
+    assert sets.dtype == np.uint8 and sets.flags.c_contiguous and sets.flags.writeable
+    sets[:] = 7
+    assert (given != before).sum() == 0
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (np.array([[0, 1], [0, 2]]), r"^y\[1, 1\] is 2, expected 0 or 1"),
+        (np.array([[0, -1]]), r"^y\[0, 1\] is -1, expected 0 or 1"),
+        (sp.csr_array(np.array([[0, 1, 0], [0, 0, 3]])), r"^y\[1, 2\] is 3, expected 0 or 1"),
+        (np.array([[0.5, 1.0], [0.0, 1.0]]), "^Unknown label type: continuous"),
+        (sp.csr_array([[0.5, 1.0]]), r"^y\[0, 0\] is 0.5, expected 0 or 1"),
+        (np.array([["a", "b"]]), "^y must hold 0 and 1, or booleans, got dtype <U1"),
+        (np.array([[0, None]], dtype=object), r"^y\[0, 1\] is None, expected 0 or 1"),
+        (np.array([[0, {1}]], dtype=object), r"^y\[0, 1\] is \{1\}, expected 0 or 1"),
+        (np.array([[0, True]], dtype=object), "^y must hold 0 and 1, .* got dtype object"),
+        (
+            sp.csr_array((np.ones(2), np.array([1, 1]), np.array([0, 0, 2])), shape=(2, 2)),
+            r"^y\[1, 1\] is 2.0, expected 0 or 1",
+        ),
+        (np.empty((3, 0)), r"^y has no labels: its shape is \(3, 0\)"),
+    ],
+)
+def test_what_is_no_indicator_is_named(y, message):
+    with pytest.raises(ValueError, match=message):
+        check_indicator(y)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+def test_broken_matrices(form):
+    y = sp.csr_matrix(np.eye(3)).asformat(form)
+    (y.col if form == "coo" else y.indptr)[1] = 1000
+    with pytest.raises(ValueError, match=f"^y is a broken {form.upper()} matrix"):
+        check_entries(y)
+
+
+MISSING = np.where(np.arange(6).reshape(2, 3) == 4, np.nan, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (MISSING, r"^y\[1, 1\] is missing \(NaN\), expected 0 or 1"),
+        (sp.csc_array(MISSING), r"^y\[1, 1\] is missing"),
+        (pd.DataFrame(MISSING), r"^y\[1, 1\] is missing"),
+        (pd.DataFrame(MISSING).astype("Int64"), r"^y\[1, 1\] is missing"),
+        ([[1, 0], [1]], r"^y\[1\] has 1 entries but y\[0\] has 2; .*MultiLabelBinarizer"),
+        ([(1, 2), {1}], r"^y\[1\] is a set; .*MultiLabelBinarizer"),
+    ],
+)
+def test_what_has_no_entry_is_named(y, message):
+    with pytest.raises(ValueError, match=message):
+        check_entries(y)
+
+
+@pytest.mark.parametrize("y", [None, 3, "ab", [], [1, 2], [[1], 2], np.ones(3), *FORMS.values()])
+def test_what_has_all_entries_passes(y):
+    check_entries(y)

@@ -1,0 +1,499 @@
+"""The ragged array is a list to scikit-learn, and the gates name what they refuse."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.model_selection import KFold, train_test_split
+from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils.validation import _num_samples
+
+from sskit.utils import RaggedArray
+from sskit.inputs.ragged import split, stack_labels, stack_sequences
+
+
+def dense(lengths, p=3, seed=0):
+    rng = np.random.default_rng(seed)
+    return [rng.integers(0, 3, size=(length, p)).astype(float) for length in lengths]
+
+
+def same(a, b):
+    a, b = (x.toarray() if sp.issparse(x) else x for x in (a, b))
+    np.testing.assert_array_equal(a, b)
+
+
+def ragged(lengths, kind):
+    pieces = dense(lengths)
+    if kind == "csr":
+        return pieces, stack_sequences([sp.csr_array(piece) for piece in pieces])
+    if kind == "labels":
+        pieces = [piece[:, 0].astype(int) for piece in pieces]
+        return pieces, RaggedArray(np.concatenate(pieces), np.cumsum([0, *lengths]))
+    return pieces, stack_sequences(pieces)
+
+
+KINDS = ["dense", "csr", "labels"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_is_a_list(kind):
+    pieces, array = ragged([2, 1, 4, 3], kind)
+    assert len(array) == 4
+    assert array.shape == (4,)
+    assert array.ndim == 1
+    assert array.lengths.tolist() == [2, 1, 4, 3]
+    assert _num_samples(array) == 4
+    assert indexable(array, pieces)[0] is array
+    for i, (piece, row) in enumerate(zip(pieces, array, strict=True)):
+        same(row, piece)
+        same(array[i], piece)
+        same(array[np.int64(i - 4)], piece)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "key",
+    [
+        slice(1, 3),
+        slice(None, None, -2),
+        slice(3, 1),
+        slice(None),
+        [2, 0, 2],
+        [],
+        np.array([-1, 1]),
+        np.array([True, False, True, False]),
+        [False, False, False, True],
+        (np.array([3, 0]), Ellipsis),
+        (slice(0, 2), Ellipsis),
+    ],
+    ids=str,
+)
+def test_index(kind, key):
+    pieces, array = ragged([2, 1, 4, 3], kind)
+    plain = key[0] if isinstance(key, tuple) else key
+    if not isinstance(plain, slice):
+        plain = np.asarray(plain, dtype=None if len(plain) else int)
+    expected = np.arange(4)[plain]
+    found = array[key]
+    assert isinstance(found, RaggedArray)
+    assert len(found) == len(expected)
+    for i, row in zip(expected, found, strict=True):
+        same(row, pieces[i])
+
+
+@pytest.mark.parametrize(
+    "key",
+    [4, -5, [0, 4], [-5], [True, False], [0.5], "a", None, [[0]], (0, 1), (0, 1, 2), True],
+    ids=str,
+)
+def test_bad_index(key):
+    with pytest.raises(IndexError):
+        ragged([2, 1, 4, 3], "dense")[1][key]
+
+
+def test_views_share_memory():
+    _, array = ragged([2, 3], "dense")
+    assert np.shares_memory(array[1], array.values)
+    assert np.shares_memory(array[:1].values, array.values)
+    _, array = ragged([2, 3], "csr")
+    assert np.shares_memory(array[1].data, array.values.data)
+
+
+def test_is_read_only():
+    _, array = ragged([2, 3], "dense")
+    for name in ("values", "offsets", "lengths", "shape"):
+        with pytest.raises(AttributeError):
+            setattr(array, name, None)
+    with pytest.raises(ValueError, match="read-only"):
+        array.offsets[0] = 1
+
+
+def test_offsets_are_a_copy():
+    offsets = np.array([0, 2], dtype=np.int64)
+    array = RaggedArray(np.zeros((2, 1)), offsets)
+    offsets[1] = 7
+    assert array.offsets[1] == 2
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pickle(kind):
+    pieces, array = ragged([2, 3], kind)
+    again = pickle.loads(pickle.dumps(array))
+    assert repr(again) == repr(array)
+    assert len(repr(array)) < 100
+    for piece, row in zip(pieces, again, strict=True):
+        same(row, piece)
+
+
+def test_converts_to_objects():
+    pieces, array = ragged([2, 2], "dense")
+    objects = np.asarray(array)
+    assert objects.shape == (2,)
+    same(objects[1], pieces[1])
+    with pytest.raises(TypeError, match="array of objects"):
+        np.asarray(array, dtype=float)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_scikit_learn_splits_it(kind):
+    pieces, array = ragged([2, 1, 4, 3, 5, 1], kind)
+    order = np.arange(6)
+    train, test, a, b = train_test_split(array, order, random_state=0)
+    for part, which in ((train, a), (test, b)):
+        for row, i in zip(part, which, strict=True):
+            same(row, pieces[i])
+    for _, held in KFold(3).split(array):
+        assert _safe_indexing(array, held).lengths.tolist() == array.lengths[held].tolist()
+
+
+@pytest.mark.parametrize(
+    ("values", "offsets", "error", "message"),
+    [
+        (np.zeros((3, 1)), [0, 2], ValueError, "must end with the number of rows, 3, got 2"),
+        (np.zeros((3, 1)), [1, 3], ValueError, "starts with 0"),
+        (np.zeros((3, 1)), [], TypeError, "must be integers"),
+        (np.zeros((3, 1)), [0.0, 3.0], TypeError, "must be integers"),
+        (np.zeros((3, 1)), [[0, 3]], ValueError, "one-dimensional"),
+        (np.zeros((3, 1)), [0, 2, 1, 3], ValueError, r"offsets\[1\] is 2 and offsets\[2\] is 1"),
+        (np.zeros((3, 1, 1)), [0, 3], ValueError, "3 dimensions"),
+        (np.float64(3), [0, 3], ValueError, "0 dimensions"),
+    ],
+)
+def test_bad_offsets(values, offsets, error, message):
+    with pytest.raises(error, match=message):
+        RaggedArray(values, offsets)
+
+
+def test_empty_sequences_and_no_sequences_are_held():
+    array = RaggedArray(np.zeros((2, 1)), [0, 0, 2])
+    assert array[0].shape == (0, 1)
+    assert len(array[:0]) == 0
+    assert array[[0]].values.shape == (0, 1)
+
+
+# ------------------------------------------------------------------ stacking sequences
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        list,
+        tuple,
+        lambda pieces: split(np.concatenate(pieces), [0, 2, 3, 7]),
+        lambda pieces: [piece.tolist() for piece in pieces],
+        lambda pieces: [tuple(map(tuple, piece)) for piece in pieces],
+        lambda pieces: [piece.astype(np.uint8) for piece in pieces],
+        lambda pieces: [piece.astype(np.float32) for piece in pieces],
+        lambda pieces: [piece.astype(object) for piece in pieces],
+        lambda pieces: [np.asfortranarray(piece) for piece in pieces],
+        lambda pieces: [piece.repeat(2, axis=1)[:, ::2] for piece in pieces],
+        lambda pieces: [pd.DataFrame(piece) for piece in pieces],
+        lambda pieces: [
+            pd.DataFrame({0: p[:, 0].astype(int), 1: p[:, 1], 2: p[:, 2]}) for p in pieces
+        ],
+        lambda pieces: pd.Series(pieces),
+        lambda pieces: [pieces[0].astype(int), pieces[1].tolist(), pd.DataFrame(pieces[2])],
+    ],
+)
+def test_stack_dense(convert):
+    pieces = dense([2, 1, 4])
+    stacked = stack_sequences(convert(pieces))
+    assert stacked.values.dtype == np.float64
+    assert stacked.values.flags.c_contiguous
+    assert stacked.offsets.tolist() == [0, 2, 3, 7]
+    same(stacked.values, np.concatenate(pieces))
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        lambda pieces: [sp.csr_array(piece) for piece in pieces],
+        lambda pieces: [sp.csr_matrix(piece) for piece in pieces],
+        lambda pieces: [sp.csc_array(piece) for piece in pieces],
+        lambda pieces: [sp.coo_matrix(piece) for piece in pieces],
+        lambda pieces: [sp.lil_array(piece) for piece in pieces],
+        lambda pieces: [sp.csr_array(piece.astype(np.int8)) for piece in pieces],
+        lambda pieces: [pieces[0], sp.csr_array(pieces[1]), pieces[2].tolist()],
+        lambda pieces: list(stack_sequences([sp.csr_array(piece) for piece in pieces])),
+    ],
+)
+def test_stack_sparse(convert):
+    pieces = dense([2, 1, 4])
+    stacked = stack_sequences(convert(pieces))
+    assert sp.issparse(stacked.values)
+    assert stacked.values.format == "csr"
+    assert stacked.values.dtype == np.float64
+    assert stacked.values.indices.dtype == stacked.values.indptr.dtype == np.int32
+    assert stacked.values.has_canonical_format
+    same(stacked.values, np.concatenate(pieces))
+
+
+def test_bool_sparse():
+    piece = sp.csr_array(np.array([[True, False]]))
+    same(stack_sequences([piece]).values, np.array([[1.0, 0.0]]))
+
+
+def test_duplicates_are_summed_in_a_copy():
+    piece = sp.csr_array((np.ones(3), np.array([1, 0, 1]), np.array([0, 3])), shape=(1, 2))
+    for X in ([piece], RaggedArray(piece, [0, 1])):
+        stacked = stack_sequences(X)
+        same(stacked.values, np.array([[1.0, 2.0]]))
+        assert stacked.values.nnz == 2
+    assert piece.nnz == 3
+    assert piece.indices.tolist() == [1, 0, 1]
+
+
+def test_wide_indices_become_narrow():
+    piece = sp.csr_array(np.eye(3))
+    piece.indices, piece.indptr = piece.indices.astype(np.int64), piece.indptr.astype(np.int64)
+    assert stack_sequences([piece, piece]).values.indices.dtype == np.int32
+    assert stack_sequences(RaggedArray(piece, [0, 1, 3])).values.indices.dtype == np.int32
+    assert piece.indices.dtype == np.int64
+
+
+def test_very_wide_matrices_keep_wide_indices():
+    piece = sp.csr_array(([1.0], ([0], [2**40])), shape=(1, 2**41))
+    stacked = stack_sequences([piece, piece]).values
+    assert stacked.indices.dtype == stacked.indptr.dtype == np.int64
+    assert stacked.indices.tolist() == [2**40] * 2
+
+
+def test_nothing_is_copied_without_need():
+    _, array = ragged([2, 3], "dense")
+    assert stack_sequences(array) is array
+    _, array = ragged([2, 3], "csr")
+    assert stack_sequences(array) is array
+    cube = np.zeros((2, 3, 4))
+    assert np.shares_memory(stack_sequences(cube).values, cube)
+
+
+def test_cube():
+    cube = np.arange(24).reshape(2, 3, 4)
+    for X in (cube, cube.astype(object), cube.astype(np.uint8)):
+        stacked = stack_sequences(X)
+        assert stacked.offsets.tolist() == [0, 3, 6]
+        same(stacked.values, cube.reshape(6, 4))
+
+
+def test_ragged_array_of_other_types_is_converted():
+    array = RaggedArray(np.asfortranarray(np.arange(6, dtype=np.uint8).reshape(3, 2)), [0, 1, 3])
+    stacked = stack_sequences(array)
+    assert stacked.values.dtype == np.float64
+    assert stacked.values.flags.c_contiguous
+    assert array.values.dtype == np.uint8
+
+
+def test_input_is_not_modified():
+    pieces = dense([2, 3])
+    X = [piece.copy() for piece in pieces]
+    stacked = stack_sequences(X)
+    stacked.values[:] = -1
+    for piece, x in zip(pieces, X, strict=True):
+        same(piece, x)
+
+
+OK = np.zeros((2, 5))
+NAN = np.zeros((2, 5))
+NAN[1, 3] = np.nan
+INF = sp.csr_array(np.array([[0, 0, 0, 0, 1], [0, 0, 2, 0, -np.inf]]))
+
+
+@pytest.mark.parametrize(
+    ("X", "error", "message"),
+    [
+        ([], ValueError, r"Found array with 0 sample\(s\)"),
+        ((), ValueError, r"Found array with 0 sample\(s\)"),
+        (np.empty(0, dtype=object), ValueError, r"Found array with 0 sample\(s\)"),
+        (np.empty((0, 3, 2)), ValueError, r"Found array with 0 sample\(s\)"),
+        (RaggedArray(OK[:0], [0]), ValueError, r"Found array with 0 sample\(s\)"),
+        (OK, ValueError, r"X must be a list with one matrix of shape \(T_i, p\) per sequence"),
+        (np.zeros(3), ValueError, r"X must be a list .* got an array of shape \(3,\)"),
+        (np.zeros((1, 1, 1, 1)), ValueError, "X must be a list"),
+        (pd.DataFrame(OK), ValueError, r"X must be a list .* got a DataFrame of shape \(2, 5\)"),
+        (sp.csr_array(OK), ValueError, "X must be a list with one matrix"),
+        (sp.csc_matrix(OK), ValueError, "X must be a list with one matrix"),
+        (None, TypeError, "X must be a list .* got NoneType"),
+        (5, TypeError, "X must be a list .* got int"),
+        ("text", TypeError, "X must be a list .* got str"),
+        ({"a": OK}, TypeError, "X must be a list .* got dict"),
+        ((x for x in [OK]), TypeError, "X must be a list .* got generator"),
+        ([OK, OK[0]], ValueError, r"X\[1\] must be two-dimensional, .* got shape \(5,\)"),
+        ([OK, OK[None]], ValueError, r"X\[1\] must be two-dimensional, .* got shape \(1, 2, 5\)"),
+        ([OK, OK[:0]], ValueError, r"X\[1\] is empty"),
+        ([OK, []], ValueError, r"X\[1\] is empty"),
+        ([OK, sp.csr_array((0, 5))], ValueError, r"X\[1\] is empty"),
+        (np.zeros((2, 0, 3)), ValueError, r"X\[0\] is empty"),
+        (RaggedArray(OK, [0, 2, 2]), ValueError, r"X\[1\] is empty"),
+        ([OK[:, :0]], ValueError, "X has 0 features"),
+        ([OK, OK[:, :4]], ValueError, r"X\[1\] has 4 features but X\[0\] has 5"),
+        ([OK, sp.csr_array(OK[:, :4])], ValueError, r"X\[1\] has 4 features but X\[0\] has 5"),
+        ([OK, NAN], ValueError, r"X\[1\] contains NaN at row 1, column 3"),
+        ([OK, INF], ValueError, r"X\[1\] contains infinity at row 1, column 4"),
+        (np.array([OK, NAN]), ValueError, r"X\[1\] contains NaN at row 1, column 3"),
+        (RaggedArray(NAN, [0, 1, 2]), ValueError, r"X\[1\] contains NaN at row 0, column 3"),
+        ([OK, [[None] * 5]], ValueError, r"X\[1\] contains NaN at row 0, column 0"),
+        ([OK, OK.astype(str)], ValueError, r"X\[1\] holds values that are not numbers"),
+        ([OK, OK.astype(str).astype(object)], ValueError, r"X\[1\] holds values .* not numbers"),
+        ([OK, [[1, "a"]]], ValueError, r"X\[1\] holds values that are not numbers"),
+        ([OK, [[1, object()]]], ValueError, r"X\[1\] holds values that are not numbers"),
+        ([OK, OK.astype("M8[s]")], ValueError, r"X\[1\] holds values that are not numbers"),
+        ([OK, pd.DataFrame({"a": [1, pd.NA]})], ValueError, r"X\[1\] holds values"),
+        ([OK, OK * 1j], ValueError, r"Complex data not supported: X\[1\]"),
+        ([OK, sp.csr_array(OK * 1j)], ValueError, r"Complex data not supported: X\[1\]"),
+        ([OK, [[1, 2], [3]]], ValueError, r"X\[1\] is not a matrix: its rows have different"),
+        ([[{"w": "a"}]], TypeError, r"X\[0\]\[0\] is a dict; .*TokenTransformer.*DictVectorizer"),
+        ([["a", "b"]], TypeError, r"X\[0\]\[0\] is a str; .*TokenTransformer"),
+        ([{"w": 1}], TypeError, r"X\[0\] must be a matrix of numbers, got dict"),
+        (["abc"], TypeError, r"X\[0\] must be a matrix of .* str; a single sequence is given as"),
+        ([OK, None], TypeError, r"X\[1\] must be a matrix of numbers, got NoneType"),
+        ([1, 2], TypeError, r"X\[0\] must be a matrix of numbers, got int"),
+        (RaggedArray(np.arange(3), [0, 3]), ValueError, "the values of X must be two-dimensional"),
+    ],
+)
+def test_bad_sequences(X, error, message):
+    with pytest.raises(error, match=message):
+        stack_sequences(X)
+
+
+@pytest.mark.parametrize(
+    ("indices", "indptr"), [([0, 9], [0, 1, 2]), ([0, -1], [0, 1, 2]), ([0, 1], [0, 2, 1])]
+)
+@pytest.mark.parametrize(
+    "wrap", [lambda a: [sp.csr_array(OK), a], lambda a: RaggedArray(a, [0, 2])]
+)
+def test_broken_csr(indices, indptr, wrap):
+    piece = sp.csr_array(([1.0, 1.0], [0, 1], [0, 1, 2]), shape=(2, 5))
+    piece.indices[:], piece.indptr[:] = indices, indptr
+    with pytest.raises(ValueError, match=r"X\[[01]\] is a broken CSR matrix"):
+        stack_sequences(wrap(piece))
+
+
+def test_number_of_features():
+    assert len(stack_sequences([OK], n_features=5)) == 1
+    message = "^data has 5 features, but Tagger is expecting 4 features as input"
+    with pytest.raises(ValueError, match=message):
+        stack_sequences([OK], name="data", n_features=4, estimator_name="Tagger")
+
+
+def test_nan_may_pass_and_large_numbers_do():
+    assert np.isnan(stack_sequences([NAN], allow_nan=True).values).sum() == 1
+    stack_sequences([np.full((2, 2), 1e308)])
+
+
+# --------------------------------------------------------------------- stacking labels
+
+
+@pytest.mark.parametrize(
+    ("y", "kind"),
+    [
+        ([["a", "bcd"], ["e"]], "U"),
+        ([("a", "bcd"), ["e"]], "U"),
+        ([np.array(["a", "bcd"]), np.array(["e"])], "U"),
+        ([np.array(["a", "bcd"], dtype=object), ["e"]], "U"),
+        ([[np.str_("a"), "bcd"], ["e"]], "U"),
+        ([[b"a", b"b"], [b"c"]], "S"),
+        ([[1, 2], [3]], "i"),
+        ([[np.int8(1), 2], np.array([3])], "i"),
+        ([np.array([1, 2], dtype=np.uint8), np.array([3], dtype=np.int8)], "i"),
+        ([[True, False], [True]], "b"),
+        ([np.array([True, False]), np.array([True])], "b"),
+        ([[True, 2], [3]], "i"),
+        ([[1.0, 2.0], [3]], "f"),
+        ([pd.Series([1, 2]), pd.Series([3])], "i"),
+        ([pd.Series(["a", "b"]), pd.Series(["c"])], "U"),
+        (pd.Series([[1, 2], [3]]), "i"),
+        (RaggedArray(np.array([1, 2, 3]), [0, 2, 3]), "i"),
+        ([[("a", 1), ("b", 2)], [("a", 1)]], "O"),
+        ([[2**70, 1], [2]], "O"),
+        ([np.array([2**63], dtype=np.uint64).repeat(2), np.array([-1])], "O"),
+    ],
+)
+def test_stack_labels(y, kind):
+    flat = stack_labels(y, [2, 1])
+    assert flat.dtype.kind == kind
+    expected = [label for item in y for label in item]
+    assert flat.shape == (3,)
+    assert list(flat) == expected
+
+
+def test_no_labels():
+    assert stack_labels([], []).size == 0
+
+
+def test_label_matrix():
+    y = np.array([["a", "b"], ["c", "d"]])
+    for labels in (y, y.astype(object), y.tolist()):
+        assert stack_labels(labels, [2, 2]).tolist() == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize(
+    ("y", "error", "message"),
+    [
+        (None, ValueError, "y is None"),
+        ([[1, 2]], ValueError, "X has 2 sequences but y has 1"),
+        ([[1, 2], [1], [1]], ValueError, "X has 2 sequences but y has 3"),
+        ([[1, 2], [1, 2]], ValueError, r"X\[1\] has 1 rows but y\[1\] has 2 labels"),
+        ([[1, 2], []], ValueError, r"X\[1\] has 1 rows but y\[1\] has 0 labels"),
+        (["ab", "c"], TypeError, r"y\[0\] must be a sequence of labels, got str"),
+        ([["a", "b"], "c"], TypeError, r"y\[1\] must be a sequence of labels, got str"),
+        ([0, 1], TypeError, r"y\[0\] must be a sequence of labels, got int"),
+        (np.array([0, 1]), ValueError, "y must be a list with one sequence of labels"),
+        (np.zeros((2, 2, 2)), ValueError, "y must be a list with one sequence of labels"),
+        (pd.DataFrame({"a": [1, 2]}), ValueError, "y must be a list"),
+        ("ab", TypeError, "y must be a list"),
+        ([{1, 2}, {1}], TypeError, r"y\[0\] must be a sequence of labels, got set"),
+        ([np.zeros((2, 1)), np.zeros((1, 1))], ValueError, r"y\[0\] must be one-dimensional"),
+        ([[[1], [2]], [[1]]], TypeError, r"y\[0\]\[0\] is of type list, not a label"),
+        ([["a", None], ["b"]], ValueError, r"y\[0\]\[1\] is None"),
+        ([["a", "b"], [float("nan")]], ValueError, r"y\[1\]\[0\] is nan"),
+        ([[1, 2], [float("nan")]], ValueError, r"y\[1\]\[0\] is nan"),
+        ([np.array([1, 2]), np.array([np.nan])], ValueError, r"y\[1\]\[0\] is nan"),
+        ([["a", pd.NA], ["b"]], ValueError, r"y\[0\]\[1\] is <NA>"),
+        ([[1.0, 0.5], [1]], ValueError, r"Unknown label type: continuous; y\[0\]\[1\] is 0.5"),
+        ([np.array([1, 2]), np.array([0.25])], ValueError, r"continuous; y\[1\]\[0\] is 0.25"),
+        ([[1, 2], [np.inf]], ValueError, r"y\[1\]\[0\] is inf"),
+        ([["a", "b"], [1]], TypeError, r"y\[0\]\[0\] is 'a' but y\[1\]\[0\] is 1"),
+        ([["a", b"b"], ["a"]], TypeError, r"y\[0\]\[0\] is 'a' but y\[0\]\[1\] is b'b'"),
+        ([[1j, 2], [1]], (TypeError, ValueError), "label"),
+        ([np.array([1j, 2]), np.array([1j])], (TypeError, ValueError), "label"),
+    ],
+)
+def test_bad_labels(y, error, message):
+    with pytest.raises(error, match=message):
+        stack_labels(y, [2, 1])
+
+
+def test_names_in_label_errors():
+    with pytest.raises(ValueError, match=r"rows\[0\] has 2 rows but tags\[0\] has 1 labels"):
+        stack_labels([[1]], [2], name="tags", x_name="rows")
+
+
+# --------------------------------------------------------------------------- splitting
+
+
+@given(st.lists(st.integers(0, 4), max_size=6))
+def test_split_undoes_stacking(lengths):
+    flat = np.arange(sum(lengths))
+    pieces = split(flat, np.cumsum([0, *lengths]))
+    assert pieces.dtype == object
+    assert pieces.shape == (len(lengths),)
+    assert [len(piece) for piece in pieces] == lengths
+    assert [v for piece in pieces for v in piece] == flat.tolist()
+
+
+@pytest.mark.parametrize("lengths", [[3], [2, 2], [1, 1, 1]])
+def test_split_never_makes_a_matrix(lengths):
+    pieces = split(np.arange(sum(lengths)), np.cumsum([0, *lengths]))
+    assert pieces.shape == (len(lengths),)
+    assert all(isinstance(piece, np.ndarray) for piece in pieces)
+
+
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=5), st.randoms(use_true_random=False))
+def test_dense_is_sparse(lengths, random):
+    pieces = dense(lengths, seed=random.randint(0, 1000))
+    mixed = [sp.csr_array(p) if random.random() < 0.5 else p for p in pieces]
+    same(stack_sequences(mixed).values, stack_sequences(pieces).values)

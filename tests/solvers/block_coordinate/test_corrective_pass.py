@@ -1,0 +1,246 @@
+"""Runs that keep planes: laws for every kind of step, order, cache and model."""
+
+import itertools
+
+import numpy as np
+import pytest
+from helpers.laws import (
+    LAM,
+    binding_box,
+    check_certificate,
+    check_dual_point,
+    check_optimum,
+    follow,
+)
+from helpers.qp import solve_primal
+from helpers.toys import TOYS, bind_rows, chain_toy
+
+from sskit.solvers.block_coordinate.eviction import retire_all
+from sskit.solvers import BCFW
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.testing.probe import DualProbe
+
+SAMPLING = ["permutation", "uniform", "gap", "max_gap"]
+EFFORT = [(1, 0), (20, 0), (1, 3), (20, 3)]
+ALL = 10**6  # a time after every clock
+# every pair of options, each with two of the four efforts
+COMBINATIONS = [
+    (name, steps, sampling, cache, *EFFORT[(number + shift) % 4])
+    for number, (name, steps, sampling, cache) in enumerate(
+        itertools.product(TOYS, ["pairwise", "away"], SAMPLING, [False, True])
+    )
+    for shift in (number // 4, number // 4 + 2)
+]
+PLAIN = [
+    (name, "fw", sampling, cache, block_steps, stored_passes)
+    for name in TOYS
+    for sampling, cache, block_steps, stored_passes in [
+        ("gap", True, 1, 0),
+        ("permutation", False, 20, 3),
+        ("max_gap", True, 20, 1),
+    ]
+]
+NAMES = ("steps", "sampling", "cache", "block_steps", "stored_passes")
+every_combination = pytest.mark.parametrize(
+    "combination", COMBINATIONS, ids=lambda c: "-".join(map(str, c))
+)
+
+
+def make(name, seed=21, n=7, *, weighted=False):
+    weights = np.random.default_rng(3).uniform(0.2, 3.0, size=n) if weighted else None
+    return TOYS[name](seed, n=n, weights=weights)
+
+
+def start(toy, options, lam=LAM, box=None, seed=0, *, averaging=False):
+    options = {"averaging": averaging, **options}
+    return BCFW(**options).start(
+        toy.problem, toy.regularizer(lam, box), np.random.RandomState(seed)
+    )
+
+
+@every_combination
+@pytest.mark.parametrize("bounded", [False, True])
+def test_optimum_is_that_of_the_quadratic_program(combination, bounded):
+    name, *options = combination
+    options = dict(zip(NAMES, options, strict=True))
+    toy = make(name, weighted=options["block_steps"] == 1)
+    box = binding_box(toy.pairs.d) if bounded else None
+    if bounded:
+        options["block_steps"] = 1  # there can be no more
+    run = start(toy, options, box=box)
+    certificate = follow(toy, run, 6000, box=box)
+    # the largest stale gap may be asked for long before others, and rounding decides how long
+    tolerance = 2e-6 if options["sampling"] == "max_gap" else 1e-6
+    assert certificate.gap <= tolerance
+    check_optimum(toy, certificate, box, tolerance=tolerance)
+
+
+@pytest.mark.parametrize("combination", PLAIN, ids=lambda c: "-".join(map(str, c)))
+@pytest.mark.parametrize("bounded", [False, True])
+def test_plain_steps_between_stored_planes(combination, bounded):
+    name, *options = combination
+    toy = make(name, weighted=True)
+    box = binding_box(toy.pairs.d) if bounded else None
+    options = dict(zip(NAMES, options, strict=True))
+    if bounded:
+        options["block_steps"] = 1  # there can be no more
+    run = start(toy, options, box=box)
+    certificate = follow(toy, run, 300, box=box, tol=1e-5)
+    _, optimum = solve_primal(toy.pairs, LAM, box)
+    assert certificate.gap < 2e-2
+    assert certificate.dual - 1e-9 <= optimum <= certificate.primal + 1e-9
+
+
+@every_combination
+def test_planes_with_weight_may_be_evicted(combination):
+    """Their weight becomes that of the rest plane, which is an atom like the others."""
+    name, *options = combination
+    toy = make(name, seed=22)
+    merged = []
+
+    def between(n, run):
+        if n in (1, 2, 3, 5, 8, 13):
+            retire_all(run.dual, ALL, False)
+            merged.append(run.dual.planes(0)[3])
+            assert len(run.dual.planes(0)[0]) == 0
+
+    run = start(toy, dict(zip(NAMES, options, strict=True)))
+    certificate = follow(toy, run, 6000, between=between)
+    assert max(merged) == pytest.approx(1.0)
+    check_optimum(toy, certificate)
+
+
+@pytest.mark.parametrize("steps", ["pairwise", "away"])
+@pytest.mark.parametrize("bounded", [False, True])
+@pytest.mark.parametrize("name", TOYS)
+def test_some_planes_evicted_in_every_pass(name, bounded, steps):
+    """Part of the mix is in the rest plane all the time, never to be dropped for good."""
+    toy = make(name, seed=23)
+    box = binding_box(toy.pairs.d) if bounded else None
+    run = start(toy, {"steps": steps, "cache": True, "stored_passes": 2}, box=box)
+    probe = DualProbe(toy.problem, run.dual)
+
+    def between(n, run):
+        i = n % toy.pairs.n
+        planes = len(run.dual.planes(i)[0])
+        if planes > 1:
+            probe.evict(i, n % planes)
+
+    certificate = follow(toy, run, 3000, box=box, between=between)
+    assert certificate.gap < 1e-3
+    assert any(run.dual.planes(i)[3] > 0 for i in range(toy.pairs.n)) or certificate.gap < 1e-8
+
+
+@pytest.mark.parametrize("steps", ["fw", "pairwise", "away"])
+@pytest.mark.parametrize("name", TOYS)
+def test_drift_after_many_steps(name, steps):
+    toy, lam = make(name, seed=24, n=10), 1e-3
+    options = {"steps": steps, "cache": True, "block_steps": 3, "stored_passes": 4}
+    run = start(toy, options, lam=lam)
+    rng = np.random.default_rng(0)
+    probe = DualProbe(toy.problem, run.dual)
+    for n in range(1, 2501):
+        run.run_pass()
+        if n % 10 == 0:
+            # a move of its own, so that there is something to do in every pass
+            i = int(rng.integers(toy.pairs.n))
+            words, weights, losses, _ = run.dual.planes(i)
+            source, target = int(np.argmax(weights)), int(rng.integers(len(words)))
+            amount = 0.9 * weights[source]
+            delta = probe.plane(i, words[target]) - probe.plane(i, words[source])
+            probe.advance(i, delta, amount, amount * (losses[target] - losses[source]))
+            probe.shift(i, source, target, amount)
+            probe.move(run.regularizer, i, delta, toy.pairs.c[i] / lam * amount)
+    v, _ = toy.dual_sum(run.dual, lam)
+    np.testing.assert_allclose(toy.flat(run.weights()), v, rtol=0, atol=1e-9 * np.abs(v).max())
+    check_dual_point(toy, run.dual, 1e-10)
+    check_certificate(toy, run, Evaluator(toy.problem, 1), lam)
+
+
+@pytest.mark.parametrize("steps", ["pairwise", "away"])
+@pytest.mark.parametrize("bounded", [False, True])
+@pytest.mark.parametrize("name", TOYS)
+def test_averages_have_certificates_too(name, bounded, steps):
+    toy = make(name, seed=25, weighted=True)
+    box = binding_box(toy.pairs.d) if bounded else None
+    _, optimum = solve_primal(toy.pairs, LAM, box)
+    options = {"steps": steps, "cache": True, "sampling": "gap", "stored_passes": 1}
+    chosen = {}
+    for averaging in (False, True):
+        solution = BCFW(averaging=averaging, gap_every=2, **options).solve(
+            toy.problem, toy.regularizer(LAM, box), tol=0, max_iter=12, random_state=0
+        )
+        w = toy.flat(solution.w)
+        assert solution.primal == pytest.approx(toy.pairs.primal(w, LAM), abs=1e-11)
+        assert solution.gap == pytest.approx(solution.primal - solution.dual, abs=1e-11)
+        assert solution.dual - 1e-9 <= optimum <= solution.primal + 1e-9
+        assert box is None or ((w >= box[0]) & (w <= box[1])).all()
+        chosen[averaging] = solution
+    assert chosen[True].primal <= chosen[False].primal + 1e-12
+    assert chosen[True].dual >= chosen[False].dual - 1e-12
+
+
+@pytest.mark.parametrize("sampling", SAMPLING)
+@pytest.mark.parametrize("steps", ["pairwise", "away"])
+@pytest.mark.parametrize("name", TOYS)
+def test_a_seed_fixes_every_bit_whatever_the_threads(name, steps, sampling):
+    toy = make(name, n=9)
+    solver = BCFW(steps=steps, sampling=sampling, cache=True, stored_passes=2, gap_every=3)
+    solutions = [
+        solver.solve(
+            toy.problem, toy.regularizer(LAM), tol=0, max_iter=20, random_state=7, n_jobs=n_jobs
+        )
+        for n_jobs in (1, 2, 1)
+    ]
+    for other in solutions[1:]:
+        np.testing.assert_array_equal(other.w, solutions[0].w)
+        for column in ("n_passes", "n_oracle_calls", "primal", "dual", "gap"):
+            np.testing.assert_array_equal(other.history[column], solutions[0].history[column])
+
+
+@pytest.mark.parametrize("steps", ["pairwise", "away"])
+def test_plane_life_drops_planes_and_keeps_the_optimum(steps):
+    toy = chain_toy(26, n=6, lengths=(4,))
+    kept = {}
+    for plane_life in (1, 1000):
+        run = start(toy, {"steps": steps, "plane_life": plane_life})
+        stored = []
+        for _ in range(80):
+            run.run_pass()
+            planes = [run.dual.planes(i) for i in range(6)]
+            stored.append(sum(len(weights) for _, weights, _, _ in planes))
+        kept[plane_life] = stored
+        used = sum(int(np.sum(weights > 0)) for _, weights, _, _ in planes)
+        check_optimum(toy, follow(toy, run, 3000))
+        if plane_life == 1:
+            # what has weight, and what the last two calls found
+            assert stored[-1] <= used + 2 * 6
+        assert all(rest <= 1e-12 for _, _, _, rest in planes)
+    assert kept[1][-1] < kept[1000][-1]
+    assert (np.diff(kept[1000]) >= 0).all()
+
+
+@pytest.mark.parametrize("sampling", SAMPLING)
+@pytest.mark.parametrize("steps", ["fw", "pairwise", "away"])
+def test_planes_without_features_take_all_weight_at_once(steps, sampling):
+    """No curvature: psi = 0 but a loss of one, so the first step is the last one."""
+    X = np.zeros((5, 2))
+    X[0] = 1.0, 0.5
+    toy = bind_rows(X, [0, 1, 2, 0, 1], 3, intercept=False)
+    run = start(toy, {"steps": steps, "sampling": sampling, "block_steps": 4})
+    certificate = follow(toy, run, 30, tol=1e-9)
+    for i in range(1, 5):
+        assert run.dual.mix(i)[2] == 1.0
+        assert np.count_nonzero(run.dual.planes(i)[1]) == 1
+    assert certificate.gap < (1e-2 if steps == "fw" else 1e-8)
+
+
+def test_an_away_step_needs_a_second_atom():
+    """With one pair and all weight on its truth the first step must be towards the oracle."""
+    toy = bind_rows(np.array([[1.0, -1.0]]), [0], 3, intercept=False)
+    run = start(toy, {"steps": "away", "block_steps": 1})
+    _, weights, _, rest = run.dual.planes(0)
+    assert (weights.tolist(), rest) == ([1.0], 0.0)
+    run.run_pass()
+    assert toy.dual(run.dual, LAM) > 0
+    check_optimum(toy, follow(toy, run, 100))

@@ -1,0 +1,151 @@
+"""Weights are sums of millions of small moves: how far they drift from their dual point."""
+
+import numpy as np
+import pytest
+from helpers.paper import dual_value
+from helpers.toys import bind_rows
+from sklearn.base import clone
+
+from sskit.solvers import BCFW, MultiPlane
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.testing.probe import DualProbe
+
+LAM = 1e-5
+N_BLOCKS = 1000
+# Gap of a block, as a share of P(0) = 1, below which its step moves next to nothing.
+NEGLIGIBLE = 1e-11
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    """Rows of which a fifth has another class: it takes long until no step moves anything."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N_BLOCKS, 8))
+    y = (X @ rng.normal(size=(8, 5))).argmax(axis=1)
+    wrong = rng.random(N_BLOCKS) < 0.2
+    y[wrong] = rng.integers(5, size=wrong.sum())
+    return bind_rows(X, y, 5)
+
+
+@pytest.mark.parametrize("cache", [False, True])
+@pytest.mark.parametrize("steps", ["fw", "pairwise", "away"])
+def test_drift_after_a_million_steps(noisy, steps, cache):
+    solver = BCFW(steps=steps, cache=cache, block_steps=1, stored_passes=0, averaging=False)
+    regularizer = noisy.regularizer(LAM)
+    gaps = noisy.pairs.c * Evaluator(noisy.problem).hinges(regularizer.w)
+    run = solver.start(noisy.problem, regularizer, np.random.RandomState(0), gaps)
+    n_visits, n_steps = 0, 0
+    while n_steps < 10**6:
+        run.run_pass()
+        # where there was a gap at the last oracle call, the dual point moves
+        n_steps += int(np.count_nonzero(run.gaps > NEGLIGIBLE))
+        n_visits += N_BLOCKS
+        assert n_visits < 10**7
+    assert (run.n_oracle_calls < n_visits) == cache
+    v, _ = noisy.dual_sum(run.dual, LAM)
+    w = noisy.flat(run.weights())
+    np.testing.assert_allclose(w, v, rtol=0, atol=1e-9 * np.abs(v).max())
+    for i in range(N_BLOCKS):
+        _, weights, _, rest = run.dual.planes(i)
+        assert weights.sum() + rest == pytest.approx(1.0, abs=1e-10)
+
+
+# ---- evicted planes with weight --------------------------------------------------------------
+
+FRAIL = 1e-6  # a rest plane with less weight is no target
+EVICTING = {
+    "plain": BCFW(steps="fw", block_steps=3, stored_passes=1),
+    "pairwise": BCFW(steps="pairwise", stored_passes=1, batch_size=4),
+    "pairwise, cache": BCFW(steps="pairwise", stored_passes=2, cache=True, safeguard=True),
+    "away": BCFW(steps="away", block_steps=1, stored_passes=1),
+    "away, cache": BCFW(steps="away", stored_passes=2, cache=True),
+    "multi-plane": MultiPlane(max_stored_passes=3),
+    "multi-plane, away": MultiPlane(steps="away", max_stored_passes=3),
+}
+
+
+class Evictions:
+    """A run on rows whose blocks lose planes of all weights, from next to none to nearly one."""
+
+    n_blocks, n_classes, lam = 30, 6, 1e-3
+
+    def __init__(self, solver):
+        self.rng = rng = np.random.default_rng(0)
+        X = rng.normal(size=(self.n_blocks, 4))
+        y = (X @ rng.normal(size=(4, self.n_classes))).argmax(axis=1)
+        wrong = rng.random(self.n_blocks) < 0.4
+        y[wrong] = rng.integers(self.n_classes, size=wrong.sum())
+        self.toy = bind_rows(X, y, self.n_classes)
+        regularizer = self.toy.regularizer(self.lam)
+        solver = clone(solver).set_params(averaging=False)
+        self.run = solver.start(self.toy.problem, regularizer, np.random.RandomState(0))
+        self.probe = DualProbe(self.toy.problem, self.run.dual)
+
+    def evict(self, n):
+        """Move all but a little of a plane's weight to another one, and evict it; n times."""
+        for _ in range(n):
+            i = int(self.rng.integers(self.n_blocks))
+            words, weights, losses, _ = self.run.dual.planes(i)
+            little = 10.0 ** self.rng.uniform(-12, -1)
+            if len(weights) < 2 or weights.max() <= little:
+                continue
+            source = int(weights.argmax())
+            target = (source + int(self.rng.integers(1, len(weights)))) % len(weights)
+            amount = weights[source] - little
+            delta = self.probe.plane(i, words[target]) - self.probe.plane(i, words[source])
+            self.probe.advance(i, delta, amount, amount * (losses[target] - losses[source]))
+            self.probe.shift(i, source, target, amount)
+            scale = self.toy.pairs.c[i] / self.lam
+            self.probe.move(self.run.regularizer, i, delta, amount * scale)
+            self.probe.evict(i, source)
+
+    def rests(self):
+        """Weights of the rest planes."""
+        return np.array([self.run.dual.planes(i)[3] for i in range(self.n_blocks)])
+
+    def worst_mix(self):
+        """By how much a mix is no mix of planes, or has not its loss."""
+        errors = []
+        for i in range(self.n_blocks):
+            alpha = -self.probe.mix(i)[self.toy.pairs.labels[i][1:]]
+            loss = alpha @ self.toy.pairs.loss[i][1:]
+            errors += [abs(loss - self.run.dual.mix(i)[2]), -alpha.min(), alpha.sum() - 1.0]
+        return max(errors)
+
+    def dual_from_scratch(self):
+        """(v, D) of the class weights that the mixes stand for, which are made convex before."""
+        pairs, v, loss = self.toy.pairs, 0.0, 0.0
+        for i in range(self.n_blocks):
+            # the statistics of a class are the weight with which it takes part, negative; the
+            # true class comes first
+            alpha = np.maximum(-self.probe.mix(i)[pairs.labels[i]], 0.0)
+            alpha[0] = 0.0
+            alpha /= max(alpha.sum(), 1.0)
+            v = v + pairs.c[i] / self.lam * (alpha @ pairs.psi[i])
+            loss += pairs.c[i] * (alpha @ pairs.loss[i])
+        return v, dual_value(v, loss, self.lam)
+
+
+@pytest.mark.parametrize("n_steps", [20_000, pytest.param(10**6, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", EVICTING)
+def test_gaps_hold_where_planes_with_weight_are_evicted(name, n_steps):
+    """They are those of a mix of planes: not of rounding, enlarged by a small weight."""
+    work, frail = Evictions(EVICTING[name]), 0
+    for n in range(n_steps // work.n_blocks):
+        before = work.rests()
+        work.run.run_pass()
+        light = before < FRAIL
+        assert (work.rests()[light] <= before[light] * (1 + 1e-9)).all()
+        frail += int(np.count_nonzero(light & (before > 1e-12)))
+        if n + 10 < n_steps // work.n_blocks:
+            work.evict(4)
+    assert frail > n_steps / 100
+    # also where weight went that was too little to be kept
+    assert work.worst_mix() < 1e-9
+    v, dual = work.dual_from_scratch()
+    w = work.toy.flat(work.run.weights())
+    # as if each dual weight were wrong by 1e-9
+    np.testing.assert_allclose(w, v, rtol=0, atol=1e-9 / work.lam)
+    certificate = work.run.certify(Evaluator(work.toy.problem))
+    primal = work.toy.pairs.primal(work.toy.flat(certificate.w), work.lam)
+    assert certificate.gap == pytest.approx(primal - dual, abs=1e-9)

@@ -1,0 +1,214 @@
+"""Which stored planes stay: life, number, memory."""
+
+import numpy as np
+import pytest
+from helpers.structures import Classes, bind
+from helpers.toys import TOYS, chain_toy
+
+from sskit.solvers.block_coordinate.eviction import PlaneKeeper, plane_bytes
+from sskit.core.regularizer import Regularizer
+from sskit.solvers import BCFW
+from sskit.testing.probe import DualProbe
+
+FOREVER, MANY, CLOCK = 10**6, 10**6, 9
+
+
+def stamped(seed=0, name="chain", n=6):
+    """A dual point whose planes have weights and times of last use of all kinds."""
+    options = {"n_states": 4} | ({"lengths": (2, 3)} if name == "chain" else {})
+    toy = TOYS[name](seed, n=n, **options)
+    run = BCFW(averaging=False, stored_passes=2, plane_life=FOREVER).start(
+        toy.problem, toy.regularizer(0.01), np.random.RandomState(seed)
+    )
+    for _ in range(CLOCK):
+        run.run_pass()
+    probe, rng = DualProbe(toy.problem, run.dual), np.random.default_rng(seed)
+    for i in range(n):
+        labels = toy.pairs.labels[i]
+        for y in rng.choice(len(labels), size=min(len(labels), 5), replace=False):
+            slot = probe.insert(i, np.atleast_1d(labels[y]), toy.pairs.loss[i][y])
+            probe.touch(i, slot, int(rng.integers(1, CLOCK + 1)))
+    return toy, run.dual, probe
+
+
+def table(dual, probe):
+    """{(block, words): (weight, last use)} of all stored planes."""
+    found = {}
+    for i in range(dual.n_blocks):
+        words, weights, _, _ = dual.planes(i)
+        for row, weight, used in zip(words, weights, probe.last_used(i), strict=True):
+            found[i, row.tobytes()] = (weight, used)
+    return found
+
+
+def mixes(dual):
+    return [dual.mix(i) for i in range(dual.n_blocks)]
+
+
+def check_unchanged(before, dual):
+    """Mixes to the last digit, and weights that sum to one."""
+    for one, other in zip(before, mixes(dual), strict=True):
+        for a, b in zip(one, other, strict=True):
+            np.testing.assert_array_equal(a, b)
+    for i in range(dual.n_blocks):
+        _, weights, _, rest = dual.planes(i)
+        assert rest >= 0
+        assert weights.sum() + rest == pytest.approx(1.0, abs=1e-12)
+
+
+def counted(dual):
+    """Memory of the stored planes of a compiled problem if there were no room to spare."""
+    total = 0
+    for i in range(dual.n_blocks):
+        words, weights, _, _ = dual.planes(i)
+        n = len(weights)
+        total += words.nbytes + n * (8 + 8 + 4) + n * n * 8
+    return total
+
+
+@pytest.mark.parametrize("life", [1, 3, 8])
+@pytest.mark.parametrize("name", TOYS)
+def test_life(name, life):
+    _, dual, probe = stamped(name=name)
+    before, old = mixes(dual), table(dual, probe)
+    PlaneKeeper(life, MANY, 1e9).tidy(dual, CLOCK)
+    expected = {
+        key: (weight, used) for key, (weight, used) in old.items()
+        if weight > 0 or used >= CLOCK - life
+    }  # fmt: skip
+    assert table(dual, probe) == expected
+    assert len(expected) < len(old) or life == 8
+    check_unchanged(before, dual)
+
+
+@pytest.mark.parametrize("max_planes", [1, 2, 4])
+@pytest.mark.parametrize("seed", range(3))
+def test_max_planes(seed, max_planes):
+    _, dual, probe = stamped(seed)
+    before, old = mixes(dual), table(dual, probe)
+    PlaneKeeper(FOREVER, max_planes, 1e9).tidy(dual, CLOCK)
+    left = table(dual, probe)
+    for i in range(dual.n_blocks):
+        ranks = {key: (plane[0] > 0, plane[1]) for key, plane in old.items() if key[0] == i}
+        kept = [key for key in left if key[0] == i]
+        assert len(kept) == min(max_planes, len(ranks))
+        gone = [rank for key, rank in ranks.items() if key not in left]
+        # those without weight go first, then the stalest
+        assert max(gone, default=(False, 0)) <= min(ranks[key] for key in kept)
+    assert len(left) < len(old)
+    check_unchanged(before, dual)
+
+
+@pytest.mark.parametrize("share", [0.95, 0.7, 0.4, 0.15, 0.01, 1e-6])
+@pytest.mark.parametrize("name", TOYS)
+def test_budget(name, share):
+    _, dual, probe = stamped(1, name)
+    before, old, budget = mixes(dual), table(dual, probe), share * counted(dual)
+    assert plane_bytes(dual) >= counted(dual)
+    PlaneKeeper(FOREVER, MANY, budget).tidy(dual, CLOCK)
+    left = table(dual, probe)
+    assert plane_bytes(dual) <= budget
+    assert plane_bytes(dual) == counted(dual)
+    check_unchanged(before, dual)
+    assert left.items() <= old.items()
+    gone = [plane for key, plane in old.items() if key not in left]
+    assert gone
+    without = [used for weight, used in gone if weight == 0]
+    if any(weight > 0 for weight, _ in gone):
+        # of planes with weight only when no other is left, and the stalest of them
+        assert all(weight > 0 for weight, _ in left.values())
+        stalest = max(used for weight, used in gone if weight > 0)
+        assert all(used > stalest for _, used in left.values())
+    else:
+        assert all(used > max(without) for weight, used in left.values() if weight == 0)
+    if share == 1e-6:
+        assert not left
+    elif name == "chain" and share == 0.95:
+        assert left
+
+
+@pytest.mark.parametrize("share", [0.9, 0.6, 0.3])
+def test_budget_is_used(share):
+    """With one more time of last use kept, the planes would not fit."""
+    _, dual, probe = stamped(2)
+    old, budget = table(dual, probe), share * counted(dual)
+    PlaneKeeper(FOREVER, MANY, budget).tidy(dual, CLOCK)
+    left = table(dual, probe)
+    gone = {key: plane for key, plane in old.items() if key not in left}
+    weighted = any(weight > 0 for weight, _ in gone.values())
+    fringe = [used for weight, used in gone.values() if (weight > 0) == weighted]
+    back = {k for k, (weight, used) in gone.items()
+            if (weight > 0) == weighted and used == max(fringe)}  # fmt: skip
+    n_planes = {i: sum(key[0] == i for key in left.keys() | back) for i in range(dual.n_blocks)}
+    total = sum(n * (4 * probe.n_words(i) + 8 + 8 + 4) + 8 * n * n for i, n in n_planes.items())
+    assert back
+    assert total > budget
+
+
+def test_room_to_spare_is_given_back_before_any_plane_goes():
+    _, dual, probe = stamped(3)
+    old = table(dual, probe)
+    assert plane_bytes(dual) > counted(dual)
+    PlaneKeeper(FOREVER, MANY, counted(dual)).tidy(dual, CLOCK)
+    assert table(dual, probe) == old
+    assert plane_bytes(dual) == counted(dual)
+
+
+def test_enough_memory_changes_nothing():
+    _, dual, probe = stamped(4)
+    old, held = table(dual, probe), plane_bytes(dual)
+    PlaneKeeper(FOREVER, MANY, held).tidy(dual, CLOCK)
+    assert table(dual, probe) == old
+    assert plane_bytes(dual) == held
+
+
+def test_memory_of_the_problem_counts_and_is_given_back():
+    rng = np.random.default_rng(0)
+    X, y = list(rng.normal(size=(12, 5))), rng.integers(6, size=12).tolist()
+    problem = bind(Classes(6), X, y)
+    run = BCFW(averaging=False, plane_life=FOREVER).start(
+        problem, Regularizer(0.01, problem.n_weights), np.random.RandomState(0)
+    )
+    for _ in range(6):
+        run.run_pass()
+    held = problem.planes.n_planes
+    assert held > 12
+    # psi of two classes: ten entries of 12 bytes each
+    assert plane_bytes(run.dual) >= counted(run.dual) + held * 10 * 12
+    budget = 0.4 * plane_bytes(run.dual)
+    before = mixes(run.dual)
+    PlaneKeeper(FOREVER, MANY, budget).tidy(run.dual, run.state.clock)
+    assert plane_bytes(run.dual) <= budget
+    check_unchanged(before, run.dual)
+    # the last answers of the oracle, one for each sample, are held until it is asked again
+    assert problem.planes.n_planes < held
+
+
+@pytest.mark.parametrize("sizes", [(9, 40, 9), (40, 9, 17), (9,)])
+@pytest.mark.parametrize("name", TOYS)
+def test_inner_products_survive_other_sizes(name, sizes):
+    toy, dual, probe = stamped(5, name)
+    for i in range(toy.pairs.n):
+        known, planes, n = probe.gram(i), dual.planes(i), len(dual.planes(i)[0])
+        for size in (*sizes, n):
+            probe.resize_planes(i, max(size, n))
+            np.testing.assert_array_equal(probe.gram(i), known)
+            for one, other in zip(dual.planes(i), planes, strict=True):
+                np.testing.assert_array_equal(one, other)
+        for p in range(n - 1, -1, -1):
+            # the place of an evicted plane is taken by the last one, also at full capacity
+            probe.evict(i, p // 2)
+        probe.resize_planes(i, 0)
+        assert len(dual.planes(i)[0]) == 0
+        words = probe.truth(i)
+        assert probe.insert(i, words, 0.0) == 0
+    with pytest.raises(ValueError, match="1 planes do not fit"):
+        probe.resize_planes(0, 0)
+
+
+def test_an_empty_dual_point_has_nothing_to_evict():
+    toy = chain_toy(6)
+    run = BCFW(steps="fw").start(toy.problem, toy.regularizer(0.1), np.random.RandomState(0))
+    PlaneKeeper(1, 1, 1.0).tidy(run.dual, CLOCK)
+    assert plane_bytes(run.dual) == 0.0
+    assert all(run.dual.planes(i)[3] == 1.0 for i in range(run.dual.n_blocks))

@@ -1,0 +1,160 @@
+"""How many stored passes follow a pass with the oracle, and when an exact pass comes."""
+
+import numpy as np
+import pytest
+from helpers.toys import chain_toy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sskit.solvers.block_coordinate import schedule as schedule_module
+from sskit.solvers.common.exact_pass_rule import ExactPassRule
+from sskit.solvers.block_coordinate.schedule import FixedSchedule, SlopeSchedule, oracle_work
+from sskit.testing.unreliable import UnreliableProblem
+
+# (increase of the dual, work) of the passes of one iteration, the one with the oracle first
+PASSES = st.lists(
+    st.tuples(
+        st.sampled_from([0.0, 1e-9, 0.1, 0.5, 1.0, 2.0]) | st.floats(0.0, 3.0),
+        st.floats(0.01, 1.0),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+def n_stored(schedule, passes, start=0.0):
+    """Stored passes that a schedule makes when passes increase the dual like this."""
+    schedule.begin(start)
+    value = start
+    for n, (increase, work) in enumerate(passes):
+        value += increase
+        if not schedule.another(value, work):
+            return n
+    return len(passes)
+
+
+def n_stored_by_the_rule(passes, n_passes, oracle_work):
+    """The same from the text of Shah et al. 2015, section 3.4, every sum anew."""
+    increases = [increase for increase, _ in passes]
+    asked = passes[0][1]
+    works = [asked * oracle_work + 1.0 - asked, *(work for _, work in passes[1:])]
+    for n in range(len(passes)):
+        if n == n_passes:
+            return n
+        if n == 0:
+            continue
+        last = increases[n] / works[n]
+        all_of_them = sum(increases[: n + 1]) / sum(works[: n + 1])
+        if abs(last - all_of_them) < 1e-9 * max(last, all_of_them, 1e-9):
+            return None  # a tie, which rounding decides
+        if increases[n] <= 0.0 or last < all_of_them:
+            return n
+    return len(passes)
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(PASSES, st.integers(0, 14), st.floats(0.1, 200.0), st.floats(0.0, 1e3))
+def test_slope_schedule_keeps_to_the_rule(passes, n_passes, oracle_work, start):
+    # the dual objective is known to 1e-16 of itself: increases far above that only
+    passes = [(increase if increase > 1e-6 else 0.0, work) for increase, work in passes]
+    expected = n_stored_by_the_rule(passes, n_passes, oracle_work)
+    if expected is None:
+        return
+    schedule = SlopeSchedule(n_passes, oracle_work, clock=False)
+    assert n_stored(schedule, passes, start) == expected
+    # nothing is left from one iteration to the next
+    assert n_stored(schedule, passes, start) == expected
+
+
+def test_slope_schedule_by_hand():
+    # oracle: 10 in 4 units of work, 2.5 each; then 4 and 3 in one unit each, and a last 2
+    passes = [(10.0, 1.0), (4.0, 1.0), (3.0, 1.0), (2.0, 1.0), (9.0, 1.0)]
+    assert n_stored(SlopeSchedule(100, 4.0, clock=False), passes) == 3
+    assert n_stored(SlopeSchedule(2, 4.0, clock=False), passes) == 2
+    assert n_stored(SlopeSchedule(0, 4.0, clock=False), passes) == 0
+    # half a pass costs half: the gain of 2 is one of 4 a unit then
+    passes[3] = (2.0, 0.5)
+    assert n_stored(SlopeSchedule(100, 4.0, clock=False), passes) == 5
+
+
+def test_a_stored_pass_without_gain_or_work_is_the_last():
+    schedule = SlopeSchedule(100, 1.0, clock=False)
+    assert n_stored(schedule, [(0.0, 1.0), (0.0, 1.0), (1.0, 1.0)]) == 1
+    assert n_stored(schedule, [(0.0, 1.0), (0.0, 0.0), (1.0, 1.0)]) == 1
+
+
+@pytest.mark.parametrize("n_passes", [0, 1, 7])
+def test_fixed_schedule(n_passes):
+    for _ in range(2):
+        assert n_stored(FixedSchedule(n_passes), [(0.0, 1.0)] * 20) == n_passes
+
+
+def test_clock_counts_seconds(monkeypatch):
+    """By the clock the oracle pass takes 4 s here and a stored pass 1 s, whatever they count."""
+    now = iter([0.0, 4.0, 5.0, 6.0, 7.0, 8.0])
+    monkeypatch.setattr(schedule_module.time, "perf_counter", lambda: next(now))
+    passes = [(10.0, 99.0), (4.0, 0.01), (3.0, 99.0), (2.0, 0.01)]
+    assert n_stored(SlopeSchedule(100, 1e9, clock=True), passes) == 3
+
+
+def test_without_clock_nobody_looks_at_it(monkeypatch):
+    def nobody():
+        raise AssertionError("the clock was read")
+
+    monkeypatch.setattr(schedule_module.time, "perf_counter", nobody)
+    assert n_stored(SlopeSchedule(100, 4.0, clock=False), [(1.0, 1.0)] * 3) == 1 + 2
+
+
+def test_work_of_oracles():
+    problem = chain_toy().problem
+    costly = UnreliableProblem(problem, 0, costly=True)
+    assert oracle_work(costly) > 10 * oracle_work(problem)
+
+
+# ---- exact passes ----------------------------------------------------------------------------
+
+
+def exact_passes(rule, estimates, gap_of):
+    """Passes after which the rule asks for an exact one, whose gap is gap_of(estimate)."""
+    found = []
+    for n, estimate in enumerate(estimates, start=1):
+        if rule.due(n, estimate):
+            found.append(n)
+            rule.learn(estimate, gap_of(estimate))
+    return found
+
+
+def test_regular_exact_passes_without_estimates():
+    assert exact_passes(ExactPassRule(4, 1e-3), [np.inf] * 13, lambda e: 1.0) == [4, 8, 12]
+
+
+def test_exact_pass_comes_when_the_ratio_predicts_the_end():
+    # what a pass sees halves each time; the true gap is a quarter of it
+    estimates = [2.0**-n for n in range(20)]
+    found = exact_passes(ExactPassRule(5, 1e-3), estimates, lambda e: e / 4)
+    # 2^-n / 4 <= 1e-3 first holds for n = 8, the ninth pass
+    assert found[:2] == [5, 9]
+
+
+def test_a_wrong_prediction_is_not_repeated_at_once():
+    estimates = [1.0, 0.99, 0.95, 0.91, 0.9, 0.85, 0.82, 0.8]
+    rule = ExactPassRule(1000, 1.0)
+    # the first one finds 1.05 > target; the ratio stays below one, so the estimates predict
+    # the end all the time, but one must be lower by a tenth than the last that was tried
+    assert exact_passes(rule, estimates, lambda e: 1.05) == [1, 5, 8]
+    assert rule.ratio == 1.0
+
+
+def test_a_gap_above_its_estimate_is_no_ratio():
+    rule = ExactPassRule(10, 0.5)
+    rule.learn(1.0, 3.0)
+    assert not rule.due(1, 0.8)
+    assert rule.due(2, 0.4)
+
+
+@pytest.mark.parametrize("estimate", [0.0, np.inf])
+def test_estimates_without_information_leave_the_ratio(estimate):
+    rule = ExactPassRule(10, 0.5)
+    rule.learn(1.0, 0.25)
+    rule.learn(estimate, 0.25)
+    assert rule.ratio == 0.25

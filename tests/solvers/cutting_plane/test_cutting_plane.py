@@ -1,0 +1,439 @@
+"""Cutting planes: against quadratic programs, enumeration and the other solvers."""
+
+import time
+import warnings
+
+import numpy as np
+import pytest
+from helpers.laws import LAM, binding_box
+from helpers.qp import interior_point, solve_primal
+from helpers.structures import Classes, bind
+from helpers.toys import TOYS, Toy, chain_toy
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
+
+from sskit import RegularizationPath, SegmentationModel, SequenceTagger, StructSVMClassifier
+from sskit.core.regularizer import BoxRegularizer, Regularizer
+from sskit.datasets import load_ocr_letters, make_digit_strings
+from sskit.solvers import BCFW, CuttingPlane
+from sskit.solvers.simplex_qp.box_line_search import longest_rise
+from sskit.solvers.cutting_plane.master_program import BoxCutProgram, Cut, CutProgram
+from sskit.solvers.cutting_plane.cut_storage import DenseRows, FunctionRows, SparseRows, make_rows
+from sskit.solvers.simplex_qp.newton import maximum
+from sskit.solvers.common.solution import Status
+from sskit.testing.unreliable import UnreliableProblem
+
+
+def start(toy, box=None, lam=LAM, **options):
+    return CuttingPlane(**options).start(toy.problem, toy.regularizer(lam, box), None)
+
+
+def solve(toy, box=None, lam=LAM, tol=1e-8, max_iter=1000, n_jobs=None, **options):
+    return CuttingPlane(**options).solve(
+        toy.problem, toy.regularizer(lam, box), tol=tol, max_iter=max_iter, n_jobs=n_jobs
+    )
+
+
+# ---- the optimum -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+@pytest.mark.parametrize("damping", [0.0, 0.8])
+@pytest.mark.parametrize("lam", [0.3, 0.01])
+@pytest.mark.parametrize("form", ["dense", "csr"])
+@pytest.mark.parametrize("name", TOYS)
+def test_the_optimum_is_that_of_the_quadratic_program(name, form, lam, damping, bounded):
+    weights = np.random.default_rng(1).uniform(0.2, 2.0, size=6)
+    toy = TOYS[name](71, n=6, form=form, weights=weights)
+    box = binding_box(toy.pairs.d) if bounded else None
+    w, optimum = solve_primal(toy.pairs, lam, box)
+    solution = solve(toy, box, lam, damping=damping)
+    assert solution.status is Status.CONVERGED
+    tolerance = 2e-8 * max(solution.unit, 1.0)  # that of the solver is relative
+    assert solution.primal == pytest.approx(optimum, abs=tolerance)
+    assert solution.dual == pytest.approx(optimum, abs=tolerance)
+    assert solution.dual - 1e-8 <= optimum <= solution.primal + 1e-8
+    distance = lam / 2 * np.sum((toy.flat(solution.w) - w) ** 2)
+    assert distance <= solution.primal - optimum + 2e-9
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+@pytest.mark.parametrize("damping", [0.0, 0.8])
+@pytest.mark.parametrize("name", TOYS)
+def test_laws_of_a_run(name, damping, bounded):
+    """The estimate is the gap of the best w asked about; it and the bounds only get better."""
+    toy = TOYS[name](72, n=6)
+    box = binding_box(toy.pairs.d) if bounded else None
+    _, optimum = solve_primal(toy.pairs, LAM, box)
+    run = start(toy, box, damping=damping, cut_life=4)
+    last = run.run_pass(), run.primal, run.bound
+    for n_iter in range(2, 40):
+        gap = run.run_pass()
+        w = toy.flat(run.weights())
+        assert run.n_oracle_calls == 6 * n_iter
+        assert run.primal == pytest.approx(toy.pairs.primal(w, LAM), abs=1e-10)
+        assert box is None or ((w >= box[0]) & (w <= box[1])).all()
+        assert gap == run.primal - run.bound
+        # at the optimum all three are rounding
+        assert gap <= last[0] + 1e-14
+        assert run.primal <= last[1] + 1e-14
+        assert run.bound >= last[2] - 1e-14
+        assert run.bound <= optimum + 1e-8
+        last = gap, run.primal, run.bound
+        program = run.program
+        assert (program.weight >= 0).all()
+        assert program.weight.sum() == pytest.approx(1.0, abs=1e-12)
+        # those with weight, those that had some lately, and that of the truth
+        assert program.n_cuts <= (program.weight > 0).sum() + 4 * n_iter
+        assert (program.idle[1:] < 4).all()
+
+
+@pytest.mark.parametrize("name", TOYS)
+def test_a_cut_is_the_mean_hinge_at_its_w_and_nowhere_above_it(name):
+    toy = TOYS[name](73, n=6, weights=np.array([1.0, 2.0, 0.0, 1.0, 0.5, 3.0]))
+    run = start(toy)
+    rng = np.random.default_rng(0)
+    points = [rng.normal(scale=scale, size=toy.pairs.d) for scale in (0.0, 0.1, 1.0)]
+    hinges = [toy.pairs.primal(w, 0.0) for w in points]
+    for w, hinge in zip(points, hinges, strict=True):
+        cut = run.source.at(run.regularizer.padded(toy.unflat(w)))
+        assert cut.bound(toy.unflat(w)) == pytest.approx(hinge, abs=1e-12)
+        for other, value in zip(points, hinges, strict=True):
+            assert cut.bound(toy.unflat(other)) <= value + 1e-12
+
+
+def test_undamped_passes_ask_at_the_solution_of_the_program():
+    """Algorithm 3 of the paper, on enumerated labellings; programs by another method."""
+    toy = chain_toy(74, n=4)
+    run = start(toy, damping=0.0, cut_life=1000)
+    psi, loss = [np.zeros(toy.pairs.d)], [0.0]
+    w = np.zeros(toy.pairs.d)
+    for _ in range(8):
+        run.run_pass()
+        rows = [toy.pairs.best(i, w) for i in range(4)]
+        psi.append(sum(toy.pairs.c[i] * toy.pairs.psi[i][y] for i, y in enumerate(rows)))
+        loss.append(sum(toy.pairs.c[i] * toy.pairs.loss[i][y] for i, y in enumerate(rows)))
+        # minimise lam / 2 |w|^2 + xi with xi + <w, psi_t> >= loss_t
+        d = toy.pairs.d
+        G = np.column_stack([np.array(psi), np.ones(len(psi))])
+        Q, c = np.diag([LAM] * d + [0.0]), np.append(np.zeros(d), 1.0)
+        found, _ = interior_point(Q, c, G, np.array(loss))
+        w = found[:d]
+        value = LAM / 2 * w @ w + max(np.array(loss) - np.array(psi) @ w)
+        assert run.bound == pytest.approx(value, rel=1e-2 * 1e-2, abs=1e-3 * (run.primal - value))
+
+
+@pytest.mark.parametrize("name", TOYS)
+def test_the_solution_is_that_of_bcfw(name):
+    toy = TOYS[name](75, n=8)
+    ours = solve(toy, tol=1e-7)
+    other = BCFW(averaging=False).solve(
+        toy.problem, toy.regularizer(LAM), tol=1e-7, max_iter=5000, random_state=0
+    )
+    assert ours.primal == pytest.approx(other.primal, abs=2e-7 * max(ours.unit, 1.0))
+    np.testing.assert_allclose(ours.w, other.w, atol=5e-3)
+
+
+def test_damping_saves_passes():
+    X, y = make_digit_strings(60, random_state=0)
+    n_iter = {
+        damping: SequenceTagger(lam=0.01, solver=CuttingPlane(damping=damping), tol=0.01)
+        .fit(X, y)
+        .n_iter_
+        for damping in (0.0, 0.8)
+    }
+    assert n_iter[0.8] < 0.7 * n_iter[0.0]
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+def test_at_rounding_level_it_goes_on_without_harm(bounded):
+    toy = TOYS["multiclass"](2, n=8)
+    box = binding_box(toy.pairs.d) if bounded else None
+    for damping in (0.0, 0.5):
+        solution = solve(toy, box, 0.02, tol=0, max_iter=150, damping=damping)
+        assert 0.0 <= solution.gap < 1e-9 or solution.gap == pytest.approx(0.0, abs=1e-14)
+        assert (np.diff(solution.history["gap"]) <= 0).all()
+
+
+# ---- the loop --------------------------------------------------------------------------------
+
+
+def test_every_pass_is_an_exact_pass_and_there_are_no_others():
+    toy = chain_toy(76)
+    solution = solve(toy, tol=0, max_iter=12)
+    assert solution.status is Status.MAX_ITER
+    assert solution.history["n_passes"].tolist() == list(range(1, 13))
+    # P(0) takes one pass
+    assert solution.n_oracle_calls == 13 * toy.problem.n_blocks
+    assert solution.dual_state is None
+    assert solution.certified
+
+
+def test_a_callback_sees_the_weights_that_are_returned():
+    toy, seen = chain_toy(76), []
+    solution = CuttingPlane().solve(
+        toy.problem, toy.regularizer(LAM), tol=0,
+        on_pass=lambda n_iter, weights: seen.append(weights()) or n_iter == 5,
+    )  # fmt: skip
+    assert solution.status is Status.CALLBACK
+    assert len(seen) == 5
+    np.testing.assert_array_equal(seen[-1], solution.w)
+
+
+def test_max_time():
+    began = time.perf_counter()
+    solution = solve(chain_toy(76), tol=0, max_iter=10**9, max_time=0.05)
+    assert solution.status is Status.MAX_TIME
+    assert time.perf_counter() - began < 5.0
+
+
+@pytest.mark.parametrize("name", TOYS)
+def test_the_team_changes_no_bit(name):
+    toy = TOYS[name](77, n=9)
+    one, two = (solve(toy, tol=0, max_iter=20, n_jobs=n_jobs) for n_jobs in (1, 2))
+    np.testing.assert_array_equal(one.w, two.w)
+    for column in ("n_oracle_calls", "primal", "dual", "gap"):
+        np.testing.assert_array_equal(one.history[column], two.history[column])
+
+
+def test_a_structure_in_python_takes_the_same_passes_as_the_compiled_one():
+    toy = TOYS["multiclass"](78, n=8, intercept=False)
+    labels = [int(found[0]) for found in toy.pairs.labels]
+    problem = bind(Classes(), toy.X, labels)
+    other = CuttingPlane().solve(problem, Regularizer(LAM, problem.n_weights), tol=1e-6)
+    ours = solve(toy, tol=1e-6)
+    assert other.primal == pytest.approx(ours.primal, abs=1e-6)
+    assert other.gap <= 1e-6 * other.unit
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.8])
+@pytest.mark.parametrize("name", ["chain", "multiclass"])
+def test_an_oracle_that_misses_hides_no_gap(name, damping):
+    toy = TOYS[name](79, n=8)
+    problem = UnreliableProblem(toy.problem, 6 * 8)
+    tired = Toy(problem, toy.layout, toy.pairs, toy.X, toy.n_states)
+    solution = solve(tired, lam=0.05, tol=0, max_iter=20, damping=damping)
+    assert not solution.certified
+    history = solution.history
+    assert (history["gap"] >= -1e-12).all()
+    assert (np.diff(history["dual"]) >= 0).all()
+    np.testing.assert_allclose(history["primal"] - history["dual"], history["gap"], atol=1e-12)
+    # an estimate from below
+    assert solution.primal <= toy.pairs.primal(toy.flat(solution.w), 0.05) + 1e-10
+
+
+# ---- estimators ------------------------------------------------------------------------------
+
+
+def data(kind):
+    rng = np.random.default_rng(0)
+    if kind is SequenceTagger:
+        return [rng.normal(size=(n, 3)) for n in (2, 4, 3) * 5], [
+            rng.integers(3, size=n) for n in (2, 4, 3) * 5
+        ]
+    if kind is SegmentationModel:
+        edges = np.array([[0, 1], [1, 2]])
+        return [(rng.normal(size=(3, 2)), edges, np.ones((2, 1))) for _ in range(9)], [
+            rng.integers(2, size=3) for _ in range(9)
+        ]
+    return rng.normal(size=(30, 3)), rng.integers(3, size=30)
+
+
+@pytest.mark.parametrize("kind", [StructSVMClassifier, SequenceTagger, SegmentationModel])
+def test_estimators(kind):
+    X, y = data(kind)
+    weights = np.random.default_rng(1).uniform(0.5, 2.0, size=len(X))
+    options = {"lam": 0.05, "tol": 1e-4, "max_iter": 5000, "random_state": 0}
+    model = kind(solver="one_slack", **options).fit(X, y, sample_weight=weights)
+    other = kind(solver="bcfw", **options).fit(X, y, sample_weight=weights)
+    assert isinstance(model.solver_, CuttingPlane)
+    assert model.certified_
+    difference = abs(model.primal_objective_ - other.primal_objective_)
+    assert difference <= max(model.dual_gap_, other.dual_gap_)
+    # the first pass asks at zero
+    assert model.dual_gap_ <= 1e-4 * model.history_["primal"][0]
+
+
+def test_estimators_with_a_box():
+    X, y = data(StructSVMClassifier)
+    model = StructSVMClassifier(lam=0.02, bounds=(-0.05, 0.06), solver="one_slack", tol=1e-4)
+    coef = model.fit(X, y).coef_
+    assert -0.05 <= coef.min() < -0.045
+    assert coef.max() <= 0.06
+    other = StructSVMClassifier(lam=0.02, bounds=(-0.05, 0.06), tol=1e-4, random_state=0).fit(X, y)
+    assert model.primal_objective_ == pytest.approx(other.primal_objective_, abs=2e-4)
+
+
+def test_out_of_passes():
+    X, y = data(SequenceTagger)
+    tagger = SequenceTagger(lam=0.01, solver="one_slack", tol=1e-6, max_iter=3)
+    with pytest.warns(ConvergenceWarning, match="SequenceTagger stopped after 3 passes"):
+        tagger.fit(X, y)
+    assert tagger.n_iter_ == 3
+
+
+def test_what_needs_a_dual_point_says_so():
+    X, y = data(StructSVMClassifier)
+    with pytest.raises(ValueError, match="warm_start=True .* keeps no dual point"):
+        StructSVMClassifier(solver="one_slack", warm_start=True).fit(X, y)
+    with pytest.raises(ValueError, match="traced by CuttingPlane, which keeps no dual point"):
+        RegularizationPath(StructSVMClassifier(solver="one_slack")).fit(X, y)
+    with pytest.raises(ValueError, match="steps='fw' cannot be combined with solver='one_slack'"):
+        StructSVMClassifier(solver="one_slack", steps="fw").fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"damping": 1.0}, "damping must be a number that is at least 0 and below 1, got 1.0"),
+        ({"damping": -0.1}, "damping must be .*, got -0.1"),
+        ({"damping": "none"}, "damping must be .*, got 'none'"),
+        ({"damping": True}, "damping must be .*, got True"),
+        ({"damping": float("nan")}, "damping must be .*, got nan"),
+        ({"cut_life": 0}, "cut_life must be a positive integer, got 0"),
+        ({"cut_life": 2.0}, "cut_life must be a positive integer, got 2.0"),
+        ({"max_time": 0}, "max_time must be a positive number or None, got 0"),
+    ],
+)
+def test_wrong_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        solve(chain_toy(76), **options)
+
+
+# ---- the program over the cuts ---------------------------------------------------------------
+
+
+def random_cuts(rng, n_cuts, d, rank):
+    basis = rng.normal(size=(rank, d))
+    vectors = rng.normal(size=(n_cuts, rank)) @ basis
+    return [Cut(float(rng.uniform()), vector) for vector in vectors]
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+@given(seed=st.integers(0, 10**6), lam=st.sampled_from([1.0, 0.03, 0.001]))
+def test_programs_are_solved_whatever_the_cuts(bounded, seed, lam):
+    """No gap is left between the dual value and the largest cut at w."""
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(1, 8))
+    regularizer = BoxRegularizer(lam, *binding_box(d, seed)) if bounded else Regularizer(lam, d)
+    program = (BoxCutProgram if bounded else CutProgram)(regularizer)
+    cuts = random_cuts(rng, int(rng.integers(1, 12)), d, int(rng.integers(1, d + 1)))
+    known = []
+    for cut in [*cuts, cuts[0]]:
+        known.append(cut)
+        program.add(cut)
+        value, w = program.solve(1e-10), regularizer.coef()
+        largest = max([0.0, *(cut.bound(w) for cut in known)])
+        assert program.bound(w) == pytest.approx(largest, abs=1e-12)
+        assert -1e-9 <= regularizer.primal(w, largest) - value <= 1e-8
+    program.drop_idle(1)
+    assert program.n_cuts == (program.weight[1:] > 0).sum() + 1
+    # sums of fewer terms are rounded otherwise
+    assert program.value() == pytest.approx(value, rel=1e-12, abs=1e-12)
+
+
+@given(seed=st.integers(0, 10**6), rank=st.integers(0, 6))
+def test_maxima_on_the_simplex(seed, rank):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 9))
+    vectors = rng.normal(size=(n, rank))
+    gram, loss = vectors @ vectors.T, rng.normal(size=n)
+    weight = rng.dirichlet(np.ones(n))
+    found = maximum(loss - gram @ weight / 0.1, weight, gram, 0.1, 1e-10)
+    assert (found >= 0).all()
+    assert found.sum() == pytest.approx(1.0, abs=1e-12)
+    score = loss - gram @ found / 0.1
+    assert score.max() - score @ found <= 1e-8
+
+
+@given(seed=st.integers(0, 10**6))
+def test_longest_rise_is_the_best_step(seed):
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(1, 6))
+    lower, upper = binding_box(d, seed)
+    v, direction = rng.normal(size=d), rng.normal(size=d) * (rng.random(d) < 0.8)
+    lam, slope = 0.5, float(rng.exponential())
+
+    def derivative(t):
+        moved = np.clip(v + t * direction, lower, upper) - np.clip(v, lower, upper)
+        return slope - lam * float(direction @ moved)
+
+    step = longest_rise(slope, lam, v, direction, lower, upper)
+    assert 0.0 <= step <= 1.0
+    assert derivative(step) >= -1e-9
+    assert step == 1.0 or derivative(step) == pytest.approx(0.0, abs=1e-9)
+    assert longest_rise(0.0, lam, v, direction, lower, upper) == 0.0
+
+
+def test_sparse_rows_are_dense_rows():
+    rng = np.random.default_rng(0)
+    dense, sparse = DenseRows(30), SparseRows(30)
+    for _ in range(40):
+        vector = rng.normal(size=30) * (rng.random(30) < 0.3)
+        for rows in (dense, sparse):
+            rows.append(vector)
+    w, columns = rng.normal(size=30), np.array([0, 3, 29])
+    for _ in range(2):
+        weight = rng.dirichlet(np.ones(dense.n_rows)) * (rng.random(dense.n_rows) < 0.5)
+        np.testing.assert_allclose(sparse.dot(w), dense.dot(w), atol=1e-13)
+        np.testing.assert_allclose(sparse.combine(weight), dense.combine(weight), atol=1e-13)
+        np.testing.assert_allclose(sparse.gram_at(columns), dense.gram_at(columns), atol=1e-13)
+        assert sparse.n_bytes < dense.n_bytes == dense.n_rows * 240
+        for rows in (dense, sparse):
+            rows.keep(np.arange(1, rows.n_rows, 3))
+    assert dense.n_rows == sparse.n_rows == 4
+
+
+def test_rows_of_functions_are_dense_rows():
+    rng = np.random.default_rng(0)
+    values = slice(4, 14)
+    dense, functions = DenseRows(30), make_rows(30, values)
+    assert isinstance(functions, FunctionRows)
+    for _ in range(20):
+        vector = rng.normal(size=30) * (rng.random(30) < 0.5)
+        for rows in (dense, functions):
+            rows.append(vector)
+    covector = rng.normal(size=30)
+    covector[values] = 0.0
+    for _ in range(2):
+        weight = rng.dirichlet(np.ones(dense.n_rows)) * (rng.random(dense.n_rows) < 0.5)
+        np.testing.assert_allclose(functions.dot(covector), dense.dot(covector), atol=1e-13)
+        np.testing.assert_allclose(functions.combine(weight), dense.combine(weight), atol=1e-13)
+        assert functions.n_bytes >= functions.n_rows * 80
+        for rows in (dense, functions):
+            rows.keep(np.arange(1, rows.n_rows, 3))
+    assert dense.n_rows == functions.n_rows == 2
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+def test_sparse_cuts_find_the_same_weights(monkeypatch, bounded):
+    toy = TOYS["chain"](80, n=6, form="csr")
+    box = binding_box(toy.pairs.d) if bounded else None
+    dense = solve(toy, box, tol=1e-6)
+    monkeypatch.setattr("sskit.solvers.cutting_plane.cut_storage.LARGEST_DENSE", 0)
+    assert isinstance(start(toy).program.rows, SparseRows)
+    sparse = solve(toy, box, tol=1e-6)
+    assert sparse.primal == pytest.approx(dense.primal, abs=1e-6)
+    np.testing.assert_allclose(sparse.w, dense.w, atol=1e-2)
+
+
+def test_no_warnings_on_blocks_of_weight_zero():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        toy = TOYS["multiclass"](81, n=4, weights=np.array([1.0, 0.0, 0.0, 2.0]))
+        assert solve(toy, tol=1e-6).status is Status.CONVERGED
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("sparse", [False, True])
+def test_it_brackets_the_optimum_of_ocr(monkeypatch, sparse):
+    if sparse:
+        monkeypatch.setattr("sskit.solvers.cutting_plane.cut_storage.LARGEST_DENSE", 0)
+    data = load_ocr_letters(fold=0, constant=True)
+    tagger = SequenceTagger(lam=0.1, loss="hamming", tol=1e-3, solver="one_slack")
+    tagger.fit(data.data, data.target)
+    # see test_optima
+    assert tagger.dual_objective_ <= 0.41440701
+    assert 0.41440667 <= tagger.primal_objective_ <= 0.41440701 + 1e-3
+    assert tagger.n_iter_ < 300

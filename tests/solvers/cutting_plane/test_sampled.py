@@ -1,0 +1,430 @@
+"""Cutting planes from samples: laws of the cuts, of their runs, and where they lead."""
+
+import numpy as np
+import pytest
+from helpers.kernels import in_kernel_space, linear_weights
+from helpers.laws import LAM, binding_box
+from helpers.qp import solve_primal
+from helpers.toys import TOYS, chain_toy, multiclass_toy
+from sklearn.datasets import make_moons
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
+
+from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier
+from sskit.core.regularizer import Regularizer
+from sskit.datasets import make_digit_strings
+from sskit.models.kernel.functions import Kernel
+from sskit.models.slack.model import SlackRescaling
+from sskit.solvers import CuttingPlane
+from sskit.solvers.cutting_plane.separation import ExactCuts, LinearCuts
+from sskit.solvers.cutting_plane.sampled import Draws
+from sskit.solvers.common.solution import Status
+
+KINDS = ["linear", "constant"]
+SPACES = {"chain": chain_toy, "multiclass": multiclass_toy}
+WEIGHTS = np.array([1.0, 2.0, 0.0, 1.0, 0.5, 3.0])
+
+
+def solve(problem, regularizer, cuts, *, tol=1e-2, max_iter=2000, seed=0, n_jobs=None, **options):
+    solver = CuttingPlane(cuts=cuts, **options)
+    return solver.solve(
+        problem, regularizer, tol=tol, max_iter=max_iter, random_state=seed, n_jobs=n_jobs
+    )
+
+
+def functions(problem, lam):
+    return Regularizer(lam, problem.n_weights, problem.covector)
+
+
+@pytest.fixture
+def exact_programs(monkeypatch):
+    """Programs that are solved as well as rounding allows, so that it decides nothing else."""
+    monkeypatch.setattr("sskit.solvers.cutting_plane.one_slack.ACCURACY", 1e-10)
+    monkeypatch.setattr("sskit.solvers.cutting_plane.sampled.ACCURACY", 1e-10)
+
+
+# ---- cuts ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", TOYS)
+def test_a_linear_cut_has_the_exact_loss_and_on_average_the_exact_gradient(name):
+    toy = TOYS[name](73, n=6, weights=WEIGHTS)
+    rng = np.random.default_rng(0)
+    source = LinearCuts(toy.problem, 40, np.random.RandomState(0))
+    for scale in (0.0, 0.1, 1.0):
+        w = toy.unflat(rng.normal(scale=scale, size=toy.pairs.d))
+        padded = toy.regularizer(LAM).padded(w)
+        exact = ExactCuts(toy.problem).at(padded)
+        found = [source.at(padded, -np.inf) for _ in range(200)]
+        for hinge, cut in found:
+            assert hinge == pytest.approx(exact.bound(w), abs=1e-12)
+            assert cut.loss == pytest.approx(exact.loss, abs=1e-12)
+        vectors = np.array([cut.vector for _, cut in found])
+        deviation = vectors.std(axis=0) / np.sqrt(len(found))
+        assert (np.abs(vectors.mean(axis=0) - exact.vector) <= 5 * deviation + 1e-9).all()
+
+
+def test_a_linear_cut_is_drawn_until_it_stands_out():
+    toy = chain_toy(73, n=6)
+    w = toy.unflat(np.random.default_rng(0).normal(scale=0.3, size=toy.pairs.d))
+    padded = toy.regularizer(LAM).padded(w)
+    hinge = ExactCuts(toy.problem).at(padded).bound(w)
+    low = high = 0
+    for seed in range(30):
+        source = LinearCuts(toy.problem, 3, np.random.RandomState(seed))
+        low += source.at(padded, -np.inf).cut.bound(w) <= hinge
+        # at most one draw in two is needed, so that 100 are plenty
+        assert source.at(padded, hinge - 1e-9).cut.bound(w) > hinge - 1e-9
+        # the exact one is not that high: any sample will do
+        high += source.at(padded, hinge + 1e-9).cut.bound(w) > hinge
+    assert 0 < low < 30
+    assert 0 < high < 30
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS])
+def test_draws_are_in_proportion_to_the_weights(weights):
+    weight = np.ones(6) / 6 if weights is None else weights / weights.sum()
+    draws = Draws(weight, 20_000, np.random.RandomState(0))
+    blocks, share = draws.next()
+    assert share.sum() == pytest.approx(1.0, abs=1e-12)
+    assert (np.diff(blocks) > 0).all()
+    assert (weight[blocks] > 0).all()
+    deviation = np.sqrt(weight[blocks] * (1 - weight[blocks]) / 20_000)
+    assert (np.abs(share - weight[blocks]) <= 5 * deviation).all()
+    assert len(blocks) == np.count_nonzero(weight)
+
+
+# ---- where they lead -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cuts", KINDS)
+@pytest.mark.parametrize("name", TOYS)
+def test_large_samples_come_near_the_optimum(name, cuts):
+    toy = TOYS[name](71, n=6, weights=WEIGHTS)
+    _, optimum = solve_primal(toy.pairs, 0.3)
+    solution = solve(toy.problem, toy.regularizer(0.3), cuts, cut_size=20_000, tol=5e-3)
+    assert solution.status is Status.CONVERGED
+    assert not solution.certified
+    primal = toy.pairs.primal(toy.flat(solution.w), 0.3)
+    assert optimum - 1e-9 <= primal <= optimum + 0.04 * solution.unit
+    assert solution.dual == pytest.approx(optimum, abs=0.04 * solution.unit)
+    assert solution.gap == pytest.approx(solution.primal - solution.dual, abs=1e-12)
+    assert solution.gap <= 5e-3 * solution.unit
+    if cuts == "linear":
+        assert solution.primal == pytest.approx(primal, abs=1e-10)
+    else:
+        assert solution.primal == pytest.approx(primal, abs=0.02 * solution.unit)
+
+
+@pytest.mark.parametrize("cuts", KINDS)
+def test_mistakes_that_cost_nothing(cuts):
+    """Pairs without any loss have a hinge as soon as w prefers another answer to the truth."""
+    rng = np.random.default_rng(0)
+    y = [np.zeros(2, dtype=int) if i % 2 else rng.integers(1, 3, size=2) for i in range(20)]
+    X = [0.5 * np.eye(3)[labels] + rng.normal(size=(2, 3)) for labels in y]
+    params = {"lam": 0.1, "class_weight": {0: 0.0, 1: 1.0, 2: 1.0}, "random_state": 0}
+    exact = SequenceTagger(tol=1e-3, **params).fit(X, y)
+    solver = CuttingPlane(cuts=cuts, cut_size=5000)
+    model = SequenceTagger(solver=solver, tol=1e-2, **params).fit(X, y)
+    assert model.primal_objective_ == pytest.approx(exact.primal_objective_, rel=0.05)
+    assert model.dual_objective_ == pytest.approx(exact.dual_objective_, rel=0.05)
+
+
+@pytest.mark.parametrize("cuts", KINDS)
+def test_small_samples_come_within_the_stated_slack(cuts):
+    """The theorems, whose bound is not small, and what it is in truth, which is."""
+    toy, lam, tol, size = multiclass_toy(3, n=40), 0.5, 0.02, 200
+    _, optimum = solve_primal(toy.pairs, lam)
+    largest = max(np.linalg.norm(psi, axis=1).max() for psi in toy.pairs.psi)
+    excess = []
+    for seed in range(5):
+        solution = solve(toy.problem, toy.regularizer(lam), cuts, cut_size=size, tol=tol, seed=seed)
+        excess.append(toy.pairs.primal(toy.flat(solution.w), lam) - optimum)
+        T = solution.n_iter
+        bound = tol + 2 * largest * np.sqrt(np.log(T / 0.01) / (lam * size))
+        assert -1e-9 <= excess[-1] <= bound
+    assert np.mean(excess) <= 0.1
+
+
+def test_bounds_on_the_weights():
+    toy = chain_toy(71, n=6)
+    box = binding_box(toy.pairs.d)
+    _, optimum = solve_primal(toy.pairs, 0.1, box)
+    for cuts in KINDS:
+        solution = solve(toy.problem, toy.regularizer(0.1, box), cuts, cut_size=20_000)
+        w = toy.flat(solution.w)
+        assert ((w >= box[0]) & (w <= box[1])).all()
+        assert toy.pairs.primal(w, 0.1) <= optimum + 0.05 * solution.unit
+
+
+# ---- kernel spaces ---------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("exact_programs")
+@pytest.mark.parametrize("cuts", KINDS)
+@pytest.mark.parametrize("form", ["dense", "csr"])
+@pytest.mark.parametrize("name", SPACES)
+def test_the_linear_kernel_is_the_linear_model(name, form, cuts):
+    toy = SPACES[name](5, n=8, weights=np.arange(1.0, 9.0))
+    problem, layout = in_kernel_space(name, toy, Kernel("linear"), form=form)
+    options = {"cut_size": 30, "tol": 0.0, "max_iter": 12, "seed": 1}
+    plain = solve(toy.problem, toy.regularizer(0.1), cuts, **options)
+    found = solve(problem, functions(problem, 0.1), cuts, **options)
+    for one, other in zip(
+        (plain.primal, plain.dual, plain.gap), (found.primal, found.dual, found.gap), strict=True
+    ):
+        assert one == pytest.approx(other, abs=1e-8)
+    assert plain.n_oracle_calls == found.n_oracle_calls
+    w = linear_weights(layout, problem, found.w, toy)
+    np.testing.assert_allclose(w, toy.flat(plain.w), atol=1e-6)
+
+
+@pytest.mark.usefixtures("exact_programs")
+@pytest.mark.parametrize(
+    # in a part of a kernel space searches begin anew: there only exact ones find the same
+    ("name", "search", "kinds"),
+    [("chain", "bisecting", ["linear"]), ("multiclass", "exact", KINDS)],
+)
+def test_slack_rescaling_in_a_kernel_space(name, search, kinds):
+    toy = SPACES[name](7, n=6)
+    problem, _ = in_kernel_space(name, toy, Kernel("linear"))
+    rescaling = SlackRescaling(search=search)
+    options = {"cut_size": 20, "tol": 0.0, "max_iter": 6}
+    for cuts in kinds:
+        one, other = (rescaling.wrap(p) for p in (toy.problem, problem))
+        plain = solve(one, toy.regularizer(0.1), cuts, **options)
+        found = solve(other, functions(other, 0.1), cuts, **options)
+        assert plain.primal == pytest.approx(found.primal, abs=1e-8)
+        assert plain.dual == pytest.approx(found.dual, abs=1e-8)
+        assert found.n_oracle_calls > 0
+
+
+@pytest.mark.parametrize("cuts", KINDS)
+@pytest.mark.parametrize("name", SPACES)
+def test_values_and_gram_matrices_are_what_the_coefficients_say(name, cuts):
+    toy = SPACES[name](5, n=8)
+    kernel = Kernel("rbf", gamma=0.3)
+    problem, layout = in_kernel_space(name, toy, kernel)
+    X = np.concatenate([np.atleast_2d(x) for x in toy.X])
+    run = CuttingPlane(cuts=cuts, cut_size=20, cut_life=3).start(
+        problem, functions(problem, 0.1), np.random.RandomState(0)
+    )
+    for _ in range(12):
+        run.run_pass()
+    blocks = layout.split(run.weights())
+    if cuts == "linear":
+        values = blocks["dual_coef"] @ kernel(X, X)
+        np.testing.assert_allclose(blocks["values"], values, atol=1e-10)
+        run.regularizer.set_v(run.regularizer.coef())
+    else:
+        assert len(run.samples.cuts) == run.program.n_cuts - 1
+        w = np.zeros((run.program.n_cuts, problem.n_weights))
+        for row, (address, vector) in zip(w[1:], run.samples.cuts, strict=True):
+            problem.collect(address, 1.0, vector, row)
+            # what the functions are everywhere, by the definition
+            some = layout.split(row)
+            some["values"][:] = some["dual_coef"] @ kernel(X, X)
+        gram = np.array([[a @ problem.covector(b) for a in w] for b in w])
+        np.testing.assert_allclose(run.program.gram, gram, atol=1e-12)
+
+
+def test_constant_time_looks_at_nobody_else():
+    """Neither the oracles nor the kernels of those that are not drawn are asked for."""
+    toy = multiclass_toy(0, n=400)
+    shapes = []
+
+    def rbf(A, B):
+        shapes.append((A.shape[0], B.shape[0]))
+        return rbf_kernel(A, B, gamma=0.3)
+
+    problem, _ = in_kernel_space("multiclass", toy, Kernel(rbf), n_bytes=4 * 8 * 400)
+    shapes.clear()
+    solution = solve(problem, functions(problem, 0.1), "constant", cut_size=10, max_iter=5, tol=0)
+    assert solution.n_iter == 5
+    assert solution.n_oracle_calls <= 50
+    assert max(rows for rows, _ in shapes) <= 10
+    assert max(columns for _, columns in shapes) <= 40
+    # the coefficients are those of the draws
+    assert np.count_nonzero(solution.w) <= 2 * 50 + toy.n_states
+
+
+def test_linear_time_takes_no_kernels_but_those_of_the_draws():
+    toy = multiclass_toy(0, n=100)
+    entries = []
+
+    def rbf(A, B):
+        entries.append(A.shape[0] * B.shape[0])
+        return rbf_kernel(A, B, gamma=0.3)
+
+    problem, _ = in_kernel_space("multiclass", toy, Kernel(rbf), n_bytes=4 * 8 * 100)
+    entries.clear()
+    solve(problem, functions(problem, 0.1), "linear", cut_size=7, max_iter=6, tol=0)
+    assert sum(entries) <= 6 * (7 * 100 + 7 * 7)
+
+
+# ---- runs ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("patience", [1, 4])
+def test_patience(patience):
+    toy = multiclass_toy(3, n=30)
+    solver = CuttingPlane(cuts="constant", cut_size=60, patience=patience)
+    run = solver.start(toy.problem, toy.regularizer(0.3), np.random.RandomState(0))
+    run.goal = 0.05
+    violations, points = [], []
+    while run.certify(None).gap > run.goal:
+        points.append(run.weights())
+        violations.append(run.run_pass())
+    assert max(violations[-patience:]) <= 0.05 < violations[-patience - 1]
+    in_a_row, longest = 0, 0
+    for violation in violations[:-1]:
+        in_a_row = in_a_row + 1 if violation <= 0.05 else 0
+        longest = max(longest, in_a_row)
+    assert longest < patience
+    # cuts that are not violated stay out
+    assert run.program.n_cuts == 1 + sum(violation > 0.05 for violation in violations)
+    for point in points[-patience:]:
+        np.testing.assert_array_equal(point, run.weights())
+
+
+@pytest.mark.parametrize("cuts", KINDS)
+def test_nothing_to_learn(cuts):
+    """Labels that follow from the truth alone: no loss, no cut, w = 0."""
+    toy = multiclass_toy(3, n=5)
+    solution = solve(toy.problem, toy.regularizer(1e6), cuts, cut_size=7, tol=1e-3)
+    assert solution.status is Status.CONVERGED
+    assert np.abs(solution.w).max() < 1e-4
+    # a level that no hinge can pass
+    solution = solve(toy.problem, toy.regularizer(1.0), cuts, cut_size=7, tol=1.0)
+    assert solution.status is Status.CONVERGED
+
+
+def test_separable_data_leave_no_pair_with_a_loss():
+    X = np.array([[5.0], [6.0], [-5.0], [-6.0]])
+    model = StructSVMClassifier(lam=1e-6, tol=1e-7, random_state=0)
+    model.set_params(solver=CuttingPlane(cuts="linear", cut_size=2))
+    assert model.fit(X, [0, 0, 1, 1]).score(X, [0, 0, 1, 1]) == 1.0
+    assert model.primal_objective_ <= 1e-6
+
+
+@pytest.mark.parametrize("cuts", KINDS)
+@pytest.mark.parametrize("name", SPACES)
+def test_a_seed_decides_everything(name, cuts):
+    toy = SPACES[name](9, n=7)
+    options = {"cut_size": 5, "tol": 0.1, "max_iter": 30}
+    for problem in (toy.problem, in_kernel_space(name, toy, Kernel("rbf", gamma=0.3))[0]):
+        one, two, three = (
+            solve(problem, functions(problem, 0.1), cuts, seed=seed, n_jobs=n_jobs, **options)
+            for seed, n_jobs in ((4, 1), (4, 2), (5, 1))
+        )
+        np.testing.assert_array_equal(one.w, two.w)
+        np.testing.assert_array_equal(one.history["gap"], two.history["gap"])
+        assert not np.array_equal(one.w, three.w)
+
+
+def test_idle_cuts_leave():
+    toy = multiclass_toy(3, n=30)
+    for problem in (toy.problem, in_kernel_space("multiclass", toy, Kernel("linear"))[0]):
+        for cuts in KINDS:
+            run = CuttingPlane(cuts=cuts, cut_size=30, cut_life=2).start(
+                problem, functions(problem, 0.05), np.random.RandomState(0)
+            )
+            for _ in range(25):
+                run.run_pass()
+            assert (run.program.idle[1:] < 2).all()
+            assert run.program.n_cuts < 25
+
+
+# ---- estimators ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def moons():
+    return make_moons(150, noise=0.2, random_state=0)
+
+
+@pytest.mark.parametrize("cuts", KINDS)
+def test_classifiers(moons, cuts):
+    X, y = moons
+    params = {"lam": 0.01, "kernel": "rbf", "gamma": 2.0, "random_state": 0}
+    exact = StructSVMClassifier(tol=1e-4, **params).fit(X, y)
+    solver = CuttingPlane(cuts=cuts, cut_size=100, patience=3 if cuts == "constant" else "auto")
+    model = StructSVMClassifier(solver=solver, tol=0.02, **params).fit(X, y)
+    assert not model.certified_
+    assert model.dual_gap_ <= 0.02
+    assert model.score(X, y) >= exact.score(X, y) - 0.03
+    assert 0 < len(model.support_) <= 150
+    assert model.n_support_.sum() == len(model.support_)
+    K = rbf_kernel(X, X[model.support_], gamma=2.0)
+    scores = (K @ model.dual_coef_.T).ravel() + model.intercept_
+    np.testing.assert_allclose(model.decision_function(X), scores, atol=1e-10)
+    assert model.solver_.cut_size == 100
+
+
+@pytest.mark.usefixtures("exact_programs")
+@pytest.mark.parametrize("cuts", KINDS)
+def test_precomputed_kernels_are_the_kernels(moons, cuts):
+    X, y = moons
+    K = rbf_kernel(X, gamma=2.0)
+    params = {"lam": 0.01, "random_state": 0, "tol": 0.05}
+    params["solver"] = CuttingPlane(cuts=cuts, cut_size=50)
+    one = StructSVMClassifier(kernel="rbf", gamma=2.0, **params).fit(X, y)
+    two = StructSVMClassifier(kernel="precomputed", **params).fit(K, y)
+    scores = one.decision_function(X)
+    np.testing.assert_allclose(two.decision_function(K), scores, atol=1e-5)
+
+
+@pytest.mark.parametrize("cuts", KINDS)
+def test_taggers(cuts):
+    X, y = make_digit_strings(40, random_state=0)
+    X = [np.asarray(x, dtype=float) for x in X]
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, size=40)
+    for params in ({"lam": 0.1}, {"lam": 0.1, "kernel": "rbf", "gamma": 0.5}):
+        solver = CuttingPlane(cuts=cuts, cut_size=60)
+        tagger = SequenceTagger(solver=solver, tol=0.05, random_state=0, **params)
+        tagger.fit(X, y, sample_weight=weights)
+        exact = SequenceTagger(random_state=0, **params).fit(X, y, sample_weight=weights)
+        assert tagger.score(X, y) >= exact.score(X, y) - 0.05
+
+
+def test_what_is_reported(moons):
+    X, y = moons
+    model = StructSVMClassifier(lam=0.01, tol=0.01, max_iter=4, random_state=0)
+    for cuts in KINDS:
+        model.set_params(solver=CuttingPlane(cuts=cuts, cut_size=20))
+        with pytest.warns(ConvergenceWarning, match="after 4 passes with a relative duality gap"):
+            model.fit(X, y)
+        np.testing.assert_array_equal(model.history_["n_passes"], [1, 2, 3, 4])
+    with pytest.raises(ValueError, match="traced by CuttingPlane, which keeps no dual point"):
+        RegularizationPath(model).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"cuts": "quadratic"}, "cuts must be one of 'exact', 'linear', 'constant', got 'quadra"),
+        ({"cuts": None}, "cuts must be one of .*, got None"),
+        ({"cut_size": 0}, "cut_size must be a positive integer, got 0"),
+        ({"cut_size": 10.0}, "cut_size must be a positive integer, got 10.0"),
+        ({"cut_size": True}, "cut_size must be a positive integer, got True"),
+        ({"cut_size": "all"}, "cut_size must be a positive integer, got 'all'"),
+        ({"cut_size": None}, "cut_size must be a positive integer, got None"),
+        ({"patience": 3}, "patience=3 has no meaning with cuts='linear'; leave it at 'auto'"),
+        ({"cuts": "constant", "patience": 0}, "patience must be a positive integer, got 0"),
+        ({"cuts": "constant", "damping": 0.5}, "damping=0.5 has no meaning with cuts='constant'"),
+        ({"cuts": "exact", "cut_size": 9}, "cut_size=9 has no meaning with cuts='exact'"),
+    ],
+)
+def test_wrong_options(moons, options, message):
+    model = StructSVMClassifier(solver=CuttingPlane(**{"cuts": "linear"} | options))
+    with pytest.raises(ValueError, match=message):
+        model.fit(*moons)
+    assert not hasattr(model, "dual_gap_")
+
+
+def test_resolved_options():
+    solver = CuttingPlane(cuts="constant").resolved(None)
+    assert (solver.cut_size, solver.patience, solver.damping) == (300, 10, "auto")
+    solver = CuttingPlane(cuts="linear", cut_size=7).resolved(None)
+    assert (solver.cut_size, solver.patience, solver.damping) == (7, "auto", 0.8)
+    assert CuttingPlane(damping=0.5).resolved(None).damping == 0.5

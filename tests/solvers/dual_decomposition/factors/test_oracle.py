@@ -1,0 +1,195 @@
+"""Oracles of factors: in sublinear time what comparing all states finds."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from helpers.qp import solve_primal
+from helpers.toys import chain_toy
+
+from sskit.core.problem import block_weights
+from sskit.core.regularizer import Regularizer
+from sskit.models.chain.model import ChainModel
+from sskit.solvers import GDMM
+from sskit.solvers.dual_decomposition.factors.oracle import EdgeSearch, NodeSearch, PartitionSearch
+from sskit.solvers.dual_decomposition.factors.sorted_oracle import OrderedSearch
+from sskit.solvers.dual_decomposition.gdmm import MANY
+from sskit.testing.factor_probe import FactorProbe, look_at_edge, look_at_node
+from sskit.utils import RaggedArray
+
+LAM = 0.05
+
+
+@dataclass
+class Chains:
+    """Chains with too many labellings to enumerate."""
+
+    problem: object
+    n: int
+
+    def regularizer(self, lam):
+        return Regularizer(lam, self.problem.n_weights)
+
+
+def chains(seed, n_states, n=6, lengths=(6, 3, 1), p=2):
+    rng = np.random.default_rng(seed)
+    lengths = np.resize(lengths, n)
+    offsets = np.concatenate([[0], lengths.cumsum()])
+    stacked = RaggedArray(rng.normal(size=(offsets[-1], p)), offsets)
+    labels = rng.integers(n_states, size=offsets[-1])
+    model = ChainModel(p, n_states)
+    return Chains(model.bind(stacked, labels, np.ones(offsets[-1]), block_weights(n)), n)
+
+
+def start(toy, **options):
+    return GDMM(**options).start(toy.problem, toy.regularizer(LAM), np.random.RandomState(0))
+
+
+def random_table(rng, n_states):
+    """Weights of pairs: a share is zero, some are equal, of either or of one sign."""
+    table = rng.integers(-3, 4, size=n_states**2) * rng.choice([0.03, 0.3, 3.0])
+    if rng.random() < 0.5:
+        table = table + rng.normal(size=len(table))
+    table[rng.random(len(table)) < rng.choice([0.0, 0.5, 0.95, 1.0])] = 0.0
+    return rng.choice([-1.0, 1.0]) * np.abs(table) if rng.random() < 0.4 else table
+
+
+def gains_of_edge(probe, run, i, edge):
+    """Gains of all pairs by the definition, (K, K)."""
+    e, *ends = edge
+    rho = run.state.rho * probe.factors.block_weight[i] / run.state.lam
+    nodes, edges = run.state.mixes()
+    multipliers = run.state.multipliers()
+    n_states = probe.factors.n_states
+    q = np.zeros(n_states**2)
+    q[edges[e][0]] = edges[e][1]
+    messages = []
+    for side in range(2):
+        m = q.reshape(n_states, -1).sum(axis=1 - side)
+        m[nodes[ends[side]][0]] -= nodes[ends[side]][1]
+        m[multipliers[2 * e + side][0]] += multipliers[2 * e + side][1]
+        messages.append(m)
+    table = probe.edge_table(i, e, run.weights())
+    return table - rho * (messages[0][:, None] + messages[1])
+
+
+@pytest.mark.parametrize("n_states", [2, 3, 7, 20])
+def test_edges_on_random_states(n_states):
+    """2,500 states for each number of labels, 10^4 in all."""
+    rng, n_asked = np.random.default_rng(n_states), 0
+    for seed in range(10):
+        toy = chains(seed, n_states)
+        run, probe = start(toy, rho=0.3), FactorProbe(toy.problem.factors())
+        weights = np.asarray(run.regularizer.v)
+        place = probe.factors.pair_weights
+        plain, ordered = EdgeSearch(run.state), OrderedSearch(run.state)
+        n_rounds = 18
+        for n in range(n_rounds):
+            if n % 6 == 0:
+                run.run_pass()
+            weights[place : place + n_states**2] = random_table(rng, n_states)
+            ordered.renew()
+            held = np.count_nonzero(weights[place : place + n_states**2] > 0.0)
+            assert ordered.n_held == held
+            for i in range(toy.n):
+                for edge in probe.edges(i):
+                    pair, gain = look_at_edge(plain, i, edge[0])
+                    other, same = look_at_edge(ordered, i, edge[0])
+                    assert gain == pytest.approx(same, abs=1e-12), (pair, other)
+                    n_asked += 1
+        i, edge = 0, probe.edges(0)[0]
+        gains = gains_of_edge(probe, run, i, edge)
+        pair, gain = look_at_edge(ordered, i, edge[0])
+        assert gain == pytest.approx(gains.max(), abs=1e-11)
+        assert gain == pytest.approx(gains.ravel()[pair], abs=1e-11)
+    assert n_asked >= 2500
+
+
+def test_orders_follow_the_weights():
+    toy = chains(1, 8)
+    run = start(toy, ordered=True)
+    place = toy.problem.factors().pair_weights
+    for _ in range(20):
+        run.run_pass()
+        table = run.weights()[place : place + 64]
+        assert run.sweep.edges.n_held == np.count_nonzero(table > 0.0)
+        plain = EdgeSearch(run.state)
+        for i in range(toy.n):
+            for e, _, _ in FactorProbe(toy.problem.factors()).edges(i):
+                gain, other = (look_at_edge(s, i, e)[1] for s in (plain, run.sweep.edges))
+                assert gain == pytest.approx(other, abs=1e-12)
+
+
+def test_ordered_search_looks_at_fewer_pairs():
+    looks = {}
+    for n_states in (40, 80):
+        toy = chains(0, n_states, n=10, lengths=(5,), p=3)
+        for name, ordered in (("plain", False), ("ordered", True)):
+            run = start(toy, ordered=ordered)
+            for _ in range(5):
+                run.run_pass()
+            looks[name, n_states] = run.sweep.edges.n_looks
+    assert looks["plain", 80] > 3.9 * looks["plain", 40]
+    assert looks["ordered", 80] < 2.0 * looks["ordered", 40]
+    assert looks["ordered", 80] < 0.1 * looks["plain", 80]
+
+
+def test_parts_of_the_labels():
+    toy = chains(3, 11)
+    run, probe = start(toy), FactorProbe(toy.problem.factors())
+    for _ in range(3):
+        run.run_pass()
+    plain, parts = NodeSearch(run.state), PartitionSearch(run.state, 4, 0)
+    before = parts.n_looks
+    for i in range(toy.n):
+        for j in probe.nodes(i):
+            found = {look_at_node(parts, i, j) for _ in range(40)}
+            best = look_at_node(plain, i, j)
+            # never worse than what is in the mix, and the best sooner or later
+            assert max(gain for _, gain in found) == pytest.approx(best[1], abs=1e-12)
+            assert best[0] in {state for state, _ in found}
+    assert parts.n_looks > before
+    assert PartitionSearch(run.state, 99, 0).n_parts == 11
+
+
+def test_one_part_is_all():
+    toy = chains(4, 5)
+    run, probe = start(toy), FactorProbe(toy.problem.factors())
+    for _ in range(3):
+        run.run_pass()
+    plain, parts = NodeSearch(run.state), PartitionSearch(run.state, 1, 0)
+    for i in range(toy.n):
+        for j in probe.nodes(i):
+            state, gain = look_at_node(plain, i, j)
+            assert look_at_node(parts, i, j) == (state, pytest.approx(gain, abs=1e-12))
+
+
+@pytest.mark.parametrize("options", [{"ordered": True}, {"partitions": 3}])
+@pytest.mark.parametrize("method", ["afw", "bgcd"])
+def test_same_optimum(options, method):
+    toy = chain_toy(5, n_states=4, lengths=(1, 2, 3))
+    _, optimum = solve_primal(toy.pairs, 0.1)
+    solution = GDMM(method=method, gap_every=100, **options).solve(
+        toy.problem, toy.regularizer(0.1), tol=2e-5, max_iter=20_000, random_state=0
+    )
+    assert solution.certified
+    assert solution.primal == pytest.approx(optimum, rel=1e-3)
+
+
+def test_ordered_pairs_need_a_table():
+    allowed = np.array([[True, True], [False, True]])
+    toy = chain_toy(6, n_states=2, allowed=allowed)
+    with pytest.raises(ValueError, match="ordered=True needs edges with one table"):
+        GDMM(ordered=True).solve(toy.problem, toy.regularizer(LAM))
+    assert GDMM().resolved(toy.problem).ordered is False
+
+
+def test_what_auto_stands_for():
+    many, few = (chains(7, k) for k in (MANY, MANY - 1))
+    assert GDMM().resolved(many.problem).ordered is True
+    assert GDMM().resolved(few.problem).ordered is False
+    assert GDMM(ordered=True).resolved(few.problem).ordered is True
+    for n_states, partitions in ((199, 1), (200, 2), (350, 3)):
+        problem = chains(8, n_states, n=2).problem
+        assert GDMM().resolved(problem).partitions == partitions
+        assert GDMM(partitions=1).resolved(problem).partitions == 1

@@ -1,0 +1,111 @@
+"""Oracles and steps of pairs of labels, against all pairs and against a small program."""
+
+import itertools
+
+import numpy as np
+import pytest
+from helpers.toys import multilabel_toy
+
+from sskit.models.label_sets.model import PairwiseModel
+from sskit.solvers import GDMM
+from sskit.solvers.dual_decomposition.label_pairs.pair_oracle import BoundedSearch, PairSearch, doubtful_labels, find_pair
+from sskit.solvers.dual_decomposition.label_pairs.pair_step import pair_step
+from sskit.solvers.dual_decomposition.label_pairs.pair_weights import PairTable
+
+
+def table_of(n_labels):
+    """A table of all pairs."""
+    truths = np.zeros((1, n_labels), dtype=np.uint8)
+    ends = np.stack(np.triu_indices(n_labels, 1), axis=1).astype(np.int32)
+    model = PairwiseModel(1, n_labels, ends, True, "lp")
+    problem = model.bind(np.ones((1, 1)), truths, np.ones(n_labels), np.ones(1))
+    return PairTable(problem.factors())
+
+
+def random_pairs(rng, n_labels):
+    """Weights of all pairs: of either sign, many zero, some equal."""
+    n_edges = n_labels * (n_labels - 1) // 2
+    weight = rng.normal(size=n_edges) * rng.choice([0.1, 1.0, 5.0])
+    weight[rng.random(n_edges) < rng.choice([0.0, 0.5, 0.95, 1.0])] = 0.0
+    return np.round(weight, 1) if rng.random() < 0.3 else weight
+
+
+def random_labels(rng, n_labels):
+    """Hopes and levels."""
+    hope = -rng.exponential(size=n_labels) * rng.choice([0.0, 0.3, 2.0])
+    hope[rng.random(n_labels) < rng.choice([0.0, 0.3, 1.0])] = -np.inf
+    return hope, rng.integers(3, size=n_labels).astype(np.uint8)
+
+
+@pytest.mark.parametrize("n_labels", [2, 3, 8, 20])
+def test_same_gain_on_random_states(n_labels):
+    """2,500 states for each number of labels, 10^4 in all."""
+    rng = np.random.default_rng(n_labels)
+    table = table_of(n_labels)
+    ends = np.array(list(itertools.combinations(range(n_labels), 2)))
+    k, m = ends.T
+    plain, bounded = PairSearch(table), BoundedSearch(table)
+    for n in range(2500):
+        if n % 25 == 0:
+            weight = random_pairs(rng, n_labels)
+            table.renew(weight)
+        hope, level = random_labels(rng, n_labels)
+        least = -np.inf if n % 2 else 0.0
+        allowed = (weight > 0) & (level[k] + level[m] <= 2)
+        gains = np.where(allowed, weight + hope[k] + hope[m], -np.inf)
+        pair, gain = find_pair(plain, hope, level, least)
+        other, same = find_pair(bounded, hope, level, least)
+        assert gain == pytest.approx(max(gains.max(), least), abs=1e-13)
+        assert same == pytest.approx(gain, abs=1e-13)
+        assert (pair is None) == (other is None) == (not gains.max() > least)
+        if other is not None:
+            place = np.flatnonzero((ends == sorted(other)).all(axis=1))[0]
+            assert same == pytest.approx(gains[place], abs=1e-13)
+    assert bounded.n_looks < plain.n_looks
+
+
+def test_doubt_is_a_fixed_point():
+    rng, table = np.random.default_rng(0), table_of(9)
+    search = PairSearch(table)
+    k, m = np.triu_indices(9, 1)
+    for _ in range(200):
+        weight = random_pairs(rng, 9)
+        table.renew(weight)
+        hope, level = random_labels(rng, 9)
+        left = np.isfinite(hope)
+        for _ in range(9):
+            sums = hope.copy()
+            use = (weight > 0) & (level[k] + level[m] <= 2) & left[k] & left[m]
+            np.add.at(sums, k[use], weight[use])
+            np.add.at(sums, m[use], weight[use])
+            left &= sums > 0
+        np.testing.assert_array_equal(doubtful_labels(search, hope, level), left)
+
+
+def test_step_of_a_pair_is_the_best():
+    """No point of a fine grid is better, nor is the point infeasible."""
+    rng = np.random.default_rng(1)
+    steps = np.linspace(0.0, 1.0, 21)
+    grid = np.array([
+        (z, z + s, z + t) for z in steps for s in steps for t in steps if z + s + t <= 1 + 1e-12
+    ])  # fmt: skip
+    for _ in range(300):
+        start, gain = rng.choice([0.0, rng.random(), 1.0]), rng.normal() * rng.choice([0.1, 3.0])
+        tie, (a, b) = rng.choice([0.1, 2.0, 50.0]), rng.normal(0.5, 0.7, size=2)
+
+        def cost(q, start=start, gain=gain, tie=tie, a=a, b=b):
+            z, first, second = q.T
+            apart = (first - a) ** 2 + (second - b) ** 2
+            return 0.5 * (z - start) ** 2 - gain * (z - start) + 0.5 * tie * apart
+
+        z, first, second = found = np.array(pair_step(start, gain, tie, a, b))
+        assert -1e-12 <= z <= min(first, second) + 1e-12
+        assert first + second - z <= 1 + 1e-12
+        assert cost(found) <= cost(grid).min() + 1e-10
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_search_of_a_run(ordered):
+    toy = multilabel_toy(0, n_states=3, inference="lp")
+    run = GDMM(ordered=ordered).start(toy.problem, toy.regularizer(0.1), np.random.RandomState(0))
+    assert type(run.sweep.pairs) is (BoundedSearch if ordered else PairSearch)

@@ -1,0 +1,222 @@
+"""Dual-decomposed training of sets of labels: laws of its state, and optima."""
+
+import numpy as np
+import pytest
+from helpers.qp import solve_primal
+from helpers.toys import multilabel_toy
+
+from sskit.core.problem import block_weights
+from sskit.core.regularizer import Regularizer
+from sskit.models.label_sets.model import PairwiseModel
+from sskit.solvers import BCFW, GDMM
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.dual_decomposition.label_run import PASSES_ALONE
+from sskit.solvers.common.solution import Status
+
+LAM = 0.1
+
+
+def start(toy, lam=LAM, **options):
+    return GDMM(**options).start(toy.problem, toy.regularizer(lam), np.random.RandomState(0))
+
+
+def truths_of(toy):
+    """True sets, from the first entry of each block: psi of the truth is zero."""
+    return np.array([
+        labels[[k for k, loss in enumerate(losses) if loss == 0.0][0]][: toy.n_states] // 2**30
+        for labels, losses in zip(map(np.array, toy.pairs.labels), toy.pairs.loss, strict=True)
+    ])  # fmt: skip
+
+
+def from_scratch(toy, run, rho, lam=LAM):
+    """Weights, augmented Lagrangian and links of a run, by their definitions."""
+    y, level = run.state.mixes()
+    truths, n_states = truths_of(toy), toy.n_states
+    ends = np.stack(np.triu_indices(n_states, 1), axis=1)
+    cost = 1.0 + 0.25 * np.arange(n_states)
+    w, value = 0.0, 0.0
+    for i, c in enumerate(toy.pairs.c):
+        z = (truths[i, ends[:, 0]] * truths[i, ends[:, 1]]).astype(float)
+        true_z = z.copy()
+        linked = {}
+        for e, both, marginals, multipliers in run.state.linked(i):
+            assert e not in linked
+            linked[e], z[e] = (marginals, multipliers), both
+            r = np.array(marginals) - y[i, ends[e]]
+            mu = np.array(multipliers)
+            value += rho * c * c / lam * (np.sum((r + mu) ** 2) - np.sum(mu**2))
+            assert -1e-12 <= both <= min(marginals) + 1e-12
+            assert sum(marginals) - both <= 1 + 1e-12
+        value -= c * cost @ np.abs(y[i] - truths[i])
+        x = np.append(toy.X[i], 1.0)
+        labels = np.outer(truths[i] - y[i], x)
+        w = w + c / lam * np.concatenate([labels[:, :-1].ravel(), labels[:, -1], true_z - z])
+        if run.n_passes <= PASSES_ALONE:
+            continue
+        for e, (k, m) in enumerate(ends):
+            t, levels, on = truths[i, [k, m]], level[i, [k, m]], y[i, [k, m]]
+            if t.all():
+                assert (e in linked) == (levels.sum() > 0)
+            elif t.any():
+                assert (e in linked) == (levels[t == 0][0] > 0)
+            elif levels.sum() != 2 or 2 in levels:
+                assert (e in linked) == (levels.sum() > 2)
+            if e not in linked:
+                # the implied mix is one
+                assert on.min() == 1.0 if t.all() else on.sum() <= 1.0
+        assert (y[i, level[i] == 0] == truths[i, level[i] == 0]).all()
+        assert (y[i, level[i] == 1] <= 0.5).all()
+    return w, value + lam / 2 * float(w @ w)
+
+
+@pytest.mark.parametrize("weights", [None, [1.0, 2.0, 0.0, 0.5, 3.0, 1.0]])
+@pytest.mark.parametrize("form", ["dense", "csr"])
+def test_state_is_what_its_definition_says(form, weights):
+    toy = multilabel_toy(2, form=form, weights=weights, inference="lp")
+    run = start(toy, rho=0.7, block_sweeps=3)
+    for _ in range(25):
+        run.run_pass()
+        w, value = from_scratch(toy, run, 0.7)
+        np.testing.assert_allclose(toy.flat(run.weights()), w, atol=1e-10)
+        assert run.state.lagrangian() == pytest.approx(value, abs=1e-10)
+        assert run.lagrangian == pytest.approx(value, abs=1e-9)
+        assert 0.0 <= run.infeasibility <= 1.0
+    run.sweep.rebuild()
+    np.testing.assert_allclose(toy.flat(run.weights()), w, atol=1e-12)
+
+
+def test_steps_decrease_the_lagrangian():
+    toy = multilabel_toy(3, n=8, n_states=3, inference="lp")
+    run = start(toy, step=1e-300, block_sweeps=1)
+    for _ in range(PASSES_ALONE + 1):
+        run.run_pass()
+    before = run.state.lagrangian()
+    for _ in range(25):
+        run.run_pass()
+        value = run.state.lagrangian()
+        # the multipliers rest; links that are given up may have been off by rounding
+        assert run.decrease >= -1e-9
+        assert before - value == pytest.approx(run.decrease, abs=1e-10)
+        before = value
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+@pytest.mark.parametrize("lam", [1.0, 0.1, 0.02])
+def test_optimum(lam, ordered):
+    for seed in (0, 3):
+        toy = multilabel_toy(seed, inference="lp")
+        _, optimum = solve_primal(toy.pairs, lam)
+        solution = GDMM(gap_every=50, ordered=ordered).solve(
+            toy.problem, toy.regularizer(lam), tol=2e-5, max_iter=5000, random_state=0
+        )
+        assert solution.status is Status.CONVERGED
+        assert solution.certified
+        assert solution.dual - 1e-9 <= optimum <= solution.primal + 1e-9
+        assert solution.primal == pytest.approx(optimum, rel=1e-3)
+        primal = toy.pairs.primal(toy.flat(solution.w), lam)
+        assert solution.primal == pytest.approx(primal, abs=1e-11)
+
+
+@pytest.mark.parametrize("n_states", [1, 3])
+def test_one_sweep_takes_labels_beyond_a_half(n_states):
+    toy = multilabel_toy(4, n_states=n_states, inference="lp")
+    _, optimum = solve_primal(toy.pairs, 1.0)
+    solution = GDMM(block_sweeps=1).solve(
+        toy.problem, toy.regularizer(1.0), tol=1e-4, max_iter=1000, random_state=0
+    )
+    assert solution.status is Status.CONVERGED
+    assert solution.primal == pytest.approx(optimum, rel=1e-3)
+
+
+def ten_labels():
+    """A problem of 40 rows, its true sets and its pairs."""
+    rng = np.random.default_rng(0)
+    n, n_labels = 40, 10
+    truths = (rng.random((n, n_labels)) < 0.3).astype(np.uint8)
+    X = truths @ rng.normal(size=(n_labels, 6)) + rng.normal(size=(n, 6))
+    ends = np.stack(np.triu_indices(n_labels, 1), axis=1).astype(np.int32)
+    model = PairwiseModel(6, n_labels, ends, True, "lp")
+    return model.bind(X, truths, np.ones(n_labels), block_weights(n)), truths, ends
+
+
+def test_optimum_of_block_coordinate_frank_wolfe():
+    """Ten labels: too many to enumerate the corners of the relaxation, not to certify."""
+    problem, _, _ = ten_labels()
+    primals = []
+    for solver in (BCFW(), GDMM(gap_every=40)):
+        regularizer = Regularizer(0.5, problem.n_weights)
+        solution = solver.solve(problem, regularizer, tol=5e-5, max_iter=3000, random_state=0)
+        assert solution.certified
+        assert solution.status is Status.CONVERGED
+        primals.append(solution.primal)
+    assert primals[0] == pytest.approx(primals[1], rel=1e-3)
+
+
+def test_halves_are_linked_where_they_need_it():
+    problem, truths, ends = ten_labels()
+    run = GDMM().start(problem, Regularizer(0.05, problem.n_weights), np.random.RandomState(0))
+    for _ in range(200):
+        run.run_pass()
+    y, level = run.state.mixes()
+    # weights of pairs come last
+    weight = np.asarray(run.weights())[-len(ends) :]
+    apart, needed, idle = [], 0, 0
+    for i in range(len(truths)):
+        links = {e: state for e, *state in run.state.linked(i)}
+        half = (level[i] == 1) & (truths[i] == 0)
+        for e in np.flatnonzero(half[ends].all(axis=1)):
+            if e not in links:
+                if (y[i, ends[e]] > 0.0).all():
+                    apart.append(weight[e])
+                continue
+            both, marginals, multipliers = links[e]
+            odd = both > 1e-9 or np.max(np.abs(marginals - y[i, ends[e]])) > 1e-9
+            if weight[e] > -1e-3 or odd or min(multipliers) < -1e-9:
+                needed += 1
+            else:
+                idle += 1
+    # two halves that are on without a link do not attract each other
+    assert len(apart) >= 10
+    assert max(apart) <= 1e-3
+    assert needed >= 5
+    # other rows may have moved a weight since the visit
+    assert idle <= len(apart) // 4
+
+
+def test_lower_bound_from_the_first_pass_on():
+    toy = multilabel_toy(5, inference="lp")
+    _, optimum = solve_primal(toy.pairs, LAM)
+    run, evaluator = start(toy), Evaluator(toy.problem, 1)
+    for _ in range(12):
+        certificate = run.certify(evaluator)
+        assert certificate.dual <= optimum + 1e-9
+        assert certificate.primal >= optimum - 1e-9
+        run.run_pass()
+    assert certificate.dual > 0.0
+
+
+def test_no_gap_where_the_relaxation_is_not_the_problem():
+    toy = multilabel_toy(6, inference="exhaustive")
+    solution = GDMM().solve(toy.problem, toy.regularizer(LAM), tol=1e-6, random_state=0)
+    assert solution.status is Status.CONVERGED
+    assert np.isfinite(solution.primal)
+    assert np.isnan([solution.dual, solution.gap]).all()
+    assert not solution.certified
+
+
+def test_one_label():
+    toy = multilabel_toy(7, n_states=1, inference="auto")
+    _, optimum = solve_primal(toy.pairs, LAM)
+    solution = GDMM().solve(toy.problem, toy.regularizer(LAM), tol=1e-6, random_state=0)
+    assert solution.certified
+    assert solution.primal == pytest.approx(optimum, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [({"method": "afw"}, "method='afw' has no m"), ({"partitions": 2}, "partitions=2 has no m")],
+)
+def test_options_for_other_factors(options, match):
+    toy = multilabel_toy(8, inference="lp")
+    with pytest.raises(ValueError, match=match):
+        GDMM(**options).solve(toy.problem, toy.regularizer(LAM))

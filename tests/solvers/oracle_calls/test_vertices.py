@@ -1,0 +1,35 @@
+"""Sums of the planes that all oracles find, where a move fails on the way."""
+
+import numpy as np
+import pytest
+from helpers.kernels import in_kernel_space
+from helpers.toys import TOYS, chain_toy, multiclass_toy
+
+from sskit.core.dual import DualState
+from sskit.models.kernel.functions import Kernel
+from sskit.solvers.oracle_calls.vertices import Corners
+from sskit.testing.unreliable import UnreliableProblem
+
+KERNEL = Kernel("rbf", gamma=0.5)
+PROBLEMS = {name: lambda make=make: make().problem for name, make in TOYS.items()} | {
+    "kernel-chain": lambda: in_kernel_space("chain", chain_toy(), KERNEL)[0],
+    "kernel-multiclass": lambda: in_kernel_space("multiclass", multiclass_toy(), KERNEL)[0],
+}
+
+
+@pytest.mark.parametrize("n_moves", [0, 1, 3])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_sum_that_fails_leaves_zero_and_the_next_one_is_right(name, n_moves):
+    problem = UnreliableProblem(PROBLEMS[name](), 10**6)
+    corners = Corners(problem, problem.n_blocks, DualState(problem))
+    w, expected = np.zeros(problem.n_weights + 16), np.zeros(problem.n_weights + 16)
+    loss = corners.find(w, expected)
+    assert np.abs(expected).max() > 0
+    out = expected.copy()  # what another sum left there
+    problem.n_moves = n_moves
+    with pytest.raises(RuntimeError, match="cannot be moved"):
+        corners.find(w, out)
+    assert not out.any()
+    problem.n_moves = -1
+    assert corners.find(w, out) == loss
+    np.testing.assert_allclose(out, expected, rtol=0, atol=1e-14)

@@ -1,0 +1,250 @@
+"""Paths: every lam is served within eps, against quadratic programs; algorithms 6 and 7."""
+
+import numpy as np
+import pytest
+from helpers.qp import solve_primal
+from helpers.structures import Numbers, bind
+from helpers.toys import TOYS, bind_rows
+
+from sskit.core.regularizer import Regularizer
+from sskit.solvers import BCFW, FrankWolfe
+from sskit.solvers.common.continuation import Continuation
+from sskit.solvers.path.induction import (
+    INDUCTIONS,
+    reach_in_a_box,
+    reach_without_bounds,
+)
+from sskit.solvers.path.tracer import PathTracer, dual_objective_at
+from sskit.solvers.common.solution import Status
+
+EPS = 0.1
+SOLVERS = {
+    "pairwise": BCFW(averaging=False),
+    "plain": BCFW(steps="fw", sampling="gap", averaging=False),
+    "cache": BCFW(cache=True, stored_passes=2, sampling="gap", averaging=False),
+    "fw": FrankWolfe(),
+}
+BOXES = {
+    "free": None,
+    "around zero": (-0.4, 0.3),
+    "positive": (0.0, np.inf),
+    "off zero": (0.05, 0.6),
+}
+
+
+def toy_of(name, weighted=False, seed=71, **options):
+    weights = np.random.default_rng(3).uniform(0.2, 3.0, size=6) if weighted else None
+    return TOYS[name](seed, n=6, weights=weights, **options)
+
+
+def box_of(toy, kind):
+    """Bounds of half of the weights."""
+    if BOXES[kind] is None:
+        return None
+    lower, upper = (np.full(toy.pairs.d, bound) for bound in BOXES[kind])
+    lower[::2], upper[::2] = -np.inf, np.inf
+    return lower, upper
+
+
+def tracer(toy, solver="pairwise", box=None, kappa=0.9, eps=EPS, **options):
+    run = Continuation(SOLVERS[solver], toy.problem, toy.regularizer(1.0, box), random_state=0)
+    return PathTracer(run, eps=eps, kappa=kappa, **{"max_iter": 20_000, **options})
+
+
+def bounds_at(toy, piece, lam, box):
+    """What a piece says of one of its lam: its objective there, and the least that there is."""
+    space = toy.regularizer(1.0, box)
+    conjugate = lambda factor: -space.dual(factor * piece.v, 0.0)  # noqa: E731
+    primal = 0.5 * lam * piece.sqnorm + piece.hinge
+    return primal, dual_objective_at(lam, piece.lam, piece.loss, conjugate)
+
+
+@pytest.mark.parametrize("induction", INDUCTIONS)
+@pytest.mark.parametrize("kind", BOXES)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", TOYS)
+def test_every_lam_is_served(name, weighted, kind, induction):
+    toy = toy_of(name, weighted)
+    box = box_of(toy, kind)
+    path = tracer(toy, box=box, induction=induction, lam_min=2e-3)
+    unit, origin = path.continuation.unit, toy.flat(path.origin)
+    largest, pieces = EPS * unit, list(path)
+    assert path.status is Status.CONVERGED
+    assert [p.lam_end for p in pieces[:-1]] == [p.lam for p in pieces[1:]]
+    assert pieces[-1].lam_end <= 2e-3 < pieces[-1].lam
+    rng = np.random.default_rng(0)
+    assert max(piece.gap for piece in pieces) <= 0.9 * largest + 1e-12
+    for piece in pieces[:: len(pieces) // 8 + 1]:
+        lowest = max(piece.lam_end, 1e-3 * piece.lam, 1e-4)
+        inside = np.exp(rng.uniform(np.log(lowest), np.log(piece.lam), size=1))
+        w = toy.flat(piece.w)
+        assert toy.pairs.primal(w, 0.0) == pytest.approx(piece.hinge, abs=1e-10)
+        for lam in (piece.lam, *inside, lowest):
+            _, optimum = solve_primal(toy.pairs, lam, box)
+            primal, dual = bounds_at(toy, piece, lam, box)
+            assert primal == pytest.approx(toy.pairs.primal(w, lam), abs=1e-10)
+            assert dual <= optimum + 1e-7
+            assert primal - dual <= largest * (1 + 1e-9) + 1e-12
+        primal, dual = bounds_at(toy, piece, piece.lam, box)
+        assert primal - dual == pytest.approx(piece.gap, abs=1e-12)
+        if piece.lam_end > 0.0 and induction == "long":  # as far as the better bound allows
+            primal, dual = bounds_at(toy, piece, piece.lam_end, box)
+            assert primal - dual >= largest * (1 - 1e-6)
+    for lam in pieces[0].lam * np.array([1.5, 30.0]):
+        w = origin + pieces[0].lam / lam * (toy.flat(pieces[0].w) - origin)
+        dual = bounds_at(toy, pieces[0], lam, box)[1]
+        assert box is None or ((w >= box[0]) & (w <= box[1])).all()
+        _, optimum = solve_primal(toy.pairs, lam, box)
+        assert dual <= optimum + 1e-7
+        assert toy.pairs.primal(w, lam) - dual <= pieces[0].gap * pieces[0].lam / lam + 1e-7
+
+
+def test_200_lam_of_a_multiclass_path():
+    toy = TOYS["multiclass"](72, n=10)
+    path = tracer(toy, lam_min=1e-3)
+    pieces = list(path)
+    lams = np.array([piece.lam for piece in pieces])
+    low, high = np.log(max(pieces[-1].lam_end, 0.1 * lams[-1])), np.log(lams[0])
+    for lam in np.exp(np.random.default_rng(0).uniform(low, high, size=200)):
+        w = toy.flat(pieces[np.flatnonzero(lams >= lam)[-1]].w)
+        _, optimum = solve_primal(toy.pairs, lam)
+        assert toy.pairs.primal(w, lam) - optimum <= path.largest + 1e-7
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("name", TOYS)
+def test_every_solver(name, solver, exact):
+    toy = toy_of(name)
+    path = tracer(toy, solver, exact=exact, kappa=0.7, lam_min=5e-3)
+    pieces = list(path)
+    assert path.status is Status.CONVERGED
+    assert pieces[-1].lam_end <= 5e-3
+    for piece in pieces:
+        w = toy.flat(piece.w)
+        _, optimum = solve_primal(toy.pairs, piece.lam)
+        excess = toy.pairs.primal(w, piece.lam) - optimum
+        # a heuristic path promises nothing, but is not far off either
+        assert excess <= (1.0 if exact else 10.0) * EPS * path.continuation.unit + 1e-9
+    for name in ("n_iter", "n_oracle_calls", "time"):
+        assert (np.diff([getattr(piece, name) for piece in pieces]) >= 0).all()
+
+
+def test_start_is_algorithm_6():
+    toy = toy_of("chain")
+    path = tracer(toy, kappa=0.5)
+    first = next(iter(path))
+    pairs = toy.pairs
+    psi = sum(
+        c * psi[np.argmax(loss)]
+        for c, psi, loss in zip(pairs.c, pairs.psi, pairs.loss, strict=True)
+    )
+    theta = [max(-(plane @ psi)) for plane in pairs.psi]
+    lam = (psi @ psi + pairs.c @ theta) / (0.5 * EPS * path.continuation.unit)
+    assert first.lam == pytest.approx(lam, rel=1e-12)
+    np.testing.assert_allclose(toy.flat(first.w), psi / lam, atol=1e-14)
+    assert 0 < first.gap <= 0.5 * EPS * path.continuation.unit + 1e-12
+    assert first.n_support_planes == 6
+    # P(0), the corners, theta, and the gap at lam_1
+    assert first.n_oracle_calls == 4 * 6
+
+
+@pytest.mark.parametrize("box", [None, "around zero"])
+@pytest.mark.parametrize("name", TOYS)
+def test_induction_is_proposition_1(name, box):
+    toy = toy_of(name, weighted=True)
+    path = tracer(toy, box=box_of(toy, box or "free"), induction="excess", max_breakpoints=20)
+    run = path.continuation
+    for piece in path:
+        loss = float(toy.pairs.c @ run.run.dual.losses())
+        v = np.asarray(run.regularizer.v)[: toy.pairs.d]
+        delta = loss - piece.lam * float(v @ piece.w)
+        rho = 1.0 - (path.largest - piece.gap) / delta
+        assert piece.lam_end == pytest.approx(rho * piece.lam, rel=1e-6)
+        # the gaps that follow from it, block by block, are those of an exact pass
+        before = run.save()
+        path.induction.move(run, piece.lam_end, path.largest)
+        np.testing.assert_allclose(run.regularizer.coef(), piece.w, rtol=0, atol=1e-14)
+        gaps = run.run.gaps.copy()
+        assert gaps.sum() == pytest.approx(path.largest, rel=1e-6)
+        assert run.certify().gap == pytest.approx(path.largest, rel=1e-6)
+        np.testing.assert_allclose(run.run.gaps, gaps, atol=1e-12)
+        run.regularizer.rescale(piece.lam)
+        before.restore(run.run)
+
+
+@pytest.mark.parametrize("kind", BOXES)
+def test_long_steps_prove_as_much(kind):
+    toy = toy_of("chain")
+    box = box_of(toy, kind)
+    long, short = (
+        list(tracer(toy, box=box, induction=induction, lam_min=1e-2))
+        for induction in ("long", "excess")
+    )
+    assert len(long) < 0.6 * len(short)
+    assert long[-1].n_oracle_calls < short[-1].n_oracle_calls
+
+
+def test_reach_in_an_endless_box_is_that_without_bounds():
+    toy = toy_of("multiclass")
+    path = tracer(toy)
+    wide = toy.regularizer(1.0, (np.full(toy.pairs.d, -1e9), np.full(toy.pairs.d, 1e9)))
+    for piece in path:
+        regularizer = path.continuation.regularizer
+        wide.rescale(piece.lam)
+        wide.set_v(regularizer.coef())
+        for excess in (1e-3, 0.05, 2.0):
+            rho = reach_without_bounds(regularizer, excess)
+            half = 0.5 * piece.lam * float(piece.w @ piece.w)
+            assert half * (1 - rho) ** 2 / rho == pytest.approx(excess, rel=1e-9)
+            assert reach_in_a_box(wide, excess) == pytest.approx(rho, rel=1e-6)
+
+
+def test_a_path_ends_when_one_model_serves_all_smaller_lam():
+    toy = TOYS["multiclass"](5, n=4, n_states=2, p=6)  # separable
+    path = tracer(toy)
+    *others, last = path
+    assert last.lam_end == 0.0
+    assert last.hinge <= path.largest
+    primal, dual = bounds_at(toy, last, 1e-9 * last.lam, None)
+    assert primal - dual == pytest.approx(last.hinge, rel=1e-6)
+    assert all(piece.hinge > path.largest for piece in others)
+
+
+@pytest.mark.parametrize("n", [1, 4])
+def test_max_breakpoints(n):
+    pieces = list(tracer(toy_of("chain"), max_breakpoints=n))
+    assert len(pieces) == n
+    assert 0 < pieces[-1].lam_end < pieces[-1].lam
+
+
+def test_lam_min_cuts_the_path():
+    whole = list(tracer(toy_of("chain"), lam_min=1e-3))
+    part = list(tracer(toy_of("chain"), lam_min=1.01 * whole[3].lam))
+    assert [piece.lam for piece in part] == [piece.lam for piece in whole[:3]]
+
+
+def test_a_solver_that_gets_no_further_ends_the_path():
+    toy = toy_of("chain")
+    path = tracer(toy, "fw", eps=1e-3, max_iter=3, lam_min=1e-6)
+    pieces = list(path)
+    assert path.status is Status.MAX_ITER
+    assert all(piece.gap < path.largest for piece in pieces)
+    _, optimum = solve_primal(toy.pairs, pieces[-1].lam_end)
+    excess = toy.pairs.primal(toy.flat(pieces[-1].w), pieces[-1].lam_end) - optimum
+    assert excess <= path.largest + 1e-7
+
+
+def test_nothing_to_learn():
+    # all features are zero: w = 0 is the optimum for all lam
+    (piece,) = tracer(bind_rows(np.zeros((3, 2)), [0, 1, 2], 3, intercept=False))
+    assert (piece.lam_end, piece.gap) == (0.0, 0.0)
+    assert not piece.w.any()
+
+
+def test_inexact_oracles_have_paths_too():
+    problem = bind(Numbers(), [None] * 3, [1, 2, 3], exact=False)
+    run = Continuation(BCFW(averaging=False), problem, Regularizer(1.0, 2), random_state=0)
+    pieces = list(PathTracer(run, eps=0.1, kappa=0.7, lam_min=1e-2, max_iter=50))
+    assert pieces
+    assert (np.diff([piece.lam for piece in pieces]) < 0).all()

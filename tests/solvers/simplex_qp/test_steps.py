@@ -1,0 +1,146 @@
+"""End points of steps and their line searches, against the small quadratic program written out."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sskit.solvers.block_coordinate.options import make_step
+from sskit.testing.step_probe import StepProbe
+
+KINDS = ["fw", "pairwise", "away"]
+MIX = -1
+seeds = st.integers(0, 10**6)
+
+
+class Block:
+    """A block with n atoms: losses l, planes psi (n, d), weights alpha; c and lam.
+
+    Its dual objective as a function of alpha, up to what other blocks add:
+    c <alpha, score> - c^2 / (2 lam) ||(alpha - alpha_0) psi||^2, score belonging to alpha_0.
+    """
+
+    def __init__(self, seed, n=None):
+        rng = np.random.default_rng(seed)
+        n = n or int(rng.integers(1, 7))
+        self.psi = rng.normal(size=(n, 5)) * rng.choice([0.0, 0.1, 1.0, 10.0])
+        self.score = rng.normal(size=n) * rng.choice([0.1, 1.0, 10.0])
+        alpha = rng.dirichlet(np.full(n, 0.5))
+        alpha[rng.random(n) < 0.3] = 0.0
+        alpha[rng.integers(n)] += rng.choice([1e-9, 1.0])
+        self.alpha = alpha / alpha.sum()
+        self.c, self.lam = float(rng.uniform(0.01, 1.0)), float(10 ** rng.uniform(-3, 1))
+
+    def value(self, alpha):
+        moved = (alpha - self.alpha) @ self.psi
+        return self.c * alpha @ self.score - self.c**2 / (2 * self.lam) * moved @ moved
+
+    def probe(self):
+        gram = self.psi @ self.psi.T
+        return StepProbe(self.score, self.alpha, gram, self.c, self.lam)
+
+    def end(self, point):
+        return self.alpha if point == MIX else np.eye(len(self.alpha))[point]
+
+    def best_gain(self, target, source):
+        """Gain of the best feasible step, on a fine grid of step sizes."""
+        direction = self.end(target) - self.end(source)
+        falls = direction < 0
+        if not falls.any():
+            return 0.0, 0.0
+        limit = float(np.min(-self.alpha[falls] / direction[falls]))
+        sizes = np.concatenate([np.linspace(0, limit, 60), np.geomspace(1e-9, 1, 60) * limit])
+        values = [self.value(self.alpha + size * direction) for size in sizes]
+        return max(values) - self.value(self.alpha), limit
+
+    @property
+    def size(self):
+        """Size of the numbers, for tolerances."""
+        return 1e-9 * self.c * (np.abs(self.score).max() + 1.0)
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(seeds)
+def test_line_search_between_any_end_points(seed):
+    block = Block(seed)
+    probe, n = block.probe(), len(block.alpha)
+    pairs = [(t, s) for t in range(MIX, n) for s in range(MIX, n) if t != s]
+    for target, source in pairs:
+        if source != MIX and block.alpha[source] == 0.0:
+            continue
+        if target == MIX and block.alpha[source] > 1 - 1e-6:
+            continue  # next to nothing is left to move away to
+        gamma, gain, limit = probe.search(target, source)
+        best, expected = block.best_gain(target, source)
+        assert gain >= best - block.size
+        direction = block.end(target) - block.end(source)
+        after = block.alpha + gamma * direction
+        assert gain == pytest.approx(block.value(after) - block.value(block.alpha), abs=block.size)
+        assert (after >= -1e-9).all()
+        if limit:
+            assert limit == pytest.approx(expected, rel=1e-6)
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(seeds)
+def test_end_points(seed):
+    block = Block(seed)
+    probe, score, alpha = block.probe(), block.score, block.alpha
+    best = int(np.argmax(score))
+    worst = int(np.argmin(np.where(alpha > 0, score, np.inf)))
+    mix = alpha @ score
+    assert probe.choose(make_step("fw", False)) == (best, MIX)
+    assert probe.choose(make_step("pairwise", False)) == (best, worst)
+    towards, away = score[best] - mix, mix - score[worst]
+    if abs(towards - away) > 1e-9 and alpha[worst] < 1:
+        expected = (best, MIX) if towards > away else (MIX, worst)
+        assert probe.choose(make_step("away", False)) == expected
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(seeds, st.sampled_from(["pairwise", "away"]))
+def test_safeguarded_step_never_gains_less(seed, kind):
+    block = Block(seed)
+    probe = block.probe()
+    plain, inner, safe = (
+        probe.search(*probe.choose(make_step(*step)))[1]
+        for step in (("fw", False), (kind, False), (kind, True))
+    )
+    assert safe == max(plain, inner)
+    # what improve() does is what search() says
+    increase, weights = probe.improve(make_step(kind, True), 1)
+    assert increase == pytest.approx(safe, abs=block.size)
+    assert block.value(weights) - block.value(block.alpha) == pytest.approx(safe, abs=block.size)
+
+
+def test_safeguard_matters_where_a_swap_is_cut_short():
+    """The worst plane has next to no weight: swapping it gains nothing, a plain step much."""
+    block = Block(0, 3)
+    block.psi, block.c, block.lam = np.eye(3), 1.0, 1.0
+    block.score, block.alpha = np.array([1.0, 0.0, -1.0]), np.array([0.0, 1 - 1e-9, 1e-9])
+    probe = block.probe()
+    assert probe.choose(make_step("pairwise", False)) == (0, 2)
+    assert probe.choose(make_step("pairwise", True)) == (0, MIX)
+    assert probe.search(0, 2)[1] < 1e-8
+    assert probe.search(0, MIX)[1] > 0.2
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(seeds, st.sampled_from(KINDS), st.booleans())
+def test_many_steps_solve_the_block(seed, kind, safeguard):
+    """Increase as promised, weights on the simplex, no gap left but for plain steps."""
+    if kind == "fw":
+        safeguard = False
+    block = Block(seed)
+    increase, weights = block.probe().improve(make_step(kind, safeguard), 3000)
+    assert (weights >= 0).all()
+    assert weights.sum() == pytest.approx(1.0, abs=1e-9)
+    gained = block.value(weights) - block.value(block.alpha)
+    assert increase == pytest.approx(gained, abs=1e-6 * (1.0 + abs(gained)))
+    gradient = block.c * block.score
+    gradient = gradient - block.c**2 / block.lam * (
+        block.psi @ ((weights - block.alpha) @ block.psi)
+    )
+    gap = gradient.max() - weights @ gradient
+    start = block.c * (block.score.max() - block.alpha @ block.score)
+    assert gap <= (0.1 if kind == "fw" else 1e-6) * start + 1e-9

@@ -1,0 +1,86 @@
+"""The stochastic subgradient method against the paper."""
+
+import numpy as np
+import pytest
+from helpers import paper
+from helpers.qp import solve_primal
+from helpers.toys import TOYS, chain_toy
+
+from sskit.core.regularizer import BoxRegularizer
+from sskit.solvers import SSG
+
+LAM = 0.1
+
+
+def orders(n, n_passes, sampling):
+    rng = np.random.RandomState(0)
+    draw = rng.permutation if sampling == "permutation" else lambda n: rng.randint(n, size=n)
+    return np.concatenate([draw(n) for _ in range(n_passes)])
+
+
+@pytest.mark.parametrize("form", ["dense", "csr"])
+@pytest.mark.parametrize("weights", [None, "random"])
+@pytest.mark.parametrize("sampling", ["permutation", "uniform"])
+@pytest.mark.parametrize("name", TOYS)
+def test_iterates_and_their_average(name, sampling, weights, form):
+    n, n_passes = 6, 8
+    if weights is not None:
+        weights = np.random.default_rng(1).uniform(0.2, 2.0, size=n)
+    toy = TOYS[name](31, n=n, form=form, weights=weights)
+    run = SSG(sampling=sampling).start(toy.problem, toy.regularizer(LAM), np.random.RandomState(0))
+    iterates = list(paper.subgradient(toy.pairs, LAM, orders(n, n_passes, sampling)))
+    for k in range(1, n_passes + 1):
+        assert run.run_pass() == np.inf
+        last = run.state.last()[: toy.pairs.d]
+        np.testing.assert_allclose(toy.flat(last), iterates[k * n - 1], atol=1e-10)
+        average = paper.weighted_average(iterates[: k * n])
+        np.testing.assert_allclose(toy.flat(run.weights()), average, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", TOYS)
+def test_lower_bound_is_one(name):
+    toy = TOYS[name](32)
+    _, optimum = solve_primal(toy.pairs, LAM)
+    solution = SSG(gap_every=3).solve(
+        toy.problem, toy.regularizer(LAM), tol=0, max_iter=60, random_state=0
+    )
+    assert (solution.history["dual"] <= optimum + 1e-9).all()
+    assert (solution.history["primal"] >= optimum - 1e-9).all()
+    assert (np.diff(solution.history["dual"]) >= 0).all()
+    assert solution.dual > 0.5 * optimum
+    np.testing.assert_allclose(
+        solution.history["gap"], solution.history["primal"] - solution.history["dual"]
+    )
+    assert solution.primal == pytest.approx(toy.pairs.primal(toy.flat(solution.w), LAM), abs=1e-12)
+    assert solution.dual_state is None
+
+
+def test_without_balance_the_lower_bound_is_zero():
+    toy = chain_toy(33)
+    solution = SSG(sampling="uniform").solve(
+        toy.problem, toy.regularizer(LAM), max_iter=20, random_state=0
+    )
+    assert (solution.history["dual"] == 0).all()
+    assert solution.gap == solution.primal
+
+
+@pytest.mark.parametrize("averaging", [False, True])
+def test_what_is_returned(averaging):
+    toy = chain_toy(34)
+    solver = SSG(averaging=averaging)
+    run = solver.start(toy.problem, toy.regularizer(LAM), np.random.RandomState(0))
+    for _ in range(5):
+        run.run_pass()
+    last, average = (state[: toy.pairs.d] for state in (run.state.last(), run.state.average()))
+    solution = solver.solve(toy.problem, toy.regularizer(LAM), tol=0, max_iter=5, random_state=0)
+    values = {name: toy.pairs.primal(toy.flat(w), LAM) for name, w in
+              (("last", last), ("average", average))}  # fmt: skip
+    expected = min(values.values()) if averaging else values["last"]
+    assert solution.primal == pytest.approx(expected, abs=1e-12)
+
+
+def test_bounds_are_refused():
+    toy = chain_toy(35)
+    regularizer = BoxRegularizer(LAM, np.zeros(toy.pairs.d), np.ones(toy.pairs.d))
+    with pytest.raises(ValueError, match="SSG cannot solve problems with bounds; use the solver"):
+        SSG().solve(toy.problem, regularizer)

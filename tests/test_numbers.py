@@ -1,0 +1,66 @@
+"""Numbers of users: what becomes of them, and what is refused by name."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sskit._numbers import LARGEST_COUNT, as_array, as_floats, capped, n_workers
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [[1, 2], [3, 4]],
+        np.array([[1, 2], [3, 4]], dtype=np.uint8),
+        np.array([[1, 2], [3, 4]], dtype=object),
+        np.asfortranarray([[1.0, 2.0], [3.0, 4.0]]),
+        pd.DataFrame([[1, 2], [3, 4]]),
+    ],
+)
+def test_numbers_become_a_copy_in_c_order(values):
+    found = as_floats(values, "values")
+    np.testing.assert_array_equal(found, [[1.0, 2.0], [3.0, 4.0]])
+    assert found.dtype == np.float64
+    assert found.flags.c_contiguous
+    assert found is not values
+
+
+def test_numbers_beyond_float64_are_infinite():
+    assert as_floats(np.array([np.longdouble("1e400")]), "values") == np.inf
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (["a"], "^values must hold numbers, got dtype <U1$"),
+        ([b"1"], "^values must hold numbers, got dtype"),
+        (np.array(["1"], dtype=object), "^values must hold numbers, got dtype object$"),
+        (None, "^values must hold numbers, got NoneType$"),
+        ({1: 2}, "^values must hold numbers, got dict$"),
+        ([1j], "^Complex data not supported: values has dtype complex128$"),
+        ([[1], [1, 2]], "^values is no array: its items have different shapes$"),
+        ([10**400], "^values must hold numbers, got dtype object$"),
+        (np.array(["2020"], dtype="datetime64[D]"), "^values must hold numbers, got dtype"),
+    ],
+)
+def test_what_is_no_number_is_refused(values, message):
+    with pytest.raises(ValueError, match=message):
+        as_floats(values, "values")
+
+
+def test_arrays():
+    array = np.zeros(2, dtype="U3")
+    assert as_array(array, "names") is array
+    with pytest.raises(ValueError, match="^names is no array"):
+        as_array([["a"], "b", ["c", "d"]], "names")
+
+
+def test_counts_fit_the_loops():
+    assert capped(3) == 3
+    assert capped(10**30) == LARGEST_COUNT
+    assert capped(10**30, 2**62) == 2**62
+
+
+def test_numbers_of_workers():
+    assert [n_workers(n, 3) for n in (None, 1, 2, 10**30, -(10**30))] == [1, 1, 2, 3, 1]
+    assert n_workers(2, 0) == 1

@@ -1,5 +1,6 @@
 """Structured support vector machines in the manner of scikit-learn."""
 
+from sskit._saved_names import export_from
 from sskit.estimators import (
     EarlyStopping,
     HierarchicalMultilabel,
@@ -12,7 +13,6 @@ from sskit.estimators import (
     TreeTagger,
 )
 from sskit.models import SlackRescaling, StructuredModel
-from sskit._saved_names import export_from
 
 __version__ = "0.1.0"
 

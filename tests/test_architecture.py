@@ -62,8 +62,7 @@ ROOMS = {
     "estimators/base": "core inputs models models/kernel models/slack solvers solvers/common",
     "estimators/structured": "estimators/base inputs models/structured",
     "estimators/multiclass": (
-        "estimators/base estimators/structured inputs models models/kernel "
-        "models/multiclass"
+        "estimators/base estimators/structured inputs models models/kernel models/multiclass"
     ),
     "estimators/chain": "estimators/base inputs models models/chain models/kernel",
     "estimators/tree": "estimators/base inputs models/chain models/tree",
@@ -184,8 +183,7 @@ def private_arrows(package):
         for path, imports in all_imports(package)
         for imported in imports
         for name, folder in owner.items()
-        if f"{imported.module}.".startswith(f"{name}.")
-        and folder not in (path.parent, package)
+        if f"{imported.module}.".startswith(f"{name}.") and folder not in (path.parent, package)
     ]
 
 
@@ -367,7 +365,9 @@ def house(tmp_path):
         "models/chain/model.py",
         '"""Bind.\n\nimport matplotlib\n"""\nfrom sskit.oracles.chain import viterbi\n',
     )
-    write("oracles/graph/flow.py", "def f():\n    from sskit.core import memory\n    import maxflow\n")
+    write(
+        "oracles/graph/flow.py", "def f():\n    from sskit.core import memory\n    import maxflow\n"
+    )
     write("display/_axes.py", "")
     write("display/_pose.py", "from sskit.display._axes import row\n")
     return package

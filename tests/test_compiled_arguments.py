@@ -7,39 +7,39 @@ from helpers.toys import chain_toy, graph_toy, multiclass_toy, multilabel_toy
 
 from sskit.core.direction import Direction
 from sskit.core.dual import DualState
-from sskit.solvers.block_coordinate.eviction import PlaneKeeper
 from sskit.core.priority import SumTree
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.sampler import GapSampler, PermutationSampler, UniformSampler
 from sskit.models.chain.beam_decoder import allowed_table, decode_by_beam
-from sskit.models.chain.problem import ChainProblem
 from sskit.models.chain.decoder import decode_best, decode_max_marginals
-from sskit.models.row_hashes import row_digests
+from sskit.models.chain.problem import ChainProblem
 from sskit.models.features import FeatureRows
 from sskit.models.kernel.rows import DoubleRows, KernelRows
 from sskit.models.label_sets.decoder import best_sets, climb
 from sskit.models.multiclass.problem import MulticlassProblem
+from sskit.models.row_hashes import row_digests
 from sskit.models.structured.plane_store import PlaneStore
 from sskit.oracles.chain.beam import Beam
-from sskit.oracles.label_sets.oracle import find_label_set
 from sskit.oracles.label_sets.exact import EnumeratedSets
+from sskit.oracles.label_sets.oracle import find_label_set
 from sskit.oracles.parts.max_sum import PartsMaxSum
 from sskit.solvers.block_coordinate import plain_pass
+from sskit.solvers.block_coordinate.eviction import PlaneKeeper
 from sskit.solvers.common.averaging import Averager, TwoAverages, WeightedAverager
-from sskit.solvers.oracle_calls.minibatch import Batches
-from sskit.solvers.oracle_calls.vertices import Corners
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.solvers.dual_decomposition.factors.oracle import EdgeSearch, NodeSearch, PartitionSearch
-from sskit.solvers.dual_decomposition.factors.state import FactorState
-from sskit.solvers.dual_decomposition.factors.update import PlainUpdate
-from sskit.solvers.oracle_calls.answers import Gaps, Hinges
-from sskit.solvers.dual_decomposition.factors.sweep import Sweep
 from sskit.solvers.dual_decomposition.factors.sorted_oracle import OrderedSearch
+from sskit.solvers.dual_decomposition.factors.state import FactorState
+from sskit.solvers.dual_decomposition.factors.sweep import Sweep
+from sskit.solvers.dual_decomposition.factors.update import PlainUpdate
 from sskit.solvers.dual_decomposition.label_pairs.pair_oracle import PairSearch, find_pair
 from sskit.solvers.dual_decomposition.label_pairs.pair_weights import PairTable
-from sskit.solvers.simplex_qp.maximise import SimplexProgram
-from sskit.solvers.oracle_calls.pool import Team, ThreadTeam
+from sskit.solvers.oracle_calls.answers import Gaps, Hinges
 from sskit.solvers.oracle_calls.call import Visit
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.minibatch import Batches
+from sskit.solvers.oracle_calls.pool import Pool, ThreadPool
+from sskit.solvers.oracle_calls.vertices import Vertices
+from sskit.solvers.simplex_qp.maximise import SimplexProgram
 from sskit.testing.factor_probe import FactorProbe, look_at_node
 from sskit.testing.probe import DualProbe, ProblemProbe
 from sskit.testing.step_probe import StepProbe
@@ -116,29 +116,29 @@ CALLS = {
     ),
     "questions": (lambda: Hinges(CHAINS, 3).ask_all(), ValueError, "questions is 3, expected 5"),
     "dual point of gaps": (lambda: Gaps(CHAINS, 5, DualState(ROWS)), ValueError, "blocks is 12"),
-    "findings": (lambda: Team(CHAINS).consult(Hinges(ROWS, 12), W), ValueError, "blocks is 5"),
-    "blocks of corners": (
-        lambda: Corners(CHAINS, 5, DUAL).ask([5]), IndexError, "block 5 .* 0 to 4",
+    "answers": (lambda: Pool(CHAINS).call_oracle(Hinges(ROWS, 12), W), ValueError, "blocks is 5"),
+    "blocks of vertices": (
+        lambda: Vertices(CHAINS, 5, DUAL).ask([5]), IndexError, "block 5 .* 0 to 4",
     ),
-    "room of corners": (lambda: Corners(CHAINS, 5, DUAL).find(W, W[:4]), ValueError, "of out is 4"),
-    "no members": (lambda: ThreadTeam(CHAINS, 0), ValueError, "n_members is 0"),
+    "room for sums": (lambda: Vertices(CHAINS, 5, DUAL).find(W, W[:4]), ValueError, "of out is 4"),
+    "no workers": (lambda: ThreadPool(CHAINS, 0), ValueError, "n_workers is 0"),
     "empty batches": (
-        lambda: Batches(Team(CHAINS), DUAL, Regularizer(1.0, CHAINS.n_weights), 0),
+        lambda: Batches(Pool(CHAINS), DUAL, Regularizer(1.0, CHAINS.n_weights), 0),
         ValueError, "size is 0",
     ),
     "phase": (lambda: TwoAverages(3).attend(2), IndexError, "phase 2 .* 0 to 1"),
     "saved average": (
         lambda: WeightedAverager(3).restore(("one", np.zeros(3), 0.0, 1.0)), ValueError, "is 3",
     ),
-    "words of a plane": (lambda: PROBE.plane(1, [0, 7]), ValueError, "block 1 has no plane"),
-    "words to store": (
+    "code of a plane": (lambda: PROBE.plane(1, [0, 7]), ValueError, "block 1 has no plane"),
+    "code to store": (
         lambda: DualProbe(CHAINS, DUAL).insert(1, [0, -1], 1.0), ValueError, "block 1 has no plane",
     ),
-    "words of a graph": (
-        lambda: ProblemProbe(GRAPHS).plane(0, [9] * ProblemProbe(GRAPHS).n_words(0)),
+    "code of a graph": (
+        lambda: ProblemProbe(GRAPHS).plane(0, [9] * ProblemProbe(GRAPHS).code_length(0)),
         ValueError, "no plane",
     ),
-    "words of sets": (lambda: ProblemProbe(SETS).plane(0, [-1] * 6), ValueError, "no plane"),
+    "code of sets": (lambda: ProblemProbe(SETS).plane(0, [-1] * 6), ValueError, "no plane"),
     "room of factors": (lambda: FactorState(FACTORS, 1.0, 1.0, W[:3]), ValueError, "w is 3"),
     "another state": (
         lambda: Sweep(
@@ -161,7 +161,9 @@ CALLS = {
         lambda: FACTOR_PROBE.node_scores(0, 0, W[:-16], 0, 4), IndexError, "states 0 to 4",
     ),
     "pair of an edge": (lambda: FACTOR_PROBE.edge(1, 0, 9, W[:-16]), IndexError, "pair 9 "),
-    "hopes": (lambda: find_pair(PairSearch(PAIRS), [0.0], [0] * 3), ValueError, "hopes is 1"),
+    "reduced costs": (
+        lambda: find_pair(PairSearch(PAIRS), [0.0], [0] * 3), ValueError, "reduced_costs is 1",
+    ),
     "no weights": (
         lambda: SimplexProgram([1.0], [0.0], [[1.0]], 1.0, 1.0), ValueError, "weights that sum",
     ),

@@ -68,7 +68,7 @@ METHODS = [f"{name}.{method}" for name, cls in CLASSES.items() for method in own
 
 
 def faults(name, codes):
-    """Return the numpydoc findings on an object that are errors here."""
+    """Return the numpydoc answers on an object that are errors here."""
     return [f"{code}: {text}" for code, text in validate(name)["errors"] if code in codes]
 
 

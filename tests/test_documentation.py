@@ -11,9 +11,9 @@ from sklearn.preprocessing import StandardScaler
 
 import sskit
 from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier, StructuredModel
+from sskit._documentation import ADDRESS, public_name
 from sskit.preprocessing import TokenTransformer
 from sskit.solvers import BCFW
-from sskit._documentation import ADDRESS, public_name
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES = [sskit, sskit.solvers, sskit.preprocessing, sskit.models]

@@ -15,6 +15,7 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 
 from sskit import metrics
 from sskit.datasets import make_chains
+from sskit.inputs.ragged import split, stack_labels, stack_sequences
 from sskit.metrics import (
     sequence_accuracy_score,
     span_f1_score,
@@ -23,7 +24,6 @@ from sskit.metrics import (
     token_accuracy_score,
 )
 from sskit.utils import RaggedArray
-from sskit.inputs.ragged import split, stack_labels, stack_sequences
 
 
 def conlleval_spans(labels):

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from sskit import PartsModel
 from sskit.datasets import make_poses
-from sskit.metrics import mean_part_error, pdj_curve, pdj_score, pdj_scorer
 from sskit.inputs.poses import check_torso
+from sskit.metrics import mean_part_error, pdj_curve, pdj_score, pdj_scorer
 
 
 def random_poses(seed, n=6, n_parts=4):

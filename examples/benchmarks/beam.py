@@ -15,8 +15,8 @@ from many_labels import bind, newspaper
 
 from sskit.core.regularizer import Regularizer
 from sskit.datasets import make_glyph_sentences
-from sskit.solvers import GDMM
 from sskit.inputs.ragged import stack_sequences
+from sskit.solvers import GDMM
 
 SIZES = (1, 4, 16, 32, 64, 128, 256)
 N_PASSES = 15

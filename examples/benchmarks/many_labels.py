@@ -25,11 +25,11 @@ from sklearn.feature_extraction import DictVectorizer
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
 from sskit.datasets import load_wsj_pos, make_glyph_sentences
+from sskit.inputs.ragged import stack_sequences
 from sskit.models.chain.model import ChainModel, default_lam
 from sskit.preprocessing import TokenTransformer
 from sskit.solvers import BCFW, GDMM
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
-from sskit.inputs.ragged import stack_sequences
 
 LAMS = (1.0, 0.1, 0.01, 0.001)
 

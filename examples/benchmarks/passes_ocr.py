@@ -14,12 +14,12 @@ from sskit.core.dual import DualState
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
 from sskit.core.sampler import PermutationSampler
+from sskit.inputs.ragged import RaggedArray, stack_labels, stack_sequences
 from sskit.models.chain.model import ChainModel
 from sskit.solvers.block_coordinate import plain_pass as _bcfw
 from sskit.solvers.common.averaging import Averager, WeightedAverager
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.solvers.oracle_calls.call import Visit
-from sskit.inputs.ragged import RaggedArray, stack_labels, stack_sequences
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
 
 class Bench:

@@ -13,10 +13,10 @@ import numpy as np
 from maxflow import GraphFloat
 
 from sskit.core.problem import block_weights
+from sskit.inputs.graphs import check_graphs
 from sskit.models.graph.model import GraphModel
 from sskit.oracles import expansion, graphcut, graphcut_max_marginals
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
-from sskit.inputs.graphs import check_graphs
 
 
 def microseconds(functions, repeats=1000):

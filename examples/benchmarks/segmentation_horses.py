@@ -18,11 +18,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sskit import SegmentationModel
 from sskit.core.problem import block_weights
+from sskit.inputs.graphs import check_graphs
+from sskit.inputs.masks import node_targets
 from sskit.models.graph.model import GraphModel
 from sskit.solvers import BCFW, MultiPlane
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
-from sskit.inputs.masks import node_targets
-from sskit.inputs.graphs import check_graphs
 
 PLAIN = {"steps": "fw", "cache": False, "stored_passes": 0}
 SOLVERS = {

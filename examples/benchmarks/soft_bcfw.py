@@ -14,9 +14,9 @@ from beam import made, numbered
 from many_labels import bind
 
 from sskit.core.regularizer import Regularizer
+from sskit.inputs.ragged import stack_sequences
 from sskit.solvers import BCFW, GDMM, SoftBCFW
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
-from sskit.inputs.ragged import stack_sequences
 
 N_TEST = 40
 SOLVERS = {

@@ -8,14 +8,14 @@ cdef struct Block:
     Py_ssize_t n
     Py_ssize_t capacity
     double loss            # sum over all planes of weight * loss
-    # stored planes; all others are merged in the rest plane, which is known only through q
-    int32_t* words         # (capacity, n_words)
+    # stored planes; all others are merged in the aggregate plane, which is known only through q
+    int32_t* code         # (capacity, code_length)
     double* weight
     double* plane_loss
     int32_t* last_used     # when the plane was last worth its place, by the solver's clock
     Py_ssize_t n_planes
     Py_ssize_t plane_capacity
-    double rest            # weight of the rest plane
+    double aggregate            # weight of the aggregate plane
     # inner products <B psi, B psi'> of the first n_gram stored planes, filled in by solvers
     double* gram           # (plane_capacity, plane_capacity)
     Py_ssize_t n_gram
@@ -24,6 +24,6 @@ cdef struct Block:
 # Where these two fail, the block is as before.
 # room for n entries of q
 cdef int reserve_entries(Block* block, Py_ssize_t n) except -1 nogil
-# room for `size` planes of n words, not fewer than there are
+# room for `size` planes of n code, not fewer than there are
 cdef int resize_block(Block* block, Py_ssize_t n, Py_ssize_t size) except -1 nogil
 cdef void free_block(Block* block) noexcept nogil

@@ -23,7 +23,7 @@ cdef int resize_block(Block* block, Py_ssize_t n, Py_ssize_t size) except -1 nog
         for row in range(1, block.n_gram):
             memmove(block.gram + row * size, block.gram + row * old, row_bytes)
         block.plane_capacity = size
-    block.words = <int32_t*>grown(block.words, size * n * sizeof(int32_t))
+    block.code = <int32_t*>grown(block.code, size * n * sizeof(int32_t))
     block.weight = <double*>grown(block.weight, size * sizeof(double))
     block.plane_loss = <double*>grown(block.plane_loss, size * sizeof(double))
     block.last_used = <int32_t*>grown(block.last_used, size * sizeof(int32_t))
@@ -39,7 +39,7 @@ cdef int resize_block(Block* block, Py_ssize_t n, Py_ssize_t size) except -1 nog
 cdef void free_block(Block* block) noexcept nogil:
     free(block.index)
     free(block.value)
-    free(block.words)
+    free(block.code)
     free(block.weight)
     free(block.plane_loss)
     free(block.last_used)

@@ -10,15 +10,15 @@ from sskit.core.stop cimport Stop
 cdef class DualState:
     """The dual point: for every block a convex mix q_i of its planes, in statistics space.
 
-    Invariants of every block: all weights and `rest` are >= 0 and sum to one; q and loss are the
-    weighted sums of psi and loss over stored planes and rest plane. A block starts with its
-    truth (psi = 0, loss = 0) as rest plane. All memory of the dual point is allocated here.
+    Invariants of every block: all weights and `aggregate` are >= 0 and sum to one; q and loss are the
+    weighted sums of psi and loss over stored planes and aggregate plane. A block starts with its
+    truth (psi = 0, loss = 0) as aggregate plane. All memory of the dual point is allocated here.
     """
 
     cdef Problem problem
     cdef readonly Py_ssize_t n_blocks
     cdef Block* blocks
-    cdef Py_ssize_t[::1] n_words           # (n_blocks,)
+    cdef Py_ssize_t[::1] code_length           # (n_blocks,)
     cdef readonly Py_ssize_t max_statistics
 
     # ValueError unless this is a dual point of the problem, by its sizes
@@ -35,21 +35,21 @@ cdef class DualState:
     cdef int advance(
         self, Py_ssize_t i, Direction delta, double step, double loss_change
     ) except -1 nogil
-    # (1 - step) times all weights; `step` goes to plane `slot`, or to the rest plane if slot < 0
+    # (1 - step) times all weights; `step` goes to plane `slot`, or to the aggregate plane if slot < 0
     cdef void blend(self, Py_ssize_t i, Py_ssize_t slot, double step) noexcept nogil
-    # move weight from one plane to another; a negative slot is the rest plane
+    # move weight from one plane to another; a negative slot is the aggregate plane
     cdef void shift(
         self, Py_ssize_t i, Py_ssize_t source, Py_ssize_t target, double amount
     ) noexcept nogil
-    # whether the rest plane has weight that is more than noise of rounding
-    cdef bint has_rest(self, Py_ssize_t i) noexcept nogil
-    # slot of a stored plane with these words, or -1
-    cdef Py_ssize_t find(self, Py_ssize_t i, const int32_t* words) noexcept nogil
+    # whether the aggregate plane has weight that is more than noise of rounding
+    cdef bint has_aggregate(self, Py_ssize_t i) noexcept nogil
+    # slot of a stored plane with this code, or -1
+    cdef Py_ssize_t find(self, Py_ssize_t i, const int32_t* code) noexcept nogil
     # store a plane with weight zero (not a second time); returns its slot
     cdef Py_ssize_t insert(
-        self, Py_ssize_t i, const int32_t* words, double loss
+        self, Py_ssize_t i, const int32_t* code, double loss
     ) except -1 nogil
-    # merge a stored plane into the rest plane (q does not change); the last slot takes its place
+    # merge a stored plane into the aggregate plane (q does not change); the last slot takes its place
     cdef void evict(self, Py_ssize_t i, Py_ssize_t slot) noexcept nogil
     # q_i = delta with this loss; the weights stay
     cdef int set_mix(self, Py_ssize_t i, Direction delta, double loss) except -1 nogil

@@ -18,28 +18,28 @@ cdef class DualState:
     Parameters
     ----------
     problem : Problem
-        Gives the number of blocks and the length of the words of their planes.
+        Gives the number of blocks and the length of the codes of their planes.
     """
 
     def __cinit__(self, Problem problem):
         cdef Py_ssize_t i
         self.problem = problem
         self.max_statistics = problem.max_statistics
-        self.n_words = np.empty(problem.n_blocks, dtype=np.intp)
+        self.code_length = np.empty(problem.n_blocks, dtype=np.intp)
         self.blocks = <Block*>calloc(max(problem.n_blocks, 1), sizeof(Block))
         if self.blocks == NULL:
             raise MemoryError(f"no memory for {problem.n_blocks} blocks")
         # not before there are any: __del__ goes through them
         self.n_blocks = problem.n_blocks
         for i in range(self.n_blocks):
-            self.n_words[i] = problem.n_words(i)
-            self.blocks[i].rest = 1.0
+            self.code_length[i] = problem.code_length(i)
+            self.blocks[i].aggregate = 1.0
 
     def __del__(self):
         cdef Py_ssize_t i, p
         for i in range(self.n_blocks):
             for p in range(self.blocks[i].n_planes):
-                self.problem.forget(i, self.blocks[i].words + p * self.n_words[i])
+                self.problem.forget(i, self.blocks[i].code + p * self.code_length[i])
 
     def __dealloc__(self):
         cdef Py_ssize_t i
@@ -50,7 +50,7 @@ cdef class DualState:
 
     cdef int match(self, Problem problem) except -1:
         check_equal(self.n_blocks, problem.n_blocks, "the number of blocks")
-        check_equal(self.problem.max_words, problem.max_words, "the number of words")
+        check_equal(self.problem.max_code_length, problem.max_code_length, "the number of code")
         return check_equal(self.max_statistics, problem.max_statistics, "the number of statistics")
 
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
@@ -58,7 +58,7 @@ cdef class DualState:
         cdef Py_ssize_t n = block.n_planes
         prefetch_memory(block.index, block.n * sizeof(int32_t))
         prefetch_memory(block.value, block.n * sizeof(double))
-        prefetch_memory(block.words, n * self.n_words[i] * sizeof(int32_t))
+        prefetch_memory(block.code, n * self.code_length[i] * sizeof(int32_t))
         prefetch_memory(block.weight, n * sizeof(double))
         prefetch_memory(block.plane_loss, n * sizeof(double))
         prefetch_memory(block.last_used, n * sizeof(int32_t))
@@ -113,7 +113,7 @@ cdef class DualState:
         self.set_mix(i, delta, loss)
         for slot in range(block.n_planes):
             block.weight[slot] = 0.0
-        block.rest = 1.0
+        block.aggregate = 1.0
         return 0
 
     cdef void blend(self, Py_ssize_t i, Py_ssize_t slot, double step) noexcept nogil:
@@ -126,44 +126,44 @@ cdef class DualState:
                 block.weight[p] += step
             stored += block.weight[p]
         # from the others, so that the sum stays one without drift
-        block.rest = max(1.0 - stored, 0.0)
+        block.aggregate = max(1.0 - stored, 0.0)
 
     cdef void shift(
         self, Py_ssize_t i, Py_ssize_t source, Py_ssize_t target, double amount
     ) noexcept nogil:
         cdef Block* block = &self.blocks[i]
-        cdef double* origin = &block.rest if source < 0 else &block.weight[source]
+        cdef double* origin = &block.aggregate if source < 0 else &block.weight[source]
         # all of it: exactly zero is left (a drop step)
         origin[0] = 0.0 if amount >= origin[0] else origin[0] - amount
         if target < 0:
-            block.rest += amount
+            block.aggregate += amount
         else:
             block.weight[target] += amount
 
-    cdef bint has_rest(self, Py_ssize_t i) noexcept nogil:
-        return self.blocks[i].rest > 1e-12
+    cdef bint has_aggregate(self, Py_ssize_t i) noexcept nogil:
+        return self.blocks[i].aggregate > 1e-12
 
-    cdef Py_ssize_t find(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+    cdef Py_ssize_t find(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
         cdef Block* block = &self.blocks[i]
-        cdef Py_ssize_t p, n = self.n_words[i]
+        cdef Py_ssize_t p, n = self.code_length[i]
         for p in range(block.n_planes):
-            if memcmp(block.words + p * n, words, n * sizeof(int32_t)) == 0:
+            if memcmp(block.code + p * n, code, n * sizeof(int32_t)) == 0:
                 return p
         return -1
 
     cdef Py_ssize_t insert(
-        self, Py_ssize_t i, const int32_t* words, double loss
+        self, Py_ssize_t i, const int32_t* code, double loss
     ) except -1 nogil:
         cdef Block* block = &self.blocks[i]
-        cdef Py_ssize_t n = self.n_words[i], slot = self.find(i, words)
+        cdef Py_ssize_t n = self.code_length[i], slot = self.find(i, code)
         if slot >= 0:
             return slot
         slot = block.n_planes
         if slot == block.plane_capacity:
             # by a half, not double: the Gram matrix grows with the square
             self.resize_planes(i, max(4, slot + slot // 2))
-        self.problem.keep(i, words)
-        memcpy(block.words + slot * n, words, n * sizeof(int32_t))
+        self.problem.keep(i, code)
+        memcpy(block.code + slot * n, code, n * sizeof(int32_t))
         block.weight[slot] = 0.0
         block.plane_loss[slot] = loss
         block.last_used[slot] = 0
@@ -171,14 +171,14 @@ cdef class DualState:
         return slot
 
     cdef int resize_planes(self, Py_ssize_t i, Py_ssize_t size) except -1 nogil:
-        return resize_block(&self.blocks[i], self.n_words[i], size)
+        return resize_block(&self.blocks[i], self.code_length[i], size)
 
     cdef void evict(self, Py_ssize_t i, Py_ssize_t slot) noexcept nogil:
         cdef Block* block = &self.blocks[i]
-        cdef Py_ssize_t n = self.n_words[i], last = block.n_planes - 1, row
+        cdef Py_ssize_t n = self.code_length[i], last = block.n_planes - 1, row
         cdef Py_ssize_t stride = block.plane_capacity
-        self.problem.forget(i, block.words + slot * n)
-        block.rest += block.weight[slot]
+        self.problem.forget(i, block.code + slot * n)
+        block.aggregate += block.weight[slot]
         block.n_planes = last
         if last < block.n_gram:
             # row and column of the last plane take the place of the evicted one's
@@ -190,7 +190,7 @@ cdef class DualState:
         else:
             block.n_gram = min(block.n_gram, slot)
         if slot != last:
-            memcpy(block.words + slot * n, block.words + last * n, n * sizeof(int32_t))
+            memcpy(block.code + slot * n, block.code + last * n, n * sizeof(int32_t))
             block.weight[slot] = block.weight[last]
             block.plane_loss[slot] = block.plane_loss[last]
             block.last_used[slot] = block.last_used[last]
@@ -238,17 +238,17 @@ cdef class DualState:
     def n_support_planes(self, Problem problem):
         """Return the number of planes with weight, those of the truth aside.
 
-        The rest plane of a block counts as one, however many were merged in it.
+        The aggregate plane of a block counts as one, however many were merged in it.
         """
-        cdef int32_t[::1] words = np.empty(max(problem.max_words, 1), dtype=np.int32)
+        cdef int32_t[::1] code = np.empty(max(problem.max_code_length, 1), dtype=np.int32)
         cdef Py_ssize_t i, p, truth, total = 0
         self.match(problem)
         for i in range(self.n_blocks):
             if self.blocks[i].n == 0:
                 continue
-            problem.truth(i, &words[0])
-            truth = self.find(i, &words[0])
-            total += self.has_rest(i)
+            problem.truth(i, &code[0])
+            truth = self.find(i, &code[0])
+            total += self.has_aggregate(i)
             for p in range(self.blocks[i].n_planes):
                 total += self.blocks[i].weight[p] > 0.0 and p != truth
         return total
@@ -263,7 +263,7 @@ cdef class DualState:
         Dual feasible since psi = 0 and loss = 0 at the truth: the mix and its loss shrink by
         the share (Osokin et al. 2016, proposition 1, block by block).
         """
-        cdef int32_t[::1] words = np.empty(max(problem.max_words, 1), dtype=np.int32)
+        cdef int32_t[::1] code = np.empty(max(problem.max_code_length, 1), dtype=np.int32)
         cdef Py_ssize_t i, e
         cdef Block* block
         self.match(problem)
@@ -276,8 +276,8 @@ cdef class DualState:
                 for e in range(block.n):
                     block.value[e] *= shares[i]
                 block.loss *= shares[i]
-                problem.truth(i, &words[0])
-                self.blend(i, self.find(i, &words[0]), 1.0 - shares[i])
+                problem.truth(i, &code[0])
+                self.blend(i, self.find(i, &code[0]), 1.0 - shares[i])
 
     def change_lam(self, Problem problem, Regularizer regularizer, double lam):
         """Move to another lam, dual feasible.
@@ -295,18 +295,18 @@ cdef class DualState:
         self.keep_shares(problem, np.full(self.n_blocks, rho))
 
     def planes(self, Py_ssize_t i):
-        """Return (words, weights, losses, rest weight) of the stored planes of block i."""
+        """Return (code, weights, losses, aggregate weight) of the stored planes of block i."""
         check_index(i, self.n_blocks, "block")
         cdef Block* block = &self.blocks[i]
-        cdef Py_ssize_t n = self.n_words[i], p, j
-        words = np.empty((block.n_planes, n), dtype=np.int32)
-        cdef int32_t[:, ::1] out = words
+        cdef Py_ssize_t n = self.code_length[i], p, j
+        code = np.empty((block.n_planes, n), dtype=np.int32)
+        cdef int32_t[:, ::1] out = code
         for p in range(block.n_planes):
             for j in range(n):
-                out[p, j] = block.words[p * n + j]
+                out[p, j] = block.code[p * n + j]
         weights = np.array([block.weight[p] for p in range(block.n_planes)])
         losses = np.array([block.plane_loss[p] for p in range(block.n_planes)])
-        return words, weights, losses, block.rest
+        return code, weights, losses, block.aggregate
 
     def mix(self, Py_ssize_t i):
         """Return (index, value, loss) of the mix of block i."""

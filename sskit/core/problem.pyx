@@ -28,30 +28,30 @@ cdef class Problem:
         return self.scores(i, w, theta)
 
     cdef int argmax(
-        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* words, double* loss
+        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
     ) except -1 nogil:
         return self.lacks("argmax")
 
     cdef int argmax_slack(
-        self, Py_ssize_t i, const double* theta, double offset, int32_t* words, double* loss
+        self, Py_ssize_t i, const double* theta, double offset, int32_t* code, double* loss
     ) except -1 nogil:
         return self.lacks("argmax_slack")
 
     cdef int argmax_within(
         self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
-        double lower, double upper, int32_t* words, double* loss
+        double lower, double upper, int32_t* code, double* loss
     ) except -1 nogil:
         return self.lacks("argmax_within")
 
     cdef Py_ssize_t plane(
-        self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
+        self, Py_ssize_t i, const int32_t* code, int32_t* index, double* value
     ) except -1 nogil:
         return self.lacks("plane")
 
-    cdef Py_ssize_t n_words(self, Py_ssize_t i) noexcept nogil:
-        return self.max_words
+    cdef Py_ssize_t code_length(self, Py_ssize_t i) noexcept nogil:
+        return self.max_code_length
 
-    cdef int truth(self, Py_ssize_t i, int32_t* words) except -1 nogil:
+    cdef int truth(self, Py_ssize_t i, int32_t* code) except -1 nogil:
         return self.lacks("truth")
 
     cdef int scatter(
@@ -78,29 +78,29 @@ cdef class Problem:
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
         return self.lacks("sqnorm")
 
-    cdef int keep(self, Py_ssize_t i, const int32_t* words) except -1 nogil:
+    cdef int keep(self, Py_ssize_t i, const int32_t* code) except -1 nogil:
         return 0
 
-    cdef void forget(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+    cdef void forget(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
         pass
 
-    cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+    cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
         return 0
 
-    cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+    cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
         return False
 
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
         pass
 
-    cdef void expect(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+    cdef void prefetch_step(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
         pass
 
     cdef int match(self, Problem other) except -1:
         check_equal(self.n_blocks, other.n_blocks, "the number of blocks")
         check_equal(self.n_weights, other.n_weights, "the number of weights")
         check_equal(self.max_statistics, other.max_statistics, "the number of statistics")
-        check_equal(self.max_words, other.max_words, "the number of words")
+        check_equal(self.max_code_length, other.max_code_length, "the number of code")
         return check_equal(self.max_support, other.max_support, "the support of planes")
 
     cdef int check_weights(self, Py_ssize_t length, str name) except -1:
@@ -113,7 +113,7 @@ cdef class Problem:
     cpdef Problem fork(self):
         raise NotImplementedError(f"{type(self).__name__} must implement fork")
 
-    cpdef object foresight(self, int n_jobs):
+    cpdef object oracle_pool(self, int n_jobs):
         return None
 
     def covector(self, w):
@@ -123,7 +123,7 @@ cdef class Problem:
         """
         return w
 
-    def at_hand(self, blocks):
+    def cached_blocks(self, blocks):
         """Return those of some blocks that can take a step without anything being fetched first.
 
         Parameters
@@ -217,23 +217,23 @@ cdef class Problem:
         """
         return n_calls
 
-    def export_planes(self, words):
-        """Return something that names planes in any process; the words do unless they are numbers.
+    def export_planes(self, code):
+        """Return something that names planes in any process; codes do unless they are mere numbers.
 
         Parameters
         ----------
-        words : ndarray, int32
-            Words of planes that are kept, one after the other.
+        code : ndarray, int32
+            Code of planes that are kept, one after the other.
 
         Returns
         -------
         planes : object
             For `import_planes`; can be pickled.
         """
-        return words
+        return code
 
     def import_planes(self, blocks, planes):
-        """Return the words of exported planes in this problem, each kept once more.
+        """Return the codes of exported planes in this problem, each kept once more.
 
         Parameters
         ----------
@@ -244,7 +244,7 @@ cdef class Problem:
 
         Returns
         -------
-        words : ndarray, int32
+        code : ndarray, int32
             The caller forgets each plane once.
         """
         return planes

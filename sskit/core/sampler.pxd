@@ -38,7 +38,7 @@ cdef class OrderSampler(Sampler):
 cdef class PromisingSampler(OrderSampler):
     cdef object slopes           # (n_blocks,) kept up to date by the run
     cdef double share
-    cdef object at_hand          # that of the problem
+    cdef object cached_blocks          # that of the problem
 
 
 cdef class GapSampler(Sampler):

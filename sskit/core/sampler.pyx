@@ -120,18 +120,18 @@ cdef class PromisingSampler(OrderSampler):
         What each block promised when it was last visited; its owner keeps it up to date.
     share : float
         A block is visited if it promised at least this share of the mean of all.
-    at_hand : callable
+    cached_blocks : callable
         That of the problem: of these blocks only those are visited that it returns.
     """
 
-    def __cinit__(self, Py_ssize_t n_blocks, random_state, slopes, double share, at_hand):
+    def __cinit__(self, Py_ssize_t n_blocks, random_state, slopes, double share, cached_blocks):
         self.slopes = slopes
         self.share = share
-        self.at_hand = at_hand
+        self.cached_blocks = cached_blocks
 
     def begin_pass(self, Py_ssize_t n_steps):
         """Choose the blocks of the pass, at most n_steps; return their number."""
-        chosen = self.at_hand(np.flatnonzero(self.slopes >= self.share * self.slopes.mean()))
+        chosen = self.cached_blocks(np.flatnonzero(self.slopes >= self.share * self.slopes.mean()))
         return self.visit(self.random_state.permutation(chosen)[:n_steps])
 
 

@@ -26,22 +26,22 @@ def save(DualState dual):
     saved : dict
         What `restore` takes; can be pickled.
     """
-    cdef Py_ssize_t i, n = dual.n_blocks, at_entry = 0, at_plane = 0, at_word = 0, size
+    cdef Py_ssize_t i, n = dual.n_blocks, at_entry = 0, at_plane = 0, at_code = 0, size
     cdef Block* block
     n_entries, n_planes = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    loss, rest = np.empty(n), np.empty(n)
+    loss, aggregate = np.empty(n), np.empty(n)
     cdef int64_t[::1] entries = n_entries, planes = n_planes
-    cdef double[::1] losses = loss, rests = rest
+    cdef double[::1] losses = loss, aggregates = aggregate
     for i in range(n):
         entries[i] = dual.blocks[i].n
         planes[i] = dual.blocks[i].n_planes
         losses[i] = dual.blocks[i].loss
-        rests[i] = dual.blocks[i].rest
-    n_words = np.array(dual.n_words, dtype=np.int64)
+        aggregates[i] = dual.blocks[i].aggregate
+    code_length = np.array(dual.code_length, dtype=np.int64)
     index, value = np.empty(n_entries.sum(), dtype=np.int32), np.empty(n_entries.sum())
-    words = np.empty((n_planes * n_words).sum(), dtype=np.int32)
+    code = np.empty((n_planes * code_length).sum(), dtype=np.int32)
     weight, plane_loss = np.empty(n_planes.sum()), np.empty(n_planes.sum())
-    cdef int32_t[::1] indices = index, codes = words
+    cdef int32_t[::1] indices = index, codes = code
     cdef double[::1] values = value, weights = weight, plane_losses = plane_loss
     for i in range(n):
         block = &dual.blocks[i]
@@ -50,11 +50,11 @@ def save(DualState dual):
             memcpy(&values[at_entry], block.value, block.n * sizeof(double))
             at_entry += block.n
         if block.n_planes:
-            size = block.n_planes * dual.n_words[i]
-            memcpy(&codes[at_word], block.words, size * sizeof(int32_t))
+            size = block.n_planes * dual.code_length[i]
+            memcpy(&codes[at_code], block.code, size * sizeof(int32_t))
             memcpy(&weights[at_plane], block.weight, block.n_planes * sizeof(double))
             memcpy(&plane_losses[at_plane], block.plane_loss, block.n_planes * sizeof(double))
-            at_word += size
+            at_code += size
             at_plane += block.n_planes
     return {
         "n_entries": n_entries,
@@ -62,11 +62,11 @@ def save(DualState dual):
         "value": value,
         "loss": loss,
         "n_planes": n_planes,
-        "n_words": n_words,
-        "planes": dual.problem.export_planes(words),
+        "code_length": code_length,
+        "planes": dual.problem.export_planes(code),
         "weight": weight,
         "plane_loss": plane_loss,
-        "rest": rest,
+        "aggregate": aggregate,
     }
 
 
@@ -91,36 +91,37 @@ def restore(DualState dual, saved):
         raise ValueError(
             f"the saved dual point has {n} blocks but the problem has {dual.n_blocks}"
         )
-    n_words, n_planes, n_entries = (
-        counts(saved, name, n) for name in ("n_words", "n_planes", "n_entries")
+    code_length, n_planes, n_entries = (
+        counts(saved, name, n) for name in ("code_length", "n_planes", "n_entries")
     )
     index = vector(saved, "index", n_entries.sum(), np.int32)
-    if (n_words != np.asarray(dual.n_words)[:n]).any() or (
+    if (code_length != np.asarray(dual.code_length)[:n]).any() or (
         len(index) and not (0 <= index.min() and index.max() < dual.max_statistics)
     ):
         raise ValueError("the saved dual point belongs to a problem of another shape")
     cdef const int32_t[::1] indices = index
     cdef const double[::1] value = vector(saved, "value", len(index))
-    cdef const double[::1] loss = vector(saved, "loss", n), rest = vector(saved, "rest", n)
+    cdef const double[::1] loss = vector(saved, "loss", n)
+    cdef const double[::1] aggregate = vector(saved, "aggregate", n)
     cdef const double[::1] weight = vector(saved, "weight", n_planes.sum())
     cdef const double[::1] plane_loss = vector(saved, "plane_loss", n_planes.sum())
     cdef int64_t[::1] entry = starts(n_entries), plane = starts(n_planes)
-    cdef int64_t[::1] word = starts(n_planes * n_words)
+    cdef int64_t[::1] word = starts(n_planes * code_length)
     blocks = np.repeat(np.arange(n), n_planes)
-    total = np.array(rest) + np.bincount(blocks, weight, n)
-    if not (np.min(weight, initial=0.0) >= 0 and np.min(rest, initial=0.0) >= 0) or not (
+    total = np.array(aggregate) + np.bincount(blocks, weight, n)
+    if not (np.min(weight, initial=0.0) >= 0 and np.min(aggregate, initial=0.0) >= 0) or not (
         np.abs(total - 1.0) < 1e-6
     ).all():
         raise ValueError("the weights of the saved dual point must sum to one in every block")
-    cdef const int32_t[::1] words = vector(
+    cdef const int32_t[::1] code = vector(
         {"planes": dual.problem.import_planes(blocks, saved["planes"])}, "planes", word[n], np.int32
     )
-    check_planes(dual, blocks, words)
+    check_planes(dual, blocks, code)
     for i in range(n):
         set_mix(dual, i, indices[entry[i]:entry[i + 1]], value[entry[i]:entry[i + 1]], loss[i])
         set_planes(
-            dual, i, words[word[i]:word[i + 1]], weight[plane[i]:plane[i + 1]],
-            plane_loss[plane[i]:plane[i + 1]], rest[i]
+            dual, i, code[word[i]:word[i + 1]], weight[plane[i]:plane[i + 1]],
+            plane_loss[plane[i]:plane[i + 1]], aggregate[i]
         )
 
 
@@ -146,21 +147,21 @@ cdef starts(counts):
 
 
 cdef int check_planes(
-    DualState dual, const int64_t[::1] blocks, const int32_t[::1] words
+    DualState dual, const int64_t[::1] blocks, const int32_t[::1] code
 ) except -1:
     cdef Py_ssize_t p, place = 0, n_unknown = 0, last = -1
     for p in range(blocks.shape[0]):
-        if not dual.problem.knows(blocks[p], &words[place]):
+        if not dual.problem.knows(blocks[p], &code[place]):
             n_unknown += 1
             last = blocks[p]
-        place += dual.n_words[blocks[p]]
+        place += dual.code_length[blocks[p]]
     if n_unknown == 0:
         return 0
     place = 0
     for p in range(blocks.shape[0]):
-        if dual.problem.knows(blocks[p], &words[place]):
-            dual.problem.forget(blocks[p], &words[place])    # import_planes kept it for us
-        place += dual.n_words[blocks[p]]
+        if dual.problem.knows(blocks[p], &code[place]):
+            dual.problem.forget(blocks[p], &code[place])    # import_planes kept it for us
+        place += dual.code_length[blocks[p]]
     raise ValueError(
         f"{n_unknown} planes of the saved dual point are none of the problem, the last in block "
         f"{last}"
@@ -180,24 +181,24 @@ cdef int set_mix(DualState dual, Py_ssize_t i, const int32_t[::1] index, const d
     return 0
 
 
-cdef int set_planes(DualState dual, Py_ssize_t i, const int32_t[::1] words,
-                    const double[::1] weights, const double[::1] losses, double rest) except -1:
+cdef int set_planes(DualState dual, Py_ssize_t i, const int32_t[::1] code,
+                    const double[::1] weights, const double[::1] losses, double aggregate) except -1:
     cdef Block* block = &dual.blocks[i]
     cdef Problem problem = dual.problem
-    cdef Py_ssize_t p, slot, n = dual.n_words[i], n_planes = weights.shape[0]
+    cdef Py_ssize_t p, slot, n = dual.code_length[i], n_planes = weights.shape[0]
     # first in, then out: a plane that is there and saved must not be forgotten in between
     for p in range(n_planes):
-        dual.insert(i, &words[p * n], losses[p])
+        dual.insert(i, &code[p * n], losses[p])
     for slot in range(block.n_planes - 1, -1, -1):
         for p in range(n_planes):
-            if memcmp(block.words + slot * n, &words[p * n], n * sizeof(int32_t)) == 0:
+            if memcmp(block.code + slot * n, &code[p * n], n * sizeof(int32_t)) == 0:
                 break
         else:
             dual.evict(i, slot)
     for p in range(n_planes):
-        slot = dual.find(i, &words[p * n])
+        slot = dual.find(i, &code[p * n])
         block.weight[slot] = weights[p]
         block.plane_loss[slot] = losses[p]
-        problem.forget(i, &words[p * n])        # import_planes kept it for us
-    block.rest = rest
+        problem.forget(i, &code[p * n])        # import_planes kept it for us
+    block.aggregate = aggregate
     return 0

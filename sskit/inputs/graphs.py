@@ -4,9 +4,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from sskit._numbers import as_array
+from sskit.inputs.ragged import _as_matrix, _items, _type_name
 from sskit.inputs.ragged_array import make_offsets
 from sskit.inputs.stacking import canonical_csr, check_finite
-from sskit.inputs.ragged import _as_matrix, _items, _type_name
 
 __all__ = ["GraphBatch", "check_graphs"]
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from sskit._numbers import as_array
 from sskit.inputs.pixels import equal_to, majority_labels
-from sskit.inputs.ragged_array import RaggedArray, split
 from sskit.inputs.ragged import _check_sortable, _items, stack_labels
+from sskit.inputs.ragged_array import RaggedArray, split
 
 _TARGETS = "one array of labels, of nodes or of pixels, per graph"
 

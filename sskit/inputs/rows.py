@@ -6,8 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_array, validate_data
 
-from sskit.inputs.stacking import check_structure, first_not_finite
 from sskit.inputs.ragged import _check_sortable
+from sskit.inputs.stacking import check_structure, first_not_finite
 
 __all__ = ["check_classes", "check_rows"]
 

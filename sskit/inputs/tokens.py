@@ -5,8 +5,8 @@ from itertools import chain
 
 import numpy as np
 
-from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets
 from sskit.inputs.ragged import stack_sequences
+from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets
 
 
 def stack_tokens(X, allow_nan):

@@ -3,10 +3,10 @@
 import numpy as np
 import scipy.sparse as sp
 
-from sskit.inputs.ragged_array import locate, make_offsets
-from sskit.inputs.parents import check_parents
 from sskit.inputs.graphs import _all_or_none, check_graphs
+from sskit.inputs.parents import check_parents
 from sskit.inputs.ragged import _items, _label_item, _type_name, stack_labels
+from sskit.inputs.ragged_array import locate, make_offsets
 
 __all__ = ["TreeBatch", "check_trees"]
 

@@ -6,6 +6,7 @@ Scikit-learn's own scorers do not take ragged labels. For ``scoring=`` of its to
 :func:`sklearn.metrics.make_scorer`.
 """
 
+from sskit._saved_names import export_from
 from sskit.metrics._multilabel import multilabel_report
 from sskit.metrics._poses import mean_part_error, pdj_curve, pdj_score, pdj_scorer
 from sskit.metrics._regions import (
@@ -27,7 +28,6 @@ from sskit.metrics._tokens import (
     token_accuracy_score,
     token_accuracy_scorer,
 )
-from sskit._saved_names import export_from
 
 __all__ = [
     "class_accuracy_score",

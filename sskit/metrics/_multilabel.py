@@ -4,9 +4,9 @@ import scipy.sparse as sp
 from sklearn.metrics import f1_score, hamming_loss, jaccard_score
 from sklearn.utils.multiclass import type_of_target
 
-from sskit.metrics._pairs import check_weights
 from sskit._numbers import as_array
 from sskit.inputs.stacking import check_structure
+from sskit.metrics._pairs import check_weights
 
 
 def multilabel_report(y_true, y_pred, *, sample_weight=None, zero_division=0.0):

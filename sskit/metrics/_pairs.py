@@ -3,8 +3,8 @@
 import numpy as np
 
 from sskit._numbers import as_floats
-from sskit.inputs.ragged_array import make_offsets
 from sskit.inputs.ragged import stack_labels
+from sskit.inputs.ragged_array import make_offsets
 
 # Sums of weights have reciprocals and products with other numbers.
 SMALLEST = 1e-150

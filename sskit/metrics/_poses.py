@@ -5,9 +5,9 @@ import numbers
 import numpy as np
 from sklearn.metrics import make_scorer
 
-from sskit.metrics._pairs import check_weights
 from sskit._numbers import as_array
 from sskit.inputs.poses import check_poses, check_torso, part_errors
+from sskit.metrics._pairs import check_weights
 
 
 def pdj_score(y_true, y_pred, *, radius=0.2, torso=None, per_part=False, sample_weight=None):

@@ -3,8 +3,8 @@
 import numpy as np
 from sklearn.metrics import make_scorer
 
-from sskit.metrics._pairs import stack, stack_pair
 from sskit.inputs.ragged_array import locate
+from sskit.metrics._pairs import stack, stack_pair
 
 # The place of a prefix in the longer string is its code.
 _PREFIXES = {"bio": "OBI", "bioes": "OBIES"}

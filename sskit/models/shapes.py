@@ -110,12 +110,12 @@ def check_poses(maps, truths, scale, block_weight, parents, types_of, means):
     check_least(n_blocks, 1, "the number of blocks")
     check_lengths(n_blocks, truths=truths, scale=scale, block_weight=block_weight)
     check_lengths(n_parts, types_of=types_of, means=means)
-    check_equal(truths.shape[1], 2 * n_parts, "the number of words of the truth")
+    check_equal(truths.shape[1], 2 * n_parts, "the number of code of the truth")
     check_equal(means.shape[2], 2, "the number of axes of means")
-    for scores, words in zip(maps, truths, strict=True):
+    for scores, code in zip(maps, truths, strict=True):
         check_lengths(n_parts, scores=scores)
         check_least(scores.size, 1, "the number of scores")
-        check_indices(words[:n_parts], scores[0].size, "cell")
+        check_indices(code[:n_parts], scores[0].size, "cell")
     if (truths[:, n_parts:] < 0).any() or (truths[:, n_parts:] >= types_of).any():
         raise IndexError(f"true types must be from 0 to one less than {types_of}")
 

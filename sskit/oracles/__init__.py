@@ -26,19 +26,19 @@ it stands for, except in cuts, which need finite ones.
 """
 
 from sskit.oracles.chain.beam import beam_search
-from sskit.oracles.label_sets.closure import closure
-from sskit.oracles.parts.distance_transform import distance_transform
-from sskit.oracles.graph.exhaustive import exhaustive
-from sskit.oracles.graph.expansion import expansion
-from sskit.oracles.graph.graphcut import graphcut, graphcut_max_marginals
 from sskit.oracles.chain.k_best import viterbi_top_k
 from sskit.oracles.chain.loss_indexed import viterbi_by_loss
 from sskit.oracles.chain.max_marginals import max_marginals
-from sskit.oracles.parts.max_sum import parts_max_marginals, parts_max_sum
-from sskit.oracles.label_sets.relaxation import lp_relaxation
-from sskit.oracles.tree.max_sum import tree_max_marginals, tree_max_sum
-from sskit.oracles.tree.k_best import tree_top_k
 from sskit.oracles.chain.viterbi import viterbi
+from sskit.oracles.graph.exhaustive import exhaustive
+from sskit.oracles.graph.expansion import expansion
+from sskit.oracles.graph.graphcut import graphcut, graphcut_max_marginals
+from sskit.oracles.label_sets.closure import closure
+from sskit.oracles.label_sets.relaxation import lp_relaxation
+from sskit.oracles.parts.distance_transform import distance_transform
+from sskit.oracles.parts.max_sum import parts_max_marginals, parts_max_sum
+from sskit.oracles.tree.k_best import tree_top_k
+from sskit.oracles.tree.max_sum import tree_max_marginals, tree_max_sum
 
 __all__ = [
     "beam_search",

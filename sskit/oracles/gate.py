@@ -4,8 +4,8 @@ from numbers import Integral
 
 import numpy as np
 
-from sskit.core.memory import ROW_MULTIPLE
 from sskit._numbers import LARGEST_COUNT, as_array, as_floats, capped
+from sskit.core.memory import ROW_MULTIPLE
 from sskit.inputs.parents import check_parents, parents_first
 
 

@@ -1,9 +1,9 @@
 """Transformers for ragged data: sequences of tokens, and images that become graphs."""
 
+from sskit._saved_names import export_from
 from sskit.preprocessing._superpixel_graph import SuperpixelGraph
 from sskit.preprocessing._superpixel_graphs import SuperpixelGraphs
 from sskit.preprocessing._token_transformer import TokenTransformer
-from sskit._saved_names import export_from
 
 __all__ = ["SuperpixelGraph", "SuperpixelGraphs", "TokenTransformer"]
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from sskit.inputs.images import as_rgb
 from sskit.preprocessing._regions import adjacent_pairs, chi2_distances, count_words, reaches
 from sskit.preprocessing._superpixel_graph import SuperpixelGraph
-from sskit.inputs.images import as_rgb
 
 
 def make_graph(memory, image, label, segmenter, options):

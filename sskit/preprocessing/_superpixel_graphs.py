@@ -8,6 +8,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, check_memory
 
+from sskit._documentation import DocumentedMixin
+from sskit._numbers import n_workers
+from sskit.inputs.images import check_images
 from sskit.preprocessing._disk_cache import prepare_cache
 from sskit.preprocessing._graph_features import cut_image, describe_image, make_graph
 from sskit.preprocessing._parameters import check_etas, check_parameters
@@ -19,9 +22,6 @@ from sskit.preprocessing._words import (
     lab_colors,
     learn_words,
 )
-from sskit._documentation import DocumentedMixin
-from sskit.inputs.images import check_images
-from sskit._numbers import n_workers
 
 
 # No set_output: a graph is not a data frame.

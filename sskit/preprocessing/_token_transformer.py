@@ -12,10 +12,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sskit._documentation import DocumentedMixin
+from sskit.inputs.ragged import split, stack_labels, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.stacking import canonical_csr, stack_csr, stack_dense
 from sskit.inputs.tokens import stack_tokens
-from sskit.inputs.ragged import split, stack_labels, stack_sequences
 
 # These take an iterator and transform each token by itself, so that a piece at a time will do:
 # DictVectorizer holds 40 bytes per value while it works, the result only 12.

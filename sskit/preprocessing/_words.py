@@ -12,9 +12,9 @@ from sklearn.cluster import MiniBatchKMeans
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.parallel import Parallel, delayed
 
-from sskit.preprocessing._disk_cache import prepare_cache
-from sskit.inputs.images import as_rgb
 from sskit._numbers import n_workers
+from sskit.inputs.images import as_rgb
+from sskit.preprocessing._disk_cache import prepare_cache
 
 _ORIENTATIONS = 8
 _CELLS = 4

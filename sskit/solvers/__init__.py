@@ -4,15 +4,15 @@ Pass one to the parameter ``solver`` of an estimator. Their parameters can be se
 example ``solver__averaging``.
 """
 
-from sskit.solvers.common.dual_point import DualPoint
-from sskit.solvers.block_coordinate.bcfw import BCFW
-from sskit.solvers.cutting_plane.cutting_plane import CuttingPlane
-from sskit.solvers.frank_wolfe.frank_wolfe import FrankWolfe
-from sskit.solvers.dual_decomposition.gdmm import GDMM
-from sskit.solvers.block_coordinate.multi_plane import MultiPlane
-from sskit.solvers.dual_decomposition.soft_bcfw import SoftBCFW
-from sskit.solvers.subgradient.subgradient import SSG
 from sskit._saved_names import export_from
+from sskit.solvers.block_coordinate.bcfw import BCFW
+from sskit.solvers.block_coordinate.multi_plane import MultiPlane
+from sskit.solvers.common.dual_point import DualPoint
+from sskit.solvers.cutting_plane.cutting_plane import CuttingPlane
+from sskit.solvers.dual_decomposition.gdmm import GDMM
+from sskit.solvers.dual_decomposition.soft_bcfw import SoftBCFW
+from sskit.solvers.frank_wolfe.frank_wolfe import FrankWolfe
+from sskit.solvers.subgradient.subgradient import SSG
 
 __all__ = ["BCFW", "GDMM", "SSG", "CuttingPlane", "FrankWolfe", "MultiPlane", "SoftBCFW"]
 

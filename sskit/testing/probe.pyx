@@ -42,10 +42,10 @@ cdef class ProblemProbe:
             raise IndexError(f"block {i} of a problem with {self.problem.n_blocks} blocks")
         return i
 
-    cdef codes(self, Py_ssize_t i, words):
-        cdef const int32_t[::1] codes = checked(words, self.n_words(i), "words", np.int32)
+    cdef codes(self, Py_ssize_t i, code):
+        cdef const int32_t[::1] codes = checked(code, self.code_length(i), "code", np.int32)
         if not self.problem.knows(i, &codes[0]):
-            raise ValueError(f"block {i} has no plane of the words {words}")
+            raise ValueError(f"block {i} has no plane of the code {code}")
         return codes
 
     cdef Direction direction(self, delta):
@@ -57,15 +57,15 @@ cdef class ProblemProbe:
             add(self.delta, index, dense[index], 1.0)
         return self.delta
 
-    def n_words(self, Py_ssize_t i):
-        """Return the number of words of the planes of block i."""
-        return self.problem.n_words(self.block(i))
+    def code_length(self, Py_ssize_t i):
+        """Return the length of the code of the planes of block i."""
+        return self.problem.code_length(self.block(i))
 
     def truth(self, Py_ssize_t i):
-        """Return the words of the truth of block i, shape (n_words,), int32."""
-        cdef int32_t[::1] words = guarded(self.problem.max_words, np.int32)
-        self.problem.truth(self.block(i), &words[0])
-        return released(words, self.problem.max_words, "truth", i)[: self.n_words(i)]
+        """Return the code of the truth of block i, shape (code_length,), int32."""
+        cdef int32_t[::1] code = guarded(self.problem.max_code_length, np.int32)
+        self.problem.truth(self.block(i), &code[0])
+        return released(code, self.problem.max_code_length, "truth", i)[: self.code_length(i)]
 
     def scores(self, Py_ssize_t i, w):
         """Return theta = B_i^T w, shape (max_statistics,), for w of shape (n_weights,)."""
@@ -76,17 +76,17 @@ cdef class ProblemProbe:
         return released(theta, self.problem.max_statistics, "scores", i)
 
     def argmax(self, Py_ssize_t i, theta, double loss_weight=1.0):
-        """Return words that maximise loss_weight * L_i(y) + <theta, m_i(y)>, and their loss."""
+        """Return code that maximise loss_weight * L_i(y) + <theta, m_i(y)>, and their loss."""
         cdef double[::1] potentials = checked(theta, self.problem.max_statistics, "theta")
-        cdef int32_t[::1] words = guarded(self.problem.max_words, np.int32)
+        cdef int32_t[::1] code = guarded(self.problem.max_code_length, np.int32)
         cdef double loss = 0.0
-        self.problem.argmax(self.block(i), &potentials[0], loss_weight, &words[0], &loss)
-        found = released(words, self.problem.max_words, "argmax", i)
-        return found[: self.n_words(i)], loss
+        self.problem.argmax(self.block(i), &potentials[0], loss_weight, &code[0], &loss)
+        found = released(code, self.problem.max_code_length, "argmax", i)
+        return found[: self.code_length(i)], loss
 
-    def plane(self, Py_ssize_t i, words):
-        """Return psi of the plane with these words, shape (max_statistics,)."""
-        cdef const int32_t[::1] codes = self.codes(i, words)
+    def plane(self, Py_ssize_t i, code):
+        """Return psi of the plane with this code, shape (max_statistics,)."""
+        cdef const int32_t[::1] codes = self.codes(i, code)
         cdef int32_t[::1] index = guarded(self.problem.max_support, np.int32)
         cdef double[::1] value = guarded(self.problem.max_support, np.float64)
         cdef Py_ssize_t n = self.problem.plane(self.block(i), &codes[0], &index[0], &value[0])
@@ -173,20 +173,20 @@ cdef class DualProbe(ProblemProbe):
         """Move weight from one slot to another; a negative slot is the rest."""
         self.dual.shift(i, self.slot(i, source), self.slot(i, target), amount)
 
-    def find(self, Py_ssize_t i, words):
-        """Return the slot of the stored plane with these words, or -1."""
-        cdef const int32_t[::1] codes = checked(words, self.n_words(i), "words", np.int32)
+    def find(self, Py_ssize_t i, code):
+        """Return the slot of the stored plane with this code, or -1."""
+        cdef const int32_t[::1] codes = checked(code, self.code_length(i), "code", np.int32)
         return self.dual.find(i, &codes[0])
 
-    def insert(self, Py_ssize_t i, words, double loss):
+    def insert(self, Py_ssize_t i, code, double loss):
         """Store a plane with weight zero and return its slot."""
-        cdef const int32_t[::1] codes = self.codes(i, words)
+        cdef const int32_t[::1] codes = self.codes(i, code)
         return self.dual.insert(i, &codes[0], loss)
 
     def evict(self, Py_ssize_t i, Py_ssize_t p):
-        """Merge a stored plane into the rest plane."""
+        """Merge a stored plane into the aggregate plane."""
         if p < 0:
-            raise IndexError("the rest plane cannot be evicted")
+            raise IndexError("the aggregate plane cannot be evicted")
         self.dual.evict(i, self.slot(i, p))
 
     def touch(self, Py_ssize_t i, Py_ssize_t p, int time):

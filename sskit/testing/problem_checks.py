@@ -39,13 +39,13 @@ def check_problem(problem, random_state=None, n_trials=3):
         thetas = [probe.scores(i, w) for w in trials]
         for theta, loss_weight in zip(thetas, rng.uniform(size=n_trials), strict=True):
             for weight in (0.0, loss_weight, 1.0):
-                words, loss = probe.argmax(i, theta, weight)
-                psi = probe.plane(i, words)
+                code, loss = probe.argmax(i, theta, weight)
+                psi = probe.plane(i, code)
                 again = probe.argmax(i, theta, weight)
-                require(same(again, (words, loss)), i, "the oracle answers differently")
+                require(same(again, (code, loss)), i, "the oracle answers differently")
                 require(same(fork.argmax(i, theta, weight), again), i, "the fork's oracle differs")
                 require(loss >= 0.0, i, f"the loss {loss} is negative")
-                wrong = not np.array_equal(words, truth)
+                wrong = not np.array_equal(code, truth)
                 require(wrong or loss == 0.0, i, f"the truth has the loss {loss}")
                 met.append((psi, loss))
         for theta in thetas if problem.exact else ():
@@ -104,7 +104,7 @@ def close(a, b, scale):
 
 
 def same(first, second):
-    """Return whether two answers (words, loss) are equal."""
+    """Return whether two answers (code, loss) are equal."""
     return np.array_equal(first[0], second[0]) and first[1] == second[1]
 
 

@@ -28,64 +28,64 @@ cdef class Points(Problem):
         self.losses = losses
         self.n_blocks = 1
         self.n_weights = self.max_statistics = len(losses)
-        self.max_words = self.max_support = 1
+        self.max_code_length = self.max_support = 1
         self.block_weight = np.ones(1)
         self.exact = self.has_slack = self.has_cone = True
 
-    cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
-        return 0 <= words[0] < self.n_weights
+    cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
+        return 0 <= code[0] < self.n_weights
 
-    cdef int truth(self, Py_ssize_t i, int32_t* words) except -1 nogil:
-        words[0] = 0
+    cdef int truth(self, Py_ssize_t i, int32_t* code) except -1 nogil:
+        code[0] = 0
         return 0
 
     cdef Py_ssize_t plane(
-        self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
+        self, Py_ssize_t i, const int32_t* code, int32_t* index, double* value
     ) except -1 nogil:
-        index[0] = words[0]
+        index[0] = code[0]
         value[0] = -1.0
-        return words[0] > 0
+        return code[0] > 0
 
     cdef int argmax(
-        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* words, double* loss
+        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
     ) except -1 nogil:
         cdef Py_ssize_t k
-        words[0] = 0
+        code[0] = 0
         for k in range(1, self.n_weights):
             if theta[k] + loss_weight * self.losses[k] > (
-                theta[words[0]] + loss_weight * self.losses[words[0]]
+                theta[code[0]] + loss_weight * self.losses[code[0]]
             ):
-                words[0] = <int32_t>k
-        loss[0] = self.losses[words[0]]
+                code[0] = <int32_t>k
+        loss[0] = self.losses[code[0]]
         return 0
 
     cdef int argmax_slack(
-        self, Py_ssize_t i, const double* theta, double offset, int32_t* words, double* loss
+        self, Py_ssize_t i, const double* theta, double offset, int32_t* code, double* loss
     ) except -1 nogil:
         cdef Py_ssize_t k
         cdef double best = 0.0
-        words[0] = 0
+        code[0] = 0
         for k in range(1, self.n_weights):
             if offset + theta[k] > 0.0 and (offset + theta[k]) * self.losses[k] > best:
                 best = (offset + theta[k]) * self.losses[k]
-                words[0] = <int32_t>k
-        loss[0] = self.losses[words[0]]
+                code[0] = <int32_t>k
+        loss[0] = self.losses[code[0]]
         return 0
 
     cdef int argmax_within(
         self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
-        double lower, double upper, int32_t* words, double* loss
+        double lower, double upper, int32_t* code, double* loss
     ) except -1 nogil:
         cdef Py_ssize_t k
         cdef double best = -INFINITY, h, g
-        words[0] = 0
+        code[0] = 0
         for k in range(1, self.n_weights):
             h, g = offset + theta[k], self.losses[k]
             if h > 0.0 < g and lower * h <= g < upper * h and h + loss_weight * g > best:
                 best = h + loss_weight * g
-                words[0] = <int32_t>k
-        loss[0] = self.losses[words[0]]
-        return words[0] > 0
+                code[0] = <int32_t>k
+        loss[0] = self.losses[code[0]]
+        return code[0] > 0
 
     def search(self, SlackSearch search, theta, double offset=1.0, Py_ssize_t known=0):
         """Return (label, Phi, bound, number of queries) of one search.
@@ -102,12 +102,12 @@ cdef class Points(Problem):
             The label that the search begins with.
         """
         cdef const double[::1] potentials = np.array(theta, dtype=np.float64)
-        cdef int32_t words = 0, start = <int32_t>known
+        cdef int32_t code = 0, start = <int32_t>known
         cdef double loss = 0.0
         if not 0 <= known < self.n_weights or potentials.shape[0] != self.n_weights:
             raise IndexError(f"no label {known} or theta of shape {np.shape(theta)}")
         self.match(search.problem)
         before = search.counts[1]
         with nogil:
-            search.find(0, &potentials[0], offset, &start, self.losses[start], &words, &loss)
-        return words, search.best, search.bound, search.counts[1] - before
+            search.find(0, &potentials[0], offset, &start, self.losses[start], &code, &loss)
+        return code, search.best, search.bound, search.counts[1] - before

@@ -39,18 +39,18 @@ cdef class UnreliableProblem(Problem):
         self.n_blocks = problem.n_blocks
         self.n_weights = problem.n_weights
         self.max_statistics = problem.max_statistics
-        self.max_words = problem.max_words
+        self.max_code_length = problem.max_code_length
         self.max_support = problem.max_support
         self.block_weight = problem.block_weight
         self.in_kernel_space = problem.in_kernel_space
 
     cdef int argmax(
-        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* words, double* loss
+        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
     ) except -1 nogil:
         if self.n_good > 0:
             self.n_good -= 1
-            return self.problem.argmax(i, theta, loss_weight, words, loss)
-        self.problem.truth(i, words)
+            return self.problem.argmax(i, theta, loss_weight, code, loss)
+        self.problem.truth(i, code)
         loss[0] = 0.0
         return 0
 
@@ -64,15 +64,15 @@ cdef class UnreliableProblem(Problem):
         return self.problem.scores_at(i, w, index, count, theta)
 
     cdef Py_ssize_t plane(
-        self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
+        self, Py_ssize_t i, const int32_t* code, int32_t* index, double* value
     ) except -1 nogil:
-        return self.problem.plane(i, words, index, value)
+        return self.problem.plane(i, code, index, value)
 
-    cdef Py_ssize_t n_words(self, Py_ssize_t i) noexcept nogil:
-        return self.problem.n_words(i)
+    cdef Py_ssize_t code_length(self, Py_ssize_t i) noexcept nogil:
+        return self.problem.code_length(i)
 
-    cdef int truth(self, Py_ssize_t i, int32_t* words) except -1 nogil:
-        self.problem.truth(i, words)
+    cdef int truth(self, Py_ssize_t i, int32_t* code) except -1 nogil:
+        self.problem.truth(i, code)
         return 0
 
     cdef int scatter(
@@ -103,17 +103,17 @@ cdef class UnreliableProblem(Problem):
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
         return self.problem.sqnorm(i, delta)
 
-    cdef int keep(self, Py_ssize_t i, const int32_t* words) except -1 nogil:
-        return self.problem.keep(i, words)
+    cdef int keep(self, Py_ssize_t i, const int32_t* code) except -1 nogil:
+        return self.problem.keep(i, code)
 
-    cdef void forget(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
-        self.problem.forget(i, words)
+    cdef void forget(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
+        self.problem.forget(i, code)
 
-    cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
-        return self.problem.plane_bytes(i, words)
+    cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
+        return self.problem.plane_bytes(i, code)
 
-    cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
-        return self.problem.knows(i, words)
+    cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
+        return self.problem.knows(i, code)
 
     def covector(self, w):
         """Return the covector of weights in the problem."""
@@ -139,16 +139,16 @@ cdef class ForgetfulProblem(UnreliableProblem):
             return self.forgotten == name
 
     cdef Py_ssize_t plane(
-        self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
+        self, Py_ssize_t i, const int32_t* code, int32_t* index, double* value
     ) except -1 nogil:
         if self.lost("plane"):
-            return Problem.plane(self, i, words, index, value)
-        return UnreliableProblem.plane(self, i, words, index, value)
+            return Problem.plane(self, i, code, index, value)
+        return UnreliableProblem.plane(self, i, code, index, value)
 
-    cdef int truth(self, Py_ssize_t i, int32_t* words) except -1 nogil:
+    cdef int truth(self, Py_ssize_t i, int32_t* code) except -1 nogil:
         if self.lost("truth"):
-            return Problem.truth(self, i, words)
-        return UnreliableProblem.truth(self, i, words)
+            return Problem.truth(self, i, code)
+        return UnreliableProblem.truth(self, i, code)
 
     cdef int clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,

@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from sskit.inputs.ragged_array import make_offsets, split
 from sskit.inputs.ragged import stack_labels, stack_sequences
+from sskit.inputs.ragged_array import make_offsets, split
 
 CHECKS = []
 

@@ -9,6 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
+from sskit.inputs.ragged_array import RaggedArray, make_offsets
 from sskit.utils._checking import (
     assert_same_labels,
     assert_same_results,
@@ -20,7 +21,6 @@ from sskit.utils._checking import (
     raises,
     state_of,
 )
-from sskit.inputs.ragged_array import RaggedArray, make_offsets
 
 
 def _forms(X, tags):

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sskit.core.dual import DualState
-from sskit.solvers.block_coordinate.eviction import retire_all
 from sskit.core.regularizer import Regularizer
 from sskit.core.snapshot import restore, save
 from sskit.models.kernel.functions import Kernel
 from sskit.solvers import BCFW
+from sskit.solvers.block_coordinate.eviction import retire_all
 from sskit.testing.probe import DualProbe
 from sskit.testing.unreliable import UnreliableProblem
 
@@ -43,13 +43,13 @@ class Mirror:
             self.alpha[i][[np.array_equal(states, truth) for states in labels]] = 1.0
 
     def plane(self, i, y):
-        words = np.asarray(self.toy.pairs.labels[i][y], dtype=np.int32)
-        return words, self.probe.plane(i, words), self.toy.pairs.loss[i][y]
+        code = np.asarray(self.toy.pairs.labels[i][y], dtype=np.int32)
+        return code, self.probe.plane(i, code), self.toy.pairs.loss[i][y]
 
     def step(self, i, y, gamma, cached):
         """Move towards labelling y, storing it if asked."""
-        words, psi, loss = self.plane(i, y)
-        slot = self.probe.insert(i, words, loss) if cached else self.probe.find(i, words)
+        code, psi, loss = self.plane(i, y)
+        slot = self.probe.insert(i, code, loss) if cached else self.probe.find(i, code)
         mix_loss = self.dual.mix(i)[2]
         self.probe.advance(i, psi - self.probe.mix(i), gamma, gamma * (loss - mix_loss))
         self.probe.blend(i, slot, gamma)
@@ -58,36 +58,36 @@ class Mirror:
 
     def shift(self, i, a, b, share):
         """Move weight between two stored planes, as a pairwise step does."""
-        words, weights, losses, _ = self.dual.planes(i)
-        if len(words) < 2:
+        code, weights, losses, _ = self.dual.planes(i)
+        if len(code) < 2:
             return
-        source, target = a % len(words), b % len(words)
+        source, target = a % len(code), b % len(code)
         amount = weights[source] if share > 0.8 else share * weights[source]
-        delta = self.probe.plane(i, words[target]) - self.probe.plane(i, words[source])
+        delta = self.probe.plane(i, code[target]) - self.probe.plane(i, code[source])
         self.probe.advance(i, delta, amount, amount * (losses[target] - losses[source]))
         self.probe.shift(i, source, target, amount)
         for slot, change in ((source, -amount), (target, amount)):
             labels = self.toy.pairs.labels[i]
-            y = next(y for y, s in enumerate(labels) if np.array_equal(s, words[slot]))
+            y = next(y for y, s in enumerate(labels) if np.array_equal(s, code[slot]))
             self.alpha[i][y] += change
         if share > 0.8 and source != target:
             assert self.dual.planes(i)[1][source] == 0.0
 
     def evict(self, i, slot):
         """Evict a stored plane: the block's vector stays, to the bit."""
-        words, weights, _, rest = self.dual.planes(i)
-        if not len(words):
+        code, weights, _, rest = self.dual.planes(i)
+        if not len(code):
             return
-        slot %= len(words)
+        slot %= len(code)
         before, loss = self.probe.mix(i), self.dual.mix(i)[2]
         self.probe.evict(i, slot)
         np.testing.assert_array_equal(self.probe.mix(i), before)
-        left, left_weights, _, left_rest = self.dual.planes(i)
+        left, left_weights, _, left_aggregate = self.dual.planes(i)
         assert self.dual.mix(i)[2] == loss
-        assert self.probe.find(i, words[slot]) == -1
-        assert left_rest == rest + weights[slot]
-        assert len(left) == len(words) - 1
-        for p, kept in enumerate(words):
+        assert self.probe.find(i, code[slot]) == -1
+        assert left_aggregate == rest + weights[slot]
+        assert len(left) == len(code) - 1
+        for p, kept in enumerate(code):
             if p != slot:
                 assert left_weights[self.probe.find(i, kept)] == weights[p]
 
@@ -101,12 +101,12 @@ class Mirror:
     def check(self):
         rng = np.random.default_rng(0)
         for i in range(self.toy.pairs.n):
-            words, weights, losses, rest = self.dual.planes(i)
+            code, weights, losses, rest = self.dual.planes(i)
             assert (weights >= 0).all()
             assert rest >= 0
             assert weights.sum() + rest == pytest.approx(1.0, abs=1e-12)
-            assert len({row.tobytes() for row in words}) == len(words)
-            for row, loss in zip(words, losses, strict=True):
+            assert len({row.tobytes() for row in code}) == len(code)
+            for row, loss in zip(code, losses, strict=True):
                 y = [row.tolist() == list(states) for states in self.toy.pairs.labels[i]]
                 assert loss == self.toy.pairs.loss[i][np.argmax(y)]
             mix = self.probe.mix(i)
@@ -142,10 +142,10 @@ def test_weights_stay_on_the_simplex_and_mixes_follow(actions):
 def test_many_planes_grow_and_are_stored_once():
     mirror = Mirror()
     planes = [mirror.plane(2, y) for y in range(8)]
-    slots = [mirror.probe.insert(2, words, loss) for words, _, loss in planes]
+    slots = [mirror.probe.insert(2, code, loss) for code, _, loss in planes]
     assert slots == list(range(8))
-    assert [mirror.probe.insert(2, words, loss) for words, _, loss in planes] == slots
-    assert [mirror.probe.find(2, words) for words, _, _ in planes] == slots
+    assert [mirror.probe.insert(2, code, loss) for code, _, loss in planes] == slots
+    assert [mirror.probe.find(2, code) for code, _, _ in planes] == slots
     mirror.check()
 
 
@@ -157,9 +157,9 @@ def busy_dual(toy, n_passes=4, lam=LAM):
     probe = DualProbe(toy.problem, run.dual)
     for i in range(toy.pairs.n):
         for y in (0, -1):
-            words = np.atleast_1d(toy.pairs.labels[i][y])
-            slot = probe.insert(i, words, toy.pairs.loss[i][y])
-            psi, mix_loss = probe.plane(i, words), run.dual.mix(i)[2]
+            code = np.atleast_1d(toy.pairs.labels[i][y])
+            slot = probe.insert(i, code, toy.pairs.loss[i][y])
+            psi, mix_loss = probe.plane(i, code), run.dual.mix(i)[2]
             probe.advance(i, psi - probe.mix(i), 0.25, 0.25 * (toy.pairs.loss[i][y] - mix_loss))
             probe.blend(i, slot, 0.25)
     run.dual.rebuild(toy.problem, run.regularizer)
@@ -199,7 +199,7 @@ def test_restore_refuses_what_is_damaged(change):
     for name in saved:
         array = saved[name]
         if change == "negative":
-            if name not in ("n_entries", "n_planes", "n_words"):
+            if name not in ("n_entries", "n_planes", "code_length"):
                 continue
             other = -array
         else:
@@ -225,16 +225,16 @@ def test_restore_refuses_a_smaller_problem():
 DAMAGE = {
     "no weights": {"weight": np.zeros(0)},
     "negative weights": {"weight": lambda x: -x},
-    "weights that do not sum to one": {"rest": lambda x: x + 0.5},
+    "weights that do not sum to one": {"aggregate": lambda x: x + 0.5},
     "fewer numbers": {"value": lambda x: x[1:]},
     "negative counts": {"n_entries": lambda x: -x},
     "large counts": {"n_planes": lambda x: x + 2**40},
     "other counts": {"n_planes": lambda x: x + 1},
     "labels that do not exist": {"planes": lambda x: x + 10**6},
-    "fewer words": {"planes": lambda x: x[:-1]},
+    "fewer code": {"planes": lambda x: x[:-1]},
     "statistics that do not exist": {"index": lambda x: x + 10**6},
     "numbers in two dimensions": {"loss": lambda x: np.stack([x, x], axis=1)},
-    "words in place of numbers": {"plane_loss": lambda x: x.astype(str) + "a"},
+    "code in place of numbers": {"plane_loss": lambda x: x.astype(str) + "a"},
 }
 
 
@@ -256,14 +256,14 @@ def test_restore_leaves_further_blocks_alone(name):
     small, large = TOYS[name](2, n=6), TOYS[name](2, n=9)
     dual, _ = busy_dual(small)
     other, _ = busy_dual(large)
-    last = [save(other)[key][-1] for key in ("loss", "rest", "n_planes")]
+    last = [save(other)[key][-1] for key in ("loss", "aggregate", "n_planes")]
     restore(other, save(dual))
     for i in range(6):
         for one, two in zip(
             dual.mix(i) + dual.planes(i), other.mix(i) + other.planes(i), strict=True
         ):
             np.testing.assert_array_equal(np.sort(one, axis=None), np.sort(two, axis=None))
-    assert [save(other)[key][-1] for key in ("loss", "rest", "n_planes")] == last
+    assert [save(other)[key][-1] for key in ("loss", "aggregate", "n_planes")] == last
 
 
 @pytest.mark.parametrize("name", TOYS)
@@ -320,9 +320,9 @@ def test_stored_truth_receives_the_weight():
     slot = probe.insert(0, probe.truth(0), 0.0)
     _, before, _, rest = dual.planes(0)
     dual.change_lam(toy.problem, regularizer, 0.25 * LAM)
-    _, after, _, new_rest = dual.planes(0)
+    _, after, _, new_aggregate = dual.planes(0)
     assert after[slot] == pytest.approx(0.25 * before[slot] + 0.75)
-    assert new_rest == pytest.approx(0.25 * rest, abs=1e-14)
+    assert new_aggregate == pytest.approx(0.25 * rest, abs=1e-14)
 
 
 @pytest.mark.parametrize("name", TOYS)
@@ -368,8 +368,8 @@ def test_a_sum_that_fails_leaves_zero_and_the_next_one_is_right(name, kernel):
 
 def check_gram(toy, probe, i):
     """Known inner products are those of the planes, assembled as weights; return how many."""
-    known, words = probe.gram(i), probe.dual.planes(i)[0]
-    psi = np.array([toy.assemble(probe.plane(i, row), i) for row in words[: len(known)]])
+    known, code = probe.gram(i), probe.dual.planes(i)[0]
+    psi = np.array([toy.assemble(probe.plane(i, row), i) for row in code[: len(known)]])
     if len(known):
         np.testing.assert_allclose(known, psi @ psi.T, atol=1e-12)
         np.testing.assert_array_equal(known, known.T)
@@ -403,8 +403,8 @@ def test_inner_products_survive_growth_and_evictions(name, seed):
 def test_a_new_plane_has_no_inner_products_yet():
     mirror = Mirror()
     for y in range(8):
-        words, _, loss = mirror.plane(2, y)
-        mirror.probe.insert(2, words, loss)
+        code, _, loss = mirror.plane(2, y)
+        mirror.probe.insert(2, code, loss)
         assert mirror.probe.gram(2).shape == (0, 0)
     mirror.probe.evict(2, 3)
     assert mirror.probe.gram(2).shape == (0, 0)
@@ -419,9 +419,9 @@ def test_retire_all(keep_weighted):
     assert all(len(dual.planes(i)[1]) == len(before[i][0][1]) for i in range(toy.pairs.n))
     retire_all(dual, 10**6, keep_weighted)
     for i, ((_, weights, _, rest), mix) in enumerate(before):
-        _, left, _, new_rest = dual.planes(i)
+        _, left, _, new_aggregate = dual.planes(i)
         assert sorted(left) == (sorted(weights[weights > 0]) if keep_weighted else [])
-        assert new_rest == pytest.approx(rest if keep_weighted else 1.0, abs=1e-12)
+        assert new_aggregate == pytest.approx(rest if keep_weighted else 1.0, abs=1e-12)
         for one, other in zip(mix, dual.mix(i), strict=True):
             np.testing.assert_array_equal(one, other)
 
@@ -430,5 +430,5 @@ def test_probe_refuses_slots_that_do_not_exist():
     mirror = Mirror()
     with pytest.raises(IndexError, match="slot 0 of 0"):
         mirror.probe.blend(0, 0, 0.5)
-    with pytest.raises(IndexError, match="rest plane"):
+    with pytest.raises(IndexError, match="aggregate plane"):
         mirror.probe.evict(0, -1)

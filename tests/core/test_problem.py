@@ -7,8 +7,8 @@ from helpers.toys import TOYS, chain_toy, multiclass_toy
 from sskit.core.problem import Problem, block_weights
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.solvers import BCFW
-from sskit.testing.problem_checks import check_problem, require
 from sskit.testing.probe import ProblemProbe
+from sskit.testing.problem_checks import check_problem, require
 from sskit.testing.unreliable import ForgetfulProblem
 
 
@@ -41,11 +41,11 @@ def test_problem_agrees_with_enumeration(name):
         for scale in (0.01, 1.0):
             w = rng.normal(scale=scale, size=toy.pairs.d)
             theta = probe.scores(i, toy.unflat(w))
-            words, loss = probe.argmax(i, theta)
+            code, loss = probe.argmax(i, theta)
             y = toy.pairs.best(i, w)
-            np.testing.assert_array_equal(words, np.ravel(toy.pairs.labels[i][y]))
+            np.testing.assert_array_equal(code, np.ravel(toy.pairs.labels[i][y]))
             assert loss == pytest.approx(toy.pairs.loss[i][y], abs=1e-15)
-            psi = probe.plane(i, words)
+            psi = probe.plane(i, code)
             np.testing.assert_allclose(toy.flat(probe.scatter(i, psi)), toy.pairs.psi[i][y])
             assert psi @ theta == pytest.approx(toy.pairs.psi[i][y] @ w)
             assert probe.sqnorm(i, psi) == pytest.approx(toy.pairs.psi[i][y] @ toy.pairs.psi[i][y])
@@ -62,8 +62,8 @@ def test_oracle_maximises_for_any_loss_weight(name):
         w = rng.normal(size=toy.pairs.d)
         theta = probe.scores(i, toy.unflat(w))
         for loss_weight in (0.0, 0.3, 1.0, 1e6):
-            words, loss = probe.argmax(i, theta, loss_weight)
-            value = loss_weight * loss - probe.plane(i, words) @ theta
+            code, loss = probe.argmax(i, theta, loss_weight)
+            value = loss_weight * loss - probe.plane(i, code) @ theta
             best = (loss_weight * toy.pairs.loss[i] - toy.pairs.psi[i] @ w).max()
             assert value == pytest.approx(best, rel=1e-12)
 

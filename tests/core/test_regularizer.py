@@ -46,8 +46,8 @@ def test_w_is_the_image_of_v_after_any_moves(name, form):
     expected = np.zeros(toy.pairs.d)
     for _ in range(60):
         i = int(rng.integers(toy.pairs.n))
-        words = np.atleast_1d(toy.pairs.labels[i][rng.integers(len(toy.pairs.labels[i]))])
-        delta, step = probe.plane(i, words) * rng.normal(), rng.normal()
+        code = np.atleast_1d(toy.pairs.labels[i][rng.integers(len(toy.pairs.labels[i]))])
+        delta, step = probe.plane(i, code) * rng.normal(), rng.normal()
         for regularizer in (plain, boxed):
             probe.move(regularizer, i, delta, step)
         expected += step * toy.assemble(delta, i)

@@ -13,10 +13,9 @@ from helpers.toys import chain_toy, multiclass_toy
 from sskit.core.sampler import UniformSampler
 from sskit.core.stop import CutShort, Stop, presses
 from sskit.solvers import BCFW, SSG
-from sskit.solvers.block_coordinate import corrective_pass
-from sskit.solvers.block_coordinate import plain_pass
-from sskit.solvers.subgradient import subgradient_pass
+from sskit.solvers.block_coordinate import corrective_pass, plain_pass
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.subgradient import subgradient_pass
 
 pytestmark = pytest.mark.usefixtures("own_handler")
 LAM = 0.1

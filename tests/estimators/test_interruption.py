@@ -165,14 +165,14 @@ def test_a_press_at_the_end_loses_nothing(pressed):
     class Late(StructSVMClassifier):
         """Ctrl-C comes when the solver is done."""
 
-        def _bind(self, X, y, sample_weight):
-            binding = super()._bind(X, y, sample_weight)
+        def _make_task(self, X, y, sample_weight):
+            task = super()._make_task(X, y, sample_weight)
 
-            def name_weights(w):
+            def to_attributes(w):
                 signal.raise_signal(signal.SIGINT)
-                return binding.name_weights(w)
+                return task.to_attributes(w)
 
-            return binding._replace(name_weights=name_weights)
+            return task._replace(to_attributes=to_attributes)
 
     model = Late(lam=0.01, random_state=0).fit(X, y)
     assert model.certified_

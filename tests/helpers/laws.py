@@ -23,13 +23,13 @@ def check_dual_point(toy, dual, tolerance=1e-12):
     """Weights on simplices; mixes are the sums of their planes unless some are unknown."""
     probe = DualProbe(toy.problem, dual)
     for i in range(toy.pairs.n):
-        words, weights, losses, rest = dual.planes(i)
+        code, weights, losses, rest = dual.planes(i)
         assert rest >= 0
         assert (weights >= 0).all()
         assert weights.sum() + rest == pytest.approx(1.0, abs=tolerance)
-        assert len({row.tobytes() for row in words}) == len(words)
+        assert len({row.tobytes() for row in code}) == len(code)
         if rest == 0.0:
-            mix = sum(w * probe.plane(i, row) for w, row in zip(weights, words, strict=True))
+            mix = sum(w * probe.plane(i, row) for w, row in zip(weights, code, strict=True))
             np.testing.assert_allclose(probe.mix(i), mix, atol=tolerance * 10)
             assert dual.mix(i)[2] == pytest.approx(weights @ losses, abs=tolerance * 10)
 

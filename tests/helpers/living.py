@@ -15,33 +15,33 @@ from helpers.trees import random_parents
 from sskit import SlackRescaling
 from sskit.core.direction import Direction
 from sskit.core.dual import DualState
-from sskit.solvers.dual_decomposition.label_nodes import LabelNodes
-from sskit.solvers.block_coordinate.eviction import PlaneKeeper
 from sskit.core.priority import SumTree
 from sskit.core.stop import Stop
 from sskit.models.chain.problem import ChainProblem
 from sskit.models.features import FeatureRows
 from sskit.models.kernel.rows import KernelRows
-from sskit.models.structured.plane_store import PlaneStore
 from sskit.models.slack.model import SEARCHES
+from sskit.models.slack.search import SlackSearch
+from sskit.models.structured.plane_store import PlaneStore
 from sskit.oracles.chain.beam import Beam
 from sskit.oracles.chain.k_best import KBest
-from sskit.oracles.parts.max_sum import GridPotentials
 from sskit.oracles.graph.potentials import GraphPotentials, PairForm
-from sskit.models.slack.search import SlackSearch
+from sskit.oracles.parts.max_sum import GridPotentials
 from sskit.solvers import BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW
+from sskit.solvers.block_coordinate.eviction import PlaneKeeper
 from sskit.solvers.common.averaging import WeightedAverager
 from sskit.solvers.dual_decomposition.factors.consistent import ConsistentPoint
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.solvers.dual_decomposition.factors.oracle import NodeSearch
 from sskit.solvers.dual_decomposition.factors.state import FactorState
-from sskit.solvers.oracle_calls.answers import Gaps, Hinges, InexactGaps
+from sskit.solvers.dual_decomposition.label_nodes import LabelNodes
 from sskit.solvers.dual_decomposition.label_pairs.pair_oracle import PairSearch
 from sskit.solvers.dual_decomposition.label_pairs.pair_weights import PairTable
+from sskit.solvers.oracle_calls.answers import Gaps, Hinges, InexactGaps
+from sskit.solvers.oracle_calls.call import Visit
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import Pool, PrecomputingPool
 from sskit.solvers.simplex_qp.maximise import SimplexProgram
 from sskit.solvers.subgradient.subgradient_pass import SubgradientState
-from sskit.solvers.oracle_calls.pool import ForesightTeam, Team
-from sskit.solvers.oracle_calls.call import Visit
 from sskit.testing.factor_probe import FactorProbe
 from sskit.testing.probe import DualProbe, ProblemProbe
 from sskit.testing.slack_probe import Points
@@ -112,8 +112,8 @@ def small_things(chains, sets):
     yield GraphPotentials(np.zeros((3, 2)), [[0, 1]], [1.0])
     yield GridPotentials(np.zeros((2, 3, 4)), [-1, 0], np.ones((2, 1, 2, 3)), None)
     yield KernelRows(lambda some: np.ones((len(some), 3)), 3, 2, 2)
-    yield from (PlaneStore(["a", "b"]), Beam(3, 4, 2), KBest(3, 3, 2), Team(problem))
-    yield from (SlackSearch(problem, 0.0, 5), ForesightTeam(problem, None, 2), Stop())
+    yield from (PlaneStore(["a", "b"]), Beam(3, 4, 2), KBest(3, 3, 2), Pool(problem))
+    yield from (SlackSearch(problem, 0.0, 5), PrecomputingPool(problem, None, 2), Stop())
     labels = np.array([0, 1, 1], dtype=np.int32)
     yield ChainProblem(
         FeatureRows(rows), np.array([0, 1, 3]), 2, labels, rows[:, 1].copy(), np.ones(2) / 2

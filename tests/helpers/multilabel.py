@@ -6,7 +6,7 @@ import numpy as np
 
 from helpers.paper import Enumerated
 
-ONE = 2**30  # the unit of words
+ONE = 2**30  # the unit of code
 
 
 def all_sets(n_labels, allowed=None):
@@ -16,7 +16,7 @@ def all_sets(n_labels, allowed=None):
 
 
 def half_sets(n_labels, ends):
-    """The corners of the local polytope: (y, z) with halves."""
+    """The vertices of the local polytope: (y, z) with halves."""
     found = []
     for y in itertools.product((0.0, 0.5, 1.0), repeat=n_labels):
         choices = []
@@ -34,14 +34,14 @@ def set_feature(x, y, ends, intercept, pairs=None):
     return np.concatenate([np.outer(y, x).ravel(), *constant, pairs]).astype(float)
 
 
-def set_words(y, pairs, ends):
-    """The words of a set of labels, as the package has them."""
+def set_code(y, pairs, ends):
+    """The code of a set of labels, as the package has them."""
     pairs = y[ends[:, 0]] * y[ends[:, 1]] if pairs is None else pairs
     return (ONE * np.concatenate([y, pairs])).astype(np.int32)
 
 
 def enumerate_sets(X, truths, c, ends, cost, intercept, *, allowed=None, relaxed=False):
-    """All sets of labels, or corners of their relaxation, with a weighted Hamming loss."""
+    """All sets of labels, or vertices of their relaxation, with a weighted Hamming loss."""
     n_labels = len(cost)
     psi, loss, labels = [], [], []
     for x, truth in zip(X, truths, strict=True):
@@ -52,5 +52,5 @@ def enumerate_sets(X, truths, c, ends, cost, intercept, *, allowed=None, relaxed
         right = set_feature(x, truth, ends, intercept)
         psi.append(np.array([right - set_feature(x, y, ends, intercept, z) for y, z in found]))
         loss.append(np.array([cost @ np.abs(y - truth) for y, _ in found]))
-        labels.append([set_words(y, z, ends) for y, z in found])
+        labels.append([set_code(y, z, ends) for y, z in found])
     return Enumerated(psi, loss, labels, c)

@@ -10,13 +10,13 @@ from helpers.multilabel import ONE, enumerate_sets
 from helpers.paper import Enumerated, dual_value, enumerate_chains, enumerate_classes
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import BoxRegularizer, Regularizer
+from sskit.inputs.graphs import check_graphs
 from sskit.models.chain.model import ChainModel
 from sskit.models.graph.model import GraphModel
-from sskit.models.multiclass.model import MulticlassModel
 from sskit.models.label_sets.model import PairwiseModel
+from sskit.models.multiclass.model import MulticlassModel
 from sskit.testing.probe import DualProbe
 from sskit.utils import RaggedArray
-from sskit.inputs.graphs import check_graphs
 
 
 @dataclass

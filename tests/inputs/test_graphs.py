@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sskit.inputs.masks import node_targets, paint
 from sskit.inputs.graphs import check_graphs
+from sskit.inputs.masks import node_targets, paint
 
 EDGES = np.array([[0, 1], [2, 1]])
 

@@ -12,8 +12,8 @@ from sklearn.model_selection import KFold, train_test_split
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _num_samples
 
-from sskit.utils import RaggedArray
 from sskit.inputs.ragged import split, stack_labels, stack_sequences
+from sskit.utils import RaggedArray
 
 
 def dense(lengths, p=3, seed=0):

@@ -6,8 +6,8 @@ import scipy.sparse as sp
 
 from sskit.models.features import FeatureRows
 from sskit.models.multiclass.problem import MulticlassProblem
-from sskit.testing.problem_checks import check_problem
 from sskit.testing.probe import ProblemProbe
+from sskit.testing.problem_checks import check_problem
 
 
 def multiclass(X, n_classes=3):

@@ -62,10 +62,10 @@ def test_planes_come_and_go(rows):
 
 def test_a_plane_is_known_until_its_block_is_asked_again(rows):
     probe = ProblemProbe(rows)
-    words = [ask(probe, i, k)[0] for i, k in enumerate((1, 2, 1, 2))]
+    code = [ask(probe, i, k)[0] for i, k in enumerate((1, 2, 1, 2))]
     for i, k in enumerate((1, 2, 1, 2)):
-        assert probe.plane(i, words[i])[k] == -1.0
-    assert len({int(word[0]) for word in words}) == 4
+        assert probe.plane(i, code[i])[k] == -1.0
+    assert len({int(word[0]) for word in code}) == 4
     assert rows.planes.n_planes == 4
 
 
@@ -86,31 +86,31 @@ def test_forks_share_planes_and_drop_theirs(rows):
 def test_many_planes():
     problem = bind(Numbers(), [0, 1], [0, 0], exact=False)
     probe, rng = DualProbe(problem, DualState(problem)), np.random.default_rng(0)
-    held, last = [{}, {}], [None, None]  # words of kept planes by block and labelling
+    held, last = [{}, {}], [None, None]  # code of kept planes by block and labelling
     for _ in range(5000):
         i, y = int(rng.integers(2)), int(rng.integers(1, 900))
-        words, loss = probe.argmax(i, np.array([float(y), 0.0]))
-        assert probe.plane(i, words)[1] == -y
-        np.testing.assert_array_equal(held[i].get(y, words), words)
-        held[i][y], last[i] = words, y
-        probe.insert(i, words, loss)
+        code, loss = probe.argmax(i, np.array([float(y), 0.0]))
+        assert probe.plane(i, code)[1] == -y
+        np.testing.assert_array_equal(held[i].get(y, code), code)
+        held[i][y], last[i] = code, y
+        probe.insert(i, code, loss)
         if rng.random() < 0.4:
             gone = int(rng.choice(list(held[i])))
             probe.evict(i, probe.find(i, held[i].pop(gone)))
     for i in range(2):
-        for y, words in held[i].items():
-            assert probe.plane(i, words)[1] == -y
+        for y, code in held[i].items():
+            assert probe.plane(i, code)[1] == -y
     n_pending = sum(y not in known for y, known in zip(last, held, strict=True))
     assert problem.planes.n_planes == len(held[0]) + len(held[1]) + n_pending > 500
 
 
 def test_a_forgotten_plane_cannot_be_kept(rows):
     probe = DualProbe(rows, DualState(rows))
-    words, loss = ask(probe, 0, 1)
+    code, loss = ask(probe, 0, 1)
     ask(probe, 0, 2)
     with pytest.raises(RuntimeError, match="plane 1 cannot be kept, it is no longer known"):
-        probe.insert(0, words, loss)
-    assert not probe.plane(0, words).any()
+        probe.insert(0, code, loss)
+    assert not probe.plane(0, code).any()
 
 
 def test_solving_leaves_only_pending_planes(chains):
@@ -128,11 +128,11 @@ def test_the_solver_holds_what_it_stores(plane_life, chains):
         chains, Regularizer(0.1, chains.n_weights), tol=1e-4, n_jobs=2, random_state=0
     )
     gc.collect()
-    words = [solution.dual_state.planes(i)[0].ravel() for i in range(chains.n_blocks)]
-    stored = set(np.concatenate(words).tolist()) - {0}
+    code = [solution.dual_state.planes(i)[0].ravel() for i in range(chains.n_blocks)]
+    stored = set(np.concatenate(code).tolist()) - {0}
     assert len(stored) <= chains.planes.n_planes <= len(stored) + chains.n_blocks
     for i in range(chains.n_blocks):
-        for word in words[i]:
+        for word in code[i]:
             assert ProblemProbe(chains).plane(i, [word]).any() == (word != 0)
 
 
@@ -193,6 +193,6 @@ def test_the_truth_in_another_form_is_the_truth():
     model.loss = lambda y_true, y: float(y_true != y)
     probe = ProblemProbe(bind(model, [np.ones(2)], [1]))
     assert ask(probe, 0, 1) == ([0], 0.0)
-    words, loss = ask(probe, 0, 2)
-    assert (words > 0).all()
+    code, loss = ask(probe, 0, 2)
+    assert (code > 0).all()
     assert loss == 1.0

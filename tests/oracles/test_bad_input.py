@@ -37,7 +37,7 @@ CALLS = {
     "parts_max_marginals": PARTS,
 }  # fmt: skip
 BAD = [["a"], [1j], [[1.0], [1.0, 2.0], 3.0], np.array([object()])]
-# the words of a hierarchy for its two forms
+# the code of a hierarchy for its two forms
 OTHER_NAMES = {"hierarchy": "hierarchy|parents|edges"}
 
 
@@ -46,9 +46,9 @@ def test_bad_arguments_are_named(name):
     oracle = getattr(oracles, name)
     oracle(**CALLS[name])
     for argument in CALLS[name]:
-        words = OTHER_NAMES.get(argument, argument)
+        code = OTHER_NAMES.get(argument, argument)
         for bad in BAD:
-            with pytest.raises(ValueError, match=rf"\b({words})\b"):
+            with pytest.raises(ValueError, match=rf"\b({code})\b"):
                 oracle(**CALLS[name] | {argument: bad})
 
 

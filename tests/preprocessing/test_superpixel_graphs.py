@@ -18,8 +18,8 @@ from sklearn.utils.parallel import Parallel
 
 import sskit.preprocessing._superpixel_graphs
 import sskit.preprocessing._words
-from sskit.preprocessing import SuperpixelGraph, SuperpixelGraphs
 from sskit.inputs.images import as_rgb
+from sskit.preprocessing import SuperpixelGraph, SuperpixelGraphs
 
 SIZES = [(24, 30), (20, 36), (30, 22), (25, 25)]
 SMALL = {"n_segments": 12, "n_color_words": 6, "n_texture_words": 5, "position_grid": 2}

@@ -23,9 +23,9 @@ from sklearn.utils import estimator_html_repr, get_tags
 
 from sskit import SequenceTagger
 from sskit.datasets import make_chains
+from sskit.inputs.ragged import split, stack_sequences
 from sskit.preprocessing import TokenTransformer
 from sskit.utils import RaggedArray
-from sskit.inputs.ragged import split, stack_sequences
 
 LENGTHS = [3, 1, 4, 2]
 OFFSETS = np.cumsum([0, *LENGTHS])

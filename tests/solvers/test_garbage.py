@@ -15,7 +15,7 @@ from sskit.core.dual import DualState
 from sskit.solvers.dual_decomposition.factors.consistent import ConsistentPoint
 from sskit.solvers.dual_decomposition.factors.state import FactorState
 from sskit.solvers.dual_decomposition.label_pairs.state import LabelState
-from sskit.solvers.oracle_calls.pool import ThreadTeam
+from sskit.solvers.oracle_calls.pool import ThreadPool
 
 gc.disable()
 chains, sets = chain_toy().problem, multilabel_toy(inference="lp").problem
@@ -23,7 +23,7 @@ made = {
     "factors": lambda: FactorState(chains.factors(), 1.0, 1.0, np.zeros(chains.n_weights + 16)),
     "labels": lambda: LabelState(sets.factors(), 1.0, 1.0, np.zeros(sets.n_weights + 16)),
     "dual": lambda: DualState(bind(Classes(2), [np.ones(2)] * 3, [0, 1, 0])),
-    "team": lambda: ThreadTeam(chain_toy().problem, 3),
+    "pool": lambda: ThreadPool(chain_toy().problem, 3),
     "point": lambda: ConsistentPoint(
         FactorState(chains.factors(), 1.0, 1.0, np.zeros(chains.n_weights + 16))
     ),
@@ -36,7 +36,7 @@ for _ in range(20):
 """
 
 
-@pytest.mark.parametrize("name", ["factors", "labels", "dual", "team", "point"])
+@pytest.mark.parametrize("name", ["factors", "labels", "dual", "pool", "point"])
 def test_cycles_are_freed(name, request):
     folder = str(request.config.rootpath / "tests")
     done = subprocess.run(

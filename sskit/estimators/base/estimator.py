@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 
+from sskit._documentation import DocumentedMixin
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.stop import Stop
@@ -24,7 +25,6 @@ from sskit.models.slack.model import SlackRescaling
 from sskit.solvers import BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW
 from sskit.solvers.common.solution import Status
 from sskit.solvers.common.solver import Solver
-from sskit._documentation import DocumentedMixin
 
 SOLVERS = {
     "auto": BCFW,
@@ -43,7 +43,7 @@ LARGEST_BITS = 1000
 RESCALINGS = {"margin": None, "slack": SlackRescaling()}
 
 
-class Binding(NamedTuple):
+class TrainingTask(NamedTuple):
     """The training problem that an estimator makes of its data.
 
     Attributes
@@ -54,20 +54,20 @@ class Binding(NamedTuple):
         Places of the weights.
     lam : float
         Regularisation strength.
-    name_weights : callable
+    to_attributes : callable
         Maps a flat weight vector to fitted attributes; of a class, so that it can be saved.
     classes : ndarray or None
         The labels behind the numbers in the problem.
-    definite : bool
+    certifiable : bool
         Whether the kernel is positive semi-definite; else no gap is a certificate.
     """
 
     problem: object
     layout: object
     lam: float
-    name_weights: object
+    to_attributes: object
     classes: object = None
-    definite: bool = True
+    certifiable: bool = True
 
 
 class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
@@ -75,8 +75,8 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
 
     A subclass has the parameters of `_parameter_constraints` and its own, and implements
     ``_gate(X, y, sample_weight)``, which checks training data and returns them in the form that
-    it goes on with, and ``_bind(X, y, sample_weight)``, which begins with that and returns a
-    `Binding`. Its fit stores what `_fit` returns with `_set_fitted`: until then nothing of the
+    it goes on with, and ``_make_task(X, y, sample_weight)``, which begins with that and returns a
+    `TrainingTask`. Its fit stores what `_fit` returns with `_set_fitted`: until then nothing of the
     estimator changes.
     """
 
@@ -124,12 +124,12 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
             return RESCALINGS[self.rescaling]
         return self.rescaling
 
-    def _bind_rescaled(self, X, y, sample_weight):
-        """Return the `Binding` of ``_bind`` with its problem under the rescaling asked for."""
-        binding, rescaling = self._bind(X, y, sample_weight), self._rescaling()
+    def _make_rescaled_task(self, X, y, sample_weight):
+        """Return the `TrainingTask` of ``_make_task`` under the rescaling asked for."""
+        task, rescaling = self._make_task(X, y, sample_weight), self._rescaling()
         if rescaling is None:
-            return binding
-        return binding._replace(problem=rescaling.wrap(binding.problem))
+            return task
+        return task._replace(problem=rescaling.wrap(task.problem))
 
     def _make_solver(self):
         """Return the solver object that the parameters ask for."""
@@ -161,15 +161,15 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
             )
         return solver
 
-    def _make_regularizer(self, solver, binding, lam):
+    def _make_regularizer(self, solver, task, lam):
         """Return lam / 2 ||w||^2 on the box of the parameters."""
         if lam < SMALLEST_LAM:
             raise ValueError(
                 f"lam={lam:g} is too small: the squares of weights, which grow as 1 / lam, overflow"
             )
-        box = binding.layout.bounds(self.bounds)
+        box = task.layout.bounds(self.bounds)
         if box is None:
-            return Regularizer(lam, binding.layout.n_weights, binding.problem.covector)
+            return Regularizer(lam, task.layout.n_weights, task.problem.covector)
         if not solver.keeps_bounds:
             kind = type(solver)
             name = next((name for name in SOLVERS if SOLVERS[name] is kind), kind.__name__)
@@ -194,13 +194,13 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
             Fitted attributes.
         """
         solver = self._check_parameters()
-        binding = self._bind_rescaled(X, y, sample_weight)
-        problem, name_weights, classes = binding.problem, binding.name_weights, binding.classes
+        task = self._make_rescaled_task(X, y, sample_weight)
+        problem, to_attributes, classes = task.problem, task.to_attributes, task.classes
         metadata = {"sample_weight": sample_weight}
-        regularizer = self._make_regularizer(solver, binding, binding.lam)
+        regularizer = self._make_regularizer(solver, task, task.lam)
         solver = solver.resolved(problem, regularizer.bounded)
         fingerprint, start = self._last_fit(problem, classes)
-        reporter = PassReporter(self, self.max_iter, X, y, metadata, name_weights)
+        reporter = PassReporter(self, self.max_iter, X, y, metadata, to_attributes)
         # to the end, so that a Ctrl-C that comes too late to stop a pass loses nothing
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
             solution = solver.solve(
@@ -219,13 +219,13 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
             if not solution.certified:
                 known = known[:1] if np.isinf(solution.primal) else []
             refuse_overflow(solution.w, known)
-            fitted = name_weights(solution.w) | {
-                "lam_": binding.lam,
+            fitted = to_attributes(solution.w) | {
+                "lam_": task.lam,
                 "solver_": solver,
                 "dual_gap_": solution.gap,
                 "primal_objective_": solution.primal,
                 "dual_objective_": solution.dual,
-                "certified_": solution.certified and binding.definite,
+                "certified_": solution.certified and task.certifiable,
                 "n_iter_": solution.n_iter,
                 "n_oracle_calls_": solution.n_oracle_calls,
                 "history_": solution.history,
@@ -291,7 +291,7 @@ def _is_fitted(name):
 
 
 __all__ = [
-    "Binding",
+    "TrainingTask",
     "StructuredEstimator",
     "block_weights",
     "check_sample_weight",

@@ -6,9 +6,14 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from sskit.models.kernel.functions import Kernel, PrecomputedKernel, check_precomputed, expand
-from sskit.estimators.base.fitted_state import check_count, check_numbers, check_sparse, raise_damaged
+from sskit.estimators.base.fitted_state import (
+    check_count,
+    check_numbers,
+    check_sparse,
+    raise_damaged,
+)
 from sskit.inputs.stacking import refuse_large
+from sskit.models.kernel.functions import Kernel, PrecomputedKernel, check_precomputed, expand
 
 MEGABYTE = 2.0**20
 LARGEST_GAMMA = float(np.finfo(np.float64).max)

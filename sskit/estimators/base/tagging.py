@@ -7,9 +7,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from sskit.estimators.base.estimator import check_sample_weight
-from sskit.models.layout import WeightLayout
-from sskit.estimators.base.fitted_state import check_count, check_labels, check_numbers, raise_damaged
+from sskit.estimators.base.fitted_state import (
+    check_count,
+    check_labels,
+    check_numbers,
+    raise_damaged,
+)
 from sskit.inputs.ragged import split, stack_labels
+from sskit.models.layout import WeightLayout
 
 # Sums of scores above it may overflow.
 LARGEST_SCORE = 1e300
@@ -228,7 +233,7 @@ class TaggerMixin:
 
 @dataclass(frozen=True)
 class ChainWeights:
-    """Names the weights of a chain; see `Binding`.
+    """Names the weights of a chain; see `TrainingTask`.
 
     Attributes
     ----------
@@ -260,7 +265,7 @@ class ChainWeights:
 
 @dataclass(frozen=True)
 class TreeWeights:
-    """Names the weights of trees; see `Binding`.
+    """Names the weights of trees; see `TrainingTask`.
 
     Attributes
     ----------

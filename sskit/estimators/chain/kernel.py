@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sskit.estimators.base.estimator import Binding
+from sskit.estimators.base.estimator import TrainingTask
 from sskit.estimators.base.kernels import kernel_bytes, make_kernel, support_of
 from sskit.models.chain.kernel_model import KernelChainModel
-from sskit.models.layout import WeightLayout
 from sskit.models.chain.model import default_lam
 from sskit.models.kernel.functions import Kernel
 from sskit.models.kernel.space import diagonal
+from sskit.models.layout import WeightLayout
 
 
 def bind_in_kernel_space(
@@ -39,7 +39,7 @@ def bind_in_kernel_space(
 
     Returns
     -------
-    binding : Binding
+    task : TrainingTask
         What solvers take, and what their weights mean.
 
     Raises
@@ -52,13 +52,13 @@ def bind_in_kernel_space(
     problem = model.bind(stacked, labels, cost, block_weight, kernel_bytes(estimator))
     lam = estimator.lam
     lam = default_lam(stacked, weight, diagonal(kernel, X)) if lam is None else float(lam)
-    name_weights = ChainFunctions(model.layout, kernel, classes, allowed, X, labels)
-    return Binding(problem, model.layout, lam, name_weights, classes, kernel.definite)
+    to_attributes = ChainFunctions(model.layout, kernel, classes, allowed, X, labels)
+    return TrainingTask(problem, model.layout, lam, to_attributes, classes, kernel.definite)
 
 
 @dataclass(frozen=True)
 class ChainFunctions:
-    """Names the weights of a chain in a kernel space; see `Binding`.
+    """Names the weights of a chain in a kernel space; see `TrainingTask`.
 
     Attributes
     ----------

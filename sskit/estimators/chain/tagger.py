@@ -10,21 +10,21 @@ from sklearn.utils._param_validation import (
 )
 from sklearn.utils.validation import check_is_fitted
 
+from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import (
-    Binding,
     StructuredEstimator,
+    TrainingTask,
     block_weights,
     check_sample_weight,
 )
-from sskit.estimators.base.callbacks import with_callbacks
-from sskit.estimators.chain.kernel import bind_in_kernel_space
+from sskit.estimators.base.fitted_state import check_numbers
 from sskit.estimators.base.kernels import function_values, is_kernel
 from sskit.estimators.base.tagging import ChainWeights, TaggerMixin, check_chain, check_scores
-from sskit.models.chain.transitions import resolve_transitions
-from sskit.models.chain.model import ChainModel, default_lam, token_costs
-from sskit.inputs.ragged_array import RaggedArray
-from sskit.estimators.base.fitted_state import check_numbers
+from sskit.estimators.chain.kernel import bind_in_kernel_space
 from sskit.inputs.ragged import stack_labels, stack_sequences
+from sskit.inputs.ragged_array import RaggedArray
+from sskit.models.chain.model import ChainModel, default_lam, token_costs
+from sskit.models.chain.transitions import resolve_transitions
 
 
 class SequenceTagger(TaggerMixin, StructuredEstimator):
@@ -276,8 +276,8 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
             lam = default_lam(stacked, weight)  # refuses features that are too large, whatever lam
         return stacked, labels, weight, classes, allowed, lam
 
-    def _bind(self, X, y, sample_weight):
-        """Bind the model to training data; return a `Binding`."""
+    def _make_task(self, X, y, sample_weight):
+        """Bind the model to training data; return a `TrainingTask`."""
         stacked, labels, weight, classes, allowed, lam = self._gate(X, y, sample_weight)
         costs = token_costs(self.loss, self.class_weight, classes, labels, stacked.lengths)
         given = stacked, labels, costs, block_weights(len(stacked), weight)
@@ -286,8 +286,8 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         lam = lam if self.lam is None else float(self.lam)
         model = ChainModel(stacked.values.shape[1], len(classes), *allowed)
         problem = model.bind(*given)
-        name_weights = ChainWeights(model.layout, classes, allowed)
-        return Binding(problem, model.layout, lam, name_weights, classes)
+        to_attributes = ChainWeights(model.layout, classes, allowed)
+        return TrainingTask(problem, model.layout, lam, to_attributes, classes)
 
     def _decoder(self, X):
         """Return the decoder of checked sequences, and where they begin."""

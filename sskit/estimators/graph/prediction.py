@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from sskit.estimators.base.estimator import check_sample_weight
-from sskit.models.graph.model import GraphModel
 from sskit.estimators.base.fitted_state import (
     check_choice,
     check_count,
@@ -15,6 +14,7 @@ from sskit.estimators.base.fitted_state import (
 )
 from sskit.inputs.masks import check_masks, is_ignored, node_targets, paint
 from sskit.inputs.ragged import split
+from sskit.models.graph.model import GraphModel
 
 
 def fitted_graph_model(estimator):
@@ -189,7 +189,7 @@ def check_kinds(truth, found):
 
 @dataclass(frozen=True)
 class GraphWeights:
-    """Names the weights of a graph; see `Binding`.
+    """Names the weights of a graph; see `TrainingTask`.
 
     Attributes
     ----------

@@ -4,18 +4,18 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import (
-    Binding,
     StructuredEstimator,
+    TrainingTask,
     block_weights,
     check_sample_weight,
 )
-from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.graph.prediction import GraphWeights, SegmenterMixin, fitted_graph_model
+from sskit.inputs.graphs import check_graphs
+from sskit.inputs.masks import node_targets
 from sskit.models.graph.data import check_edge_features, default_lam, node_costs
 from sskit.models.graph.model import GraphModel
-from sskit.inputs.masks import node_targets
-from sskit.inputs.graphs import check_graphs
 
 
 class SegmentationModel(SegmenterMixin, StructuredEstimator):
@@ -266,8 +266,8 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         lam = default_lam(graphs.features, weight, self.loss)
         return graphs, target, labelled, masks is not None, weight, lam
 
-    def _bind(self, X, y, sample_weight):
-        """Bind the model to training data; return a `Binding`."""
+    def _make_task(self, X, y, sample_weight):
+        """Bind the model to training data; return a `TrainingTask`."""
         graphs, target, labelled, paints, weight, lam = self._gate(X, y, sample_weight)
         classes, codes = np.unique(target[labelled], return_inverse=True)
         labels = np.zeros(len(target), dtype=np.int64)
@@ -282,8 +282,8 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
             labelled,
             block_weights(len(graphs), weight),
         )
-        name_weights = GraphWeights(kind, classes, paints)
-        return Binding(problem, GraphModel(*kind).layout, lam, name_weights, classes)
+        to_attributes = GraphWeights(kind, classes, paints)
+        return TrainingTask(problem, GraphModel(*kind).layout, lam, to_attributes, classes)
 
     def _decoder(self, X):
         """Return the decoder of checked graphs, and the graphs."""

@@ -11,13 +11,18 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
-from sskit.estimators.base.estimator import Binding, StructuredEstimator, block_weights, check_sample_weight
 from sskit.estimators.base.callbacks import with_callbacks
-from sskit.models.layout import WeightLayout
+from sskit.estimators.base.estimator import (
+    StructuredEstimator,
+    TrainingTask,
+    block_weights,
+    check_sample_weight,
+)
 from sskit.estimators.base.fitted_state import check_labels, check_numbers
 from sskit.inputs.label_sets import check_entries, check_sets, target_form
-from sskit.inputs.stacking import refuse_large
 from sskit.inputs.rows import check_rows
+from sskit.inputs.stacking import refuse_large
+from sskit.models.layout import WeightLayout
 
 # Times the mean squared norm of a row, over their number; chosen on yeast.
 LAM_FACTOR = 1.0
@@ -88,8 +93,8 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
         lam = default_lam(data, weight, cost)
         return data, given, classes, target_form(target), cost, weight, lam, probe
 
-    def _bind(self, X, y, sample_weight):
-        """Bind the model to training data; return a `Binding`."""
+    def _make_task(self, X, y, sample_weight):
+        """Bind the model to training data; return a `TrainingTask`."""
         data, given, classes, form, cost, weight, lam, probe = self._gate(X, y, sample_weight)
         share = block_weights(len(given), weight)
         model = self._make_model(data.shape[1], given, share)
@@ -102,9 +107,9 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
         }
         if hasattr(probe, "feature_names_in_"):
             shared["feature_names_in_"] = probe.feature_names_in_
-        name_weights = LabelSetWeights(model.layout, shared)
+        to_attributes = LabelSetWeights(model.layout, shared)
         lam = lam if self.lam is None else float(self.lam)
-        return Binding(problem, model.layout, lam, name_weights, shared["classes_"])
+        return TrainingTask(problem, model.layout, lam, to_attributes, shared["classes_"])
 
     def _scores(self, X):
         """Return the scores of the labels alone, of checked X, shape (n, L)."""
@@ -219,7 +224,7 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
 
 @dataclass(frozen=True)
 class LabelSetWeights:
-    """Names the weights of sets of labels; see `Binding`.
+    """Names the weights of sets of labels; see `TrainingTask`.
 
     Attributes
     ----------

@@ -3,10 +3,10 @@
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
+from sskit.estimators.base.fitted_state import check_choice, check_numbers, raise_damaged
 from sskit.estimators.label_sets.base import LabelSetClassifier
 from sskit.models.label_sets.label_graph import label_edges
 from sskit.models.label_sets.model import ORACLES, PairwiseModel
-from sskit.estimators.base.fitted_state import check_choice, check_numbers, raise_damaged
 
 
 class MultilabelPairwise(LabelSetClassifier):

@@ -5,10 +5,10 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from sskit.estimators.base.callbacks import with_callbacks
+from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.multiclass import rows
 from sskit.estimators.structured import structured
-from sskit.estimators.base.estimator import StructuredEstimator
-from sskit.estimators.base.callbacks import with_callbacks
 from sskit.inputs.rows import check_rows
 
 
@@ -241,8 +241,8 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
         kind = rows if isinstance(self.model, str) else structured
         return kind.gate(self, X, y, sample_weight)
 
-    def _bind(self, X, y, sample_weight):
-        """Bind the model to training data; return a `Binding`."""
+    def _make_task(self, X, y, sample_weight):
+        """Bind the model to training data; return a `TrainingTask`."""
         kind = rows if isinstance(self.model, str) else structured
         return kind.bind(self, *self._gate(X, y, sample_weight))
 

@@ -9,7 +9,13 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
 
-from sskit.estimators.base.estimator import Binding, block_weights, check_sample_weight, default_lam
+from sskit.estimators.base.estimator import (
+    TrainingTask,
+    block_weights,
+    check_sample_weight,
+    default_lam,
+)
+from sskit.estimators.base.fitted_state import check_labels, check_numbers
 from sskit.estimators.base.kernels import (
     function_values,
     is_kernel,
@@ -17,13 +23,12 @@ from sskit.estimators.base.kernels import (
     make_kernel,
     support_of,
 )
-from sskit.models.multiclass.kernel_model import KernelMulticlassModel
-from sskit.models.layout import WeightLayout
-from sskit.models.kernel.functions import Kernel
-from sskit.models.multiclass.model import MulticlassModel
-from sskit.estimators.base.fitted_state import check_labels, check_numbers
-from sskit.inputs.stacking import refuse_large
 from sskit.inputs.rows import check_classes, check_rows
+from sskit.inputs.stacking import refuse_large
+from sskit.models.kernel.functions import Kernel
+from sskit.models.layout import WeightLayout
+from sskit.models.multiclass.kernel_model import KernelMulticlassModel
+from sskit.models.multiclass.model import MulticlassModel
 
 
 def gate(estimator, X, y, sample_weight):
@@ -80,7 +85,7 @@ def gate(estimator, X, y, sample_weight):
 
 
 def bind(estimator, data, labels, weight, shared):
-    """Bind the multiclass model to what `gate` returns; return a `Binding`."""
+    """Bind the multiclass model to what `gate` returns; return a `TrainingTask`."""
     lam = estimator.lam
     lam = default_lam(data.shape[0], weight) if lam is None else float(lam)
     given = data, labels, block_weights(data.shape[0], weight)
@@ -93,8 +98,8 @@ def bind_linear(estimator, data, labels, block_weight, lam, shared):
     classes = shared["classes_"]
     model = MulticlassModel(data.shape[1], len(classes), estimator.fit_intercept)
     problem = model.bind(data, labels, block_weight)
-    name_weights = RowWeights(model.layout, shared)
-    return Binding(problem, model.layout, lam, name_weights, classes)
+    to_attributes = RowWeights(model.layout, shared)
+    return TrainingTask(problem, model.layout, lam, to_attributes, classes)
 
 
 def bind_in_kernel_space(estimator, data, labels, block_weight, lam, shared):
@@ -102,13 +107,13 @@ def bind_in_kernel_space(estimator, data, labels, block_weight, lam, shared):
     classes, kernel = shared["classes_"], make_kernel(estimator, data)
     model = KernelMulticlassModel(kernel, data.shape[0], len(classes), estimator.fit_intercept)
     problem = model.bind(data, labels, block_weight, kernel_bytes(estimator))
-    name_weights = RowFunctions(model.layout, shared, kernel, data, labels)
-    return Binding(problem, model.layout, lam, name_weights, classes, kernel.definite)
+    to_attributes = RowFunctions(model.layout, shared, kernel, data, labels)
+    return TrainingTask(problem, model.layout, lam, to_attributes, classes, kernel.definite)
 
 
 @dataclass(frozen=True)
 class RowWeights:
-    """Names the weights of classes of rows; see `Binding`.
+    """Names the weights of classes of rows; see `TrainingTask`.
 
     Attributes
     ----------
@@ -136,7 +141,7 @@ class RowWeights:
 
 @dataclass(frozen=True)
 class RowFunctions:
-    """Names the weights of classes of rows in a kernel space; see `Binding`.
+    """Names the weights of classes of rows in a kernel space; see `TrainingTask`.
 
     Attributes
     ----------

@@ -6,20 +6,25 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import (
-    Binding,
     StructuredEstimator,
+    TrainingTask,
     block_weights,
     check_sample_weight,
     default_lam,
 )
-from sskit.estimators.base.callbacks import with_callbacks
-from sskit.estimators.parts.prediction import PartsWeights, PoserMixin, check_parts, shared_attributes
+from sskit.estimators.parts.prediction import (
+    PartsWeights,
+    PoserMixin,
+    check_parts,
+    shared_attributes,
+)
+from sskit.inputs.parents import check_parents
+from sskit.inputs.poses import check_torso, pose_scales
+from sskit.inputs.score_maps import check_part_names, check_positions, check_score_maps
 from sskit.models.parts.data import check_means, spring_means, spring_unit
 from sskit.models.parts.model import PoseModel
-from sskit.inputs.poses import check_torso, pose_scales
-from sskit.inputs.parents import check_parents
-from sskit.inputs.score_maps import check_part_names, check_positions, check_score_maps
 
 
 class PartsModel(PoserMixin, StructuredEstimator):
@@ -289,8 +294,8 @@ class PartsModel(PoserMixin, StructuredEstimator):
             check_means(self.means, parents)
         return parents, names, maps, places, pose_scales(places, torso), weight
 
-    def _bind(self, X, y, sample_weight):
-        """Bind the model to training data; return a `Binding`."""
+    def _make_task(self, X, y, sample_weight):
+        """Bind the model to training data; return a `TrainingTask`."""
         parents, names, maps, places, scale, weight = self._gate(X, y, sample_weight)
         means = self._make_means(places, parents, weight)
         unit = spring_unit(places, parents, means, weight)
@@ -298,8 +303,8 @@ class PartsModel(PoserMixin, StructuredEstimator):
         blocks = block_weights(len(maps), weight)
         problem = model.bind(maps, places, scale, self.loss, self.cutoff, blocks)
         lam = default_lam(len(maps), weight) if self.lam is None else float(self.lam)
-        name_weights = PartsWeights(model.layout, shared_attributes(model, names))
-        return Binding(problem, model.layout, lam, name_weights)
+        to_attributes = PartsWeights(model.layout, shared_attributes(model, names))
+        return TrainingTask(problem, model.layout, lam, to_attributes)
 
     def _make_means(self, places, parents, weight):
         """Return where springs rest, given or from clusters."""

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from sskit.estimators.base.estimator import check_sample_weight
-from sskit.models.layout import WeightLayout
 from sskit.estimators.base.fitted_state import check_numbers, raise_damaged
-from sskit.inputs.poses import check_torso, part_errors
 from sskit.inputs.parents import check_parents
+from sskit.inputs.poses import check_torso, part_errors
 from sskit.inputs.score_maps import check_positions
+from sskit.models.layout import WeightLayout
 
 # Cells: springs of no grid rest further away.
 LARGEST_MEAN = 1e15
@@ -134,7 +134,7 @@ def as_items(arrays):
 
 @dataclass(frozen=True)
 class PartsWeights:
-    """Names the weights of parts; see `Binding`.
+    """Names the weights of parts; see `TrainingTask`.
 
     Attributes
     ----------

@@ -9,10 +9,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sskit.core.regularizer import BoxRegularizer
-from sskit.estimators.stopping.held_out import checked_score
-from sskit.estimators.path.tracing import fitted_model
-from sskit.solvers.path.tracer import dual_objective_at
 from sskit.estimators.base.fitted_state import check_numbers, raise_damaged
+from sskit.estimators.path.tracing import fitted_model
+from sskit.estimators.stopping.held_out import checked_score
+from sskit.solvers.path.tracer import dual_objective_at
 
 LARGEST_LAM = float(np.finfo(np.float64).max)
 

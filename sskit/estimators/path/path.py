@@ -12,11 +12,11 @@ from sklearn.utils import get_tags
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 from sklearn.utils.validation import _num_samples
 
+from sskit._documentation import DocumentedMixin
 from sskit.estimators.base.estimator import StructuredEstimator, check_sample_weight, check_sizes
 from sskit.estimators.path.models import PathModels
 from sskit.estimators.path.selection import choose, has_ragged_items, merge_folds, trace_folds
 from sskit.estimators.path.tracing import PathOptions, TracedPath
-from sskit._documentation import DocumentedMixin
 
 
 class RegularizationPath(DocumentedMixin, PathModels, MetaEstimatorMixin, BaseEstimator):
@@ -237,9 +237,9 @@ class RegularizationPath(DocumentedMixin, PathModels, MetaEstimatorMixin, BaseEs
             "_bounds": path.bounds,
             "_losses": np.array([piece.loss for piece in pieces]),
             "_dual_sums": np.array([piece.v for piece in pieces]) if path.bounds else None,
-            "_template": (path.estimator, path.name_weights, path.solver),
+            "_template": (path.estimator, path.to_attributes, path.solver),
         }
-        named = path.name_weights(pieces[0].w)
+        named = path.to_attributes(pieces[0].w)
         for name in ("classes_", "n_features_in_", "feature_names_in_"):
             if name in named:
                 fitted[name] = named[name]

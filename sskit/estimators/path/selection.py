@@ -10,10 +10,10 @@ from sklearn.metrics import check_scoring
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import _safe_split
 
-from sskit.estimators.stopping.held_out import checked_score
+from sskit._numbers import n_workers
 from sskit.estimators.path.models import piece_of
 from sskit.estimators.path.tracing import TracedPath
-from sskit._numbers import n_workers
+from sskit.estimators.stopping.held_out import checked_score
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sskit.core.stop import Stop
 from sskit.estimators.base.estimator import QUIET, refuse_overflow
 from sskit.solvers.common.continuation import Continuation
-from sskit.solvers.path.tracer import PathTracer
 from sskit.solvers.common.solution import Status
+from sskit.solvers.path.tracer import PathTracer
 
 # The end of a path whose user names none, as a share of the default lam of the estimator.
 END = 1e-3
@@ -74,16 +74,16 @@ class TracedPath:
             )
         if "averaging" in solver.get_params():
             solver.set_params(averaging=False)  # the next model starts from the last iterate
-        binding = self.estimator._bind_rescaled(X, y, sample_weight)
-        self.name_weights, self.default_lam = binding.name_weights, binding.lam
-        self.certified = options.exact and bool(binding.problem.exact) and binding.definite
+        task = self.estimator._make_rescaled_task(X, y, sample_weight)
+        self.to_attributes, self.default_lam = task.to_attributes, task.lam
+        self.certified = options.exact and bool(task.problem.exact) and task.certifiable
         self.stop = Stop(solver.max_time)
         # any lam will do until algorithm 6 has found the first one
-        regularizer = self.estimator._make_regularizer(solver, binding, 1.0)
-        self.solver = solver.resolved(binding.problem, regularizer.bounded)
+        regularizer = self.estimator._make_regularizer(solver, task, 1.0)
+        self.solver = solver.resolved(task.problem, regularizer.bounded)
         self._continuation = Continuation(
             self.solver,
-            binding.problem,
+            task.problem,
             regularizer,
             n_jobs=self.estimator.n_jobs,
             random_state=self.estimator.random_state,
@@ -150,17 +150,17 @@ class TracedPath:
         estimator : StructuredEstimator
             A clone with fitted attributes.
         """
-        return fitted_model(self.estimator, self.name_weights, self.solver, w, lam, **certificate)
+        return fitted_model(self.estimator, self.to_attributes, self.solver, w, lam, **certificate)
 
 
-def fitted_model(estimator, name_weights, solver, w, lam, **certificate):
+def fitted_model(estimator, to_attributes, solver, w, lam, **certificate):
     """Return a clone of an estimator that has these weights.
 
     Parameters
     ----------
     estimator : StructuredEstimator
         Not changed.
-    name_weights : callable
+    to_attributes : callable
         Maps weights to fitted attributes.
     solver : Solver
         That found the weights.
@@ -177,5 +177,5 @@ def fitted_model(estimator, name_weights, solver, w, lam, **certificate):
         Fitted.
     """
     model = clone(estimator).set_params(lam=lam)
-    model._set_fitted(name_weights(w) | {"lam_": lam, "solver_": solver} | certificate)
+    model._set_fitted(to_attributes(w) | {"lam_": lam, "solver_": solver} | certificate)
     return model

@@ -10,9 +10,9 @@ from sklearn.utils._param_validation import Interval, StrOptions, validate_param
 from sklearn.utils.metaestimators import _safe_split, available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from sskit._documentation import DocumentedMixin
 from sskit.estimators.base.estimator import StructuredEstimator, check_sample_weight
 from sskit.estimators.stopping.held_out import HeldOutWatch, checked_score
-from sskit._documentation import DocumentedMixin
 
 
 def _estimator_has(name):
@@ -180,7 +180,7 @@ class EarlyStopping(DocumentedMixin, MetaEstimatorMixin, BaseEstimator):
         except (TypeError, ValueError):
             # of a model object, which alone knows its data: now it may cost what a fit does
             if given is not None:
-                clone(self.estimator)._bind(*given)
+                clone(self.estimator)._make_task(*given)
                 self._check_share(X, y, sample_weight)
             raise
         fitted = {

@@ -6,12 +6,17 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from sskit.estimators.base.estimator import Binding, block_weights, check_sample_weight, default_lam
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT
-from sskit.models.structured.structure import Structure
-from sskit.models.structured.pystruct import adapted
+from sskit.estimators.base.estimator import (
+    TrainingTask,
+    block_weights,
+    check_sample_weight,
+    default_lam,
+)
 from sskit.estimators.base.fitted_state import check_numbers, raise_damaged
 from sskit.inputs.stacking import check_structure
+from sskit.models.structured.pystruct import adapted
+from sskit.models.structured.structure import Structure
 
 # Parameters that belong to the model "multiclass" alone, with their defaults.
 MULTICLASS_ONLY = {
@@ -82,7 +87,7 @@ def bind(estimator, inputs, targets, weight):
 
     Returns
     -------
-    binding : Binding
+    task : TrainingTask
         What solvers take, and what their weights mean.
 
     Raises
@@ -94,12 +99,12 @@ def bind(estimator, inputs, targets, weight):
     problem, layout = Structure(model).bind(inputs, targets, block_weights(len(inputs), weight))
     lam = default_lam(len(inputs), weight) if estimator.lam is None else float(estimator.lam)
     plain = plain_labels(targets).dtype != object
-    return Binding(problem, layout, lam, StructureWeights(model, plain))
+    return TrainingTask(problem, layout, lam, StructureWeights(model, plain))
 
 
 @dataclass(frozen=True)
 class StructureWeights:
-    """Names the weights of a model object; see `Binding`.
+    """Names the weights of a model object; see `TrainingTask`.
 
     Attributes
     ----------

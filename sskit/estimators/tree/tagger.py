@@ -4,18 +4,18 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import (
-    Binding,
     StructuredEstimator,
+    TrainingTask,
     block_weights,
     check_sample_weight,
 )
-from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.tagging import TaggerMixin, TreeWeights, check_scores, check_tree
-from sskit.models.chain.model import token_costs
-from sskit.models.tree.model import TreeModel, default_lam
 from sskit.inputs.ragged import stack_labels
 from sskit.inputs.trees import check_trees
+from sskit.models.chain.model import token_costs
+from sskit.models.tree.model import TreeModel, default_lam
 
 
 class TreeTagger(TaggerMixin, StructuredEstimator):
@@ -245,8 +245,8 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
         # refuses features that are too large, whatever lam
         return trees, labels, weight, classes, default_lam(trees, weight)
 
-    def _bind(self, X, y, sample_weight):
-        """Bind the model to training data; return a `Binding`."""
+    def _make_task(self, X, y, sample_weight):
+        """Bind the model to training data; return a `TrainingTask`."""
         trees, labels, weight, classes, lam = self._gate(X, y, sample_weight)
         lam = lam if self.lam is None else float(self.lam)
         kinds = None if trees.kinds is None else np.unique(trees.kinds)
@@ -258,8 +258,8 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
             token_costs(self.loss, self.class_weight, classes, labels, trees.n_nodes),
             block_weights(len(trees), weight),
         )
-        name_weights = TreeWeights(model.layout, classes, kinds)
-        return Binding(problem, model.layout, lam, name_weights, classes)
+        to_attributes = TreeWeights(model.layout, classes, kinds)
+        return TrainingTask(problem, model.layout, lam, to_attributes, classes)
 
     def _decoder(self, X):
         """Return the decoder of checked trees, and where they begin."""

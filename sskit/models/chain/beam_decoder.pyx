@@ -74,8 +74,8 @@ def decode_by_beam(ChainProblem problem, const double[::1] w, Py_ssize_t start, 
     rows, distance = out["transitions"]
     cdef const double[::1] table = rows
     cdef Py_ssize_t stride = distance
-    cdef Beam beam = Beam(problem.max_words, n_states, out["size"])
-    cdef double[::1] node = np.empty(problem.max_words * row)
+    cdef Beam beam = Beam(problem.max_code_length, n_states, out["size"])
+    cdef double[::1] node = np.empty(problem.max_code_length * row)
     cdef double score
     check_least(labels.shape[0], problem.n_nodes, "the room for labels")
     check_least(stride, n_states, "the distance of rows")

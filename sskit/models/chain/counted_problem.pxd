@@ -19,7 +19,7 @@ cdef class CountedChainProblem(ChainProblem):
 
     # h of the best labelling by loss, -inf where there is none; returns the largest loss
     cdef Py_ssize_t solve(self, Py_ssize_t i, const double* theta, double offset) except -1 nogil
-    # words and loss of the best labelling with a loss of the block that was solved last
+    # code and loss of the best labelling with a loss of the block that was solved last
     cdef int answer(
-        self, Py_ssize_t i, const double* theta, Py_ssize_t units, int32_t* words, double* loss
+        self, Py_ssize_t i, const double* theta, Py_ssize_t units, int32_t* code, double* loss
     ) except -1 nogil

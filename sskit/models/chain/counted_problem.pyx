@@ -33,7 +33,7 @@ cdef class CountedChainProblem(ChainProblem):
         cdef Py_ssize_t e, n_units
         if self.programme is None:
             with gil:
-                self.programme = LossIndexed(self.max_words, self.largest, self.n_states)
+                self.programme = LossIndexed(self.max_code_length, self.largest, self.n_states)
         n_units = self.programme.solve(
             node, theta, self.length(i), labels, &self.levels[self.offsets[i]]
         )
@@ -43,34 +43,34 @@ cdef class CountedChainProblem(ChainProblem):
         return n_units
 
     cdef int answer(
-        self, Py_ssize_t i, const double* theta, Py_ssize_t units, int32_t* words, double* loss
+        self, Py_ssize_t i, const double* theta, Py_ssize_t units, int32_t* code, double* loss
     ) except -1 nogil:
         cdef Py_ssize_t t, first = self.offsets[i]
         loss[0] = 0.0
         if units == 0:
-            return self.truth(i, words)
+            return self.truth(i, code)
         self.programme.labelling(
-            theta, self.length(i), &self.labels[first], &self.levels[first], units, words
+            theta, self.length(i), &self.labels[first], &self.levels[first], units, code
         )
         for t in range(self.length(i)):
-            if words[t] != self.labels[first + t]:
+            if code[t] != self.labels[first + t]:
                 loss[0] += self.cost[first + t]
         return 0
 
     cdef int argmax_slack(
-        self, Py_ssize_t i, const double* theta, double offset, int32_t* words, double* loss
+        self, Py_ssize_t i, const double* theta, double offset, int32_t* code, double* loss
     ) except -1 nogil:
         cdef Py_ssize_t e, units = 0
         cdef double best = 0.0
         for e in range(1, self.solve(i, theta, offset) + 1):
             if e * self.margin[e] > best:
                 units, best = e, e * self.margin[e]
-        self.answer(i, theta, units, words, loss)
+        self.answer(i, theta, units, code, loss)
         return 0
 
     cdef int argmax_within(
         self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
-        double lower, double upper, int32_t* words, double* loss
+        double lower, double upper, int32_t* code, double* loss
     ) except -1 nogil:
         cdef Py_ssize_t e, units = 0
         cdef double best = -INFINITY, h, g
@@ -78,5 +78,5 @@ cdef class CountedChainProblem(ChainProblem):
             h, g = self.margin[e], e * self.unit[i]
             if h > 0.0 and lower * h <= g < upper * h and h + loss_weight * g > best:
                 units, best = e, h + loss_weight * g
-        self.answer(i, theta, units, words, loss)
+        self.answer(i, theta, units, code, loss)
         return units > 0

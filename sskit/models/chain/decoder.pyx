@@ -37,7 +37,7 @@ class ChainDecoder(Decoder):
         """
         n = self.problem.n_blocks
         # room for no more than the longest sequence has
-        k = min(k, self.problem.n_states ** self.problem.max_words)
+        k = min(k, self.problem.n_states ** self.problem.max_code_length)
         out = {
             "k": k, "labels": np.empty(n, dtype=object), "scores": np.empty(n, dtype=object)
         }
@@ -70,10 +70,10 @@ def decode_top_k(ChainProblem problem, const double[::1] w, Py_ssize_t start, Py
     """Write the k best labellings and their scores into the lists out["labels"], ["scores"]."""
     problem.check_run(start, stop, w.shape[0])
     cdef Py_ssize_t k = out["k"], i, found = 0, length
-    cdef KBest search = KBest(problem.max_words, problem.n_states, k)
+    cdef KBest search = KBest(problem.max_code_length, problem.n_states, k)
     cdef double[::1] theta = np.zeros(problem.max_statistics)
     cdef Py_ssize_t table = problem.n_states * padded(problem.n_states)
-    cdef int32_t[::1] labels = np.empty(k * problem.max_words, dtype=np.int32)
+    cdef int32_t[::1] labels = np.empty(k * problem.max_code_length, dtype=np.int32)
     cdef double[::1] scores = np.empty(k)
     for i in range(start, stop):
         length = problem.length(i)

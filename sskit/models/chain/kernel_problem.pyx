@@ -136,16 +136,16 @@ cdef class KernelChainProblem(ChainProblem):
     cdef void abort_sum(self, double* v) noexcept nogil:
         self.functions.abort_sum(v)
 
-    cdef void expect(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+    cdef void prefetch_step(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
         cdef Py_ssize_t t, first = self.offsets[i]
         for t in range(self.length(i)):
-            if words[t] != self.labels[first + t]:
+            if code[t] != self.labels[first + t]:
                 self.functions.rows.expect(first + t)
 
-    def at_hand(self, blocks):
+    def cached_blocks(self, blocks):
         """Return those of some blocks of whose kernel rows none has left memory."""
         offsets = np.asarray(self.offsets)
-        return blocks[self.functions.rows.at_hand(offsets[blocks], offsets[blocks + 1])]
+        return blocks[self.functions.rows.cached_blocks(offsets[blocks], offsets[blocks + 1])]
 
     cpdef Problem fork(self):
         cdef KernelChainProblem other = KernelChainProblem(*self.rebuild)

@@ -4,14 +4,14 @@ import numpy as np
 from sklearn.utils import compute_class_weight
 from sklearn.utils.extmath import row_norms
 
+from sskit.inputs.stacking import refuse_large
 from sskit.models.chain.beam_decoder import BeamDecoder
-from sskit.models.chain.problem import ChainProblem
-from sskit.models.chain.decoder import ChainDecoder
 from sskit.models.chain.counted_problem import CountedChainProblem
+from sskit.models.chain.decoder import ChainDecoder
+from sskit.models.chain.problem import ChainProblem
 from sskit.models.counts import are_counts
 from sskit.models.features import FeatureRows
 from sskit.models.layout import WeightLayout
-from sskit.inputs.stacking import refuse_large
 
 
 class ChainModel:

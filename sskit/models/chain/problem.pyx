@@ -59,7 +59,7 @@ cdef class ChainProblem(Problem):
         self.end_weights = self.start_weights + n_states
         self.n_weights = self.end_weights + n_states
         self.max_statistics = (n_states + longest) * self.stride
-        self.max_words = longest
+        self.max_code_length = longest
         self.max_support = 4 * longest
         self.exact = True
         forbidden = np.zeros((n_states, self.stride))
@@ -117,14 +117,14 @@ cdef class ChainProblem(Problem):
     cdef Py_ssize_t length(self, Py_ssize_t i) noexcept nogil:
         return self.offsets[i + 1] - self.offsets[i]
 
-    cdef Py_ssize_t n_words(self, Py_ssize_t i) noexcept nogil:
+    cdef Py_ssize_t code_length(self, Py_ssize_t i) noexcept nogil:
         return self.length(i)
 
-    cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
-        return all_below(words, self.length(i), self.n_states)
+    cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
+        return all_below(code, self.length(i), self.n_states)
 
-    cdef int truth(self, Py_ssize_t i, int32_t* words) except -1 nogil:
-        memcpy(words, &self.labels[self.offsets[i]], self.length(i) * sizeof(int32_t))
+    cdef int truth(self, Py_ssize_t i, int32_t* code) except -1 nogil:
+        memcpy(code, &self.labels[self.offsets[i]], self.length(i) * sizeof(int32_t))
         return 0
 
     cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
@@ -166,45 +166,45 @@ cdef class ChainProblem(Problem):
         return 0
 
     cdef int argmax(
-        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* words, double* loss
+        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
     ) except -1 nogil:
         cdef const int32_t* labels = &self.labels[self.offsets[i]]
         cdef const double* cost = &self.cost[self.offsets[i]]
         cdef Py_ssize_t t
         viterbi_labels(
             theta + self.n_states * self.stride, theta, self.length(i), self.n_states,
-            labels, cost, loss_weight, &self.value[0], words
+            labels, cost, loss_weight, &self.value[0], code
         )
         loss[0] = 0.0
         for t in range(self.length(i)):
-            if words[t] != labels[t]:
+            if code[t] != labels[t]:
                 loss[0] += cost[t]
         return 0
 
     cdef Py_ssize_t plane(
-        self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
+        self, Py_ssize_t i, const int32_t* code, int32_t* index, double* value
     ) except -1 nogil:
         cdef const int32_t* labels = &self.labels[self.offsets[i]]
         cdef int32_t stride = <int32_t>self.stride, node = <int32_t>(self.n_states * self.stride)
         cdef Py_ssize_t t, n = 0, differs, differed
         # Every entry is written and stays if the labels differ there: where they do is too
         # irregular for branches.
-        differed = words[0] != labels[0]
+        differed = code[0] != labels[0]
         index[0] = node + labels[0]
-        index[1] = node + words[0]
+        index[1] = node + code[0]
         value[0] = 1.0
         value[1] = -1.0
         n = 2 * differed
         for t in range(1, self.length(i)):
             node += stride
-            differs = words[t] != labels[t]
+            differs = code[t] != labels[t]
             index[n] = node + labels[t]
-            index[n + 1] = node + words[t]
+            index[n + 1] = node + code[t]
             value[n] = 1.0
             value[n + 1] = -1.0
             n += 2 * differs
             index[n] = labels[t - 1] * stride + labels[t]
-            index[n + 1] = words[t - 1] * stride + words[t]
+            index[n + 1] = code[t - 1] * stride + code[t]
             value[n] = 1.0
             value[n + 1] = -1.0
             n += 2 * (differs | differed)

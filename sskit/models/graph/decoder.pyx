@@ -72,7 +72,7 @@ def decode_marginals(GraphProblem problem, const double[::1] w, Py_ssize_t start
     problem.check_run(start, stop, w.shape[0])
     check_table(problem, out)
     cdef double[::1] theta = np.zeros(problem.max_statistics)
-    cdef int32_t[::1] labels = np.zeros(problem.max_words, dtype=np.int32)
+    cdef int32_t[::1] labels = np.zeros(problem.max_code_length, dtype=np.int32)
     cdef Potentials p
     cdef Py_ssize_t i
     cdef Cut cut = problem.oracle
@@ -92,7 +92,7 @@ def decode_conditionals(GraphProblem problem, const double[::1] w, Py_ssize_t st
     problem.check_run(start, stop, w.shape[0])
     check_table(problem, out)
     cdef double[::1] theta = np.zeros(problem.max_statistics)
-    cdef int32_t[::1] labels = np.zeros(problem.max_words, dtype=np.int32)
+    cdef int32_t[::1] labels = np.zeros(problem.max_code_length, dtype=np.int32)
     cdef Potentials p
     cdef double loss, score
     cdef double[:, ::1] table

@@ -21,8 +21,8 @@ cdef class EnumeratedGraphProblem(GraphProblem):
     """
 
     def __cinit__(self, *args):
-        self.tried = np.zeros(self.max_words, dtype=np.int32)
-        few = float(self.n_states) ** min(self.max_words, 300) <= MOST_LABELLINGS
+        self.tried = np.zeros(self.max_code_length, dtype=np.int32)
+        few = float(self.n_states) ** min(self.max_code_length, 300) <= MOST_LABELLINGS
         self.has_slack = self.has_cone = few
 
     cdef void begin_trials(self, Py_ssize_t i) noexcept nogil:
@@ -47,40 +47,40 @@ cdef class EnumeratedGraphProblem(GraphProblem):
         return loss
 
     cdef int argmax_slack(
-        self, Py_ssize_t i, const double* theta, double offset, int32_t* words, double* loss
+        self, Py_ssize_t i, const double* theta, double offset, int32_t* code, double* loss
     ) except -1 nogil:
         cdef Potentials p = self.potentials(i, theta, 0.0)
         cdef double best = 0.0, h, g
         cdef bint another = True
-        self.truth(i, words)
+        self.truth(i, code)
         loss[0] = 0.0
-        offset -= labelling_score(&p, words)
+        offset -= labelling_score(&p, code)
         self.begin_trials(i)
         while another:
             g = self.trial_loss(i)
             h = offset + labelling_score(&p, &self.tried[0])
             if h > 0.0 and g * h > best:
                 best, loss[0] = g * h, g
-                memcpy(words, &self.tried[0], p.n_nodes * sizeof(int32_t))
+                memcpy(code, &self.tried[0], p.n_nodes * sizeof(int32_t))
             another = self.next_trial(i)
         return 0
 
     cdef int argmax_within(
         self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
-        double lower, double upper, int32_t* words, double* loss
+        double lower, double upper, int32_t* code, double* loss
     ) except -1 nogil:
         cdef Potentials p = self.potentials(i, theta, 0.0)
         cdef double best = -INFINITY, h, g
         cdef bint another = True
-        self.truth(i, words)
+        self.truth(i, code)
         loss[0] = 0.0
-        offset -= labelling_score(&p, words)
+        offset -= labelling_score(&p, code)
         self.begin_trials(i)
         while another:
             g = self.trial_loss(i)
             h = offset + labelling_score(&p, &self.tried[0])
             if h > 0.0 < g and lower * h <= g < upper * h and h + loss_weight * g > best:
                 best, loss[0] = h + loss_weight * g, g
-                memcpy(words, &self.tried[0], p.n_nodes * sizeof(int32_t))
+                memcpy(code, &self.tried[0], p.n_nodes * sizeof(int32_t))
             another = self.next_trial(i)
         return loss[0] > 0.0

@@ -3,11 +3,11 @@
 import numpy as np
 import scipy.sparse as sp
 
-from sskit.models.graph.enumerated_problem import MOST_LABELLINGS, EnumeratedGraphProblem
 from sskit.models.features import FeatureRows
-from sskit.models.graph.problem import GraphProblem
 from sskit.models.graph.data import packed_grams, without_unlabelled
 from sskit.models.graph.decoder import GraphDecoder
+from sskit.models.graph.enumerated_problem import MOST_LABELLINGS, EnumeratedGraphProblem
+from sskit.models.graph.problem import GraphProblem
 from sskit.models.layout import WeightLayout
 from sskit.oracles.graph.cut import Cut
 from sskit.oracles.graph.enumerated import Enumerated

@@ -69,15 +69,15 @@ cdef class GraphProblem(Problem):
         self.width = 1 if form.width == 1 else padded(form.width)
         self.pair_weights = self.n_features * self.n_states
         self.n_weights = self.pair_weights + self.n_edge_features * self.n_columns
-        self.max_words = sizes.max()
+        self.max_code_length = sizes.max()
         self.max_statistics = (sizes * self.stride + n_tables * self.width).max()
         self.max_support = (2 * sizes + 2 * np.diff(edges)).max()
         self.exact, self.costly = oracle.exact, True
         self.gram, self.gram_offset = np.empty(1), np.full(self.n_blocks, -1, dtype=np.int64)
-        self.augmented = np.zeros(self.max_words * self.stride)
-        self.other = np.zeros(self.max_words, dtype=np.int32)
-        self.active = np.zeros(self.max_words, dtype=np.int32)
-        self.fresh = np.zeros(self.max_words, dtype=np.int32)
+        self.augmented = np.zeros(self.max_code_length * self.stride)
+        self.other = np.zeros(self.max_code_length, dtype=np.int32)
+        self.active = np.zeros(self.max_code_length, dtype=np.int32)
+        self.fresh = np.zeros(self.max_code_length, dtype=np.int32)
         self.image = np.zeros(self.n_weights + LANES)
 
     def set_grams(self, gram, gram_offset):
@@ -93,14 +93,14 @@ cdef class GraphProblem(Problem):
         check_grams(gram, gram_offset, np.diff(self.nodes))
         self.gram, self.gram_offset = gram, gram_offset
 
-    cdef Py_ssize_t n_words(self, Py_ssize_t i) noexcept nogil:
+    cdef Py_ssize_t code_length(self, Py_ssize_t i) noexcept nogil:
         return self.n_nodes_of(i)
 
-    cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
-        return all_below(words, self.n_nodes_of(i), self.n_states)
+    cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
+        return all_below(code, self.n_nodes_of(i), self.n_states)
 
-    cdef int truth(self, Py_ssize_t i, int32_t* words) except -1 nogil:
-        memcpy(words, &self.labels[self.nodes[i]], self.n_nodes_of(i) * sizeof(int32_t))
+    cdef int truth(self, Py_ssize_t i, int32_t* code) except -1 nogil:
+        memcpy(code, &self.labels[self.nodes[i]], self.n_nodes_of(i) * sizeof(int32_t))
         return 0
 
     cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
@@ -164,18 +164,18 @@ cdef class GraphProblem(Problem):
         return p
 
     cdef int argmax(
-        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* words, double* loss
+        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
     ) except -1 nogil:
         cdef Potentials p = self.potentials(i, theta, loss_weight)
         cdef Py_ssize_t first = self.nodes[i], v
         if not self.exact:
-            self.begin(i, &p, loss_weight > 0.0, words)
+            self.begin(i, &p, loss_weight > 0.0, code)
         with gil:
-            self.oracle.improve(&p, words)
-        memcpy(&self.last[first], words, p.n_nodes * sizeof(int32_t))
+            self.oracle.improve(&p, code)
+        memcpy(&self.last[first], code, p.n_nodes * sizeof(int32_t))
         loss[0] = 0.0
         for v in range(p.n_nodes):
-            if words[v] != self.labels[first + v]:
+            if code[v] != self.labels[first + v]:
                 loss[0] += self.cost[first + v]
         return 0
 
@@ -201,7 +201,7 @@ cdef class GraphProblem(Problem):
                     memcpy(labels, candidates[c], p.n_nodes * sizeof(int32_t))
 
     cdef Py_ssize_t plane(
-        self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
+        self, Py_ssize_t i, const int32_t* code, int32_t* index, double* value
     ) except -1 nogil:
         cdef const int32_t* labels = &self.labels[self.nodes[i]]
         cdef const int32_t* ends = self.ends_of(i)
@@ -209,21 +209,21 @@ cdef class GraphProblem(Problem):
         cdef Py_ssize_t n_nodes = self.n_nodes_of(i), v, e, pair, n = 0
         cdef int32_t a, b
         for v in range(n_nodes):
-            if words[v] != labels[v]:
+            if code[v] != labels[v]:
                 index[n] = <int32_t>(v * self.stride + labels[v])
-                index[n + 1] = <int32_t>(v * self.stride + words[v])
+                index[n + 1] = <int32_t>(v * self.stride + code[v])
                 value[n] = 1.0
                 value[n + 1] = -1.0
                 n += 2
         for e in range(self.n_edges_of(i)):
             a, b = ends[2 * e], ends[2 * e + 1]
-            if words[a] != labels[a] or words[b] != labels[b]:
+            if code[a] != labels[a] or code[b] != labels[b]:
                 pair = n_nodes * self.stride + (e if table == NULL else table[e]) * self.width
                 index[n] = <int32_t>(pair + self.form.column[labels[a], labels[b]])
                 value[n] = self.form.factor[labels[a], labels[b]]
                 n += value[n] != 0.0
-                index[n] = <int32_t>(pair + self.form.column[words[a], words[b]])
-                value[n] = -self.form.factor[words[a], words[b]]
+                index[n] = <int32_t>(pair + self.form.column[code[a], code[b]])
+                value[n] = -self.form.factor[code[a], code[b]]
                 n += value[n] != 0.0
                 if n > 1 and index[n - 1] == index[n - 2] and value[n - 1] == -value[n - 2]:
                     n -= 2  # the same statistic before and after

@@ -3,8 +3,8 @@
 import numpy as np
 from sklearn.utils import gen_batches
 
-from sskit.models.kernel.rows import DoubleRows
 from sskit.models.kernel.functions import BLOCK_ENTRIES
+from sskit.models.kernel.rows import DoubleRows
 
 
 class RowsOfBlocks:

@@ -62,7 +62,7 @@ cdef class KernelRows:
         """Return which of the rows with these numbers are there, of the same shape, bool."""
         return np.asarray(self.slot_of)[rows] >= 0
 
-    def at_hand(self, starts, stops):
+    def cached_blocks(self, starts, stops):
         """Return which runs of rows need nothing computed: all that were ever there still are.
 
         Parameters
@@ -72,7 +72,7 @@ cdef class KernelRows:
 
         Returns
         -------
-        at_hand : ndarray of shape (m,), bool
+        cached_blocks : ndarray of shape (m,), bool
             False too where no row was ever there.
         """
         held = np.asarray(self.slot_of) >= 0

@@ -5,10 +5,10 @@ from functools import partial
 import numpy as np
 
 from sskit.core.fingerprint import Fingerprint
-from sskit.models.row_hashes import row_digests, value_digests
 from sskit.models.features import FeatureRows
-from sskit.models.kernel.rows import DoubleRows, SingleRows
 from sskit.models.kernel.functions import BLOCK_ENTRIES, PrecomputedKernel
+from sskit.models.kernel.rows import DoubleRows, SingleRows
+from sskit.models.row_hashes import row_digests, value_digests
 
 
 def kernel_rows(kernel, X, n_bytes, longest):

@@ -26,7 +26,7 @@ def best_sets(LabelSetOracle oracle, const double[:, ::1] scores, const int32_t[
         Where they are written.
     """
     cdef Py_ssize_t i, j, n_labels = scores.shape[1], n_edges = pairs.shape[0] - 1
-    cdef int32_t[::1] words = np.zeros(n_labels + n_edges + 1, dtype=np.int32)
+    cdef int32_t[::1] code = np.zeros(n_labels + n_edges + 1, dtype=np.int32)
     check_least(n_edges, 0, "the number of pairs")
     check_least(n_labels, 1, "the number of labels")
     check_least(ends.shape[0], n_edges + 1, "the number of edges, with a spare one,")
@@ -34,9 +34,9 @@ def best_sets(LabelSetOracle oracle, const double[:, ::1] scores, const int32_t[
     check_indices(ends, n_labels, "label")
     check_room(scores, sets)
     for i in range(scores.shape[0]):
-        oracle.find(n_labels, &scores[i, 0], n_edges, &ends[0, 0], &pairs[0], &words[0])
+        oracle.find(n_labels, &scores[i, 0], n_edges, &ends[0, 0], &pairs[0], &code[0])
         for j in range(n_labels):
-            sets[i, j] = words[j] >= ONE // 2
+            sets[i, j] = code[j] >= ONE // 2
 
 
 def climb(const double[:, ::1] scores, const int32_t[::1] indptr, const int32_t[::1] neighbours,

@@ -4,12 +4,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from sskit.models.features import FeatureRows
+from sskit.models.label_sets.decoder import best_sets, climb
 from sskit.models.label_sets.hierarchy import Hierarchy
 from sskit.models.label_sets.label_graph import choose_inference, is_forest
-from sskit.models.label_sets.decoder import best_sets, climb
-from sskit.models.layout import WeightLayout
 from sskit.models.label_sets.problem import MultilabelProblem
 from sskit.models.label_sets.slack import closed_slack, pairwise_slack
+from sskit.models.layout import WeightLayout
 from sskit.oracles.label_sets.closure import DagClosure, TreeClosure
 from sskit.oracles.label_sets.exact import CutSets, EnumeratedSets, IndependentSets, TreeSets
 from sskit.oracles.label_sets.roof_duality import RoofDuality
@@ -150,7 +150,7 @@ class PairwiseModel(LabelSetModel):
         # all exact ones have the same planes
         self.domain = {"the planes": "relaxed" if self.inference == "lp" else "sets of labels"}
         self.costly = self.inference not in ("independent", "tree")
-        # without cycles the local polytope has no corners but sets of labels
+        # without cycles the local polytope has no vertices but sets of labels
         self.tight = self.inference in ("independent", "tree", "lp") or is_forest(ends, n_labels)
         if self.inference == "graphcut":
             self.layout.own_bounds = {"pairwise": (0.0, None)}

@@ -10,7 +10,7 @@ cdef class MultilabelProblem(Problem):
     """A set of labels for every row of the features, with weights of pairs of labels.
 
     Statistic l < n_labels is y_l, whether label l is there; statistic stride + e is z_e, whether
-    both labels of edge e are, with stride = padded(n_labels). Words are the same numbers, without
+    both labels of edge e are, with stride = padded(n_labels). Code are the same numbers, without
     the padding, in units of the oracle: relaxations have fractions of labels, and their planes
     are those of the relaxed problem.
     Weights, flat: features (n_features, n_labels), then, with an intercept, (n_labels,), the
@@ -42,8 +42,8 @@ cdef class MultilabelProblem(Problem):
     cdef void score_labels(self, Py_ssize_t i, const double* w, double* theta) noexcept nogil
     # z_e of the truth, 0 or 1
     cdef int32_t true_pair(self, Py_ssize_t i, Py_ssize_t e) noexcept nogil
-    cdef double set_loss(self, Py_ssize_t i, const int32_t* words) noexcept nogil
+    cdef double set_loss(self, Py_ssize_t i, const int32_t* code) noexcept nogil
     # the sets of a block as points, for the oracle for slack rescaling
     cdef SetQuestion question(self, Py_ssize_t i, const double* theta, double offset) noexcept nogil
     # loss of its answer; the truth takes the place of none
-    cdef int finish(self, Py_ssize_t i, bint found, int32_t* words, double* loss) except -1 nogil
+    cdef int finish(self, Py_ssize_t i, bint found, int32_t* code, double* loss) except -1 nogil

@@ -67,7 +67,7 @@ cdef class MultilabelProblem(Problem):
         self.pair_weights = self.constant_weights + intercept * self.n_labels
         self.n_weights = self.pair_weights + self.n_edges
         self.max_statistics = self.stride + self.n_edges
-        self.max_words = self.max_support = self.n_labels + self.n_edges
+        self.max_code_length = self.max_support = self.n_labels + self.n_edges
         self.exact = oracle.exact
         self.costly = costly
         self.tight = tight
@@ -91,15 +91,15 @@ cdef class MultilabelProblem(Problem):
                 self.row_sqnorm[i] += x[e] * x[e]
         return 0
 
-    cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
-        return all_below(words, self.max_words, ONE + 1)
+    cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
+        return all_below(code, self.max_code_length, ONE + 1)
 
-    cdef int truth(self, Py_ssize_t i, int32_t* words) except -1 nogil:
+    cdef int truth(self, Py_ssize_t i, int32_t* code) except -1 nogil:
         cdef Py_ssize_t j
         for j in range(self.n_labels):
-            words[j] = ONE * self.truths[i, j]
+            code[j] = ONE * self.truths[i, j]
         for j in range(self.n_edges):
-            words[self.n_labels + j] = ONE * self.true_pair(i, j)
+            code[self.n_labels + j] = ONE * self.true_pair(i, j)
         return 0
 
     cdef int32_t true_pair(self, Py_ssize_t i, Py_ssize_t e) noexcept nogil:
@@ -133,7 +133,7 @@ cdef class MultilabelProblem(Problem):
         return 0
 
     cdef int argmax(
-        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* words, double* loss
+        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
     ) except -1 nogil:
         cdef double* label = &self.augmented[0]
         cdef Py_ssize_t j
@@ -142,16 +142,16 @@ cdef class MultilabelProblem(Problem):
             label[j] = theta[j] + loss_weight * self.cost[j] * (1 - 2 * self.truths[i, j])
         with gil:
             self.oracle.find(
-                self.n_labels, label, self.n_edges, &self.ends[0, 0], theta + self.stride, words
+                self.n_labels, label, self.n_edges, &self.ends[0, 0], theta + self.stride, code
             )
-        loss[0] = self.set_loss(i, words)
+        loss[0] = self.set_loss(i, code)
         return 0
 
-    cdef double set_loss(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+    cdef double set_loss(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
         cdef Py_ssize_t j
         cdef double loss = 0.0
         for j in range(self.n_labels):
-            loss += self.cost[j] * fabs(words[j] / <double>ONE - self.truths[i, j])
+            loss += self.cost[j] * fabs(code[j] / <double>ONE - self.truths[i, j])
         return loss
 
     cdef SetQuestion question(
@@ -168,46 +168,46 @@ cdef class MultilabelProblem(Problem):
         q.truth, q.cost, q.offset = &self.truths[i, 0], &self.cost[0], offset
         return q
 
-    cdef int finish(self, Py_ssize_t i, bint found, int32_t* words, double* loss) except -1 nogil:
+    cdef int finish(self, Py_ssize_t i, bint found, int32_t* code, double* loss) except -1 nogil:
         if not found:
-            self.truth(i, words)
-        loss[0] = self.set_loss(i, words)
+            self.truth(i, code)
+        loss[0] = self.set_loss(i, code)
         return 0
 
     cdef int argmax_slack(
-        self, Py_ssize_t i, const double* theta, double offset, int32_t* words, double* loss
+        self, Py_ssize_t i, const double* theta, double offset, int32_t* code, double* loss
     ) except -1 nogil:
         cdef SetQuestion q = self.question(i, theta, offset)
         cdef bint found
         with gil:
-            found = self.slack.best_product(&q, words)
-        self.finish(i, found, words, loss)
+            found = self.slack.best_product(&q, code)
+        self.finish(i, found, code, loss)
         return 0
 
     cdef int argmax_within(
         self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
-        double lower, double upper, int32_t* words, double* loss
+        double lower, double upper, int32_t* code, double* loss
     ) except -1 nogil:
         cdef SetQuestion q = self.question(i, theta, offset)
         cdef bint found
         with gil:
-            found = self.slack.best_within(&q, loss_weight, lower, upper, words)
-        self.finish(i, found, words, loss)
+            found = self.slack.best_within(&q, loss_weight, lower, upper, code)
+        self.finish(i, found, code, loss)
         return found
 
     cdef Py_ssize_t plane(
-        self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
+        self, Py_ssize_t i, const int32_t* code, int32_t* index, double* value
     ) except -1 nogil:
         cdef Py_ssize_t j, n = 0
         cdef int32_t more
         for j in range(self.n_labels):
-            more = ONE * self.truths[i, j] - words[j]
+            more = ONE * self.truths[i, j] - code[j]
             index[n] = <int32_t>j
             value[n] = more / <double>ONE
             n += more != 0
-        words += self.n_labels
+        code += self.n_labels
         for j in range(self.n_edges):
-            more = ONE * self.true_pair(i, j) - words[j]
+            more = ONE * self.true_pair(i, j) - code[j]
             if more != 0:
                 index[n] = <int32_t>(self.stride + j)
                 value[n] = more / <double>ONE

@@ -5,10 +5,10 @@ from functools import partial
 import numpy as np
 
 from sskit.models.features import no_features
-from sskit.models.multiclass.kernel_problem import KernelMulticlassProblem
-from sskit.models.layout import WeightLayout
 from sskit.models.kernel.restriction import RowsOfBlocks, held_rows
 from sskit.models.kernel.space import diagonal, identify, kernel_rows
+from sskit.models.layout import WeightLayout
+from sskit.models.multiclass.kernel_problem import KernelMulticlassProblem
 
 
 class KernelMulticlassModel:

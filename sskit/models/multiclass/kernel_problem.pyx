@@ -79,12 +79,12 @@ cdef class KernelMulticlassProblem(MulticlassProblem):
     cdef void abort_sum(self, double* v) noexcept nogil:
         self.functions.abort_sum(v)
 
-    cdef void expect(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+    cdef void prefetch_step(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
         self.functions.rows.expect(i)
 
-    def at_hand(self, blocks):
+    def cached_blocks(self, blocks):
         """Return those of some blocks whose kernel rows are in memory."""
-        return blocks[self.functions.rows.at_hand(blocks, blocks + 1)]
+        return blocks[self.functions.rows.cached_blocks(blocks, blocks + 1)]
 
     def covector(self, w):
         """Return the vector whose dot product with any weights is their inner product with w."""

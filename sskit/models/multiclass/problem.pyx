@@ -47,7 +47,7 @@ cdef class MulticlassProblem(Problem):
         self.n_blocks = features.n_rows
         self.n_weights = (features.n_features + intercept) * n_classes
         self.max_statistics = padded(n_classes)
-        self.max_words = 1
+        self.max_code_length = 1
         self.max_support = 2
         self.exact = True
         self.has_slack = True
@@ -58,11 +58,11 @@ cdef class MulticlassProblem(Problem):
             for e in range(n):
                 self.row_sqnorm[i] += x[e] * x[e]
 
-    cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
-        return 0 <= words[0] < self.n_classes
+    cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
+        return 0 <= code[0] < self.n_classes
 
-    cdef int truth(self, Py_ssize_t i, int32_t* words) except -1 nogil:
-        words[0] = self.labels[i]
+    cdef int truth(self, Py_ssize_t i, int32_t* code) except -1 nogil:
+        code[0] = self.labels[i]
         return 0
 
     cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
@@ -75,7 +75,7 @@ cdef class MulticlassProblem(Problem):
         return 0
 
     cdef int argmax(
-        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* words, double* loss
+        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
     ) except -1 nogil:
         cdef Py_ssize_t k, best = self.labels[i]
         cdef double value = theta[best]
@@ -83,20 +83,20 @@ cdef class MulticlassProblem(Problem):
             if k != self.labels[i] and theta[k] + loss_weight > value:
                 value = theta[k] + loss_weight
                 best = k
-        words[0] = <int32_t>best
+        code[0] = <int32_t>best
         loss[0] = best != self.labels[i]
         return 0
 
     cdef int argmax_slack(
-        self, Py_ssize_t i, const double* theta, double offset, int32_t* words, double* loss
+        self, Py_ssize_t i, const double* theta, double offset, int32_t* code, double* loss
     ) except -1 nogil:
         # the loss of all wrong classes is one
-        self.argmax_within(i, theta, offset, 0.0, 0.0, INFINITY, words, loss)
+        self.argmax_within(i, theta, offset, 0.0, 0.0, INFINITY, code, loss)
         return 0
 
     cdef int argmax_within(
         self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
-        double lower, double upper, int32_t* words, double* loss
+        double lower, double upper, int32_t* code, double* loss
     ) except -1 nogil:
         cdef Py_ssize_t k, best = self.labels[i]
         cdef double h, value = 0.0
@@ -104,17 +104,17 @@ cdef class MulticlassProblem(Problem):
             h = offset + theta[k] - theta[self.labels[i]]
             if k != self.labels[i] and h > value and lower * h <= 1.0 < upper * h:
                 value, best = h, k
-        words[0] = <int32_t>best
+        code[0] = <int32_t>best
         loss[0] = best != self.labels[i]
         return best != self.labels[i]
 
     cdef Py_ssize_t plane(
-        self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
+        self, Py_ssize_t i, const int32_t* code, int32_t* index, double* value
     ) except -1 nogil:
-        if words[0] == self.labels[i]:
+        if code[0] == self.labels[i]:
             return 0
         index[0] = self.labels[i]
-        index[1] = words[0]
+        index[1] = code[0]
         value[0] = 1.0
         value[1] = -1.0
         return 2

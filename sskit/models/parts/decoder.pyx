@@ -31,16 +31,16 @@ def decode_best(PartsProblem problem, const double[::1] w, Py_ssize_t start, Py_
     check_least(out.shape[0], stop, "the room for samples")
     check_equal(out.shape[1], problem.n_parts, "the room for parts")
     check_equal(out.shape[2], 2, "the room for coordinates")
-    cdef int32_t[::1] words = np.zeros(problem.max_words, dtype=np.int32)
+    cdef int32_t[::1] code = np.zeros(problem.max_code_length, dtype=np.int32)
     cdef double loss
     cdef Py_ssize_t i, k, width
     with nogil:
         for i in range(start, stop):
-            problem.argmax(i, &w[0], 0.0, &words[0], &loss)
+            problem.argmax(i, &w[0], 0.0, &code[0], &loss)
             width = problem.map_of[i].width
             for k in range(problem.n_parts):
-                out[i, k, 0] = words[k] % width
-                out[i, k, 1] = words[k] // width
+                out[i, k, 0] = code[k] % width
+                out[i, k, 1] = code[k] // width
 
 
 def decode_marginals(PartsProblem problem, const double[::1] w, Py_ssize_t start,

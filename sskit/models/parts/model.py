@@ -3,9 +3,9 @@
 import numpy as np
 
 from sskit.models.layout import WeightLayout
+from sskit.models.parts.decoder import PartsDecoder
 from sskit.models.parts.losses import Distance, TruncatedSquare
 from sskit.models.parts.problem import PartsProblem
-from sskit.models.parts.decoder import PartsDecoder
 
 
 class PoseModel:

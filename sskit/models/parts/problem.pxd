@@ -24,7 +24,7 @@ cdef class PartsProblem(Problem):
     the scores of the parts at their cells, ones for their types, and minus the displacements and
     their squares. What belongs to springs of roots is zero.
 
-    Words: the cells of the parts, by rows, then the types of their springs, 0 for roots.
+    Code: the cells of the parts, by rows, then the types of their springs, 0 for roots.
     """
 
     cdef readonly Py_ssize_t n_parts
@@ -33,7 +33,7 @@ cdef class PartsProblem(Problem):
     cdef readonly PartLoss loss
     cdef readonly object maps                # keeps the memory of the next alive
     cdef vector[ScoreMaps] map_of            # (n_blocks,)
-    cdef const int32_t[:, ::1] truths        # (n_blocks, 2 n_parts) words
+    cdef const int32_t[:, ::1] truths        # (n_blocks, 2 n_parts) code
     cdef const double[::1] scale             # (n_blocks,) unit of distances, in cells
     cdef const int32_t[::1] parents          # (n_parts,) -1: a root
     cdef const int32_t[::1] types_of         # (n_parts,) numbers of types
@@ -53,6 +53,6 @@ cdef class PartsProblem(Problem):
         return maps.doubles[place] if maps.singles == NULL else maps.singles[place]
     # the statistics of the spring of part k in a labelling, times sign; returns their number
     cdef Py_ssize_t spring_statistics(
-        self, Py_ssize_t i, Py_ssize_t k, const int32_t* words, double sign, int32_t* index,
+        self, Py_ssize_t i, Py_ssize_t k, const int32_t* code, double sign, int32_t* index,
         double* value
     ) noexcept nogil

@@ -68,7 +68,7 @@ cdef class PartsProblem(Problem):
         self.n_blocks = len(maps)
         self.n_weights = self.n_parts * (1 + 5 * self.n_types)
         self.max_statistics = self.n_weights
-        self.max_words = 2 * self.n_parts
+        self.max_code_length = 2 * self.n_parts
         self.max_support = 11 * self.n_parts
         self.exact = True
         self.costly = True
@@ -77,18 +77,18 @@ cdef class PartsProblem(Problem):
         self.node = np.zeros(self.n_parts * height * width)
         self.springs.resize(2 * self.n_parts * self.n_types)
 
-    cdef Py_ssize_t n_words(self, Py_ssize_t i) noexcept nogil:
+    cdef Py_ssize_t code_length(self, Py_ssize_t i) noexcept nogil:
         return 2 * self.n_parts
 
-    cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
+    cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
         cdef Py_ssize_t k, n_cells = self.map_of[i].height * self.map_of[i].width
         for k in range(self.n_parts):
-            if not 0 <= words[k] < n_cells or not 0 <= words[self.n_parts + k] < self.types_of[k]:
+            if not 0 <= code[k] < n_cells or not 0 <= code[self.n_parts + k] < self.types_of[k]:
                 return False
         return True
 
-    cdef int truth(self, Py_ssize_t i, int32_t* words) except -1 nogil:
-        memcpy(words, &self.truths[i, 0], 2 * self.n_parts * sizeof(int32_t))
+    cdef int truth(self, Py_ssize_t i, int32_t* code) except -1 nogil:
+        memcpy(code, &self.truths[i, 0], 2 * self.n_parts * sizeof(int32_t))
         return 0
 
     cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
@@ -139,34 +139,34 @@ cdef class PartsProblem(Problem):
         return p
 
     cdef int argmax(
-        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* words, double* loss
+        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
     ) except -1 nogil:
         cdef PartPotentials p = self.potentials(i, theta, loss_weight)
         cdef Py_ssize_t k
         cdef int32_t width = <int32_t>p.width
         cdef double dy, dx
-        self.oracle.decode(&p, words, words + self.n_parts)
+        self.oracle.decode(&p, code, code + self.n_parts)
         loss[0] = 0.0
         for k in range(self.n_parts):
-            dy = words[k] // width - self.truths[i, k] // width
-            dx = words[k] % width - self.truths[i, k] % width
+            dy = code[k] // width - self.truths[i, k] // width
+            dx = code[k] % width - self.truths[i, k] % width
             loss[0] += self.loss.of_part(dy * dy + dx * dx, self.scale[i]) / self.n_parts
         return 0
 
     cdef Py_ssize_t spring_statistics(
-        self, Py_ssize_t i, Py_ssize_t k, const int32_t* words, double sign, int32_t* index,
+        self, Py_ssize_t i, Py_ssize_t k, const int32_t* code, double sign, int32_t* index,
         double* value
     ) noexcept nogil:
-        cdef int32_t width = <int32_t>self.map_of[i].width, part = words[k]
-        cdef int32_t anchor = words[self.parents[k]]
-        cdef Py_ssize_t kind = k * self.n_types + words[self.n_parts + k], axis
+        cdef int32_t width = <int32_t>self.map_of[i].width, part = code[k]
+        cdef int32_t anchor = code[self.parents[k]]
+        cdef Py_ssize_t kind = k * self.n_types + code[self.n_parts + k], axis
         cdef int32_t first = <int32_t>(self.n_parts * (1 + self.n_types) + 4 * kind)
         cdef double t
         index[0] = <int32_t>(self.n_parts + kind)
         value[0] = sign
         for axis in range(2):
             t = (part % width - anchor % width) if axis == 0 else part // width - anchor // width
-            t = (t - self.means[k, words[self.n_parts + k], axis]) / self.unit
+            t = (t - self.means[k, code[self.n_parts + k], axis]) / self.unit
             index[1 + 2 * axis] = <int32_t>(first + 2 * axis)
             index[2 + 2 * axis] = <int32_t>(first + 2 * axis + 1)
             value[1 + 2 * axis] = -sign * t
@@ -174,23 +174,23 @@ cdef class PartsProblem(Problem):
         return 5
 
     cdef Py_ssize_t plane(
-        self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
+        self, Py_ssize_t i, const int32_t* code, int32_t* index, double* value
     ) except -1 nogil:
         cdef const int32_t* truth = &self.truths[i, 0]
         cdef Py_ssize_t k, up, n = 0
         for k in range(self.n_parts):
-            if words[k] != truth[k]:
+            if code[k] != truth[k]:
                 index[n] = <int32_t>k
-                value[n] = self.map_score(i, k, truth[k]) - self.map_score(i, k, words[k])
+                value[n] = self.map_score(i, k, truth[k]) - self.map_score(i, k, code[k])
                 n += 1
             up = self.parents[k]
             if up >= 0 and (
-                words[k] != truth[k]
-                or words[up] != truth[up]
-                or words[self.n_parts + k] != truth[self.n_parts + k]
+                code[k] != truth[k]
+                or code[up] != truth[up]
+                or code[self.n_parts + k] != truth[self.n_parts + k]
             ):
                 n += self.spring_statistics(i, k, truth, 1.0, index + n, value + n)
-                n += self.spring_statistics(i, k, words, -1.0, index + n, value + n)
+                n += self.spring_statistics(i, k, code, -1.0, index + n, value + n)
         return n
 
     cdef int scatter(

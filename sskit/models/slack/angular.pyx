@@ -68,7 +68,7 @@ cdef class AngularSearch(SlackSearch):
         cdef double loss, value, root, bound, middle = 1.0 / lam, steep, flat
         self.n_asked += 1
         if not self.problem.argmax_within(
-            self.i, self.theta, self.offset, lam, cone.lower, cone.upper, &self.words[0], &loss
+            self.i, self.theta, self.offset, lam, cone.lower, cone.upper, &self.code[0], &loss
         ):
             return 0
         self.meet(loss)

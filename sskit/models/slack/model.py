@@ -6,12 +6,12 @@ import sys
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from sskit.models.slack.problem import SlackProblem
-from sskit.models.slack.angular import AngularSearch
-from sskit.models.slack.bracket import BinarySearch, BisectingSearch, SarawagiSearch
-from sskit.models.slack.search import ExactSearch
 from sskit._documentation import DocumentedMixin
 from sskit._numbers import capped
+from sskit.models.slack.angular import AngularSearch
+from sskit.models.slack.bracket import BinarySearch, BisectingSearch, SarawagiSearch
+from sskit.models.slack.problem import SlackProblem
+from sskit.models.slack.search import ExactSearch
 
 SEARCHES = {
     "exact": ExactSearch,

@@ -9,7 +9,7 @@ from sskit.core.fingerprint import Fingerprint
 from sskit.core.direction cimport Direction
 from sskit.core.stop cimport Stop
 
-cdef Py_ssize_t BITS = sizeof(double) // sizeof(int32_t)   # words of a loss
+cdef Py_ssize_t BITS = sizeof(double) // sizeof(int32_t)   # code of a loss
 
 
 cdef class SlackProblem(Problem):
@@ -27,7 +27,7 @@ cdef class SlackProblem(Problem):
     Raises
     ------
     TypeError
-        If the problem exports planes by numbers and its blocks have words of different lengths.
+        If the problem exports planes by numbers and its blocks have codes of different lengths.
     """
 
     def __cinit__(self, Problem problem, SlackSearch search, SlackProblem other=None):
@@ -36,14 +36,14 @@ cdef class SlackProblem(Problem):
         self.adopt(problem, search)
         if other is not None:
             problem.match(other.problem)
-            self.n_inner_words, self.counters = other.n_inner_words, other.counters
+            self.inner_code_length, self.counters = other.inner_code_length, other.counters
             self.places, self.held, self.held_loss = other.places, other.held, other.held_loss
             self.counters.append(search.counts)
             return
-        sizes = np.array([problem.n_words(i) for i in range(problem.n_blocks)], dtype=np.int64)
-        self.n_inner_words = sizes[0] if (sizes == sizes[0]).all() else -1
-        words_are_planes = type(problem).export_planes is Problem.export_planes
-        if self.n_inner_words < 0 and not words_are_planes:
+        sizes = np.array([problem.code_length(i) for i in range(problem.n_blocks)], dtype=np.int64)
+        self.inner_code_length = sizes[0] if (sizes == sizes[0]).all() else -1
+        codes_are_planes = type(problem).export_planes is Problem.export_planes
+        if self.inner_code_length < 0 and not codes_are_planes:
             raise TypeError(f"slack rescaling cannot export planes of {type(problem).__name__}")
         places = np.concatenate([[0], sizes.cumsum()])
         self.places = places
@@ -60,7 +60,7 @@ cdef class SlackProblem(Problem):
         self.n_blocks = problem.n_blocks
         self.n_weights = problem.n_weights
         self.max_statistics = problem.max_statistics
-        self.max_words = problem.max_words + BITS
+        self.max_code_length = problem.max_code_length + BITS
         self.max_support = problem.max_support
         self.exact = search.exact
         self.costly = problem.costly
@@ -78,38 +78,38 @@ cdef class SlackProblem(Problem):
         return self.problem.scores_at(i, w, index, count, theta)
 
     cdef int argmax(
-        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* words, double* loss
+        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
     ) except -1 nogil:
-        cdef Py_ssize_t size = self.problem.n_words(i)
+        cdef Py_ssize_t size = self.problem.code_length(i)
         cdef int32_t* held = &self.held[self.places[i]]
-        self.search.find(i, theta, loss_weight, held, self.held_loss[i], words, loss)
+        self.search.find(i, theta, loss_weight, held, self.held_loss[i], code, loss)
         self.problem.forget(i, held)
-        memcpy(held, words, size * sizeof(int32_t))
+        memcpy(held, code, size * sizeof(int32_t))
         self.held_loss[i] = loss[0]
-        memcpy(words + size, loss, sizeof(double))
+        memcpy(code + size, loss, sizeof(double))
         return 0
 
     cdef Py_ssize_t plane(
-        self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
+        self, Py_ssize_t i, const int32_t* code, int32_t* index, double* value
     ) except -1 nogil:
-        cdef Py_ssize_t e, n = self.problem.plane(i, words, index, value)
+        cdef Py_ssize_t e, n = self.problem.plane(i, code, index, value)
         cdef double loss
-        memcpy(&loss, words + self.problem.n_words(i), sizeof(double))
+        memcpy(&loss, code + self.problem.code_length(i), sizeof(double))
         for e in range(n):
             value[e] *= loss
         return n if loss > 0.0 else 0
 
-    cdef Py_ssize_t n_words(self, Py_ssize_t i) noexcept nogil:
-        return self.problem.n_words(i) + BITS
+    cdef Py_ssize_t code_length(self, Py_ssize_t i) noexcept nogil:
+        return self.problem.code_length(i) + BITS
 
-    cdef int truth(self, Py_ssize_t i, int32_t* words) except -1 nogil:
+    cdef int truth(self, Py_ssize_t i, int32_t* code) except -1 nogil:
         cdef double loss = 0.0
-        self.problem.truth(i, words)
-        memcpy(words + self.problem.n_words(i), &loss, sizeof(double))
+        self.problem.truth(i, code)
+        memcpy(code + self.problem.code_length(i), &loss, sizeof(double))
         return 0
 
-    cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
-        return self.problem.knows(i, words)    # behind them the bits of any number
+    cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
+        return self.problem.knows(i, code)    # behind them the bits of any number
 
     cdef int scatter(
         self, Py_ssize_t i, Direction delta, double step, double* v
@@ -125,8 +125,8 @@ cdef class SlackProblem(Problem):
     cdef void abort_sum(self, double* v) noexcept nogil:
         self.problem.abort_sum(v)
 
-    cdef void expect(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
-        self.problem.expect(i, words)
+    cdef void prefetch_step(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
+        self.problem.prefetch_step(i, code)
 
     cdef int clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
@@ -138,14 +138,14 @@ cdef class SlackProblem(Problem):
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
         return self.problem.sqnorm(i, delta)
 
-    cdef int keep(self, Py_ssize_t i, const int32_t* words) except -1 nogil:
-        return self.problem.keep(i, words)
+    cdef int keep(self, Py_ssize_t i, const int32_t* code) except -1 nogil:
+        return self.problem.keep(i, code)
 
-    cdef void forget(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
-        self.problem.forget(i, words)
+    cdef void forget(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
+        self.problem.forget(i, code)
 
-    cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
-        return self.problem.plane_bytes(i, words)
+    cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
+        return self.problem.plane_bytes(i, code)
 
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
         self.problem.prefetch(i)
@@ -158,9 +158,9 @@ cdef class SlackProblem(Problem):
         """Return the covector of weights in the inner problem."""
         return self.problem.covector(w)
 
-    def at_hand(self, blocks):
+    def cached_blocks(self, blocks):
         """Return those of some blocks whose steps need nothing fetched in the inner problem."""
-        return self.problem.at_hand(blocks)
+        return self.problem.cached_blocks(blocks)
 
     def dependent(self):
         """Return the places of dependent weights in the inner problem."""
@@ -187,7 +187,7 @@ cdef class SlackProblem(Problem):
         self.problem.collect(address, step, w, out)
 
     # What the inner problem finds ahead are other maxima: threads ask forks instead.
-    cpdef object foresight(self, int n_jobs):
+    cpdef object oracle_pool(self, int n_jobs):
         return None
 
     def n_queries(self, n_calls):
@@ -198,21 +198,21 @@ cdef class SlackProblem(Problem):
         """Return how many searches there were, by all forks."""
         return int(np.sum(self.counters, axis=0)[0])
 
-    def export_planes(self, words):
+    def export_planes(self, code):
         """Return planes by the exported inner planes and the bits of their losses."""
-        if self.n_inner_words < 0:
-            return words
-        words = words.reshape(-1, self.n_inner_words + BITS)
-        inner = np.ascontiguousarray(words[:, : self.n_inner_words]).ravel()
-        return self.problem.export_planes(inner), words[:, self.n_inner_words :].copy()
+        if self.inner_code_length < 0:
+            return code
+        code = code.reshape(-1, self.inner_code_length + BITS)
+        inner = np.ascontiguousarray(code[:, : self.inner_code_length]).ravel()
+        return self.problem.export_planes(inner), code[:, self.inner_code_length :].copy()
 
     def import_planes(self, blocks, planes):
-        """Return words of planes that `export_planes` returned, each kept once more."""
-        if self.n_inner_words < 0:
+        """Return codes of planes that `export_planes` returned, each kept once more."""
+        if self.inner_code_length < 0:
             return self.problem.import_planes(blocks, planes)
         inner, losses = planes
         inner = np.asarray(self.problem.import_planes(blocks, inner), dtype=np.int32)
-        return np.hstack([inner.reshape(len(losses), self.n_inner_words), losses]).ravel()
+        return np.hstack([inner.reshape(len(losses), self.inner_code_length), losses]).ravel()
 
     def fingerprint(self):
         """Return by what the inner problem is known again, and that its planes are scaled."""

@@ -14,7 +14,7 @@ cdef class SlackSearch:
 
     A subclass fills search(), which asks and may stop at any time: what it has met is compared.
 
-    Invariants during a search: `best` = best_g * best_h is Phi of best_words, which the problem
+    Invariants during a search: `best` = best_g * best_h is Phi of best_code, which the problem
     keeps (once for us); best <= max Phi <= bound.
     """
 
@@ -33,25 +33,25 @@ cdef class SlackSearch:
     cdef readonly double bound
     cdef double best_h
     cdef double best_g
-    cdef double h                         # of the label met last, in `words`
+    cdef double h                         # of the label met last, in `code`
     cdef double g
-    cdef int32_t[::1] words
-    cdef int32_t[::1] best_words
+    cdef int32_t[::1] code
+    cdef int32_t[::1] best_code
     cdef int32_t[::1] index               # scratch for planes
     cdef double[::1] value
 
-    # Words and loss of the answer. `known` are words of a label with the loss known_loss that
+    # Code and loss of the answer. `known` is the code of a label with the loss known_loss that
     # the problem knows; it is a candidate, and says where to begin. The problem keeps the
     # answer; the caller forgets it.
     cdef int find(
         self, Py_ssize_t i, const double* theta, double offset, const int32_t* known,
-        double known_loss, int32_t* words, double* loss
+        double known_loss, int32_t* code, double* loss
     ) except -1 nogil
 
     cdef int search(self) except -1 nogil
     # ask the lambda-oracle, for lam > 0; sets h and g, bound, and best if it is better
     cdef int ask(self, double lam) except -1 nogil
-    # h and g of the label in `words`, of this loss; it becomes the best if it is better
+    # h and g of the label in `code`, of this loss; it becomes the best if it is better
     cdef int meet(self, double loss) except -1 nogil
     # has the search reached its tolerance or its last query?
     cdef bint done(self) noexcept nogil

@@ -29,8 +29,8 @@ cdef class SlackSearch:
         self.exact = False
         self.rounding = max(problem.precision, ROUNDING)
         self.counts = np.zeros(2, dtype=np.int64)
-        self.words = np.zeros(max(problem.max_words, 1), dtype=np.int32)
-        self.best_words = np.zeros(max(problem.max_words, 1), dtype=np.int32)
+        self.code = np.zeros(max(problem.max_code_length, 1), dtype=np.int32)
+        self.best_code = np.zeros(max(problem.max_code_length, 1), dtype=np.int32)
         self.index = np.zeros(max(problem.max_support, 1), dtype=np.int32)
         self.value = np.zeros(max(problem.max_support, 1))
 
@@ -40,22 +40,22 @@ cdef class SlackSearch:
 
     cdef int find(
         self, Py_ssize_t i, const double* theta, double offset, const int32_t* known,
-        double known_loss, int32_t* words, double* loss
+        double known_loss, int32_t* code, double* loss
     ) except -1 nogil:
-        cdef Py_ssize_t size = self.problem.n_words(i) * sizeof(int32_t)
+        cdef Py_ssize_t size = self.problem.code_length(i) * sizeof(int32_t)
         self.i, self.theta, self.offset = i, theta, offset
         self.n_asked = 0
         self.best = self.best_h = self.best_g = 0.0
         self.bound = INFINITY
-        self.problem.truth(i, &self.best_words[0])
-        self.problem.keep(i, &self.best_words[0])
+        self.problem.truth(i, &self.best_code[0])
+        self.problem.keep(i, &self.best_code[0])
         if known_loss > 0.0:
-            memcpy(&self.words[0], known, size)
+            memcpy(&self.code[0], known, size)
             self.meet(known_loss)
         self.search()
         self.counts[0] += 1
         self.counts[1] += self.n_asked
-        memcpy(words, &self.best_words[0], size)
+        memcpy(code, &self.best_code[0], size)
         loss[0] = self.best_g
         return 0
 
@@ -66,7 +66,7 @@ cdef class SlackSearch:
     cdef int ask(self, double lam) except -1 nogil:
         cdef double loss, value
         self.n_asked += 1
-        self.problem.argmax(self.i, self.theta, lam, &self.words[0], &loss)
+        self.problem.argmax(self.i, self.theta, lam, &self.code[0], &loss)
         self.meet(loss)
         value = max(self.h + lam * self.g, 0.0)
         self.bound = max(min(self.bound, value * value / (4.0 * lam)), self.best)
@@ -74,19 +74,19 @@ cdef class SlackSearch:
 
     cdef int meet(self, double loss) except -1 nogil:
         cdef Py_ssize_t e, n = self.problem.plane(
-            self.i, &self.words[0], &self.index[0], &self.value[0]
+            self.i, &self.code[0], &self.index[0], &self.value[0]
         )
         self.g = loss
         self.h = self.offset
         for e in range(n):
             self.h -= self.value[e] * self.theta[self.index[e]]
         if self.h > 0.0 and self.h * self.g > self.best:
-            self.problem.keep(self.i, &self.words[0])
-            self.problem.forget(self.i, &self.best_words[0])
+            self.problem.keep(self.i, &self.code[0])
+            self.problem.forget(self.i, &self.best_code[0])
             self.best, self.best_h, self.best_g = self.h * self.g, self.h, self.g
             memcpy(
-                &self.best_words[0], &self.words[0],
-                self.problem.n_words(self.i) * sizeof(int32_t)
+                &self.best_code[0], &self.code[0],
+                self.problem.code_length(self.i) * sizeof(int32_t)
             )
         return 0
 
@@ -120,7 +120,7 @@ cdef class ExactSearch(SlackSearch):
     cdef int search(self) except -1 nogil:
         cdef double loss
         self.n_asked = 1
-        self.problem.argmax_slack(self.i, self.theta, self.offset, &self.words[0], &loss)
+        self.problem.argmax_slack(self.i, self.theta, self.offset, &self.code[0], &loss)
         self.meet(loss)
         self.bound = self.best
         return 0

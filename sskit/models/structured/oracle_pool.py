@@ -30,7 +30,7 @@ def uses_processes(prefer):
     return not getattr(backend, "supports_sharedmem", False)
 
 
-class Foresight:
+class OraclePool:
     """Asks a structure, in several processes, about samples that a solver will ask for next.
 
     What the processes find waits here until the solver asks. So do errors: the first one that

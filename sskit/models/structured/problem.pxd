@@ -17,7 +17,7 @@ cdef class PythonProblem(Problem):
     cdef list truths                     # (n_blocks,) of (index, value), phi of the truth
     cdef int32_t[::1] pending            # (n_blocks,) handles; 0 holds nothing
     cdef readonly str parallel           # "threads" or "processes", as the structure prefers
-    cdef object ahead                    # Foresight, or None
+    cdef object ahead                    # OraclePool, or None
     cdef bint is_whole                   # has it been made without an error?
 
     cdef int32_t ask(self, Py_ssize_t i, const double* theta, double loss_weight) except? -1

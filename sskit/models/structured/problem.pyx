@@ -12,7 +12,7 @@ from sskit.core.checks cimport check_equal, check_indices
 from sskit.core.direction cimport Direction
 from sskit.models.structured.plane_store cimport TRUTH, UNKNOWN
 
-from sskit.models.structured.oracle_pool import Foresight, uses_processes
+from sskit.models.structured.oracle_pool import OraclePool, uses_processes
 
 # Share of the size of the numbers by which an exact oracle may miss its maximum: rounding.
 cdef double ROUNDING = 1e-9
@@ -47,7 +47,7 @@ cdef class PythonProblem(Problem):
         self.n_blocks = len(answers.X)
         self.n_weights = answers.n_weights
         self.max_statistics = self.n_weights
-        self.max_words = 1
+        self.max_code_length = 1
         self.max_support = self.n_weights
         check_equal(len(block_weight), self.n_blocks, "the number of block weights")
         self.pending = np.zeros(self.n_blocks, dtype=np.int32)
@@ -66,11 +66,11 @@ cdef class PythonProblem(Problem):
             for handle in self.pending:
                 self.planes.release(handle)
 
-    cdef bint knows(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
-        return words[0] == TRUTH or self.planes.has(i, words[0])
+    cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
+        return code[0] == TRUTH or self.planes.has(i, code[0])
 
-    cdef int truth(self, Py_ssize_t i, int32_t* words) except -1 nogil:
-        words[0] = TRUTH
+    cdef int truth(self, Py_ssize_t i, int32_t* code) except -1 nogil:
+        code[0] = TRUTH
         return 0
 
     cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
@@ -87,11 +87,11 @@ cdef class PythonProblem(Problem):
         return 0
 
     cdef int argmax(
-        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* words, double* loss
+        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
     ) except -1 nogil:
         with gil:
-            words[0] = self.ask(i, theta, loss_weight)
-        loss[0] = self.planes.at(words[0]).loss
+            code[0] = self.ask(i, theta, loss_weight)
+        loss[0] = self.planes.at(code[0]).loss
         return 0
 
     cdef int32_t ask(self, Py_ssize_t i, const double* theta, double loss_weight) except? -1:
@@ -193,15 +193,15 @@ cdef class PythonProblem(Problem):
         return best
 
     cdef Py_ssize_t plane(
-        self, Py_ssize_t i, const int32_t* words, int32_t* index, double* value
+        self, Py_ssize_t i, const int32_t* code, int32_t* index, double* value
     ) except -1 nogil:
-        cdef const Plane* plane = self.planes.at(words[0])
+        cdef const Plane* plane = self.planes.at(code[0])
         if plane.n:
             memcpy(index, plane.index, plane.n * sizeof(int32_t))
             memcpy(value, plane.value, plane.n * sizeof(double))
         return plane.n
 
-    cdef Py_ssize_t n_words(self, Py_ssize_t i) noexcept nogil:
+    cdef Py_ssize_t code_length(self, Py_ssize_t i) noexcept nogil:
         return 1
 
     cdef int scatter(
@@ -230,32 +230,32 @@ cdef class PythonProblem(Problem):
             total += delta.value[delta.index[e]] * delta.value[delta.index[e]]
         return total
 
-    cdef int keep(self, Py_ssize_t i, const int32_t* words) except -1 nogil:
-        if words[0] != TRUTH:
+    cdef int keep(self, Py_ssize_t i, const int32_t* code) except -1 nogil:
+        if code[0] != TRUTH:
             with gil:
-                self.planes.keep(words[0])
+                self.planes.keep(code[0])
         return 0
 
-    cdef void forget(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
-        if words[0] != TRUTH:
+    cdef void forget(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
+        if code[0] != TRUTH:
             with gil:
-                self.planes.forget(words[0])
+                self.planes.forget(code[0])
 
-    cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* words) noexcept nogil:
-        return self.planes.at(words[0]).n * (sizeof(int32_t) + sizeof(double)) + sizeof(Plane)
+    cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
+        return self.planes.at(code[0]).n * (sizeof(int32_t) + sizeof(double)) + sizeof(Plane)
 
     cpdef Problem fork(self):
         return PythonProblem(
             self.answers, self.block_weight, self.exact, self.costly, self.parallel, self
         )
 
-    cpdef object foresight(self, int n_jobs):
-        self.ahead = Foresight(self.answers, n_jobs) if uses_processes(self.parallel) else None
+    cpdef object oracle_pool(self, int n_jobs):
+        self.ahead = OraclePool(self.answers, n_jobs) if uses_processes(self.parallel) else None
         return self.ahead
 
-    def export_planes(self, words):
+    def export_planes(self, code):
         """Return planes by their labellings, with psi and loss, instead of their handles."""
-        return self.planes.described(words)
+        return self.planes.described(code)
 
     def import_planes(self, blocks, planes):
         """Return handles of planes that `export_planes` described, each kept once more."""

@@ -3,9 +3,9 @@
 import numpy as np
 from joblib import effective_n_jobs
 
+from sskit.models.layout import WeightLayout
 from sskit.models.structured.checked_structure import Answers, ask, checked_loss
 from sskit.models.structured.oracle_pool import PARALLEL, run_shares
-from sskit.models.layout import WeightLayout
 from sskit.models.structured.problem import PythonProblem
 
 METHODS = ("joint_feature", "loss", "argmax")

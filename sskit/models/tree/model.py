@@ -3,14 +3,14 @@
 import numpy as np
 import scipy.sparse as sp
 
+from sskit.inputs.stacking import refuse_large
 from sskit.models.features import FeatureRows
-from sskit.models.graph.problem import GraphProblem
 from sskit.models.graph.data import packed_grams, sqnorm
+from sskit.models.graph.problem import GraphProblem
 from sskit.models.layout import WeightLayout
 from sskit.models.tree.decoder import TreeDecoder
 from sskit.oracles.graph.potentials import PairForm
 from sskit.oracles.tree.max_sum import TreeMaxSum
-from sskit.inputs.stacking import refuse_large
 
 
 class TreeModel:

@@ -58,14 +58,14 @@ cdef class TreeClosure(Closure):
 
     cdef int find(
         self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
-        const double* pair, int32_t* words
+        const double* pair, int32_t* code
     ) except -1:
         self.check(n_labels, n_edges)
         with nogil:
-            self.choose(label, words)
+            self.choose(label, code)
         return 0
 
-    cdef void choose(self, const double* label, int32_t* words) noexcept nogil:
+    cdef void choose(self, const double* label, int32_t* code) noexcept nogil:
         cdef Py_ssize_t k
         cdef int32_t v, parent
         for v in range(self.n_labels):
@@ -78,9 +78,9 @@ cdef class TreeClosure(Closure):
         for k in range(self.n_labels):
             v = self.order[k]
             parent = self.parent[v]
-            words[v] = 0
-            if self.total[v] > 0.0 and (parent < 0 or words[parent]):
-                words[v] = ONE
+            code[v] = 0
+            if self.total[v] > 0.0 and (parent < 0 or code[parent]):
+                code[v] = ONE
 
     cpdef LabelSetOracle fork(self):
         return TreeClosure(self.parents)
@@ -127,7 +127,7 @@ cdef class DagClosure(Closure):
 
     cdef int find(
         self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
-        const double* pair, int32_t* words
+        const double* pair, int32_t* code
     ) except -1:
         self.check(n_labels, n_edges)
         if n_labels == 0:
@@ -149,7 +149,7 @@ cdef class DagClosure(Closure):
         graph.maxflow()
         sides = graph.get_grid_segments(labels).view(np.uint8)
         for v in range(n_labels):
-            words[v] = ONE * sides[v]
+            code[v] = ONE * sides[v]
         return 0
 
     cpdef LabelSetOracle fork(self):

@@ -23,13 +23,13 @@ cdef class IndependentSets(LabelSetOracle):
 
     cdef int find(
         self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
-        const double* pair, int32_t* words
+        const double* pair, int32_t* code
     ) except -1:
         cdef Py_ssize_t k
         if n_edges:
             raise ValueError(f"labels with {n_edges} edges are not independent")
         for k in range(n_labels):
-            words[k] = ONE if label[k] > 0.0 else 0
+            code[k] = ONE if label[k] > 0.0 else 0
         return 0
 
     cpdef LabelSetOracle fork(self):
@@ -47,7 +47,7 @@ cdef class EnumeratedSets(LabelSetOracle):
 
     cdef int find(
         self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
-        const double* pair, int32_t* words
+        const double* pair, int32_t* code
     ) except -1:
         cdef Py_ssize_t k
         self.check(n_labels)
@@ -58,8 +58,8 @@ cdef class EnumeratedSets(LabelSetOracle):
             self.best, self.best_set = 0.0, 0  # the empty set
             self.search(n_labels, 0.0, 0)
             for k in range(n_labels):
-                words[k] = ONE if self.best_set >> k & 1 else 0
-            write_pairs(n_labels, n_edges, ends, words)
+                code[k] = ONE if self.best_set >> k & 1 else 0
+            write_pairs(n_labels, n_edges, ends, code)
         return 0
 
     cdef int check(self, Py_ssize_t n_labels) except -1:
@@ -137,7 +137,7 @@ cdef class CutSets(LabelSetOracle):
 
     cdef int find(
         self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
-        const double* pair, int32_t* words
+        const double* pair, int32_t* code
     ) except -1:
         cdef Potentials potentials
         cdef Py_ssize_t k
@@ -154,10 +154,10 @@ cdef class CutSets(LabelSetOracle):
         potentials.table = NULL
         potentials.column, potentials.factor = self.column.data(), self.factor.data()
         potentials.potts = False
-        self.cut.improve(&potentials, words)
+        self.cut.improve(&potentials, code)
         for k in range(n_labels):
-            words[k] *= ONE
-        write_pairs(n_labels, n_edges, ends, words)
+            code[k] *= ONE
+        write_pairs(n_labels, n_edges, ends, code)
         return 0
 
     cpdef LabelSetOracle fork(self):
@@ -177,7 +177,7 @@ cdef class TreeSets(LabelSetOracle):
 
     cdef int find(
         self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
-        const double* pair, int32_t* words
+        const double* pair, int32_t* code
     ) except -1:
         cdef Py_ssize_t k
         self.forest.arrange(n_labels, n_edges, ends)
@@ -187,11 +187,11 @@ cdef class TreeSets(LabelSetOracle):
             for k in range(n_labels):
                 self.gain[k] = label[self.forest.order[k]]
                 self.lift[k] = pair[self.forest.edge[k]] if self.forest.edge[k] >= 0 else 0.0
-            self.choose(n_labels, words)
-            write_pairs(n_labels, n_edges, ends, words)
+            self.choose(n_labels, code)
+            write_pairs(n_labels, n_edges, ends, code)
         return 0
 
-    cdef void choose(self, Py_ssize_t n_labels, int32_t* words) noexcept nogil:
+    cdef void choose(self, Py_ssize_t n_labels, int32_t* code) noexcept nogil:
         cdef Py_ssize_t k
         cdef int32_t parent
         # a subtree scores max(0, gain) without the parent, max(0, gain + lift) with it
@@ -203,9 +203,9 @@ cdef class TreeSets(LabelSetOracle):
                 )
         for k in range(n_labels):
             parent = self.forest.parent[k]
-            if parent >= 0 and words[self.forest.order[parent]]:
+            if parent >= 0 and code[self.forest.order[parent]]:
                 self.gain[k] += self.lift[k]
-            words[self.forest.order[k]] = ONE if self.gain[k] > 0.0 else 0
+            code[self.forest.order[k]] = ONE if self.gain[k] > 0.0 else 0
 
     cpdef LabelSetOracle fork(self):
         return TreeSets()

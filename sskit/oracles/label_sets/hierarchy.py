@@ -4,8 +4,8 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from sskit.inputs import parents as parent_arrays
 from sskit._numbers import as_array
+from sskit.inputs import parents as parent_arrays
 
 
 def check_parents(parents):

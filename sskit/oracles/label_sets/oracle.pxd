@@ -1,7 +1,7 @@
 from libc.stdint cimport int32_t
 
-# What a word of one means: words count in units of 2^-30, so that answers of relaxations, which
-# may hold any fraction of a label, are words too.
+# What an entry of one means: entries of a code count in units of 2^-30, so that answers of relaxations, which
+# may hold any fraction of a label, are codes too.
 cdef int32_t ONE
 
 
@@ -16,16 +16,16 @@ cdef class LabelSetOracle:
 
     cdef readonly bint exact     # is its answer always the best of those that there are?
 
-    # words (n_labels + n_edges,): y and z of the answer, in units
+    # code (n_labels + n_edges,): y and z of the answer, in units
     cdef int find(
         self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
-        const double* pair, int32_t* words
+        const double* pair, int32_t* code
     ) except -1
     # another one for another thread
     cpdef LabelSetOracle fork(self)
 
 
-# words of the edges from those of the labels, which are integral
+# code of the edges from that of the labels, which is integral
 cdef void write_pairs(
-    Py_ssize_t n_labels, Py_ssize_t n_edges, const int32_t* ends, int32_t* words
+    Py_ssize_t n_labels, Py_ssize_t n_edges, const int32_t* ends, int32_t* code
 ) noexcept nogil

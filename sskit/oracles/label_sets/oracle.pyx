@@ -12,7 +12,7 @@ cdef class LabelSetOracle:
 
     cdef int find(
         self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
-        const double* pair, int32_t* words
+        const double* pair, int32_t* code
     ) except -1:
         raise NotImplementedError(f"{type(self).__name__} must implement find")
 
@@ -21,11 +21,11 @@ cdef class LabelSetOracle:
 
 
 cdef void write_pairs(Py_ssize_t n_labels, Py_ssize_t n_edges, const int32_t* ends,
-                      int32_t* words) noexcept nogil:
-    """Complete the words of the labels by those of the edges: products, as labels are integral."""
+                      int32_t* code) noexcept nogil:
+    """Complete the code of the labels by that of the edges: products, as labels are integral."""
     cdef Py_ssize_t e
     for e in range(n_edges):
-        words[n_labels + e] = words[ends[2 * e]] & words[ends[2 * e + 1]]
+        code[n_labels + e] = code[ends[2 * e]] & code[ends[2 * e + 1]]
 
 
 def find_label_set(LabelSetOracle oracle, gains, edges, pairwise):
@@ -52,14 +52,14 @@ def find_label_set(LabelSetOracle oracle, gains, edges, pairwise):
     cdef Py_ssize_t n_labels = len(gains), n_edges = len(edges)
     check_indices(edges, n_labels, "label")
     check_equal(len(pairwise), n_edges, "the number of pairs")
-    words = np.zeros(n_labels + n_edges, dtype=np.int32)
-    cdef int32_t[::1] words_out = words
+    code = np.zeros(n_labels + n_edges, dtype=np.int32)
+    cdef int32_t[::1] code_out = code
     cdef const double[::1] label = gains, pair = pairwise
     cdef const int32_t[:, ::1] ends = edges
     if n_labels:
         oracle.find(
             n_labels, &label[0], n_edges, &ends[0, 0] if n_edges else NULL,
-            &pair[0] if n_edges else NULL, &words_out[0]
+            &pair[0] if n_edges else NULL, &code_out[0]
         )
-    values = words / float(ONE)
+    values = code / float(ONE)
     return values[:n_labels], values[n_labels:]

@@ -4,10 +4,10 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
+from sskit._numbers import as_array
 from sskit.oracles.gate import check_numbers
 from sskit.oracles.label_sets.oracle import find_label_set
 from sskit.oracles.label_sets.roof_duality import RoofDuality
-from sskit._numbers import as_array
 
 
 def lp_relaxation(gains, edges=None, pairwise=None, *, method="roof"):

@@ -41,7 +41,7 @@ cdef class RoofDuality(LabelSetOracle):
 
     cdef int find(
         self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
-        const double* pair, int32_t* words
+        const double* pair, int32_t* code
     ) except -1:
         cdef Py_ssize_t n_open, e
         cdef bint doubled
@@ -50,7 +50,7 @@ cdef class RoofDuality(LabelSetOracle):
         self.high.resize(n_labels)
         self.open.resize(n_edges)
         with nogil:
-            n_open = self.decide(n_labels, n_edges, ends, pair, words)
+            n_open = self.decide(n_labels, n_edges, ends, pair, code)
         if n_open:
             with nogil:
                 doubled = False
@@ -59,13 +59,13 @@ cdef class RoofDuality(LabelSetOracle):
             self.network.n_nodes = (1 + doubled) * n_labels
             self.cut.reserve(self.network.n_nodes, (1 + doubled) * n_open)
             with nogil:
-                self.join(self.cut, n_labels, n_open, ends, pair, words, doubled)
+                self.join(self.cut, n_labels, n_open, ends, pair, code, doubled)
             self.cut.send()
-            self.read(n_labels, words, doubled)
+            self.read(n_labels, code, doubled)
         with nogil:
             for e in range(n_edges):
-                words[n_labels + e] = pair_word(
-                    words[ends[2 * e]], words[ends[2 * e + 1]], pair[e]
+                code[n_labels + e] = pair_code(
+                    code[ends[2 * e]], code[ends[2 * e + 1]], pair[e]
                 )
         return 0
 
@@ -74,14 +74,14 @@ cdef class RoofDuality(LabelSetOracle):
 
     cdef Py_ssize_t decide(
         self, Py_ssize_t n_labels, Py_ssize_t n_edges, const int32_t* ends, const double* pair,
-        int32_t* words
+        int32_t* code
     ) noexcept nogil:
         """Decide labels until no label has enough by itself; return how many edges are open."""
         cdef Py_ssize_t k, e, i, n_open = n_edges, n_kept
         cdef int32_t u, v
         cdef bint decided = True
         for k in range(n_labels):
-            words[k] = UNDECIDED
+            code[k] = UNDECIDED
         for e in range(n_edges):
             self.open[e] = <int32_t>e
         while decided:
@@ -96,11 +96,11 @@ cdef class RoofDuality(LabelSetOracle):
                     else:
                         self.low[ends[k]] += pair[e]
             for k in range(n_labels):
-                if words[k] == UNDECIDED:
+                if code[k] == UNDECIDED:
                     if self.gain[k] + self.high[k] <= 0.0:
-                        words[k] = 0
+                        code[k] = 0
                     elif self.gain[k] + self.low[k] >= 0.0:
-                        words[k] = ONE
+                        code[k] = ONE
                     else:
                         continue
                     decided = True
@@ -108,25 +108,25 @@ cdef class RoofDuality(LabelSetOracle):
             for i in range(n_open):
                 e = self.open[i]
                 u, v = ends[2 * e], ends[2 * e + 1]
-                if words[u] == UNDECIDED and words[v] == UNDECIDED:
+                if code[u] == UNDECIDED and code[v] == UNDECIDED:
                     self.open[n_kept] = <int32_t>e
                     n_kept += 1
-                elif words[u] == ONE:
+                elif code[u] == ONE:
                     self.gain[v] += pair[e]
-                elif words[v] == ONE:
+                elif code[v] == ONE:
                     self.gain[u] += pair[e]
             n_open = n_kept
         return n_open
 
     cdef void join(
         self, Cut cut, Py_ssize_t n_labels, Py_ssize_t n_open, const int32_t* ends,
-        const double* pair, const int32_t* words, bint doubled
+        const double* pair, const int32_t* code, bint doubled
     ) noexcept nogil:
         """Fill the network; the second option of a node is that its label is there."""
         cdef Py_ssize_t k, e, i
         cdef int32_t u, v, shift = <int32_t>n_labels if doubled else 0
         for k in range(n_labels):
-            cut.place[k] = -(words[k] != UNDECIDED)
+            cut.place[k] = -(code[k] != UNDECIDED)
             if doubled:
                 cut.place[k + shift] = cut.place[k]
         cut.begin(&self.network)
@@ -148,7 +148,7 @@ cdef class RoofDuality(LabelSetOracle):
                 if doubled:
                     cut.gain[cut.place[k + shift]] = self.gain[k]
 
-    cdef int read(self, Py_ssize_t n_labels, int32_t* words, bint doubled) except -1:
+    cdef int read(self, Py_ssize_t n_labels, int32_t* code, bint doubled) except -1:
         cdef const unsigned char[::1] sides = self.cut.sides()
         cdef Py_ssize_t k
         cdef int32_t* place = self.cut.place
@@ -156,13 +156,13 @@ cdef class RoofDuality(LabelSetOracle):
             if place[k] < 0:
                 continue
             if doubled:
-                words[k] = (ONE // 2) * (1 + sides[place[k]] - sides[place[k + n_labels]])
+                code[k] = (ONE // 2) * (1 + sides[place[k]] - sides[place[k + n_labels]])
             else:
-                words[k] = ONE * sides[place[k]]
+                code[k] = ONE * sides[place[k]]
         return 0
 
 
-cdef int32_t pair_word(int32_t u, int32_t v, double pair) noexcept nogil:
+cdef int32_t pair_code(int32_t u, int32_t v, double pair) noexcept nogil:
     """The best that an edge can be, given its ends."""
     if pair > 0.0:
         return min(u, v)

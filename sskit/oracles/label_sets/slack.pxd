@@ -18,9 +18,9 @@ cdef struct SetQuestion:
 cdef class SlackSets:
     """Finds label sets by margin h and loss g together, for slack rescaling.
 
-    Only sets with h > 0 and g > 0 count. Words are those of `LabelSetOracle`, (n_labels +
+    Only sets with h > 0 and g > 0 count. Code are those of `LabelSetOracle`, (n_labels +
     n_edges,) of the answer; both methods return whether there is any set that counts, and need
-    not write words otherwise. The object is scratch memory for one thread.
+    not write code otherwise. The object is scratch memory for one thread.
     """
 
     cdef readonly bint has_product   # is there best_product?
@@ -28,10 +28,10 @@ cdef class SlackSets:
     cdef readonly double precision   # relative, of the answers; 0 where they are only rounded
 
     # a set that maximises g h
-    cdef bint best_product(self, const SetQuestion* q, int32_t* words) except -1
+    cdef bint best_product(self, const SetQuestion* q, int32_t* code) except -1
     # a set that maximises h + loss_weight g among those with lower h <= g < upper h
     cdef bint best_within(
-        self, const SetQuestion* q, double loss_weight, double lower, double upper, int32_t* words
+        self, const SetQuestion* q, double loss_weight, double lower, double upper, int32_t* code
     ) except -1
     # another one for another thread
     cpdef SlackSets fork(self)

@@ -11,11 +11,11 @@ from sskit.oracles.label_sets.oracle cimport ONE
 cdef class SlackSets:
     """Base of all; a subclass says what it has, and overrides that and fork."""
 
-    cdef bint best_product(self, const SetQuestion* q, int32_t* words) except -1:
+    cdef bint best_product(self, const SetQuestion* q, int32_t* code) except -1:
         raise NotImplementedError(f"{type(self).__name__} has no best_product")
 
     cdef bint best_within(
-        self, const SetQuestion* q, double loss_weight, double lower, double upper, int32_t* words
+        self, const SetQuestion* q, double loss_weight, double lower, double upper, int32_t* code
     ) except -1:
         raise NotImplementedError(f"{type(self).__name__} has no best_within")
 
@@ -63,8 +63,8 @@ def find_slack_set(SlackSets oracle, gains, edges, pairwise, truth, cost, double
     q.n_labels, q.n_edges = len(gains), len(edges)
     q.label, q.pair, q.ends = &label[0], &pair[0], &ends[0, 0]
     q.truth, q.cost, q.offset = &right[0], &costs[0], offset
-    words = np.zeros(q.n_labels + q.n_edges, dtype=np.int32)
-    cdef int32_t[::1] out = words
+    code = np.zeros(q.n_labels + q.n_edges, dtype=np.int32)
+    cdef int32_t[::1] out = code
     if cone is None:
         found = oracle.best_product(&q, &out[0])
     else:
@@ -72,5 +72,5 @@ def find_slack_set(SlackSets oracle, gains, edges, pairwise, truth, cost, double
         found = oracle.best_within(&q, loss_weight, lower, upper, &out[0])
     if not found:
         return None, None
-    values = words / float(ONE)
+    values = code / float(ONE)
     return values[: q.n_labels], values[q.n_labels :]

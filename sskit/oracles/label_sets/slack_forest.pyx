@@ -132,7 +132,7 @@ cdef class CountedForest(SlackSets):
                 after[rest + e] = max(after[rest + e], before[rest] + self.message[e])
 
     # the best set with this loss
-    cdef void descend(self, const SetQuestion* q, Py_ssize_t loss, int32_t* words) noexcept nogil:
+    cdef void descend(self, const SetQuestion* q, Py_ssize_t loss, int32_t* code) noexcept nogil:
         cdef Py_ssize_t k, e, rest, parent, share, n = q.n_labels
         cdef double top, score
         cdef double* before
@@ -157,10 +157,10 @@ cdef class CountedForest(SlackSets):
                 > self.value[2 * k * self.stride + share]
                 + self.joint[4 * k + 2 * self.state[parent]]
             )
-            words[self.forest.order[k]] = ONE * self.state[k]
-        write_pairs(n, q.n_edges, q.ends, words)
+            code[self.forest.order[k]] = ONE * self.state[k]
+        write_pairs(n, q.n_edges, q.ends, code)
 
-    cdef bint best_product(self, const SetQuestion* q, int32_t* words) except -1:
+    cdef bint best_product(self, const SetQuestion* q, int32_t* code) except -1:
         cdef Py_ssize_t e, units = 0
         cdef double best = 0.0
         self.solve(q)
@@ -168,11 +168,11 @@ cdef class CountedForest(SlackSets):
             if e * self.margin[e] > best:
                 units, best = e, e * self.margin[e]
         if units:
-            self.descend(q, units, words)
+            self.descend(q, units, code)
         return units > 0
 
     cdef bint best_within(
-        self, const SetQuestion* q, double loss_weight, double lower, double upper, int32_t* words
+        self, const SetQuestion* q, double loss_weight, double lower, double upper, int32_t* code
     ) except -1:
         cdef Py_ssize_t e, units = 0
         cdef double best = -INFINITY, h, g
@@ -182,7 +182,7 @@ cdef class CountedForest(SlackSets):
             if h > 0.0 and lower * h <= g < upper * h and h + loss_weight * g > best:
                 units, best = e, h + loss_weight * g
         if units:
-            self.descend(q, units, words)
+            self.descend(q, units, code)
         return units > 0
 
     cpdef SlackSets fork(self):

@@ -20,7 +20,7 @@ cdef class RelaxedSlack(SlackSets):
     """The best point of the local polytope within a cone, by linear programming.
 
     Both h and g are linear on the polytope, and a cone is two further inequalities. With them
-    not only the corners of the polytope are answers: any fractions of labels are.
+    not only the vertices of the polytope are answers: any fractions of labels are.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ cdef class RelaxedSlack(SlackSets):
         self.precision = 1e-6
 
     cdef bint best_within(
-        self, const SetQuestion* q, double loss_weight, double lower, double upper, int32_t* words
+        self, const SetQuestion* q, double loss_weight, double lower, double upper, int32_t* code
     ) except -1:
         cdef Py_ssize_t k, n = q.n_labels + q.n_edges
         cdef double loss = 0.0, span = 0.0, h = q.offset, g = 0.0
@@ -73,9 +73,9 @@ cdef class RelaxedSlack(SlackSets):
             return False
         cdef const int32_t[::1] found = np.rint(point * ONE).astype(np.int32)
         for k in range(n):
-            words[k] = found[k]
-            h += gain[k] * words[k] / ONE
-            g += slope[k] * words[k] / ONE
+            code[k] = found[k]
+            h += gain[k] * code[k] / ONE
+            g += slope[k] * code[k] / ONE
         return h > 0.0 and g + loss > 0.0
 
     cpdef SlackSets fork(self):

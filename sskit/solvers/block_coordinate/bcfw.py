@@ -1,7 +1,6 @@
 """Block-coordinate Frank-Wolfe."""
 
 from sskit.solvers.block_coordinate.eviction import PlaneKeeper
-from sskit.solvers.common.averaging import Averager, WeightedAverager
 from sskit.solvers.block_coordinate.options import (
     MEGABYTE,
     SAMPLERS,
@@ -11,10 +10,11 @@ from sskit.solvers.block_coordinate.options import (
     make_sampler,
     make_step,
 )
-from sskit.solvers.common.idle_options import BOUNDS, Idle
-from sskit.solvers.common.checks import check_choice, check_count, check_positive, is_auto
 from sskit.solvers.block_coordinate.runs import ActiveSetRun, PlainRun
 from sskit.solvers.block_coordinate.schedule import FixedSchedule, SlopeSchedule, oracle_work
+from sskit.solvers.common.averaging import Averager, WeightedAverager
+from sskit.solvers.common.checks import check_choice, check_count, check_positive, is_auto
+from sskit.solvers.common.idle_options import BOUNDS, Idle
 from sskit.solvers.common.solver import Solver
 
 BLOCK_STEPS = 5
@@ -217,7 +217,7 @@ class BCFW(Solver):
             auto["cache"] = problem.costly and keeps_planes
         return auto
 
-    def start(self, problem, regularizer, random_state, gaps=None, team=None):
+    def start(self, problem, regularizer, random_state, gaps=None, pool=None):
         """Return the state of a new run.
 
         Parameters
@@ -230,7 +230,7 @@ class BCFW(Solver):
             Source of randomness.
         gaps : ndarray of shape (n_blocks,), default=None
             Block gaps at the start, if they are known.
-        team : Team, default=None
+        pool : Pool, default=None
             Asks the oracles of a batch; None asks one after the other.
 
         Returns
@@ -241,7 +241,7 @@ class BCFW(Solver):
         solver = self.resolved(problem, regularizer.bounded)
         sampler = make_sampler(solver.sampling, problem.n_blocks, random_state, solver.degree)
         averager = WeightedAverager(problem.n_weights) if solver.averaging else Averager()
-        batching = {"batch_size": solver.batch_size, "selective": solver.selective, "team": team}
+        batching = {"batch_size": solver.batch_size, "selective": solver.selective, "pool": pool}
         if all(getattr(solver, name) in values for name, values in PLAIN.items()):
             return PlainRun(problem, regularizer, sampler, averager, gaps, **batching)
         if solver.stored_passes == "slope":

@@ -12,13 +12,13 @@ cdef class BlockAtoms(WorkingSet):
     """The stored planes of one block as the atoms of a small quadratic program.
 
     load() brings a block in, store() turns the sum of all steps between its atoms into one move of
-    w. The rest plane of the dual state, if it has weight, is the last atom.
+    w. The aggregate plane of the dual state, if it has weight, is the last atom.
 
     Invariants between load() and store(): the weights sum to one; score belongs to the w that
     store() would leave.
     """
 
-    # Is there a rest plane with so little weight that it is no atom at all? Then it goes with the
+    # Is there a aggregate plane with so little weight that it is no atom at all? Then it goes with the
     # next step.
     cdef bint leftover
     cdef double* old_weight
@@ -52,6 +52,6 @@ cdef class BlockAtoms(WorkingSet):
     cdef int fill_gram(
         self, Problem problem, DualState dual, Py_ssize_t i, Direction scratch
     ) except -1 nogil
-    cdef int load_rest(
+    cdef int load_aggregate(
         self, Problem problem, DualState dual, Py_ssize_t i, Direction scratch, double mix
     ) except -1 nogil

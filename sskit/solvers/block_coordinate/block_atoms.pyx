@@ -8,8 +8,8 @@ from sskit.core.memory cimport grown
 # Scores differ by less than this share of what they are made of: nothing but rounding, with which
 # steps could go back and forth for ever.
 cdef double ROUNDING = 2.0**-51
-# With less weight the rest plane is no target: it would carry rounding over enlarged 10^6 times.
-cdef double LEAST_REST = 1e-6
+# With less weight the aggregate plane is no target: it would carry rounding over enlarged 10^6 times.
+cdef double LEAST_AGGREGATE = 1e-6
 
 
 cdef class BlockAtoms(WorkingSet):
@@ -34,7 +34,7 @@ cdef class BlockAtoms(WorkingSet):
         return 0
 
     cdef int gather(self, Problem problem, DualState dual, Py_ssize_t i) except -1 nogil:
-        cdef Py_ssize_t n_planes = dual.blocks[i].n_planes, n_words = dual.n_words[i], p
+        cdef Py_ssize_t n_planes = dual.blocks[i].n_planes, code_length = dual.code_length[i], p
         cdef Py_ssize_t size
         self.reserve_planes(n_planes + 2)
         self.n_planes = n_planes
@@ -46,7 +46,7 @@ cdef class BlockAtoms(WorkingSet):
                 self.value = <double*>grown(self.value, 2 * size * sizeof(double))
                 self.support = 2 * size
             self.first[p + 1] = self.first[p] + problem.plane(
-                i, dual.blocks[i].words + p * n_words, self.index + self.first[p],
+                i, dual.blocks[i].code + p * code_length, self.index + self.first[p],
                 self.value + self.first[p]
             )
         return 0
@@ -66,7 +66,7 @@ cdef class BlockAtoms(WorkingSet):
         self.fill_gram(problem, dual, i, scratch)
         self.n_atoms = self.n_planes
         self.frail = False
-        self.leftover = dual.blocks[i].rest > 0.0 and not dual.has_rest(i)
+        self.leftover = dual.blocks[i].aggregate > 0.0 and not dual.has_aggregate(i)
         for p in range(self.n_planes):
             total = dual.blocks[i].plane_loss[p]
             self.loss[p] = total
@@ -79,8 +79,8 @@ cdef class BlockAtoms(WorkingSet):
         self.noise = ROUNDING * size
         self.gram = dual.blocks[i].gram
         self.gram_stride = dual.blocks[i].plane_capacity
-        if dual.has_rest(i):
-            self.load_rest(problem, dual, i, scratch, dual.blocks[i].loss - dual.dot(i, theta))
+        if dual.has_aggregate(i):
+            self.load_aggregate(problem, dual, i, scratch, dual.blocks[i].loss - dual.dot(i, theta))
         self.mix_score = 0.0
         for a in range(self.n_atoms):
             self.mix_score += self.weight[a] * self.score[a]
@@ -120,32 +120,32 @@ cdef class BlockAtoms(WorkingSet):
         dual.blocks[i].n_gram = self.n_planes
         return 0
 
-    cdef int load_rest(
+    cdef int load_aggregate(
         self, Problem problem, DualState dual, Py_ssize_t i, Direction scratch, double mix
     ) except -1 nogil:
         cdef Py_ssize_t p, r, m = self.n_planes
-        cdef double rest = dual.blocks[i].rest, stored = 0.0, stored_loss = 0.0, own
+        cdef double aggregate = dual.blocks[i].aggregate, stored = 0.0, stored_loss = 0.0, own
         for p in range(m):
             stored += self.weight[p] * self.score[p]
             stored_loss += self.weight[p] * self.loss[p]
         self.n_atoms = m + 1
-        self.frail = rest < LEAST_REST
-        self.weight[m] = rest
-        self.old_weight[m] = rest
-        self.score[m] = (mix - stored) / rest
-        self.loss[m] = (dual.blocks[i].loss - stored_loss) / rest
+        self.frail = aggregate < LEAST_AGGREGATE
+        self.weight[m] = aggregate
+        self.old_weight[m] = aggregate
+        self.score[m] = (mix - stored) / aggregate
+        self.loss[m] = (dual.blocks[i].loss - stored_loss) / aggregate
         for r in range(m + 1):
-            # psi of the rest plane, less that of plane r
-            dual.add_to(i, scratch, 1.0 / rest)
+            # psi of the aggregate plane, less that of plane r
+            dual.add_to(i, scratch, 1.0 / aggregate)
             for p in range(m):
-                self.add_plane(p, scratch, -self.weight[p] / rest - (1.0 if p == r else 0.0))
-            self.rest_row[r] = problem.sqnorm(i, scratch)
+                self.add_plane(p, scratch, -self.weight[p] / aggregate - (1.0 if p == r else 0.0))
+            self.aggregate_row[r] = problem.sqnorm(i, scratch)
             scratch.clear()
-        own = self.rest_row[m]
+        own = self.aggregate_row[m]
         for r in range(m):
-            self.rest_row[r] = 0.5 * (
+            self.aggregate_row[r] = 0.5 * (
                 own + dual.blocks[i].gram[r * dual.blocks[i].plane_capacity + r]
-                - self.rest_row[r]
+                - self.aggregate_row[r]
             )
         return 0
 
@@ -154,7 +154,7 @@ cdef class BlockAtoms(WorkingSet):
         Py_ssize_t i, Direction scratch
     ) except -1 nogil:
         cdef Py_ssize_t p, m = self.n_planes
-        cdef double loss_change = 0.0, change, from_rest = 0.0
+        cdef double loss_change = 0.0, change, from_aggregate = 0.0
         cdef double weight = problem.block_weight[i], total = 0.0
         if self.with_image or self.leftover:
             # steps away from an atom magnify whatever is missing from the sum of the weights
@@ -162,19 +162,19 @@ cdef class BlockAtoms(WorkingSet):
                 total += self.weight[p]
             for p in range(self.n_atoms):
                 self.weight[p] /= total
-            dual.blocks[i].rest = 0.0
+            dual.blocks[i].aggregate = 0.0
         if self.n_atoms > m:
-            # the rest plane is (q - sum weight psi) / rest at the old weights
-            from_rest = (self.weight[m] - self.old_weight[m]) / self.old_weight[m]
-            dual.blocks[i].rest = self.weight[m]
+            # the aggregate plane is (q - sum weight psi) / aggregate at the old weights
+            from_aggregate = (self.weight[m] - self.old_weight[m]) / self.old_weight[m]
+            dual.blocks[i].aggregate = self.weight[m]
         elif self.leftover:
             # it leaves the mix too, or would be part of what is evicted later
-            from_rest = -1.0
-        if from_rest != 0.0:
-            dual.add_to(i, scratch, from_rest)
-            loss_change = from_rest * dual.blocks[i].loss
+            from_aggregate = -1.0
+        if from_aggregate != 0.0:
+            dual.add_to(i, scratch, from_aggregate)
+            loss_change = from_aggregate * dual.blocks[i].loss
         for p in range(m):
-            change = self.weight[p] - self.old_weight[p] - from_rest * self.old_weight[p]
+            change = self.weight[p] - self.old_weight[p] - from_aggregate * self.old_weight[p]
             loss_change += change * self.loss[p]
             if change != 0.0:
                 self.add_plane(p, scratch, change)

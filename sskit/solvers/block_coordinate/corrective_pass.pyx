@@ -89,33 +89,33 @@ cdef class ActiveSetState:
         self.store_truth()
 
     def store_truth(self):
-        """Make the truth of every block a stored plane with the weight of the rest plane."""
+        """Make the truth of every block a stored plane with the weight of the aggregate plane."""
         cdef Py_ssize_t i, slot
         for i in range(self.problem.n_blocks):
             if self.dual.blocks[i].n_planes == 0 and self.dual.blocks[i].n == 0:
-                self.problem.truth(i, &self.visit.words[0])
-                slot = self.dual.insert(i, &self.visit.words[0], 0.0)
+                self.problem.truth(i, &self.visit.code[0])
+                slot = self.dual.insert(i, &self.visit.code[0], 0.0)
                 self.dual.shift(i, -1, slot, 1.0)
 
     def sum_mixes(self):
         """Sum every mix anew from its planes: without drift, without what has left it.
 
-        Blocks whose rest plane has weight keep their mix, for it is known only through it.
+        Blocks whose aggregate plane has weight keep their mix, for it is known only through it.
         """
         cdef Py_ssize_t i, p
         cdef double loss, total
         with nogil:
             for i in range(self.problem.n_blocks):
-                if self.dual.has_rest(i):
+                if self.dual.has_aggregate(i):
                     continue
                 loss = total = 0.0
                 self.atoms.gather(self.problem, self.dual, i)
-                if self.dual.blocks[i].rest > 0.0:
+                if self.dual.blocks[i].aggregate > 0.0:
                     for p in range(self.atoms.n_planes):
                         total += self.dual.blocks[i].weight[p]
                     for p in range(self.atoms.n_planes):
                         self.dual.blocks[i].weight[p] = self.dual.blocks[i].weight[p] / total
-                    self.dual.blocks[i].rest = 0.0
+                    self.dual.blocks[i].aggregate = 0.0
                 for p in range(self.atoms.n_planes):
                     loss += self.dual.blocks[i].weight[p] * self.dual.blocks[i].plane_loss[p]
                     if self.dual.blocks[i].weight[p] > 0.0:
@@ -143,14 +143,14 @@ cdef class ActiveSetState:
         cdef double weight = self.problem.block_weight[i], mix
         cdef Py_ssize_t slot
         self.n_oracle_calls += 1
-        self.visit.consult(self.problem, i, &self.regularizer.w[0], 1.0)
+        self.visit.call_oracle(self.problem, i, &self.regularizer.w[0], 1.0)
         mix = self.dual.blocks[i].loss - self.dual.dot(i, &self.visit.theta[0])
         self.gaps[i] = weight * (self.visit.hinge - mix)
         if self.gaps[i] <= self.nothing:
             self.slopes[i] = self.gaps[i]
             sampler.learned(i, self.gaps[i])
             return 0
-        slot = self.dual.insert(i, &self.visit.words[0], self.visit.loss)
+        slot = self.dual.insert(i, &self.visit.code[0], self.visit.loss)
         self.dual.blocks[i].last_used[slot] = self.clock
         self.atoms.gather(self.problem, self.dual, i)
         self.atoms.load(
@@ -171,8 +171,8 @@ cdef class ActiveSetState:
         return 0
 
     # go on with what the oracle found at a w of a little earlier, when the block had this gap
-    cdef int settle(
-        self, Py_ssize_t i, const int32_t* words, double loss, double gap, Sampler sampler
+    cdef int step_towards(
+        self, Py_ssize_t i, const int32_t* code, double loss, double gap, Sampler sampler
     ) except -1 nogil:
         cdef Py_ssize_t slot
         cdef double slope
@@ -181,12 +181,12 @@ cdef class ActiveSetState:
         sampler.learned(i, gap)
         if gap <= self.nothing:
             return 0
-        slot = self.dual.insert(i, words, loss)
+        slot = self.dual.insert(i, code, loss)
         self.dual.blocks[i].last_used[slot] = self.clock
         slope = self.look(i)
         return self.improve(i, slope) if slope > 0.0 else 0
 
-    # the best of the atoms that look() has loaded was worth its place, unless it is the rest plane
+    # the best of the atoms that look() has loaded was worth its place, unless it is the aggregate plane
     cdef void stamp(self, Py_ssize_t i) noexcept nogil:
         if self.atoms.best < self.atoms.n_planes:
             self.dual.blocks[i].last_used[self.atoms.best] = self.clock
@@ -194,7 +194,7 @@ cdef class ActiveSetState:
     # look at the stored planes only; the slope towards the best of them
     cdef double look(self, Py_ssize_t i) except? -1 nogil:
         self.atoms.gather(self.problem, self.dual, i)
-        if self.dual.has_rest(i):
+        if self.dual.has_aggregate(i):
             self.problem.scores(i, &self.regularizer.w[0], &self.visit.theta[0])
         else:
             self.problem.scores_at(
@@ -230,10 +230,10 @@ cdef class Move(Visitor):
     cdef int visit(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
         return self.state.exact(i, sampler) if self.asks(i) else 0
 
-    cdef int settle(
-        self, Py_ssize_t i, const int32_t* words, double loss, double gap, Sampler sampler
+    cdef int step_towards(
+        self, Py_ssize_t i, const int32_t* code, double loss, double gap, Sampler sampler
     ) except -1 nogil:
-        return self.state.settle(i, words, loss, gap, sampler)
+        return self.state.step_towards(i, code, loss, gap, sampler)
 
     cdef void leave(self, Py_ssize_t i, Sampler sampler) noexcept nogil:
         sampler.learned(i, known(self.state.gaps[i]))

@@ -7,7 +7,7 @@ from sskit.core.dual cimport Block, DualState
 
 
 cdef class PlaneKeeper:
-    """Evicts stored planes into the rest planes of their blocks; the mixes stay as they are.
+    """Evicts stored planes into the aggregate planes of their blocks; the mixes stay as they are.
 
     Parameters
     ----------
@@ -111,12 +111,12 @@ cdef Py_ssize_t stalest(const Block* block) noexcept nogil:
 
 
 cdef double size_of(DualState dual, Py_ssize_t i, double room) noexcept nogil:
-    cdef double row = (dual.n_words[i] + 1) * sizeof(int32_t) + 2 * sizeof(double)
+    cdef double row = (dual.code_length[i] + 1) * sizeof(int32_t) + 2 * sizeof(double)
     return room * (row + room * sizeof(double))
 
 
 cdef double own_bytes(DualState dual, Py_ssize_t i, Py_ssize_t p) noexcept nogil:
-    return dual.problem.plane_bytes(i, dual.blocks[i].words + p * dual.n_words[i])
+    return dual.problem.plane_bytes(i, dual.blocks[i].code + p * dual.code_length[i])
 
 
 def plane_bytes(DualState dual):

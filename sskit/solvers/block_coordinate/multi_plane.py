@@ -1,7 +1,6 @@
 """Multi-plane block-coordinate Frank-Wolfe."""
 
 from sskit.solvers.block_coordinate.eviction import PlaneKeeper
-from sskit.solvers.common.averaging import Averager, TwoAverages
 from sskit.solvers.block_coordinate.options import (
     MEGABYTE,
     SAMPLERS,
@@ -11,10 +10,11 @@ from sskit.solvers.block_coordinate.options import (
     make_sampler,
     make_step,
 )
-from sskit.solvers.common.idle_options import BOUNDS, Idle
-from sskit.solvers.common.checks import check_choice, check_count, check_positive, is_auto
 from sskit.solvers.block_coordinate.runs import ActiveSetRun
 from sskit.solvers.block_coordinate.schedule import FixedSchedule, SlopeSchedule, oracle_work
+from sskit.solvers.common.averaging import Averager, TwoAverages
+from sskit.solvers.common.checks import check_choice, check_count, check_positive, is_auto
+from sskit.solvers.common.idle_options import BOUNDS, Idle
 from sskit.solvers.common.solver import Solver
 
 
@@ -156,7 +156,7 @@ class MultiPlane(Solver):
             auto["oracle_work"] = oracle_work(problem)
         return auto
 
-    def start(self, problem, regularizer, random_state, gaps=None, team=None):
+    def start(self, problem, regularizer, random_state, gaps=None, pool=None):
         """Return the state of a new run.
 
         Parameters
@@ -169,7 +169,7 @@ class MultiPlane(Solver):
             Source of randomness.
         gaps : ndarray of shape (n_blocks,), default=None
             Block gaps at the start, if they are known.
-        team : Team, default=None
+        pool : Pool, default=None
             Asks the oracles of a batch; None asks one after the other.
 
         Returns
@@ -199,5 +199,5 @@ class MultiPlane(Solver):
             ),
             batch_size=solver.batch_size,
             selective=solver.selective,
-            team=team,
+            pool=pool,
         )

@@ -21,7 +21,7 @@ cdef int step(
     # Line numbers are those of Lacoste-Julien et al. 2013, algorithm 4.
     cdef double weight = problem.block_weight[i], mix_loss = dual.blocks[i].loss
     averager.begin_step()
-    visit.consult(problem, i, &regularizer.w[0], 1.0)                       # lines 4, 5
+    visit.call_oracle(problem, i, &regularizer.w[0], 1.0)                       # lines 4, 5
     gap[0] = weight * (visit.hinge - (mix_loss - dual.dot(i, &visit.theta[0])))
     sampler.learned(i, gap[0])
     if gap[0] <= 0.0:
@@ -155,15 +155,15 @@ cdef class PlainVisitor(Visitor):
     cdef int match(self, Problem problem) except -1:
         return self.problem.match(problem)
 
-    cdef int settle(
-        self, Py_ssize_t i, const int32_t* words, double loss, double gap, Sampler sampler
+    cdef int step_towards(
+        self, Py_ssize_t i, const int32_t* code, double loss, double gap, Sampler sampler
     ) except -1 nogil:
         self.averager.begin_step()
         self.gaps[i] = gap
         sampler.learned(i, gap)
         if gap <= 0.0:
             return 0
-        self.scratch.recall(self.problem, i, words, loss)
+        self.scratch.load_plane(self.problem, i, code, loss)
         self.approach(i, self.scratch, self.scratch.delta)
         self.scratch.delta.clear()
         return 0

@@ -2,16 +2,15 @@
 
 import numpy as np
 
+from sskit._numbers import capped
 from sskit.core.sampler import PromisingSampler
 from sskit.core.stop import CutShort
-from sskit.solvers.block_coordinate import corrective_pass
-from sskit.solvers.block_coordinate import plain_pass
-from sskit.solvers.oracle_calls.minibatch import Batches
+from sskit.solvers.block_coordinate import corrective_pass, plain_pass
 from sskit.solvers.common.certificate import certify_dual_point, certify_weights
 from sskit.solvers.common.dual_run import DualRun
-from sskit.solvers.oracle_calls.pool import Team
 from sskit.solvers.oracle_calls.call import Visit
-from sskit._numbers import capped
+from sskit.solvers.oracle_calls.minibatch import Batches
+from sskit.solvers.oracle_calls.pool import Pool
 
 # A stored pass leaves out the blocks that promised less than this share of the mean when they
 # were last visited: they cost as much as the others and gain next to nothing.
@@ -37,7 +36,7 @@ class BlockCoordinateRun(DualRun):
         Number of oracles that are asked at the same weights.
     selective : bool, default=False
         Whether blocks of a batch that promise little take no step.
-    team : Team, default=None
+    pool : Pool, default=None
         Asks the oracles of a batch; None asks one after the other.
     """
 
@@ -51,7 +50,7 @@ class BlockCoordinateRun(DualRun):
         *,
         batch_size=1,
         selective=False,
-        team=None,
+        pool=None,
     ):
         super().__init__(problem, regularizer, averager)
         self.sampler = sampler
@@ -59,7 +58,7 @@ class BlockCoordinateRun(DualRun):
         if batch_size > 1:
             # a pass has no more
             batch_size = min(batch_size, problem.n_blocks)
-            self.batches = Batches(team or Team(problem), self.dual, regularizer, batch_size)
+            self.batches = Batches(pool or Pool(problem), self.dual, regularizer, batch_size)
         # where a step needs much to be fetched first, blocks with the least gaps do without
         self.least_share = LEAST_PROMISE if selective else 0.0
         if gaps is not None:
@@ -151,7 +150,7 @@ class ActiveSetRun(BlockCoordinateRun):
     problem, regularizer, sampler, averager, gaps : object
         As for the other runs.
     **batching : object
-        `batch_size`, `selective` and `team`, likewise.
+        `batch_size`, `selective` and `pool`, likewise.
     step : Step
         End points of the steps.
     random_state : RandomState
@@ -200,7 +199,7 @@ class ActiveSetRun(BlockCoordinateRun):
             self.move = corrective_pass.CachedMove(self.state, *cache)
         self.stored_move = corrective_pass.StoredMove(self.state)
         self.stored_sampler = PromisingSampler(
-            problem.n_blocks, random_state, self.slopes, LEAST_PROMISE, problem.at_hand
+            problem.n_blocks, random_state, self.slopes, LEAST_PROMISE, problem.cached_blocks
         )
         self.schedule = schedule
         self.keeper = keeper

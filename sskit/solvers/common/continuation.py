@@ -9,9 +9,9 @@ from sklearn.utils import check_random_state
 from sskit.core.stop import CutShort, Stop
 from sskit.solvers.common.dual_point import DualPoint
 from sskit.solvers.common.ending import after_pass, asked
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.solvers.common.exact_pass_rule import ExactPassRule
 from sskit.solvers.common.solution import Certificate, History, Solution, Status, proves
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
 logger = logging.getLogger("sskit")
 
@@ -95,7 +95,7 @@ class Continuation:
             # Which is its gap, with the truth as mix.
             gaps = np.asarray(problem.block_weight) * self.largest_loss
         self.run = solver.start(
-            problem, regularizer, check_random_state(random_state), gaps, self.evaluator.team
+            problem, regularizer, check_random_state(random_state), gaps, self.evaluator.pool
         )
         self.run.stop = self.stop
         self.unit = self.run.unit if gaps is None else float(gaps.sum())
@@ -178,7 +178,7 @@ class Continuation:
         self.n_iter += 1
         return self.run.run_pass()
 
-    def settle(self, gap, *, max_iter=1000):
+    def reach_estimate(self, gap, *, max_iter=1000):
         """Go on until the gaps that the steps met say that the gap may be small enough.
 
         They are stale, hence an estimate; it costs no exact pass. Exact passes that refresh

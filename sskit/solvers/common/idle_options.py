@@ -84,6 +84,6 @@ def refuse_idle(asked, solver, kinds):
 
 
 def _setting(asked, solver, name):
-    """Return an option and its value in words, with whether "auto" stands for it."""
+    """Return an option and its value in code, with whether "auto" stands for it."""
     setting = f"{name}={getattr(solver, name)!r}"
     return setting if getattr(asked, name) == getattr(solver, name) else f"{setting} (by 'auto')"

@@ -4,10 +4,10 @@ from functools import partial
 
 from sklearn.base import BaseEstimator, clone
 
+from sskit._documentation import DocumentedMixin
 from sskit.core.stop import Stop
 from sskit.solvers.common.continuation import Continuation
 from sskit.solvers.common.idle_options import BOUNDS, refuse_idle
-from sskit._documentation import DocumentedMixin
 
 
 class Solver(DocumentedMixin, BaseEstimator):
@@ -74,10 +74,10 @@ class Solver(DocumentedMixin, BaseEstimator):
         return {}
 
     def _kinds(self, problem, bounded):
-        """Return what the problem is, in the words of the rules of idle options."""
+        """Return what the problem is, in the code of the rules of idle options."""
         return {BOUNDS} if bounded else set()
 
-    def start(self, problem, regularizer, random_state, gaps=None, team=None):
+    def start(self, problem, regularizer, random_state, gaps=None, pool=None):
         """Return the state of a new run.
 
         Parameters
@@ -90,7 +90,7 @@ class Solver(DocumentedMixin, BaseEstimator):
             Source of randomness.
         gaps : ndarray of shape (n_blocks,), default=None
             Block gaps at the start.
-        team : Team, default=None
+        pool : Pool, default=None
             Asks many oracles at the same weights, for solvers that do so.
 
         Returns

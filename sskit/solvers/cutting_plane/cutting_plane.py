@@ -1,12 +1,12 @@
 """Cutting planes."""
 
+from sskit.solvers.common.checks import check_choice, check_positive, check_share, is_auto
+from sskit.solvers.common.idle_options import Idle
+from sskit.solvers.common.solver import Solver
 from sskit.solvers.cutting_plane.master_program import BoxCutProgram, CutProgram, MixProgram
 from sskit.solvers.cutting_plane.one_slack import CuttingPlaneRun, LinearCutRun
-from sskit.solvers.cutting_plane.separation import ExactCuts, LinearCuts
-from sskit.solvers.common.idle_options import Idle
-from sskit.solvers.common.checks import check_choice, check_positive, check_share, is_auto
 from sskit.solvers.cutting_plane.sampled import Draws, FunctionSamples, SampleRun, WeightSamples
-from sskit.solvers.common.solver import Solver
+from sskit.solvers.cutting_plane.separation import ExactCuts, LinearCuts
 
 # What "auto" stands for, by kind of cuts.
 DEFAULTS = {
@@ -178,7 +178,7 @@ class CuttingPlane(Solver):
         """Return what "auto" stands for by parameter; see `resolved`."""
         return DEFAULTS[self.cuts]
 
-    def start(self, problem, regularizer, random_state, gaps=None, team=None):
+    def start(self, problem, regularizer, random_state, gaps=None, pool=None):
         """Return the state of a new run.
 
         Parameters
@@ -191,7 +191,7 @@ class CuttingPlane(Solver):
             Draws the samples; exact cuts need none.
         gaps : ndarray of shape (n_blocks,), default=None
             Not used.
-        team : Team, default=None
+        pool : Pool, default=None
             Asks the oracles; None asks one after the other.
 
         Returns
@@ -200,7 +200,7 @@ class CuttingPlane(Solver):
             The state.
         """
         solver = self.resolved(problem, regularizer.bounded)
-        return STARTS[solver.cuts](solver, problem, regularizer, random_state, team)
+        return STARTS[solver.cuts](solver, problem, regularizer, random_state, pool)
 
 
 def make_program(problem, regularizer):
@@ -209,20 +209,20 @@ def make_program(problem, regularizer):
     return kind(regularizer, problem.dependent())
 
 
-def start_exact(solver, problem, regularizer, random_state, team):
+def start_exact(solver, problem, regularizer, random_state, pool):
     """Return the state of a run with exact cuts; the arguments are those of `start`."""
-    source, program = ExactCuts(problem, team), make_program(problem, regularizer)
+    source, program = ExactCuts(problem, pool), make_program(problem, regularizer)
     return CuttingPlaneRun(regularizer, source, program, solver.damping, solver.cut_life)
 
 
-def start_linear(solver, problem, regularizer, random_state, team):
+def start_linear(solver, problem, regularizer, random_state, pool):
     """Return the state of a run of the linear-time algorithm."""
-    source = LinearCuts(problem, solver.cut_size, random_state, team)
+    source = LinearCuts(problem, solver.cut_size, random_state, pool)
     program = make_program(problem, regularizer)
     return LinearCutRun(regularizer, source, program, solver.damping, solver.cut_life)
 
 
-def start_constant(solver, problem, regularizer, random_state, team):
+def start_constant(solver, problem, regularizer, random_state, pool):
     """Return the state of a run of the constant-time algorithm."""
     draws = Draws(problem.block_weight, solver.cut_size, random_state)
     if problem.in_kernel_space:
@@ -230,7 +230,7 @@ def start_constant(solver, problem, regularizer, random_state, team):
         samples = FunctionSamples(problem, program)
     else:
         program = make_program(problem, regularizer)
-        samples = WeightSamples(problem, program, team)
+        samples = WeightSamples(problem, program, pool)
     return SampleRun(draws, samples, program, solver.patience, solver.cut_life)
 
 

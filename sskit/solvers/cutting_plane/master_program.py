@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sskit.solvers.simplex_qp.box_line_search import longest_rise
 from sskit.solvers.cutting_plane.cut_storage import make_rows
+from sskit.solvers.simplex_qp.box_line_search import longest_rise
 from sskit.solvers.simplex_qp.newton import maximum
 
 # Newton steps for one program with bounds; two or three are usual.
@@ -72,9 +72,9 @@ class MixProgram:
         """Number of cuts, that of the truth included."""
         return len(self.loss)
 
-    def border(self, loss, column, corner):
+    def border(self, loss, column, vertex):
         """Add a cut with weight zero, by its inner products with the others and with itself."""
-        self.gram = bordered(self.gram, column, corner)
+        self.gram = bordered(self.gram, column, vertex)
         self.loss = np.append(self.loss, loss)
         self.weight = np.append(self.weight, 0.0)
         self.idle = np.append(self.idle, 0)
@@ -243,6 +243,6 @@ class BoxCutProgram(CutProgram):
         self.free = free
 
 
-def bordered(gram, column, corner):
+def bordered(gram, column, vertex):
     """Return a symmetric matrix with one more row and column."""
-    return np.block([[gram, column[:, None]], [column[None], np.full((1, 1), corner)]])
+    return np.block([[gram, column[:, None]], [column[None], np.full((1, 1), vertex)]])

@@ -4,15 +4,15 @@ from collections import deque
 
 import numpy as np
 
+from sskit._numbers import capped
 from sskit.core.dual import DualState
 from sskit.core.regularizer import Regularizer
 from sskit.core.stop import CutShort
-from sskit.solvers.oracle_calls.vertices import Corners
+from sskit.solvers.common.solution import Certificate
 from sskit.solvers.cutting_plane.master_program import Cut
 from sskit.solvers.cutting_plane.one_slack import ACCURACY, ROUNDING
 from sskit.solvers.cutting_plane.separation import Finding
-from sskit.solvers.common.solution import Certificate
-from sskit._numbers import capped
+from sskit.solvers.oracle_calls.vertices import Vertices
 
 
 class Draws:
@@ -60,15 +60,15 @@ class WeightSamples:
         What to solve.
     program : CutProgram
         The program over the cuts, which moves w.
-    team : Team, default=None
+    pool : Pool, default=None
         Asks the oracles; None asks one after the other.
     """
 
-    def __init__(self, problem, program, team=None):
+    def __init__(self, problem, program, pool=None):
         self.problem = problem
         self.program = program
         self.regularizer = program.regularizer
-        self.corners = Corners(problem, problem.n_blocks, DualState(problem), team)
+        self.vertices = Vertices(problem, problem.n_blocks, DualState(problem), pool)
 
     def at(self, blocks, share):
         """Ask the oracles of some blocks at the present w.
@@ -92,12 +92,12 @@ class WeightSamples:
         """
         padded = self.regularizer.padded(self.regularizer.coef())
         vector = np.zeros_like(padded)
-        self.corners.ask(blocks)
-        self.corners.look(padded)
-        self.corners.add(np.arange(len(blocks)), share, self.problem, blocks, vector)
-        loss = float(np.dot(share, self.corners.losses()))
+        self.vertices.ask(blocks)
+        self.vertices.look(padded)
+        self.vertices.add(np.arange(len(blocks)), share, self.problem, blocks, vector)
+        loss = float(np.dot(share, self.vertices.losses()))
         cut = Cut(loss, vector[: self.problem.n_weights])
-        return Finding(float(np.dot(share, self.corners.hinges())), cut)
+        return Finding(float(np.dot(share, self.vertices.hinges())), cut)
 
     def level(self):
         """Return the largest of the cuts at the present w."""
@@ -142,13 +142,13 @@ class FunctionSamples:
         space = Regularizer(self.program.lam, part.n_weights, part.covector)
         views = part.views(*zip(*self.cuts, strict=True)) if self.cuts else part.views([], [])
         padded = space.padded(self.program.weight[1:] @ views / self.program.lam)
-        corners = Corners(part, part.n_blocks, DualState(part))
+        vertices = Vertices(part, part.n_blocks, DualState(part))
         vector = np.zeros_like(padded)
-        loss = corners.find(padded, vector)
+        loss = vertices.find(padded, vector)
         vector = vector[: part.n_weights]
         column = np.array([0.0, *(space.inner(vector, view) for view in views)])
         self.products = column, space.inner(vector, vector)
-        return Finding(float(np.dot(share, corners.hinges())), Cut(loss, (part.address(), vector)))
+        return Finding(float(np.dot(share, vertices.hinges())), Cut(loss, (part.address(), vector)))
 
     def level(self):
         """Return the largest of the cuts at the present w."""

@@ -6,8 +6,8 @@ import numpy as np
 
 from sskit.core.dual import DualState
 from sskit.core.regularizer import Regularizer
-from sskit.solvers.oracle_calls.vertices import Corners
 from sskit.solvers.cutting_plane.master_program import Cut
+from sskit.solvers.oracle_calls.vertices import Vertices
 
 # A sampled cut is drawn anew at most so often: every other draw is good enough.
 DRAWS = 100
@@ -35,19 +35,19 @@ class ExactCuts:
     ----------
     problem : Problem
         What to solve.
-    team : Team, default=None
+    pool : Pool, default=None
         Asks the oracles; None asks one after the other.
     """
 
-    def __init__(self, problem, team=None):
+    def __init__(self, problem, pool=None):
         self.problem = problem
         # gaps to a dual point that stays at the truth are the weighted hinges
-        self.corners = Corners(problem, problem.n_blocks, DualState(problem), team)
+        self.vertices = Vertices(problem, problem.n_blocks, DualState(problem), pool)
 
     @property
     def n_oracle_calls(self):
         """Calls of the oracle so far."""
-        return self.corners.n_calls
+        return self.vertices.n_calls
 
     def at(self, padded):
         """Return the cut that is exact at w.
@@ -68,7 +68,7 @@ class ExactCuts:
             If a stop was due before all oracles had been asked.
         """
         vector = np.zeros_like(padded)
-        loss = self.corners.find(padded, vector)
+        loss = self.vertices.find(padded, vector)
         return Cut(loss, vector[: self.problem.n_weights])
 
 
@@ -77,7 +77,7 @@ class LinearCuts(ExactCuts):
 
     Parameters
     ----------
-    problem, team : object
+    problem, pool : object
         As for exact cuts.
     cut_size : int
         Number r of draws.
@@ -85,8 +85,8 @@ class LinearCuts(ExactCuts):
         Source of randomness.
     """
 
-    def __init__(self, problem, cut_size, random_state, team=None):
-        super().__init__(problem, team)
+    def __init__(self, problem, cut_size, random_state, pool=None):
+        super().__init__(problem, pool)
         self.cut_size = cut_size
         self.random_state = random_state
         self.sum = sum_functions if problem.in_kernel_space else sum_weights
@@ -109,9 +109,9 @@ class LinearCuts(ExactCuts):
             loss of the exact one and the mean gradient of r draws from the pairs that have a
             loss or a hinge, with their weights.
         """
-        self.corners.look(padded)
+        self.vertices.look(padded)
         weight = np.asarray(self.problem.block_weight)
-        losses, hinges = self.corners.losses(), self.corners.hinges()
+        losses, hinges = self.vertices.losses(), self.vertices.hinges()
         hinge, loss = float(np.dot(weight, hinges)), float(np.dot(weight, losses))
         # an answer may be wrong without a loss, where a mistake costs nothing
         wrong = np.flatnonzero(((losses > 0.0) | (hinges > 0.0)) & (weight > 0.0))
@@ -129,7 +129,9 @@ class LinearCuts(ExactCuts):
                 break
         places, counts = np.unique(drawn, return_counts=True)
         share = mass[-1] / self.cut_size * counts
-        return Finding(hinge, Cut(loss, self.sum(self.corners, self.problem, wrong[places], share)))
+        return Finding(
+            hinge, Cut(loss, self.sum(self.vertices, self.problem, wrong[places], share))
+        )
 
     def draw(self, mass):
         """Return r places, drawn in proportion to weights whose running sums are given."""
@@ -138,12 +140,12 @@ class LinearCuts(ExactCuts):
         return np.minimum(np.searchsorted(mass, points, side="right"), len(mass) - 1)
 
 
-def sum_weights(corners, problem, blocks, share):
+def sum_weights(vertices, problem, blocks, share):
     """Return the weighted sum of planes.
 
     Parameters
     ----------
-    corners : Corners
+    vertices : Vertices
         Of all blocks.
     problem : Problem
         What they are of.
@@ -158,15 +160,15 @@ def sum_weights(corners, problem, blocks, share):
         The sum of B psi.
     """
     out = Regularizer(1.0, problem.n_weights).padded(np.zeros(problem.n_weights))
-    corners.add(blocks, share, problem, blocks, out)
+    vertices.add(blocks, share, problem, blocks, out)
     return out[: problem.n_weights]
 
 
-def sum_functions(corners, problem, blocks, share):
+def sum_functions(vertices, problem, blocks, share):
     """Return the same in a kernel space, with as many kernels as blocks times all rows."""
     part = problem.part(blocks, share / share.sum())
     sums = Regularizer(1.0, part.n_weights).padded(np.zeros(part.n_weights))
-    corners.add(blocks, share, part, np.arange(len(blocks)), sums)
+    vertices.add(blocks, share, part, np.arange(len(blocks)), sums)
     out, values = np.zeros(problem.n_weights), problem.dependent()
     problem.collect(part.address(), 1.0, sums, out)
     out[values] = problem.views([part.address()], [sums])[0, values]

@@ -2,16 +2,16 @@
 
 from sskit.core.label_factors import LabelFactors
 from sskit.core.sampler import PermutationSampler
-from sskit.solvers.dual_decomposition.run import FactorRun, Watch
-from sskit.solvers.dual_decomposition.factors.oracle import EdgeSearch, NodeSearch, PartitionSearch
-from sskit.solvers.dual_decomposition.solver import FactorSolver
-from sskit.solvers.dual_decomposition.factors.state import FactorState, disagreement_scale
-from sskit.solvers.dual_decomposition.factors.update import AwayUpdate, ProjectionUpdate
-from sskit.solvers.dual_decomposition.factors.sweep import Sweep
-from sskit.solvers.common.idle_options import NO_PAIRS, SETS, Idle
-from sskit.solvers.dual_decomposition.label_run import start_labels
 from sskit.solvers.common.checks import check_choice, check_count, check_positive, is_auto
+from sskit.solvers.common.idle_options import NO_PAIRS, SETS, Idle
+from sskit.solvers.dual_decomposition.factors.oracle import EdgeSearch, NodeSearch, PartitionSearch
 from sskit.solvers.dual_decomposition.factors.sorted_oracle import OrderedSearch
+from sskit.solvers.dual_decomposition.factors.state import FactorState, disagreement_scale
+from sskit.solvers.dual_decomposition.factors.sweep import Sweep
+from sskit.solvers.dual_decomposition.factors.update import AwayUpdate, ProjectionUpdate
+from sskit.solvers.dual_decomposition.label_run import start_labels
+from sskit.solvers.dual_decomposition.run import FactorRun, Watch
+from sskit.solvers.dual_decomposition.solver import FactorSolver
 
 MANY = 80  # labels, from which on ordered pairs pay
 PART = 100  # labels that a node looks at
@@ -222,7 +222,7 @@ class GDMM(FactorSolver):
         auto["method"] = "bgcd"
         return auto
 
-    def start(self, problem, regularizer, random_state, gaps=None, team=None):
+    def start(self, problem, regularizer, random_state, gaps=None, pool=None):
         """Return the state of a new run.
 
         Parameters
@@ -235,7 +235,7 @@ class GDMM(FactorSolver):
             Source of randomness.
         gaps : ndarray of shape (n_blocks,), default=None
             Not used.
-        team : Team, default=None
+        pool : Pool, default=None
             Not used.
 
         Returns

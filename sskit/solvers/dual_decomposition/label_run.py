@@ -4,10 +4,10 @@ import numpy as np
 
 from sskit.core.sampler import PermutationSampler
 from sskit.solvers.common.certificate import certify_weights
-from sskit.solvers.dual_decomposition.run import FactorRun
+from sskit.solvers.dual_decomposition.label_pairs.pair_oracle import BoundedSearch, PairSearch
 from sskit.solvers.dual_decomposition.label_pairs.state import LabelState
 from sskit.solvers.dual_decomposition.label_pairs.sweep import LabelSweep
-from sskit.solvers.dual_decomposition.label_pairs.pair_oracle import BoundedSearch, PairSearch
+from sskit.solvers.dual_decomposition.run import FactorRun
 
 # With w = 0 every label of the first blocks is violated, and so every pair would be linked; a few
 # passes over labels alone leave few.

@@ -7,9 +7,9 @@ import numpy as np
 
 from sskit.core.stop import CutShort, Stop
 from sskit.solvers.common.certificate import certify_weights
-from sskit.solvers.dual_decomposition.factors.consistent import ConsistentPoint
 from sskit.solvers.common.ending import after_pass, asked
 from sskit.solvers.common.solution import Certificate, Solution, Status, proves
+from sskit.solvers.dual_decomposition.factors.consistent import ConsistentPoint
 
 logger = logging.getLogger("sskit")
 
@@ -163,7 +163,7 @@ class Watch:
             status = after_pass(stop, self.n_iter, max_iter, on_pass, self.run.weights)
             stop.begin_certificate()
             try:
-                done = self.settled(abs(self.run.lagrangian - before), status is not None)
+                done = self.may_stop(abs(self.run.lagrangian - before), status is not None)
             except CutShort:
                 done, self.left_out = False, True
             if done:
@@ -175,7 +175,7 @@ class Watch:
             self.record()
         return status
 
-    def settled(self, change, last):
+    def may_stop(self, change, last):
         """Return whether the tolerance is reached, by an exact pass if it is time for one.
 
         Parameters
@@ -187,7 +187,7 @@ class Watch:
 
         Returns
         -------
-        settled : bool
+        may_stop : bool
             Whether the tolerance is reached.
 
         Raises
@@ -196,15 +196,15 @@ class Watch:
             If a stop was due before the end of the exact pass.
         """
         run = self.run
-        at_rest = run.infeasibility <= self.tol and change <= self.tol * abs(run.lagrangian)
+        stationary = run.infeasibility <= self.tol and change <= self.tol * abs(run.lagrangian)
         self.known = None
         if self.evaluator is None:
-            return at_rest
+            return stationary
         if not last and self.n_iter % self.gap_every:
             return False
         self.known = run.certify(self.evaluator)
         gap = self.known.gap
-        return at_rest if np.isnan(gap) else gap <= self.tol * run.unit
+        return stationary if np.isnan(gap) else gap <= self.tol * run.unit
 
     def record(self):
         """Add what is known after a pass to the history, and log it."""

@@ -3,16 +3,16 @@
 import numbers
 
 from sskit.core.label_factors import LabelFactors
-from sskit.solvers.dual_decomposition.label_nodes import LabelNodes
 from sskit.core.sampler import PermutationSampler
-from sskit.solvers.dual_decomposition.factors.oracle import EdgeSearch, NodeSearch
-from sskit.solvers.dual_decomposition.solver import FactorSolver
-from sskit.solvers.dual_decomposition.factors.state import FactorState, disagreement_scale
-from sskit.solvers.dual_decomposition.factors.update import AwayUpdate, PlainUpdate
-from sskit.solvers.dual_decomposition.factors.sweep import Sweep
-from sskit.solvers.common.idle_options import NO_PAIRS, Idle
 from sskit.solvers.common.checks import check_choice, check_positive
+from sskit.solvers.common.idle_options import NO_PAIRS, Idle
+from sskit.solvers.dual_decomposition.factors.oracle import EdgeSearch, NodeSearch
+from sskit.solvers.dual_decomposition.factors.state import FactorState, disagreement_scale
+from sskit.solvers.dual_decomposition.factors.sweep import Sweep
+from sskit.solvers.dual_decomposition.factors.update import AwayUpdate, PlainUpdate
+from sskit.solvers.dual_decomposition.label_nodes import LabelNodes
 from sskit.solvers.dual_decomposition.soft_run import SoftRun, SoftWatch
+from sskit.solvers.dual_decomposition.solver import FactorSolver
 
 UPDATES = {"fw": PlainUpdate, "away": AwayUpdate}
 
@@ -140,7 +140,7 @@ class SoftBCFW(FactorSolver):
         check_choice("exact", self.exact, (True, False))
         check_positive("max_time", self.max_time, optional=True)
 
-    def start(self, problem, regularizer, random_state, gaps=None, team=None):
+    def start(self, problem, regularizer, random_state, gaps=None, pool=None):
         """Return the state of a new run.
 
         Parameters
@@ -153,7 +153,7 @@ class SoftBCFW(FactorSolver):
             Source of randomness.
         gaps : ndarray of shape (n_blocks,), default=None
             Not used.
-        team : Team, default=None
+        pool : Pool, default=None
             Not used.
 
         Returns

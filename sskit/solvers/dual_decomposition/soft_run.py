@@ -3,8 +3,8 @@
 import numpy as np
 
 from sskit.core.stop import CutShort
-from sskit.solvers.dual_decomposition.run import FactorRun, Watch
 from sskit.solvers.dual_decomposition.factors.soft_gap import SoftGap
+from sskit.solvers.dual_decomposition.run import FactorRun, Watch
 
 
 class SoftRun(FactorRun):
@@ -66,10 +66,10 @@ class SoftWatch(Watch):
         self.soft_rows = []
         self.hardens = False
 
-    def settled(self, change, last):
+    def may_stop(self, change, last):
         """Return whether the tolerance is reached; see whether disagreement is to weigh more."""
         self.soft_gap, self.hardens = np.nan, False
-        super().settled(change, last)  # makes the exact pass if it is time for one
+        super().may_stop(change, last)  # makes the exact pass if it is time for one
         done = self.known is not None and self.known.gap <= self.tol * self.run.unit
         if last or self.n_iter % self.gap_every == 0:
             try:

@@ -4,9 +4,9 @@ from sklearn.utils import check_random_state
 
 from sskit.core.label_factors import LabelFactors
 from sskit.core.stop import Stop
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.solvers.common.idle_options import NO_PAIRS, SETS
 from sskit.solvers.common.solver import Solver
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
 
 class FactorSolver(Solver):
@@ -23,7 +23,7 @@ class FactorSolver(Solver):
     title = ""
 
     def _kinds(self, problem, bounded):
-        """Return what the problem is, in the words of the rules of idle options."""
+        """Return what the problem is, in the code of the rules of idle options."""
         kinds = super()._kinds(problem, bounded)
         factors = None if problem is None else problem.factors()
         if isinstance(factors, LabelFactors):

@@ -3,13 +3,13 @@
 import numpy as np
 
 from sskit.core.stop import CutShort
-from sskit.solvers.frank_wolfe import frank_wolfe_pass
 from sskit.solvers.common.averaging import Averager
 from sskit.solvers.common.certificate import certify_dual_point
-from sskit.solvers.oracle_calls.vertices import Corners
-from sskit.solvers.common.dual_run import DualRun
 from sskit.solvers.common.checks import check_positive
+from sskit.solvers.common.dual_run import DualRun
 from sskit.solvers.common.solver import Solver
+from sskit.solvers.frank_wolfe import frank_wolfe_pass
+from sskit.solvers.oracle_calls.vertices import Vertices
 
 
 class FrankWolfe(Solver):
@@ -53,7 +53,7 @@ class FrankWolfe(Solver):
         check_positive("gap_every", self.gap_every, whole=True)
         check_positive("max_time", self.max_time, optional=True)
 
-    def start(self, problem, regularizer, random_state, gaps=None, team=None):
+    def start(self, problem, regularizer, random_state, gaps=None, pool=None):
         """Return the state of a new run.
 
         Parameters
@@ -66,7 +66,7 @@ class FrankWolfe(Solver):
             Not used: the method is deterministic.
         gaps : ndarray of shape (n_blocks,), default=None
             Not used.
-        team : Team, default=None
+        pool : Pool, default=None
             Asks the oracles; None asks one after the other.
 
         Returns
@@ -75,7 +75,7 @@ class FrankWolfe(Solver):
             The state.
         """
         self.check()
-        return FrankWolfeRun(problem, regularizer, team)
+        return FrankWolfeRun(problem, regularizer, pool)
 
 
 class FrankWolfeRun(DualRun):
@@ -87,27 +87,27 @@ class FrankWolfeRun(DualRun):
         What to solve.
     regularizer : Regularizer
         Holds lam, v and w.
-    team : Team, default=None
+    pool : Pool, default=None
         Asks the oracles; None asks one after the other.
     """
 
-    def __init__(self, problem, regularizer, team=None):
+    def __init__(self, problem, regularizer, pool=None):
         super().__init__(problem, regularizer, Averager())
-        self.corners = Corners(problem, problem.n_blocks, self.dual, team)
+        self.vertices = Vertices(problem, problem.n_blocks, self.dual, pool)
         self.target = regularizer.padded(np.zeros(problem.n_weights))
 
     @property
     def n_oracle_calls(self):
         """Calls of the oracle so far."""
-        return self.corners.n_calls
+        return self.vertices.n_calls
 
     def run_pass(self):
         """Take one step on all blocks; return the gap before it. A pass cut short takes none."""
         try:
-            frank_wolfe_pass.run_pass(self.dual, self.regularizer, self.corners, self.target)
+            frank_wolfe_pass.run_pass(self.dual, self.regularizer, self.vertices, self.target)
         except CutShort:
             return np.inf
-        self.gaps[:] = self.corners.gaps()
+        self.gaps[:] = self.vertices.gaps()
         return float(self.gaps.sum())
 
     def certify(self, evaluator):

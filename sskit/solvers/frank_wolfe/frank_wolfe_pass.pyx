@@ -6,23 +6,23 @@ from sskit.core.checks cimport check_equal
 from sskit.core.direction cimport Direction
 from sskit.core.dual cimport DualState
 from sskit.core.regularizer cimport Regularizer
-from sskit.solvers.oracle_calls.vertices cimport Corners
+from sskit.solvers.oracle_calls.vertices cimport Vertices
 
 
-cdef int blend_corners(
-    DualState dual, Corners corners, Direction delta, double gamma
+cdef int blend_vertices(
+    DualState dual, Vertices vertices, Direction delta, double gamma
 ) except -1 nogil:
     cdef Py_ssize_t i
-    for i in range(corners.n):
-        corners.recall(i, delta)
+    for i in range(vertices.n):
+        vertices.load_plane(i, delta)
         dual.add_to(i, delta, -1.0)
-        dual.advance(i, delta, gamma, gamma * (corners.loss[i] - dual.blocks[i].loss))
+        dual.advance(i, delta, gamma, gamma * (vertices.loss[i] - dual.blocks[i].loss))
         dual.blend(i, -1, gamma)
         delta.clear()
     return 0
 
 
-def run_pass(DualState dual, Regularizer regularizer, Corners corners, double[::1] target):
+def run_pass(DualState dual, Regularizer regularizer, Vertices vertices, double[::1] target):
     """Take one Frank-Wolfe step on all blocks (Lacoste-Julien et al. 2013, algorithm 2).
 
     Parameters
@@ -31,20 +31,20 @@ def run_pass(DualState dual, Regularizer regularizer, Corners corners, double[::
         The dual point; moved.
     regularizer : Regularizer
         Holds lam, v and w; moved.
-    corners : Corners
+    vertices : Vertices
         Receives what the oracles found, with the block gaps before the step.
     target : ndarray of shape (n_weights + LANES,)
         Scratch memory.
     """
-    dual.match(corners.problem)
-    regularizer.match(corners.problem)
-    check_equal(corners.n, dual.n_blocks, "the number of corners")
-    corners.find(regularizer.w, target)
+    dual.match(vertices.problem)
+    regularizer.match(vertices.problem)
+    check_equal(vertices.n, dual.n_blocks, "the number of vertices")
+    vertices.find(regularizer.w, target)
     d = regularizer.n_weights
     v, direction = np.asarray(regularizer.v)[:d], np.asarray(target)[:d]
     direction /= regularizer.lam
     direction -= v
-    gap = float(np.sum(corners.gaps()))
+    gap = float(np.sum(vertices.gaps()))
     curvature = regularizer.lam * regularizer.inner(direction, direction)
     if gap <= 0.0:
         return
@@ -52,4 +52,4 @@ def run_pass(DualState dual, Regularizer regularizer, Corners corners, double[::
     v += gamma * direction
     regularizer.set_v(v)
     with nogil:
-        blend_corners(dual, corners, corners.visit.delta, gamma)
+        blend_vertices(dual, vertices, vertices.visit.delta, gamma)

@@ -43,5 +43,5 @@ cdef class InexactGaps(Gaps):
 cdef class Planes(Gaps):
     """The planes too."""
 
-    cdef int32_t[:, ::1] words       # (capacity, max_words)
+    cdef int32_t[:, ::1] code       # (capacity, max_code_length)
     cdef double[::1] loss            # (capacity,)

@@ -50,7 +50,7 @@ cdef class Hinges:
     cdef int ask(
         self, Py_ssize_t k, Problem problem, Visit visit, const double* w
     ) except -1 nogil:
-        visit.consult(problem, self.block[k], w, self.loss_weight)
+        visit.call_oracle(problem, self.block[k], w, self.loss_weight)
         self.record(k, problem, visit)
         self.answered[k] = 1
         return 0
@@ -98,12 +98,12 @@ cdef class InexactGaps(Gaps):
     """
 
     cdef int record(self, Py_ssize_t k, Problem problem, Visit visit) except -1 nogil:
-        cdef Py_ssize_t i = self.block[k], n_words = self.dual.n_words[i], p
+        cdef Py_ssize_t i = self.block[k], code_length = self.dual.code_length[i], p
         cdef double mix = self.dual.blocks[i].loss - self.dual.dot(i, &visit.theta[0])
         cdef double hinge = max(visit.hinge, mix)
         for p in range(self.dual.blocks[i].n_planes):
-            visit.recall(
-                problem, i, self.dual.blocks[i].words + p * n_words,
+            visit.load_plane(
+                problem, i, self.dual.blocks[i].code + p * code_length,
                 self.dual.blocks[i].plane_loss[p]
             )
             hinge = max(hinge, visit.bound())
@@ -126,14 +126,14 @@ cdef class Planes(Gaps):
     """
 
     def __cinit__(self, Problem problem, Py_ssize_t capacity, DualState dual, *args):
-        self.words = np.zeros((capacity, max(problem.max_words, 1)), dtype=np.int32)
+        self.code = np.zeros((capacity, max(problem.max_code_length, 1)), dtype=np.int32)
         self.loss = np.zeros(capacity)
 
     cdef int record(self, Py_ssize_t k, Problem problem, Visit visit) except -1 nogil:
         Gaps.record(self, k, problem, visit)
         self.loss[k] = visit.loss
         memcpy(
-            &self.words[k, 0], &visit.words[0],
-            problem.n_words(self.block[k]) * sizeof(int32_t)
+            &self.code[k, 0], &visit.code[0],
+            problem.code_length(self.block[k]) * sizeof(int32_t)
         )
         return 0

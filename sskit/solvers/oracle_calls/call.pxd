@@ -9,12 +9,12 @@ from sskit.core.sampler cimport Sampler
 cdef class Visit:
     """What a solver learns at one block: potentials and the oracle's plane; reused for all.
 
-    After consult(): theta are the potentials at w; (index, value)[:n] is psi of the plane that
-    the oracle found, with words and loss; hinge = loss_weight * loss - <theta, psi> >= 0.
+    After call_oracle(): theta are the potentials at w; (index, value)[:n] is psi of the plane that
+    the oracle found, with code and loss; hinge = loss_weight * loss - <theta, psi> >= 0.
     """
 
     cdef double[::1] theta
-    cdef int32_t[::1] words
+    cdef int32_t[::1] code
     cdef int32_t[::1] index
     cdef double[::1] value
     cdef Py_ssize_t n
@@ -26,12 +26,12 @@ cdef class Visit:
     # gives less, the answer becomes the truth (n = 0, loss = 0).
     # ValueError unless there is room for the planes of this problem
     cdef int match(self, Problem problem) except -1
-    cdef int consult(
+    cdef int call_oracle(
         self, Problem problem, Py_ssize_t i, const double* w, double loss_weight
     ) except -1 nogil
-    # the same plane given by its words, at unchanged theta; hinge stays that of consult()
-    cdef int recall(
-        self, Problem problem, Py_ssize_t i, const int32_t* words, double loss
+    # the same plane given by its code, at unchanged theta; hinge stays that of call_oracle()
+    cdef int load_plane(
+        self, Problem problem, Py_ssize_t i, const int32_t* code, double loss
     ) except -1 nogil
     # loss - <theta, psi> of the present plane
     cdef double bound(self) noexcept nogil

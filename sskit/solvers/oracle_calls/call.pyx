@@ -16,37 +16,37 @@ cdef class Visit:
 
     def __cinit__(self, Problem problem):
         self.theta = np.zeros(max(problem.max_statistics, 1))
-        self.words = np.zeros(max(problem.max_words, 1), dtype=np.int32)
+        self.code = np.zeros(max(problem.max_code_length, 1), dtype=np.int32)
         self.index = np.zeros(max(problem.max_support, 1), dtype=np.int32)
         self.value = np.zeros(max(problem.max_support, 1))
         self.delta = Direction(problem.max_statistics)
 
     cdef int match(self, Problem problem) except -1:
         check_least(self.theta.shape[0], problem.max_statistics, "the room for statistics")
-        check_least(self.words.shape[0], problem.max_words, "the room for words")
+        check_least(self.code.shape[0], problem.max_code_length, "the room for code")
         return check_least(self.index.shape[0], problem.max_support, "the room for a plane")
 
-    cdef int consult(
+    cdef int call_oracle(
         self, Problem problem, Py_ssize_t i, const double* w, double loss_weight
     ) except -1 nogil:
         cdef Py_ssize_t e
         problem.scores(i, w, &self.theta[0])
-        problem.argmax(i, &self.theta[0], loss_weight, &self.words[0], &self.loss)
-        self.n = problem.plane(i, &self.words[0], &self.index[0], &self.value[0])
+        problem.argmax(i, &self.theta[0], loss_weight, &self.code[0], &self.loss)
+        self.n = problem.plane(i, &self.code[0], &self.index[0], &self.value[0])
         self.hinge = loss_weight * self.loss
         for e in range(self.n):
             self.hinge -= self.value[e] * self.theta[self.index[e]]
         if self.hinge < 0.0:
-            problem.truth(i, &self.words[0])
+            problem.truth(i, &self.code[0])
             self.n = 0
             self.loss = 0.0
             self.hinge = 0.0
         return 0
 
-    cdef int recall(
-        self, Problem problem, Py_ssize_t i, const int32_t* words, double loss
+    cdef int load_plane(
+        self, Problem problem, Py_ssize_t i, const int32_t* code, double loss
     ) except -1 nogil:
-        self.n = problem.plane(i, words, &self.index[0], &self.value[0])
+        self.n = problem.plane(i, code, &self.index[0], &self.value[0])
         self.loss = loss
         return 0
 

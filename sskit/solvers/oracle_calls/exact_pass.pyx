@@ -6,10 +6,10 @@ from sskit.core.dual cimport DualState
 from sskit.core.problem cimport Problem
 from sskit.core.stop cimport Stop
 from sskit.solvers.oracle_calls.answers cimport Gaps, Hinges, InexactGaps
-from sskit.solvers.oracle_calls.pool cimport Team
+from sskit.solvers.oracle_calls.pool cimport Pool
 from sskit.solvers.oracle_calls.call cimport Visit
 
-from sskit.solvers.oracle_calls.pool import make_team
+from sskit.solvers.oracle_calls.pool import make_pool
 
 
 cdef int evaluate_mixes(
@@ -38,12 +38,12 @@ cdef class Evaluator:
     """
 
     cdef Problem problem
-    cdef readonly Team team
+    cdef readonly Pool pool
     cdef readonly Py_ssize_t n_calls     # oracle calls so far
 
     def __cinit__(self, Problem problem, n_jobs=None, Stop stop=None):
         self.problem = problem
-        self.team = make_team(problem, n_jobs, stop)
+        self.pool = make_pool(problem, n_jobs, stop)
         self.n_calls = 0
 
     def hinges(self, const double[::1] w, DualState dual=None, double loss_weight=1.0):
@@ -72,24 +72,24 @@ cdef class Evaluator:
             If a stop was due before all oracles had been asked.
         """
         n_blocks = self.problem.n_blocks
-        cdef Hinges findings
+        cdef Hinges answers
         if dual is not None:
             dual.match(self.problem)
         if dual is None:
-            findings = Hinges(self.problem, n_blocks)
+            answers = Hinges(self.problem, n_blocks)
         elif self.problem.exact:
-            findings = Gaps(self.problem, n_blocks, dual)
+            answers = Gaps(self.problem, n_blocks, dual)
         else:
-            findings = InexactGaps(self.problem, n_blocks, dual)
-        findings.loss_weight = loss_weight
-        findings.ask_all()
+            answers = InexactGaps(self.problem, n_blocks, dual)
+        answers.loss_weight = loss_weight
+        answers.ask_all()
         try:
-            self.team.consult(findings, w)
+            self.pool.call_oracle(answers, w)
         finally:
-            self.n_calls += findings.n_answered()
+            self.n_calls += answers.n_answered()
         if dual is None:
-            return findings.hinges()
-        return findings.hinges(), findings.gaps()
+            return answers.hinges()
+        return answers.hinges(), answers.gaps()
 
     def count(self, Py_ssize_t n_calls):
         """Add oracle calls that were made for the same purpose elsewhere."""

@@ -21,6 +21,6 @@ cdef class Visitor:
     cdef int pass_over(self, Py_ssize_t i, double gap, Sampler sampler) except -1 nogil
     # A step of block i: the oracle found this plane at a w of a little earlier, where the block
     # had this gap. Slope and curvature are those at the present w.
-    cdef int settle(
-        self, Py_ssize_t i, const int32_t* words, double loss, double gap, Sampler sampler
+    cdef int step_towards(
+        self, Py_ssize_t i, const int32_t* code, double loss, double gap, Sampler sampler
     ) except -1 nogil

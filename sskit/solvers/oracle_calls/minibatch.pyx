@@ -11,7 +11,7 @@ from sskit.core.regularizer cimport Regularizer
 from sskit.core.sampler cimport Sampler
 from sskit.core.stop cimport Stop
 from sskit.solvers.oracle_calls.answers cimport Planes
-from sskit.solvers.oracle_calls.pool cimport Team
+from sskit.solvers.oracle_calls.pool cimport Pool
 
 
 cdef double known(double gap) noexcept nogil:
@@ -33,8 +33,8 @@ cdef class Visitor:
     cdef int pass_over(self, Py_ssize_t i, double gap, Sampler sampler) except -1 nogil:
         return 0
 
-    cdef int settle(
-        self, Py_ssize_t i, const int32_t* words, double loss, double gap, Sampler sampler
+    cdef int step_towards(
+        self, Py_ssize_t i, const int32_t* code, double loss, double gap, Sampler sampler
     ) except -1 nogil:
         return 0
 
@@ -50,12 +50,12 @@ cdef class Batches:
     The problem is told of the steps that follow, so that it can prepare them together. Where that
     is costly, blocks whose gaps are below `least` take none.
 
-    When the stop of the team is due, blocks of the batch whose oracles have not been asked are left
+    When the stop of the pool is due, blocks of the batch whose oracles have not been asked are left
     as if they had not been drawn, and the others take no more steps.
 
     Parameters
     ----------
-    team : Team
+    pool : Pool
         Asks the oracles.
     dual : DualState
         The dual point.
@@ -65,23 +65,23 @@ cdef class Batches:
         Largest number of blocks in a batch.
     """
 
-    cdef Team team
-    cdef Stop stop                   # that of the team
+    cdef Pool pool
+    cdef Stop stop                   # that of the pool
     cdef Regularizer regularizer
     cdef Planes planes
     cdef unsigned char[::1] waits    # (n_blocks,) 1 for the blocks in the batch
     cdef Py_ssize_t size
     cdef public double least
 
-    def __cinit__(self, Team team, DualState dual, Regularizer regularizer, Py_ssize_t size):
-        dual.match(team.problem)
-        regularizer.match(team.problem)
+    def __cinit__(self, Pool pool, DualState dual, Regularizer regularizer, Py_ssize_t size):
+        dual.match(pool.problem)
+        regularizer.match(pool.problem)
         check_least(size, 1, "size")
-        self.team, self.stop = team, team.stop
+        self.pool, self.stop = pool, pool.stop
         self.regularizer = regularizer
         self.size = min(size, dual.n_blocks)
         self.least = -np.inf
-        self.planes = Planes(team.problem, self.size, dual)
+        self.planes = Planes(pool.problem, self.size, dual)
         self.waits = np.zeros(dual.n_blocks, dtype=np.uint8)
 
     # ask, step, and return how many oracles have been asked
@@ -92,11 +92,11 @@ cdef class Batches:
         if self.stop.over():
             planes.open()
         else:
-            self.team.ask(planes, &self.regularizer.w[0])
+            self.pool.ask(planes, &self.regularizer.w[0])
         n_asked = planes.n_answered()
         for k in range(planes.n):
             if planes.answered[k] and planes.gap[k] > max(self.least, 0.0):
-                self.team.problem.expect(planes.block[k], &planes.words[k, 0])
+                self.pool.problem.prefetch_step(planes.block[k], &planes.code[k, 0])
         for k in range(planes.n):
             i = planes.block[k]
             self.waits[i] = 0
@@ -105,7 +105,7 @@ cdef class Batches:
             elif planes.gap[k] < self.least or self.stop.over():
                 visitor.pass_over(i, planes.gap[k], sampler)
             else:
-                visitor.settle(i, &planes.words[k, 0], planes.loss[k], planes.gap[k], sampler)
+                visitor.step_towards(i, &planes.code[k, 0], planes.loss[k], planes.gap[k], sampler)
                 self.stop.due()
         planes.n = 0
         sampler.redraw()
@@ -130,7 +130,7 @@ cdef class Batches:
         """
         cdef Planes planes = self.planes
         cdef Py_ssize_t _, i, n_asked = 0
-        visitor.match(self.team.problem)
+        visitor.match(self.pool.problem)
         sampler.check(self.waits.shape[0], n_steps)
         with nogil:
             for _ in range(n_steps):

@@ -1,4 +1,4 @@
-"""Teams that ask many oracles at one w (see the .pxd)."""
+"""Pools that ask many oracles at one w (see the .pxd)."""
 
 from _thread import allocate_lock, start_new_thread
 
@@ -17,7 +17,7 @@ cdef extern from "stop.hpp" namespace "sskit" nogil:
     double seconds()
 
 cdef extern from "work_queue.hpp" namespace "sskit" nogil:
-    cdef cppclass Rendezvous:
+    cdef cppclass WorkQueue:
         void open(Py_ssize_t n, Py_ssize_t size)
         bint enter(long* last)
         void leave()
@@ -27,7 +27,7 @@ cdef extern from "work_queue.hpp" namespace "sskit" nogil:
         bint finish(double patience)
         void close()
 
-# Portions of questions for each member: so many that nobody waits long for the slowest oracles.
+# Portions of questions for each worker: so many that nobody waits long for the slowest oracles.
 cdef Py_ssize_t PORTIONS = 8
 # Calling the others takes microseconds: questions of fewer seconds than this are asked alone.
 cdef double WORTH_A_CALL = 2e-4
@@ -36,8 +36,8 @@ cdef double PATIENCE = 0.05
 cdef double AHEAD = 0.5
 
 
-cdef class Team:
-    """One member: the problem itself.
+cdef class Pool:
+    """One worker: the problem itself.
 
     Parameters
     ----------
@@ -52,21 +52,21 @@ cdef class Team:
         self.stop = Stop() if stop is None else stop
         self.visit = Visit(problem)
 
-    cdef int ask(self, Hinges findings, const double* w) except -1 nogil:
+    cdef int ask(self, Hinges answers, const double* w) except -1 nogil:
         cdef Py_ssize_t k
-        findings.open()
-        for k in range(findings.n):
-            findings.ask(k, self.problem, self.visit, w)
+        answers.open()
+        for k in range(answers.n):
+            answers.ask(k, self.problem, self.visit, w)
             if self.stop.due():
                 break
         return 0
 
-    def consult(self, Hinges findings, const double[::1] w):
+    def call_oracle(self, Hinges answers, const double[::1] w):
         """Ask the oracles of the blocks in question at padded weights w.
 
         Parameters
         ----------
-        findings : Hinges
+        answers : Hinges
             Has the questions, receives the answers.
         w : ndarray of shape (n_weights + LANES,)
             Padded weights.
@@ -76,17 +76,17 @@ cdef class Team:
         CutShort
             If a stop was due before all had answered.
         """
-        self.problem.match(findings.problem)
+        self.problem.match(answers.problem)
         self.problem.check_weights(w.shape[0], "w")
-        findings.open()
+        answers.open()
         if not self.stop.over():
             with nogil:
-                self.ask(findings, &w[0])
-        if findings.n_answered() < findings.n:
-            raise CutShort(findings.n_answered())
+                self.ask(answers, &w[0])
+        if answers.n_answered() < answers.n:
+            raise CutShort(answers.n_answered())
 
 
-cdef class Member:
+cdef class Worker:
     """A thread's own problem and scratch memory, and what went wrong there."""
 
     cdef Problem problem
@@ -100,85 +100,85 @@ cdef class Member:
 
 
 cdef class Round:
-    """What the threads of a team share. Helpers hold it, and it does not know the team."""
+    """What the threads of a pool share. Helpers hold it, and it does not know the pool."""
 
-    cdef Rendezvous place
-    cdef Hinges findings
+    cdef WorkQueue place
+    cdef Hinges answers
     cdef Stop stop
     cdef const double* w
 
     # take questions until none is left, or a stop is due
-    cdef int work(self, Member member, bint leads) except -1 nogil:
+    cdef int work(self, Worker worker, bint leads) except -1 nogil:
         cdef Py_ssize_t start, stop
         while self.place.take(&start, &stop):
-            for member.at in range(start, stop):
-                self.findings.ask(member.at, member.problem, member.visit, self.w)
+            for worker.at in range(start, stop):
+                self.answers.ask(worker.at, worker.problem, worker.visit, self.w)
                 # only the leader may look at the clock and at signals
                 if self.stop.due() if leads else self.stop.over():
                     self.place.cancel()
                     return 0
         return 0
 
-    # of the leader: work, then wait for the others; an error stays with the member
-    cdef void attempt(self, Member member) noexcept:
+    # of the leader: work, then wait for the others; an error stays with the worker
+    cdef void attempt(self, Worker worker) noexcept:
         try:
             with nogil:
-                self.work(member, True)
+                self.work(worker, True)
                 while not self.place.finish(PATIENCE):
                     self.stop.look()
         except BaseException as error:
             self.place.cancel()
-            member.error = error
+            worker.error = error
             with nogil:
                 self.place.finish()
 
     # of a helper: all rounds until the last; true after an error
-    cdef int serve(self, Member member, long* last) except -1 nogil:
+    cdef int serve(self, Worker worker, long* last) except -1 nogil:
         while self.place.enter(last):
-            self.work(member, False)
+            self.work(worker, False)
             self.place.leave()
         return 0
 
-    def help(self, Member member):
+    def run_worker(self, Worker worker):
         """Take part in all rounds: what a helper's thread runs."""
         cdef long last = 0
         cdef bint going = True
         while going:
             try:
                 with nogil:
-                    self.serve(member, &last)
+                    self.serve(worker, &last)
                 going = False
             except BaseException as error:
                 self.place.cancel()
-                member.error = error
+                worker.error = error
                 self.place.leave()
 
 
-cdef class ThreadTeam(Team):
-    """A thread for each member, with a fork of the problem; threads start at the first question.
+cdef class ThreadPool(Pool):
+    """A thread for each worker, with a fork of the problem; threads start at the first question.
 
     Parameters
     ----------
     problem : Problem
         What to ask.
-    n_members : int
+    n_workers : int
         Number of threads, that of the caller included.
     stop : Stop, default=None
-        As for one member.
+        As for one worker.
     """
 
     cdef Round round
-    cdef list members
+    cdef list workers
     cdef readonly list threads
     cdef bint hired
     cdef double pace           # seconds of a question, as far as we know
     cdef public double worth   # seconds that all questions must take for the others to be called
 
-    def __cinit__(self, Problem problem, Py_ssize_t n_members, *, Stop stop=None):
-        check_least(n_members, 1, "n_members")
+    def __cinit__(self, Problem problem, Py_ssize_t n_workers, *, Stop stop=None):
+        check_least(n_workers, 1, "n_workers")
         self.round = Round()
         self.round.stop = self.stop
-        self.members = [Member(problem if k == 0 else problem.fork()) for k in range(n_members)]
+        self.workers = [Worker(problem if k == 0 else problem.fork()) for k in range(n_workers)]
         self.threads = []
         self.worth = WORTH_A_CALL
 
@@ -187,43 +187,43 @@ cdef class ThreadTeam(Team):
         if self.hired:
             self.round.place.close()
 
-    cdef int ask(self, Hinges findings, const double* w) except -1 nogil:
+    cdef int ask(self, Hinges answers, const double* w) except -1 nogil:
         # who asks depends on the clock, what is found does not
-        cdef double start = seconds(), members = 1.0
-        if findings.n == 1 or 0.0 < findings.n * self.pace < self.worth:
-            Team.ask(self, findings, w)
+        cdef double start = seconds(), workers = 1.0
+        if answers.n == 1 or 0.0 < answers.n * self.pace < self.worth:
+            Pool.ask(self, answers, w)
         else:
             with gil:
-                self.lead(findings, w)
-                members = len(self.members)
-        if findings.n:
-            self.pace = 0.5 * (self.pace + members * (seconds() - start) / findings.n)
+                self.run_leader(answers, w)
+                workers = len(self.workers)
+        if answers.n:
+            self.pace = 0.5 * (self.pace + workers * (seconds() - start) / answers.n)
         return 0
 
-    cdef int lead(self, Hinges findings, const double* w) except -1:
-        cdef Member member
-        cdef Py_ssize_t n_members = len(self.members)
+    cdef int run_leader(self, Hinges answers, const double* w) except -1:
+        cdef Worker worker
+        cdef Py_ssize_t n_workers = len(self.workers)
         if not self.hired:
-            self.hire()
-        findings.open()
-        self.round.findings = findings
+            self.start()
+        answers.open()
+        self.round.answers = answers
         self.round.w = w
-        self.round.place.open(findings.n, max(1, findings.n // (PORTIONS * n_members)))
-        self.round.attempt(self.members[0])
-        failed = [member for member in self.members if (<Member>member).error is not None]
+        self.round.place.open(answers.n, max(1, answers.n // (PORTIONS * n_workers)))
+        self.round.attempt(self.workers[0])
+        failed = [worker for worker in self.workers if (<Worker>worker).error is not None]
         if failed:
             first = min(failed, key=question)
-            error = (<Member>first).error
-            for member in failed:
-                member.error = None
+            error = (<Worker>first).error
+            for worker in failed:
+                worker.error = None
             raise error
         return 0
 
-    cdef hire(self):
+    cdef start(self):
         self.hired = True
-        for member in self.members[1:]:
+        for worker in self.workers[1:]:
             try:
-                self.threads.append(Helper(self.round.help, member))
+                self.threads.append(Helper(self.round.run_worker, worker))
             except RuntimeError:
                 # the system has no room for it: those who are there do its share
                 break
@@ -265,59 +265,59 @@ class Helper:
             self.running.release()
 
 
-def question(Member member):
-    """Return the number of the question that a member is at."""
-    return member.at
+def question(Worker worker):
+    """Return the number of the question that a worker is at."""
+    return worker.at
 
 
-cdef class ForesightTeam(Team):
-    """One member, whose answers somebody else has found ahead.
+cdef class PrecomputingPool(Pool):
+    """One worker, whose answers somebody else has found ahead.
 
     Parameters
     ----------
     problem : Problem
         What to ask.
-    foresight : object
+    oracle_pool : object
         From the problem, see its .pxd.
-    n_members : int
+    n_workers : int
         Number of workers behind it.
     stop : Stop, default=None
-        As for one member; asked about now and then.
+        As for one worker; asked about now and then.
     """
 
-    def __cinit__(self, Problem problem, foresight, Py_ssize_t n_members, *, Stop stop=None):
-        self.foresight = foresight
-        self.portion = self.n_members = n_members
+    def __cinit__(self, Problem problem, oracle_pool, Py_ssize_t n_workers, *, Stop stop=None):
+        self.oracle_pool = oracle_pool
+        self.portion = self.n_workers = n_workers
 
-    cdef int ask(self, Hinges findings, const double* w) except -1 nogil:
-        # foresight is of whole losses
-        if findings.n == 1 or findings.loss_weight != 1.0:
-            return Team.ask(self, findings, w)
+    cdef int ask(self, Hinges answers, const double* w) except -1 nogil:
+        # oracle_pool is of whole losses
+        if answers.n == 1 or answers.loss_weight != 1.0:
+            return Pool.ask(self, answers, w)
         cdef Py_ssize_t start = 0
-        findings.open()
+        answers.open()
         with gil:
             weights = np.empty(self.problem.n_weights)
             copy(w, weights)
-            while start < findings.n and not (start and self.stop.due()):
-                start = self.ask_portion(findings, w, weights, start)
+            while start < answers.n and not (start and self.stop.due()):
+                start = self.ask_portion(answers, w, weights, start)
         return 0
 
     # ask the questions from `start` on that are worth finding ahead at once; return where they end
     cdef Py_ssize_t ask_portion(
-        self, Hinges findings, const double* w, object weights, Py_ssize_t start
+        self, Hinges answers, const double* w, object weights, Py_ssize_t start
     ) except -1:
         cdef double began = seconds()
-        cdef Py_ssize_t k, stop = min(start + self.portion, findings.n)
-        self.foresight.look(np.array(findings.block[start:stop]), weights)
+        cdef Py_ssize_t k, stop = min(start + self.portion, answers.n)
+        self.oracle_pool.look(np.array(answers.block[start:stop]), weights)
         try:
             for k in range(start, stop):
-                findings.ask(k, self.problem, self.visit, w)
+                answers.ask(k, self.problem, self.visit, w)
         finally:
-            self.foresight.clear()
+            self.oracle_pool.clear()
         if seconds() - began < 0.5 * AHEAD:
             self.portion = min(2 * self.portion, self.problem.n_blocks)
         elif seconds() - began > AHEAD:
-            self.portion = max(self.portion // 2, self.n_members)
+            self.portion = max(self.portion // 2, self.n_workers)
         return stop
 
 
@@ -327,27 +327,27 @@ cdef copy(const double* w, double[::1] out):
         out[j] = w[j]
 
 
-def make_team(Problem problem, n_jobs=None, Stop stop=None):
-    """Return the team that suits a problem.
+def make_pool(Problem problem, n_jobs=None, Stop stop=None):
+    """Return the pool that suits a problem.
 
     Parameters
     ----------
     problem : Problem
         What to ask; says whether others find its answers ahead.
     n_jobs : int, default=None
-        Number of members, as in scikit-learn.
+        Number of workers, as in scikit-learn.
     stop : Stop, default=None
         Says when to leave out the rest of the questions; None never does.
 
     Returns
     -------
-    team : Team
-        Has at most one member for each block.
+    pool : Pool
+        Has at most one worker for each block.
     """
-    n_members = min(effective_n_jobs(n_jobs), problem.n_blocks)
-    if n_members <= 1:
-        return Team(problem, stop=stop)
-    foresight = problem.foresight(n_members)
-    if foresight is not None:
-        return ForesightTeam(problem, foresight, n_members, stop=stop)
-    return ThreadTeam(problem, n_members, stop=stop)
+    n_workers = min(effective_n_jobs(n_jobs), problem.n_blocks)
+    if n_workers <= 1:
+        return Pool(problem, stop=stop)
+    oracle_pool = problem.oracle_pool(n_workers)
+    if oracle_pool is not None:
+        return PrecomputingPool(problem, oracle_pool, n_workers, stop=stop)
+    return ThreadPool(problem, n_workers, stop=stop)

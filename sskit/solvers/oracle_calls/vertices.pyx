@@ -8,11 +8,11 @@ from sskit.core.dual cimport DualState
 from sskit.core.problem cimport Problem
 from sskit.core.stop cimport Stop
 from sskit.solvers.oracle_calls.answers cimport Planes
-from sskit.solvers.oracle_calls.pool cimport Team
+from sskit.solvers.oracle_calls.pool cimport Pool
 from sskit.solvers.oracle_calls.call cimport Visit
 
 
-cdef class Corners(Planes):
+cdef class Vertices(Planes):
     """The planes that the oracles of all blocks found at one w.
 
     Parameters
@@ -23,12 +23,12 @@ cdef class Corners(Planes):
         Largest number of questions, n_blocks.
     dual : DualState
         The dual point whose gaps are wanted.
-    team : Team, default=None
+    pool : Pool, default=None
         Asks them; None asks one after the other.
     """
 
-    def __cinit__(self, Problem problem, Py_ssize_t capacity, DualState dual, Team team=None):
-        self.team = Team(problem) if team is None else team
+    def __cinit__(self, Problem problem, Py_ssize_t capacity, DualState dual, Pool pool=None):
+        self.pool = Pool(problem) if pool is None else pool
         self.visit = Visit(problem)
         self.ask_all()
 
@@ -48,7 +48,7 @@ cdef class Corners(Planes):
     def look(self, const double[::1] w):
         """Ask the oracles at padded weights w; raise CutShort if a stop was due before the end."""
         try:
-            self.team.consult(self, w)
+            self.pool.call_oracle(self, w)
         finally:
             self.n_calls += self.n_answered()
 
@@ -56,8 +56,8 @@ cdef class Corners(Planes):
         """Return the losses of the planes that were found, shape (n,)."""
         return np.asarray(self.loss)[: self.n]
 
-    cdef int recall(self, Py_ssize_t k, Direction delta) except -1 nogil:
-        self.visit.recall(self.problem, self.block[k], &self.words[k, 0], self.loss[k])
+    cdef int load_plane(self, Py_ssize_t k, Direction delta) except -1 nogil:
+        self.visit.load_plane(self.problem, self.block[k], &self.code[k, 0], self.loss[k])
         delta.add(&self.visit.index[0], &self.visit.value[0], self.visit.n, 1.0)
         return 0
 
@@ -112,7 +112,7 @@ cdef class Corners(Planes):
         cdef Py_ssize_t m, n = questions.shape[0]
         cdef Direction delta = self.visit.delta
         cdef bint done = False
-        cdef Stop stop = self.team.stop
+        cdef Stop stop = self.pool.stop
         check_equal(weight.shape[0], n, "the number of factors")
         check_equal(blocks.shape[0], n, "the number of blocks")
         check_indices(questions, self.n, "question")
@@ -120,14 +120,14 @@ cdef class Corners(Planes):
         target.check_weights(out.shape[0], "out")
         for m in range(n):
             check_equal(
-                target.n_words(blocks[m]), self.problem.n_words(self.block[questions[m]]),
-                "the number of words of a block"
+                target.code_length(blocks[m]), self.problem.code_length(self.block[questions[m]]),
+                "the number of code of a block"
             )
         with nogil:
             try:
                 target.begin_sum(&out[0])
                 for m in range(n):
-                    self.recall(questions[m], delta)
+                    self.load_plane(questions[m], delta)
                     target.scatter(blocks[m], delta, weight[m], &out[0])
                     delta.clear()
                 target.end_sum(&out[0], stop)
@@ -143,8 +143,8 @@ cdef int assign(
 ) except -1 nogil:
     cdef Py_ssize_t i, slot
     for i in range(problem.n_blocks):
-        visit.consult(problem, i, w, 1.0)
-        slot = dual.insert(i, &visit.words[0], visit.loss)
+        visit.call_oracle(problem, i, w, 1.0)
+        slot = dual.insert(i, &visit.code[0], visit.loss)
         delta.add(&visit.index[0], &visit.value[0], visit.n, 1.0)
         dual.set_mix(i, delta, visit.loss)
         dual.blend(i, slot, 1.0)
@@ -153,7 +153,7 @@ cdef int assign(
     return 0
 
 
-def assign_corners(Problem problem, DualState dual, const double[::1] w, evaluator):
+def assign_vertices(Problem problem, DualState dual, const double[::1] w, evaluator):
     """Put all weight of every block on the plane that the oracle finds at w.
 
     Parameters
@@ -168,7 +168,7 @@ def assign_corners(Problem problem, DualState dual, const double[::1] w, evaluat
         Counts the calls.
     """
     cdef Visit visit = Visit(problem)
-    cdef Stop stop = evaluator.team.stop
+    cdef Stop stop = evaluator.pool.stop
     dual.match(problem)
     problem.check_weights(w.shape[0], "w")
     with nogil:

@@ -12,7 +12,7 @@ namespace sskit {
 
 // A round takes microseconds where it can: helpers sleep between rounds but are not waited for
 // unless they have entered, so one that the system wakes late costs the leader nothing.
-class Rendezvous {
+class WorkQueue {
     std::mutex door;
     std::condition_variable opened, emptied;
     long round = 0;

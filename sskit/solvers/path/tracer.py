@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sskit.solvers.oracle_calls.vertices import assign_corners
 from sskit.solvers.common.ending import asked
-from sskit.solvers.path.induction import INDUCTIONS
 from sskit.solvers.common.solution import Status
+from sskit.solvers.oracle_calls.vertices import assign_vertices
+from sskit.solvers.path.induction import INDUCTIONS
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ class PathTracer:
         continuation = self.continuation
         problem, regularizer = continuation.problem, continuation.regularizer
         evaluator, dual = continuation.evaluator, continuation.run.dual
-        assign_corners(problem, dual, regularizer.padded(self.origin), evaluator)
+        assign_vertices(problem, dual, regularizer.padded(self.origin), evaluator)
         regularizer.rescale(1.0)
         dual.rebuild(problem, regularizer)
         v, origin = np.array(regularizer.v)[: problem.n_weights], self.origin
@@ -178,7 +178,7 @@ class PathTracer:
 
     def descend_by_estimate(self):
         """Lower the sum of the gaps met to kappa eps; return (status, that sum)."""
-        return self.continuation.settle(self.target, max_iter=self.max_iter)
+        return self.continuation.reach_estimate(self.target, max_iter=self.max_iter)
 
     def piece(self, gap):
         """Return the model of the present lam and what it serves.

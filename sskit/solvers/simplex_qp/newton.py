@@ -47,7 +47,7 @@ def maximum(score, weight, gram, lam, tolerance):
         score = scores(first, start, weight, gram, lam)
         if score.max() <= tolerance:
             break
-        weight = settle(score, weight, gram, lam)
+        weight = newton_step(score, weight, gram, lam)
         score = scores(first, start, weight, gram, lam)
         if score.max() <= tolerance or increase <= 0.0:
             break
@@ -60,7 +60,7 @@ def scores(first, start, weight, gram, lam):
     return score - score @ weight
 
 
-def settle(score, weight, gram, lam):
+def newton_step(score, weight, gram, lam):
     """Take Newton steps among the positive weights until none of them meets zero.
 
     Parameters
@@ -93,9 +93,9 @@ def settle(score, weight, gram, lam):
             stay = share > 0.0
             support, share, score = support[stay], share[stay], score[stay]
             K = K[np.ix_(stay, stay)]
-    settled = np.zeros_like(weight)
-    settled[support] = share / share.sum()
-    return settled
+    solved = np.zeros_like(weight)
+    solved[support] = share / share.sum()
+    return solved
 
 
 def newton_change(K, score):

@@ -16,14 +16,14 @@ cdef class WorkingSet:
     Per atom: its score, its weight in the mix, and inner products with all atoms. The score is the
     linear bound at w, loss - <w, B psi>, up to what all have in common. Steps between atoms change
     these numbers only, O(n_atoms) each. The last atom may be one of which only a row of inner
-    products is known, not a place in the table: the rest plane of a block.
+    products is known, not a place in the table: the aggregate plane of a block.
 
     Invariants: weight >= 0, sums to one; mix_score = <weight, score>; image = K weight and
     image_sqnorm = <weight, image> if the step uses them.
     """
 
     cdef readonly Py_ssize_t n_atoms
-    # Is the last atom a rest plane with next to no weight? Then it is no target: what is known of
+    # Is the last atom a aggregate plane with next to no weight? Then it is no target: what is known of
     # it is what the others leave of the mix, divided by its weight, and so is the rounding.
     cdef bint frail
     cdef Py_ssize_t n_planes         # atoms in the table of inner products, the first ones
@@ -31,7 +31,7 @@ cdef class WorkingSet:
     cdef double* score
     cdef double* weight
     cdef double* image
-    cdef double* rest_row            # inner products of the rest plane with all atoms
+    cdef double* aggregate_row            # inner products of the aggregate plane with all atoms
     cdef const double* gram          # the table, which belongs to the caller
     cdef Py_ssize_t gram_stride
     cdef double mix_score

@@ -12,7 +12,7 @@ cdef class WorkingSet:
         free(self.score)
         free(self.weight)
         free(self.image)
-        free(self.rest_row)
+        free(self.aggregate_row)
 
     cdef int reserve(self, Py_ssize_t n_atoms) except -1 nogil:
         cdef size_t n_bytes = 2 * n_atoms * sizeof(double)
@@ -21,15 +21,15 @@ cdef class WorkingSet:
         self.score = <double*>grown(self.score, n_bytes)
         self.weight = <double*>grown(self.weight, n_bytes)
         self.image = <double*>grown(self.image, n_bytes)
-        self.rest_row = <double*>grown(self.rest_row, n_bytes)
+        self.aggregate_row = <double*>grown(self.aggregate_row, n_bytes)
         self.capacity = 2 * n_atoms
         return 0
 
     cdef double inner(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil:
         if a == self.n_planes:
-            return self.rest_row[b]
+            return self.aggregate_row[b]
         if b == self.n_planes:
-            return self.rest_row[a]
+            return self.aggregate_row[a]
         return self.gram[a * self.gram_stride + b]
 
     cdef Py_ssize_t highest(self) noexcept nogil:
@@ -138,7 +138,7 @@ cdef class WorkingSet:
         cdef Py_ssize_t a, m = self.n_planes
         cdef const double* row = self.image
         if atom == m:
-            row = self.rest_row
+            row = self.aggregate_row
         elif atom != MIX:
             row = self.gram + atom * self.gram_stride
         for a in range(m):

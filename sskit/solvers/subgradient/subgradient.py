@@ -4,11 +4,11 @@ import numpy as np
 
 from sskit.core.sampler import PermutationSampler, UniformSampler
 from sskit.core.stop import CutShort, Stop
-from sskit.solvers.subgradient import subgradient_pass
 from sskit.solvers.common.certificate import certify_weights
 from sskit.solvers.common.checks import check_choice, check_positive
 from sskit.solvers.common.solver import Solver
 from sskit.solvers.oracle_calls.call import Visit
+from sskit.solvers.subgradient import subgradient_pass
 
 SAMPLERS = {"permutation": PermutationSampler, "uniform": UniformSampler}
 
@@ -83,7 +83,7 @@ class SSG(Solver):
         """Return what "auto" stands for by parameter; see `resolved`."""
         return {"sampling": "permutation"}
 
-    def start(self, problem, regularizer, random_state, gaps=None, team=None):
+    def start(self, problem, regularizer, random_state, gaps=None, pool=None):
         """Return the state of a new run.
 
         Parameters
@@ -96,7 +96,7 @@ class SSG(Solver):
             Source of randomness.
         gaps : ndarray of shape (n_blocks,), default=None
             Not used.
-        team : Team, default=None
+        pool : Pool, default=None
             Not used.
 
         Returns

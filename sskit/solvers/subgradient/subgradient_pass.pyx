@@ -56,7 +56,7 @@ cdef int step(
 ) except -1 nogil:
     cdef double scale = problem.n_blocks * problem.block_weight[i]
     # the argmax at total / k is that at total with k times the loss
-    visit.consult(problem, i, &state.total[0], max(state.n_steps, 1.0))
+    visit.call_oracle(problem, i, &state.total[0], max(state.n_steps, 1.0))
     state.n_steps += 1.0
     state.loss += scale * visit.loss
     delta.add(&visit.index[0], &visit.value[0], visit.n, 1.0)

@@ -102,7 +102,7 @@ def primal_at(estimator, X, y, weight, w):
     from sskit.core.regularizer import Regularizer
     from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
-    problem = estimator._bind(X, y, weight).problem
+    problem = estimator._make_task(X, y, weight).problem
     hinges = Evaluator(problem).hinges(Regularizer(1.0, len(w)).padded(w))
     return 0.5 * estimator.lam * float(w @ w) + float(problem.block_weight @ hinges)
 

@@ -317,8 +317,8 @@ def test_only_what_is_trained_on_is_bound(name, monkeypatch):
         bound.append(original(self, *data))
         return bound[-1]
 
-    original = type(estimator)._bind
-    monkeypatch.setattr(type(estimator), "_bind", bind)
+    original = type(estimator)._make_task
+    monkeypatch.setattr(type(estimator), "_make_task", bind)
     model = EarlyStopping(estimator, validation_fraction=0.3, random_state=0).fit(X, y)
     assert [found.problem.n_blocks for found in bound] == [len(y) - len(model.validation_indices_)]
 

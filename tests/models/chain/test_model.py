@@ -6,12 +6,12 @@ import scipy.sparse as sp
 from helpers.qp import solve_primal
 from helpers.toys import bind_chains, chain_toy
 
+from sskit.models.chain.model import ChainModel
 from sskit.models.chain.problem import ChainProblem
 from sskit.models.features import FeatureRows
-from sskit.models.chain.model import ChainModel
 from sskit.solvers import BCFW
-from sskit.testing.problem_checks import check_problem
 from sskit.testing.probe import ProblemProbe
+from sskit.testing.problem_checks import check_problem
 from sskit.utils import RaggedArray
 
 
@@ -108,8 +108,8 @@ def test_forbidden_transitions_are_never_used(n_states):
         w = toy.layout.join(weights)
         for i in range(4):
             for loss_weight in (0.0, 1.0, 100.0):
-                words, _ = probe.argmax(i, probe.scores(i, w), loss_weight)
-                assert allowed[words[:-1], words[1:]].all()
+                code, _ = probe.argmax(i, probe.scores(i, w), loss_weight)
+                assert allowed[code[:-1], code[1:]].all()
 
 
 def test_training_with_forbidden_transitions_reaches_its_own_optimum():
@@ -186,7 +186,7 @@ def test_relabelling_states_changes_names_only():
     }
     a, b = ProblemProbe(toy.problem), ProblemProbe(other.problem)
     for i in range(toy.pairs.n):
-        words, loss = a.argmax(i, a.scores(i, toy.layout.join(w)))
+        code, loss = a.argmax(i, a.scores(i, toy.layout.join(w)))
         mirrored, other_loss = b.argmax(i, b.scores(i, other.layout.join(renamed)))
-        np.testing.assert_array_equal(mirrored, order[words])
+        np.testing.assert_array_equal(mirrored, order[code])
         assert loss == other_loss

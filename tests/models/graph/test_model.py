@@ -9,12 +9,12 @@ from helpers.toys import graph_toy
 
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import BoxRegularizer
+from sskit.inputs.graphs import check_graphs
 from sskit.models.graph.data import default_lam, node_costs
 from sskit.models.graph.model import GraphModel
 from sskit.solvers import BCFW
-from sskit.testing.problem_checks import check_problem
 from sskit.testing.probe import ProblemProbe
-from sskit.inputs.graphs import check_graphs
+from sskit.testing.problem_checks import check_problem
 
 
 def bound(graphs, y, n_states, labelled=None, **options):
@@ -62,13 +62,13 @@ def test_contract_of_graphs_without_edges_and_with_double_ones():
         w = feasible(rng, model.layout)
         for i, (x_i, edges, _) in enumerate(graphs):
             probe = ProblemProbe(problem)
-            words, _ = probe.argmax(i, probe.scores(i, w), 0.0)
+            code, _ = probe.argmax(i, probe.scores(i, w), 0.0)
             graph = (x_i, np.array(edges, int).reshape(-1, 2), np.ones((len(edges), 1)))
             values = [
                 graph_feature(graph, labels, 2) @ flat(model.layout, w)
                 for labels in np.ndindex(*[2] * len(x_i))
             ]
-            assert graph_feature(graph, words, 2) @ flat(model.layout, w) == pytest.approx(
+            assert graph_feature(graph, code, 2) @ flat(model.layout, w) == pytest.approx(
                 max(values)
             )
 
@@ -86,13 +86,13 @@ def test_scores_and_cuts_are_those_of_the_enumeration(seed, pairwise):
         w = feasible(rng, model.layout, scale)
         for i in range(6):
             theta = probe.scores(i, w)
-            words, loss = probe.argmax(i, theta)
-            assert np.array_equal(fork.argmax(i, theta)[0], words)
-            psi = probe.plane(i, words)
+            code, loss = probe.argmax(i, theta)
+            assert np.array_equal(fork.argmax(i, theta)[0], code)
+            psi = probe.plane(i, code)
             hinge = loss - psi @ theta
             assert hinge == pytest.approx(pairs.hinge(i, flat(model.layout, w)), abs=1e-10)
             moved = flat(model.layout, probe.scatter(i, psi))
-            row = next(k for k, found in enumerate(pairs.labels[i]) if (found == words).all())
+            row = next(k for k, found in enumerate(pairs.labels[i]) if (found == code).all())
             np.testing.assert_allclose(moved, pairs.psi[i][row], atol=1e-12)
             assert probe.sqnorm(i, psi) == pytest.approx(moved @ moved, abs=1e-10)
 
@@ -130,15 +130,15 @@ def test_inexact_answers_are_never_worse_than_truth_and_last_answer(pairwise):
         before = None
         for scale in (0.1, 0.5, 2.0, 8.0):
             theta = probe.scores(i, feasible(rng, model.layout, scale))
-            words, loss = probe.argmax(i, theta)
-            value = loss - probe.plane(i, words) @ theta
+            code, loss = probe.argmax(i, theta)
+            value = loss - probe.plane(i, code) @ theta
             assert value >= -1e-12
             if before is not None:
                 other, other_loss = before
                 assert value >= other_loss - probe.plane(i, other) @ theta - 1e-12
-            assert np.array_equal(probe.argmax(i, theta)[0], words)
-            assert np.array_equal(fork.argmax(i, theta)[0], words)
-            before = words, loss
+            assert np.array_equal(probe.argmax(i, theta)[0], code)
+            assert np.array_equal(fork.argmax(i, theta)[0], code)
+            before = code, loss
 
 
 def test_expansion_trains_to_nearly_the_optimum_and_says_that_it_is_not_exact():
@@ -179,11 +179,11 @@ def test_unlabelled_nodes_are_left_out():
     probe, small_probe = ProblemProbe(problem), ProblemProbe(other)
     for j, i in enumerate(np.flatnonzero(weight)):
         theta, small_theta = probe.scores(i, w), small_probe.scores(j, w)
-        words, loss = probe.argmax(i, theta)
+        code, loss = probe.argmax(i, theta)
         small_words, small_loss = small_probe.argmax(j, small_theta)
         assert loss == pytest.approx(small_loss)
-        assert words[labelled[offsets[i] : offsets[i + 1]]].tolist() == small_words.tolist()
-        psi, small_psi = probe.plane(i, words), small_probe.plane(j, small_words)
+        assert code[labelled[offsets[i] : offsets[i + 1]]].tolist() == small_words.tolist()
+        psi, small_psi = probe.plane(i, code), small_probe.plane(j, small_words)
         np.testing.assert_allclose(probe.scatter(i, psi), small_probe.scatter(j, small_psi))
 
 
@@ -217,8 +217,8 @@ def test_float32_features_are_read_where_they_lie(n_states, tmp_path):
         for name, problem in problems.items():
             probe = ProblemProbe(problem)
             theta = probe.scores(i, w)
-            words, loss = probe.argmax(i, theta)
-            psi = probe.plane(i, words)
+            code, loss = probe.argmax(i, theta)
+            psi = probe.plane(i, code)
             numbers = [loss, probe.sqnorm(i, psi), psi @ theta]
             found[name] = probe.scatter(i, psi), numbers
         for name in ("float64", "csr"):

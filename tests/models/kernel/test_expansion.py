@@ -12,8 +12,8 @@ from sskit.core.stop import CutShort
 from sskit.models.kernel.functions import Kernel
 from sskit.solvers import BCFW, CuttingPlane, FrankWolfe, MultiPlane
 from sskit.solvers.common.continuation import Continuation
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.solvers.common.solution import Status
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
 TOYS = {"chain": chain_toy, "multiclass": multiclass_toy}
 RBF = Kernel("rbf", gamma=0.3)

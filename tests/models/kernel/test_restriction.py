@@ -9,7 +9,7 @@ from sskit.core.dual import DualState
 from sskit.core.regularizer import Regularizer
 from sskit.models.kernel.functions import Kernel, PrecomputedKernel
 from sskit.models.slack.model import SlackRescaling
-from sskit.solvers.oracle_calls.vertices import Corners
+from sskit.solvers.oracle_calls.vertices import Vertices
 from sskit.testing.problem_checks import check_problem
 
 TOYS = {"chain": chain_toy, "multiclass": multiclass_toy}
@@ -43,14 +43,14 @@ def padded(problem, w):
 
 def found(problem, w, blocks=None):
     """Losses, hinges and the sum of the planes of some blocks, at equal weights."""
-    corners = Corners(problem, problem.n_blocks, DualState(problem))
+    vertices = Vertices(problem, problem.n_blocks, DualState(problem))
     blocks = np.arange(problem.n_blocks) if blocks is None else blocks
-    corners.ask(blocks)
-    corners.look(padded(problem, w))
+    vertices.ask(blocks)
+    vertices.look(padded(problem, w))
     out = np.zeros_like(padded(problem, w))
     share = np.full(len(blocks), 1.0 / len(blocks))
-    corners.add(np.arange(len(blocks)), share, problem, blocks, out)
-    return corners.losses().copy(), corners.hinges().copy(), out[: problem.n_weights]
+    vertices.add(np.arange(len(blocks)), share, problem, blocks, out)
+    return vertices.losses().copy(), vertices.hinges().copy(), out[: problem.n_weights]
 
 
 @pytest.mark.parametrize("rescaling", [None, SlackRescaling(search="bisecting")])

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sskit.models.kernel.rows import DoubleRows, SingleRows
 from sskit.models.kernel.functions import Kernel
+from sskit.models.kernel.rows import DoubleRows, SingleRows
 
 X = np.random.default_rng(0).normal(size=(9, 3))
 K = X @ X.T
@@ -70,12 +70,12 @@ def test_rows_that_are_taken_for_once_drive_none_out():
 def test_runs_of_rows_that_are_at_hand():
     rows = linear_rows(3)
     starts, stops = np.array([0, 2, 4]), np.array([2, 4, 6])
-    assert not rows.at_hand(starts, stops).any()
+    assert not rows.cached_blocks(starts, stops).any()
     for t in (0, 2, 3):
         rows[t]
-    assert rows.at_hand(starts, stops).tolist() == [True, True, False]
+    assert rows.cached_blocks(starts, stops).tolist() == [True, True, False]
     rows[4]  # in place of 0
-    assert rows.at_hand(starts, stops).tolist() == [False, True, True]
+    assert rows.cached_blocks(starts, stops).tolist() == [False, True, True]
 
 
 def test_how_many_blocks_have_rows_that_are_best_computed_at_once():

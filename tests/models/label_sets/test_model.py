@@ -12,8 +12,8 @@ from helpers.toys import MultilabelToy, bind_sets, multilabel_toy
 from sskit.core.problem import block_weights
 from sskit.models.label_sets.model import HierarchyModel, PairwiseModel, choose_inference
 from sskit.solvers import BCFW
-from sskit.testing.problem_checks import check_problem
 from sskit.testing.probe import ProblemProbe
+from sskit.testing.problem_checks import check_problem
 
 TREE = np.array([[0, 2], [1, 2], [2, 3]], dtype=np.int32)
 NONE = np.empty((0, 2), dtype=np.int32)
@@ -98,10 +98,10 @@ def test_the_oracle_finds_the_best_of_all_sets(inference):
         w[problem.n_weights - problem.n_edges :] *= 5.0
         w = w if box is None else np.clip(w, *box)
         theta = probe.scores(i, w)
-        words, loss = probe.argmax(i, theta, 1.0)
-        found = loss - probe.plane(i, words) @ theta
+        code, loss = probe.argmax(i, theta, 1.0)
+        found = loss - probe.plane(i, code) @ theta
         assert found == pytest.approx(value(pairs, i, toy.flat(w)), rel=1e-9, abs=1e-9)
-        n_fractional += np.any(np.array(words) % ONE)
+        n_fractional += np.any(np.array(code) % ONE)
     assert (n_fractional > 0) == (inference == "lp")
 
 
@@ -163,8 +163,8 @@ def test_fractions_are_planes():
     probe = ProblemProbe(toy.problem)
     truth = np.array(probe.truth(0))
     labels = truth[:3] // ONE
-    words = np.array([ONE // 2] * 3 + [0, ONE // 2, 0], dtype=np.int32)
-    psi = probe.plane(0, words)
+    code = np.array([ONE // 2] * 3 + [0, ONE // 2, 0], dtype=np.int32)
+    psi = probe.plane(0, code)
     np.testing.assert_array_equal(psi[:3], labels - 0.5)
     np.testing.assert_array_equal(psi[8:11], truth[3:] / ONE - [0.0, 0.5, 0.0])
     assert np.count_nonzero(psi) <= 6

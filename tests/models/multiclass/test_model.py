@@ -7,8 +7,8 @@ from helpers.toys import bind_rows, multiclass_toy
 
 from sskit.models.multiclass.model import MulticlassModel
 from sskit.solvers import BCFW
-from sskit.testing.problem_checks import check_problem
 from sskit.testing.probe import ProblemProbe
+from sskit.testing.problem_checks import check_problem
 
 
 def test_layout():
@@ -64,6 +64,6 @@ def test_extreme_weights_keep_the_oracle_exact():
     for scale in (1e-300, 1e150):
         w = np.random.default_rng(0).normal(scale=scale, size=toy.pairs.d)
         for i in range(toy.pairs.n):
-            words, _ = probe.argmax(i, probe.scores(i, toy.unflat(w)))
+            code, _ = probe.argmax(i, probe.scores(i, toy.unflat(w)))
             values = toy.pairs.loss[i] - toy.pairs.psi[i] @ w
-            assert values[toy.pairs.labels[i].index(words[0])] == values.max()
+            assert values[toy.pairs.labels[i].index(code[0])] == values.max()

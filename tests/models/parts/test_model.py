@@ -10,12 +10,12 @@ from helpers.trees import cells_of, random_parents
 
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import BoxRegularizer
+from sskit.inputs.poses import pose_scales
 from sskit.models.parts.data import spring_means, spring_unit
 from sskit.models.parts.model import PoseModel
 from sskit.solvers import BCFW, FrankWolfe, MultiPlane
-from sskit.testing.problem_checks import check_problem
 from sskit.testing.probe import ProblemProbe
-from sskit.inputs.poses import pose_scales
+from sskit.testing.problem_checks import check_problem
 
 
 def random_data(rng, n=4, n_parts=3, n_types=2, largest=4, dtype=np.float64):
@@ -100,20 +100,20 @@ def test_oracle_and_planes_equal_enumeration(loss):
             theta = probe.scores(i, w)
             np.testing.assert_array_equal(theta, w)
             for weight in (0.0, 0.3, 1.0):
-                words, found_loss = probe.argmax(i, theta, weight)
+                code, found_loss = probe.argmax(i, theta, weight)
                 values = weight * pairs.loss[i] - pairs.psi[i] @ w
-                found = weight * found_loss - probe.plane(i, words) @ w
+                found = weight * found_loss - probe.plane(i, code) @ w
                 assert found == pytest.approx(values.max(), abs=1e-10)
                 width = maps[i].shape[2]
-                cells = words[: len(parents)]
+                cells = code[: len(parents)]
                 label = np.stack([cells % width, cells // width], axis=1).ravel()
                 place = next(
                     j
                     for j, known in enumerate(pairs.labels[i])
-                    if np.array_equal(known, [*label, *words[len(parents) :]])
+                    if np.array_equal(known, [*label, *code[len(parents) :]])
                 )
                 assert found_loss == pytest.approx(pairs.loss[i][place])
-                np.testing.assert_allclose(probe.plane(i, words), pairs.psi[i][place], atol=1e-12)
+                np.testing.assert_allclose(probe.plane(i, code), pairs.psi[i][place], atol=1e-12)
 
 
 @pytest.mark.parametrize("solver", [BCFW(), BCFW(steps="fw"), MultiPlane(), FrankWolfe()])

@@ -8,13 +8,13 @@ from helpers.toys import TOYS, chain_toy, graph_toy, multiclass_toy
 from sklearn.base import clone
 
 from sskit.core.regularizer import Regularizer
-from sskit.models.counts import are_counts
 from sskit.models.chain.model import ChainModel
+from sskit.models.counts import are_counts
 from sskit.models.slack.model import SEARCHES, SlackRescaling
 from sskit.solvers import BCFW
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
-from sskit.testing.problem_checks import check_problem
 from sskit.testing.probe import ProblemProbe
+from sskit.testing.problem_checks import check_problem
 from sskit.utils import RaggedArray
 
 
@@ -83,11 +83,11 @@ def test_planes_carry_their_losses():
     probe, inner = ProblemProbe(problem), ProblemProbe(toy.problem)
     theta = np.random.default_rng(0).normal(size=problem.max_statistics)
     for i in range(problem.n_blocks):
-        words, loss = probe.argmax(i, theta)
+        code, loss = probe.argmax(i, theta)
         assert loss > 0
-        psi = inner.plane(i, words[:-2])
-        np.testing.assert_allclose(probe.plane(i, words), loss * psi)
-        assert words[-2:].view(np.float64)[0] == loss
+        psi = inner.plane(i, code[:-2])
+        np.testing.assert_allclose(probe.plane(i, code), loss * psi)
+        assert code[-2:].view(np.float64)[0] == loss
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -128,8 +128,8 @@ def check_fields(problem):
     for _ in range(20):
         theta = rng.normal(size=problem.max_statistics)
         for i in range(problem.n_blocks):
-            words, loss = probe.argmax(i, theta)
-            psi = probe.plane(i, words)
+            code, loss = probe.argmax(i, theta)
+            psi = probe.plane(i, code)
             assert loss == 0.0 or psi.any()
 
 

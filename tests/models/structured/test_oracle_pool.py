@@ -24,11 +24,11 @@ from sskit.core.regularizer import Regularizer
 from sskit.core.stop import CutShort
 from sskit.datasets import make_chains
 from sskit.models import PystructAdapter
-from sskit.models.structured.oracle_pool import Failure, Foresight, WorkerTraceback, pack, unpack
+from sskit.models.structured.oracle_pool import Failure, OraclePool, WorkerTraceback, pack, unpack
 from sskit.models.structured.structure import Structure
 from sskit.solvers import BCFW, SSG
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
-from sskit.solvers.oracle_calls.pool import ForesightTeam, ThreadTeam
+from sskit.solvers.oracle_calls.pool import PrecomputingPool, ThreadPool
 
 X = [np.array([1.0, k]) for k in range(12)]
 Y = [1, -1] * 6
@@ -100,11 +100,11 @@ def test_joblib_has_the_last_word():
     ]:  # fmt: skip
         problem = bind(Signs(), X, Y, parallel=prefer)
         if backend is None:
-            kinds.append(type(Evaluator(problem, 2).team))
+            kinds.append(type(Evaluator(problem, 2).pool))
         else:
             with parallel_config(backend=backend, n_jobs=2):
-                kinds.append(type(Evaluator(problem).team))
-    assert kinds == [ThreadTeam, ForesightTeam, ForesightTeam, ThreadTeam]
+                kinds.append(type(Evaluator(problem).pool))
+    assert kinds == [ThreadPool, PrecomputingPool, PrecomputingPool, ThreadPool]
 
 
 def test_compiled_models_never_leave_the_process():
@@ -122,16 +122,16 @@ def test_compiled_models_never_leave_the_process():
 
 def test_what_nobody_asked_for_is_forgotten():
     problem = bind(Signs(), X, Y, parallel="processes")
-    foresight = problem.foresight(2)
-    assert isinstance(foresight, Foresight)
-    foresight.look(np.arange(4), np.zeros(2))
-    assert sorted(foresight.found) == [0, 1, 2, 3]
-    y, (index, value), loss = foresight.take(2)
+    oracle_pool = problem.oracle_pool(2)
+    assert isinstance(oracle_pool, OraclePool)
+    oracle_pool.look(np.arange(4), np.zeros(2))
+    assert sorted(oracle_pool.found) == [0, 1, 2, 3]
+    y, (index, value), loss = oracle_pool.take(2)
     assert (y, loss) == (best_sign(X[2], np.zeros(2), Y[2]), 1.0)
     np.testing.assert_array_equal(value, y * X[2])
-    assert foresight.take(2) is None
-    foresight.clear()
-    assert foresight.take(3) is None
+    assert oracle_pool.take(2) is None
+    oracle_pool.clear()
+    assert oracle_pool.take(3) is None
 
 
 def test_workers_leave_ctrl_c_to_their_leader():
@@ -150,8 +150,8 @@ def test_answers_are_found_ahead_in_portions(own_handler, moment):
     problem = bind(Signs(), X, Y, parallel="processes")
     stop = PressedStop(moment)
     evaluator = Evaluator(problem, N_JOBS, stop)
-    looks, look = [], evaluator.team.foresight.look
-    evaluator.team.foresight.look = lambda blocks, w: looks.append(len(blocks)) or look(blocks, w)
+    looks, look = [], evaluator.pool.oracle_pool.look
+    evaluator.pool.oracle_pool.look = lambda blocks, w: looks.append(len(blocks)) or look(blocks, w)
     with stop:
         stop.begin_pass()
         with pytest.raises(CutShort) as cut:
@@ -159,7 +159,7 @@ def test_answers_are_found_ahead_in_portions(own_handler, moment):
     # between two portions somebody asks whether to go on; none of their answers is lost
     assert stop.n_looks == moment == len(looks)
     assert sum(looks) == cut.value.n_answered == evaluator.n_calls < len(X)
-    assert not evaluator.team.foresight.found
+    assert not evaluator.pool.oracle_pool.found
     stop.begin_certificate()
     assert len(evaluator.hinges(np.zeros(2 + 8))) == len(X)
 

@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sskit.core.dual import DualState
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.solvers import BCFW, SSG, FrankWolfe
-from sskit.testing.problem_checks import check_problem
 from sskit.testing.probe import DualProbe, ProblemProbe
+from sskit.testing.problem_checks import check_problem
 
 
 def chain_pair(form="dense", seed=0):

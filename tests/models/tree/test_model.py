@@ -11,10 +11,10 @@ from helpers.trees import random_parents
 
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
+from sskit.inputs.trees import check_trees
 from sskit.models.tree.model import TreeModel, default_lam, kinds_of_trees
 from sskit.solvers import BCFW, SSG, FrankWolfe, MultiPlane
 from sskit.testing.problem_checks import check_problem
-from sskit.inputs.trees import check_trees
 
 
 def random_trees(rng, n=4, p=3, n_states=3, max_nodes=4, n_kinds=None):

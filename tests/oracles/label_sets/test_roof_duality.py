@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from helpers.label_sets import all_sets, random_model, relaxed_optimum, set_scores
 
-from sskit.oracles.label_sets.oracle import find_label_set
 from sskit.oracles.label_sets.exact import CutSets
+from sskit.oracles.label_sets.oracle import find_label_set
 from sskit.oracles.label_sets.roof_duality import RoofDuality
 
 

@@ -5,9 +5,9 @@ import pytest
 from helpers.label_sets import all_sets, local_polytope, random_forest, random_model, set_scores
 
 from sskit.oracles.label_sets.exact import MAX_ENUMERATED
+from sskit.oracles.label_sets.slack import SlackSets, find_slack_set
 from sskit.oracles.label_sets.slack_enumerated import EnumeratedSlack
 from sskit.oracles.label_sets.slack_forest import CountedClosure, CountedForest
-from sskit.oracles.label_sets.slack import SlackSets, find_slack_set
 
 NONE = np.empty((0, 2), dtype=np.int32)
 CONES = [(1.0, 0.0, np.inf), (0.3, 0.5, 2.0), (5.0, 0.0, 1.0), (0.1, 1.0, np.inf)]

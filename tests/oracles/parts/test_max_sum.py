@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from helpers.trees import enumerate_parts, random_parents, spring_costs
 
-from sskit.oracles import parts_max_marginals, parts_max_sum
 from sskit.inputs.parents import check_parents, parents_first
+from sskit.oracles import parts_max_marginals, parts_max_sum
 
 
 def random_instance(rng, most=3000):

@@ -15,8 +15,8 @@ from helpers.laws import (
 from helpers.qp import solve_primal
 from helpers.toys import TOYS, bind_rows, chain_toy
 
-from sskit.solvers.block_coordinate.eviction import retire_all
 from sskit.solvers import BCFW
+from sskit.solvers.block_coordinate.eviction import retire_all
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.testing.probe import DualProbe
 
@@ -93,7 +93,7 @@ def test_plain_steps_between_stored_planes(combination, bounded):
 
 @every_combination
 def test_planes_with_weight_may_be_evicted(combination):
-    """Their weight becomes that of the rest plane, which is an atom like the others."""
+    """Their weight becomes that of the aggregate plane, which is an atom like the others."""
     name, *options = combination
     toy = make(name, seed=22)
     merged = []
@@ -114,7 +114,7 @@ def test_planes_with_weight_may_be_evicted(combination):
 @pytest.mark.parametrize("bounded", [False, True])
 @pytest.mark.parametrize("name", TOYS)
 def test_some_planes_evicted_in_every_pass(name, bounded, steps):
-    """Part of the mix is in the rest plane all the time, never to be dropped for good."""
+    """Part of the mix is in the aggregate plane all the time, never to be dropped for good."""
     toy = make(name, seed=23)
     box = binding_box(toy.pairs.d) if bounded else None
     run = start(toy, {"steps": steps, "cache": True, "stored_passes": 2}, box=box)
@@ -144,10 +144,10 @@ def test_drift_after_many_steps(name, steps):
         if n % 10 == 0:
             # a move of its own, so that there is something to do in every pass
             i = int(rng.integers(toy.pairs.n))
-            words, weights, losses, _ = run.dual.planes(i)
-            source, target = int(np.argmax(weights)), int(rng.integers(len(words)))
+            code, weights, losses, _ = run.dual.planes(i)
+            source, target = int(np.argmax(weights)), int(rng.integers(len(code)))
             amount = 0.9 * weights[source]
-            delta = probe.plane(i, words[target]) - probe.plane(i, words[source])
+            delta = probe.plane(i, code[target]) - probe.plane(i, code[source])
             probe.advance(i, delta, amount, amount * (losses[target] - losses[source]))
             probe.shift(i, source, target, amount)
             probe.move(run.regularizer, i, delta, toy.pairs.c[i] / lam * amount)

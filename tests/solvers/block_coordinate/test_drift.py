@@ -52,7 +52,7 @@ def test_drift_after_a_million_steps(noisy, steps, cache):
 
 # ---- evicted planes with weight --------------------------------------------------------------
 
-FRAIL = 1e-6  # a rest plane with less weight is no target
+FRAIL = 1e-6  # a aggregate plane with less weight is no target
 EVICTING = {
     "plain": BCFW(steps="fw", block_steps=3, stored_passes=1),
     "pairwise": BCFW(steps="pairwise", stored_passes=1, batch_size=4),
@@ -85,14 +85,14 @@ class Evictions:
         """Move all but a little of a plane's weight to another one, and evict it; n times."""
         for _ in range(n):
             i = int(self.rng.integers(self.n_blocks))
-            words, weights, losses, _ = self.run.dual.planes(i)
+            code, weights, losses, _ = self.run.dual.planes(i)
             little = 10.0 ** self.rng.uniform(-12, -1)
             if len(weights) < 2 or weights.max() <= little:
                 continue
             source = int(weights.argmax())
             target = (source + int(self.rng.integers(1, len(weights)))) % len(weights)
             amount = weights[source] - little
-            delta = self.probe.plane(i, words[target]) - self.probe.plane(i, words[source])
+            delta = self.probe.plane(i, code[target]) - self.probe.plane(i, code[source])
             self.probe.advance(i, delta, amount, amount * (losses[target] - losses[source]))
             self.probe.shift(i, source, target, amount)
             scale = self.toy.pairs.c[i] / self.lam
@@ -100,7 +100,7 @@ class Evictions:
             self.probe.evict(i, source)
 
     def rests(self):
-        """Weights of the rest planes."""
+        """Weights of the aggregate planes."""
         return np.array([self.run.dual.planes(i)[3] for i in range(self.n_blocks)])
 
     def worst_mix(self):

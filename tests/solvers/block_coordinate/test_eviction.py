@@ -5,9 +5,9 @@ import pytest
 from helpers.structures import Classes, bind
 from helpers.toys import TOYS, chain_toy
 
-from sskit.solvers.block_coordinate.eviction import PlaneKeeper, plane_bytes
 from sskit.core.regularizer import Regularizer
 from sskit.solvers import BCFW
+from sskit.solvers.block_coordinate.eviction import PlaneKeeper, plane_bytes
 from sskit.testing.probe import DualProbe
 
 FOREVER, MANY, CLOCK = 10**6, 10**6, 9
@@ -32,11 +32,11 @@ def stamped(seed=0, name="chain", n=6):
 
 
 def table(dual, probe):
-    """{(block, words): (weight, last use)} of all stored planes."""
+    """{(block, code): (weight, last use)} of all stored planes."""
     found = {}
     for i in range(dual.n_blocks):
-        words, weights, _, _ = dual.planes(i)
-        for row, weight, used in zip(words, weights, probe.last_used(i), strict=True):
+        code, weights, _, _ = dual.planes(i)
+        for row, weight, used in zip(code, weights, probe.last_used(i), strict=True):
             found[i, row.tobytes()] = (weight, used)
     return found
 
@@ -60,9 +60,9 @@ def counted(dual):
     """Memory of the stored planes of a compiled problem if there were no room to spare."""
     total = 0
     for i in range(dual.n_blocks):
-        words, weights, _, _ = dual.planes(i)
+        code, weights, _, _ = dual.planes(i)
         n = len(weights)
-        total += words.nbytes + n * (8 + 8 + 4) + n * n * 8
+        total += code.nbytes + n * (8 + 8 + 4) + n * n * 8
     return total
 
 
@@ -140,7 +140,7 @@ def test_budget_is_used(share):
     back = {k for k, (weight, used) in gone.items()
             if (weight > 0) == weighted and used == max(fringe)}  # fmt: skip
     n_planes = {i: sum(key[0] == i for key in left.keys() | back) for i in range(dual.n_blocks)}
-    total = sum(n * (4 * probe.n_words(i) + 8 + 8 + 4) + 8 * n * n for i, n in n_planes.items())
+    total = sum(n * (4 * probe.code_length(i) + 8 + 8 + 4) + 8 * n * n for i, n in n_planes.items())
     assert back
     assert total > budget
 
@@ -200,8 +200,8 @@ def test_inner_products_survive_other_sizes(name, sizes):
             probe.evict(i, p // 2)
         probe.resize_planes(i, 0)
         assert len(dual.planes(i)[0]) == 0
-        words = probe.truth(i)
-        assert probe.insert(i, words, 0.0) == 0
+        code = probe.truth(i)
+        assert probe.insert(i, code, 0.0) == 0
     with pytest.raises(ValueError, match="1 planes do not fit"):
         probe.resize_planes(0, 0)
 

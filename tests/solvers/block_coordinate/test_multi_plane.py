@@ -155,7 +155,7 @@ def test_a_longer_oracle_gets_more_stored_passes():
 @pytest.mark.parametrize("steps", STEPS)
 @pytest.mark.parametrize("name", TOYS)
 def test_without_room_it_still_converges(name, steps, options):
-    """Every plane goes after every pass, or most: their weight is in the rest plane."""
+    """Every plane goes after every pass, or most: their weight is in the aggregate plane."""
     toy = TOYS[name](31, n=7)
     run, kept = start(toy, steps=steps, **options), []
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sskit.solvers.block_coordinate import schedule as schedule_module
-from sskit.solvers.common.exact_pass_rule import ExactPassRule
 from sskit.solvers.block_coordinate.schedule import FixedSchedule, SlopeSchedule, oracle_work
+from sskit.solvers.common.exact_pass_rule import ExactPassRule
 from sskit.testing.unreliable import UnreliableProblem
 
 # (increase of the dual, work) of the passes of one iteration, the one with the oracle first

@@ -9,10 +9,10 @@ from helpers.qp import solve_primal
 from helpers.structures import Chains, bind
 from helpers.toys import bind_chains, bind_rows
 
-from sskit.solvers.block_coordinate.eviction import retire_all
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
 from sskit.solvers import BCFW, SSG, FrankWolfe, MultiPlane
+from sskit.solvers.block_coordinate.eviction import retire_all
 from sskit.solvers.common.continuation import Continuation
 from sskit.solvers.common.solution import Status
 
@@ -192,7 +192,7 @@ def test_planes_of_structures_survive_the_problem():
     again = start(LAM, point)
     assert again.certificate.gap == pytest.approx(first.certificate.gap, abs=1e-12)
     for i in range(7):
-        words, weights, losses, rest = first.run.dual.planes(i)
+        code, weights, losses, rest = first.run.dual.planes(i)
         others = again.run.dual.planes(i)
         assert sorted(zip(losses, weights, strict=True)) == sorted(
             zip(others[2], others[1], strict=True)

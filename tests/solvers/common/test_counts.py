@@ -7,10 +7,10 @@ from helpers.toys import TOYS, bind_rows
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
 from sskit.datasets import make_digit_strings
+from sskit.inputs.ragged import stack_sequences
 from sskit.models.chain.model import ChainModel
 from sskit.solvers import BCFW
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
-from sskit.inputs.ragged import stack_sequences
 
 
 def hard_and_easy(n, n_classes):

@@ -8,8 +8,8 @@ from sklearn.base import clone
 from sskit.core.dual import DualState
 from sskit.solvers import BCFW, FrankWolfe, MultiPlane
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
-from sskit.testing.problem_checks import check_problem
 from sskit.testing.probe import DualProbe
+from sskit.testing.problem_checks import check_problem
 from sskit.testing.unreliable import UnreliableProblem
 
 LAM = 0.05
@@ -33,11 +33,11 @@ def tired(name, n_passes, seed=61, n=8, **options):
 def best_known(toy, dual, i, w):
     """Best bound at w of the truth, the mix and the stored planes of block i, from scratch."""
     probe = DualProbe(toy.problem, dual)
-    words, _, losses, _ = dual.planes(i)
+    code, _, losses, _ = dual.planes(i)
     mix = dual.mix(i)[2] - toy.assemble(probe.mix(i), i) @ w
     planes = [
         loss - toy.assemble(probe.plane(i, row), i) @ w
-        for row, loss in zip(words, losses, strict=True)
+        for row, loss in zip(code, losses, strict=True)
     ]
     return max([0.0, mix, *planes]), mix
 

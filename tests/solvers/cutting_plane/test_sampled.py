@@ -16,9 +16,9 @@ from sskit.datasets import make_digit_strings
 from sskit.models.kernel.functions import Kernel
 from sskit.models.slack.model import SlackRescaling
 from sskit.solvers import CuttingPlane
-from sskit.solvers.cutting_plane.separation import ExactCuts, LinearCuts
-from sskit.solvers.cutting_plane.sampled import Draws
 from sskit.solvers.common.solution import Status
+from sskit.solvers.cutting_plane.sampled import Draws
+from sskit.solvers.cutting_plane.separation import ExactCuts, LinearCuts
 
 KINDS = ["linear", "constant"]
 SPACES = {"chain": chain_toy, "multiclass": multiclass_toy}

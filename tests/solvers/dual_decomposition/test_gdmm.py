@@ -8,10 +8,10 @@ from helpers.toys import TOYS, chain_toy
 from sskit.core.regularizer import BoxRegularizer
 from sskit.core.sampler import PermutationSampler
 from sskit.solvers import GDMM
-from sskit.solvers.dual_decomposition.factors.consistent import ConsistentPoint
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
-from sskit.solvers.dual_decomposition.factors.state import disagreement_scale
 from sskit.solvers.common.solution import Status
+from sskit.solvers.dual_decomposition.factors.consistent import ConsistentPoint
+from sskit.solvers.dual_decomposition.factors.state import disagreement_scale
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.testing.factor_probe import FactorProbe
 
 LAM = 0.1

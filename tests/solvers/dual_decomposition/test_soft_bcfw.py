@@ -6,11 +6,11 @@ from helpers.qp import interior_point, solve_primal
 from helpers.toys import TOYS, chain_toy
 
 from sskit.core.label_factors import LabelFactors
-from sskit.solvers.dual_decomposition.label_nodes import LabelNodes
 from sskit.core.regularizer import BoxRegularizer
 from sskit.solvers import GDMM, SoftBCFW
-from sskit.solvers.dual_decomposition.factors.state import disagreement_scale
 from sskit.solvers.common.solution import Status
+from sskit.solvers.dual_decomposition.factors.state import disagreement_scale
+from sskit.solvers.dual_decomposition.label_nodes import LabelNodes
 from sskit.testing.factor_probe import FactorProbe
 
 LAM = 0.1

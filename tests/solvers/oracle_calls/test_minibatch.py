@@ -12,7 +12,7 @@ from helpers.toys import TOYS, chain_toy
 from sskit.core.regularizer import Regularizer
 from sskit.solvers import BCFW
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
-from sskit.solvers.oracle_calls.pool import Team, ThreadTeam, make_team
+from sskit.solvers.oracle_calls.pool import Pool, ThreadPool, make_pool
 
 LAM = 0.1
 PLAIN = {"steps": "fw", "cache": False, "block_steps": 1, "stored_passes": 0}
@@ -41,11 +41,11 @@ def box_of(toy):
 def start(toy, options, size, *, box=None, n_jobs=1, seed=0):
     """A run whose oracles are asked by n_jobs threads."""
     solver = BCFW(**{"averaging": False, **options}, batch_size=size)
-    team = make_team(toy.problem, n_jobs)
+    pool = make_pool(toy.problem, n_jobs)
     if n_jobs > 1:
-        team.worth = 0.0  # call the others together for the quickest oracles too
+        pool.worth = 0.0  # call the others together for the quickest oracles too
     return solver.start(
-        toy.problem, toy.regularizer(LAM, box), np.random.RandomState(seed), None, team
+        toy.problem, toy.regularizer(LAM, box), np.random.RandomState(seed), None, pool
     )
 
 
@@ -214,30 +214,30 @@ def test_blocks_with_the_largest_gaps_make_one_batch():
     np.testing.assert_allclose(run.gaps, gaps, atol=1e-12)
 
 
-# ---- teams -----------------------------------------------------------------------------------
+# ---- pools -----------------------------------------------------------------------------------
 
 
 def test_a_team_is_as_large_as_asked_but_not_larger_than_the_problem():
     toy = chain_toy(0, n=3)
-    assert type(make_team(toy.problem, 1)) is Team
-    assert type(make_team(toy.problem)) is Team
-    team = make_team(toy.problem, 16)
-    assert type(team) is ThreadTeam
+    assert type(make_pool(toy.problem, 1)) is Pool
+    assert type(make_pool(toy.problem)) is Pool
+    pool = make_pool(toy.problem, 16)
+    assert type(pool) is ThreadPool
     zero = toy.regularizer(LAM).padded(np.zeros(toy.pairs.d))
     evaluator = Evaluator(toy.problem, 16)
-    evaluator.team.worth = 0.0
-    assert evaluator.team.threads == []
+    evaluator.pool.worth = 0.0
+    assert evaluator.pool.threads == []
     expected = Evaluator(toy.problem).hinges(zero)
     for _ in range(200):
         np.testing.assert_array_equal(evaluator.hinges(zero), expected)
-    assert len(evaluator.team.threads) == 2
+    assert len(evaluator.pool.threads) == 2
 
 
 def test_threads_end_with_their_team():
     toy = chain_toy(0, n=5)
     evaluator = Evaluator(toy.problem, 3)
     evaluator.hinges(toy.regularizer(LAM).padded(np.zeros(toy.pairs.d)))
-    threads = evaluator.team.threads
+    threads = evaluator.pool.threads
     assert [thread.is_alive() for thread in threads] == [True, True]
     del evaluator
     for thread in threads:
@@ -269,7 +269,7 @@ def test_errors_in_a_batch_name_the_sample(n_jobs):
     regularizer = Regularizer(LAM, 2)
     solver = BCFW(batch_size=4, steps="pairwise", sampling="permutation", cache=False)
     run = solver.start(
-        problem, regularizer, np.random.RandomState(0), None, make_team(problem, n_jobs)
+        problem, regularizer, np.random.RandomState(0), None, make_pool(problem, n_jobs)
     )
     run.run_pass()
     wrong.add(7)

@@ -7,7 +7,7 @@ from helpers.toys import TOYS, chain_toy, multiclass_toy
 
 from sskit.core.dual import DualState
 from sskit.models.kernel.functions import Kernel
-from sskit.solvers.oracle_calls.vertices import Corners
+from sskit.solvers.oracle_calls.vertices import Vertices
 from sskit.testing.unreliable import UnreliableProblem
 
 KERNEL = Kernel("rbf", gamma=0.5)
@@ -21,15 +21,15 @@ PROBLEMS = {name: lambda make=make: make().problem for name, make in TOYS.items(
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_a_sum_that_fails_leaves_zero_and_the_next_one_is_right(name, n_moves):
     problem = UnreliableProblem(PROBLEMS[name](), 10**6)
-    corners = Corners(problem, problem.n_blocks, DualState(problem))
+    vertices = Vertices(problem, problem.n_blocks, DualState(problem))
     w, expected = np.zeros(problem.n_weights + 16), np.zeros(problem.n_weights + 16)
-    loss = corners.find(w, expected)
+    loss = vertices.find(w, expected)
     assert np.abs(expected).max() > 0
     out = expected.copy()  # what another sum left there
     problem.n_moves = n_moves
     with pytest.raises(RuntimeError, match="cannot be moved"):
-        corners.find(w, out)
+        vertices.find(w, out)
     assert not out.any()
     problem.n_moves = -1
-    assert corners.find(w, out) == loss
+    assert vertices.find(w, out) == loss
     np.testing.assert_allclose(out, expected, rtol=0, atol=1e-14)

@@ -1,4 +1,4 @@
-"""The place of meeting of a team's threads by itself, under a sanitizer of threads."""
+"""The place of meeting of a pool's threads by itself, under a sanitizer of threads."""
 
 import os
 import shutil

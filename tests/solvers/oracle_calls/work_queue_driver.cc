@@ -1,4 +1,4 @@
-// Drives the rendezvous of sskit/solvers/work_queue.hpp with a leader and several helpers, and
+// Drives the work queue of sskit/solvers/oracle_calls/work_queue.hpp with a leader and several helpers, and
 // ends with 1 and a line on stderr at the first answer that is wrong. All that passes between the
 // threads are plain numbers, so that a sanitizer of threads sees each meeting that orders nothing.
 //
@@ -27,7 +27,7 @@ constexpr long NEVER = -1;
 
 // What a team shares: the place of meeting, and plain fields that the leader sets between rounds.
 struct Team {
-    sskit::Rendezvous place;
+    sskit::WorkQueue place;
     const Questions* questions = nullptr;
     Questions answers;      // by question: one more for each time it was answered
     long fails_at = NEVER;  // the question that nobody can answer

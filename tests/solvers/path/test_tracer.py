@@ -9,13 +9,13 @@ from helpers.toys import TOYS, bind_rows
 from sskit.core.regularizer import Regularizer
 from sskit.solvers import BCFW, FrankWolfe
 from sskit.solvers.common.continuation import Continuation
+from sskit.solvers.common.solution import Status
 from sskit.solvers.path.induction import (
     INDUCTIONS,
     reach_in_a_box,
     reach_without_bounds,
 )
 from sskit.solvers.path.tracer import PathTracer, dual_objective_at
-from sskit.solvers.common.solution import Status
 
 EPS = 0.1
 SOLVERS = {
@@ -145,7 +145,7 @@ def test_start_is_algorithm_6():
     np.testing.assert_allclose(toy.flat(first.w), psi / lam, atol=1e-14)
     assert 0 < first.gap <= 0.5 * EPS * path.continuation.unit + 1e-12
     assert first.n_support_planes == 6
-    # P(0), the corners, theta, and the gap at lam_1
+    # P(0), the vertices, theta, and the gap at lam_1
     assert first.n_oracle_calls == 4 * 6
 
 

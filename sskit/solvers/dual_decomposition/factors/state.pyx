@@ -103,7 +103,7 @@ cdef class FactorState:
             self.factors.move_node(i, j, mix.state[k], -scale * change[k], &self.w[0])
             for m in range(self.incident_offsets[j], self.incident_offsets[j + 1]):
                 disagree(&self.messages[self.incident[m]], mix.state[k], -change[k])
-        settle(mix, change)
+        apply_change(mix, change)
         return 0
 
     cdef int move_edge(self, Py_ssize_t i, Py_ssize_t e, const double* change) except -1 nogil:
@@ -117,7 +117,7 @@ cdef class FactorState:
             self.factors.move_edge(i, e, mix.state[k], -scale * change[k], &self.w[0])
             disagree(&self.messages[2 * e], mix.state[k] // n_states, change[k])
             disagree(&self.messages[2 * e + 1], mix.state[k] % n_states, change[k])
-        settle(mix, change)
+        apply_change(mix, change)
         return 0
 
     cdef double ascend(self, Py_ssize_t i, double step) except? -1 nogil:
@@ -293,7 +293,7 @@ def disagreement_scale(Factors factors, double lam):
     return sqrt(product) / 3.0 if product > 0.0 else 1.0
 
 
-cdef void settle(Mix* mix, const double* change) noexcept nogil:
+cdef void apply_change(Mix* mix, const double* change) noexcept nogil:
     """Add a change to a mix; states whose weight is gone leave it."""
     cdef Py_ssize_t k
     cdef double total = 0.0

@@ -8,9 +8,9 @@ cdef class PairSearch:
 
     The gain of an edge (k, l) whose messages are zero, with its ends following, is
 
-        w_kl + hope[k] + hope[l]
+        w_kl + reduced_cost[k] + reduced_cost[l]
 
-    where hope <= 0 is what a label gains by itself, -inf if it is none to ask for. Asked for are
+    where reduced_cost <= 0 is what a label gains by itself, -inf if it is none to ask for. Asked for are
     edges of positive weight that are not linked: the levels of their ends, see `LabelState`, sum
     to two at most.
     """
@@ -23,16 +23,16 @@ cdef class PairSearch:
 
     # Find the edge with the largest gain above `least`; returns whether there is one
     cdef bint find(
-        self, const double* hope, const unsigned char* level, double least
+        self, const double* reduced_cost, const unsigned char* level, double least
     ) noexcept nogil
     # Compare the edges of label k
     cdef void scan(
-        self, Py_ssize_t k, const double* hope, const unsigned char* level
+        self, Py_ssize_t k, const double* reduced_cost, const unsigned char* level
     ) noexcept nogil
-    # hope = -inf where a label stays off even if all the others that may come attract it
+    # reduced_cost = -inf where a label stays off even if all the others that may come attract it
     # together; returns how many are left. sum (n_labels,) is scratch memory.
-    cdef Py_ssize_t doubt(
-        self, double* hope, const unsigned char* level, double* sum
+    cdef Py_ssize_t screen(
+        self, double* reduced_cost, const unsigned char* level, double* sum
     ) noexcept nogil
 
 

@@ -21,17 +21,17 @@ cdef class PairSearch:
         self.table = table
 
     cdef bint find(
-        self, const double* hope, const unsigned char* level, double least
+        self, const double* reduced_cost, const unsigned char* level, double least
     ) noexcept nogil:
         cdef Py_ssize_t k
         self.gain, self.first = least, -1
         for k in range(self.table.n_labels):
-            if level[k] < 2 and hope[k] > -INFINITY:
-                self.scan(k, hope, level)
+            if level[k] < 2 and reduced_cost[k] > -INFINITY:
+                self.scan(k, reduced_cost, level)
         return self.first >= 0
 
     cdef void scan(
-        self, Py_ssize_t k, const double* hope, const unsigned char* level
+        self, Py_ssize_t k, const double* reduced_cost, const unsigned char* level
     ) noexcept nogil:
         cdef const double* weight = &self.table.weight[0]
         cdef const int32_t* label = &self.table.label[0]
@@ -40,12 +40,12 @@ cdef class PairSearch:
         self.n_looks += stop - start
         for m in range(start, stop):
             j = label[m]
-            gain = weight[m] + hope[k] + hope[j]
+            gain = weight[m] + reduced_cost[k] + reduced_cost[j]
             if gain > self.gain and weight[m] > 0.0 and level[k] + level[j] <= 2:
                 self.gain, self.first, self.second = gain, k, j
 
-    cdef Py_ssize_t doubt(
-        self, double* hope, const unsigned char* level, double* sum
+    cdef Py_ssize_t screen(
+        self, double* reduced_cost, const unsigned char* level, double* sum
     ) noexcept nogil:
         # the first step of roof duality, and as there until it changes nothing more
         cdef const double* weight = &self.table.weight[0]
@@ -54,17 +54,17 @@ cdef class PairSearch:
         while n != n_before:
             n_before, n = n, 0
             for k in range(n_labels):
-                sum[k] = hope[k]
-                if hope[k] == -INFINITY:
+                sum[k] = reduced_cost[k]
+                if reduced_cost[k] == -INFINITY:
                     continue
                 for m in range(self.table.offsets[k], self.table.offsets[k + 1]):
-                    if weight[m] > 0.0 and hope[label[m]] > -INFINITY:
+                    if weight[m] > 0.0 and reduced_cost[label[m]] > -INFINITY:
                         if level[k] + level[label[m]] <= 2:
                             sum[k] += weight[m]
             for k in range(n_labels):
                 if not sum[k] > 0.0:
-                    hope[k] = -INFINITY
-                n += hope[k] > -INFINITY
+                    reduced_cost[k] = -INFINITY
+                n += reduced_cost[k] > -INFINITY
         return n
 
 
@@ -72,7 +72,7 @@ cdef class BoundedSearch(PairSearch):
     """The best pair, looking only at the edges of labels that may have it.
 
     The largest weight of each label's edges, or a bound of it, says whether the label is worth a
-    look: with the best hope of all it must beat the best pair so far. A look makes the bound
+    look: with the best reduced_cost of all it must beat the best pair so far. A look makes the bound
     exact. Ordered sets of the weights, the proposal of section 3.2 of Yen et al. 2016, find the
     same pair; but weights move far more often than pairs are asked for, and moving an
     entry of an ordered set costs more than the whole step of an edge.
@@ -84,19 +84,19 @@ cdef class BoundedSearch(PairSearch):
     """
 
     cdef bint find(
-        self, const double* hope, const unsigned char* level, double least
+        self, const double* reduced_cost, const unsigned char* level, double least
     ) noexcept nogil:
         cdef const double* weight = &self.table.weight[0]
         cdef double* bound = &self.table.most[0]
         cdef Py_ssize_t k, m, n_labels = self.table.n_labels
-        cdef double best_hope = -INFINITY, most
+        cdef double best_reduced_cost = -INFINITY, most
         self.gain, self.first = least, -1
         for k in range(n_labels):
-            best_hope = max(best_hope, hope[k])
+            best_reduced_cost = max(best_reduced_cost, reduced_cost[k])
         for k in range(n_labels):
-            # with a hope of -inf this is false
-            if level[k] < 2 and bound[k] + hope[k] + best_hope > self.gain:
-                self.scan(k, hope, level)
+            # with a reduced_cost of -inf this is false
+            if level[k] < 2 and bound[k] + reduced_cost[k] + best_reduced_cost > self.gain:
+                self.scan(k, reduced_cost, level)
                 most = 0.0
                 for m in range(self.table.offsets[k], self.table.offsets[k + 1]):
                     most = max(most, weight[m])
@@ -104,14 +104,14 @@ cdef class BoundedSearch(PairSearch):
         return self.first >= 0
 
 
-def find_pair(PairSearch search, hope, level, double least=-np.inf):
+def find_pair(PairSearch search, reduced_cost, level, double least=-np.inf):
     """Ask an oracle of pairs, for tests.
 
     Parameters
     ----------
     search : PairSearch
         The oracle.
-    hope : ndarray of shape (n_labels,), float64
+    reduced_cost : ndarray of shape (n_labels,), float64
         What labels gain by themselves, -inf for those that are not asked for.
     level : ndarray of shape (n_labels,), uint8
         Levels of the labels, 0 to 2.
@@ -125,23 +125,23 @@ def find_pair(PairSearch search, hope, level, double least=-np.inf):
     gain : float
         Their gain; `least` if there is none.
     """
-    check_equal(len(hope), search.table.n_labels, "the number of hopes")
+    check_equal(len(reduced_cost), search.table.n_labels, "the number of reduced_costs")
     check_equal(len(level), search.table.n_labels, "the number of levels")
-    cdef double[::1] hopes = np.append(hope, 0.0)
+    cdef double[::1] reduced_costs = np.append(reduced_cost, 0.0)
     cdef unsigned char[::1] levels = np.append(level, 0).astype(np.uint8)
-    if not search.find(&hopes[0], &levels[0], least):
+    if not search.find(&reduced_costs[0], &levels[0], least):
         return None, least
     return (search.first, search.second), search.gain
 
 
-def doubtful_labels(PairSearch search, hope, level):
-    """Return which labels are left by doubt(), an array of bool; for tests.
+def screened_labels(PairSearch search, reduced_cost, level):
+    """Return which labels are left by screen(), an array of bool; for tests.
 
     Parameters
     ----------
     search : PairSearch
         The oracle.
-    hope : ndarray of shape (n_labels,), float64
+    reduced_cost : ndarray of shape (n_labels,), float64
         As for `find_pair`.
     level : ndarray of shape (n_labels,), uint8
         Likewise.
@@ -151,9 +151,9 @@ def doubtful_labels(PairSearch search, hope, level):
     left : ndarray of shape (n_labels,), bool
         Labels that may still come.
     """
-    check_equal(len(hope), search.table.n_labels, "the number of hopes")
+    check_equal(len(reduced_cost), search.table.n_labels, "the number of reduced_costs")
     check_equal(len(level), search.table.n_labels, "the number of levels")
-    cdef double[::1] hopes = np.append(hope, 0.0), scratch = np.empty(len(hope) + 1)
+    cdef double[::1] reduced_costs = np.append(reduced_cost, 0.0), scratch = np.empty(len(reduced_cost) + 1)
     cdef unsigned char[::1] levels = np.append(level, 0).astype(np.uint8)
-    search.doubt(&hopes[0], &levels[0], &scratch[0])
-    return np.asarray(hopes)[: len(hope)] > -np.inf
+    search.screen(&reduced_costs[0], &levels[0], &scratch[0])
+    return np.asarray(reduced_costs)[: len(reduced_cost)] > -np.inf

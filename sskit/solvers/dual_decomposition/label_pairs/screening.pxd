@@ -14,7 +14,7 @@ cdef class LabelLevels:
     cdef readonly PairSearch pairs
     cdef double[::1] gain                    # (n_labels + LANES,) of state 1, messages aside
     cdef double[::1] pull                    # (n_labels,) sum of messages
-    cdef double[::1] hope                    # likewise; see PairSearch
+    cdef double[::1] reduced_cost                    # likewise; see PairSearch
     cdef double[::1] scratch                 # likewise
     # the links of label j are member[start[j]] .. member[start[j + 1] - 1], once gathered
     cdef int32_t[::1] start                  # (n_labels + 2,)
@@ -22,7 +22,7 @@ cdef class LabelLevels:
     cdef int64_t[::1] stamp                  # (n_labels,) n_stamps: is linked to the one marked
     cdef int64_t n_stamps
     # is a half on, and so is a later one that it attracts without a link?
-    cdef unsigned char[::1] coupled          # (n_labels,)
+    cdef unsigned char[::1] attracted          # (n_labels,)
     cdef double noise                        # weights up to it are zero but for rounding
 
     # sort the links by label
@@ -31,7 +31,7 @@ cdef class LabelLevels:
     cdef void mark(self, Py_ssize_t i, Py_ssize_t k) noexcept nogil
     # sum the messages
     cdef void listen(self, Py_ssize_t i) noexcept nogil
-    # what implied edges give to a label, into hope; which labels are coupled. After gather()
+    # what implied edges give to a label, into reduced_cost; which labels are attracted. After gather()
     cdef void imply(self, Py_ssize_t i) noexcept nogil
     # lower the levels of labels that do not need them; returns the decrease of the Lagrangian
     cdef double retire(self, Py_ssize_t i) except? -1 nogil

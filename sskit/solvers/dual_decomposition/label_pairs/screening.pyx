@@ -35,7 +35,7 @@ cdef class LabelLevels:
     by staying, with their negative weights alone; and if no two halves that are on attract
     each other. Fresh labels that violate this are released, halves are linked to those that
     attract them. Of the pairs that are off the one that gains most is linked; if none gains by
-    itself but many together may, the best of those in doubt. Where nothing is linked or released
+    itself but many together may, the best of those in screen. Where nothing is linked or released
     any more and links agree, w is optimal.
 
     A label that is off, whose links agree, and that would stay if it were fresh, is made fresh
@@ -56,10 +56,10 @@ cdef class LabelLevels:
     def __cinit__(self, LabelState state, PairSearch pairs, double[::1] gain):
         n = state.factors.n_labels
         self.state, self.factors, self.pairs, self.gain = state, state.factors, pairs, gain
-        self.pull, self.hope, self.scratch = np.zeros(n), np.zeros(n), np.zeros(n)
+        self.pull, self.reduced_cost, self.scratch = np.zeros(n), np.zeros(n), np.zeros(n)
         self.start = np.zeros(n + 2, dtype=np.int32)
         self.stamp = np.zeros(n, dtype=np.int64)
-        self.coupled = np.zeros(n, dtype=np.uint8)
+        self.attracted = np.zeros(n, dtype=np.uint8)
         self.noise = NOISE * max(np.max(np.asarray(state.factors.cost)), 0.0)
 
     cdef void listen(self, Py_ssize_t i) noexcept nogil:
@@ -166,9 +166,9 @@ cdef class LabelLevels:
         cdef const int32_t* label = &self.state.table.label[0]
         cdef const double* weight = &self.state.table.weight[0]
         cdef Py_ssize_t k, j, m
-        self.hope[:] = 0.0
+        self.reduced_cost[:] = 0.0
         for k in range(self.factors.n_labels):
-            self.coupled[k] = False
+            self.attracted[k] = False
             if y[k] == 0.0:
                 continue
             self.mark(i, k)
@@ -178,11 +178,11 @@ cdef class LabelLevels:
                     continue
                 if truth[j]:
                     # both are true and fresh, or else they were linked
-                    self.hope[j] += min(weight[m], 0.0)
+                    self.reduced_cost[j] += min(weight[m], 0.0)
                 elif y[j] == 0.0:
-                    self.hope[j] += max(weight[m], 0.0)
+                    self.reduced_cost[j] += max(weight[m], 0.0)
                 elif k < j and weight[m] > 0.0:
-                    self.coupled[k] = True
+                    self.attracted[k] = True
 
     cdef double retire(self, Py_ssize_t i) except? -1 nogil:
         cdef const unsigned char* truth = self.factors.truth(i)
@@ -190,7 +190,7 @@ cdef class LabelLevels:
         cdef const double* y = &self.state.mix[i, 0]
         cdef Links* links = &self.state.links[i]
         cdef Link* link
-        cdef double* hope = &self.hope[0]
+        cdef double* reduced_cost = &self.reduced_cost[0]
         cdef double kappa = self.factors.block_weight[i] / self.state.lam
         cdef double half = 0.5 * self.state.penalty(i), decrease = 0.0, w
         cdef Py_ssize_t j, m, n = 0
@@ -199,16 +199,16 @@ cdef class LabelLevels:
         for m in range(links.n):
             link = &links.link[m]
             w = self.state.w[self.factors.pair_weights + link.edge]
-            if odd(link, y):
-                hope[link.first] = hope[link.second] = INFINITY
+            if inconsistent(link, y):
+                reduced_cost[link.first] = reduced_cost[link.second] = INFINITY
             elif w > self.noise:
                 # to labels that are on: it would be implied
-                hope[link.first] += w * (y[link.second] > 0.0)
-                hope[link.second] += w * (y[link.first] > 0.0)
+                reduced_cost[link.first] += w * (y[link.second] > 0.0)
+                reduced_cost[link.second] += w * (y[link.first] > 0.0)
         for j in range(self.factors.n_labels):
             if truth[j] or level[j] == 0:
                 continue
-            if y[j] == 0.0 and self.gain[j] + hope[j] < 0.0:
+            if y[j] == 0.0 and self.gain[j] + reduced_cost[j] < 0.0:
                 level[j] = 0
             elif level[j] == 2 and y[j] < 0.5:
                 level[j] = 1
@@ -216,7 +216,7 @@ cdef class LabelLevels:
             link = &links.link[m]
             w = self.state.w[self.factors.pair_weights + link.edge]
             if linked(truth, level, link.first, link.second) or (
-                halves(level, link) and (w > self.noise or odd(link, y) or tied(link))
+                halves(level, link) and (w > self.noise or inconsistent(link, y) or tied(link))
             ):
                 links.link[n] = link[0]
                 n += 1
@@ -227,7 +227,7 @@ cdef class LabelLevels:
             decrease += half * w * (w + 2.0 * link.mu_first)
             w = link.q.second - y[link.second]
             decrease += half * w * (w + 2.0 * link.mu_second)
-            self.state.settle(i, link, 0.0)
+            self.state.set_pair(i, link, 0.0)
         links.n = n
         return decrease
 
@@ -235,31 +235,31 @@ cdef class LabelLevels:
         cdef const unsigned char* truth = self.factors.truth(i)
         cdef const unsigned char* level = &self.state.level[i, 0]
         cdef const double* y = &self.state.mix[i, 0]
-        cdef double* hope = &self.hope[0]
+        cdef double* reduced_cost = &self.reduced_cost[0]
         cdef Py_ssize_t k
         self.gather(i)
         self.listen(i)
         self.imply(i)
         for k in range(self.factors.n_labels):
             if truth[k]:
-                if level[k] == 0 and self.gain[k] + self.pull[k] + hope[k] < 0.0:
+                if level[k] == 0 and self.gain[k] + self.pull[k] + reduced_cost[k] < 0.0:
                     self.release(i, k)
             elif level[k] == 0:
-                if self.gain[k] + hope[k] > 0.0:
+                if self.gain[k] + reduced_cost[k] > 0.0:
                     self.release(i, k)
                     self.attract(i, k, 0)
-            elif self.coupled[k]:
+            elif self.attracted[k]:
                 self.attract(i, k, k)
-            elif hope[k] > 0.0 and self.gain[k] + self.pull[k] + hope[k] > 0.0:
+            elif reduced_cost[k] > 0.0 and self.gain[k] + self.pull[k] + reduced_cost[k] > 0.0:
                 self.attract(i, k, 0)
             if y[k] > 0.0:
-                hope[k] = -INFINITY
+                reduced_cost[k] = -INFINITY
             else:
-                hope[k] = min(self.gain[k] + self.pull[k] + hope[k], 0.0)
+                reduced_cost[k] = min(self.gain[k] + self.pull[k] + reduced_cost[k], 0.0)
         self.show(i, False)
-        if self.pairs.find(hope, level, 0.0) or (
-            self.pairs.doubt(hope, level, &self.scratch[0])
-            and self.pairs.find(hope, level, -INFINITY)
+        if self.pairs.find(reduced_cost, level, 0.0) or (
+            self.pairs.screen(reduced_cost, level, &self.scratch[0])
+            and self.pairs.find(reduced_cost, level, -INFINITY)
         ):
             self.bind(i, self.pairs.first, self.pairs.second)
         self.show(i, True)
@@ -305,7 +305,7 @@ cdef bint halves(const unsigned char* level, const Link* link) noexcept nogil:
     return level[link.first] == 1 and level[link.second] == 1
 
 
-cdef bint odd(const Link* link, const double* y) noexcept nogil:
+cdef bint inconsistent(const Link* link, const double* y) noexcept nogil:
     """Return whether an edge has not the mix that it would have if it were implied."""
     return (
         abs(link.q.first - y[link.first]) > NOISE

@@ -63,6 +63,6 @@ cdef class LabelState:
     # a new link of a block: all of it is for the caller to fill
     cdef Link* join(self, Py_ssize_t i) except NULL nogil
     # both = z of the edge, and its weight follows
-    cdef void settle(self, Py_ssize_t i, Link* link, double z) noexcept nogil
+    cdef void set_pair(self, Py_ssize_t i, Link* link, double z) noexcept nogil
     # multipliers += step * residuals; returns the sum of |residuals|
     cdef double ascend(self, Py_ssize_t i, double step) noexcept nogil

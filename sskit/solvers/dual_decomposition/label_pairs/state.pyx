@@ -60,7 +60,7 @@ cdef class LabelState:
         links.n += 1
         return &links.link[links.n - 1]
 
-    cdef void settle(self, Py_ssize_t i, Link* link, double z) noexcept nogil:
+    cdef void set_pair(self, Py_ssize_t i, Link* link, double z) noexcept nogil:
         cdef double* w = &self.w[self.factors.pair_weights + link.edge]
         w[0] -= self.factors.block_weight[i] / self.lam * (z - link.q.both)
         link.q.both = z

@@ -31,7 +31,7 @@ cdef class LabelSweep:
     cdef double move(self, Py_ssize_t i, Py_ssize_t j) except? -1 nogil
     # the gradient where y_l = y and the links are at their best for it, in `trial`; its slope
     cdef double pose(self, Py_ssize_t i, Py_ssize_t j, double y, double* slope) noexcept nogil
-    cdef double settle(self, Py_ssize_t i, Py_ssize_t j, double y) noexcept nogil
+    cdef double take_step(self, Py_ssize_t i, Py_ssize_t j, double y) noexcept nogil
     # open a block: all labels take their true states; returns the decrease
     cdef double open(self, Py_ssize_t i) noexcept nogil
     cdef double visit(self, Py_ssize_t i, bint alone, double* distance) except? -1 nogil

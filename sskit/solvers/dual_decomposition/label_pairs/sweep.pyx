@@ -100,7 +100,7 @@ cdef class LabelSweep:
             if z == y:
                 break
             y = z
-        return self.settle(i, j, y)
+        return self.take_step(i, j, y)
 
     cdef double pose(self, Py_ssize_t i, Py_ssize_t j, double y, double* slope) noexcept nogil:
         cdef const Link* links = self.state.links[i].link
@@ -135,7 +135,7 @@ cdef class LabelSweep:
                 slope[0] += penalty * stiffness(&other, tie)
         return gain
 
-    cdef double settle(self, Py_ssize_t i, Py_ssize_t j, double y) noexcept nogil:
+    cdef double take_step(self, Py_ssize_t i, Py_ssize_t j, double y) noexcept nogil:
         """Take over y_l and `trial`; return the decrease of the Lagrangian."""
         cdef double* mix = &self.state.mix[i, 0]
         cdef double kappa = self.factors.block_weight[i] / self.state.lam
@@ -157,7 +157,7 @@ cdef class LabelSweep:
                 w - 0.5 * kappa * (self.trial[m].both - link.q.both)
             )
             if self.trial[m].both != link.q.both:
-                self.state.settle(i, link, self.trial[m].both)
+                self.state.set_pair(i, link, self.trial[m].both)
         self.change[j] += more
         self.gain[j] -= slope * more
         return decrease

@@ -9,9 +9,9 @@ from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
 from sskit.models.label_sets.model import PairwiseModel
 from sskit.solvers import BCFW, GDMM
-from sskit.solvers.oracle_calls.exact_pass import Evaluator
-from sskit.solvers.dual_decomposition.label_run import PASSES_ALONE
 from sskit.solvers.common.solution import Status
+from sskit.solvers.dual_decomposition.label_run import PASSES_ALONE
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
 LAM = 0.1
 
@@ -140,7 +140,7 @@ def ten_labels():
 
 
 def test_optimum_of_block_coordinate_frank_wolfe():
-    """Ten labels: too many to enumerate the corners of the relaxation, not to certify."""
+    """Ten labels: too many to enumerate the vertices of the relaxation, not to certify."""
     problem, _, _ = ten_labels()
     primals = []
     for solver in (BCFW(), GDMM(gap_every=40)):

@@ -38,8 +38,8 @@ class Yeast:
         data = load_yeast()
         rows = np.random.default_rng(0).permutation(len(data.data))[:n_rows]
         model = MultilabelPairwise(inference="exhaustive")
-        binding = model._bind(data.data[rows], data.target[rows], None)
-        self.margin, self.lam, self.n_rows = binding.problem, binding.lam, n_rows
+        task = model._make_task(data.data[rows], data.target[rows], None)
+        self.margin, self.lam, self.n_rows = task.problem, task.lam, n_rows
         exact = SlackRescaling("exact").wrap(self.margin)
         self.evaluator = Evaluator(exact)
         self.unit = self.primal(np.zeros(exact.n_weights))

@@ -47,10 +47,10 @@ def compare(name, data, options, inference, n_rows, n_passes, n_labels):
     rows = rng.permutation(data.data.shape[0])[:n_rows]
     labels = np.sort(np.argsort(-data.target.sum(axis=0), kind="stable")[:n_labels])
     model = MultilabelPairwise(inference=inference)
-    binding = model._bind(data.data[rows], data.target[rows][:, labels], None)
-    searches = {search: Searches(binding.problem, search, options.tol) for search in SEARCHES}
+    task = model._make_task(data.data[rows], data.target[rows][:, labels], None)
+    searches = {search: Searches(task.problem, search, options.tol) for search in SEARCHES}
     mover = searches["angular"]
-    regularizer = Regularizer(binding.lam, mover.problem.n_weights)
+    regularizer = Regularizer(task.lam, mover.problem.n_weights)
     run = CuttingPlane().start(mover.problem, regularizer, None)
     found = [[] for _ in rows]  # psi and loss of planes
     queries = dict.fromkeys(SEARCHES, 0)
@@ -71,7 +71,7 @@ def compare(name, data, options, inference, n_rows, n_passes, n_labels):
     n = len(rows) * n_passes
     print(
         f"{name}: {len(rows)} rows, {len(labels)} labels, {n_passes} passes, lam "
-        f"{binding.lam:.3g}, gap {gap / run.primal:.2f} of P, {time.process_time() - begun:.0f} s"
+        f"{task.lam:.3g}, gap {gap / run.primal:.2f} of P, {time.process_time() - begun:.0f} s"
     )
     # later passes apart: at first whatever is found is new
     rates = {

@@ -249,10 +249,10 @@ def tight(problem, lam):
 
 def primal_at(estimator, X, y, weight, w):
     """The objective of flat weights, by the problem of an estimator and no solver's run."""
-    binding = estimator._make_rescaled_task(X, y, weight)
-    regularizer = estimator._make_regularizer(BCFW(), binding, estimator.lam)
-    hinges = Evaluator(binding.problem).hinges(regularizer.padded(w))
-    return regularizer.primal(w, float(binding.problem.block_weight @ hinges))
+    task = estimator._make_rescaled_task(X, y, weight)
+    regularizer = estimator._make_regularizer(BCFW(), task, estimator.lam)
+    hinges = Evaluator(task.problem).hinges(regularizer.padded(w))
+    return regularizer.primal(w, float(task.problem.block_weight @ hinges))
 
 
 def require(condition, sentence):

@@ -11,7 +11,7 @@ from pathlib import Path
 try:
     import tomllib
 except ModuleNotFoundError:  # Python 3.10
-    from pip._vendor import tomli as tomllib
+    import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parents[1]
 UNTESTED = {"dev", "docs"}  # extras

@@ -10,9 +10,9 @@ from sskit.core.stop cimport Stop
 cdef class DualState:
     """The dual point: for every block a convex mix q_i of its planes, in statistics space.
 
-    Invariants of every block: all weights and `aggregate` are >= 0 and sum to one; q and loss are the
-    weighted sums of psi and loss over stored planes and aggregate plane. A block starts with its
-    truth (psi = 0, loss = 0) as aggregate plane. All memory of the dual point is allocated here.
+    Invariants of every block: all weights and `aggregate` are >= 0 and sum to one; q and loss are
+    the weighted sums of psi and loss over stored planes and aggregate plane. A block starts with
+    its truth (psi = 0, loss = 0) as aggregate plane. All memory of the dual point is allocated here.
     """
 
     cdef Problem problem
@@ -35,7 +35,7 @@ cdef class DualState:
     cdef int advance(
         self, Py_ssize_t i, Direction delta, double step, double loss_change
     ) except -1 nogil
-    # (1 - step) times all weights; `step` goes to plane `slot`, or to the aggregate plane if slot < 0
+    # (1 - step) times all weights; `step` goes to plane `slot`, or to the aggregate if slot < 0
     cdef void blend(self, Py_ssize_t i, Py_ssize_t slot, double step) noexcept nogil
     # move weight from one plane to another; a negative slot is the aggregate plane
     cdef void shift(
@@ -49,7 +49,7 @@ cdef class DualState:
     cdef Py_ssize_t insert(
         self, Py_ssize_t i, const int32_t* code, double loss
     ) except -1 nogil
-    # merge a stored plane into the aggregate plane (q does not change); the last slot takes its place
+    # merge a stored plane into the aggregate (q does not change); the last slot takes its place
     cdef void evict(self, Py_ssize_t i, Py_ssize_t slot) noexcept nogil
     # q_i = delta with this loss; the weights stay
     cdef int set_mix(self, Py_ssize_t i, Direction delta, double loss) except -1 nogil

@@ -182,7 +182,8 @@ cdef int set_mix(DualState dual, Py_ssize_t i, const int32_t[::1] index, const d
 
 
 cdef int set_planes(DualState dual, Py_ssize_t i, const int32_t[::1] code,
-                    const double[::1] weights, const double[::1] losses, double aggregate) except -1:
+                    const double[::1] weights, const double[::1] losses,
+                    double aggregate) except -1:
     cdef Block* block = &dual.blocks[i]
     cdef Problem problem = dual.problem
     cdef Py_ssize_t p, slot, n = dual.code_length[i], n_planes = weights.shape[0]

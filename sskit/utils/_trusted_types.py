@@ -43,6 +43,8 @@ TRUSTED_TYPES = {
         "SSG",
         "SoftBCFW",
     ),
+    # results of a path that was chosen by cross-validation
+    "numpy.ma": ("MaskedArray",),
     # support vectors and training data of models with a kernel
     "scipy.sparse._csr": ("csr_array", "csr_matrix"),
     # the scorers of sskit.metrics

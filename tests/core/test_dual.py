@@ -231,10 +231,10 @@ DAMAGE = {
     "large counts": {"n_planes": lambda x: x + 2**40},
     "other counts": {"n_planes": lambda x: x + 1},
     "labels that do not exist": {"planes": lambda x: x + 10**6},
-    "fewer code": {"planes": lambda x: x[:-1]},
+    "fewer codes": {"planes": lambda x: x[:-1]},
     "statistics that do not exist": {"index": lambda x: x + 10**6},
     "numbers in two dimensions": {"loss": lambda x: np.stack([x, x], axis=1)},
-    "code in place of numbers": {"plane_loss": lambda x: x.astype(str) + "a"},
+    "strings in place of numbers": {"plane_loss": lambda x: np.full(len(x), "a")},
 }
 
 

@@ -244,7 +244,8 @@ def test_an_error_of_a_thread_is_told_after_all():
     evaluator.hinges(w)
     model.waits = True
     model.go_on.set()
-    with pytest.raises(ValueError, match="no answer"):
+    # without notes, as in Python 3.10, the sample is named by an exception of its own
+    with pytest.raises((ValueError, RuntimeError), match="no answer|raised by argmax of Failing"):
         evaluator.hinges(w)
 
 

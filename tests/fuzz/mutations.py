@@ -329,7 +329,8 @@ def mutated_sparse(rng, value):
         value.has_sorted_indices = False
     elif how == "twice":
         value = sp.coo_array(value)
-        both = [np.concatenate([part, part]) for part in (value.data, *value.coords)]
+        parts = value.data, value.row, value.col
+        both = [np.concatenate([part, part]) for part in parts]
         value = sp.coo_array((both[0], tuple(both[1:])), shape=value.shape)
     elif how == "zeros":
         value.data[:] = 0.0

@@ -35,10 +35,11 @@ with open("/proc/self/status") as status:
         ("MultiPlane()", 320),
     ],
 )
-def test_peak_of_ocr_large(solver, most):
+def test_peak_of_ocr_large(solver, most, tmp_path):
     """Interpreter, imports and the data included: they are two thirds of it."""
     found = subprocess.run(
         [sys.executable, "-c", FIT.format(solver=solver)],
+        cwd=tmp_path,
         capture_output=True,
         text=True,
         check=True,

@@ -1,7 +1,7 @@
 from libc.stdint cimport int32_t
 
-# What an entry of one means: entries of a code count in units of 2^-30, so that answers of relaxations, which
-# may hold any fraction of a label, are codes too.
+# What an entry of one means: entries of a code count in units of 2^-30, so that answers of
+# relaxations, which may hold any fraction of a label, are codes too.
 cdef int32_t ONE
 
 

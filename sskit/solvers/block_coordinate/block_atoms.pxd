@@ -18,8 +18,8 @@ cdef class BlockAtoms(WorkingSet):
     store() would leave.
     """
 
-    # Is there a aggregate plane with so little weight that it is no atom at all? Then it goes with the
-    # next step.
+    # Is there an aggregate plane with so little weight that it is no atom at all? Then it goes with
+    # the next step.
     cdef bint leftover
     cdef double* old_weight
     cdef double* loss

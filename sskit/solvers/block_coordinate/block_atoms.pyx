@@ -8,7 +8,8 @@ from sskit.core.memory cimport grown
 # Scores differ by less than this share of what they are made of: nothing but rounding, with which
 # steps could go back and forth for ever.
 cdef double ROUNDING = 2.0**-51
-# With less weight the aggregate plane is no target: it would carry rounding over enlarged 10^6 times.
+# With less weight the aggregate plane is no target: it would carry rounding over, enlarged 10^6
+# times.
 cdef double LEAST_AGGREGATE = 1e-6
 
 

@@ -186,7 +186,7 @@ cdef class ActiveSetState:
         slope = self.look(i)
         return self.improve(i, slope) if slope > 0.0 else 0
 
-    # the best of the atoms that look() has loaded was worth its place, unless it is the aggregate plane
+    # the best of the atoms that look() has loaded was worth its place, unless it is no stored plane
     cdef void stamp(self, Py_ssize_t i) noexcept nogil:
         if self.atoms.best < self.atoms.n_planes:
             self.dual.blocks[i].last_used[self.atoms.best] = self.clock

@@ -37,7 +37,7 @@ cdef class AwayStep(Step):
             atoms.target = best
             atoms.source = MIX
         elif atoms.frail and worst < atoms.n_planes:
-            # away from `worst` would be towards the aggregate plane too; what leaves goes to the best
+            # away from `worst` would be towards the aggregate plane too: all goes to the best
             atoms.target = best
             atoms.source = worst
         else:

@@ -32,12 +32,12 @@ print(fitted - before, peak() - before)
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
 @pytest.mark.parametrize("solver", ["'auto'", pytest.param("'fw'", marks=pytest.mark.slow)])
-def test_the_peak_is_the_cache_and_blocks_of_rows(solver):
+def test_the_peak_is_the_cache_and_blocks_of_rows(solver, tmp_path):
     """The matrix has 374 MiB; a block of its rows has 16, and the kernel function needs more."""
     cache, blocks = 32, 5 * 16
     script = RUN.replace("CACHE", str(cache)).replace("SOLVER", solver)
     found = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     of_fit, of_all = map(float, found.stdout.split())
     print(f"{solver}: {of_fit:.0f} MiB in fit, {of_all:.0f} MiB with predict")

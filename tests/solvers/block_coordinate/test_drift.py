@@ -52,7 +52,7 @@ def test_drift_after_a_million_steps(noisy, steps, cache):
 
 # ---- evicted planes with weight --------------------------------------------------------------
 
-FRAIL = 1e-6  # a aggregate plane with less weight is no target
+FRAIL = 1e-6  # an aggregate plane with less weight is no target
 EVICTING = {
     "plain": BCFW(steps="fw", block_steps=3, stored_passes=1),
     "pairwise": BCFW(steps="pairwise", stored_passes=1, batch_size=4),

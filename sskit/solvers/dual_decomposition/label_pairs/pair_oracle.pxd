@@ -10,9 +10,9 @@ cdef class PairSearch:
 
         w_kl + reduced_cost[k] + reduced_cost[l]
 
-    where reduced_cost <= 0 is what a label gains by itself, -inf if it is none to ask for. Asked for are
-    edges of positive weight that are not linked: the levels of their ends, see `LabelState`, sum
-    to two at most.
+    where reduced_cost <= 0 is what a label gains by itself, -inf if it is none to ask for. Asked
+    for are edges of positive weight that are not linked: the levels of their ends, see
+    `LabelState`, sum to two at most.
     """
 
     cdef readonly PairTable table

@@ -72,9 +72,9 @@ cdef class BoundedSearch(PairSearch):
     """The best pair, looking only at the edges of labels that may have it.
 
     The largest weight of each label's edges, or a bound of it, says whether the label is worth a
-    look: with the best reduced_cost of all it must beat the best pair so far. A look makes the bound
-    exact. Ordered sets of the weights, the proposal of section 3.2 of Yen et al. 2016, find the
-    same pair; but weights move far more often than pairs are asked for, and moving an
+    look: with the best reduced cost of all it must beat the best pair so far. A look makes the
+    bound exact. Ordered sets of the weights, the proposal of section 3.2 of Yen et al. 2016, find
+    the same pair; but weights move far more often than pairs are asked for, and moving an
     entry of an ordered set costs more than the whole step of an edge.
 
     Parameters
@@ -153,7 +153,8 @@ def screened_labels(PairSearch search, reduced_cost, level):
     """
     check_equal(len(reduced_cost), search.table.n_labels, "the number of reduced_costs")
     check_equal(len(level), search.table.n_labels, "the number of levels")
-    cdef double[::1] reduced_costs = np.append(reduced_cost, 0.0), scratch = np.empty(len(reduced_cost) + 1)
+    cdef double[::1] reduced_costs = np.append(reduced_cost, 0.0)
+    cdef double[::1] scratch = np.empty(len(reduced_cost) + 1)
     cdef unsigned char[::1] levels = np.append(level, 0).astype(np.uint8)
     search.screen(&reduced_costs[0], &levels[0], &scratch[0])
     return np.asarray(reduced_costs)[: len(reduced_cost)] > -np.inf

@@ -31,7 +31,7 @@ cdef class LabelLevels:
     cdef void mark(self, Py_ssize_t i, Py_ssize_t k) noexcept nogil
     # sum the messages
     cdef void listen(self, Py_ssize_t i) noexcept nogil
-    # what implied edges give to a label, into reduced_cost; which labels are attracted. After gather()
+    # after gather(): what implied edges give to a label, into reduced_cost; who is attracted
     cdef void imply(self, Py_ssize_t i) noexcept nogil
     # lower the levels of labels that do not need them; returns the decrease of the Lagrangian
     cdef double retire(self, Py_ssize_t i) except? -1 nogil

@@ -12,7 +12,7 @@ cdef class DualState:
 
     Invariants of every block: all weights and `aggregate` are >= 0 and sum to one; q and loss are
     the weighted sums of psi and loss over stored planes and aggregate plane. A block starts with
-    its truth (psi = 0, loss = 0) as aggregate plane. All memory of the dual point is allocated here.
+    its truth (psi = 0, loss = 0) as aggregate plane. All memory of it is allocated here.
     """
 
     cdef Problem problem

@@ -23,8 +23,8 @@ cdef class WorkingSet:
     """
 
     cdef readonly Py_ssize_t n_atoms
-    # Is the last atom an aggregate plane with next to no weight? Then it is no target: what is
-    # known of it is what the others leave of the mix, divided by its weight, and so is the rounding.
+    # Is the last atom an aggregate plane with next to no weight? Then it is no target: it is known
+    # by what the others leave of the mix, divided by its weight, and so is the rounding.
     cdef bint frail
     cdef Py_ssize_t n_planes         # atoms in the table of inner products, the first ones
     cdef Py_ssize_t capacity

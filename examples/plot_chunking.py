@@ -66,10 +66,10 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, train_size=0.4, random
 
 # %%
 # The tagger gets rows of numbers, which ``DictVectorizer`` makes of the dicts of all words.
-# ``transitions="bio"`` rules out labellings that are no phrases.
+# ``allowed_transitions="bio"`` rules out labellings that are no phrases.
 
 pipeline = make_pipeline(
-    TokenTransformer(DictVectorizer()), SequenceTagger(transitions="bio", random_state=0)
+    TokenTransformer(DictVectorizer()), SequenceTagger(allowed_transitions="bio", random_state=0)
 )
 pipeline.fit(X_train, y_train)
 

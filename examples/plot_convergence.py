@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sskit import SequenceTagger
 from sskit.datasets import make_digit_strings
 from sskit.display import ConvergenceDisplay
-from sskit.solvers import BCFW, SSG, CuttingPlane, FrankWolfe, MultiPlane
+from sskit.solvers import BCFW, CuttingPlane, FrankWolfe, MultiPlane, Subgradient
 
 X, y = make_digit_strings(random_state=0)
 solvers = {
@@ -25,7 +25,7 @@ solvers = {
     "the same, multi-plane": MultiPlane(gap_every=1),
     "batch Frank-Wolfe": FrankWolfe(gap_every=1),
     "cutting planes": CuttingPlane(),
-    "stochastic subgradient": SSG(gap_every=1),
+    "stochastic subgradient": Subgradient(gap_every=1),
 }
 fits = {}
 for name, solver in solvers.items():

@@ -45,7 +45,7 @@ print(f"{np.mean(np.array(y) == 'O'):.2f} of the tokens are outside")
 lams = 10.0 ** np.arange(-3, 2.5, 0.5)
 search = GridSearchCV(
     SequenceTagger(random_state=0),
-    {"lam": lams, "transitions": [None, "bio"]},
+    {"lam": lams, "allowed_transitions": [None, "bio"]},
     scoring={"token accuracy": token_accuracy_scorer, "span F1": span_f1_scorer},
     refit="span F1",
     cv=4,
@@ -70,7 +70,7 @@ for ax, measure in zip(axes, ("token accuracy", "span F1"), strict=True):
             marker="o",
             capsize=3,
             color=color,
-            label=f"transitions={transitions!r}",
+            label=f"allowed_transitions={transitions!r}",
         )
     ax.axvline(chosen, color="tab:orange", linestyle="--", zorder=0)
     ax.set(xscale="log", xlabel="lam", title=measure, ylim=(0, 1.02))

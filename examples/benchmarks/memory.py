@@ -26,8 +26,10 @@ CHAIN = {
     "SequenceTagger(solver=BCFW(cache_size=10))": SequenceTagger(
         solver=BCFW(cache_size=10), random_state=0
     ),
-    'SequenceTagger(solver="fw")': SequenceTagger(solver=FrankWolfe(), max_iter=30, random_state=0),
-    'SequenceTagger(solver="one_slack")': SequenceTagger(
+    'SequenceTagger(solver="frank_wolfe")': SequenceTagger(
+        solver=FrankWolfe(), max_iter=30, random_state=0
+    ),
+    'SequenceTagger(solver="cutting_plane")': SequenceTagger(
         solver=CuttingPlane(), max_iter=30, random_state=0
     ),
 }

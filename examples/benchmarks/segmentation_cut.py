@@ -15,7 +15,7 @@ from maxflow import GraphFloat
 from sskit.core.problem import block_weights
 from sskit.inputs.graphs import check_graphs
 from sskit.models.graph.model import GraphModel
-from sskit.oracles import expansion, graphcut, graphcut_max_marginals
+from sskit.oracles import expansion, graph_max_marginals, graphcut
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
 
@@ -64,7 +64,7 @@ def compare(n_nodes, rng):
         "PyMaxflow": lambda: [direct() for _ in range(n_graphs)],
         "in training": lambda: evaluator.hinges(w),
         "graphcut": lambda: [graphcut(nodes, edges, gains) for _ in range(n_graphs)],
-        "all max-marginals": lambda: graphcut_max_marginals(nodes, edges, gains),
+        "all max-marginals": lambda: graph_max_marginals(nodes, edges, gains),
         "expansion, 9 states": lambda: expansion(many, edges, gains, persistency=False),
         "with certain nodes": lambda: expansion(many, edges, gains, persistency=True),
     }

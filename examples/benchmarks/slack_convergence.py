@@ -21,10 +21,10 @@ import numpy as np
 from sskit import MultilabelPairwise, SlackRescaling
 from sskit.core.regularizer import Regularizer
 from sskit.datasets import load_yeast
-from sskit.solvers import BCFW, SSG, CuttingPlane
+from sskit.solvers import BCFW, CuttingPlane, Subgradient
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
-SOLVERS = {"bcfw": BCFW(), "ssg": SSG(), "one_slack": CuttingPlane()}
+SOLVERS = {"bcfw": BCFW(), "subgradient": Subgradient(), "cutting_plane": CuttingPlane()}
 SEARCHES = ("exact", "angular", "bisecting", "sarawagi")
 GAPS = (0.1, 0.03, 0.01)
 COLUMNS = ("solver", "search", "passes", "queries", "seconds", "gap")

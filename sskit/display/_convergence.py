@@ -45,10 +45,10 @@ class ConvergenceDisplay:
     >>> X, y = load_iris(return_X_y=True)
     >>> fits = {
     ...     name: StructSVMClassifier(lam=0.1, solver=name, random_state=0).fit(X, y)
-    ...     for name in ("bcfw", "one_slack")
+    ...     for name in ("bcfw", "cutting_plane")
     ... }
     >>> display = ConvergenceDisplay.from_estimator(fits, x="oracle_calls")
-    >>> sorted(display.lines_["one_slack"])
+    >>> sorted(display.lines_["cutting_plane"])
     ['dual', 'gap', 'primal']
     """
 

@@ -88,7 +88,8 @@ class TransitionDisplay:
             if label not in classes:
                 raise ValueError(f"labels holds {label!r}, which is no label of the tagger")
         places = [classes.index(label) for label in shown]
-        allowed, allowed_start = (True if which is None else which for which in tagger._allowed)
+        given = tagger.allowed_transitions_, tagger.allowed_start_
+        allowed, allowed_start = (True if which is None else which for which in given)
         inner = np.where(allowed, tagger.transitions_, np.nan)[np.ix_(places, places)]
         names = [str(label) for label in shown]
         if not ends:

@@ -10,9 +10,9 @@ it stands for, except in cuts, which need finite ones.
 - :func:`viterbi_top_k`: the k best labellings of a chain.
 - :func:`viterbi_by_loss`: for each loss the best labelling of a chain that has it.
 - :func:`beam_search`: a good labelling of a chain with many states.
-- :func:`max_marginals`: for each node and state of a chain the best score with that state.
+- :func:`chain_max_marginals`: for each node and state of a chain the best score with that state.
 - :func:`graphcut`: the best labelling of a graph with two states, by a minimum cut.
-- :func:`graphcut_max_marginals`: for each node and state the best score with that state.
+- :func:`graph_max_marginals`: for each node and state the best score with that state.
 - :func:`expansion`: a good labelling of a graph with any number of states, by many cuts.
 - :func:`tree_max_sum`: the best labelling of a tree.
 - :func:`tree_max_marginals`: for each of its nodes and states the best score with that state.
@@ -28,11 +28,11 @@ it stands for, except in cuts, which need finite ones.
 from sskit.oracles.chain.beam import beam_search
 from sskit.oracles.chain.k_best import viterbi_top_k
 from sskit.oracles.chain.loss_indexed import viterbi_by_loss
-from sskit.oracles.chain.max_marginals import max_marginals
+from sskit.oracles.chain.max_marginals import chain_max_marginals
 from sskit.oracles.chain.viterbi import viterbi
 from sskit.oracles.graph.exhaustive import exhaustive
 from sskit.oracles.graph.expansion import expansion
-from sskit.oracles.graph.graphcut import graphcut, graphcut_max_marginals
+from sskit.oracles.graph.graphcut import graph_max_marginals, graphcut
 from sskit.oracles.label_sets.closure import closure
 from sskit.oracles.label_sets.relaxation import lp_relaxation
 from sskit.oracles.parts.distance_transform import distance_transform
@@ -47,9 +47,9 @@ __all__ = [
     "exhaustive",
     "expansion",
     "graphcut",
-    "graphcut_max_marginals",
+    "graph_max_marginals",
     "lp_relaxation",
-    "max_marginals",
+    "chain_max_marginals",
     "parts_max_marginals",
     "parts_max_sum",
     "tree_max_marginals",

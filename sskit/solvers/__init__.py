@@ -12,8 +12,10 @@ from sskit.solvers.cutting_plane.cutting_plane import CuttingPlane
 from sskit.solvers.dual_decomposition.gdmm import GDMM
 from sskit.solvers.dual_decomposition.soft_bcfw import SoftBCFW
 from sskit.solvers.frank_wolfe.frank_wolfe import FrankWolfe
-from sskit.solvers.subgradient.subgradient import SSG
+from sskit.solvers.subgradient.subgradient import Subgradient
 
-__all__ = ["BCFW", "GDMM", "SSG", "CuttingPlane", "FrankWolfe", "MultiPlane", "SoftBCFW"]
+__all__ = ["BCFW", "GDMM", "Subgradient", "CuttingPlane", "FrankWolfe", "MultiPlane", "SoftBCFW"]
 
-export_from(__name__, BCFW, GDMM, SSG, CuttingPlane, DualPoint, FrankWolfe, MultiPlane, SoftBCFW)
+export_from(
+    __name__, BCFW, GDMM, Subgradient, CuttingPlane, DualPoint, FrankWolfe, MultiPlane, SoftBCFW
+)

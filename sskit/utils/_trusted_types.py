@@ -40,8 +40,8 @@ TRUSTED_TYPES = {
         "FrankWolfe",
         "GDMM",
         "MultiPlane",
-        "SSG",
         "SoftBCFW",
+        "Subgradient",
     ),
     # results of a path that was chosen by cross-validation
     "numpy.ma": ("MaskedArray",),

@@ -12,7 +12,7 @@ from helpers.toys import chain_toy, multiclass_toy
 
 from sskit.core.sampler import UniformSampler
 from sskit.core.stop import CutShort, Stop, presses
-from sskit.solvers import BCFW, SSG
+from sskit.solvers import BCFW, Subgradient
 from sskit.solvers.block_coordinate import corrective_pass, plain_pass
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.solvers.subgradient import subgradient_pass
@@ -39,7 +39,7 @@ def visits(kind, toy):
     """A function of a stop that makes very many visits without the GIL; returns their number."""
     sampler = UniformSampler(toy.problem.n_blocks, np.random.RandomState(0))
     if kind == "ssg":
-        run = SSG().start(toy.problem, toy.regularizer(LAM), np.random.RandomState(0))
+        run = Subgradient().start(toy.problem, toy.regularizer(LAM), np.random.RandomState(0))
         parts = run.problem, run.state, sampler, run.visit
         sampler.begin_pass(LONG)
         return lambda stop: subgradient_pass.run_pass(*parts, LONG, stop)

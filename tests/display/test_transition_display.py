@@ -57,7 +57,7 @@ def test_chosen_labels_without_ends(tagger):
 def test_what_may_not_occur_has_no_number():
     X = [np.eye(3)[[0, 1, 2, 0]], np.eye(3)[[0, 0, 1]]]
     y = [["O", "B-X", "I-X", "O"], ["O", "O", "B-X"]]
-    tagger = SequenceTagger(transitions="bio", random_state=0).fit(X, y)
+    tagger = SequenceTagger(allowed_transitions="bio", random_state=0).fit(X, y)
     display = TransitionDisplay.from_estimator(tagger)
     from_outside = display.rows.index("O"), display.columns.index("I-X")
     assert np.isnan(display.weights[from_outside])

@@ -192,7 +192,7 @@ def test_objectives_that_overflow_are_no_results(solver, lam):
 @pytest.mark.parametrize("rescaling", ["margin", "slack"])
 def test_segmentation_of_one_label_ends(pairwise, rescaling):
     X = [(np.ones((2, 1)), [[0, 1]], None)] * 3
-    model = SegmentationModel(pairwise=pairwise, rescaling=rescaling).fit(X, [["a", "a"]] * 3)
+    model = SegmentationModel(pairwise_form=pairwise, rescaling=rescaling).fit(X, [["a", "a"]] * 3)
     assert model.predict(X)[0].tolist() == ["a", "a"]
     assert model.primal_objective_ == 0.0
 

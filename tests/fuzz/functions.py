@@ -10,10 +10,10 @@ from sskit import metrics, oracles
 from sskit.preprocessing import SuperpixelGraph, SuperpixelGraphs, TokenTransformer
 
 CHAIN = [
-    "viterbi", "viterbi_by_loss", "viterbi_top_k", "beam_search", "max_marginals",
+    "viterbi", "viterbi_by_loss", "viterbi_top_k", "beam_search", "chain_max_marginals",
 ]  # fmt: skip
 GRAPH = [
-    "exhaustive", "expansion", "graphcut", "graphcut_max_marginals", "tree_max_marginals",
+    "exhaustive", "expansion", "graphcut", "graph_max_marginals", "tree_max_marginals",
     "tree_max_sum", "tree_top_k",
 ]  # fmt: skip
 TOKEN_METRICS = [

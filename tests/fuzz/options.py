@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sskit.solvers import BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW
+from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 
 STEPS = ["fw", "pairwise", "away"]
 SAMPLING = ["permutation", "uniform", "gap", "max_gap"]
@@ -50,7 +50,7 @@ SOLVERS = {
         "max_time": TIME,
     },
     FrankWolfe: {"gap_every": [10, 1, 3], "max_time": TIME},
-    SSG: {
+    Subgradient: {
         "sampling": ["auto", "permutation", "uniform"],
         "averaging": [True, False],
         "gap_every": [10, 1, 3],
@@ -129,7 +129,7 @@ ESTIMATORS = {
     "tagger": {
         "loss": ["hamming_sum", "hamming"],
         "class_weight": [None, "balanced"],
-        "transitions": [None, None, "array"],
+        "allowed_transitions": [None, None, "array"],
         "kernel": ["linear", "linear", "rbf", "poly"],
         "gamma": [0.5],
     },
@@ -140,8 +140,8 @@ ESTIMATORS = {
     },
     "segmentation": {
         "loss": ["hamming_sum", "hamming", "balanced"],
-        "pairwise": ["potts", "full"],
-        "oracle": ["auto", "exhaustive", "expansion"],
+        "pairwise_form": ["potts", "full"],
+        "inference": ["auto", "exhaustive", "expansion"],
         "n_labels": [2, 3],
     },
     "multilabel": {

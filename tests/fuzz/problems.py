@@ -129,11 +129,11 @@ def tagger(rng, chosen):
     y[0][:n_states] = np.arange(n_states)
     own = {name: chosen[name] for name in ("loss", "class_weight", "kernel", "gamma")}
     balanced = own["class_weight"] is not None
-    if chosen["transitions"] == "array":
+    if chosen["allowed_transitions"] == "array":
         allowed = np.zeros((n_states, n_states), dtype=bool)
         for labels in y:
             allowed[labels[:-1], labels[1:]] = True
-        own["transitions"] = allowed
+        own["allowed_transitions"] = allowed
     unit = 1.0 if own["loss"] == "hamming" else np.mean([len(x) for x in X])
     problem = finished(
         rng, chosen, SequenceTagger, X, y, own=own, unit=unit, block="transitions", depends=balanced
@@ -142,7 +142,11 @@ def tagger(rng, chosen):
     if bounds is None:
         plain = clone(problem.estimator).set_params(kernel=GRAMS[own["kernel"]], gamma="scale")
         problem.twins.append((plain, X, y))
-    if own["kernel"] == "linear" and "transitions" not in own and not isinstance(bounds, dict):
+    if (
+        own["kernel"] == "linear"
+        and "allowed_transitions" not in own
+        and not isinstance(bounds, dict)
+    ):
         shared = {"lam": chosen["lam"], "rescaling": chosen["rescaling"], "bounds": bounds}
         trees = [(x, np.arange(-1, len(x) - 1)) for x in X]
         twin = TreeTagger(loss=own["loss"], class_weight=own["class_weight"], **shared)
@@ -174,7 +178,7 @@ def segmentation(rng, chosen):
         edges = np.array([[0, 1], [1, 2], [0, 2]])[: 2 + k % 2]
         X.append((rng.normal(size=(3, 2)), edges, rng.exponential(size=(len(edges), 2))))
         y.append(rng.permutation(n_labels)[np.arange(3) % n_labels])
-    own = {name: chosen[name] for name in ("loss", "pairwise", "oracle")}
+    own = {name: chosen[name] for name in ("loss", "pairwise_form", "inference")}
     unit = 3.0 if own["loss"] == "hamming_sum" else 1.0
     balanced = own["loss"] == "balanced"
     return finished(

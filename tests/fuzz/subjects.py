@@ -22,7 +22,7 @@ from sskit import (
     TreeTagger,
 )
 from sskit.preprocessing import SuperpixelGraph
-from sskit.solvers import BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW
+from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 
 QUICK = {"tol": 0.1, "max_iter": 20, "random_state": 0}
 SOLVERS = [
@@ -31,7 +31,7 @@ SOLVERS = [
     FrankWolfe(gap_every=2), CuttingPlane(cuts="linear", cut_size=5),
     CuttingPlane(cuts="constant", cut_size=5, patience=2),
 ]  # fmt: skip
-UNBOUNDED = ["ssg", SSG(sampling="uniform", gap_every=2)]
+UNBOUNDED = ["ssg", Subgradient(sampling="uniform", gap_every=2)]
 FACTORED = ["gdmm", "soft_bcfw", GDMM(method="afw", gap_every=2), SoftBCFW(steps="away")]
 LABELS = [np.array([0, 1, 2]), np.array(["a", "b", "c"]), np.array([-1.0, 1.0, 3.0])]
 
@@ -139,7 +139,11 @@ def classifier(rng):
         fit_intercept=[True, False],
         class_weight=[None, None, "balanced"],
     )
-    if "SSG" not in repr(given["solver"]) and given["solver"] != "ssg" and rng.random() < 0.3:
+    if (
+        "Subgradient" not in repr(given["solver"])
+        and given["solver"] != "ssg"
+        and rng.random() < 0.3
+    ):
         given["bounds"] = pick(rng, [(-1.0, 1.0), {"coef": (0.0, None)}, (None, 2.0)])
     X = sp.csr_array(X) if rng.random() < 0.2 else X
     y = pick(rng, LABELS)[codes]
@@ -238,7 +242,7 @@ def tagger(rng):
         X = [sp.csr_array(x) for x in X]
     elif rng.random() < 0.2:
         y = [np.resize(np.array(["B-x", "I-x", "O"]), len(x)) for x in X]
-        given["transitions"] = "bio"
+        given["allowed_transitions"] = "bio"
     return Subject(SequenceTagger(**given), {"X": X, "y": y, "k": 2} | weighted(rng, len(X)))
 
 
@@ -270,8 +274,8 @@ def segmentation(rng):
         [solver for solver in SOLVERS if "Cutting" not in repr(solver)],
         rescaling=["margin", "margin", "slack"],
         loss=["hamming", "hamming_sum", "balanced"],
-        pairwise=["potts", "full"],
-        oracle=["auto", "exhaustive", "expansion"],
+        pairwise_form=["potts", "full"],
+        inference=["auto", "exhaustive", "expansion"],
     )
     painted = rng.random() < 0.3
     names = pick(rng, LABELS)[:n_labels]

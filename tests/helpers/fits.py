@@ -21,7 +21,7 @@ from sskit import (
     TreeTagger,
 )
 from sskit.datasets import make_chains, make_score_maps
-from sskit.solvers import BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW
+from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 
 
 class Fit(NamedTuple):
@@ -119,8 +119,8 @@ FITS = {
     "chains, kernel": Fit(SequenceTagger(**RBF), chains),
     "chains, few kernel rows": Fit(SequenceTagger(**FEW_ROWS), chains),
     "graphs": Fit(SegmentationModel(), graphs(2), bounded=True),
-    "graphs, inexact": Fit(SegmentationModel(pairwise="full"), graphs(3), bounded=True),
-    "graphs, any sign": Fit(SegmentationModel(oracle="exhaustive"), graphs(3)),
+    "graphs, inexact": Fit(SegmentationModel(pairwise_form="full"), graphs(3), bounded=True),
+    "graphs, any sign": Fit(SegmentationModel(inference="exhaustive"), graphs(3)),
     "sets": Fit(MultilabelPairwise(inference="lp"), sets, factored=True),
     "sets, tree": Fit(MultilabelPairwise(edges="tree"), sets, factored=True),
     "sets, slack": Fit(MultilabelPairwise(rescaling="slack"), sets),
@@ -147,8 +147,8 @@ SOLVERS = {
     "mpbcfw, one pass": MultiPlane(max_stored_passes=1, max_planes=2, averaging=False),
     "mpbcfw, batches": MultiPlane(steps="pairwise", batch_size=3, plane_life=1, cache_size=0.01),
     "fw": FrankWolfe(),
-    "ssg": SSG(),
-    "ssg, uniform": SSG(sampling="uniform", averaging=False, gap_every=1),
+    "ssg": Subgradient(),
+    "ssg, uniform": Subgradient(sampling="uniform", averaging=False, gap_every=1),
     "one_slack": CuttingPlane(),
     "one_slack, undamped": CuttingPlane(damping=0.0, cut_life=2),
     "one_slack, linear": CuttingPlane(cuts="linear", cut_size=5),

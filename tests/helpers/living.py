@@ -27,7 +27,7 @@ from sskit.oracles.chain.beam import Beam
 from sskit.oracles.chain.k_best import KBest
 from sskit.oracles.graph.potentials import GraphPotentials, PairForm
 from sskit.oracles.parts.max_sum import GridPotentials
-from sskit.solvers import BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW
+from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 from sskit.solvers.block_coordinate.eviction import PlaneKeeper
 from sskit.solvers.common.averaging import WeightedAverager
 from sskit.solvers.dual_decomposition.factors.consistent import ConsistentPoint
@@ -48,7 +48,7 @@ from sskit.testing.slack_probe import Points
 from sskit.testing.step_probe import StepProbe
 from sskit.testing.unreliable import ForgetfulProblem, UnreliableProblem
 
-SOLVERS = (BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW)
+SOLVERS = (BCFW, GDMM, Subgradient, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW)
 SHORT = {"random_state": 0, "max_iter": 3, "tol": 1e-9}
 
 
@@ -130,7 +130,7 @@ def fits():
     for steps in ("pairwise", "away"):
         solver = BCFW(steps=steps, safeguard=steps == "away", cache=True, stored_passes=2)
         yield rows(solver=solver, **SHORT), X, y
-    for solver in (MultiPlane(), FrankWolfe(), SSG(), CuttingPlane()):
+    for solver in (MultiPlane(), FrankWolfe(), Subgradient(), CuttingPlane()):
         yield rows(solver=solver, **SHORT), X, y
     yield rows(bounds=(-1.0, 1.0), n_jobs=2, solver=BCFW(batch_size=4), **SHORT), X, y
     yield rows(kernel="rbf", **SHORT), X, y
@@ -147,8 +147,8 @@ def fits():
             yield tagger(**option, **SHORT), sequences, labels
     edges = np.array([[0, 1], [1, 2]])
     graphs = [(X[:3], edges, np.ones((2, 1))), (X[3:6], edges, np.ones((2, 1)))]
-    for oracle, n_labels in (("expansion", 3), ("graphcut", 2), ("exhaustive", 3)):
-        model = sskit.SegmentationModel(oracle=oracle, **SHORT)
+    for inference, n_labels in (("expansion", 3), ("graphcut", 2), ("exhaustive", 3)):
+        model = sskit.SegmentationModel(inference=inference, **SHORT)
         yield model, graphs, [np.arange(3) % n_labels, np.arange(3)[::-1] % n_labels]
     sets = rng.integers(2, size=(12, 4))
     for inference in ("exhaustive", "tree", "lp"):

@@ -24,7 +24,7 @@ from sskit import (
 from sskit.datasets import make_chains, make_score_maps
 from sskit.metrics import sequence_accuracy_scorer
 from sskit.preprocessing import TokenTransformer
-from sskit.solvers import BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW
+from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 
 FAST = {"tol": 0.3, "random_state": 0}
 
@@ -154,7 +154,7 @@ MODELS = {
     "tagger": (SequenceTagger(**FAST), chains),
     "tagger, sparse": (SequenceTagger(**FAST), sparse_chains),
     "tagger, transitions": (
-        SequenceTagger(transitions=np.ones((3, 3), dtype=bool), rescaling="slack", **FAST),
+        SequenceTagger(allowed_transitions=np.ones((3, 3), dtype=bool), rescaling="slack", **FAST),
         chains,
     ),
     "tagger, beam": (SequenceTagger(beam_size=2, **FAST), chains),
@@ -165,7 +165,7 @@ MODELS = {
     "trees, kinds": (TreeTagger(**FAST), lambda: trees(kinds=True)),
     "graphs": (SegmentationModel(**FAST), graphs),
     "graphs, tables": (
-        SegmentationModel(pairwise="full", oracle="exhaustive", **FAST),
+        SegmentationModel(pairwise_form="full", inference="exhaustive", **FAST),
         lambda: graphs(3),
     ),
     "graphs, moves": (SegmentationModel(**FAST), lambda: graphs(3)),
@@ -217,7 +217,7 @@ SOLVERS = {
     "plain": BCFW(steps="fw", sampling="max_gap", batch_size=4, gap_every=3),
     "planes": MultiPlane(steps="pairwise", max_planes=20, averaging=False),
     "batch": FrankWolfe(gap_every=2),
-    "subgradient": SSG(averaging=False, gap_every=5),
+    "subgradient": Subgradient(averaging=False, gap_every=5),
     "cuts": CuttingPlane(damping=0.5, cut_life=20),
     "sampled cuts": CuttingPlane(cuts="constant", cut_size=10),
     "decomposed": GDMM(rho=0.5, stored_passes=1),

@@ -141,14 +141,14 @@ class GraphToy(Toy):
 
 
 def graph_toy(
-    seed=0, n=5, n_states=3, p=3, q=1, *, form="dense", weights=None, oracle="exhaustive"
+    seed=0, n=5, n_states=3, p=3, q=1, *, form="dense", weights=None, inference="exhaustive"
 ):  # fmt: skip
     """Random graphs; `form` is "dense" or "csr". Only "exhaustive" takes weights of any sign."""
     graphs, y = small_graphs(np.random.default_rng(seed), n, p, q, n_states, max_nodes=3)
-    return bind_graphs(graphs, y, n_states, form, weights, oracle)
+    return bind_graphs(graphs, y, n_states, form, weights, inference)
 
 
-def bind_graphs(graphs, y, n_states, form="dense", weights=None, oracle="exhaustive"):
+def bind_graphs(graphs, y, n_states, form="dense", weights=None, inference="exhaustive"):
     """Toy of given graphs."""
     c = block_weights(len(graphs), weights)
     given = [
@@ -158,7 +158,7 @@ def bind_graphs(graphs, y, n_states, form="dense", weights=None, oracle="exhaust
     labels = np.concatenate(y)
     cost = np.concatenate([np.full(len(truth), 1.0 / len(truth)) for truth in y])
     (x, _, z), *_ = graphs
-    model = GraphModel(x.shape[1], z.shape[1], n_states, oracle=oracle)
+    model = GraphModel(x.shape[1], z.shape[1], n_states, inference=inference)
     problem = model.bind(check_graphs(given), labels, cost, np.ones(len(labels), bool), c)
     return GraphToy(
         problem, model.layout, enumerate_graphs(graphs, y, n_states, c), graphs, n_states

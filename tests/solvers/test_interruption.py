@@ -12,7 +12,7 @@ from helpers.toys import TOYS, chain_toy
 
 from sskit.core.regularizer import Regularizer
 from sskit.core.stop import Stop
-from sskit.solvers import BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW
+from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 from sskit.solvers.common.solution import Status
 
 pytestmark = pytest.mark.usefixtures("own_handler")
@@ -31,9 +31,9 @@ BLOCKS = {
     "fw": FrankWolfe(),
 }
 OTHERS = {
-    "ssg": SSG(),
-    "ssg last": SSG(averaging=False),
-    "uniform ssg": SSG(sampling="uniform"),
+    "ssg": Subgradient(),
+    "ssg last": Subgradient(averaging=False),
+    "uniform ssg": Subgradient(sampling="uniform"),
     "cuts": CuttingPlane(),
     "linear cuts": CuttingPlane(cuts="linear"),
 }

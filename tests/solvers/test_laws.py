@@ -8,7 +8,7 @@ from helpers.qp import solve_primal
 from helpers.toys import TOYS, bind_rows, rebind, with_columns
 
 from sskit.core.regularizer import Regularizer
-from sskit.solvers import BCFW, SSG, CuttingPlane, FrankWolfe, MultiPlane
+from sskit.solvers import BCFW, CuttingPlane, FrankWolfe, MultiPlane, Subgradient
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.testing.probe import ProblemProbe
 
@@ -22,8 +22,8 @@ SOLVERS = {
     "mpbcfw": MultiPlane(averaging=False),
     "mpbcfw-averaging": MultiPlane(),
     "fw": FrankWolfe(),
-    "ssg": SSG(),
-    "ssg-last": SSG(averaging=False),
+    "ssg": Subgradient(),
+    "ssg-last": Subgradient(averaging=False),
     "one-slack": CuttingPlane(),
     "one-slack-undamped": CuttingPlane(damping=0.0, cut_life=5),
 }

@@ -22,19 +22,26 @@ from sskit.estimators.base.kernels import KERNEL_CONSTRAINTS, check_kernel
 from sskit.estimators.base.warm_start import WarmStart
 from sskit.estimators.base.weights import check_class_weight, check_sample_weight, default_lam
 from sskit.models.slack.model import SlackRescaling
-from sskit.solvers import BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW
+from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 from sskit.solvers.common.solution import Status
 from sskit.solvers.common.solver import Solver
 
 SOLVERS = {
     "auto": BCFW,
     "bcfw": BCFW,
-    "mpbcfw": MultiPlane,
-    "fw": FrankWolfe,
-    "ssg": SSG,
-    "one_slack": CuttingPlane,
+    "multi_plane": MultiPlane,
+    "frank_wolfe": FrankWolfe,
+    "subgradient": Subgradient,
+    "cutting_plane": CuttingPlane,
     "gdmm": GDMM,
     "soft_bcfw": SoftBCFW,
+}
+# The short names of the papers.
+ALIASES = {
+    "mpbcfw": "multi_plane",
+    "fw": "frank_wolfe",
+    "ssg": "subgradient",
+    "one_slack": "cutting_plane",
 }
 SMALLEST_LAM = 1e-150
 # What overflows in a fit is found at its end.
@@ -83,7 +90,7 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
     _parameter_constraints = {
         "lam": [Interval(numbers.Real, 0, None, closed="neither"), None],
         "rescaling": [StrOptions({*RESCALINGS}), SlackRescaling],
-        "solver": [StrOptions(set(SOLVERS)), Solver],
+        "solver": [StrOptions({*SOLVERS, *ALIASES}), Solver],
         "steps": [StrOptions({"auto", "fw", "pairwise", "away"})],
         "sampling": [StrOptions({"auto", "gap", "uniform", "permutation", "max_gap"})],
         "cache": [StrOptions({"auto"}), "boolean"],
@@ -144,7 +151,8 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
             solver, origin = clone(self.solver), f"the solver object {self.solver}"
             available = ()
         else:
-            solver, origin = SOLVERS[self.solver](), f"solver={self.solver!r}"
+            name = ALIASES.get(self.solver, self.solver)
+            solver, origin = SOLVERS[name](), f"solver={self.solver!r}"
             available = solver.get_params()
         for name, value in options.items():
             if name not in available:
@@ -157,7 +165,7 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
         if self.warm_start and not solver.keeps_dual_point:
             raise ValueError(
                 f"warm_start=True cannot be combined with {origin}, which keeps no dual point to "
-                "start from; use 'bcfw' or 'fw'"
+                "start from; use 'bcfw' or 'frank_wolfe'"
             )
         return solver
 
@@ -174,7 +182,7 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
             kind = type(solver)
             name = next((name for name in SOLVERS if SOLVERS[name] is kind), kind.__name__)
             raise ValueError(
-                f"solver {name!r} cannot keep bounds on the weights; use 'bcfw' or 'fw'"
+                f"solver {name!r} cannot keep bounds on the weights; use 'bcfw' or 'frank_wolfe'"
             )
         return BoxRegularizer(lam, *box)
 

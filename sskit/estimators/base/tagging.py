@@ -82,16 +82,19 @@ def check_chain(estimator):
     n_classes = check_labels(estimator)
     shapes = {"transitions_": (n_classes, n_classes), "start_": (n_classes,), "end_": (n_classes,)}
     check_numbers(estimator, shapes)
-    allowed = estimator._allowed
-    if not isinstance(allowed, tuple) or len(allowed) != 2:
-        raise_damaged(estimator, f"_allowed must be a pair, got {type(allowed).__name__}")
-    for table, shape in zip(allowed, [(n_classes, n_classes), (n_classes,)], strict=True):
-        if (table is None) != (allowed[0] is None) or not (
-            table is None or (isinstance(table, np.ndarray) and table.dtype == bool)
-        ):
-            raise_damaged(estimator, "_allowed must hold two arrays of bool, or None twice")
-        if table is not None and table.shape != shape:
-            raise_damaged(estimator, f"_allowed has the shape {table.shape}, expected {shape}")
+    all_allowed = estimator.allowed_transitions_ is None
+    shapes = {"allowed_transitions_": (n_classes, n_classes), "allowed_start_": (n_classes,)}
+    for name, shape in shapes.items():
+        table = getattr(estimator, name)
+        if table is None and all_allowed:
+            continue
+        if all_allowed or not isinstance(table, np.ndarray) or table.dtype != bool:
+            raise_damaged(
+                estimator,
+                "allowed_transitions_ and allowed_start_ must be None both, or arrays of bool",
+            )
+        if table.shape != shape:
+            raise_damaged(estimator, f"{name} has the shape {table.shape}, expected {shape}")
     return n_classes
 
 
@@ -259,7 +262,8 @@ class ChainWeights:
             "end_": blocks["end"].copy(),
             "classes_": self.classes,
             "n_features_in_": blocks["coef"].shape[1],
-            "_allowed": self.allowed,
+            "allowed_transitions_": self.allowed[0],
+            "allowed_start_": self.allowed[1],
         }
 
 

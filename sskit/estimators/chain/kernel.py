@@ -92,5 +92,6 @@ class ChainFunctions:
             "end_": blocks["end"].copy(),
             "classes_": self.classes,
             "n_features_in_": self.X.shape[1],
-            "_allowed": self.allowed,
+            "allowed_transitions_": self.allowed[0],
+            "allowed_start_": self.allowed[1],
         }

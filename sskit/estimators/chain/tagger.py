@@ -56,14 +56,14 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         an object of which has the options of the search.
     solver : str or solver object, default="auto"
         Block-coordinate Frank-Wolfe ("bcfw", which "auto" chooses), that with passes over stored
-        planes ("mpbcfw"), batch Frank-Wolfe ("fw"), stochastic subgradient ("ssg"), cutting
-        planes ("one_slack"), dual-decomposed training for very many labels ("gdmm"), its baseline
-        with soft constraints ("soft_bcfw"), or an object of `sskit.solvers`, which has further
-        options.
+        planes ("multi_plane"), batch Frank-Wolfe ("frank_wolfe"), stochastic subgradient
+        ("subgradient"), cutting planes ("cutting_plane"), dual-decomposed training for very many
+        labels ("gdmm"), its baseline with soft constraints ("soft_bcfw"), or an object of
+        `sskit.solvers`, which has further options.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
-        Order of the training pairs for the solver "bcfw"; the first three also for "ssg".
+        Order of the training pairs for the solver "bcfw"; the first three also for "subgradient".
     cache : {"auto", True, False}, default="auto"
         Whether "bcfw" steps between stored planes where they promise enough, instead of asking
         the oracle.
@@ -72,8 +72,9 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
     class_weight : dict or "balanced", default=None
         Factors of the loss of a token by its true label; "balanced" makes all labels weigh the
         same.
-    transitions : {"bio"} or array-like of shape (n_classes, n_classes) of bool, default=None
-        Which transitions, from row to column of the sorted labels, may occur; None allows all.
+    allowed_transitions : {"bio"} or array-like of shape (n_classes, n_classes), default=None
+        Which transitions, from row to column of the sorted labels, may occur, as booleans; None
+        allows all.
         "bio" allows what the BIO scheme does, also for the first label.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
         Kernel of two tokens, as in :class:`sklearn.svm.SVC`; a callable takes two matrices of rows.
@@ -102,7 +103,7 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         `tol`, at another `lam`, with other bounds or sample weights, or with further samples
         after the same ones. It keeps the dual variables of the last fit, and a fit that could
         not use them raises an error that says what changed. Not for solvers that keep none:
-        "ssg", "one_slack", "gdmm", "soft_bcfw".
+        "subgradient", "cutting_plane", "gdmm", "soft_bcfw".
     beam_size : int, default=None
         Number of labels that `predict` and `score` keep at each token: those in which the best
         labellings of the tokens so far end. None keeps all, which gives the best labelling. With
@@ -133,6 +134,10 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         The kernel, a callable of two matrices of rows.
     transitions_ : ndarray of shape (n_classes, n_classes)
         Weights of the transitions, from row to column.
+    allowed_transitions_ : ndarray of shape (n_classes, n_classes), bool, or None
+        Which transitions may occur; None if all may.
+    allowed_start_ : ndarray of shape (n_classes,), bool, or None
+        Which labels a sequence may begin with; None if it may with any.
     start_, end_ : ndarray of shape (n_classes,)
         Weights of the first and of the last label.
     classes_ : ndarray of shape (n_classes,)
@@ -185,7 +190,7 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         **StructuredEstimator._parameter_constraints,
         "loss": [StrOptions({"hamming", "hamming_sum"})],
         "class_weight": [StrOptions({"balanced"}), dict, None],
-        "transitions": [StrOptions({"bio"}), "array-like", None],
+        "allowed_transitions": [StrOptions({"bio"}), "array-like", None],
         "beam_size": [Interval(Integral, 1, None, closed="left"), None],
     }
 
@@ -200,7 +205,7 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         cache="auto",
         loss="hamming_sum",
         class_weight=None,
-        transitions=None,
+        allowed_transitions=None,
         kernel="linear",
         gamma="scale",
         degree=3,
@@ -223,7 +228,7 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         self.cache = cache
         self.loss = loss
         self.class_weight = class_weight
-        self.transitions = transitions
+        self.allowed_transitions = allowed_transitions
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -270,7 +275,7 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         target = stack_labels(y, stacked.lengths)
         weight = check_sample_weight(sample_weight, len(stacked))
         classes, labels = np.unique(target, return_inverse=True)
-        allowed = resolve_transitions(self.transitions, classes, labels, stacked.offsets)
+        allowed = resolve_transitions(self.allowed_transitions, classes, labels, stacked.offsets)
         lam = None  # in a kernel space it depends on the kernel
         if not is_kernel(self):
             lam = default_lam(stacked, weight)  # refuses features that are too large, whatever lam
@@ -309,7 +314,7 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
             stacked, coef = RaggedArray(values, stacked.offsets), np.eye(n_classes)
         else:
             check_numbers(self, {"coef_": (n_classes, stacked.values.shape[1])}, finite=False)
-        model = ChainModel(coef.shape[1], n_classes, *self._allowed)
+        model = ChainModel(coef.shape[1], n_classes, self.allowed_transitions_, self.allowed_start_)
         model.check_lengths(stacked.lengths)
         others = self.transitions_, self.start_, self.end_
         check_scores(stacked.values, stacked.offsets, coef, others)

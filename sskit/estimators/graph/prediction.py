@@ -37,16 +37,13 @@ def fitted_graph_model(estimator):
     """
     n_classes = check_labels(estimator)
     sizes = [check_count(estimator, name) for name in ("n_features_in_", "n_edge_features_in_")]
-    options = estimator._model if isinstance(estimator._model, tuple) else ()
-    if len(options) != 2:
-        raise_damaged(estimator, f"_model must be a pair, got {estimator._model!r}")
-    pairwise, oracle = options
-    check_choice(estimator, "_model[0]", pairwise, ("potts", "full"))
-    check_choice(estimator, "_model[1]", oracle, ("auto", "graphcut", "expansion", "exhaustive"))
-    tables = () if pairwise == "potts" else (n_classes, n_classes)
+    form, inference = estimator.pairwise_form_, estimator.inference_
+    check_choice(estimator, "pairwise_form_", form, ("potts", "full"))
+    check_choice(estimator, "inference_", inference, ("graphcut", "expansion", "exhaustive"))
+    tables = () if form == "potts" else (n_classes, n_classes)
     shapes = {"coef_": (n_classes, sizes[0]), "pairwise_": (sizes[1], *tables)}
     check_numbers(estimator, shapes)
-    model = GraphModel(*sizes, n_classes, pairwise, oracle)
+    model = GraphModel(*sizes, n_classes, form, inference)
     bounds = model.layout.bounds(None)
     if bounds is not None:
         w = model.weights(estimator.coef_, estimator.pairwise_)
@@ -59,8 +56,8 @@ class SegmenterMixin:
     """Prediction and scoring of estimators that label every node of a graph.
 
     The estimator has ``_decoder(X)``, which checks X and returns an object with the methods
-    ``best()``, ``node_scores()`` and ``max_marginals()``, and the graphs; and `_paints`, whether
-    it was fitted to labels of pixels.
+    ``best()``, ``node_scores()`` and ``max_marginals()``, and the graphs; and `predicts_pixels_`,
+    whether it was fitted to labels of pixels.
     """
 
     def predict(self, X):
@@ -79,7 +76,9 @@ class SegmenterMixin:
         """
         decoder, graphs = self._decoder(X)
         labels = self.classes_[decoder.best()]
-        return paint(labels, graphs) if self._paints else split(labels, graphs.node_offsets)
+        return (
+            paint(labels, graphs) if self.predicts_pixels_ else split(labels, graphs.node_offsets)
+        )
 
     def decision_function(self, X):
         """Return the max-marginals: for each node and label the best score with that label.
@@ -140,7 +139,7 @@ class SegmenterMixin:
         weight = check_sample_weight(sample_weight, len(graphs))
         weight = np.ones(len(graphs)) if weight is None else weight
         found = self.classes_[decoder.best()]
-        if self._paints:
+        if self.predicts_pixels_:
             return self._pixel_score(paint(found, graphs), check_masks(y, graphs), weight)
         truth, labelled, masks = node_targets(y, graphs, self.ignore_label)
         if masks is not None:
@@ -207,7 +206,7 @@ class GraphWeights:
 
     def __call__(self, w):
         """Return fitted attributes by name, of flat weights; their arrays are their own."""
-        n_features, n_edge_features, n_states, *options = self.kind
+        n_features, n_edge_features, n_states, form, inference = self.kind
         if n_states != np.size(self.classes):  # before tables of all pairs of states are made
             what = f"kind[2] must be the number of classes, {np.size(self.classes)}"
             raise_damaged(self, f"{what}, got {n_states!r}")
@@ -218,6 +217,7 @@ class GraphWeights:
             "classes_": self.classes,
             "n_features_in_": n_features,
             "n_edge_features_in_": n_edge_features,
-            "_model": tuple(options),
-            "_paints": self.paints,
+            "pairwise_form_": form,
+            "inference_": inference,
+            "predicts_pixels_": self.paints,
         }

@@ -26,7 +26,7 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
     .. math:: F(x, y) = \sum_v \langle c_{y_v}, x_v \rangle
               + \sum_{e = (u, v)} \langle b, x_e \rangle [y_u = y_v] ,
 
-    or, with ``pairwise="full"``, the second sum is that of :math:`\langle B_{y_u y_v}, x_e
+    or, with ``pairwise_form="full"``, the second sum is that of :math:`\langle B_{y_u y_v}, x_e
     \rangle` with symmetric tables: nodes say which label suits them, edges how much their ends
     should agree. Training minimises
 
@@ -48,8 +48,9 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
         hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
         an object of which has the options of the search.
-    solver : {"auto", "bcfw", "mpbcfw", "fw", "one_slack"} or solver object, default="auto"
-        Block-coordinate Frank-Wolfe (which "auto" chooses), that with passes over stored planes,
+    solver : str or solver object, default="auto"
+        One of "auto", "bcfw", "multi_plane", "frank_wolfe" and "cutting_plane":
+        block-coordinate Frank-Wolfe (which "auto" chooses), that with passes over stored planes,
         batch Frank-Wolfe, cutting planes, or an object of `sskit.solvers`, which has further
         options.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
@@ -69,12 +70,12 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         A label in y that says that a node or pixel has none: it does not count in the loss and
         in `score`, and its node is left out of the graph in training. None means that there is
         no such label.
-    pairwise : {"potts", "full"}, default="potts"
+    pairwise_form : {"potts", "full"}, default="potts"
         Whether an edge scores by agreement of its two labels alone, or by a symmetric table of
         all pairs of labels.
-    oracle : {"auto", "graphcut", "expansion", "exhaustive"}, default="auto"
+    inference : {"auto", "graphcut", "expansion", "exhaustive"}, default="auto"
         How the best labelling is found: by one minimum cut, exactly, for two labels; by
-        expansion moves (swaps if ``pairwise="full"``), each a cut, for more; or by trying all,
+        expansion moves (swaps if ``pairwise_form="full"``), each a cut, for more; or by trying all,
         for graphs of a few nodes, with weights of any sign. "auto" is the first or the second.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights, within the bounds that the oracle needs. A bound is a number, None,
@@ -92,7 +93,7 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         `tol`, at another `lam`, with other bounds or sample weights, or with further graphs
         after the same ones. It keeps the dual variables of the last fit, and a fit that could
         not use them raises an error that says what changed. Not for solvers
-        that keep none: "ssg", "one_slack", "gdmm", "soft_bcfw".
+        that keep none: "subgradient", "cutting_plane", "gdmm", "soft_bcfw".
     n_jobs : int, default=None
         Number of threads for exact passes and prediction. The result does not depend on it.
     random_state : int, RandomState instance or None, default=None
@@ -108,6 +109,12 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         Weights of the features of an edge: of agreement, or symmetric tables.
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
+    inference_ : {"graphcut", "expansion", "exhaustive"}
+        How the best labelling is found.
+    pairwise_form_ : {"potts", "full"}
+        The form of `pairwise_`.
+    predicts_pixels_ : bool
+        Whether `predict` returns labels of pixels: it does if y had those, else labels of nodes.
     lam_ : float
         The regularisation strength that was used.
     dual_gap_ : float
@@ -169,8 +176,8 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         "loss": [StrOptions({"hamming", "hamming_sum", "balanced"})],
         "node_weights": [StrOptions({"areas"}), None],
         "ignore_label": "no_validation",
-        "pairwise": [StrOptions({"potts", "full"})],
-        "oracle": [StrOptions({"auto", "graphcut", "expansion", "exhaustive"})],
+        "pairwise_form": [StrOptions({"potts", "full"})],
+        "inference": [StrOptions({"auto", "graphcut", "expansion", "exhaustive"})],
     }
 
     # no parameters: there are linear models of graphs only
@@ -192,8 +199,8 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         loss="hamming_sum",
         node_weights=None,
         ignore_label=None,
-        pairwise="potts",
-        oracle="auto",
+        pairwise_form="potts",
+        inference="auto",
         bounds=None,
         tol=1e-2,
         max_iter=1000,
@@ -211,8 +218,8 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         self.loss = loss
         self.node_weights = node_weights
         self.ignore_label = ignore_label
-        self.pairwise = pairwise
-        self.oracle = oracle
+        self.pairwise_form = pairwise_form
+        self.inference = inference
         self.bounds = bounds
         self.tol = tol
         self.max_iter = max_iter
@@ -274,16 +281,18 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         labels[labelled] = codes
         areas = np.concatenate(graphs.areas) if self.node_weights == "areas" else None
         lam = lam if self.lam is None else float(self.lam)
-        kind = (graphs.n_features, graphs.n_edge_features, len(classes), self.pairwise, self.oracle)
-        problem = GraphModel(*kind).bind(
+        sizes = graphs.n_features, graphs.n_edge_features, len(classes)
+        model = GraphModel(*sizes, self.pairwise_form, self.inference)
+        problem = model.bind(
             graphs,
             labels,
             node_costs(self.loss, labels, labelled, len(classes), areas, graphs.n_nodes),
             labelled,
             block_weights(len(graphs), weight),
         )
+        kind = (*sizes, self.pairwise_form, model.inference)
         to_attributes = GraphWeights(kind, classes, paints)
-        return TrainingTask(problem, GraphModel(*kind).layout, lam, to_attributes, classes)
+        return TrainingTask(problem, model.layout, lam, to_attributes, classes)
 
     def _decoder(self, X):
         """Return the decoder of checked graphs, and the graphs."""
@@ -295,7 +304,7 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
             n_edge_features=self.n_edge_features_in_,
             estimator_name=type(self).__name__,
         )
-        if self._paints and graphs.segments is None:
+        if self.predicts_pixels_ and graphs.segments is None:
             raise ValueError(
                 "the model was fitted to labels of pixels, but X has no segments that say which "
                 "pixels belong to a node"

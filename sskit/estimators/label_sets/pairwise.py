@@ -39,15 +39,15 @@ class MultilabelPairwise(LabelSetClassifier):
         certificate.
     solver : str or solver object, default="auto"
         Block-coordinate Frank-Wolfe ("bcfw", which "auto" chooses), that with passes over stored
-        planes ("mpbcfw"), batch Frank-Wolfe ("fw"), stochastic subgradient ("ssg"), cutting
-        planes ("one_slack"), dual-decomposed training by labels and pairs ("gdmm"), its baseline
-        with soft constraints ("soft_bcfw"), or an object of `sskit.solvers`, which has further
-        options. "gdmm" solves the relaxed problem, see `inference`, and has a certificate with
-        inference="lp" and with edges without a cycle.
+        planes ("multi_plane"), batch Frank-Wolfe ("frank_wolfe"), stochastic subgradient
+        ("subgradient"), cutting planes ("cutting_plane"), dual-decomposed training by labels and
+        pairs ("gdmm"), its baseline with soft constraints ("soft_bcfw"), or an object of
+        `sskit.solvers`, which has further options. "gdmm" solves the relaxed problem, see
+        `inference`, and has a certificate with inference="lp" and with edges without a cycle.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
-        Order of the training pairs for the solver "bcfw"; the first three also for "ssg".
+        Order of the training pairs for the solver "bcfw"; the first three also for "subgradient".
     cache : {"auto", True, False}, default="auto"
         Whether "bcfw" steps between stored planes where they promise enough, instead of asking
         the oracle.
@@ -84,7 +84,7 @@ class MultilabelPairwise(LabelSetClassifier):
         `tol`, at another `lam`, with other bounds or sample weights, or with further samples
         after the same ones. It keeps the dual variables of the last fit, and a fit that could
         not use them raises an error that says what changed. Not for solvers
-        that keep none: "ssg", "one_slack", "gdmm", "soft_bcfw".
+        that keep none: "subgradient", "cutting_plane", "gdmm", "soft_bcfw".
     n_jobs : int, default=None
         Number of threads for exact passes and batches of oracle calls. The result does not
         depend on it.

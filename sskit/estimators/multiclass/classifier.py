@@ -36,13 +36,14 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Margin rescaling, the objective above, or slack rescaling, which multiplies violations by
         the loss: see :class:`SlackRescaling`, an object of which has options.
-    solver : {"auto", "bcfw", "mpbcfw", "fw", "ssg", "one_slack"} or solver object, default="auto"
-        Block-coordinate Frank-Wolfe ("auto" too), with passes over stored planes, batch
+    solver : str or solver object, default="auto"
+        One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
+        block-coordinate Frank-Wolfe ("auto" too), with passes over stored planes, batch
         Frank-Wolfe, subgradient, cutting planes, or an object of `sskit.solvers` with options.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
-        Order of the training pairs for the solver "bcfw"; the first three also for "ssg".
+        Order of the training pairs for the solver "bcfw"; the first three also for "subgradient".
     cache : {"auto", True, False}, default="auto"
         Whether "bcfw" steps between stored planes that promise enough, in place of the oracle.
     loss : {"zero_one"}, default="zero_one"
@@ -76,7 +77,8 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
         Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
         `tol`, at another `lam`, with other bounds or sample weights, or with further samples
         after the same ones. It keeps the last fit's dual variables; a fit that cannot use them
-        raises an error. Not for solvers that keep none: "ssg", "one_slack", "gdmm", "soft_bcfw".
+        raises an error. Not for solvers that keep none: "subgradient", "cutting_plane", "gdmm",
+        "soft_bcfw".
     n_jobs : int, default=None
         Number of threads for exact passes and batches of oracle calls; with a model object also
         for prediction, or of processes (its attribute ``parallel``). It changes no result.

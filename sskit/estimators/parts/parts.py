@@ -54,8 +54,9 @@ class PartsModel(PoserMixin, StructuredEstimator):
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling; see
         :class:`SlackRescaling`. For parts it has searches only that may miss the maximum.
-    solver : {"auto", "bcfw", "mpbcfw", "fw", "one_slack"} or solver object, default="auto"
-        Block-coordinate Frank-Wolfe (which "auto" chooses), its multi-plane variant, batch
+    solver : str or solver object, default="auto"
+        One of "auto", "bcfw", "multi_plane", "frank_wolfe" and "cutting_plane":
+        block-coordinate Frank-Wolfe (which "auto" chooses), its multi-plane variant, batch
         Frank-Wolfe, cutting planes, or an object of `sskit.solvers`, which has further options.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.

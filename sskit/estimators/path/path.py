@@ -31,7 +31,7 @@ class RegularizationPath(DocumentedMixin, PathModels, MetaEstimatorMixin, BaseEs
     Parameters
     ----------
     estimator : estimator
-        Of this package, with a solver that keeps a dual point (not "ssg"). Its solver,
+        Of this package, with a solver that keeps a dual point (not "subgradient"). Its solver,
         ``max_iter`` (per breakpoint), bounds, loss and so on hold for the path; ``lam``, ``tol``
         and ``warm_start`` do not.
     eps : float, default=0.1

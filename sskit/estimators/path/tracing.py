@@ -70,7 +70,7 @@ class TracedPath:
         if not solver.keeps_dual_point:
             raise ValueError(
                 f"a path cannot be traced by {type(solver).__name__}, which keeps no dual point; "
-                "use the solver 'bcfw' or 'fw'"
+                "use the solver 'bcfw' or 'frank_wolfe'"
             )
         if "averaging" in solver.get_params():
             solver.set_params(averaging=False)  # the next model starts from the last iterate

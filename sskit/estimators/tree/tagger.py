@@ -46,14 +46,15 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling; see
         :class:`SlackRescaling`. For trees it has searches only that may miss the maximum.
-    solver : {"auto", "bcfw", "mpbcfw", "fw", "ssg", "one_slack"} or solver object, default="auto"
-        Block-coordinate Frank-Wolfe (which "auto" chooses), its multi-plane variant, batch
+    solver : str or solver object, default="auto"
+        One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
+        block-coordinate Frank-Wolfe (which "auto" chooses), its multi-plane variant, batch
         Frank-Wolfe, stochastic subgradient, cutting planes, or an object of `sskit.solvers`,
         which has further options.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
-        Order of the training pairs for the solver "bcfw"; the first three also for "ssg".
+        Order of the training pairs for the solver "bcfw"; the first three also for "subgradient".
     cache : {"auto", True, False}, default="auto"
         Whether "bcfw" steps between stored planes where they promise enough, instead of asking
         the oracle.
@@ -76,7 +77,7 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
         `tol`, at another `lam`, with other bounds or sample weights, or with further samples
         after the same ones. It keeps the dual variables of the last fit, and a fit that could
         not use them raises an error that says what changed. Not for solvers
-        that keep none: "ssg", "one_slack", "gdmm", "soft_bcfw".
+        that keep none: "subgradient", "cutting_plane", "gdmm", "soft_bcfw".
     n_jobs : int, default=None
         Number of threads for exact passes, batches of oracle calls and prediction. The result
         does not depend on it.

@@ -10,7 +10,7 @@ from sskit.core.checks cimport check_least
 from sskit.core.lanes cimport padded
 from sskit.models.chain.problem cimport ChainProblem
 from sskit.oracles.chain.k_best cimport KBest
-from sskit.oracles.chain.max_marginals cimport chain_max_marginals, transpose_padded
+from sskit.oracles.chain.max_marginals cimport find_max_marginals, transpose_padded
 
 
 class ChainDecoder(Decoder):
@@ -98,7 +98,7 @@ def decode_max_marginals(ChainProblem problem, const double[::1] w, Py_ssize_t s
         for i in range(start, stop):
             problem.scores(i, &w[0], &theta[0])
             transpose_padded(&theta[0], problem.n_states, &transposed[0])
-            chain_max_marginals(
+            find_max_marginals(
                 &theta[problem.n_states * stride], &theta[0], &transposed[0], problem.length(i),
                 problem.n_states, &scratch[0], &out[problem.offsets[i], 0]
             )

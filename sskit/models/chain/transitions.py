@@ -30,7 +30,7 @@ def bio_transitions(classes):
         prefix, dash, kind = str(label).partition("-")
         if not (label == "O" or (prefix in ("B", "I") and dash and kind)):
             raise ValueError(
-                f"transitions='bio' needs the labels 'O', 'B-X' and 'I-X', got {label!r}"
+                f"allowed_transitions='bio' needs the labels 'O', 'B-X' and 'I-X', got {label!r}"
             )
         prefixes.append(prefix)
         kinds.append(kind)
@@ -39,12 +39,12 @@ def bio_transitions(classes):
     return ~inside | continues, ~inside
 
 
-def resolve_transitions(transitions, classes, labels, offsets):
+def resolve_transitions(given, classes, labels, offsets):
     """Return which transitions and first labels are allowed, and check the truth against it.
 
     Parameters
     ----------
-    transitions : None, "bio" or array-like of shape (K, K) of bool
+    given : None, "bio" or array-like of shape (K, K) of bool
         As users give it.
     classes : ndarray of shape (K,)
         Labels.
@@ -65,20 +65,20 @@ def resolve_transitions(transitions, classes, labels, offsets):
     ValueError
         If the array does not fit, or a true labelling is not allowed.
     """
-    if transitions is None:
+    if given is None:
         return None, None
-    if isinstance(transitions, str):
+    if isinstance(given, str):
         allowed, allowed_start = bio_transitions(classes)
     else:
         n_states = len(classes)
         try:
-            allowed = np.array(transitions)
+            allowed = np.array(given)
         except ValueError:
-            raise ValueError("transitions has rows of different lengths") from None
+            raise ValueError("allowed_transitions has rows of different lengths") from None
         if allowed.dtype != bool or allowed.shape != (n_states, n_states):
             raise ValueError(
-                f"transitions must be a boolean array of shape ({n_states}, {n_states}), a row "
-                f"and a column for each label in y, got shape {allowed.shape} and dtype "
+                f"allowed_transitions must be a boolean array of shape ({n_states}, {n_states}), a "
+                f"row and a column for each label in y, got shape {allowed.shape} and dtype "
                 f"{allowed.dtype}"
             )
         allowed_start = np.ones(n_states, dtype=bool)
@@ -87,7 +87,9 @@ def resolve_transitions(transitions, classes, labels, offsets):
         i, t = place
         label = classes[labels[offsets[i] + t]]
         before = f"after {classes[labels[offsets[i] + t - 1]]}" if t else "at the start"
-        raise ValueError(f"y[{i}][{t}] is {label} {before}, which transitions do not allow")
+        raise ValueError(
+            f"y[{i}][{t}] is {label} {before}, which allowed_transitions does not allow"
+        )
     return allowed, allowed_start
 
 

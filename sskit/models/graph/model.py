@@ -26,10 +26,10 @@ class GraphModel:
         Numbers of features of a node and of an edge.
     n_states : int
         Number of labels K.
-    pairwise : {"potts", "full"}, default="potts"
+    pairwise_form : {"potts", "full"}, default="potts"
         Whether an edge scores by agreement of its two labels alone, or by a symmetric table of
         all pairs of labels.
-    oracle : {"auto", "graphcut", "expansion", "exhaustive"}, default="auto"
+    inference : {"auto", "graphcut", "expansion", "exhaustive"}, default="auto"
         How the best labelling is found. "auto" is "graphcut" for two labels, else "expansion".
         For tables and more than two labels the moves of "expansion" are swaps, because only
         these can be made possible by bounds on the weights.
@@ -40,22 +40,24 @@ class GraphModel:
         If the oracle cannot serve so many labels.
     """
 
-    def __init__(self, n_features, n_edge_features, n_states, pairwise="potts", oracle="auto"):
-        if oracle == "auto":
-            oracle = "graphcut" if n_states == 2 else "expansion"
-        if oracle == "graphcut" and n_states > 2:
+    def __init__(
+        self, n_features, n_edge_features, n_states, pairwise_form="potts", inference="auto"
+    ):
+        if inference == "auto":
+            inference = "graphcut" if n_states == 2 else "expansion"
+        if inference == "graphcut" and n_states > 2:
             raise ValueError(
-                f"oracle='graphcut' finds the best of two labels, but y has {n_states}; use "
+                f"inference='graphcut' finds the best of two labels, but y has {n_states}; use "
                 "'expansion'"
             )
-        potts = pairwise == "potts"
+        potts = pairwise_form == "potts"
         self.n_states = n_states
         self.form = PairForm(n_states, "potts" if potts else "symmetric")
-        self.oracle = oracle
+        self.inference = inference
         self.moves = Expansion if potts else Swap
         shape = (n_edge_features,) if potts else (n_edge_features, self.form.width)
         self.layout = WeightLayout(coef=(n_states, n_features), pairwise=shape)
-        if oracle != "exhaustive":
+        if inference != "exhaustive":
             self.layout.own_bounds = {"pairwise": (0.0, None) if potts else self._table_bounds()}
 
     def _table_bounds(self):
@@ -123,11 +125,11 @@ class GraphModel:
             Naming the first graph that has a negative feature of an edge, which no cut takes,
             or, if all labellings are tried, too many of them.
         """
-        if self.oracle == "exhaustive":
+        if self.inference == "exhaustive":
             for i, n in enumerate(graphs.n_nodes.tolist()):
                 if n * np.log2(self.n_states) > np.log2(MOST_LABELLINGS):
                     raise ValueError(
-                        f"oracle='exhaustive' tries at most {MOST_LABELLINGS} labellings, but "
+                        f"inference='exhaustive' tries at most {MOST_LABELLINGS} labellings, but "
                         f"X[{i}] has {n} nodes, which with {self.n_states} labels have more"
                     )
             return
@@ -194,16 +196,16 @@ class GraphModel:
 
     def _make_oracle(self):
         """Return a new oracle."""
-        if self.oracle == "graphcut":
+        if self.inference == "graphcut":
             return Cut()
-        return Enumerated() if self.oracle == "exhaustive" else self.moves()
+        return Enumerated() if self.inference == "exhaustive" else self.moves()
 
     def _problem(self, graphs, labels, cost, labelled, block_weight):
         self.check(graphs)
         ends, offsets, edge_features = graphs.ends, graphs.edge_offsets, graphs.edge_features
         if not labelled.all():
             ends, offsets, edge_features = without_unlabelled(graphs, labelled)
-        kind = EnumeratedGraphProblem if self.oracle == "exhaustive" else GraphProblem
+        kind = EnumeratedGraphProblem if self.inference == "exhaustive" else GraphProblem
         return kind(
             [FeatureRows(x, sparsify=False) for x in graphs.features],
             [FeatureRows(x, sparsify=False) for x in edge_features],

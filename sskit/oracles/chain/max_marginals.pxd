@@ -2,7 +2,7 @@
 # -inf if none is allowed. Rows of node, transition, transposed, out (n_nodes rows) and scratch
 # (3 rows) have padded(n_states) columns; `transposed` is the transition table transposed, see
 # transpose_padded. The padding of out is arbitrary.
-cdef void chain_max_marginals(
+cdef void find_max_marginals(
     const double* node, const double* transition, const double* transposed,
     Py_ssize_t n_nodes, Py_ssize_t n_states, double* scratch, double* out
 ) noexcept nogil

@@ -10,7 +10,7 @@ from sskit.core.lanes cimport padded
 from sskit.oracles.chain.viterbi cimport viterbi_step
 
 
-cdef void chain_max_marginals(
+cdef void find_max_marginals(
     const double* node, const double* transition, const double* transposed,
     Py_ssize_t n_nodes, Py_ssize_t n_states, double* scratch, double* out
 ) noexcept nogil:
@@ -42,7 +42,7 @@ cdef void transpose_padded(const double* table, Py_ssize_t n_states, double* out
             out[b * stride + a] = table[a * stride + b]
 
 
-def max_marginals(nodes, transitions):
+def chain_max_marginals(nodes, transitions):
     """Compute the max-marginals of a chain.
 
     The max-marginal of a node and a state is the best score of all labellings that have this
@@ -74,8 +74,8 @@ def max_marginals(nodes, transitions):
 
     Examples
     --------
-    >>> from sskit.oracles import max_marginals
-    >>> max_marginals([[1, 0], [0, 0.5], [1, 0]], [[0, -1], [-1, 0]])
+    >>> from sskit.oracles import chain_max_marginals
+    >>> chain_max_marginals([[1, 0], [0, 0.5], [1, 0]], [[0, -1], [-1, 0]])
     array([[2. , 0.5],
            [2. , 0.5],
            [2. , 0.5]])
@@ -91,7 +91,7 @@ def max_marginals(nodes, transitions):
     cdef double[:, ::1] out = scores
     with nogil:
         transpose_padded(&transition_rows[0, 0], n_states, &transposed_rows[0, 0])
-        chain_max_marginals(
+        find_max_marginals(
             &node_rows[0, 0], &transition_rows[0, 0], &transposed_rows[0, 0], n_nodes, n_states,
             &scratch[0, 0], &out[0, 0]
         )

@@ -75,7 +75,7 @@ def graphcut(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0):
     return labels, labelling_score(&potentials.struct_, &out[0])
 
 
-def graphcut_max_marginals(nodes, edges=None, pairwise=None):
+def graph_max_marginals(nodes, edges=None, pairwise=None):
     """Compute the max-marginals of a graph with two states by minimum cuts.
 
     The max-marginal of a node and a state is the best score of all labellings that have this
@@ -109,8 +109,8 @@ def graphcut_max_marginals(nodes, edges=None, pairwise=None):
 
     Examples
     --------
-    >>> from sskit.oracles import graphcut_max_marginals
-    >>> graphcut_max_marginals([[0, 2], [0.5, 0], [0, 1]], [[0, 1], [1, 2]], [1, 1])
+    >>> from sskit.oracles import graph_max_marginals
+    >>> graph_max_marginals([[0, 2], [0.5, 0], [0, 1]], [[0, 1], [1, 2]], [1, 1])
     array([[2.5, 5. ],
            [3.5, 5. ],
            [3.5, 5. ]])

@@ -13,7 +13,7 @@ from sskit.solvers.subgradient import subgradient_pass
 SAMPLERS = {"permutation": PermutationSampler, "uniform": UniformSampler}
 
 
-class SSG(Solver):
+class Subgradient(Solver):
     """Averaged stochastic subgradient descent on the primal of a structured SVM.
 
     Step k calls the oracle of one training pair and has the size 1 / (lam k) (Pegasos). The
@@ -55,10 +55,10 @@ class SSG(Solver):
     Examples
     --------
     >>> from sskit import StructSVMClassifier
-    >>> from sskit.solvers import SSG
+    >>> from sskit.solvers import Subgradient
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = StructSVMClassifier(lam=0.1, solver=SSG(), tol=0.1, random_state=0)
+    >>> model = StructSVMClassifier(lam=0.1, solver=Subgradient(), tol=0.1, random_state=0)
     >>> model.fit(X, y).dual_gap_ < 0.1
     True
     """
@@ -106,7 +106,7 @@ class SSG(Solver):
         """
         solver = self.resolved(problem, regularizer.bounded)
         if regularizer.bounded:
-            raise ValueError("SSG cannot solve problems with bounds; use the solver 'bcfw'")
+            raise ValueError("Subgradient cannot solve problems with bounds; use the solver 'bcfw'")
         sampler = SAMPLERS[solver.sampling](problem.n_blocks, random_state)
         return SubgradientRun(
             problem, regularizer, sampler, solver.averaging, solver.sampling == "permutation"

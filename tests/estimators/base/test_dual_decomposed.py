@@ -64,7 +64,7 @@ def test_forbidden_transitions_stay_away(chains):
         allowed[labels[:-1], labels[1:]] = True
     allowed[0, 0] = True
     tagger = SequenceTagger(
-        lam=1.0, solver="gdmm", transitions=allowed, tol=0.05, max_iter=3000, random_state=0
+        lam=1.0, solver="gdmm", allowed_transitions=allowed, tol=0.05, max_iter=3000, random_state=0
     ).fit(X, y)
     assert tagger.certified_
     for labels in tagger.predict(X):

@@ -19,7 +19,7 @@ from sskit import (
     StructSVMClassifier,
 )
 from sskit.datasets import make_chains, make_digit_strings, make_multiclass
-from sskit.solvers import BCFW, SSG, FrankWolfe, MultiPlane
+from sskit.solvers import BCFW, FrankWolfe, MultiPlane, Subgradient
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
 SOLVERS = {
@@ -28,7 +28,7 @@ SOLVERS = {
     "batches": BCFW(batch_size=3),
     "mpbcfw": MultiPlane(),
     "fw": FrankWolfe(),
-    "ssg": SSG(),
+    "ssg": Subgradient(),
 }
 LAM = 0.1
 
@@ -142,19 +142,19 @@ def test_structure_of_your_own():
     assert model.n_oracle_calls_ > 20
 
 
-@pytest.mark.parametrize("oracle", ["auto", "exhaustive"])
-def test_graphs(oracle):
+@pytest.mark.parametrize("inference", ["auto", "exhaustive"])
+def test_graphs(inference):
     rng = np.random.default_rng(0)
     edges = np.array([[0, 1], [1, 2], [2, 3]])
     y = [rng.integers(2, size=4) for _ in range(20)]
     X = [(rng.normal(size=(4, 2)) + truth[:, None], edges, np.ones((3, 1))) for truth in y]
     model = SegmentationModel(
-        rescaling="slack", lam=0.01, max_iter=200, oracle=oracle, random_state=0
+        rescaling="slack", lam=0.01, max_iter=200, inference=inference, random_state=0
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(X, y)
-    assert model.certified_ == (oracle == "exhaustive")
+    assert model.certified_ == (inference == "exhaustive")
     assert model.dual_gap_ >= 0
     assert model.score(X, y) > 0.6
 

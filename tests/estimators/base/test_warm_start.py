@@ -175,7 +175,7 @@ INCONSISTENT = [
     ("strings", lambda X, y: ([*X[1:], X[0]], [*y[1:], y[0]]), {}, r"X\[0\] changed"),
     ("strings", None, {"loss": "hamming"}, r"the loss of y\[0\] changed"),
     ("strings", None, {"class_weight": {0: 2.0}}, r"the loss of y\[\d+\] changed"),
-    ("strings", None, {"transitions": ~np.eye(10, k=9, dtype=bool)}, "transitions changed"),
+    ("strings", None, {"allowed_transitions": ~np.eye(10, k=9, dtype=bool)}, "transitions changed"),
     ("label sets", None, {"edges": "tree"}, "the edges changed"),
     ("label sets", None, {"inference": "lp"}, "the planes changed from sets of labels to relaxed"),
     ("label sets", None, {"label_weight": [1, 1, 1, 2]}, "the loss changed"),
@@ -196,8 +196,8 @@ INCONSISTENT = [
 def test_what_cannot_be_continued_is_named(case, change, params, reason):
     model, X, y = make(case)
     model.fit(X, y)
-    if params.get("transitions") is not None:
-        params = {"transitions": allowed_of(y, len(model.classes_))}
+    if params.get("allowed_transitions") is not None:
+        params = {"allowed_transitions": allowed_of(y, len(model.classes_))}
     before = copy.deepcopy(vars(model))
     model.set_params(**params)
     if change is not None:

@@ -96,7 +96,7 @@ def test_forbidden_transitions_stay_away():
     y[0][-1] = 5
     y[0][-2] = 4
     allowed[y[0][:-1], y[0][1:]] = True
-    tagger = SequenceTagger(transitions=allowed, beam_size=1, random_state=0).fit(X, y)
+    tagger = SequenceTagger(allowed_transitions=allowed, beam_size=1, random_state=0).fit(X, y)
     for labels in tagger.predict(X):
         assert allowed[labels[:-1], labels[1:]].all()
 
@@ -106,7 +106,7 @@ def test_lost_labellings_are_found_exactly():
     X = [np.eye(3)[[1, 2]], np.eye(3)[[0]], np.eye(3)[[1, 2, 2]]] * 5
     y = [np.array([1, 2]), np.array([0]), np.array([1, 2, 2])] * 5
     allowed = np.array([[False] * 3, [True] * 3, [True] * 3])
-    tagger = SequenceTagger(lam=0.01, transitions=allowed, random_state=0).fit(X, y)
+    tagger = SequenceTagger(lam=0.01, allowed_transitions=allowed, random_state=0).fit(X, y)
     hard = [np.eye(3)[[0, 2]] * 10.0]
     (best,), (found,) = tagger.predict(hard), with_beam(tagger, 1).predict(hard)
     assert best[0] != 0

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sskit import SequenceTagger
 from sskit.datasets import make_chains
 from sskit.metrics import token_accuracy_score, token_accuracy_scorer
-from sskit.solvers import BCFW, SSG, FrankWolfe
+from sskit.solvers import BCFW, FrankWolfe, Subgradient
 
 LAM = 0.1
 BIO = np.array(["B-x", "B-y", "I-x", "I-y", "O"])
@@ -151,7 +151,8 @@ def test_decision_function_is_the_max_marginals(chains):
 def test_bio_predictions_keep_to_the_scheme(noisy):
     X, y = noisy
     free, model = (
-        fit(X, y, tol=0.1, loss="hamming_sum", transitions=allowed) for allowed in (None, "bio")
+        fit(X, y, tol=0.1, loss="hamming_sum", allowed_transitions=allowed)
+        for allowed in (None, "bio")
     )
     nonsense = list(np.random.default_rng(0).normal(scale=5.0, size=(100, 7, 5)))
     assert not all(is_bio(np.searchsorted(BIO, labels)) for labels in free.predict(nonsense))
@@ -177,13 +178,13 @@ def test_mask(as_list, chains):
     seen[2, 1] = False
     kept = [i for i, states in enumerate(y) if seen[states[:-1], states[1:]].all()]
     X_kept, y_kept = [X[i] for i in kept], [y[i] for i in kept]
-    model = fit(X_kept, y_kept, tol=0.02, transitions=seen.tolist() if as_list else seen)
+    model = fit(X_kept, y_kept, tol=0.02, allowed_transitions=seen.tolist() if as_list else seen)
     rng = np.random.default_rng(0)
     new = [3 * rng.normal(size=(9, 4)) for _ in range(50)]
     assert all(seen[labels[:-1], labels[1:]].all() for labels in model.predict(new))
     free = fit(X_kept, y_kept, tol=0.02).predict(new)
     assert not all(seen[labels[:-1], labels[1:]].all() for labels in free)
-    everything = fit(X_kept, y_kept, tol=0.02, transitions=np.ones((3, 3), dtype=bool))
+    everything = fit(X_kept, y_kept, tol=0.02, allowed_transitions=np.ones((3, 3), dtype=bool))
     np.testing.assert_array_equal(everything.coef_, fit(X_kept, y_kept, tol=0.02).coef_)
 
 
@@ -191,7 +192,7 @@ def test_mask_that_allows_no_long_sequence():
     mask = np.array([[False, True], [False, False]])
     X = [np.eye(2), np.eye(2)[:1], np.eye(2)[1:]]
     y = [[0, 1], [0], [1]]
-    model = fit(X, y, tol=0.05, transitions=mask)
+    model = fit(X, y, tol=0.05, allowed_transitions=mask)
     assert [labels.tolist() for labels in model.predict(X)] == y
     for method in (model.predict, model.decision_function, lambda X: model.predict_topk(X, 2)):
         with pytest.raises(ValueError, match="no labelling of a sequence of length 3"):
@@ -211,7 +212,7 @@ def test_hamming_sum_is_the_length_times_hamming():
 
 @pytest.mark.parametrize(
     "solver",
-    [BCFW(averaging=True), BCFW(sampling="uniform"), FrankWolfe(), SSG()],
+    [BCFW(averaging=True), BCFW(sampling="uniform"), FrankWolfe(), Subgradient()],
     ids=lambda solver: repr(solver),
 )
 def test_solvers_agree(solver, chains):
@@ -331,7 +332,7 @@ def test_score_is_token_accuracy(noisy):
 @pytest.mark.parametrize("n_jobs", [2, -1])
 def test_jobs(n_jobs, noisy):
     X, y = noisy
-    one = fit(X, y, tol=0.3, transitions="bio")
+    one = fit(X, y, tol=0.3, allowed_transitions="bio")
     many = clone(one).set_params(n_jobs=n_jobs).fit(X, y)
     np.testing.assert_array_equal(flat(many), flat(one))
     many.set_params(n_jobs=50)  # more than there are sequences

@@ -47,8 +47,8 @@ def blobs(n, n_states=2, noise=1.0, seed=0, shape=(6, 7)):
 @pytest.mark.parametrize("pairwise", ["potts", "full"])
 def test_neighbours_help(n_states, pairwise):
     X, y = blobs(60, n_states)
-    model = SegmentationModel(pairwise=pairwise, random_state=0)
-    alone = SegmentationModel(bounds={"pairwise": (0, 0)}, pairwise=pairwise, random_state=0)
+    model = SegmentationModel(pairwise_form=pairwise, random_state=0)
+    alone = SegmentationModel(bounds={"pairwise": (0, 0)}, pairwise_form=pairwise, random_state=0)
     scores = [m.fit(X[:30], y[:30]).score(X[30:], y[30:]) for m in (alone, model)]
     assert scores[1] > scores[0] + 0.08
     assert not alone.pairwise_.any()
@@ -64,11 +64,11 @@ def test_neighbours_help(n_states, pairwise):
         assert (model.pairwise_[:, ~np.eye(n_states, dtype=bool)] <= 0).all()
 
 
-@pytest.mark.parametrize("oracle", ["auto", "exhaustive"])
+@pytest.mark.parametrize("inference", ["auto", "exhaustive"])
 @pytest.mark.parametrize("pairwise", ["potts", "full"])
-def test_predicts_the_best_labelling(pairwise, oracle):
+def test_predicts_the_best_labelling(pairwise, inference):
     X, y = blobs(12, noise=0.7, shape=(2, 4))
-    model = SegmentationModel(pairwise=pairwise, oracle=oracle, random_state=0).fit(X, y)
+    model = SegmentationModel(pairwise_form=pairwise, inference=inference, random_state=0).fit(X, y)
     tables = model.pairwise_
     if pairwise == "potts":
         tables = tables[:, None, None] * np.eye(2)
@@ -81,7 +81,7 @@ def test_predicts_the_best_labelling(pairwise, oracle):
         best, value = exhaustive(nodes, edges, pairs)
         assert labels.tolist() == best.tolist()
         assert marginals[i].max(axis=1) == pytest.approx(np.full(8, value))
-        if oracle == "auto":
+        if inference == "auto":
             for v, k in [(0, 0), (3, 1), (7, 0)]:
                 fixed = nodes.copy()
                 fixed[v, 1 - k] = -np.inf
@@ -112,14 +112,16 @@ def test_learnt_weights_of_pairs_never_leave_their_bounds():
     y = [(np.arange(8) + i) % 2 for i in range(20)]
     for solver in ("bcfw", "fw"):
         for pairwise in ("potts", "full"):
-            model = SegmentationModel(pairwise=pairwise, solver=solver, random_state=0).fit(X, y)
+            model = SegmentationModel(pairwise_form=pairwise, solver=solver, random_state=0).fit(
+                X, y
+            )
             weights = model.pairwise_
             if pairwise == "potts":
                 assert weights.min() == 0.0
             else:
                 assert weights[:, [0, 1], [0, 1]].min() == 0.0 and weights[:, 0, 1].max() == 0.0
             model.predict(X)
-    free = SegmentationModel(oracle="exhaustive", tol=1e-4, random_state=0).fit(X, y)
+    free = SegmentationModel(inference="exhaustive", tol=1e-4, random_state=0).fit(X, y)
     assert free.pairwise_.min() < -0.1
     bounded = SegmentationModel(tol=1e-4, random_state=0).fit(X, y)
     assert free.primal_objective_ < bounded.dual_objective_
@@ -397,8 +399,8 @@ def test_bad_data_are_named_and_leave_the_model(name):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"oracle": "graphcut"}, "'graphcut' finds the best of two labels, but y has 3"),
-        ({"oracle": "exhaustive"}, r"tries at most 4194304 labellings, but X\[0\] has 42 nodes"),
+        ({"inference": "graphcut"}, "'graphcut' finds the best of two labels, but y has 3"),
+        ({"inference": "exhaustive"}, r"tries at most 4194304 labellings, but X\[0\] has 42 nodes"),
         ({"pairwise": "table"}, "'pairwise' parameter"),
         ({"loss": "zero_one"}, "'loss' parameter"),
         ({"node_weights": "sizes"}, "'node_weights' parameter"),

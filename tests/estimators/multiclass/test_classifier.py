@@ -14,7 +14,7 @@ from sklearn.svm import LinearSVC
 
 from sskit import StructSVMClassifier
 from sskit.datasets import make_multiclass
-from sskit.solvers import BCFW, SSG, FrankWolfe
+from sskit.solvers import BCFW, FrankWolfe, Subgradient
 
 LAM = 0.05
 
@@ -77,7 +77,7 @@ def test_objective_is_that_of_linear_svc(name, lam, request):
 
 @pytest.mark.parametrize(
     "solver",
-    [BCFW(averaging=True), BCFW(sampling="uniform"), FrankWolfe(), SSG()],
+    [BCFW(averaging=True), BCFW(sampling="uniform"), FrankWolfe(), Subgradient()],
     ids=lambda solver: repr(solver),
 )
 def test_solvers_agree(solver, iris):

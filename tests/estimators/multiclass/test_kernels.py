@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier
 from sskit.datasets import make_digit_strings
-from sskit.solvers import BCFW, SSG, CuttingPlane, FrankWolfe, MultiPlane
+from sskit.solvers import BCFW, CuttingPlane, FrankWolfe, MultiPlane, Subgradient
 
 GAMMA = 0.5
 # Several steps within a block may be equally good, and rounding would choose between them.
@@ -233,7 +233,7 @@ def test_a_small_cache_costs_time_and_single_precision(iris, strings):
     assert one.primal_objective_ == pytest.approx(other.primal_objective_, abs=1e-6)
 
 
-@pytest.mark.parametrize("solver", [MultiPlane(), FrankWolfe(), SSG(), CuttingPlane()])
+@pytest.mark.parametrize("solver", [MultiPlane(), FrankWolfe(), Subgradient(), CuttingPlane()])
 def test_other_solvers_find_the_same(moons, solver):
     X, y = moons
     optimum = classifier(tol=1e-8, max_iter=10_000).fit(X, y).primal_objective_

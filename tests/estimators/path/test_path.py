@@ -323,7 +323,10 @@ def test_pickle_clone_and_tools():
         ({"scoring": "nice"}, "'scoring' parameter"),
         ({"refit": "twice"}, "'refit' parameter"),
         ({"refit": "one_standard_error"}, "^refit='one_standard_error' .* of folds; set cv"),
-        ({"estimator": StructSVMClassifier(solver="ssg")}, "SSG, which keeps no dual point"),
+        (
+            {"estimator": StructSVMClassifier(solver="ssg")},
+            "Subgradient, which keeps no dual point",
+        ),
         ({"estimator": StructSVMClassifier(tol=-1.0)}, "'tol' parameter"),
         ({"cv": 3, "refit": lambda results: -1}, "refit must return an index"),
     ],

@@ -273,7 +273,7 @@ def test_solver_objects_and_bounds(matchings):
     assert (classifier.coef_ >= 0).all()
     assert (classifier.coef_ <= 0.75).all()
     assert classifier.coef_.max() == 0.75
-    with pytest.raises(ValueError, match="solver 'ssg' cannot keep bounds"):
+    with pytest.raises(ValueError, match="solver 'subgradient' cannot keep bounds"):
         fit(Bounded(), X, y, solver="ssg")
 
 

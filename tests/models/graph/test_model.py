@@ -44,7 +44,7 @@ def feasible(rng, layout, scale=1.0):
 def test_contract(n_states, pairwise):
     rng = np.random.default_rng(n_states)
     graphs, y = small_graphs(rng, 4, 5, 3, n_states, max_nodes=4)
-    problem = bound(graphs, y, n_states, pairwise=pairwise, oracle="exhaustive")[1]
+    problem = bound(graphs, y, n_states, pairwise_form=pairwise, inference="exhaustive")[1]
     assert problem.exact and problem.costly
     check_problem(problem, 0)
 
@@ -54,10 +54,10 @@ def test_contract_of_graphs_without_edges_and_with_double_ones():
     x = rng.normal(size=(3, 2))
     ends = [[0, 1], [1, 0], [0, 1], [2, 1]]
     graphs = [(x, np.zeros((0, 2), int), None), (x, ends, None), (x[:1], [], None)]
-    for oracle in ("graphcut", "exhaustive"):
+    for inference in ("graphcut", "exhaustive"):
         y = [rng.integers(2, size=len(graph[0])) for graph in graphs]
-        model, problem = bound(graphs, y, 2, oracle=oracle)
-        if oracle == "exhaustive":
+        model, problem = bound(graphs, y, 2, inference=inference)
+        if inference == "exhaustive":
             check_problem(problem, 0)
         w = feasible(rng, model.layout)
         for i, (x_i, edges, _) in enumerate(graphs):
@@ -78,7 +78,7 @@ def test_contract_of_graphs_without_edges_and_with_double_ones():
 def test_scores_and_cuts_are_those_of_the_enumeration(seed, pairwise):
     rng = np.random.default_rng(seed)
     graphs, y = small_graphs(rng, 6, 3, 2, 2, max_nodes=6)
-    model, problem = bound(graphs, y, 2, pairwise=pairwise)
+    model, problem = bound(graphs, y, 2, pairwise_form=pairwise)
     pairs = enumerate_graphs(graphs, y, 2, block_weights(6), pairwise)
     assert problem.exact
     probe, fork = ProblemProbe(problem), ProblemProbe(problem.fork())
@@ -104,7 +104,7 @@ def test_trained_with_cuts_to_the_optimum_within_the_bounds(pairwise):
     path = np.array([[0, 1], [1, 2], [2, 3]])
     graphs = [(rng.normal(size=(4, 2)), path, rng.exponential(size=(3, 2))) for _ in range(6)]
     y = [(np.arange(4) + i) % 2 for i in range(6)]
-    model, problem = bound(graphs, y, 2, pairwise=pairwise)
+    model, problem = bound(graphs, y, 2, pairwise_form=pairwise)
     box = model.layout.bounds(None)
     solution = BCFW().solve(
         problem, BoxRegularizer(0.05, *box), tol=1e-3, max_iter=3000, random_state=0
@@ -123,7 +123,7 @@ def test_trained_with_cuts_to_the_optimum_within_the_bounds(pairwise):
 def test_inexact_answers_are_never_worse_than_truth_and_last_answer(pairwise):
     rng = np.random.default_rng(4)
     graphs, y = small_graphs(rng, 5, 3, 2, 4, max_nodes=6)
-    model, problem = bound(graphs, y, 4, pairwise=pairwise)
+    model, problem = bound(graphs, y, 4, pairwise_form=pairwise)
     assert not problem.exact
     probe, fork = ProblemProbe(problem), ProblemProbe(problem.fork())
     for i in range(5):
@@ -160,7 +160,7 @@ def test_unlabelled_nodes_are_left_out():
     graphs, y = small_graphs(rng, 6, 3, 2, 3, max_nodes=4)
     labels = np.concatenate(y)
     labelled = rng.random(len(labels)) < 0.6
-    problem = bound(graphs, y, 3, labelled, oracle="exhaustive")[1]
+    problem = bound(graphs, y, 3, labelled, inference="exhaustive")[1]
     check_problem(problem, 0)
     # the same without these nodes
     offsets = np.cumsum([0, *map(len, y)])
@@ -173,7 +173,7 @@ def test_unlabelled_nodes_are_left_out():
         small.append((x[kept], (np.cumsum(kept) - 1)[ends[inside]], z[inside]))
         small_y.append(y[i][kept])
     assert len(small) >= 5
-    other = bound(small, small_y, 3, oracle="exhaustive")[1]
+    other = bound(small, small_y, 3, inference="exhaustive")[1]
     weight = np.array([labelled[a:b].any() for a, b in zip(offsets, offsets[1:], strict=False)])
     w = rng.normal(size=problem.n_weights)
     probe, small_probe = ProblemProbe(problem), ProblemProbe(other)
@@ -208,7 +208,7 @@ def test_float32_features_are_read_where_they_lie(n_states, tmp_path):
         "csr": [(sp.csr_array(x), ends, sp.csr_array(z)) for x, ends, z in double],
     }
     problems = {
-        name: bound(form, y, n_states, oracle="exhaustive")[1] for name, form in forms.items()
+        name: bound(form, y, n_states, inference="exhaustive")[1] for name, form in forms.items()
     }
     check_problem(problems["float32"], 0)
     w = rng.normal(size=problems["float32"].n_weights)
@@ -243,7 +243,7 @@ def test_curvature_with_and_without_gram_matrices():
 
 
 def test_own_bounds_meet_those_of_the_user():
-    potts, full = GraphModel(2, 2, 3), GraphModel(2, 1, 3, pairwise="full")
+    potts, full = GraphModel(2, 2, 3), GraphModel(2, 1, 3, pairwise_form="full")
     lower, upper = potts.layout.bounds({"pairwise": (-1, [2, 3])})
     assert lower.tolist() == [-np.inf] * 6 + [0, 0] and upper.tolist() == [np.inf] * 6 + [2, 3]
     lower, upper = full.layout.bounds(None)
@@ -252,7 +252,7 @@ def test_own_bounds_meet_those_of_the_user():
     assert (upper[6:] == np.where(diagonal, np.inf, 0)).all()
     with pytest.raises(ValueError, match=r"bounds leave nothing .* at weight 6: .* 'pairwise'"):
         potts.layout.bounds({"pairwise": (None, -0.5)})
-    assert GraphModel(2, 2, 3, oracle="exhaustive").layout.bounds(None) is None
+    assert GraphModel(2, 2, 3, inference="exhaustive").layout.bounds(None) is None
 
 
 def test_negative_edge_features_are_named():
@@ -262,12 +262,12 @@ def test_negative_edge_features_are_named():
     for form in (graphs, [(a, b, sp.csr_array(c)) for a, b, c in graphs]):
         with pytest.raises(ValueError, match=message):
             bound(form, [[0, 1]] * 2, 2)
-    bound(graphs, [[0, 1]] * 2, 2, oracle="exhaustive")
+    bound(graphs, [[0, 1]] * 2, 2, inference="exhaustive")
 
 
 def test_cuts_are_for_two_states():
     with pytest.raises(ValueError, match="'graphcut' finds the best of two labels, but y has 3"):
-        GraphModel(1, 1, 3, oracle="graphcut")
+        GraphModel(1, 1, 3, inference="graphcut")
 
 
 def test_costs():

@@ -10,7 +10,7 @@ from sskit.core.regularizer import Regularizer
 from sskit.models.kernel.functions import Kernel, PrecomputedKernel
 from sskit.models.kernel.space import diagonal, runs_within
 from sskit.models.slack.model import SlackRescaling
-from sskit.solvers import BCFW, SSG, CuttingPlane, FrankWolfe, MultiPlane
+from sskit.solvers import BCFW, CuttingPlane, FrankWolfe, MultiPlane, Subgradient
 from sskit.testing.problem_checks import check_problem
 
 TOYS = {"chain": chain_toy, "multiclass": multiclass_toy}
@@ -21,7 +21,7 @@ STEADY = {
     "batch": BCFW(steps="fw", batch_size=3),
     "pairwise": BCFW(block_steps=1, stored_passes=0, batch_size=1),
     "fw": FrankWolfe(),
-    "ssg": SSG(),
+    "ssg": Subgradient(),
 }
 # Within a block several steps may be equally good: only the optimum is the same.
 FREE = {

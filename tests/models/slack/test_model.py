@@ -145,7 +145,7 @@ def test_python_classes_agree_with_compiled_ones():
 
 
 def test_which_search_is_chosen():
-    graph = graph_toy(oracle="expansion").problem
+    graph = graph_toy(inference="expansion").problem
     weighted = weighted_chain()
     for problem, search, exact in [
         (chain_toy().problem, "ExactSearch", True),

@@ -26,7 +26,7 @@ from sskit.datasets import make_chains
 from sskit.models import PystructAdapter
 from sskit.models.structured.oracle_pool import Failure, OraclePool, WorkerTraceback, pack, unpack
 from sskit.models.structured.structure import Structure
-from sskit.solvers import BCFW, SSG
+from sskit.solvers import BCFW, Subgradient
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.solvers.oracle_calls.pool import PrecomputingPool, ThreadPool
 
@@ -86,7 +86,7 @@ def test_processes_change_no_bit(options, size, exact):
 def test_other_solvers_use_processes_for_exact_passes():
     one, other = (
         StructSVMClassifier(
-            processes(Signs()), n_jobs=n_jobs, tol=0.5, solver=SSG(), random_state=0
+            processes(Signs()), n_jobs=n_jobs, tol=0.5, solver=Subgradient(), random_state=0
         )
         for n_jobs in (1, N_JOBS)
     )

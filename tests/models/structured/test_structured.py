@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from sskit.core.dual import DualState
 from sskit.core.regularizer import BoxRegularizer, Regularizer
-from sskit.solvers import BCFW, SSG, FrankWolfe
+from sskit.solvers import BCFW, FrankWolfe, Subgradient
 from sskit.testing.probe import DualProbe, ProblemProbe
 from sskit.testing.problem_checks import check_problem
 
@@ -35,7 +35,12 @@ def truths_of(pairs):
 
 PAIRS = pytest.mark.parametrize("pair", [chain_pair, class_pair])
 PLAIN = BCFW(steps="fw", sampling="permutation", cache=False)
-SOLVERS = [PLAIN, clone(PLAIN).set_params(sampling="uniform", averaging=False), FrankWolfe(), SSG()]
+SOLVERS = [
+    PLAIN,
+    clone(PLAIN).set_params(sampling="uniform", averaging=False),
+    FrankWolfe(),
+    Subgradient(),
+]
 # Steps between stored planes, whose scores become equal: there the last digit decides.
 PLANE_SOLVERS = [
     BCFW(steps="pairwise"),

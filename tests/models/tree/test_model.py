@@ -13,7 +13,7 @@ from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
 from sskit.inputs.trees import check_trees
 from sskit.models.tree.model import TreeModel, default_lam, kinds_of_trees
-from sskit.solvers import BCFW, SSG, FrankWolfe, MultiPlane
+from sskit.solvers import BCFW, FrankWolfe, MultiPlane, Subgradient
 from sskit.testing.problem_checks import check_problem
 
 
@@ -80,7 +80,9 @@ def test_contract(n_states, form, n_kinds):
     check_problem(problem, 0)
 
 
-@pytest.mark.parametrize("solver", [BCFW(), BCFW(steps="fw"), MultiPlane(), FrankWolfe(), SSG()])
+@pytest.mark.parametrize(
+    "solver", [BCFW(), BCFW(steps="fw"), MultiPlane(), FrankWolfe(), Subgradient()]
+)
 @pytest.mark.parametrize(("form", "n_kinds"), [("dense", None), ("csr", None), ("dense", 2)])
 def test_certificates_bracket_the_optimum_of_the_quadratic_program(solver, form, n_kinds):
     trees, y = random_trees(np.random.default_rng(1), n_kinds=n_kinds)

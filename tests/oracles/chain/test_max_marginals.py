@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sskit.oracles import max_marginals, viterbi
+from sskit.oracles import chain_max_marginals, viterbi
 
 SIZES = [*itertools.product(range(1, 6), range(1, 6)), (1, 9), (3, 9), (2, 33), (3, 40)]
 
@@ -31,7 +31,7 @@ def test_against_enumeration(T, K, forbid):
     rng = np.random.default_rng(T * 100 + K)
     nodes, transitions = rng.standard_normal((T, K)), rng.standard_normal((K, K))
     transitions[rng.random((K, K)) < forbid] = -np.inf
-    scores = max_marginals(nodes, transitions)
+    scores = chain_max_marginals(nodes, transitions)
     assert scores.shape == (T, K)
     assert scores.flags.c_contiguous
     np.testing.assert_allclose(
@@ -45,7 +45,7 @@ def test_exact_on_integers(T, K):
     nodes = rng.integers(-3, 4, (T, K)).astype(float)
     transitions = rng.integers(-3, 4, (K, K)).astype(float)
     np.testing.assert_array_equal(
-        max_marginals(nodes, transitions), enumerate_marginals(nodes, transitions)
+        chain_max_marginals(nodes, transitions), enumerate_marginals(nodes, transitions)
     )
 
 
@@ -53,17 +53,17 @@ def test_states_that_no_labelling_has():
     # 0 -> 1 -> 2 only
     transitions = np.full((3, 3), -np.inf)
     transitions[0, 1] = transitions[1, 2] = 0.0
-    scores = max_marginals(np.ones((3, 3)), transitions)
+    scores = chain_max_marginals(np.ones((3, 3)), transitions)
     np.testing.assert_array_equal(scores, np.where(np.eye(3) == 1, 3.0, -np.inf))
 
 
 def test_nothing_is_allowed():
-    scores = max_marginals(np.ones((2, 9)), np.full((9, 9), -np.inf))
+    scores = chain_max_marginals(np.ones((2, 9)), np.full((9, 9), -np.inf))
     np.testing.assert_array_equal(scores, np.full((2, 9), -np.inf))
 
 
 def test_one_node_has_no_transitions():
-    scores = max_marginals([[1.0, 2.0]], np.full((2, 2), -np.inf))
+    scores = chain_max_marginals([[1.0, 2.0]], np.full((2, 2), -np.inf))
     np.testing.assert_array_equal(scores, [[1.0, 2.0]])
 
 
@@ -74,7 +74,7 @@ def test_many_orders_of_magnitude():
         transitions = rng.standard_normal((3, 3)) * 10.0 ** rng.integers(-150, 150, (3, 3))
         size = max(np.abs(nodes).max(), np.abs(transitions).max())
         wanted = enumerate_marginals(nodes, transitions)
-        assert np.abs(max_marginals(nodes, transitions) - wanted).max() <= 1e-14 * size
+        assert np.abs(chain_max_marginals(nodes, transitions) - wanted).max() <= 1e-14 * size
 
 
 HALVES = st.integers(-20, 20).map(lambda i: i / 2)
@@ -90,7 +90,7 @@ def chains(draw, max_nodes=12, max_states=10):
 
 @given(chains())
 def test_every_row_holds_the_best_score(chain):
-    scores = max_marginals(*chain)
+    scores = chain_max_marginals(*chain)
     assert not np.isnan(scores).any()
     if np.isfinite(scores).any():
         labels, score = viterbi(*chain)
@@ -104,8 +104,8 @@ def test_every_row_holds_the_best_score(chain):
 @given(chains())
 def test_reversal(chain):
     nodes, transitions = chain
-    backward = max_marginals(nodes[::-1], transitions.T)
-    np.testing.assert_array_equal(max_marginals(nodes, transitions), backward[::-1])
+    backward = chain_max_marginals(nodes[::-1], transitions.T)
+    np.testing.assert_array_equal(chain_max_marginals(nodes, transitions), backward[::-1])
 
 
 @given(chains(), st.data())
@@ -113,7 +113,7 @@ def test_forcing_a_state_gives_its_max_marginal(chain, data):
     nodes, transitions = chain
     t = data.draw(st.integers(0, nodes.shape[0] - 1))
     k = data.draw(st.integers(0, nodes.shape[1] - 1))
-    scores = max_marginals(nodes, transitions)
+    scores = chain_max_marginals(nodes, transitions)
     if np.isfinite(scores[t, k]):
         reward = 2.0**20
         nodes[t, k] += reward
@@ -132,4 +132,4 @@ def test_forcing_a_state_gives_its_max_marginal(chain, data):
 )
 def test_errors(nodes, transitions, message):
     with pytest.raises(ValueError, match=message):
-        max_marginals(nodes, transitions)
+        chain_max_marginals(nodes, transitions)

@@ -6,7 +6,7 @@ from helpers.graphs import labelling_score, random_graph
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sskit.oracles import exhaustive, expansion, graphcut, graphcut_max_marginals
+from sskit.oracles import exhaustive, expansion, graph_max_marginals, graphcut
 
 
 def wide(rng, shape):
@@ -42,7 +42,7 @@ def test_max_marginals(seed):
         fixed[v, 1 - k] = -np.inf
         expected[v, k] = exhaustive(fixed, edges, tables)[1]
     size = np.abs(nodes).sum() + np.abs(tables).sum()
-    marginals = graphcut_max_marginals(nodes, edges, tables)
+    marginals = graph_max_marginals(nodes, edges, tables)
     assert np.allclose(marginals, expected, rtol=0, atol=1e-12 * size)
     assert np.allclose(marginals.max(axis=1), graphcut(nodes, edges, tables)[1])
 
@@ -81,7 +81,7 @@ def test_ties_have_the_fewest_ones():
 def test_no_edges_and_one_node():
     assert graphcut([[1, 2], [4, 3]])[0].tolist() == [1, 0]
     assert graphcut([[1, 2]], np.zeros((0, 2), int), np.zeros(0))[1] == 2
-    assert graphcut_max_marginals([[1.0, 2.0]]).tolist() == [[1, 2]]
+    assert graph_max_marginals([[1.0, 2.0]]).tolist() == [[1, 2]]
 
 
 def test_arguments_are_not_modified():
@@ -123,7 +123,7 @@ def test_rounding_is_no_reason_to_refuse():
     assert graphcut([[0, 0], [0, 0]], [[0, 1]], table - 2**-54)[1] == pytest.approx(0.3)
 
 
-@pytest.mark.parametrize("oracle", [graphcut, graphcut_max_marginals])
+@pytest.mark.parametrize("oracle", [graphcut, graph_max_marginals])
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -147,7 +147,7 @@ def test_bad_input(oracle, arguments, message):
         oracle(*arguments)
 
 
-@pytest.mark.parametrize("oracle", [graphcut, graphcut_max_marginals, expansion])
+@pytest.mark.parametrize("oracle", [graphcut, graph_max_marginals, expansion])
 def test_numbers_whose_sums_overflow(oracle):
     edges = [[0, 1], [1, 2], [2, 3]]
     for nodes, pairwise in ((0.0, 1e308 * np.eye(2)), (1e308, np.ones(3))):

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sskit.oracles import (
+    chain_max_marginals,
     exhaustive,
-    max_marginals,
     tree_max_marginals,
     tree_max_sum,
     viterbi,
@@ -136,7 +136,7 @@ def test_chains_are_those_of_viterbi(n_states):
     assert score == pytest.approx(expected[1], abs=1e-10)
     np.testing.assert_allclose(
         tree_max_marginals(nodes, edges, transitions),
-        max_marginals(nodes, transitions),
+        chain_max_marginals(nodes, transitions),
         rtol=0,
         atol=1e-10,
     )

@@ -11,7 +11,7 @@ from helpers.toys import bind_chains, bind_rows
 
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
-from sskit.solvers import BCFW, SSG, FrankWolfe, MultiPlane
+from sskit.solvers import BCFW, FrankWolfe, MultiPlane, Subgradient
 from sskit.solvers.block_coordinate.eviction import retire_all
 from sskit.solvers.common.continuation import Continuation
 from sskit.solvers.common.solution import Status
@@ -237,8 +237,10 @@ def test_what_cannot_start():
     toy = toy_of("chain", 5)
     first = begin("plain", toy)
     first.reach(0.1)
-    with pytest.raises(ValueError, match="^SSG keeps no dual point and cannot start at one"):
-        SSG().solve(toy.problem, toy.regularizer(LAM), start=first.save())
+    with pytest.raises(
+        ValueError, match="^Subgradient keeps no dual point and cannot start at one"
+    ):
+        Subgradient().solve(toy.problem, toy.regularizer(LAM), start=first.save())
     with pytest.raises(ValueError, match="has 5 blocks but the problem has 4"):
         begin("plain", toy_of("chain", 4), start=first.save())
 

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from sskit import MultilabelPairwise, SegmentationModel, StructSVMClassifier
-from sskit.solvers import BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW
+from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 from sskit.testing.unreliable import UnreliableProblem
 
 LAM, BOX = 0.003, (-0.3, 0.4)
@@ -49,7 +49,7 @@ VALUES = {
         "selective": [True, False],
         "gap_every": [2],
     },
-    SSG: {"sampling": ["uniform"], "averaging": [False], "gap_every": [2]},
+    Subgradient: {"sampling": ["uniform"], "averaging": [False], "gap_every": [2]},
     FrankWolfe: {"gap_every": [2]},
     CuttingPlane: {
         "cuts": ["linear", "constant"],

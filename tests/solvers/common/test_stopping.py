@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from sskit import StructSVMClassifier
-from sskit.solvers import BCFW, GDMM, SSG, CuttingPlane, FrankWolfe, MultiPlane
+from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, Subgradient
 from sskit.solvers.common.solution import Status
 from sskit.testing.unreliable import UnreliableProblem
 
@@ -27,7 +27,7 @@ def solve(solver, toy=None, **options):
     return solver.solve(toy.problem, toy.regularizer(LAM), random_state=0, **options)
 
 
-SOLVERS = [BCFW(averaging=False), BCFW(averaging=True), FrankWolfe(), SSG(), MultiPlane()]
+SOLVERS = [BCFW(averaging=False), BCFW(averaging=True), FrankWolfe(), Subgradient(), MultiPlane()]
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=str)
@@ -192,8 +192,8 @@ def test_log(caplog, verbose):
         (BCFW(max_time=-1), "max_time must be a positive number or None, got -1"),
         (BCFW(max_time=float("nan")), "max_time must be a positive number or None, got nan"),
         (FrankWolfe(gap_every="2"), "gap_every must be a positive integer, got '2'"),
-        (SSG(sampling="gap"), "sampling must be one of 'auto', 'permutation', 'uniform'"),
-        (SSG(averaging="yes"), "averaging must be one of True, False, got 'yes'"),
+        (Subgradient(sampling="gap"), "sampling must be one of 'auto', 'permutation', 'uniform'"),
+        (Subgradient(averaging="yes"), "averaging must be one of True, False, got 'yes'"),
     ],
     ids=str,
 )
@@ -224,12 +224,12 @@ def test_resolved_solvers_name_what_they_do():
     assert not BCFW(steps="fw").resolved(costly).cache
     assert MultiPlane().resolved(costly).oracle_work > MultiPlane().resolved(problem).oracle_work
     assert MultiPlane(oracle_work=7.0).resolved(costly).oracle_work == 7.0
-    assert SSG(gap_every=3).resolved(problem).get_params() == {
+    assert Subgradient(gap_every=3).resolved(problem).get_params() == {
         "averaging": True, "gap_every": 3, "max_time": None, "sampling": "permutation",
     }  # fmt: skip
     for solver in (
-        BCFW(averaging=True), BCFW(steps="fw"), SSG(sampling="uniform"), FrankWolfe(max_time=1.0),
-        MultiPlane(),
+        BCFW(averaging=True), BCFW(steps="fw"), Subgradient(sampling="uniform"),
+        FrankWolfe(max_time=1.0), MultiPlane(),
     ):  # fmt: skip
         resolved = solver.resolved(problem)
         assert resolved.resolved(problem).get_params() == resolved.get_params()
@@ -246,7 +246,7 @@ def ctrl_c(own_handler):
 
 
 @pytest.mark.parametrize(
-    "solver", [BCFW(), FrankWolfe(), SSG(), MultiPlane(), CuttingPlane()], ids=str
+    "solver", [BCFW(), FrankWolfe(), Subgradient(), MultiPlane(), CuttingPlane()], ids=str
 )
 @pytest.mark.parametrize("name", TOYS)
 def test_ctrl_c_after_a_pass_ends_there(ctrl_c, solver, name):

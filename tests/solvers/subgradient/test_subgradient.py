@@ -7,7 +7,7 @@ from helpers.qp import solve_primal
 from helpers.toys import TOYS, chain_toy
 
 from sskit.core.regularizer import BoxRegularizer
-from sskit.solvers import SSG
+from sskit.solvers import Subgradient
 
 LAM = 0.1
 
@@ -27,7 +27,9 @@ def test_iterates_and_their_average(name, sampling, weights, form):
     if weights is not None:
         weights = np.random.default_rng(1).uniform(0.2, 2.0, size=n)
     toy = TOYS[name](31, n=n, form=form, weights=weights)
-    run = SSG(sampling=sampling).start(toy.problem, toy.regularizer(LAM), np.random.RandomState(0))
+    run = Subgradient(sampling=sampling).start(
+        toy.problem, toy.regularizer(LAM), np.random.RandomState(0)
+    )
     iterates = list(paper.subgradient(toy.pairs, LAM, orders(n, n_passes, sampling)))
     for k in range(1, n_passes + 1):
         assert run.run_pass() == np.inf
@@ -41,7 +43,7 @@ def test_iterates_and_their_average(name, sampling, weights, form):
 def test_lower_bound_is_one(name):
     toy = TOYS[name](32)
     _, optimum = solve_primal(toy.pairs, LAM)
-    solution = SSG(gap_every=3).solve(
+    solution = Subgradient(gap_every=3).solve(
         toy.problem, toy.regularizer(LAM), tol=0, max_iter=60, random_state=0
     )
     assert (solution.history["dual"] <= optimum + 1e-9).all()
@@ -57,7 +59,7 @@ def test_lower_bound_is_one(name):
 
 def test_without_balance_the_lower_bound_is_zero():
     toy = chain_toy(33)
-    solution = SSG(sampling="uniform").solve(
+    solution = Subgradient(sampling="uniform").solve(
         toy.problem, toy.regularizer(LAM), max_iter=20, random_state=0
     )
     assert (solution.history["dual"] == 0).all()
@@ -67,7 +69,7 @@ def test_without_balance_the_lower_bound_is_zero():
 @pytest.mark.parametrize("averaging", [False, True])
 def test_what_is_returned(averaging):
     toy = chain_toy(34)
-    solver = SSG(averaging=averaging)
+    solver = Subgradient(averaging=averaging)
     run = solver.start(toy.problem, toy.regularizer(LAM), np.random.RandomState(0))
     for _ in range(5):
         run.run_pass()
@@ -82,5 +84,7 @@ def test_what_is_returned(averaging):
 def test_bounds_are_refused():
     toy = chain_toy(35)
     regularizer = BoxRegularizer(LAM, np.zeros(toy.pairs.d), np.ones(toy.pairs.d))
-    with pytest.raises(ValueError, match="SSG cannot solve problems with bounds; use the solver"):
-        SSG().solve(toy.problem, regularizer)
+    with pytest.raises(
+        ValueError, match="Subgradient cannot solve problems with bounds; use the solver"
+    ):
+        Subgradient().solve(toy.problem, regularizer)

@@ -283,7 +283,7 @@ FIT = [
            allowed_transitions="iob"),
     tagger("transitions_number", InvalidParameterError, "'allowed_transitions' parameter.*1",
            allowed_transitions=1),
-    tagger("transitions_shape", ValueError, r"^allowed_transitions must be.*\(3, 3\).*got shape \(2, 2\)",
+    tagger("transitions_shape", ValueError, r"^allowed_transitions must.*\(3, 3\).*shape \(2, 2\)",
            allowed_transitions=np.ones((2, 2), bool)),
     tagger("transitions_dtype", ValueError, "^allowed_transitions must be a boolean.*float64",
            allowed_transitions=np.ones((3, 3))),

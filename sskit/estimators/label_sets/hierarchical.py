@@ -139,8 +139,8 @@ class HierarchicalMultilabel(LabelSetClassifier):
     def __init__(
         self,
         hierarchy=None,
-        *,
         lam=None,
+        *,
         rescaling="margin",
         solver="auto",
         steps="auto",

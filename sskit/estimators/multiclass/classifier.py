@@ -163,8 +163,8 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
     def __init__(
         self,
         model="multiclass",
-        *,
         lam=None,
+        *,
         rescaling="margin",
         solver="auto",
         steps="auto",

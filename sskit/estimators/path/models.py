@@ -5,10 +5,10 @@ from functools import partial
 
 import numpy as np
 from sklearn.metrics import check_scoring
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sskit.core.regularizer import BoxRegularizer
+from sskit.estimators.base.delegation import estimator_has
 from sskit.estimators.base.fitted_state import check_numbers, raise_damaged
 from sskit.estimators.path.tracing import fitted_model
 from sskit.estimators.stopping.held_out import checked_score
@@ -135,7 +135,29 @@ class PathModels:
         """
         return self._model(lam).predict(X)
 
-    @available_if(lambda self: hasattr(self.estimator, "decision_function"))
+    @estimator_has("predict_topk")
+    def predict_topk(self, X, k, *, return_scores=False, lam=None):
+        """Return the k best predictions of each sample, by the model of one lam.
+
+        Parameters
+        ----------
+        X : object
+            What the estimator takes.
+        k : int
+            Number of predictions.
+        return_scores : bool, default=False
+            Whether to return their scores too.
+        lam : float, default=None
+            As for `predict`.
+
+        Returns
+        -------
+        y : object
+            What the estimator returns.
+        """
+        return self._model(lam).predict_topk(X, k, return_scores=return_scores)
+
+    @estimator_has("decision_function")
     def decision_function(self, X, lam=None):
         """Return the scores of the model of one lam.
 
@@ -153,7 +175,7 @@ class PathModels:
         """
         return self._model(lam).decision_function(X)
 
-    def score(self, X, y, lam=None):
+    def score(self, X, y, lam=None, sample_weight=None):
         """Score the model of one lam.
 
         Parameters
@@ -162,6 +184,8 @@ class PathModels:
             What the estimator takes.
         lam : float, default=None
             As for `predict`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples.
 
         Returns
         -------
@@ -169,7 +193,8 @@ class PathModels:
             By `scoring`, or of the estimator.
         """
         scorer = check_scoring(self.estimator, self.scoring)
-        return checked_score(scorer(self._model(lam), X, y))
+        keywords = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return checked_score(scorer(self._model(lam), X, y, **keywords))
 
     def _model(self, lam):
         """Return the fitted estimator of one lam, or the one that was chosen."""

@@ -7,17 +7,13 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.utils import _safe_indexing, check_random_state, get_tags, indexable
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
-from sklearn.utils.metaestimators import _safe_split, available_if
+from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from sskit._documentation import DocumentedMixin
+from sskit.estimators.base.delegation import estimator_has
 from sskit.estimators.base.estimator import StructuredEstimator, check_sample_weight
 from sskit.estimators.stopping.held_out import HeldOutWatch, checked_score
-
-
-def _estimator_has(name):
-    """Return a check that the estimator has a method."""
-    return available_if(lambda self: hasattr(self.estimator, name))
 
 
 class EarlyStopping(DocumentedMixin, MetaEstimatorMixin, BaseEstimator):
@@ -239,7 +235,7 @@ class EarlyStopping(DocumentedMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.estimator_.predict(X)
 
-    @_estimator_has("predict_topk")
+    @estimator_has("predict_topk")
     def predict_topk(self, X, k, *, return_scores=False):
         """Return the k best predictions of each sample.
 
@@ -260,7 +256,7 @@ class EarlyStopping(DocumentedMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.estimator_.predict_topk(X, k, return_scores=return_scores)
 
-    @_estimator_has("decision_function")
+    @estimator_has("decision_function")
     def decision_function(self, X):
         """Return the scores of the labels.
 

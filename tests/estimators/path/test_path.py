@@ -154,6 +154,22 @@ def test_estimators_of_a_path_are_fitted_ones():
     assert path.coefs_.all(axis=0).any()
 
 
+def test_methods_of_the_estimator_are_those_of_the_path():
+    X, y = strings()
+    path = RegularizationPath(SequenceTagger(random_state=0), lam_min=0.05).fit(X, y)
+    model = path.estimator_at(0.1)
+    for one, other in zip(
+        model.predict_topk(X[:3], 2, return_scores=True)[1],
+        path.predict_topk(X[:3], 2, return_scores=True, lam=0.1)[1],
+        strict=True,
+    ):
+        np.testing.assert_array_equal(one, other)
+    weight = np.linspace(0.0, 1.0, len(X))
+    assert path.score(X, y, 0.1, weight) == model.score(X, y, weight)
+    assert path.score(X, y, 0.1) == model.score(X, y)
+    assert not hasattr(RegularizationPath(StructSVMClassifier()), "predict_topk")
+
+
 def test_cross_validation():
     X, y = rows()
     path = RegularizationPath(StructSVMClassifier(random_state=0), cv=4).fit(X, y)

@@ -401,7 +401,7 @@ def test_bad_data_are_named_and_leave_the_model(name):
     [
         ({"inference": "graphcut"}, "'graphcut' finds the best of two labels, but y has 3"),
         ({"inference": "exhaustive"}, r"tries at most 4194304 labellings, but X\[0\] has 42 nodes"),
-        ({"pairwise": "table"}, "'pairwise' parameter"),
+        ({"pairwise_form": "table"}, "'pairwise_form' parameter"),
         ({"loss": "zero_one"}, "'loss' parameter"),
         ({"node_weights": "sizes"}, "'node_weights' parameter"),
         ({"bounds": {"pairwise": (None, -1)}}, "leave nothing of the model's own"),

@@ -151,7 +151,7 @@ def test_what_is_compiled_again_after_a_change(checkout):
     if importlib.util.find_spec("Cython") is None or not shutil.which("g++"):
         pytest.skip("there is no compiler")
     inplace = ["build_ext", "--inplace"]
-    everything = {"_cyutility", "core._base", "oracles._chain", "oracles._user", "testing._probe"}
+    everything = {"_cyutility", "core._base", "oracles._chain", "oracles._user", "testing.probe"}
     assert compile_in(checkout, *inplace) == everything
     assert compile_in(checkout, *inplace) == set()
     header = checkout / "sskit" / "core" / "lanes.hpp"

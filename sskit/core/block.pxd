@@ -24,6 +24,6 @@ cdef struct Block:
 # Where these two fail, the block is as before.
 # room for n entries of q
 cdef int reserve_entries(Block* block, Py_ssize_t n) except -1 nogil
-# room for `size` planes of n code, not fewer than there are
+# room for `size` planes with codes of length n, not fewer than there are
 cdef int resize_block(Block* block, Py_ssize_t n, Py_ssize_t size) except -1 nogil
 cdef void free_block(Block* block) noexcept nogil

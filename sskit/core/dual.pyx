@@ -50,7 +50,7 @@ cdef class DualState:
 
     cdef int match(self, Problem problem) except -1:
         check_equal(self.n_blocks, problem.n_blocks, "the number of blocks")
-        check_equal(self.problem.max_code_length, problem.max_code_length, "the number of code")
+        check_equal(self.problem.max_code_length, problem.max_code_length, "the length of codes")
         return check_equal(self.max_statistics, problem.max_statistics, "the number of statistics")
 
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:

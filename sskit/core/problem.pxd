@@ -110,7 +110,7 @@ cdef class Problem:
     # memory in bytes that the problem itself holds for a plane that is kept
     cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* code) noexcept nogil
 
-    # Are these code of a plane of block i? Code that come from elsewhere are asked first: all
+    # Is this the code of a plane of block i? Codes that come from elsewhere are asked first: all
     # other methods trust them.
     cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept nogil
 

@@ -100,7 +100,7 @@ cdef class Problem:
         check_equal(self.n_blocks, other.n_blocks, "the number of blocks")
         check_equal(self.n_weights, other.n_weights, "the number of weights")
         check_equal(self.max_statistics, other.max_statistics, "the number of statistics")
-        check_equal(self.max_code_length, other.max_code_length, "the number of code")
+        check_equal(self.max_code_length, other.max_code_length, "the length of codes")
         return check_equal(self.max_support, other.max_support, "the support of planes")
 
     cdef int check_weights(self, Py_ssize_t length, str name) except -1:
@@ -223,7 +223,7 @@ cdef class Problem:
         Parameters
         ----------
         code : ndarray, int32
-            Code of planes that are kept, one after the other.
+            Codes of planes that are kept, one after the other.
 
         Returns
         -------

@@ -110,7 +110,7 @@ def check_poses(maps, truths, scale, block_weight, parents, types_of, means):
     check_least(n_blocks, 1, "the number of blocks")
     check_lengths(n_blocks, truths=truths, scale=scale, block_weight=block_weight)
     check_lengths(n_parts, types_of=types_of, means=means)
-    check_equal(truths.shape[1], 2 * n_parts, "the number of code of the truth")
+    check_equal(truths.shape[1], 2 * n_parts, "the length of the code of the truth")
     check_equal(means.shape[2], 2, "the number of axes of means")
     for scores, code in zip(maps, truths, strict=True):
         check_lengths(n_parts, scores=scores)

@@ -76,7 +76,7 @@ cdef class ProblemProbe:
         return released(theta, self.problem.max_statistics, "scores", i)
 
     def argmax(self, Py_ssize_t i, theta, double loss_weight=1.0):
-        """Return code that maximise loss_weight * L_i(y) + <theta, m_i(y)>, and their loss."""
+        """Return the code and loss of a y maximising loss_weight * L_i(y) + <theta, m_i(y)>."""
         cdef double[::1] potentials = checked(theta, self.problem.max_statistics, "theta")
         cdef int32_t[::1] code = guarded(self.problem.max_code_length, np.int32)
         cdef double loss = 0.0

@@ -14,11 +14,11 @@ warnings.simplefilter("ignore")
 from sskit import SequenceTagger
 from sskit.datasets import load_ocr_letters
 from sskit.solvers import BCFW, MultiPlane
-code = load_ocr_letters(fold=range(1, 10), constant=True)
-assert len(code.data) == 6251
+words = load_ocr_letters(fold=range(1, 10), constant=True)
+assert len(words.data) == 6251
 tagger = SequenceTagger(
     lam=0.001, loss="hamming", tol=1e-4, max_iter=40, solver={solver}, random_state=0
-).fit(code.data, code.target)
+).fit(words.data, words.target)
 assert tagger.dual_gap_ < 0.1
 with open("/proc/self/status") as status:
     print(next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1024)

@@ -26,7 +26,7 @@ DIGITS_OPTIMA = {0.01: 0.58417034, 0.1: 0.22273867}
 
 
 @pytest.fixture(scope="module")
-def code():
+def words():
     data = load_ocr_letters(fold=0, constant=True)
     assert (len(data.data), data.data[0].shape[1]) == (626, 129)
     return data
@@ -41,7 +41,7 @@ def viterbi_values(nodes, transitions):
 
 
 def primal_of_chains(X, y, lam, coef, transitions, start, end):
-    """P(w) with the loss Hamming / length, all code of one length together."""
+    """P(w) with the loss Hamming / length, all words of one length together."""
     lengths, hinge = np.array([len(x) for x in X]), 0.0
     states = np.arange(len(coef))
     for length in np.unique(lengths):
@@ -79,9 +79,9 @@ def dual_of_chains(X, dual, lam, n_states):
 
 
 @pytest.mark.parametrize("lam", OCR_OPTIMA)
-def test_tagger_brackets_the_optimum_of_ocr(code, lam):
+def test_tagger_brackets_the_optimum_of_ocr(words, lam):
     tagger = SequenceTagger(lam=lam, loss="hamming", tol=OCR_TOL[lam], random_state=0)
-    tagger.fit(code.data, code.target)
+    tagger.fit(words.data, words.target)
     dual, primal = OCR_OPTIMA[lam]
     assert tagger.certified_
     assert tagger.dual_objective_ <= primal
@@ -94,25 +94,25 @@ def test_tagger_brackets_the_optimum_of_ocr(code, lam):
     )
     weights = tagger.coef_, tagger.transitions_, tagger.start_, tagger.end_
     assert tagger.primal_objective_ == pytest.approx(
-        primal_of_chains(code.data, code.target, lam, *weights), abs=1e-10
+        primal_of_chains(words.data, words.target, lam, *weights), abs=1e-10
     )
 
 
 @pytest.mark.parametrize("lam", OCR_OPTIMA)
-def test_gap_on_ocr_is_primal_less_dual(code, lam):
-    stacked = stack_sequences(code.data)
+def test_gap_on_ocr_is_primal_less_dual(words, lam):
+    stacked = stack_sequences(words.data)
     lengths, n = stacked.lengths, len(stacked)
     model = ChainModel(129, 26)
     cost = np.repeat(1.0 / lengths, lengths)
-    problem = model.bind(stacked, np.concatenate(code.target), cost, block_weights(n))
+    problem = model.bind(stacked, np.concatenate(words.target), cost, block_weights(n))
     assert problem.n_weights == 4082
     solution = BCFW(averaging=False).solve(
         problem, Regularizer(lam, problem.n_weights), tol=OCR_TOL[lam], max_iter=300,
         random_state=0,
     )  # fmt: skip
     blocks = model.layout.split(solution.w)
-    primal = primal_of_chains(code.data, code.target, lam, *blocks.values())
-    dual = dual_of_chains(code.data, solution.dual_state, lam, 26)
+    primal = primal_of_chains(words.data, words.target, lam, *blocks.values())
+    dual = dual_of_chains(words.data, solution.dual_state, lam, 26)
     assert solution.primal == pytest.approx(primal, abs=1e-10)
     assert solution.dual == pytest.approx(dual, abs=1e-10)
     assert solution.gap == pytest.approx(primal - dual, abs=1e-10)
@@ -121,8 +121,8 @@ def test_gap_on_ocr_is_primal_less_dual(code, lam):
 
 
 @pytest.mark.slow
-def test_200_lam_of_a_path_on_ocr(code):
-    X, y = code.data, code.target
+def test_200_lam_of_a_path_on_ocr(words):
+    X, y = words.data, words.target
     tagger = SequenceTagger(loss="hamming", random_state=0, max_iter=10_000)
     path = RegularizationPath(tagger, eps=0.1).fit(X, y)
     assert path.certified_

@@ -10,7 +10,7 @@ cdef class MultilabelProblem(Problem):
     """A set of labels for every row of the features, with weights of pairs of labels.
 
     Statistic l < n_labels is y_l, whether label l is there; statistic stride + e is z_e, whether
-    both labels of edge e are, with stride = padded(n_labels). Code are the same numbers, without
+    both labels of edge e are, with stride = padded(n_labels). Codes are the same numbers, without
     the padding, in units of the oracle: relaxations have fractions of labels, and their planes
     are those of the relaxed problem.
     Weights, flat: features (n_features, n_labels), then, with an intercept, (n_labels,), the

@@ -18,7 +18,7 @@ cdef struct SetQuestion:
 cdef class SlackSets:
     """Finds label sets by margin h and loss g together, for slack rescaling.
 
-    Only sets with h > 0 and g > 0 count. Code are those of `LabelSetOracle`, (n_labels +
+    Only sets with h > 0 and g > 0 count. Codes are those of `LabelSetOracle`, (n_labels +
     n_edges,) of the answer; both methods return whether there is any set that counts, and need
     not write code otherwise. The object is scratch memory for one thread.
     """

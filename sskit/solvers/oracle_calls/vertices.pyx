@@ -121,7 +121,7 @@ cdef class Vertices(Planes):
         for m in range(n):
             check_equal(
                 target.code_length(blocks[m]), self.problem.code_length(self.block[questions[m]]),
-                "the number of code of a block"
+                "the length of the code of a block"
             )
         with nogil:
             try:

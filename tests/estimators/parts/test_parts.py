@@ -139,8 +139,8 @@ def test_the_unit_of_the_objective(loss):
     # with all weights nearly zero the objective is the mean of the largest losses
     truth = np.array(Y)
     scale = np.ptp(truth, axis=1).max(axis=1)
-    vertices = np.array([[0, 0], [13, 0], [0, 11], [13, 11]])
-    distance = np.linalg.norm(truth[:, :, None] - vertices, axis=3).max(axis=2) / scale[:, None]
+    corners = np.array([[0, 0], [13, 0], [0, 11], [13, 11]])
+    distance = np.linalg.norm(truth[:, :, None] - corners, axis=3).max(axis=2) / scale[:, None]
     expected = np.minimum(1, (distance / 0.2) ** 2) if loss == "squared" else distance
     assert model.primal_objective_ == pytest.approx(expected.mean(), rel=0.01)
 

@@ -74,8 +74,9 @@ def test_powers_of_gaps(rows, degree):
     assert model.dual_gap_ <= 0.01
 
 
-def test_a_kernel_cache_beyond_all_memory(rows):
-    model = StructSVMClassifier(kernel="rbf", kernel_cache=1e300, random_state=0).fit(*rows)
+@pytest.mark.parametrize("megabytes", [1e300, 1e308])  # the second is infinite in bytes
+def test_a_kernel_cache_beyond_all_memory(rows, megabytes):
+    model = StructSVMClassifier(kernel="rbf", kernel_cache=megabytes, random_state=0).fit(*rows)
     assert model.certified_
 
 

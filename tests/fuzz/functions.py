@@ -41,7 +41,7 @@ def chain_oracle(rng):
 def graph_oracle(rng):
     """An oracle of trees or graphs."""
     name, n_nodes = pick(rng, GRAPH), int(rng.integers(1, 5))
-    n_states = 2 if "graphcut" in name else 3
+    n_states = 2 if name in ("graphcut", "graph_max_marginals") else 3
     edges = np.stack([np.arange(n_nodes - 1), np.arange(1, n_nodes)], axis=1)
     potts = rng.exponential(size=n_nodes - 1)
     tables = potts[:, None, None] * np.eye(n_states)

@@ -35,7 +35,7 @@ def kernel_rows(kernel, X, n_bytes, longest):
     if isinstance(kernel, PrecomputedKernel):
         return DoubleRows.of_matrix(np.ascontiguousarray(X), block_size)
     kind = DoubleRows if 8 * n * n <= n_bytes else SingleRows
-    n_slots = max(int(min(n_bytes // (kind.dtype(0).itemsize * n), n)), longest)
+    n_slots = max(int(min(n_bytes / (kind.dtype(0).itemsize * n), n)), longest)
     rows = kind(partial(kernel.rows, X), n, n_slots, block_size)
     if n <= min(rows.n_slots, block_size):
         rows.fill_all()

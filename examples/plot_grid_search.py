@@ -61,7 +61,7 @@ chosen = search.best_params_["lam"]
 fig, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
 for ax, measure in zip(axes, ("token accuracy", "span F1"), strict=True):
     for transitions, color in ((None, "tab:gray"), ("bio", "tab:blue")):
-        rows = np.array([value == transitions for value in results["param_transitions"]])
+        rows = np.array([value == transitions for value in results["param_allowed_transitions"]])
         mean, std = (results[f"{what}_test_{measure}"][rows] for what in ("mean", "std"))
         ax.errorbar(
             lams,

@@ -82,7 +82,8 @@ def test_trusted_types_have_lasting_names():
     for name in names:
         module, _, attribute = name.rpartition(".")
         found = getattr(importlib.import_module(module), attribute)
-        assert f"{found.__module__}.{found.__qualname__}" == name
+        if module != "numpy.ma":  # which calls itself otherwise in older versions
+            assert f"{found.__module__}.{found.__qualname__}" == name
         if module.startswith("sskit"):
             assert module.count(".") <= 1
     trusted_types().clear()  # of its own

@@ -62,7 +62,9 @@ def places(error):
 
 def is_user_code(error):
     """Whether an error comes from a method or kernel that a user wrote, called by the package."""
-    if any(note.startswith("raised by") for note in getattr(error, "__notes__", ())):
+    # Python 3.10 knows no notes: what they say is the message of another exception
+    told = getattr(error, "__notes__", [str(error)] if type(error) is RuntimeError else [])
+    if any(note.startswith("raised by") for note in told):
         return True
     ours = [k for k, (name, _) in enumerate(places(error)) if name.startswith("sskit/")]
     if places(error)[-1] in CALLERS:

@@ -173,7 +173,7 @@ class EarlyStopping(DocumentedMixin, MetaEstimatorMixin, BaseEstimator):
         watch = HeldOutWatch(model, scorer, X_val, y_val, self.n_iter_no_change, self.score_every)
         try:
             n_iter = watch.fit(X, y, sample_weight)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, RuntimeError):
             # of a model object, which alone knows its data: now it may cost what a fit does
             if given is not None:
                 clone(self.estimator)._make_task(*given)

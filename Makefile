@@ -99,7 +99,7 @@ test: $(VENV)/.installed $(VENV)/.test
 	$(BIN)/pytest -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
 
 test-slow: $(VENV)/.installed $(VENV)/.test
-	$(BIN)/pytest -m "slow or realdata" $(PYTEST_ARGS)
+	$(BIN)/pytest -m "slow or realdata" -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
 
 # The oldest Python with the lowest dependencies, the others with the newest.
 test-versions:

@@ -16,7 +16,7 @@ from sskit.core.regularizer import Regularizer
 from sskit.core.sampler import PermutationSampler
 from sskit.inputs.ragged import RaggedArray, stack_labels, stack_sequences
 from sskit.models.chain.model import ChainModel
-from sskit.solvers.block_coordinate import plain_pass as _bcfw
+from sskit.solvers.block_coordinate import plain_pass
 from sskit.solvers.common.averaging import Averager, WeightedAverager
 from sskit.solvers.oracle_calls.call import Visit
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
@@ -46,7 +46,7 @@ class Bench:
     def steps(self):
         """Take one BCFW pass."""
         self.sampler.begin_pass(self.n)
-        _bcfw.run_pass(
+        plain_pass.run_pass(
             self.problem,
             self.dual,
             self.regularizer,

@@ -137,7 +137,6 @@ cdef class Problem:
     cdef int check_run(self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t length) except -1
 
     # In Python too: covector, by which ||w|| is measured; cached_blocks, which take a step at
-    # little cost; n_queries, how often the oracle behind
-    # the oracle was asked; export_planes and import_planes, for dual points that outlive the
-    # problem; fingerprint, which says whether another problem is the same; and factors, the same
-    # problem factor by factor.
+    # little cost; n_queries, how often the oracle behind the oracle was asked; export_planes and
+    # import_planes, for dual points that outlive the problem; fingerprint, which says whether
+    # another problem is the same; and factors, the same problem factor by factor.

@@ -106,7 +106,7 @@ def restore(DualState dual, saved):
     cdef const double[::1] weight = vector(saved, "weight", n_planes.sum())
     cdef const double[::1] plane_loss = vector(saved, "plane_loss", n_planes.sum())
     cdef int64_t[::1] entry = starts(n_entries), plane = starts(n_planes)
-    cdef int64_t[::1] word = starts(n_planes * code_length)
+    cdef int64_t[::1] first = starts(n_planes * code_length)
     blocks = np.repeat(np.arange(n), n_planes)
     total = np.array(aggregate) + np.bincount(blocks, weight, n)
     if not (np.min(weight, initial=0.0) >= 0 and np.min(aggregate, initial=0.0) >= 0) or not (
@@ -114,13 +114,13 @@ def restore(DualState dual, saved):
     ).all():
         raise ValueError("the weights of the saved dual point must sum to one in every block")
     cdef const int32_t[::1] code = vector(
-        {"planes": dual.problem.import_planes(blocks, saved["planes"])}, "planes", word[n], np.int32
+        {"planes": dual.problem.import_planes(blocks, saved["planes"])}, "planes", first[n], np.int32
     )
     check_planes(dual, blocks, code)
     for i in range(n):
         set_mix(dual, i, indices[entry[i]:entry[i + 1]], value[entry[i]:entry[i + 1]], loss[i])
         set_planes(
-            dual, i, code[word[i]:word[i + 1]], weight[plane[i]:plane[i + 1]],
+            dual, i, code[first[i]:first[i + 1]], weight[plane[i]:plane[i + 1]],
             plane_loss[plane[i]:plane[i + 1]], aggregate[i]
         )
 

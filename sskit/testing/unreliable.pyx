@@ -162,3 +162,10 @@ cdef class ForgetfulProblem(UnreliableProblem):
         if self.lost("sqnorm"):
             return Problem.sqnorm(self, i, delta)
         return UnreliableProblem.sqnorm(self, i, delta)
+
+    cpdef Problem fork(self):
+        cdef ForgetfulProblem other = ForgetfulProblem(
+            self.problem.fork(), self.n_good, self.costly, self.n_moves
+        )
+        other.forgotten = self.forgotten
+        return other

@@ -91,6 +91,7 @@ def test_a_method_that_is_forgotten_is_named_when_it_is_needed(forgotten):
 
     assert solve().w.any()
     problem.forgotten = forgotten
+    assert problem.fork().forgotten == forgotten
     with pytest.raises(NotImplementedError, match=f"ForgetfulProblem must implement {forgotten}"):
         solve()
 

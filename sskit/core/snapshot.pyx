@@ -114,7 +114,8 @@ def restore(DualState dual, saved):
     ).all():
         raise ValueError("the weights of the saved dual point must sum to one in every block")
     cdef const int32_t[::1] code = vector(
-        {"planes": dual.problem.import_planes(blocks, saved["planes"])}, "planes", first[n], np.int32
+        {"planes": dual.problem.import_planes(blocks, saved["planes"])},
+        "planes", first[n], np.int32
     )
     check_planes(dual, blocks, code)
     for i in range(n):

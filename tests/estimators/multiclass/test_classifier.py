@@ -46,8 +46,6 @@ def fit(X, y, tol=1e-4, **params):
     return StructSVMClassifier(**params).fit(X, y, sample_weight=weight)
 
 
-# scikit-learn 1.7 warns at random with multi_class="crammer_singer", after few iterations too.
-@pytest.mark.filterwarnings("ignore:Liblinear failed to converge")
 @pytest.mark.parametrize("lam", [0.3, 0.03])
 @pytest.mark.parametrize("name", ["iris", "blobs"])
 def test_objective_is_that_of_linear_svc(name, lam, request):

@@ -18,7 +18,7 @@ from sskit.models.kernel.rows import DoubleRows, KernelRows
 from sskit.models.label_sets.decoder import best_sets, climb
 from sskit.models.multiclass.problem import MulticlassProblem
 from sskit.models.row_hashes import row_digests
-from sskit.models.structured.plane_store import PlaneStore
+from sskit.models.structured.plane_store import HandleStore
 from sskit.oracles.chain.beam import Beam
 from sskit.oracles.label_sets.exact import EnumeratedSets
 from sskit.oracles.label_sets.oracle import find_label_set
@@ -50,7 +50,7 @@ CHAINS, ROWS, SETS = chain_toy().problem, multiclass_toy().problem, multilabel_t
 GRAPHS = graph_toy().problem
 DUAL, FORBIDDEN = DualState(CHAINS), np.array([[True, False], [True, True]])
 W = np.zeros(CHAINS.n_weights + 16)
-FACTORS, PAIRS = CHAINS.factors(), PairTable(multilabel_toy(inference="lp").problem.factors())
+FACTORS, PAIRS = CHAINS.decomposition(), PairTable(multilabel_toy(inference="lp").problem.decomposition())
 STATE = FactorState(FACTORS, 0.1, 1.0, W.copy())
 PROBE, FACTOR_PROBE = ProblemProbe(CHAINS), FactorProbe(FACTORS)
 
@@ -78,7 +78,7 @@ def described(**changes):
     """Planes as a store describes them, but for what is given."""
     planes = {"key": ["a"], "loss": [1.0], "n_entries": np.array([2]), "index": labels_of(2)}
     planes |= {"value": np.ones(2)} | changes
-    return PlaneStore(["t"]).keep_described(np.zeros(1, dtype=np.int64), planes)
+    return HandleStore(["t"], 9).import_planes(np.zeros(1, dtype=np.int64), planes)
 
 
 CALLS = {
@@ -151,7 +151,7 @@ CALLS = {
     "no table of pairs": (
         lambda: OrderedSearch(
             FactorState(
-                chain_toy(n_states=2, allowed=FORBIDDEN).problem.factors(), 1.0, 1.0, np.zeros(99)
+                chain_toy(n_states=2, allowed=FORBIDDEN).problem.decomposition(), 1.0, 1.0, np.zeros(99)
             )
         ),
         ValueError, "table of weights",
@@ -217,9 +217,9 @@ CALLS = {
     ),
     "kernel rows": (lambda: KernelRows(None, 3, 3, 0), ValueError, "block_size is 0"),
     "kernel matrix": (lambda: DoubleRows.of_matrix(np.ones((2, 3)), 1), ValueError, "rows is 3"),
-    "handles": (lambda: PlaneStore(["t"]).described(labels_of(1)), IndexError, "plane 2 "),
+    "handles": (lambda: HandleStore(["t"], 9).export_planes(labels_of(1)), IndexError, "plane 2 "),
     "block of a plane": (
-        lambda: PlaneStore(["t"]).keep_described(np.array([1]), {}), IndexError, "block 1 ",
+        lambda: HandleStore(["t"], 9).import_planes(np.array([1]), {}), IndexError, "block 1 ",
     ),
     "entries of a plane": (
         lambda: described(n_entries=np.array([3])), ValueError, "length of index is 2, expected 3",
@@ -245,7 +245,7 @@ def test_rows_of_single_precision_are_not_read_as_double(form):
     with pytest.raises(TypeError, match="float32"):
         chains.prepare_steps()
     with pytest.raises(TypeError, match="float32"):
-        chains.factors()
+        chains.decomposition()
     double = FeatureRows(form(np.eye(3)))
     assert (row_digests(features, offsets) == row_digests(double, offsets)).all()
     assert MulticlassProblem(double, 3, labels_of(3), np.ones(3) / 3, True).n_blocks == 3

@@ -39,7 +39,7 @@ cdef class DualState:
         cdef Py_ssize_t i, p
         for i in range(self.n_blocks):
             for p in range(self.blocks[i].n_planes):
-                self.problem.forget(i, self.blocks[i].code + p * self.code_length[i])
+                self.problem.plane_store.forget(i, self.blocks[i].code + p * self.code_length[i])
 
     def __dealloc__(self):
         cdef Py_ssize_t i
@@ -162,7 +162,7 @@ cdef class DualState:
         if slot == block.plane_capacity:
             # by a half, not double: the Gram matrix grows with the square
             self.resize_planes(i, max(4, slot + slot // 2))
-        self.problem.keep(i, code)
+        self.problem.plane_store.keep(i, code)
         memcpy(block.code + slot * n, code, n * sizeof(int32_t))
         block.weight[slot] = 0.0
         block.plane_loss[slot] = loss
@@ -177,7 +177,7 @@ cdef class DualState:
         cdef Block* block = &self.blocks[i]
         cdef Py_ssize_t n = self.code_length[i], last = block.n_planes - 1, row
         cdef Py_ssize_t stride = block.plane_capacity
-        self.problem.forget(i, block.code + slot * n)
+        self.problem.plane_store.forget(i, block.code + slot * n)
         block.aggregate += block.weight[slot]
         block.n_planes = last
         if last < block.n_gram:
@@ -202,16 +202,16 @@ cdef class DualState:
         cdef double* v = &regularizer.v[0]
         cdef bint done = False
         try:
-            problem.begin_sum(v)
+            problem.space.begin_sum(v, problem.n_weights)
             for i in range(self.n_blocks):
                 self.add_to(i, scratch, 1.0)
                 problem.scatter(i, scratch, problem.block_weight[i] / regularizer.lam, v)
                 scratch.clear()
-            problem.end_sum(v, stop)
+            problem.space.end_sum(v, stop)
             done = True
         finally:
             if not done:
-                problem.abort_sum(v)
+                problem.space.abort_sum(v, problem.n_weights)
             regularizer.refresh()
         return 0
 

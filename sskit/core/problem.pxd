@@ -1,7 +1,7 @@
 from libc.stdint cimport int32_t
 
+from sskit.core.capabilities cimport FeatureSpace, PlaneStore
 from sskit.core.direction cimport Direction
-from sskit.core.stop cimport Stop
 
 
 cdef class Problem:
@@ -19,6 +19,10 @@ cdef class Problem:
     `code` max_code_length, the sparse output of plane() max_support entries; weight vectors hold
     n_weights doubles and LANES spare ones. The methods may use scratch memory of the object:
     two threads need two objects (fork).
+
+    What only some problems can do has objects of its own: the space of the weights and the store
+    of the planes, which every problem has, and what it returns when it is asked for a slack
+    oracle, a pool of oracles or a decomposition, or None.
     """
 
     cdef readonly Py_ssize_t n_blocks
@@ -28,13 +32,9 @@ cdef class Problem:
     cdef readonly Py_ssize_t max_support     # entries of any psi, repeated ones counted
     cdef readonly bint exact                 # does argmax truly maximise?
     cdef readonly bint costly                # does argmax take far longer than scores?
-    cdef readonly bint in_kernel_space       # w stands for functions: no box can be put on it
-    cdef readonly Py_ssize_t batch_size      # how many blocks are best asked at once; 0: no matter
-    cdef readonly bint has_slack             # is there argmax_slack?
-    cdef readonly bint has_cone              # is there argmax_within?
-    cdef readonly str missing                # the package without which there is none, or None
-    cdef readonly double precision           # of argmax_within, relative; 0: but for rounding
     cdef readonly double[::1] block_weight   # (n_blocks,) c_i >= 0, summing to one
+    cdef readonly FeatureSpace space         # where the weights live; R^d unless it is set
+    cdef readonly PlaneStore plane_store     # holds planes whose codes are mere numbers
 
     # NotImplementedError: a method that a subclass has to have, or one that it says it has
     cdef int lacks(self, str name) except -1 nogil
@@ -53,21 +53,6 @@ cdef class Problem:
         self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
     ) except -1 nogil
 
-    # Two sub-contracts, for slack rescaling. With h(y) = offset - <psi_i(y), theta>, only labels
-    # count whose L_i(y) and h(y) are positive.
-    # Code of a y maximising L_i(y) h(y), its loss; the truth if no label counts
-    cdef int argmax_slack(
-        self, Py_ssize_t i, const double* theta, double offset, int32_t* code, double* loss
-    ) except -1 nogil
-
-    # Code of a y maximising h(y) + loss_weight L_i(y) over the cone of the labels that have
-    # lower h(y) <= L_i(y) < upper h(y), its loss; returns 0 if there is none, else 1. A label may
-    # be left out if another one has the same loss and a larger h, be that in the cone or not.
-    cdef int argmax_within(
-        self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
-        double lower, double upper, int32_t* code, double* loss
-    ) except -1 nogil
-
     # psi of the plane as (index, value) pairs, an index may repeat; returns their number
     cdef Py_ssize_t plane(
         self, Py_ssize_t i, const int32_t* code, int32_t* index, double* value
@@ -84,14 +69,6 @@ cdef class Problem:
         self, Py_ssize_t i, Direction delta, double step, double* v
     ) except -1 nogil
 
-    # v, zero or left by another sum, becomes zero, and until end_sum only scatter is called, with
-    # this v: what many blocks add may be worked out at once
-    cdef int begin_sum(self, double* v) except -1 nogil
-    # may take long: CutShort is raised if the stop is due before the end
-    cdef int end_sum(self, double* v, Stop stop) except -1 nogil
-    # in place of end_sum where something failed since begin_sum, or in them: v becomes zero
-    cdef void abort_sum(self, double* v) noexcept nogil
-
     # w = clip(v, lower, upper) at every weight that scatter(i, delta) may have moved
     cdef int clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
@@ -101,15 +78,6 @@ cdef class Problem:
     # || B_i delta ||^2
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil
 
-    # A plane that argmax found stays known to the problem until its block is asked again; one
-    # that is kept, until it is forgotten. Matters to problems whose codes are mere numbers of
-    # planes that they hold.
-    cdef int keep(self, Py_ssize_t i, const int32_t* code) except -1 nogil
-    cdef void forget(self, Py_ssize_t i, const int32_t* code) noexcept nogil
-
-    # memory in bytes that the problem itself holds for a plane that is kept
-    cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* code) noexcept nogil
-
     # Is this the code of a plane of block i? Codes that come from elsewhere are asked first: all
     # other methods trust them.
     cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept nogil
@@ -117,17 +85,9 @@ cdef class Problem:
     # hint: block i will be visited soon
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil
 
-    # hint: block i will soon take a step towards this plane
-    cdef void prefetch_step(self, Py_ssize_t i, const int32_t* code) noexcept nogil
-
     # The same problem with scratch memory of its own, for another thread; it knows all planes
     # that are kept
     cpdef Problem fork(self)
-
-    # Who finds answers of argmax ahead, with n_jobs workers, or None: then threads ask forks.
-    # It has look(blocks, w), after which argmax of these blocks, at the potentials of this w and
-    # with the whole loss, answers as ever but at once; and clear(), which forgets the rest.
-    cpdef object oracle_pool(self, int n_jobs)
 
     # ValueError unless another problem has the same blocks and weights, but for their numbers
     cdef int match(self, Problem other) except -1
@@ -136,7 +96,6 @@ cdef class Problem:
     # likewise, IndexError unless start .. stop - 1 are blocks
     cdef int check_run(self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t length) except -1
 
-    # In Python too: covector, by which ||w|| is measured; cached_blocks, which take a step at
-    # little cost; n_queries, how often the oracle behind the oracle was asked; export_planes and
-    # import_planes, for dual points that outlive the problem; fingerprint, which says whether
-    # another problem is the same; and factors, the same problem factor by factor.
+    # In Python too: fingerprint, which says whether another problem is the same; restrict, the
+    # problem of some blocks alone; n_queries, how often the oracle behind the oracle was asked;
+    # and slack_oracle, oracle_pool and decomposition.

@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from libc.string cimport memset
-
 from sskit.core.checks cimport check_equal, check_least, check_range
 from sskit.core.lanes cimport LANES
 
@@ -13,6 +11,8 @@ cdef class Problem:
 
     def __cinit__(self):
         self.block_weight = np.zeros(0)
+        self.space = FeatureSpace()
+        self.plane_store = PlaneStore()
 
     cdef int lacks(self, str name) except -1 nogil:
         with gil:
@@ -32,17 +32,6 @@ cdef class Problem:
     ) except -1 nogil:
         return self.lacks("argmax")
 
-    cdef int argmax_slack(
-        self, Py_ssize_t i, const double* theta, double offset, int32_t* code, double* loss
-    ) except -1 nogil:
-        return self.lacks("argmax_slack")
-
-    cdef int argmax_within(
-        self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
-        double lower, double upper, int32_t* code, double* loss
-    ) except -1 nogil:
-        return self.lacks("argmax_within")
-
     cdef Py_ssize_t plane(
         self, Py_ssize_t i, const int32_t* code, int32_t* index, double* value
     ) except -1 nogil:
@@ -59,16 +48,6 @@ cdef class Problem:
     ) except -1 nogil:
         return self.lacks("scatter")
 
-    cdef int begin_sum(self, double* v) except -1 nogil:
-        memset(v, 0, self.n_weights * sizeof(double))
-        return 0
-
-    cdef int end_sum(self, double* v, Stop stop) except -1 nogil:
-        return 0
-
-    cdef void abort_sum(self, double* v) noexcept nogil:
-        memset(v, 0, self.n_weights * sizeof(double))
-
     cdef int clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
         const double* upper, double* w
@@ -78,22 +57,10 @@ cdef class Problem:
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
         return self.lacks("sqnorm")
 
-    cdef int keep(self, Py_ssize_t i, const int32_t* code) except -1 nogil:
-        return 0
-
-    cdef void forget(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
-        pass
-
-    cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
-        return 0
-
     cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
         return False
 
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
-        pass
-
-    cdef void prefetch_step(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
         pass
 
     cdef int match(self, Problem other) except -1:
@@ -113,39 +80,7 @@ cdef class Problem:
     cpdef Problem fork(self):
         raise NotImplementedError(f"{type(self).__name__} must implement fork")
 
-    cpdef object oracle_pool(self, int n_jobs):
-        return None
-
-    def covector(self, w):
-        """Return the vector whose dot product with any weights is their inner product with w.
-
-        It is w itself, unless the numbers stand for elements of a kernel space.
-        """
-        return w
-
-    def cached_blocks(self, blocks):
-        """Return those of some blocks that can take a step without anything being fetched first.
-
-        Parameters
-        ----------
-        blocks : ndarray of shape (m,), intp
-            Numbers of blocks.
-
-        Returns
-        -------
-        blocks : ndarray, intp
-            All of them, unless steps need what may not be in memory.
-        """
-        return blocks
-
-    def dependent(self):
-        """Return the places of the weights that follow from the others, a slice.
-
-        They are the values of functions of a kernel space; a covector is zero there.
-        """
-        return slice(0, 0)
-
-    def part(self, blocks, block_weight):
+    def restrict(self, blocks, block_weight):
         """Return the same problem for some blocks alone, if it is in a kernel space.
 
         Its weights are functions of these blocks only, so that their number does not grow with
@@ -160,47 +95,40 @@ cdef class Problem:
 
         Returns
         -------
-        part : Problem
+        problem : Problem
             Its block k is blocks[k] here.
         """
-        raise NotImplementedError(f"{type(self).__name__} is in no kernel space")
+        if self.space.support is None:
+            raise NotImplementedError(f"{type(self).__name__} is in no kernel space")
+        return self.space.support.restrict(blocks, block_weight)
 
-    def address(self):
-        """Return where the functions of a part live: what others need to know of it."""
-        raise NotImplementedError(f"{type(self).__name__} is in no kernel space")
+    def slack_oracle(self):
+        """Return a new `SlackOracle` of this problem, or None."""
+        return None
 
-    def views(self, addresses, vectors):
-        """Return what functions of other parts of the same problem are at the blocks here.
+    def oracle_pool(self, n_jobs):
+        """Return who finds answers of argmax ahead, or None: then threads ask forks.
 
         Parameters
         ----------
-        addresses : list of object
-            Addresses of parts of the problem that this one is, or is a part of.
-        vectors : list of ndarray
-            Weights in each of them.
+        n_jobs : int
+            Number of workers.
 
         Returns
         -------
-        views : ndarray of shape (len(addresses), n_weights)
-            Linear weights and values; coefficients are zero.
+        pool : object or None
+            It has precompute(blocks, w), after which argmax of these blocks, at the potentials of
+            this w and with the whole loss, answers as ever but at once; and clear(), which
+            forgets the rest.
         """
-        raise NotImplementedError(f"{type(self).__name__} is in no kernel space")
+        return None
 
-    def collect(self, address, step, w, out):
-        """Add functions of a part to weights, but for their values.
+    def decomposition(self):
+        """Return the `Decomposition` of the joint feature map into a sum over factors, or None.
 
-        Parameters
-        ----------
-        address : object
-            Of a part.
-        step : float
-            Factor.
-        w : ndarray of shape (at least n_weights of the part,)
-            Weights there.
-        out : ndarray of shape (at least n_weights,)
-            Receives step times the linear weights and the coefficients.
+        It is for solvers that never ask for the best labelling of a whole block.
         """
-        raise NotImplementedError(f"{type(self).__name__} is in no kernel space")
+        return None
 
     def n_queries(self, n_calls):
         """Return how often the model's own oracle was asked.
@@ -216,45 +144,6 @@ cdef class Problem:
             The same, unless argmax asks another oracle several times.
         """
         return n_calls
-
-    def export_planes(self, code):
-        """Return something that names planes in any process; codes do unless they are mere numbers.
-
-        Parameters
-        ----------
-        code : ndarray, int32
-            Codes of planes that are kept, one after the other.
-
-        Returns
-        -------
-        planes : object
-            For `import_planes`; can be pickled.
-        """
-        return code
-
-    def import_planes(self, blocks, planes):
-        """Return the codes of exported planes in this problem, each kept once more.
-
-        Parameters
-        ----------
-        blocks : ndarray, int64
-            The block of each plane.
-        planes : object
-            From `export_planes` of a problem with the same fingerprints of these blocks.
-
-        Returns
-        -------
-        code : ndarray, int32
-            The caller forgets each plane once.
-        """
-        return planes
-
-    def factors(self):
-        """Return the `Factors` that the joint feature map is a sum over, or None.
-
-        They are for solvers that never ask for the best labelling of a whole block.
-        """
-        return None
 
     def fingerprint(self):
         """Return the `Fingerprint` by which the same model and data are known again."""

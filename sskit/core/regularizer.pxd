@@ -14,7 +14,7 @@ cdef class Regularizer:
     cdef readonly double[::1] w        # (n_weights + LANES,)
     cdef readonly Py_ssize_t n_weights
     cdef readonly bint bounded
-    cdef readonly object covector      # of the problem: says whose ||w||^2 is meant
+    cdef readonly object covector      # of the space of the problem: whose ||w||^2 is meant
 
     # v += step * B_i delta, and w follows
     cdef int move(

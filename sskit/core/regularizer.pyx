@@ -21,7 +21,7 @@ cdef class Regularizer:
     n_weights : int
         Number of weights d.
     covector : callable, default=None
-        That of the problem, see `Problem.covector`; None is the identity.
+        That of the space of the problem, see `FeatureSpace`; None is the identity.
     """
 
     def __cinit__(self, double lam, n_weights, covector=None):

@@ -63,7 +63,7 @@ def save(DualState dual):
         "loss": loss,
         "n_planes": n_planes,
         "code_length": code_length,
-        "planes": dual.problem.export_planes(code),
+        "planes": dual.problem.plane_store.export_planes(code),
         "weight": weight,
         "plane_loss": plane_loss,
         "aggregate": aggregate,
@@ -114,7 +114,7 @@ def restore(DualState dual, saved):
     ).all():
         raise ValueError("the weights of the saved dual point must sum to one in every block")
     cdef const int32_t[::1] code = vector(
-        {"planes": dual.problem.import_planes(blocks, saved["planes"])},
+        {"planes": dual.problem.plane_store.import_planes(blocks, saved["planes"])},
         "planes", first[n], np.int32
     )
     check_planes(dual, blocks, code)
@@ -161,7 +161,7 @@ cdef int check_planes(
     place = 0
     for p in range(blocks.shape[0]):
         if dual.problem.knows(blocks[p], &code[place]):
-            dual.problem.forget(blocks[p], &code[place])    # import_planes kept it for us
+            dual.problem.plane_store.forget(blocks[p], &code[place])    # import_planes kept it for us
         place += dual.code_length[blocks[p]]
     raise ValueError(
         f"{n_unknown} planes of the saved dual point are none of the problem, the last in block "
@@ -201,6 +201,6 @@ cdef int set_planes(DualState dual, Py_ssize_t i, const int32_t[::1] code,
         slot = dual.find(i, &code[p * n])
         block.weight[slot] = weights[p]
         block.plane_loss[slot] = losses[p]
-        problem.forget(i, &code[p * n])        # import_planes kept it for us
+        problem.plane_store.forget(i, &code[p * n])        # import_planes kept it for us
     block.aggregate = aggregate
     return 0

@@ -6,7 +6,7 @@ from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
 from sskit.core.checks cimport check_equal, check_index, check_range
-from sskit.core.factors cimport Factors
+from sskit.core.decomposition cimport Factors
 from sskit.core.lanes cimport LANES
 from sskit.solvers.dual_decomposition.factors.oracle cimport EdgeSearch, NodeSearch
 

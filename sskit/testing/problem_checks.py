@@ -65,7 +65,7 @@ def check_problem(problem, random_state=None, n_trials=3):
             moved = probe.scatter(i, delta)
             scale = float(np.abs(moved) @ np.abs(w))
             require(
-                close(product(delta, theta), float(moved @ problem.covector(w)), scale),
+                close(product(delta, theta), float(moved @ problem.space.covector(w)), scale),
                 i,
                 "scatter is not the adjoint of scores",
             )
@@ -74,14 +74,14 @@ def check_problem(problem, random_state=None, n_trials=3):
                 i,
                 "scatter is not linear in the step",
             )
-            norm = float(moved @ problem.covector(moved))
+            norm = float(moved @ problem.space.covector(moved))
             require(
                 close(probe.sqnorm(i, delta), norm, norm),
                 i,
                 "sqnorm is not the norm of what scatter adds",
             )
             require(close(fork.sqnorm(i, delta), norm, norm), i, "sqnorm of the fork differs")
-            if problem.in_kernel_space:
+            if problem.space.is_kernel_space:
                 continue
             lower, upper = -np.abs(rng.permutation(w)), np.abs(rng.permutation(w))
             clipped = probe.clip(i, delta, w + moved, lower, upper, np.clip(w, lower, upper))

@@ -5,6 +5,7 @@ import numpy as np
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
+from sskit.core.capabilities cimport SlackOracle
 from sskit.core.checks cimport check_least
 from sskit.core.problem cimport Problem
 from sskit.models.slack.search cimport SlackSearch
@@ -30,7 +31,7 @@ cdef class Points(Problem):
         self.n_weights = self.max_statistics = len(losses)
         self.max_code_length = self.max_support = 1
         self.block_weight = np.ones(1)
-        self.exact = self.has_slack = self.has_cone = True
+        self.exact = True
 
     cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
         return 0 <= code[0] < self.n_weights
@@ -59,33 +60,9 @@ cdef class Points(Problem):
         loss[0] = self.losses[code[0]]
         return 0
 
-    cdef int argmax_slack(
-        self, Py_ssize_t i, const double* theta, double offset, int32_t* code, double* loss
-    ) except -1 nogil:
-        cdef Py_ssize_t k
-        cdef double best = 0.0
-        code[0] = 0
-        for k in range(1, self.n_weights):
-            if offset + theta[k] > 0.0 and (offset + theta[k]) * self.losses[k] > best:
-                best = (offset + theta[k]) * self.losses[k]
-                code[0] = <int32_t>k
-        loss[0] = self.losses[code[0]]
-        return 0
-
-    cdef int argmax_within(
-        self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
-        double lower, double upper, int32_t* code, double* loss
-    ) except -1 nogil:
-        cdef Py_ssize_t k
-        cdef double best = -INFINITY, h, g
-        code[0] = 0
-        for k in range(1, self.n_weights):
-            h, g = offset + theta[k], self.losses[k]
-            if h > 0.0 < g and lower * h <= g < upper * h and h + loss_weight * g > best:
-                best = h + loss_weight * g
-                code[0] = <int32_t>k
-        loss[0] = self.losses[code[0]]
-        return code[0] > 0
+    def slack_oracle(self):
+        """Return one that tries all labels."""
+        return PointsSlack(self)
 
     def search(self, SlackSearch search, theta, double offset=1.0, Py_ssize_t known=0):
         """Return (label, Phi, bound, number of queries) of one search.
@@ -111,3 +88,47 @@ cdef class Points(Problem):
         with nogil:
             search.find(0, &potentials[0], offset, &start, self.losses[start], &code, &loss)
         return code, search.best, search.bound, search.counts[1] - before
+
+
+cdef class PointsSlack(SlackOracle):
+    """Tries all labels.
+
+    Parameters
+    ----------
+    problem : Points
+        Its labels.
+    """
+
+    cdef Points problem
+
+    def __cinit__(self, Points problem not None):
+        self.problem = problem
+        self.has_product = self.has_cone = True
+
+    cdef int argmax_slack(
+        self, Py_ssize_t i, const double* theta, double offset, int32_t* code, double* loss
+    ) except -1 nogil:
+        cdef Py_ssize_t k
+        cdef double best = 0.0
+        code[0] = 0
+        for k in range(1, self.problem.n_weights):
+            if offset + theta[k] > 0.0 and (offset + theta[k]) * self.problem.losses[k] > best:
+                best = (offset + theta[k]) * self.problem.losses[k]
+                code[0] = <int32_t>k
+        loss[0] = self.problem.losses[code[0]]
+        return 0
+
+    cdef int argmax_within(
+        self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
+        double lower, double upper, int32_t* code, double* loss
+    ) except -1 nogil:
+        cdef Py_ssize_t k
+        cdef double best = -INFINITY, h, g
+        code[0] = 0
+        for k in range(1, self.problem.n_weights):
+            h, g = offset + theta[k], self.problem.losses[k]
+            if h > 0.0 < g and lower * h <= g < upper * h and h + loss_weight * g > best:
+                best = h + loss_weight * g
+                code[0] = <int32_t>k
+        loss[0] = self.problem.losses[code[0]]
+        return code[0] > 0

@@ -4,7 +4,6 @@ from libc.stdint cimport int32_t
 
 from sskit.core.direction cimport Direction
 from sskit.core.problem cimport Problem
-from sskit.core.stop cimport Stop
 
 
 cdef class UnreliableProblem(Problem):
@@ -42,7 +41,8 @@ cdef class UnreliableProblem(Problem):
         self.max_code_length = problem.max_code_length
         self.max_support = problem.max_support
         self.block_weight = problem.block_weight
-        self.in_kernel_space = problem.in_kernel_space
+        self.space = problem.space
+        self.plane_store = problem.plane_store
 
     cdef int argmax(
         self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
@@ -84,15 +84,6 @@ cdef class UnreliableProblem(Problem):
         self.n_moves -= 1
         return self.problem.scatter(i, delta, step, v)
 
-    cdef int begin_sum(self, double* v) except -1 nogil:
-        return self.problem.begin_sum(v)
-
-    cdef int end_sum(self, double* v, Stop stop) except -1 nogil:
-        return self.problem.end_sum(v, stop)
-
-    cdef void abort_sum(self, double* v) noexcept nogil:
-        self.problem.abort_sum(v)
-
     cdef int clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
         const double* upper, double* w
@@ -103,21 +94,8 @@ cdef class UnreliableProblem(Problem):
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
         return self.problem.sqnorm(i, delta)
 
-    cdef int keep(self, Py_ssize_t i, const int32_t* code) except -1 nogil:
-        return self.problem.keep(i, code)
-
-    cdef void forget(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
-        self.problem.forget(i, code)
-
-    cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
-        return self.problem.plane_bytes(i, code)
-
     cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
         return self.problem.knows(i, code)
-
-    def covector(self, w):
-        """Return the covector of weights in the problem."""
-        return self.problem.covector(w)
 
     cpdef Problem fork(self):
         return UnreliableProblem(self.problem.fork(), self.n_good, self.costly, self.n_moves)

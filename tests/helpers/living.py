@@ -22,7 +22,7 @@ from sskit.models.features import FeatureRows
 from sskit.models.kernel.rows import KernelRows
 from sskit.models.slack.model import SEARCHES
 from sskit.models.slack.search import SlackSearch
-from sskit.models.structured.plane_store import PlaneStore
+from sskit.models.structured.plane_store import HandleStore
 from sskit.oracles.chain.beam import Beam
 from sskit.oracles.chain.k_best import KBest
 from sskit.oracles.graph.potentials import GraphPotentials, PairForm
@@ -91,8 +91,8 @@ def make():
         yield problem.fork()
         for search in SEARCHES.values():
             yield search(problem, 0.0, 5)
-    yield FactorProbe(chains.problem.factors())
-    yield FactorProbe(LabelNodes(sets.problem.factors()))
+    yield FactorProbe(chains.problem.decomposition())
+    yield FactorProbe(LabelNodes(sets.problem.decomposition()))
     yield PlaneKeeper(3, 4, 1e6)
     for cls in (SimplexProgram, StepProbe):
         yield cls([1.0, 2.0], [0.5, 0.5], np.eye(2), 0.5, 0.1)
@@ -102,17 +102,17 @@ def make():
 def small_things(chains, sets):
     """Yield objects that no fit keeps, or that the garbage collector does not know."""
     problem, rows = chains.problem, np.arange(6.0).reshape(3, 2)
-    state = FactorState(problem.factors(), 0.1, 1.0, np.zeros(problem.n_weights + 16))
+    state = FactorState(problem.decomposition(), 0.1, 1.0, np.zeros(problem.n_weights + 16))
     yield from (state, ConsistentPoint(state), NodeSearch(state), Evaluator(problem))
     yield from (Hinges(problem, 5), Gaps(problem, 5, DualState(problem)))
     yield from (InexactGaps(problem, 5, DualState(problem)), Visit(problem))
-    yield from (PairSearch(PairTable(sets.problem.factors())), Direction(5), SumTree(np.ones(3)))
+    yield from (PairSearch(PairTable(sets.problem.decomposition())), Direction(5), SumTree(np.ones(3)))
     yield from (FeatureRows(rows), FeatureRows(sp.csr_array(rows)), WeightedAverager(4))
     yield from (SubgradientState(0.1, 4), Points(np.arange(3.0)), PairForm(3, "symmetric"))
     yield GraphPotentials(np.zeros((3, 2)), [[0, 1]], [1.0])
     yield GridPotentials(np.zeros((2, 3, 4)), [-1, 0], np.ones((2, 1, 2, 3)), None)
     yield KernelRows(lambda some: np.ones((len(some), 3)), 3, 2, 2)
-    yield from (PlaneStore(["a", "b"]), Beam(3, 4, 2), KBest(3, 3, 2), Pool(problem))
+    yield from (HandleStore(["a", "b"], 3), Beam(3, 4, 2), KBest(3, 3, 2), Pool(problem))
     yield from (SlackSearch(problem, 0.0, 5), PrecomputingPool(problem, None, 2), Stop())
     labels = np.array([0, 1, 1], dtype=np.int32)
     yield ChainProblem(

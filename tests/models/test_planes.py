@@ -119,7 +119,7 @@ def test_solving_leaves_only_pending_planes(chains):
         BCFW(steps="fw").solve(chains, regularizer, tol=0.05, n_jobs=2, random_state=0)
     gc.collect()
     assert chains.planes.n_planes <= chains.n_blocks
-    assert sys.getrefcount(chains.planes) <= 3
+    assert sys.getrefcount(chains.planes) <= 4  # the problem holds it by two names
 
 
 @pytest.mark.parametrize("plane_life", [1, 100])

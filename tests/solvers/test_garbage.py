@@ -20,12 +20,12 @@ from sskit.solvers.oracle_calls.pool import ThreadPool
 gc.disable()
 chains, sets = chain_toy().problem, multilabel_toy(inference="lp").problem
 made = {
-    "factors": lambda: FactorState(chains.factors(), 1.0, 1.0, np.zeros(chains.n_weights + 16)),
-    "labels": lambda: LabelState(sets.factors(), 1.0, 1.0, np.zeros(sets.n_weights + 16)),
+    "factors": lambda: FactorState(chains.decomposition(), 1.0, 1.0, np.zeros(chains.n_weights + 16)),
+    "labels": lambda: LabelState(sets.decomposition(), 1.0, 1.0, np.zeros(sets.n_weights + 16)),
     "dual": lambda: DualState(bind(Classes(2), [np.ones(2)] * 3, [0, 1, 0])),
     "pool": lambda: ThreadPool(chain_toy().problem, 3),
     "point": lambda: ConsistentPoint(
-        FactorState(chains.factors(), 1.0, 1.0, np.zeros(chains.n_weights + 16))
+        FactorState(chains.decomposition(), 1.0, 1.0, np.zeros(chains.n_weights + 16))
     ),
 }[sys.argv[2]]
 for _ in range(20):

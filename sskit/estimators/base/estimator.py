@@ -177,7 +177,7 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
             )
         box = task.layout.bounds(self.bounds)
         if box is None:
-            return Regularizer(lam, task.layout.n_weights, task.problem.covector)
+            return Regularizer(lam, task.layout.n_weights, task.problem.space.covector)
         if not solver.keeps_bounds:
             kind = type(solver)
             name = next((name for name in SOLVERS if SOLVERS[name] is kind), kind.__name__)

@@ -7,7 +7,7 @@ from sskit.models.shapes import check_chains, check_lengths
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 
-from sskit.core.factors cimport Factors
+from sskit.core.decomposition cimport Factors
 from sskit.models.features cimport FeatureRows, add_row, dot_row
 from sskit.models.row_kernels cimport score_rows
 

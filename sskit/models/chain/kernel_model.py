@@ -90,7 +90,7 @@ class KernelChainModel:
         )
         problem.take_gram(runs_within(self.kernel, X, offsets))
         allowed = self.allowed, self.allowed_start
-        problem.rows_of_blocks = ChainRows(
+        problem.space.support = ChainRows(
             self.kernel, X, offsets, self.n_states, labels, cost, allowed
         )
         return problem
@@ -122,8 +122,8 @@ class ChainRows(RowsOfBlocks):
         self.cost = cost
         self.allowed = allowed
 
-    def part(self, blocks, block_weight):
-        """Return the problem of some blocks; see `Problem.part`."""
+    def restrict(self, blocks, block_weight):
+        """Return the problem of some blocks; see `Problem.restrict`."""
         lengths = np.diff(self.offsets)[blocks]
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         numbers = np.arange(offsets[-1]) + np.repeat(self.offsets[blocks] - offsets[:-1], lengths)
@@ -150,5 +150,5 @@ class ChainRows(RowsOfBlocks):
             None,
         )
         problem.take_gram([(0, len(blocks), matrix)])
-        problem.rows_of_blocks = part
+        problem.space.support = part
         return problem

@@ -7,7 +7,6 @@ from libc.stdint cimport int32_t
 from sskit.core.checks cimport check_equal, check_least, check_range
 from sskit.core.direction cimport Direction
 from sskit.core.problem cimport Problem
-from sskit.core.stop cimport Stop
 from sskit.models.chain.problem cimport ChainProblem
 from sskit.models.features cimport FeatureRows
 from sskit.models.kernel.expansion cimport KernelExpansion
@@ -46,17 +45,16 @@ cdef class KernelChainProblem(ChainProblem):
     """
 
     cdef readonly KernelExpansion functions
-    cdef public object rows_of_blocks     # makes parts; set by the model
     cdef object rebuild
     cdef object identity
 
     def __cinit__(self, FeatureRows features, offsets, Py_ssize_t n_states, labels, cost,
                   block_weight, allowed, allowed_start, KernelRows rows, identity):
         check_equal(rows.n_rows, features.n_rows, "the number of kernel rows")
-        self.functions = KernelExpansion(rows, n_states, self.n_weights)
+        self.space = self.functions = KernelExpansion(
+            rows, n_states, self.n_weights, offsets, labels
+        )
         self.n_weights = self.functions.stop
-        self.in_kernel_space = True
-        self.batch_size = rows.batch_size(self.n_blocks)
         self.identity = identity
         self.rebuild = (
             features, offsets, n_states, labels, cost, block_weight, allowed, allowed_start, rows,
@@ -127,58 +125,14 @@ cdef class KernelChainProblem(ChainProblem):
             self.offsets[i], &self.active[0], n_active, step, node, self.stride, v
         )
 
-    cdef int begin_sum(self, double* v) except -1 nogil:
-        return self.functions.begin_sum(v)
-
-    cdef int end_sum(self, double* v, Stop stop) except -1 nogil:
-        return self.functions.end_sum(v, stop)
-
-    cdef void abort_sum(self, double* v) noexcept nogil:
-        self.functions.abort_sum(v)
-
-    cdef void prefetch_step(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
-        cdef Py_ssize_t t, first = self.offsets[i]
-        for t in range(self.length(i)):
-            if code[t] != self.labels[first + t]:
-                self.functions.rows.expect(first + t)
-
-    def cached_blocks(self, blocks):
-        """Return those of some blocks of whose kernel rows none has left memory."""
-        offsets = np.asarray(self.offsets)
-        return blocks[self.functions.rows.cached_blocks(offsets[blocks], offsets[blocks + 1])]
-
     cpdef Problem fork(self):
         cdef KernelChainProblem other = KernelChainProblem(*self.rebuild)
         other.gram = self.gram
         other.gram_offset = self.gram_offset
-        other.rows_of_blocks = self.rows_of_blocks
+        other.space.support = self.space.support
         return other
 
-    def covector(self, w):
-        """Return the vector whose dot product with any weights is their inner product with w."""
-        return self.functions.covector(w)
-
-    def dependent(self):
-        """Return the places of the values of the functions."""
-        return self.functions.values_at()
-
-    def part(self, blocks, block_weight):
-        """Return the same problem for some blocks alone."""
-        return self.rows_of_blocks.part(blocks, block_weight)
-
-    def address(self):
-        """Return the rows of the blocks."""
-        return self.rows_of_blocks
-
-    def views(self, addresses, vectors):
-        """Return linear weights and values, here, of functions of other parts."""
-        return self.rows_of_blocks.views(addresses, vectors)
-
-    def collect(self, address, step, w, out):
-        """Add step times the linear weights and coefficients of functions of a part."""
-        self.rows_of_blocks.collect(address, step, w, out)
-
-    def factors(self):
+    def decomposition(self):
         """Return None: solvers that work factor by factor know no kernel spaces."""
         return None
 

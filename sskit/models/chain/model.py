@@ -6,9 +6,9 @@ from sklearn.utils.extmath import row_norms
 
 from sskit.inputs.stacking import refuse_large
 from sskit.models.chain.beam_decoder import BeamDecoder
-from sskit.models.chain.counted_problem import CountedChainProblem
 from sskit.models.chain.decoder import ChainDecoder
 from sskit.models.chain.problem import ChainProblem
+from sskit.models.chain.slack import CountedChainSlack
 from sskit.models.counts import are_counts
 from sskit.models.features import FeatureRows
 from sskit.models.layout import WeightLayout
@@ -83,11 +83,11 @@ class ChainModel:
         Returns
         -------
         problem : ChainProblem
-            What solvers take; a `CountedChainProblem` where the losses allow it.
+            What solvers take; it has a slack oracle where the losses allow it.
         """
-        counted = are_counts(cost, stacked.offsets, self.n_states)
-        kind = CountedChainProblem if counted else ChainProblem
-        problem = self._problem(kind, stacked, labels.astype(np.int32), cost, block_weight)
+        problem = self._problem(stacked, labels.astype(np.int32), cost, block_weight)
+        if are_counts(cost, stacked.offsets, self.n_states):
+            problem.slack_kind = CountedChainSlack
         problem.prepare_steps()
         return problem
 
@@ -112,13 +112,13 @@ class ChainModel:
         """
         n_tokens, n = stacked.values.shape[0], len(stacked)
         labels, cost = np.zeros(n_tokens, dtype=np.int32), np.zeros(n_tokens)
-        problem = self._problem(ChainProblem, stacked, labels, cost, np.full(n, 1.0 / n))
+        problem = self._problem(stacked, labels, cost, np.full(n, 1.0 / n))
         if beam_size is None or beam_size >= self.n_states:
             return ChainDecoder(problem, w, n_jobs)
         return BeamDecoder(problem, w, n_jobs, beam_size, free=self.allowed is None)
 
-    def _problem(self, kind, stacked, labels, cost, block_weight):
-        return kind(
+    def _problem(self, stacked, labels, cost, block_weight):
+        return ChainProblem(
             FeatureRows(stacked.values),
             np.ascontiguousarray(stacked.offsets, dtype=np.int64),
             self.n_states,

@@ -28,6 +28,7 @@ cdef class ChainProblem(Problem):
     cdef const double[:, ::1] forbidden      # (n_states, stride) 0 or -inf, added to transitions
     cdef const double[::1] forbidden_start   # (n_states,) 0 or -inf
     cdef const int32_t[::1] weight_of        # (n_states * stride,) of a transition, in its table
+    cdef public object slack_kind            # makes a slack oracle of the problem, or None
     # Packed Gram matrices of the nodes' features, for blocks where they cost less than features
     cdef double[::1] gram
     cdef int64_t[::1] gram_offset            # (n_blocks,) -1: no Gram matrix

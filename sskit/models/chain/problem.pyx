@@ -296,14 +296,19 @@ cdef class ChainProblem(Problem):
         other.forbidden, other.forbidden_start = self.forbidden, self.forbidden_start
         other.gram, other.gram_offset = self.gram, self.gram_offset
         other.image = np.zeros(self.image.shape[0])
+        other.slack_kind = self.slack_kind
         return other
 
-    def factors(self):
+    def decomposition(self):
         """Return the nodes and pairs of neighbours of all sequences, as `ChainFactors`."""
         return ChainFactors(
             self.features, self.offsets, self.n_states, self.labels, self.cost,
             self.block_weight, self.forbidden, self.forbidden_start
         )
+
+    def slack_oracle(self):
+        """Return a new oracle of the kind that the model chose for slack rescaling, or None."""
+        return None if self.slack_kind is None else self.slack_kind(self)
 
     def fingerprint(self):
         """Return by what the same sequences, labels, losses and transitions are known again."""

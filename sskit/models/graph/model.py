@@ -6,8 +6,8 @@ import scipy.sparse as sp
 from sskit.models.features import FeatureRows
 from sskit.models.graph.data import packed_grams, without_unlabelled
 from sskit.models.graph.decoder import GraphDecoder
-from sskit.models.graph.enumerated_problem import MOST_LABELLINGS, EnumeratedGraphProblem
 from sskit.models.graph.problem import GraphProblem
+from sskit.models.graph.slack import MOST_LABELLINGS, EnumeratedGraphSlack
 from sskit.models.layout import WeightLayout
 from sskit.oracles.graph.cut import Cut
 from sskit.oracles.graph.enumerated import Enumerated
@@ -205,8 +205,7 @@ class GraphModel:
         ends, offsets, edge_features = graphs.ends, graphs.edge_offsets, graphs.edge_features
         if not labelled.all():
             ends, offsets, edge_features = without_unlabelled(graphs, labelled)
-        kind = EnumeratedGraphProblem if self.inference == "exhaustive" else GraphProblem
-        return kind(
+        problem = GraphProblem(
             [FeatureRows(x, sparsify=False) for x in graphs.features],
             [FeatureRows(x, sparsify=False) for x in edge_features],
             ends,
@@ -218,3 +217,6 @@ class GraphModel:
             self.form,
             self._make_oracle(),
         )
+        if self.inference == "exhaustive":
+            problem.slack_kind = EnumeratedGraphSlack
+        return problem

@@ -48,6 +48,7 @@ cdef class GraphProblem(Problem):
     # packed Gram matrices of the nodes' features, for blocks where they cost less than features
     cdef const double[::1] gram
     cdef const int64_t[::1] gram_offset      # (n_blocks,) -1: no Gram matrix
+    cdef public object slack_kind            # makes a slack oracle of the problem, or None
     cdef PairForm form
     cdef readonly GraphOracle oracle
     # scratch

@@ -299,7 +299,12 @@ cdef class GraphProblem(Problem):
             self.block_weight, self.form, self.oracle.fork(), np.asarray(self.table)
         )
         other.last, other.gram, other.gram_offset = self.last, self.gram, self.gram_offset
+        other.slack_kind = self.slack_kind
         return other
+
+    def slack_oracle(self):
+        """Return a new oracle of the kind that the model chose for slack rescaling, or None."""
+        return None if self.slack_kind is None else self.slack_kind(self)
 
     def fingerprint(self):
         """Return by what the same graphs, labels and losses are known again."""

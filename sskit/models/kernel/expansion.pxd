@@ -1,10 +1,10 @@
 from libc.stdint cimport int32_t, int64_t
 
-from sskit.core.stop cimport Stop
+from sskit.core.capabilities cimport FeatureSpace
 from sskit.models.kernel.rows cimport KernelRows
 
 
-cdef class KernelExpansion:
+cdef class KernelExpansion(FeatureSpace):
     """One function f_k of a kernel space for each state, within a weight vector.
 
     f_k(x) = sum_t beta[k, t] kernel(x_t, x) over all training rows x_t is held twice: by its
@@ -27,6 +27,8 @@ cdef class KernelExpansion:
     cdef readonly Py_ssize_t n_rows
     cdef readonly Py_ssize_t place
     cdef readonly Py_ssize_t stop            # place + 2 * n_states * n_rows
+    cdef const int64_t[::1] offsets          # (n_blocks + 1,) the rows of the blocks
+    cdef const int32_t[::1] labels           # (n_rows,) the true states, or None
     cdef public int64_t most_added           # rows that may be added before that is done again
     cdef int64_t fresh                       # rows.n_required when F was last worked out afresh
     cdef object before                       # beta that F belonged to when the sum began
@@ -43,7 +45,3 @@ cdef class KernelExpansion:
     ) except -1 nogil
     # F and beta, as views of v
     cdef object split(self, double* v)
-    # see Problem.begin_sum
-    cdef int begin_sum(self, double* v) except -1 nogil
-    cdef int end_sum(self, double* v, Stop stop) except -1 nogil
-    cdef void abort_sum(self, double* v) noexcept nogil

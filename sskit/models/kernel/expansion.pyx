@@ -4,7 +4,8 @@ import numpy as np
 
 from libc.string cimport memset
 
-from sskit.core.checks cimport check_least
+from sskit.core.checks cimport check_equal, check_least, check_offsets
+from sskit.core.stop cimport Stop
 from sskit.models.kernel.rows cimport NoRows
 
 from sskit.core.stop import CutShort
@@ -24,9 +25,15 @@ cdef class KernelExpansion:
         Number of states.
     place : int
         Where they begin in a weight vector.
+    offsets : ndarray of shape (n_blocks + 1,), int64
+        Block i has the rows offsets[i] to offsets[i + 1] - 1.
+    labels : ndarray of shape (n_rows,), int32, default=None
+        The true states, where the code of a plane is a state for each row of its block: a step
+        needs the rows where the two differ. None if it needs all.
     """
 
-    def __cinit__(self, KernelRows rows, Py_ssize_t n_states, Py_ssize_t place):
+    def __cinit__(self, KernelRows rows, Py_ssize_t n_states, Py_ssize_t place, offsets,
+                  labels=None):
         check_least(n_states, 0, "n_states")
         check_least(place, 0, "place")
         self.rows = self.current = rows
@@ -36,6 +43,13 @@ cdef class KernelExpansion:
         self.place = place
         self.most_added = MOST_ADDED
         self.stop = place + 2 * n_states * rows.n_rows
+        check_offsets(offsets, rows.n_rows, 1, "offsets")
+        if labels is not None:
+            check_equal(len(labels), rows.n_rows, "the number of labels")
+        self.offsets, self.labels = offsets, labels
+        self.is_kernel_space = True
+        self.batch_size = rows.batch_size(len(offsets) - 1)
+        self.value_slice = slice(place, place + n_states * rows.n_rows)
 
     cdef void add_values(
         self, Py_ssize_t first, Py_ssize_t count, const double* w, double* scores,
@@ -66,7 +80,7 @@ cdef class KernelExpansion:
                     coefficients[k * n_rows + t] += factor
         return 0
 
-    cdef int begin_sum(self, double* v) except -1 nogil:
+    cdef int begin_sum(self, double* v, Py_ssize_t d) except -1 nogil:
         cdef Py_ssize_t size = self.n_states * self.n_rows
         with gil:
             self.before = self.split(v)[1].copy()
@@ -81,10 +95,21 @@ cdef class KernelExpansion:
             self.follow(*self.split(v), stop)
         return 0
 
-    cdef void abort_sum(self, double* v) noexcept nogil:
+    cdef void abort_sum(self, double* v, Py_ssize_t d) noexcept nogil:
         memset(v, 0, self.stop * sizeof(double))
         with gil:
             self.current, self.before = self.rows, None
+
+    cdef void prefetch_step(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
+        cdef Py_ssize_t t, first = self.offsets[i]
+        for t in range(self.offsets[i + 1] - first):
+            if self.labels is None or code[t] != self.labels[first + t]:
+                self.rows.expect(first + t)
+
+    def cached_blocks(self, blocks):
+        """Return those of some blocks of whose kernel rows none has left memory."""
+        offsets = np.asarray(self.offsets)
+        return blocks[self.rows.cached_blocks(offsets[blocks], offsets[blocks + 1])]
 
     cdef object split(self, double* v):
         cdef Py_ssize_t size = self.n_states * self.n_rows
@@ -136,7 +161,3 @@ cdef class KernelExpansion:
         out[: self.place] = w[: self.place]
         out[self.place + size :] = w[self.place :][:size]
         return out
-
-    def values_at(self):
-        """Return the places of the values in a weight vector, a slice."""
-        return slice(self.place, self.place + self.n_states * self.n_rows)

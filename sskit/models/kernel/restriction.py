@@ -51,7 +51,7 @@ class RowsOfBlocks:
         size = self.n_states * self.n_rows
         return w[self.n_linear + size :][:size].reshape(self.n_states, self.n_rows)
 
-    def views(self, sources, vectors):
+    def evaluate(self, sources, vectors):
         """Return what functions of other rows are here.
 
         Parameters
@@ -89,7 +89,7 @@ class RowsOfBlocks:
                 values[k, :, rows] = found @ matrix[:, ends[k] : ends[k + 1]].T
         return views
 
-    def collect(self, part, step, w, out):
+    def add_expansion(self, part, step, w, out):
         """Add functions of a part of these rows to weights, but for their values.
 
         Parameters

@@ -4,7 +4,7 @@ from sskit.models.shapes import check_lengths, check_sets
 
 from libc.stdint cimport int32_t
 
-from sskit.core.label_factors cimport LabelFactors
+from sskit.core.decomposition cimport LabelFactors
 from sskit.models.features cimport FeatureRows, add_row
 from sskit.models.row_kernels cimport add_rows, score_rows
 

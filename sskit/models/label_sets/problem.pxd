@@ -3,7 +3,7 @@ from libc.stdint cimport int32_t
 from sskit.core.problem cimport Problem
 from sskit.models.features cimport FeatureRows
 from sskit.oracles.label_sets.oracle cimport LabelSetOracle
-from sskit.oracles.label_sets.slack cimport SetQuestion, SlackSets
+from sskit.oracles.label_sets.slack cimport SetQuestion
 
 
 cdef class MultilabelProblem(Problem):
@@ -22,7 +22,7 @@ cdef class MultilabelProblem(Problem):
 
     cdef FeatureRows features
     cdef LabelSetOracle oracle
-    cdef SlackSets slack                   # for slack rescaling; None if there is none
+    cdef object slack                      # SlackSets, the name of a missing package, or None
     cdef readonly Py_ssize_t n_labels
     cdef readonly Py_ssize_t n_edges
     cdef readonly bint intercept
@@ -45,5 +45,3 @@ cdef class MultilabelProblem(Problem):
     cdef double set_loss(self, Py_ssize_t i, const int32_t* code) noexcept nogil
     # the sets of a block as points, for the oracle for slack rescaling
     cdef SetQuestion question(self, Py_ssize_t i, const double* theta, double offset) noexcept nogil
-    # loss of its answer; the truth takes the place of none
-    cdef int finish(self, Py_ssize_t i, bint found, int32_t* code, double* loss) except -1 nogil

@@ -10,13 +10,14 @@ from sskit.models.row_hashes import row_digests, value_digests
 from sskit.models.label_sets.factors import MultilabelFactors
 from sskit.models.shapes import check_sets
 
+from sskit.core.capabilities cimport SlackOracle
 from sskit.core.checks cimport all_below
 from sskit.core.direction cimport Direction
 from sskit.core.lanes cimport padded
 from sskit.models.features cimport clip_rows
 from sskit.models.row_kernels cimport add_rows, score_rows
 from sskit.oracles.label_sets.oracle cimport ONE
-from sskit.oracles.label_sets.slack cimport SetQuestion
+from sskit.oracles.label_sets.slack cimport SetQuestion, SlackSets
 
 
 cdef class MultilabelProblem(Problem):
@@ -71,12 +72,7 @@ cdef class MultilabelProblem(Problem):
         self.exact = oracle.exact
         self.costly = costly
         self.tight = tight
-        if isinstance(slack, str):
-            self.missing = slack
-        elif slack is not None:
-            self.slack = slack
-            self.has_slack, self.has_cone = self.slack.has_product, self.slack.has_cone
-            self.precision = self.slack.precision
+        self.slack = slack
         self.augmented = np.zeros(self.n_labels)
         self.row_sqnorm = np.full(self.n_blocks, float(intercept))
         self.measure_rows()
@@ -168,33 +164,6 @@ cdef class MultilabelProblem(Problem):
         q.truth, q.cost, q.offset = &self.truths[i, 0], &self.cost[0], offset
         return q
 
-    cdef int finish(self, Py_ssize_t i, bint found, int32_t* code, double* loss) except -1 nogil:
-        if not found:
-            self.truth(i, code)
-        loss[0] = self.set_loss(i, code)
-        return 0
-
-    cdef int argmax_slack(
-        self, Py_ssize_t i, const double* theta, double offset, int32_t* code, double* loss
-    ) except -1 nogil:
-        cdef SetQuestion q = self.question(i, theta, offset)
-        cdef bint found
-        with gil:
-            found = self.slack.best_product(&q, code)
-        self.finish(i, found, code, loss)
-        return 0
-
-    cdef int argmax_within(
-        self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
-        double lower, double upper, int32_t* code, double* loss
-    ) except -1 nogil:
-        cdef SetQuestion q = self.question(i, theta, offset)
-        cdef bint found
-        with gil:
-            found = self.slack.best_within(&q, loss_weight, lower, upper, code)
-        self.finish(i, found, code, loss)
-        return found
-
     cdef Py_ssize_t plane(
         self, Py_ssize_t i, const int32_t* code, int32_t* index, double* value
     ) except -1 nogil:
@@ -265,10 +234,14 @@ cdef class MultilabelProblem(Problem):
             self.features, np.asarray(self.truths), np.asarray(self.cost),
             np.asarray(self.ends)[:self.n_edges], self.block_weight, self.intercept,
             self.oracle.fork(), self.whole, self.costly,
-            self.missing if self.slack is None else self.slack.fork(), self.tight,
+            self.slack.fork() if isinstance(self.slack, SlackSets) else self.slack, self.tight,
         )
 
-    def factors(self):
+    def slack_oracle(self):
+        """Return oracles for slack rescaling, or None."""
+        return None if self.slack is None else MultilabelSlack(self, self.slack)
+
+    def decomposition(self):
         """Return labels and pairs as factors; None if not every set of labels is allowed."""
         if self.tight is None:
             return None
@@ -295,3 +268,54 @@ cdef class MultilabelProblem(Problem):
                 "y": value_digests(np.asarray(self.truths).ravel(), rows * self.n_labels),
             },
         )
+
+
+cdef class MultilabelSlack(SlackOracle):
+    """Sets of labels for slack rescaling.
+
+    Parameters
+    ----------
+    problem : MultilabelProblem
+        Says what the sets score and lose.
+    sets : SlackSets or str
+        Finds them; or the package that this needs and that is missing.
+    """
+
+    cdef MultilabelProblem problem
+    cdef SlackSets sets
+
+    def __cinit__(self, MultilabelProblem problem not None, sets):
+        self.problem = problem
+        if isinstance(sets, str):
+            self.missing = sets
+            return
+        self.sets = sets
+        self.has_product, self.has_cone = self.sets.has_product, self.sets.has_cone
+        self.precision = self.sets.precision
+
+    # the truth in place of no answer, and the loss
+    cdef int finish(self, Py_ssize_t i, bint found, int32_t* code, double* loss) except -1 nogil:
+        if not found:
+            self.problem.truth(i, code)
+        loss[0] = self.problem.set_loss(i, code)
+        return 0
+
+    cdef int argmax_slack(
+        self, Py_ssize_t i, const double* theta, double offset, int32_t* code, double* loss
+    ) except -1 nogil:
+        cdef SetQuestion q = self.problem.question(i, theta, offset)
+        cdef bint found
+        with gil:
+            found = self.sets.best_product(&q, code)
+        return self.finish(i, found, code, loss)
+
+    cdef int argmax_within(
+        self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
+        double lower, double upper, int32_t* code, double* loss
+    ) except -1 nogil:
+        cdef SetQuestion q = self.problem.question(i, theta, offset)
+        cdef bint found
+        with gil:
+            found = self.sets.best_within(&q, loss_weight, lower, upper, code)
+        self.finish(i, found, code, loss)
+        return found

@@ -74,7 +74,7 @@ class KernelMulticlassModel:
             diagonal(self.kernel, X),
             partial(identify, whole, X, offsets, {"y": labels}),
         )
-        problem.rows_of_blocks = MulticlassRows(
+        problem.space.support = MulticlassRows(
             self.kernel, X, labels, self.n_classes, self.intercept
         )
         return problem
@@ -100,8 +100,8 @@ class MulticlassRows(RowsOfBlocks):
         self.labels = labels
         self.intercept = intercept
 
-    def part(self, blocks, block_weight):
-        """Return the problem of some blocks; see `Problem.part`."""
+    def restrict(self, blocks, block_weight):
+        """Return the problem of some blocks; see `Problem.restrict`."""
         part = MulticlassRows(
             self.kernel, self.X, self.labels, self.n_states, self.intercept, blocks
         )
@@ -116,5 +116,5 @@ class MulticlassRows(RowsOfBlocks):
             np.array(np.diagonal(matrix)),
             None,
         )
-        problem.rows_of_blocks = part
+        problem.space.support = part
         return problem

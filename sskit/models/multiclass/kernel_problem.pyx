@@ -1,11 +1,12 @@
 """The multiclass model in a kernel space, bound to data."""
 
+import numpy as np
+
 from libc.stdint cimport int32_t
 
 from sskit.core.checks cimport check_equal
 from sskit.core.direction cimport Direction
 from sskit.core.lanes cimport padded
-from sskit.core.stop cimport Stop
 from sskit.models.features cimport FeatureRows
 from sskit.models.kernel.expansion cimport KernelExpansion
 from sskit.models.kernel.rows cimport KernelRows
@@ -40,18 +41,17 @@ cdef class KernelMulticlassProblem(MulticlassProblem):
     """
 
     cdef readonly KernelExpansion functions
-    cdef public object rows_of_blocks     # makes parts; set by the model
     cdef object identity
 
     def __cinit__(self, FeatureRows features, Py_ssize_t n_classes, labels, block_weight,
                   bint intercept, KernelRows rows, diagonal, identity):
         check_equal(rows.n_rows, features.n_rows, "the number of kernel rows")
         check_equal(len(diagonal), features.n_rows, "the length of the diagonal")
-        self.functions = KernelExpansion(rows, n_classes, self.n_weights)
+        self.space = self.functions = KernelExpansion(
+            rows, n_classes, self.n_weights, np.arange(self.n_blocks + 1)
+        )
         self.n_weights = self.functions.stop
         self.row_sqnorm = rows.rounded(diagonal) + float(intercept)
-        self.in_kernel_space = True
-        self.batch_size = rows.batch_size(self.n_blocks)
         self.identity = identity
 
     cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
@@ -69,46 +69,6 @@ cdef class KernelMulticlassProblem(MulticlassProblem):
             return 0
         MulticlassProblem.scatter(self, i, delta, step, v)
         return self.functions.add_rows(i, &row, 1, step, &delta.value[0], stride, v)
-
-    cdef int begin_sum(self, double* v) except -1 nogil:
-        return self.functions.begin_sum(v)
-
-    cdef int end_sum(self, double* v, Stop stop) except -1 nogil:
-        return self.functions.end_sum(v, stop)
-
-    cdef void abort_sum(self, double* v) noexcept nogil:
-        self.functions.abort_sum(v)
-
-    cdef void prefetch_step(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
-        self.functions.rows.expect(i)
-
-    def cached_blocks(self, blocks):
-        """Return those of some blocks whose kernel rows are in memory."""
-        return blocks[self.functions.rows.cached_blocks(blocks, blocks + 1)]
-
-    def covector(self, w):
-        """Return the vector whose dot product with any weights is their inner product with w."""
-        return self.functions.covector(w)
-
-    def dependent(self):
-        """Return the places of the values of the functions."""
-        return self.functions.values_at()
-
-    def part(self, blocks, block_weight):
-        """Return the same problem for some blocks alone."""
-        return self.rows_of_blocks.part(blocks, block_weight)
-
-    def address(self):
-        """Return the rows of the blocks."""
-        return self.rows_of_blocks
-
-    def views(self, addresses, vectors):
-        """Return linear weights and values, here, of functions of other parts."""
-        return self.rows_of_blocks.views(addresses, vectors)
-
-    def collect(self, address, step, w, out):
-        """Add step times the linear weights and coefficients of functions of a part."""
-        self.rows_of_blocks.collect(address, step, w, out)
 
     def fingerprint(self):
         """Return by what the same rows, classes and kernel are known again."""

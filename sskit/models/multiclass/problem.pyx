@@ -8,6 +8,7 @@ from sskit.models.shapes import check_lengths
 
 from libc.math cimport INFINITY
 
+from sskit.core.capabilities cimport SlackOracle
 from sskit.core.checks cimport check_indices
 from sskit.core.direction cimport Direction
 from sskit.core.lanes cimport padded
@@ -50,8 +51,6 @@ cdef class MulticlassProblem(Problem):
         self.max_code_length = 1
         self.max_support = 2
         self.exact = True
-        self.has_slack = True
-        self.has_cone = True
         self.row_sqnorm = np.full(self.n_blocks, float(intercept))
         for i in range(self.n_blocks):
             n = features.row(i, &x, &f)
@@ -86,27 +85,6 @@ cdef class MulticlassProblem(Problem):
         code[0] = <int32_t>best
         loss[0] = best != self.labels[i]
         return 0
-
-    cdef int argmax_slack(
-        self, Py_ssize_t i, const double* theta, double offset, int32_t* code, double* loss
-    ) except -1 nogil:
-        # the loss of all wrong classes is one
-        self.argmax_within(i, theta, offset, 0.0, 0.0, INFINITY, code, loss)
-        return 0
-
-    cdef int argmax_within(
-        self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
-        double lower, double upper, int32_t* code, double* loss
-    ) except -1 nogil:
-        cdef Py_ssize_t k, best = self.labels[i]
-        cdef double h, value = 0.0
-        for k in range(self.n_classes):
-            h = offset + theta[k] - theta[self.labels[i]]
-            if k != self.labels[i] and h > value and lower * h <= 1.0 < upper * h:
-                value, best = h, k
-        code[0] = <int32_t>best
-        loss[0] = best != self.labels[i]
-        return best != self.labels[i]
 
     cdef Py_ssize_t plane(
         self, Py_ssize_t i, const int32_t* code, int32_t* index, double* value
@@ -157,6 +135,10 @@ cdef class MulticlassProblem(Problem):
     cpdef Problem fork(self):
         return self  # no scratch memory
 
+    def slack_oracle(self):
+        """Return oracles for slack rescaling."""
+        return MulticlassSlack(self)
+
     def fingerprint(self):
         """Return by what the same rows and classes are known again."""
         rows = np.arange(self.n_blocks + 1, dtype=np.int64)
@@ -169,3 +151,39 @@ cdef class MulticlassProblem(Problem):
             },
             {"X": row_digests(self.features, rows), "y": np.array(self.labels)},
         )
+
+
+cdef class MulticlassSlack(SlackOracle):
+    """Tries all classes: the loss of every wrong one is one.
+
+    Parameters
+    ----------
+    problem : MulticlassProblem
+        Its labels.
+    """
+
+    cdef MulticlassProblem problem
+
+    def __cinit__(self, MulticlassProblem problem not None):
+        self.problem = problem
+        self.has_product = self.has_cone = True
+
+    cdef int argmax_slack(
+        self, Py_ssize_t i, const double* theta, double offset, int32_t* code, double* loss
+    ) except -1 nogil:
+        self.argmax_within(i, theta, offset, 0.0, 0.0, INFINITY, code, loss)
+        return 0
+
+    cdef int argmax_within(
+        self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
+        double lower, double upper, int32_t* code, double* loss
+    ) except -1 nogil:
+        cdef Py_ssize_t k, label = self.problem.labels[i], best = label
+        cdef double h, value = 0.0
+        for k in range(self.problem.n_classes):
+            h = offset + theta[k] - theta[label]
+            if k != label and h > value and lower * h <= 1.0 < upper * h:
+                value, best = h, k
+        code[0] = <int32_t>best
+        loss[0] = best != label
+        return best != label

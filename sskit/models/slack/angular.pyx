@@ -4,7 +4,7 @@ from libc.math cimport INFINITY, sqrt
 from libcpp.vector cimport vector
 
 from sskit.core.problem cimport Problem
-from sskit.models.slack.search cimport SlackSearch
+from sskit.models.slack.search cimport SlackSearch, check_oracle
 
 cdef extern from "Python.h":
     const Py_ssize_t PY_SSIZE_T_MAX
@@ -32,7 +32,7 @@ cdef class AngularSearch(SlackSearch):
     Parameters
     ----------
     problem : Problem
-        Has ``argmax_within``.
+        Its slack oracle has ``argmax_within``.
     tol : float
         The answer is proven to be good up to this share; 0 makes the search exact.
     max_queries : int
@@ -42,8 +42,9 @@ cdef class AngularSearch(SlackSearch):
     cdef vector[Cone] cones
 
     def __cinit__(self, Problem problem, double tol, Py_ssize_t max_queries):
+        check_oracle(self.oracle is not None and self.oracle.has_cone, problem)
         self.exact = (
-            problem.exact and problem.precision == 0.0 and tol == 0.0
+            problem.exact and self.oracle.precision == 0.0 and tol == 0.0
             and max_queries == PY_SSIZE_T_MAX
         )
 
@@ -67,7 +68,7 @@ cdef class AngularSearch(SlackSearch):
     cdef int split(self, Cone cone, double lam) except -1 nogil:
         cdef double loss, value, root, bound, middle = 1.0 / lam, steep, flat
         self.n_asked += 1
-        if not self.problem.argmax_within(
+        if not self.oracle.argmax_within(
             self.i, self.theta, self.offset, lam, cone.lower, cone.upper, &self.code[0], &loss
         ):
             return 0

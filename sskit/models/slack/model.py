@@ -22,7 +22,7 @@ SEARCHES = {
 }
 # What a search asks of a problem, and how users know it.
 NEEDS = {
-    "exact": ("has_slack", "an exact oracle for slack rescaling"),
+    "exact": ("has_product", "an exact oracle for slack rescaling"),
     "angular": ("has_cone", "a constrained oracle"),
 }
 
@@ -144,16 +144,16 @@ class SlackRescaling(DocumentedMixin, BaseEstimator):
             If the search needs a package that is missing; it is named.
         """
         self.check()
-        name = self.search
+        name, oracle = self.search, problem.slack_oracle()
+        able = {name: getattr(oracle, attribute, False) for name, (attribute, _) in NEEDS.items()}
         if name == "auto":
-            name = next(
-                (name for name, (able, _) in NEEDS.items() if getattr(problem, able)), "bisecting"
-            )
-        if name in NEEDS and not getattr(problem, NEEDS[name][0]):
-            if name == "angular" and problem.missing is not None:
+            name = next((name for name in NEEDS if able[name]), "bisecting")
+        if not able.get(name, True):
+            missing = getattr(oracle, "missing", None)
+            if name == "angular" and missing is not None:
                 raise ImportError(
-                    f"search='angular' of this model needs the package {problem.missing}; install "
-                    "it, or use 'auto' or 'bisecting'"
+                    f"search='angular' of this model needs the package {missing}; install it, or "
+                    "use 'auto' or 'bisecting'"
                 )
             raise ValueError(
                 f"search={name!r} needs {NEEDS[name][1]}, which this model with this loss does "

@@ -13,6 +13,7 @@ cdef class SlackProblem(Problem):
 
     What argmax found last for a block is held, and is where its next search begins; forks share
     it, and the memory of it. The inner problem keeps it, as it knows only its own last answer.
+    There is no oracle pool: what that of the inner problem finds ahead are other maxima.
     """
 
     cdef readonly Problem problem
@@ -22,4 +23,3 @@ cdef class SlackProblem(Problem):
     cdef const int64_t[::1] places       # (n_blocks,) where those of a block begin
     cdef list counters                   # of all forks: arrays (2,) of searches and queries
     cdef adopt(self, Problem problem, SlackSearch search)
-    cdef Py_ssize_t inner_code_length        # of every block, -1 if blocks differ

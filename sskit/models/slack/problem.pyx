@@ -6,8 +6,8 @@ from libc.string cimport memcpy
 
 from sskit.core.fingerprint import Fingerprint
 
+from sskit.core.capabilities cimport PlaneStore
 from sskit.core.direction cimport Direction
-from sskit.core.stop cimport Stop
 
 cdef Py_ssize_t BITS = sizeof(double) // sizeof(int32_t)   # code of a loss
 
@@ -36,14 +36,14 @@ cdef class SlackProblem(Problem):
         self.adopt(problem, search)
         if other is not None:
             problem.match(other.problem)
-            self.inner_code_length, self.counters = other.inner_code_length, other.counters
+            self.plane_store, self.counters = other.plane_store, other.counters
             self.places, self.held, self.held_loss = other.places, other.held, other.held_loss
             self.counters.append(search.counts)
             return
         sizes = np.array([problem.code_length(i) for i in range(problem.n_blocks)], dtype=np.int64)
-        self.inner_code_length = sizes[0] if (sizes == sizes[0]).all() else -1
-        codes_are_planes = type(problem).export_planes is Problem.export_planes
-        if self.inner_code_length < 0 and not codes_are_planes:
+        if (sizes == sizes[0]).all():
+            self.plane_store = ScaledPlaneStore(problem.plane_store, sizes[0])
+        elif type(problem.plane_store) is not PlaneStore:
             raise TypeError(f"slack rescaling cannot export planes of {type(problem).__name__}")
         places = np.concatenate([[0], sizes.cumsum()])
         self.places = places
@@ -64,8 +64,7 @@ cdef class SlackProblem(Problem):
         self.max_support = problem.max_support
         self.exact = search.exact
         self.costly = problem.costly
-        self.in_kernel_space = problem.in_kernel_space
-        self.batch_size = problem.batch_size
+        self.space = problem.space
         self.block_weight = problem.block_weight
 
     cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
@@ -83,7 +82,7 @@ cdef class SlackProblem(Problem):
         cdef Py_ssize_t size = self.problem.code_length(i)
         cdef int32_t* held = &self.held[self.places[i]]
         self.search.find(i, theta, loss_weight, held, self.held_loss[i], code, loss)
-        self.problem.forget(i, held)
+        self.problem.plane_store.forget(i, held)
         memcpy(held, code, size * sizeof(int32_t))
         self.held_loss[i] = loss[0]
         memcpy(code + size, loss, sizeof(double))
@@ -116,18 +115,6 @@ cdef class SlackProblem(Problem):
     ) except -1 nogil:
         return self.problem.scatter(i, delta, step, v)
 
-    cdef int begin_sum(self, double* v) except -1 nogil:
-        return self.problem.begin_sum(v)
-
-    cdef int end_sum(self, double* v, Stop stop) except -1 nogil:
-        return self.problem.end_sum(v, stop)
-
-    cdef void abort_sum(self, double* v) noexcept nogil:
-        self.problem.abort_sum(v)
-
-    cdef void prefetch_step(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
-        self.problem.prefetch_step(i, code)
-
     cdef int clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
         const double* upper, double* w
@@ -138,15 +125,6 @@ cdef class SlackProblem(Problem):
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
         return self.problem.sqnorm(i, delta)
 
-    cdef int keep(self, Py_ssize_t i, const int32_t* code) except -1 nogil:
-        return self.problem.keep(i, code)
-
-    cdef void forget(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
-        self.problem.forget(i, code)
-
-    cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
-        return self.problem.plane_bytes(i, code)
-
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
         self.problem.prefetch(i)
 
@@ -154,41 +132,13 @@ cdef class SlackProblem(Problem):
         cdef Problem problem = self.problem.fork()
         return SlackProblem(problem, self.search.fork(problem), self)
 
-    def covector(self, w):
-        """Return the covector of weights in the inner problem."""
-        return self.problem.covector(w)
-
-    def cached_blocks(self, blocks):
-        """Return those of some blocks whose steps need nothing fetched in the inner problem."""
-        return self.problem.cached_blocks(blocks)
-
-    def dependent(self):
-        """Return the places of dependent weights in the inner problem."""
-        return self.problem.dependent()
-
-    def part(self, blocks, block_weight):
+    def restrict(self, blocks, block_weight):
         """Return the same for some blocks of the inner problem alone."""
-        cdef Problem problem = self.problem.part(blocks, block_weight)
+        cdef Problem problem = self.problem.restrict(blocks, block_weight)
         cdef SlackProblem other = SlackProblem(problem, self.search.fork(problem))
         # its searches are counted here, at once and for all parts
         other.search.counts = self.search.counts
         return other
-
-    def address(self):
-        """Return that of the inner problem."""
-        return self.problem.address()
-
-    def views(self, addresses, vectors):
-        """Return what functions of other parts are at the blocks here."""
-        return self.problem.views(addresses, vectors)
-
-    def collect(self, address, step, w, out):
-        """Add functions of a part to weights, but for their values."""
-        self.problem.collect(address, step, w, out)
-
-    # What the inner problem finds ahead are other maxima: threads ask forks instead.
-    cpdef object oracle_pool(self, int n_jobs):
-        return None
 
     def n_queries(self, n_calls):
         """Return how often the oracle behind the searches was asked, by all forks."""
@@ -198,23 +148,46 @@ cdef class SlackProblem(Problem):
         """Return how many searches there were, by all forks."""
         return int(np.sum(self.counters, axis=0)[0])
 
-    def export_planes(self, code):
-        """Return planes by the exported inner planes and the bits of their losses."""
-        if self.inner_code_length < 0:
-            return code
-        code = code.reshape(-1, self.inner_code_length + BITS)
-        inner = np.ascontiguousarray(code[:, : self.inner_code_length]).ravel()
-        return self.problem.export_planes(inner), code[:, self.inner_code_length :].copy()
-
-    def import_planes(self, blocks, planes):
-        """Return codes of planes that `export_planes` returned, each kept once more."""
-        if self.inner_code_length < 0:
-            return self.problem.import_planes(blocks, planes)
-        inner, losses = planes
-        inner = np.asarray(self.problem.import_planes(blocks, inner), dtype=np.int32)
-        return np.hstack([inner.reshape(len(losses), self.inner_code_length), losses]).ravel()
-
     def fingerprint(self):
         """Return by what the inner problem is known again, and that its planes are scaled."""
         inner = self.problem.fingerprint()
         return Fingerprint(inner.whole | {"rescaling": "slack"}, inner.blocks)
+
+
+cdef class ScaledPlaneStore(PlaneStore):
+    """A store of planes whose codes are followed by the bits of their losses.
+
+    Parameters
+    ----------
+    inner : PlaneStore
+        Of the planes themselves.
+    inner_code_length : int
+        Length of their codes.
+    """
+
+    cdef PlaneStore inner
+    cdef Py_ssize_t inner_code_length
+
+    def __cinit__(self, PlaneStore inner not None, Py_ssize_t inner_code_length):
+        self.inner, self.inner_code_length = inner, inner_code_length
+
+    cdef int keep(self, Py_ssize_t i, const int32_t* code) except -1 nogil:
+        return self.inner.keep(i, code)
+
+    cdef void forget(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
+        self.inner.forget(i, code)
+
+    cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
+        return self.inner.plane_bytes(i, code)
+
+    def export_planes(self, code):
+        """Return planes by the exported inner planes and the bits of their losses."""
+        code = code.reshape(-1, self.inner_code_length + BITS)
+        inner = np.ascontiguousarray(code[:, : self.inner_code_length]).ravel()
+        return self.inner.export_planes(inner), code[:, self.inner_code_length :].copy()
+
+    def import_planes(self, blocks, planes):
+        """Return codes of planes that `export_planes` returned, each kept once more."""
+        inner, losses = planes
+        inner = np.asarray(self.inner.import_planes(blocks, inner), dtype=np.int32)
+        return np.hstack([inner.reshape(len(losses), self.inner_code_length), losses]).ravel()

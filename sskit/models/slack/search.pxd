@@ -1,5 +1,6 @@
 from libc.stdint cimport int32_t, int64_t
 
+from sskit.core.capabilities cimport SlackOracle
 from sskit.core.problem cimport Problem
 
 
@@ -19,6 +20,7 @@ cdef class SlackSearch:
     """
 
     cdef Problem problem
+    cdef SlackOracle oracle               # of the problem, or None
     cdef readonly double tol              # stop where bound <= (1 + tol) best ..
     cdef readonly double rounding         # .. but for this share
     cdef readonly Py_ssize_t max_queries  # of one search
@@ -57,3 +59,7 @@ cdef class SlackSearch:
     cdef bint done(self) noexcept nogil
     # h / g of the best, where a search that was right last time begins; else one
     cdef double first_weight(self) noexcept nogil
+
+
+# ValueError unless the problem has the oracle that a search needs
+cdef int check_oracle(bint able, Problem problem) except -1

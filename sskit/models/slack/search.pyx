@@ -9,6 +9,12 @@ from libc.string cimport memcpy
 cdef double ROUNDING = 1e-12
 
 
+cdef int check_oracle(bint able, Problem problem) except -1:
+    if not able:
+        raise ValueError(f"{type(problem).__name__} has no oracle for this search")
+    return 0
+
+
 cdef class SlackSearch:
     """Base of the searches.
 
@@ -24,10 +30,13 @@ cdef class SlackSearch:
 
     def __cinit__(self, Problem problem, double tol, Py_ssize_t max_queries):
         self.problem = problem
+        self.oracle = problem.slack_oracle()
         self.tol = tol
         self.max_queries = max_queries
         self.exact = False
-        self.rounding = max(problem.precision, ROUNDING)
+        self.rounding = ROUNDING
+        if self.oracle is not None:
+            self.rounding = max(self.oracle.precision, ROUNDING)
         self.counts = np.zeros(2, dtype=np.int64)
         self.code = np.zeros(max(problem.max_code_length, 1), dtype=np.int32)
         self.best_code = np.zeros(max(problem.max_code_length, 1), dtype=np.int32)
@@ -48,7 +57,7 @@ cdef class SlackSearch:
         self.best = self.best_h = self.best_g = 0.0
         self.bound = INFINITY
         self.problem.truth(i, &self.best_code[0])
-        self.problem.keep(i, &self.best_code[0])
+        self.problem.plane_store.keep(i, &self.best_code[0])
         if known_loss > 0.0:
             memcpy(&self.code[0], known, size)
             self.meet(known_loss)
@@ -81,8 +90,8 @@ cdef class SlackSearch:
         for e in range(n):
             self.h -= self.value[e] * self.theta[self.index[e]]
         if self.h > 0.0 and self.h * self.g > self.best:
-            self.problem.keep(self.i, &self.code[0])
-            self.problem.forget(self.i, &self.best_code[0])
+            self.problem.plane_store.keep(self.i, &self.code[0])
+            self.problem.plane_store.forget(self.i, &self.best_code[0])
             self.best, self.best_h, self.best_g = self.h * self.g, self.h, self.g
             memcpy(
                 &self.best_code[0], &self.code[0],
@@ -107,7 +116,7 @@ cdef class ExactSearch(SlackSearch):
     Parameters
     ----------
     problem : Problem
-        Has ``argmax_slack``.
+        Its slack oracle has ``argmax_slack``.
     tol : float
         Not needed.
     max_queries : int
@@ -116,11 +125,12 @@ cdef class ExactSearch(SlackSearch):
 
     def __cinit__(self, Problem problem, double tol, Py_ssize_t max_queries):
         self.exact = problem.exact
+        check_oracle(self.oracle is not None and self.oracle.has_product, problem)
 
     cdef int search(self) except -1 nogil:
         cdef double loss
         self.n_asked = 1
-        self.problem.argmax_slack(self.i, self.theta, self.offset, &self.code[0], &loss)
+        self.oracle.argmax_slack(self.i, self.theta, self.offset, &self.code[0], &loss)
         self.meet(loss)
         self.bound = self.best
         return 0

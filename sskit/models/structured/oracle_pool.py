@@ -49,7 +49,7 @@ class OraclePool:
         self.n_jobs = n_jobs
         self.found = {}
 
-    def look(self, blocks, w):
+    def precompute(self, blocks, w):
         """Find the answers of some samples, loss-augmented.
 
         Parameters
@@ -72,7 +72,7 @@ class OraclePool:
         """Forget what nobody asked for."""
         self.found.clear()
 
-    def take(self, i):
+    def pop(self, i):
         """Return (labelling, joint feature, loss) of sample i, or None if nothing was found.
 
         Parameters

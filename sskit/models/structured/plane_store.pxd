@@ -1,5 +1,7 @@
 from libc.stdint cimport int32_t, int64_t
 
+from sskit.core.capabilities cimport PlaneStore
+
 cdef enum:
     TRUTH = 0        # handle of the truth of every block
     UNKNOWN = -1
@@ -17,7 +19,7 @@ cdef struct Plane:
     int64_t rank             # in the order in which planes were first kept
 
 
-cdef class PlaneStore:
+cdef class HandleStore(PlaneStore):
     """Planes of all blocks, by handle; each stays until nobody holds it.
 
     Slots never move in memory, so a plane that somebody holds can be read without the GIL while
@@ -35,6 +37,7 @@ cdef class PlaneStore:
     cdef object lock
     cdef int64_t n_keeps
     cdef readonly Py_ssize_t n_bytes     # of all psi
+    cdef Py_ssize_t n_weights
 
     cdef int reserve(self, int32_t handle) except -1
     cdef Plane* at(self, int32_t handle) noexcept nogil
@@ -48,8 +51,8 @@ cdef class PlaneStore:
         self, Py_ssize_t i, object key, const int32_t[::1] index, const double[::1] value,
         double loss
     ) except? -1
-    cdef int keep(self, int32_t handle) except -1
-    cdef int forget(self, int32_t handle) except -1
+    cdef int keep_handle(self, int32_t handle) except -1
+    cdef int forget_handle(self, int32_t handle) except -1
     # by a pending place
     cdef int hold(self, int32_t handle) except -1
     cdef int release(self, int32_t handle) except -1

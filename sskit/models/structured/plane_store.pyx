@@ -11,16 +11,19 @@ from libc.string cimport memcpy
 from sskit.core.checks cimport check_equal, check_indices
 
 
-cdef class PlaneStore:
+cdef class HandleStore(PlaneStore):
     """No planes to begin with but the truth of each block, which has the handle 0.
 
     Parameters
     ----------
     truth_keys : list of hashable
         Keys of the true labellings.
+    n_weights : int
+        Length of psi.
     """
 
-    def __cinit__(self, list truth_keys):
+    def __cinit__(self, list truth_keys, Py_ssize_t n_weights):
+        self.n_weights = n_weights
         self.spare = []
         self.known = [{key: TRUTH} for key in truth_keys]
         self.key_of = {}
@@ -108,7 +111,21 @@ cdef class PlaneStore:
             self.key_of[handle] = key
         return handle
 
-    cdef int keep(self, int32_t handle) except -1:
+    cdef int keep(self, Py_ssize_t i, const int32_t* code) except -1 nogil:
+        if code[0] != TRUTH:
+            with gil:
+                self.keep_handle(code[0])
+        return 0
+
+    cdef void forget(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
+        if code[0] != TRUTH:
+            with gil:
+                self.forget_handle(code[0])
+
+    cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
+        return self.at(code[0]).n * (sizeof(int32_t) + sizeof(double)) + sizeof(Plane)
+
+    cdef int keep_handle(self, int32_t handle) except -1:
         cdef Plane* plane
         with self.lock:
             if handle not in self.key_of:
@@ -120,7 +137,7 @@ cdef class PlaneStore:
             plane.n_kept += 1
         return 0
 
-    cdef int forget(self, int32_t handle) except -1:
+    cdef int forget_handle(self, int32_t handle) except -1:
         with self.lock:
             if handle in self.key_of and self.at(handle).n_kept > 0:
                 self.at(handle).n_kept -= 1
@@ -151,8 +168,8 @@ cdef class PlaneStore:
             ]
         return [handle for _, handle in sorted(ranked)]
 
-    def described(self, const int32_t[::1] handles):
-        """Return what planes are, without their handles.
+    def export_planes(self, const int32_t[::1] handles):
+        """Return what planes are, by their labellings, with psi and loss, without their handles.
 
         Parameters
         ----------
@@ -187,15 +204,15 @@ cdef class PlaneStore:
             "value": value,
         }
 
-    def keep_described(self, const int64_t[::1] blocks, planes):
-        """Store planes that `described` returned, of the same or another store, and keep each.
+    def import_planes(self, const int64_t[::1] blocks, planes):
+        """Store planes that `export_planes` returned, of this or another store, and keep each.
 
         Parameters
         ----------
         blocks : ndarray of shape (n,), int64
             Their blocks.
         planes : dict
-            From `described`.
+            From `export_planes`.
 
         Returns
         -------
@@ -207,6 +224,7 @@ cdef class PlaneStore:
         check_indices(blocks, len(self.known), "block")
         for name in ("key", "n_entries", "loss"):
             check_equal(len(planes[name]), len(blocks), f"the length of {name}")
+        check_indices(planes["index"], self.n_weights, "feature")
         if np.min(planes["n_entries"], initial=0) < 0:
             raise ValueError("numbers of entries must not be negative")
         for name in ("index", "value"):
@@ -221,7 +239,7 @@ cdef class PlaneStore:
                     blocks[p], key, planes["index"][start:stop], planes["value"][start:stop],
                     planes["loss"][p]
                 )
-                self.keep(handle)
+                self.keep_handle(handle)
                 self.release(handle)
             handles[p] = handle
         return handles

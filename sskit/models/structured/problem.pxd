@@ -1,7 +1,7 @@
 from libc.stdint cimport int32_t
 
 from sskit.core.problem cimport Problem
-from sskit.models.structured.plane_store cimport Plane, PlaneStore
+from sskit.models.structured.plane_store cimport HandleStore, Plane
 
 
 cdef class PythonProblem(Problem):
@@ -13,7 +13,7 @@ cdef class PythonProblem(Problem):
     """
 
     cdef readonly object answers         # checks what the structure says
-    cdef readonly PlaneStore planes
+    cdef readonly HandleStore planes
     cdef list truths                     # (n_blocks,) of (index, value), phi of the truth
     cdef int32_t[::1] pending            # (n_blocks,) handles; 0 holds nothing
     cdef readonly str parallel           # "threads" or "processes", as the structure prefers

@@ -8,7 +8,7 @@ from libc.string cimport memcpy
 from sskit.core.fingerprint import Fingerprint
 from sskit.models.object_hashes import model_digest, sample_digests
 
-from sskit.core.checks cimport check_equal, check_indices
+from sskit.core.checks cimport check_equal
 from sskit.core.direction cimport Direction
 from sskit.models.structured.plane_store cimport TRUTH, UNKNOWN
 
@@ -53,11 +53,14 @@ cdef class PythonProblem(Problem):
         self.pending = np.zeros(self.n_blocks, dtype=np.int32)
         if other is not None:
             self.match(other)
-            self.truths, self.planes, self.is_whole = other.truths, other.planes, True
+            self.truths, self.is_whole = other.truths, True
+            self.plane_store = self.planes = other.planes
             return
         truths = [answers.truth(i) for i in range(self.n_blocks)]
         self.truths = [(index, value) for index, value, _ in truths]
-        self.planes = PlaneStore([key for _, _, key in truths])
+        self.plane_store = self.planes = HandleStore(
+            [key for _, _, key in truths], self.n_weights
+        )
         self.is_whole = True
 
     def __del__(self):
@@ -106,7 +109,7 @@ cdef class PythonProblem(Problem):
                 w[j] /= loss_weight
         known = None
         if self.ahead is not None and loss_weight == 1.0:
-            known = self.ahead.take(i)
+            known = self.ahead.pop(i)
         if known is None:
             y = self.answers.argmax(i, weights, loss_weight != 0.0)
         else:
@@ -230,37 +233,15 @@ cdef class PythonProblem(Problem):
             total += delta.value[delta.index[e]] * delta.value[delta.index[e]]
         return total
 
-    cdef int keep(self, Py_ssize_t i, const int32_t* code) except -1 nogil:
-        if code[0] != TRUTH:
-            with gil:
-                self.planes.keep(code[0])
-        return 0
-
-    cdef void forget(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
-        if code[0] != TRUTH:
-            with gil:
-                self.planes.forget(code[0])
-
-    cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
-        return self.planes.at(code[0]).n * (sizeof(int32_t) + sizeof(double)) + sizeof(Plane)
-
     cpdef Problem fork(self):
         return PythonProblem(
             self.answers, self.block_weight, self.exact, self.costly, self.parallel, self
         )
 
-    cpdef object oracle_pool(self, int n_jobs):
+    def oracle_pool(self, n_jobs):
+        """Return processes that find answers ahead, or None if threads do."""
         self.ahead = OraclePool(self.answers, n_jobs) if uses_processes(self.parallel) else None
         return self.ahead
-
-    def export_planes(self, code):
-        """Return planes by their labellings, with psi and loss, instead of their handles."""
-        return self.planes.described(code)
-
-    def import_planes(self, blocks, planes):
-        """Return handles of planes that `export_planes` described, each kept once more."""
-        check_indices(planes["index"], self.n_weights, "feature")
-        return self.planes.keep_described(blocks, planes)
 
     def fingerprint(self):
         """Return by what the same structure, inputs and labellings are known again."""

@@ -116,7 +116,7 @@ cdef double size_of(DualState dual, Py_ssize_t i, double room) noexcept nogil:
 
 
 cdef double own_bytes(DualState dual, Py_ssize_t i, Py_ssize_t p) noexcept nogil:
-    return dual.problem.plane_bytes(i, dual.blocks[i].code + p * dual.code_length[i])
+    return dual.problem.plane_store.plane_bytes(i, dual.blocks[i].code + p * dual.code_length[i])
 
 
 def plane_bytes(DualState dual):

@@ -96,5 +96,5 @@ def auto_batching(batch_size, problem):
         return {"selective": False}
     if problem is None:
         return {}
-    wanted = max(problem.batch_size, 1)
+    wanted = max(problem.space.batch_size, 1)
     return {"batch_size": wanted, "selective": wanted > 1}

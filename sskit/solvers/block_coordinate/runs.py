@@ -199,7 +199,7 @@ class ActiveSetRun(BlockCoordinateRun):
             self.move = corrective_pass.CachedMove(self.state, *cache)
         self.stored_move = corrective_pass.StoredMove(self.state)
         self.stored_sampler = PromisingSampler(
-            problem.n_blocks, random_state, self.slopes, LEAST_PROMISE, problem.cached_blocks
+            problem.n_blocks, random_state, self.slopes, LEAST_PROMISE, problem.space.cached_blocks
         )
         self.schedule = schedule
         self.keeper = keeper

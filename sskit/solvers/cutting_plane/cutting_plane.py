@@ -206,7 +206,7 @@ class CuttingPlane(Solver):
 def make_program(problem, regularizer):
     """Return the program over cuts that are held as vectors."""
     kind = BoxCutProgram if regularizer.bounded else CutProgram
-    return kind(regularizer, problem.dependent())
+    return kind(regularizer, problem.space.value_slice)
 
 
 def start_exact(solver, problem, regularizer, random_state, pool):
@@ -225,7 +225,7 @@ def start_linear(solver, problem, regularizer, random_state, pool):
 def start_constant(solver, problem, regularizer, random_state, pool):
     """Return the state of a run of the constant-time algorithm."""
     draws = Draws(problem.block_weight, solver.cut_size, random_state)
-    if problem.in_kernel_space:
+    if problem.space.is_kernel_space:
         program = MixProgram(regularizer.lam)
         samples = FunctionSamples(problem, program)
     else:

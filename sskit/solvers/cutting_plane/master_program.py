@@ -139,7 +139,7 @@ class CutProgram(MixProgram):
     regularizer : Regularizer
         Holds lam, v and w; moved by `solve`.
     values : slice, default=None
-        Places of the weights that follow from the others, see `Problem.dependent`; None if
+        Places of the weights that follow from the others, see `FeatureSpace`; None if
         there are none.
     """
 

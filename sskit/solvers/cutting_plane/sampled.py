@@ -138,9 +138,10 @@ class FunctionSamples:
 
     def at(self, blocks, share):
         """Ask the oracles of some blocks at the present w; as in `WeightSamples`."""
-        part = self.problem.part(blocks, share)
-        space = Regularizer(self.program.lam, part.n_weights, part.covector)
-        views = part.views(*zip(*self.cuts, strict=True)) if self.cuts else part.views([], [])
+        part = self.problem.restrict(blocks, share)
+        space = Regularizer(self.program.lam, part.n_weights, part.space.covector)
+        support = part.space.support
+        views = support.evaluate(*(zip(*self.cuts, strict=True) if self.cuts else ([], [])))
         padded = space.padded(self.program.weight[1:] @ views / self.program.lam)
         vertices = Vertices(part, part.n_blocks, DualState(part))
         vector = np.zeros_like(padded)
@@ -148,7 +149,7 @@ class FunctionSamples:
         vector = vector[: part.n_weights]
         column = np.array([0.0, *(space.inner(vector, view) for view in views)])
         self.products = column, space.inner(vector, vector)
-        return Finding(float(np.dot(share, vertices.hinges())), Cut(loss, (part.address(), vector)))
+        return Finding(float(np.dot(share, vertices.hinges())), Cut(loss, (support, vector)))
 
     def level(self):
         """Return the largest of the cuts at the present w."""
@@ -166,10 +167,10 @@ class FunctionSamples:
 
     def weights(self):
         """Return a copy of w, but for the values of its functions."""
-        out = np.zeros(self.problem.n_weights)
-        for weight, (address, vector) in zip(self.program.weight[1:], self.cuts, strict=True):
+        out, whole = np.zeros(self.problem.n_weights), self.problem.space.support
+        for weight, (support, vector) in zip(self.program.weight[1:], self.cuts, strict=True):
             if weight > 0.0:
-                self.problem.collect(address, weight / self.program.lam, vector, out)
+                whole.add_expansion(support, weight / self.program.lam, vector, out)
         return out
 
 

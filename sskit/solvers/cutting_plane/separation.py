@@ -89,7 +89,7 @@ class LinearCuts(ExactCuts):
         super().__init__(problem, pool)
         self.cut_size = cut_size
         self.random_state = random_state
-        self.sum = sum_functions if problem.in_kernel_space else sum_weights
+        self.sum = sum_functions if problem.space.is_kernel_space else sum_weights
 
     def at(self, padded, level):
         """Return the mean hinge at w, and a cut that stands out there.
@@ -166,10 +166,11 @@ def sum_weights(vertices, problem, blocks, share):
 
 def sum_functions(vertices, problem, blocks, share):
     """Return the same in a kernel space, with as many kernels as blocks times all rows."""
-    part = problem.part(blocks, share / share.sum())
+    part = problem.restrict(blocks, share / share.sum())
     sums = Regularizer(1.0, part.n_weights).padded(np.zeros(part.n_weights))
     vertices.add(blocks, share, part, np.arange(len(blocks)), sums)
-    out, values = np.zeros(problem.n_weights), problem.dependent()
-    problem.collect(part.address(), 1.0, sums, out)
-    out[values] = problem.views([part.address()], [sums])[0, values]
+    out, values = np.zeros(problem.n_weights), problem.space.value_slice
+    whole, support = problem.space.support, part.space.support
+    whole.add_expansion(support, 1.0, sums, out)
+    out[values] = whole.evaluate([support], [sums])[0, values]
     return out

@@ -1,6 +1,5 @@
 """The greedy direction method of multipliers."""
 
-from sskit.core.label_factors import LabelFactors
 from sskit.core.sampler import PermutationSampler
 from sskit.solvers.common.checks import check_choice, check_count, check_positive, is_auto
 from sskit.solvers.common.idle_options import NO_PAIRS, SETS, Idle
@@ -207,8 +206,8 @@ class GDMM(FactorSolver):
         """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""
         if problem is None:
             return {"method": "bgcd"}
-        factors = problem.factors()
-        if isinstance(factors, LabelFactors):
+        factors = problem.decomposition()
+        if factors is not None and factors.of_label_sets:
             auto = {"ordered": True, "partitions": 1, "stored_passes": 0, "block_sweeps": 2}
         else:
             tables = factors is not None and factors.pair_weights >= 0
@@ -245,7 +244,7 @@ class GDMM(FactorSolver):
         """
         factors = self._factors(problem, regularizer)
         solver = self.resolved(problem, regularizer.bounded)
-        if isinstance(factors, LabelFactors):
+        if factors.of_label_sets:
             return start_labels(solver, problem, regularizer, random_state)
         if solver.ordered and factors.pair_weights < 0:
             raise ValueError(

@@ -1,5 +1,4 @@
-from sskit.core.factors cimport Factors
-from sskit.core.label_factors cimport LabelFactors
+from sskit.core.decomposition cimport Factors, LabelFactors
 
 
 cdef class LabelNodes(Factors):

@@ -4,8 +4,7 @@ import numpy as np
 
 from libc.stdint cimport int32_t
 
-from sskit.core.factors cimport Factors
-from sskit.core.label_factors cimport LabelFactors
+from sskit.core.decomposition cimport Factors, LabelFactors
 from sskit.core.lanes cimport LANES
 
 cdef int32_t BOTH = 3                    # the state (1, 1) of a pair
@@ -32,7 +31,6 @@ cdef class LabelNodes(Factors):
         self.n_states = 2
         self.n_weights = labels.n_weights
         self.forest = labels.n_edges == 0
-        self.pair_weights = -1
         self.block_weight = labels.block_weight
         self.row = np.zeros(labels.n_labels + LANES)
         self.change = np.zeros(labels.n_labels + LANES)

@@ -75,7 +75,7 @@ def start_labels(solver, problem, regularizer, random_state):
     run : LabelRun
         The state.
     """
-    state = LabelState(problem.factors(), regularizer.lam, solver.rho, regularizer.v)
+    state = LabelState(problem.decomposition(), regularizer.lam, solver.rho, regularizer.v)
     search = (BoundedSearch if solver.ordered else PairSearch)(state.table)
     sweep = LabelSweep(state, search, solver.step, solver.block_sweeps)
     sampler = PermutationSampler(problem.n_blocks, random_state)

@@ -2,7 +2,6 @@
 
 import numbers
 
-from sskit.core.label_factors import LabelFactors
 from sskit.core.sampler import PermutationSampler
 from sskit.solvers.common.checks import check_choice, check_positive
 from sskit.solvers.common.idle_options import NO_PAIRS, Idle
@@ -163,7 +162,7 @@ class SoftBCFW(FactorSolver):
         """
         self.resolved(problem, regularizer.bounded)
         factors = self._factors(problem, regularizer)
-        if isinstance(factors, LabelFactors):
+        if factors.of_label_sets:
             factors = LabelNodes(factors)
         scale = disagreement_scale(factors, regularizer.lam)
         state = FactorState(factors, regularizer.lam, self.rho * scale, regularizer.v)

@@ -2,7 +2,6 @@
 
 from sklearn.utils import check_random_state
 
-from sskit.core.label_factors import LabelFactors
 from sskit.core.stop import Stop
 from sskit.solvers.common.idle_options import NO_PAIRS, SETS
 from sskit.solvers.common.solver import Solver
@@ -25,8 +24,8 @@ class FactorSolver(Solver):
     def _kinds(self, problem, bounded):
         """Return what the problem is, in the code of the rules of idle options."""
         kinds = super()._kinds(problem, bounded)
-        factors = None if problem is None else problem.factors()
-        if isinstance(factors, LabelFactors):
+        factors = None if problem is None else problem.decomposition()
+        if factors is not None and factors.of_label_sets:
             kinds.add(SETS)
             if factors.n_edges == 0:
                 kinds.add(NO_PAIRS)
@@ -38,7 +37,7 @@ class FactorSolver(Solver):
             raise ValueError(
                 f"{self.title} cannot solve problems with bounds; use the solver 'bcfw'"
             )
-        factors = problem.factors()
+        factors = problem.decomposition()
         if factors is None:
             raise ValueError(
                 f"the solver {self.name!r} needs a model that is a sum over nodes and edges with "

@@ -96,7 +96,7 @@ cdef class Batches:
         n_asked = planes.n_answered()
         for k in range(planes.n):
             if planes.answered[k] and planes.gap[k] > max(self.least, 0.0):
-                self.pool.problem.prefetch_step(planes.block[k], &planes.code[k, 0])
+                self.pool.problem.space.prefetch_step(planes.block[k], &planes.code[k, 0])
         for k in range(planes.n):
             i = planes.block[k]
             self.waits[i] = 0

@@ -308,7 +308,7 @@ cdef class PrecomputingPool(Pool):
     ) except -1:
         cdef double began = seconds()
         cdef Py_ssize_t k, stop = min(start + self.portion, answers.n)
-        self.oracle_pool.look(np.array(answers.block[start:stop]), weights)
+        self.oracle_pool.precompute(np.array(answers.block[start:stop]), weights)
         try:
             for k in range(start, stop):
                 answers.ask(k, self.problem, self.visit, w)

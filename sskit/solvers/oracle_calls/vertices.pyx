@@ -125,17 +125,17 @@ cdef class Vertices(Planes):
             )
         with nogil:
             try:
-                target.begin_sum(&out[0])
+                target.space.begin_sum(&out[0], target.n_weights)
                 for m in range(n):
                     self.load_plane(questions[m], delta)
                     target.scatter(blocks[m], delta, weight[m], &out[0])
                     delta.clear()
-                target.end_sum(&out[0], stop)
+                target.space.end_sum(&out[0], stop)
                 done = True
             finally:
                 if not done:
                     delta.clear()
-                    target.abort_sum(&out[0])
+                    target.space.abort_sum(&out[0], target.n_weights)
 
 
 cdef int assign(

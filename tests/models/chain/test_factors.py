@@ -13,7 +13,7 @@ ALLOWED = np.array([[True, True, False], [False, True, True], [True, False, True
 def make(form="dense", allowed=None):
     toy = chain_toy(1, form=form, allowed=allowed)
     w = np.random.default_rng(0).normal(size=toy.pairs.d)
-    return toy, FactorProbe(toy.problem.factors()), w
+    return toy, FactorProbe(toy.problem.decomposition()), w
 
 
 def parts(probe, i, labels, w):
@@ -100,7 +100,7 @@ def test_where_the_table_of_pairs_stands():
 
 @pytest.mark.parametrize("name", ["multiclass", "graph"])
 def test_other_models_have_no_factors(name):
-    assert TOYS[name](1).problem.factors() is None
+    assert TOYS[name](1).problem.decomposition() is None
 
 
 def test_truth_is_that_of_the_problem():

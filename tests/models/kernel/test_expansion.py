@@ -37,7 +37,7 @@ def started(name, solver, *, n=12, n_bytes=1e9):
     """A run after some passes, its problem and the true kernel matrix."""
     toy = TOYS[name](4, n=n)
     problem, layout = in_kernel_space(name, toy, RBF, n_bytes=n_bytes)
-    regularizer = Regularizer(0.05, problem.n_weights, problem.covector)
+    regularizer = Regularizer(0.05, problem.n_weights, problem.space.covector)
     work = Continuation(solver, problem, regularizer, random_state=0)
     work.reach(0.0, max_iter=5)
     X = np.concatenate([np.atleast_2d(x) for x in toy.X])
@@ -69,7 +69,7 @@ def test_hints_drive_out_no_row_that_is_needed(seed):
     X = np.concatenate(toy.X)
     problem, layout = in_kernel_space("chain", toy, RBF, n_bytes=5 * 4 * len(X))
     assert problem.functions.rows.n_slots == 5
-    regularizer = Regularizer(0.1, problem.n_weights, problem.covector)
+    regularizer = Regularizer(0.1, problem.n_weights, problem.space.covector)
     solver = BCFW(batch_size=4, steps="fw", sampling="uniform")
     run = solver.start(problem, regularizer, np.random.RandomState(seed))
     for _ in range(40):
@@ -112,7 +112,7 @@ def test_rows_of_blocks_without_gap_are_not_computed(monkeypatch):
     noise = np.random.default_rng(0).normal(scale=0.3, size=(60, 1))
     toy.X = list(centres[labels] + noise)
     problem, _ = in_kernel_space("multiclass", toy, RBF)
-    regularizer = Regularizer(0.02, problem.n_weights, problem.covector)
+    regularizer = Regularizer(0.02, problem.n_weights, problem.space.covector)
     solution = BCFW().solve(problem, regularizer, tol=0.0, max_iter=1, random_state=0)
     # two far clusters: after the first of six batches the others have nothing to gain
     assert solution.gap < 0.1
@@ -150,7 +150,7 @@ def test_at_every_look_there_is_a_model_with_its_gap(own_handler, name, solver):
     toy = TOYS[name](4, n=8)
     for moment in range(1, 40, 3):
         problem, layout = in_kernel_space(name, toy, RBF, n_bytes=1000)
-        regularizer = Regularizer(0.05, problem.n_weights, problem.covector)
+        regularizer = Regularizer(0.05, problem.n_weights, problem.space.covector)
         stop = PressedStop(moment)
         solution = SOLVERS[solver].solve(
             problem, regularizer, tol=0, max_iter=9, random_state=0, stop=stop
@@ -159,7 +159,7 @@ def test_at_every_look_there_is_a_model_with_its_gap(own_handler, name, solver):
         assert solution.certified
         assert stop.n_pass_looks == moment
         # another certificate at the same weights, with sums of its own
-        fresh = Regularizer(0.05, problem.n_weights, problem.covector)
+        fresh = Regularizer(0.05, problem.n_weights, problem.space.covector)
         hinge = Evaluator(problem, 1).hinges(fresh.padded(solution.w))
         primal = fresh.primal(solution.w, float(np.dot(problem.block_weight, hinge)))
         assert solution.primal == pytest.approx(primal, abs=1e-12)

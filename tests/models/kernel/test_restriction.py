@@ -61,29 +61,29 @@ def test_a_part_finds_what_the_whole_finds_there(name, form, rescaling):
     w = random_weights(problem, layout, toy, np.random.default_rng(0))
     one = problem if rescaling is None else rescaling.wrap(problem)
     losses, hinges, sums = found(one, w, SOME)
-    part = one.part(SOME, np.full(3, 1 / 3))
+    part = one.restrict(SOME, np.full(3, 1 / 3))
     # the weights of the whole, by those of a part that is all of it
     everyone = np.arange(7)
-    other = one.part(everyone, np.full(7, 1 / 7))
-    view = part.views([other.address()], [w])[0]
+    other = one.restrict(everyone, np.full(7, 1 / 7))
+    view = part.space.support.evaluate([other.space.support], [w])[0]
     losses_there, hinges_there, sums_there = found(part, view)
     np.testing.assert_array_equal(losses, losses_there)
     np.testing.assert_allclose(hinges, hinges_there, atol=1e-12)
     # and their sum, brought back
     back = np.zeros(problem.n_weights)
-    one.collect(part.address(), 2.0, sums_there, back)
-    values = one.dependent()
+    one.space.support.add_expansion(part.space.support, 2.0, sums_there, back)
+    values = one.space.value_slice
     assert not back[values].any()
-    back[values] = 2.0 * one.views([part.address()], [sums_there])[0, values]
+    back[values] = 2.0 * one.space.support.evaluate([part.space.support], [sums_there])[0, values]
     np.testing.assert_allclose(back, 2.0 * sums, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", TOYS)
 def test_parts_keep_the_contract(name):
     _, problem, _ = whole(name)
-    part = problem.part(SOME, np.full(3, 1 / 3))
+    part = problem.restrict(SOME, np.full(3, 1 / 3))
     assert part.n_blocks == 3
-    assert part.in_kernel_space
+    assert part.space.is_kernel_space
     check_problem(part, 0)
 
 
@@ -92,21 +92,21 @@ def test_views_are_sums_of_kernels(name):
     toy, problem, layout = whole(name)
     rng = np.random.default_rng(1)
     X = np.concatenate([np.atleast_2d(x) for x in toy.X])
-    parts = [problem.part(np.array(blocks), np.ones(len(blocks))) for blocks in ([0, 2], [6], [3])]
+    parts = [problem.restrict(np.array(blocks), np.ones(len(blocks))) for blocks in ([0, 2], [6], [3])]
     vectors = [rng.normal(size=part.n_weights) for part in parts]
     vectors[2][:] = 0.0
-    views = problem.views([part.address() for part in parts], vectors)
+    views = problem.space.support.evaluate([part.space.support for part in parts], vectors)
     assert views.shape == (3, problem.n_weights)
     for view, part, vector in zip(views, parts, vectors, strict=True):
         row = np.zeros(problem.n_weights)
-        problem.collect(part.address(), 1.0, vector, row)
+        problem.space.support.add_expansion(part.space.support, 1.0, vector, row)
         coefficients = layout.split(row)["dual_coef"]
         values = layout.split(view)["values"]
         np.testing.assert_allclose(values, coefficients @ RBF(X, X), atol=1e-12)
         assert not layout.split(view)["dual_coef"].any()
-        linear = slice(0, problem.dependent().start)
+        linear = slice(0, problem.space.value_slice.start)
         np.testing.assert_array_equal(view[linear], vector[linear])
-    assert problem.views([], []).shape == (0, problem.n_weights)
+    assert problem.space.support.evaluate([], []).shape == (0, problem.n_weights)
     np.testing.assert_array_equal(
         np.flatnonzero(layout.split(problem_row(problem, parts[0]))["dual_coef"][0]),
         rows_of(toy, [0, 2]),
@@ -115,7 +115,7 @@ def test_views_are_sums_of_kernels(name):
 
 def problem_row(problem, part):
     row = np.zeros(problem.n_weights)
-    problem.collect(part.address(), 1.0, np.ones(part.n_weights), row)
+    problem.space.support.add_expansion(part.space.support, 1.0, np.ones(part.n_weights), row)
     return row
 
 
@@ -124,21 +124,16 @@ def test_precomputed_parts():
     K = RBF(np.array(toy.X), np.array(toy.X))
     toy.X = list(K)
     other = in_kernel_space("multiclass", toy, PrecomputedKernel(), intercept=False)[0]
-    one, two = (p.part(SOME, np.full(3, 1 / 3)) for p in (problem, other))
-    rest = [p.part(np.array([0, 2]), np.full(2, 0.5)) for p in (problem, other)]
+    one, two = (p.restrict(SOME, np.full(3, 1 / 3)) for p in (problem, other))
+    rest = [p.restrict(np.array([0, 2]), np.full(2, 0.5)) for p in (problem, other)]
     vector = np.random.default_rng(0).normal(size=rest[0].n_weights)
-    views = [p.views([q.address()], [vector]) for p, q in zip((one, two), rest, strict=True)]
+    views = [p.space.support.evaluate([q.space.support], [vector]) for p, q in zip((one, two), rest, strict=True)]
     np.testing.assert_allclose(views[0], views[1], atol=1e-12)
 
 
 def test_there_are_no_parts_elsewhere():
     problem = multiclass_toy(0, n=4).problem
-    assert problem.dependent() == slice(0, 0)
-    for call in (
-        lambda: problem.part(SOME, np.ones(3)),
-        lambda: problem.address(),
-        lambda: problem.views([], []),
-        lambda: problem.collect(problem, 1.0, None, None),
-    ):
-        with pytest.raises(NotImplementedError, match="MulticlassProblem is in no kernel space"):
-            call()
+    assert problem.space.value_slice == slice(0, 0)
+    assert problem.space.support is None
+    with pytest.raises(NotImplementedError, match="MulticlassProblem is in no kernel space"):
+        problem.restrict(SOME, np.ones(3))

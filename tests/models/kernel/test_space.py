@@ -63,7 +63,7 @@ def test_the_linear_kernel_is_the_linear_model(name, solver, n_bytes):
     problem, layout = in_kernel_space(name, toy, Kernel("linear"), n_bytes=n_bytes)
     options = {"tol": 0.0, "max_iter": 12, "random_state": 0}
     plain = STEADY[solver].solve(toy.problem, toy.regularizer(0.1), **options)
-    regularizer = Regularizer(0.1, problem.n_weights, problem.covector)
+    regularizer = Regularizer(0.1, problem.n_weights, problem.space.covector)
     found = STEADY[solver].solve(problem, regularizer, **options)
     for one, other in zip(
         (plain.primal, plain.dual, plain.gap), (found.primal, found.dual, found.gap), strict=True
@@ -85,7 +85,7 @@ def test_the_optimum_of_a_quadratic_program(name, solver, n_bytes):
     toy = TOYS[name](6, n=6)
     problem, _ = in_kernel_space(name, toy, Kernel("linear"), n_bytes=n_bytes)
     _, optimum = solve_primal(toy.pairs, 0.2)
-    regularizer = Regularizer(0.2, problem.n_weights, problem.covector)
+    regularizer = Regularizer(0.2, problem.n_weights, problem.space.covector)
     solution = FREE[solver].solve(problem, regularizer, tol=1e-3, random_state=0)
     assert solution.gap == pytest.approx(solution.primal - solution.dual, abs=1e-10)
     assert solution.dual <= optimum + 1e-8
@@ -102,7 +102,7 @@ def test_slack_rescaling(name, solver):
     rescaling = SlackRescaling(search="bisecting")
     one, other = (rescaling.wrap(p) for p in (toy.problem, problem))
     plain = STEADY[solver].solve(one, toy.regularizer(0.1), **options)
-    regularizer = Regularizer(0.1, other.n_weights, other.covector)
+    regularizer = Regularizer(0.1, other.n_weights, other.space.covector)
     found = STEADY[solver].solve(other, regularizer, **options)
     assert plain.primal == pytest.approx(found.primal, abs=1e-9)
     assert plain.dual == pytest.approx(found.dual, abs=1e-9)
@@ -119,7 +119,7 @@ def test_the_budget_is_kept(n_bytes):
 
     problem, _ = in_kernel_space("multiclass", toy, Kernel(rbf), n_bytes=n_bytes)
     calls.clear()
-    regularizer = Regularizer(0.1, problem.n_weights, problem.covector)
+    regularizer = Regularizer(0.1, problem.n_weights, problem.space.covector)
     BCFW().solve(problem, regularizer, tol=1e-3, random_state=0)
     # no more than are kept at a time where few fit, none at all where all did
     assert calls == [] if n_bytes > FEW else 1 <= max(calls) <= FEW // (4 * 40) + 1
@@ -160,7 +160,7 @@ def test_a_precomputed_kernel_is_the_same_problem():
     other, _ = in_kernel_space("multiclass", toy, PrecomputedKernel())
     solutions = [
         STEADY["pairwise"].solve(
-            p, Regularizer(0.1, p.n_weights, p.covector), tol=1e-4, random_state=0
+            p, Regularizer(0.1, p.n_weights, p.space.covector), tol=1e-4, random_state=0
         )
         for p in (one, other)
     ]

@@ -124,14 +124,14 @@ def test_what_nobody_asked_for_is_forgotten():
     problem = bind(Signs(), X, Y, parallel="processes")
     oracle_pool = problem.oracle_pool(2)
     assert isinstance(oracle_pool, OraclePool)
-    oracle_pool.look(np.arange(4), np.zeros(2))
+    oracle_pool.precompute(np.arange(4), np.zeros(2))
     assert sorted(oracle_pool.found) == [0, 1, 2, 3]
-    y, (index, value), loss = oracle_pool.take(2)
+    y, (index, value), loss = oracle_pool.pop(2)
     assert (y, loss) == (best_sign(X[2], np.zeros(2), Y[2]), 1.0)
     np.testing.assert_array_equal(value, y * X[2])
-    assert oracle_pool.take(2) is None
+    assert oracle_pool.pop(2) is None
     oracle_pool.clear()
-    assert oracle_pool.take(3) is None
+    assert oracle_pool.pop(3) is None
 
 
 def test_workers_leave_ctrl_c_to_their_leader():
@@ -150,8 +150,8 @@ def test_answers_are_found_ahead_in_portions(own_handler, moment):
     problem = bind(Signs(), X, Y, parallel="processes")
     stop = PressedStop(moment)
     evaluator = Evaluator(problem, N_JOBS, stop)
-    looks, look = [], evaluator.pool.oracle_pool.look
-    evaluator.pool.oracle_pool.look = lambda blocks, w: looks.append(len(blocks)) or look(blocks, w)
+    looks, look = [], evaluator.pool.oracle_pool.precompute
+    evaluator.pool.oracle_pool.precompute = lambda blocks, w: looks.append(len(blocks)) or look(blocks, w)
     with stop:
         stop.begin_pass()
         with pytest.raises(CutShort) as cut:

@@ -33,7 +33,7 @@ def solve(problem, regularizer, cuts, *, tol=1e-2, max_iter=2000, seed=0, n_jobs
 
 
 def functions(problem, lam):
-    return Regularizer(lam, problem.n_weights, problem.covector)
+    return Regularizer(lam, problem.n_weights, problem.space.covector)
 
 
 @pytest.fixture
@@ -220,11 +220,11 @@ def test_values_and_gram_matrices_are_what_the_coefficients_say(name, cuts):
         assert len(run.samples.cuts) == run.program.n_cuts - 1
         w = np.zeros((run.program.n_cuts, problem.n_weights))
         for row, (address, vector) in zip(w[1:], run.samples.cuts, strict=True):
-            problem.collect(address, 1.0, vector, row)
+            problem.space.support.add_expansion(address, 1.0, vector, row)
             # what the functions are everywhere, by the definition
             some = layout.split(row)
             some["values"][:] = some["dual_coef"] @ kernel(X, X)
-        gram = np.array([[a @ problem.covector(b) for a in w] for b in w])
+        gram = np.array([[a @ problem.space.covector(b) for a in w] for b in w])
         np.testing.assert_allclose(run.program.gram, gram, atol=1e-12)
 
 

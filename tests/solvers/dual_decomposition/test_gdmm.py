@@ -25,7 +25,7 @@ def start(toy, **options):
 
 def from_scratch(toy, run, rho):
     """w, augmented Lagrangian and infeasibility of the mixes of a run, by their definitions."""
-    probe = FactorProbe(toy.problem.factors())
+    probe = FactorProbe(toy.problem.decomposition())
     nodes, edges = run.state.mixes()
     multipliers = run.state.multipliers()
     n_states, n_weights = toy.n_states, toy.problem.n_weights
@@ -134,7 +134,7 @@ def test_stored_passes_do_not_drive_factors_apart(stored_passes):
 @pytest.mark.parametrize("weights", [None, [1.0, 2.0, 0.0, 0.5, 3.0]])
 def test_rho_is_relative_to_what_suits_the_data(weights):
     toy = chain_toy(19, weights=weights)
-    factors = toy.problem.factors()
+    factors = toy.problem.decomposition()
     probe, w = FactorProbe(factors), np.zeros(toy.problem.n_weights)
     nodes = [(i, j) for i, c in enumerate(toy.pairs.c) if c > 0 for j in probe.nodes(i)]
     sqnorm = np.mean([probe.node(i, j, probe.truth(j)[0], w)[1] + 1 for i, j in nodes])
@@ -258,7 +258,7 @@ def test_blocks_without_weight_are_left_out():
     for _ in range(5):
         run.run_pass()
     nodes, _ = run.state.mixes()
-    factors = FactorProbe(toy.problem.factors())
+    factors = FactorProbe(toy.problem.decomposition())
     for i, weight in enumerate(weights):
         touched = any(len(nodes[j][0]) > 1 for j in factors.nodes(i))
         assert touched == (weight > 0)

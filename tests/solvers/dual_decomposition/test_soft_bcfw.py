@@ -5,7 +5,7 @@ import pytest
 from helpers.qp import interior_point, solve_primal
 from helpers.toys import TOYS, chain_toy
 
-from sskit.core.label_factors import LabelFactors
+from sskit.core.decomposition import LabelFactors
 from sskit.core.regularizer import BoxRegularizer
 from sskit.solvers import GDMM, SoftBCFW
 from sskit.solvers.common.solution import Status
@@ -28,7 +28,7 @@ def solve(toy, *, tol=0.0, max_iter=1000, **options):
 
 
 def factors_of(toy):
-    factors = toy.problem.factors()
+    factors = toy.problem.decomposition()
     return LabelNodes(factors) if isinstance(factors, LabelFactors) else factors
 
 
@@ -157,7 +157,7 @@ def test_gap_is_that_of_its_definition():
 
 def gap_from_scratch(toy, run):
     """sum_i c_i sum_f (largest gain - mean gain) with tables of all states."""
-    probe, n_states, w = FactorProbe(toy.problem.factors()), toy.n_states, run.weights()
+    probe, n_states, w = FactorProbe(toy.problem.decomposition()), toy.n_states, run.weights()
     (nodes, edges), total = run.state.mixes(), 0.0
     for i, c in enumerate(toy.pairs.c):
         gains = {}

@@ -5,7 +5,7 @@ import numpy as np
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
 
-from sskit.core.factors cimport Factors
+from sskit.core.decomposition cimport Factors
 from sskit.solvers.dual_decomposition.factors.state cimport FactorState
 from sskit.solvers.dual_decomposition.factors.marginals cimport Mix, find, place
 

@@ -1,6 +1,6 @@
 from libc.stdint cimport int32_t, uint64_t
 
-from sskit.core.factors cimport Factors
+from sskit.core.decomposition cimport Factors
 from sskit.solvers.dual_decomposition.factors.state cimport FactorState
 from sskit.solvers.dual_decomposition.factors.marginals cimport Mix
 

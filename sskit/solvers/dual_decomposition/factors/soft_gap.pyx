@@ -2,7 +2,7 @@
 
 from libcpp.vector cimport vector
 
-from sskit.core.factors cimport Factors
+from sskit.core.decomposition cimport Factors
 from sskit.core.stop cimport Stop
 from sskit.solvers.dual_decomposition.factors.oracle cimport EdgeSearch, NodeSearch, check_searches
 from sskit.solvers.dual_decomposition.factors.state cimport FactorState

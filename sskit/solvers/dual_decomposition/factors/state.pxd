@@ -1,6 +1,6 @@
 from libc.stdint cimport int32_t, int64_t
 
-from sskit.core.factors cimport Factors
+from sskit.core.decomposition cimport Factors
 from sskit.solvers.dual_decomposition.factors.marginals cimport Message, Mix
 
 

@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t, uint64_t
 from libcpp.vector cimport vector
 
-from sskit.core.factors cimport Factors
+from sskit.core.decomposition cimport Factors
 from sskit.core.sampler cimport Sampler
 from sskit.core.stop cimport Stop
 from sskit.solvers.dual_decomposition.factors.oracle cimport EdgeSearch, NodeSearch, check_searches

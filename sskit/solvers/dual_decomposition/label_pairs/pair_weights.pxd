@@ -1,6 +1,6 @@
 from libc.stdint cimport int32_t, int64_t
 
-from sskit.core.label_factors cimport LabelFactors
+from sskit.core.decomposition cimport LabelFactors
 
 
 cdef class PairTable:

@@ -1,7 +1,7 @@
 from libc.stdint cimport int32_t, int64_t
 from libcpp.vector cimport vector
 
-from sskit.core.label_factors cimport LabelFactors
+from sskit.core.decomposition cimport LabelFactors
 from sskit.solvers.dual_decomposition.label_pairs.state cimport LabelState
 from sskit.solvers.dual_decomposition.label_pairs.pair_oracle cimport PairSearch
 

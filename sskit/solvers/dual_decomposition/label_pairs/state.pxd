@@ -1,6 +1,6 @@
 from libc.stdint cimport int32_t
 
-from sskit.core.label_factors cimport LabelFactors
+from sskit.core.decomposition cimport LabelFactors
 from sskit.solvers.dual_decomposition.label_pairs.pair_step cimport Marginals
 from sskit.solvers.dual_decomposition.label_pairs.pair_weights cimport PairTable
 

@@ -79,7 +79,7 @@ def test_edges_on_random_states(n_states):
     rng, n_asked = np.random.default_rng(n_states), 0
     for seed in range(10):
         toy = chains(seed, n_states)
-        run, probe = start(toy, rho=0.3), FactorProbe(toy.problem.factors())
+        run, probe = start(toy, rho=0.3), FactorProbe(toy.problem.decomposition())
         weights = np.asarray(run.regularizer.v)
         place = probe.factors.pair_weights
         plain, ordered = EdgeSearch(run.state), OrderedSearch(run.state)
@@ -108,14 +108,14 @@ def test_edges_on_random_states(n_states):
 def test_orders_follow_the_weights():
     toy = chains(1, 8)
     run = start(toy, ordered=True)
-    place = toy.problem.factors().pair_weights
+    place = toy.problem.decomposition().pair_weights
     for _ in range(20):
         run.run_pass()
         table = run.weights()[place : place + 64]
         assert run.sweep.edges.n_held == np.count_nonzero(table > 0.0)
         plain = EdgeSearch(run.state)
         for i in range(toy.n):
-            for e, _, _ in FactorProbe(toy.problem.factors()).edges(i):
+            for e, _, _ in FactorProbe(toy.problem.decomposition()).edges(i):
                 gain, other = (look_at_edge(s, i, e)[1] for s in (plain, run.sweep.edges))
                 assert gain == pytest.approx(other, abs=1e-12)
 
@@ -136,7 +136,7 @@ def test_ordered_search_looks_at_fewer_pairs():
 
 def test_parts_of_the_labels():
     toy = chains(3, 11)
-    run, probe = start(toy), FactorProbe(toy.problem.factors())
+    run, probe = start(toy), FactorProbe(toy.problem.decomposition())
     for _ in range(3):
         run.run_pass()
     plain, parts = NodeSearch(run.state), PartitionSearch(run.state, 4, 0)
@@ -154,7 +154,7 @@ def test_parts_of_the_labels():
 
 def test_one_part_is_all():
     toy = chains(4, 5)
-    run, probe = start(toy), FactorProbe(toy.problem.factors())
+    run, probe = start(toy), FactorProbe(toy.problem.decomposition())
     for _ in range(3):
         run.run_pass()
     plain, parts = NodeSearch(run.state), PartitionSearch(run.state, 1, 0)

@@ -24,7 +24,7 @@ def table_of(n_labels):
     ends = np.stack(np.triu_indices(n_labels, 1), axis=1).astype(np.int32)
     model = PairwiseModel(1, n_labels, ends, True, "lp")
     problem = model.bind(np.ones((1, 1)), truths, np.ones(n_labels), np.ones(1))
-    return PairTable(problem.factors())
+    return PairTable(problem.decomposition())
 
 
 def random_pairs(rng, n_labels):

@@ -3,11 +3,16 @@
 import numpy as np
 
 
-cdef class Factors:
-    """Base of all factors; a subclass fills the sizes and overrides every method."""
+cdef class Decomposition:
+    """Base of both kinds; a subclass fills the sizes."""
 
-    def __cinit__(self):
+    def __cinit__(self, *args):
+        self.pair_weights = -1
         self.block_weight = np.zeros(0)
+
+
+cdef class Factors(Decomposition):
+    """Base of all factors; a subclass fills the sizes and overrides every method."""
 
     cdef Py_ssize_t first_node(self, Py_ssize_t i) noexcept nogil:
         return 0
@@ -61,5 +66,27 @@ cdef class Factors:
 
     cdef void move_edge(
         self, Py_ssize_t i, Py_ssize_t e, int32_t pair, double step, double* w
+    ) noexcept nogil:
+        pass
+
+
+cdef class LabelFactors(Decomposition):
+    """Base of all factors of sets of labels; a subclass fills the sizes and overrides all."""
+
+    def __cinit__(self, *args):
+        self.of_label_sets, self.cost = True, np.zeros(0)
+        self.ends = np.zeros((1, 2), dtype=np.int32)
+
+    cdef const unsigned char* truth(self, Py_ssize_t i) noexcept nogil:
+        return NULL
+
+    cdef void scores(self, Py_ssize_t i, const double* w, double* out) noexcept nogil:
+        pass
+
+    cdef double sqnorm(self, Py_ssize_t i) noexcept nogil:
+        return 0.0
+
+    cdef void move(
+        self, Py_ssize_t i, const double* change, double step, double* w
     ) noexcept nogil:
         pass

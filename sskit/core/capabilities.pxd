@@ -1,0 +1,72 @@
+from libc.stdint cimport int32_t
+
+from sskit.core.stop cimport Stop
+
+# What problems have, or may have, besides the contract that all of them fill.
+
+
+cdef class FeatureSpace:
+    """Where the weights of a problem live: their inner product, and how sums of them are made.
+
+    This one is R^d, where nothing of this is any work. Where the d numbers stand for functions, a
+    subclass says how.
+    """
+
+    cdef readonly bint is_kernel_space       # w stands for functions: no box can be put on it
+    cdef readonly Py_ssize_t batch_size      # how many blocks are best asked at once; 0: no matter
+    # the places of the weights that follow from the others, a slice; a covector is zero there
+    cdef readonly object value_slice
+    # what others need to know of the functions that weights stand for, or None: it has
+    # evaluate() and add_expansion()
+    cdef public object support
+
+    # v, of d numbers, zero or left by another sum, becomes zero, and until end_sum only scatter of
+    # the problem is called, with this v: what many blocks add may be worked out at once
+    cdef int begin_sum(self, double* v, Py_ssize_t d) except -1 nogil
+    # may take long: CutShort is raised if the stop is due before the end
+    cdef int end_sum(self, double* v, Stop stop) except -1 nogil
+    # in place of end_sum where something failed since begin_sum, or in them: v becomes zero
+    cdef void abort_sum(self, double* v, Py_ssize_t d) noexcept nogil
+
+    # hint: block i will soon take a step towards this plane
+    cdef void prefetch_step(self, Py_ssize_t i, const int32_t* code) noexcept nogil
+
+
+cdef class PlaneStore:
+    """Who holds the planes behind their codes; this one holds none, for codes are planes.
+
+    A plane that argmax found stays known to the problem until its block is asked again; one that
+    is kept, until it is forgotten. Matters where codes are mere numbers of planes that are held.
+    """
+
+    cdef int keep(self, Py_ssize_t i, const int32_t* code) except -1 nogil
+    cdef void forget(self, Py_ssize_t i, const int32_t* code) noexcept nogil
+    # memory in bytes that is held here for a plane that is kept
+    cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* code) noexcept nogil
+
+
+cdef class SlackOracle:
+    """What some problems can do for slack rescaling: two more oracles of the same labels.
+
+    With h(y) = offset - <psi_i(y), theta>, only labels count whose L_i(y) and h(y) are positive.
+    A subclass implements the oracles that it says it has. It may use scratch memory of the
+    problem that it belongs to.
+    """
+
+    cdef readonly bint has_product           # is there argmax_slack?
+    cdef readonly bint has_cone              # is there argmax_within?
+    cdef readonly double precision           # of argmax_within, relative; 0: but for rounding
+    cdef readonly str missing                # the package without which there is none, or None
+
+    # code of a y maximising L_i(y) h(y), its loss; the truth if no label counts
+    cdef int argmax_slack(
+        self, Py_ssize_t i, const double* theta, double offset, int32_t* code, double* loss
+    ) except -1 nogil
+
+    # Code of a y maximising h(y) + loss_weight L_i(y) over the cone of the labels that have
+    # lower h(y) <= L_i(y) < upper h(y), its loss; returns 0 if there is none, else 1. A label may
+    # be left out if another one has the same loss and a larger h, be that in the cone or not.
+    cdef int argmax_within(
+        self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
+        double lower, double upper, int32_t* code, double* loss
+    ) except -1 nogil

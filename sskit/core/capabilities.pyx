@@ -1,0 +1,104 @@
+"""What problems have, or may have, besides their contract (see the .pxd)."""
+
+from libc.string cimport memset
+
+
+cdef class FeatureSpace:
+    """R^d; base of other spaces."""
+
+    def __cinit__(self, *args):
+        self.value_slice = slice(0, 0)
+
+    cdef int begin_sum(self, double* v, Py_ssize_t d) except -1 nogil:
+        memset(v, 0, d * sizeof(double))
+        return 0
+
+    cdef int end_sum(self, double* v, Stop stop) except -1 nogil:
+        return 0
+
+    cdef void abort_sum(self, double* v, Py_ssize_t d) noexcept nogil:
+        memset(v, 0, d * sizeof(double))
+
+    cdef void prefetch_step(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
+        pass
+
+    def covector(self, w):
+        """Return the vector whose dot product with any weights is their inner product with w."""
+        return w
+
+    def cached_blocks(self, blocks):
+        """Return those of some blocks that can take a step without anything being fetched first.
+
+        Parameters
+        ----------
+        blocks : ndarray of shape (m,), intp
+            Numbers of blocks.
+
+        Returns
+        -------
+        blocks : ndarray, intp
+            All of them, unless steps need what may not be in memory.
+        """
+        return blocks
+
+
+cdef class PlaneStore:
+    """Codes that are planes; base of stores of planes."""
+
+    cdef int keep(self, Py_ssize_t i, const int32_t* code) except -1 nogil:
+        return 0
+
+    cdef void forget(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
+        pass
+
+    cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
+        return 0
+
+    def export_planes(self, code):
+        """Return something that names planes in any process; codes do unless they are numbers.
+
+        Parameters
+        ----------
+        code : ndarray, int32
+            Codes of planes that are kept, one after the other.
+
+        Returns
+        -------
+        planes : object
+            For `import_planes`; can be pickled.
+        """
+        return code
+
+    def import_planes(self, blocks, planes):
+        """Return the codes of exported planes here, each kept once more.
+
+        Parameters
+        ----------
+        blocks : ndarray, int64
+            The block of each plane.
+        planes : object
+            From `export_planes` of a problem with the same fingerprints of these blocks.
+
+        Returns
+        -------
+        code : ndarray, int32
+            The caller forgets each plane once.
+        """
+        return planes
+
+
+cdef class SlackOracle:
+    """Base of all of them."""
+
+    cdef int argmax_slack(
+        self, Py_ssize_t i, const double* theta, double offset, int32_t* code, double* loss
+    ) except -1 nogil:
+        with gil:
+            raise NotImplementedError(f"{type(self).__name__} must implement argmax_slack")
+
+    cdef int argmax_within(
+        self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
+        double lower, double upper, int32_t* code, double* loss
+    ) except -1 nogil:
+        with gil:
+            raise NotImplementedError(f"{type(self).__name__} must implement argmax_within")

@@ -50,7 +50,10 @@ CHAINS, ROWS, SETS = chain_toy().problem, multiclass_toy().problem, multilabel_t
 GRAPHS = graph_toy().problem
 DUAL, FORBIDDEN = DualState(CHAINS), np.array([[True, False], [True, True]])
 W = np.zeros(CHAINS.n_weights + 16)
-FACTORS, PAIRS = CHAINS.decomposition(), PairTable(multilabel_toy(inference="lp").problem.decomposition())
+FACTORS, PAIRS = (
+    CHAINS.decomposition(),
+    PairTable(multilabel_toy(inference="lp").problem.decomposition()),
+)
 STATE = FactorState(FACTORS, 0.1, 1.0, W.copy())
 PROBE, FACTOR_PROBE = ProblemProbe(CHAINS), FactorProbe(FACTORS)
 

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import sskit
 from helpers.structures import Chains, Classes, bind
-from helpers.toys import chain_toy, graph_toy, multilabel_toy
+from helpers.toys import chain_toy, graph_toy, multiclass_toy, multilabel_toy
 from helpers.trees import random_parents
 from sskit import SlackRescaling
 from sskit.core.direction import Direction
@@ -19,6 +19,7 @@ from sskit.core.priority import SumTree
 from sskit.core.stop import Stop
 from sskit.models.chain.problem import ChainProblem
 from sskit.models.features import FeatureRows
+from sskit.models.graph.slack import EnumeratedGraphSlack
 from sskit.models.kernel.rows import KernelRows
 from sskit.models.slack.model import SEARCHES
 from sskit.models.slack.search import SlackSearch
@@ -90,7 +91,8 @@ def make():
         yield DualProbe(problem, DualState(problem))
         yield problem.fork()
         for search in SEARCHES.values():
-            yield search(problem, 0.0, 5)
+            with contextlib.suppress(ValueError):  # it has no oracle for this search
+                yield search(problem, 0.0, 5)
     yield FactorProbe(chains.problem.decomposition())
     yield FactorProbe(LabelNodes(sets.problem.decomposition()))
     yield PlaneKeeper(3, 4, 1e6)
@@ -106,13 +108,20 @@ def small_things(chains, sets):
     yield from (state, ConsistentPoint(state), NodeSearch(state), Evaluator(problem))
     yield from (Hinges(problem, 5), Gaps(problem, 5, DualState(problem)))
     yield from (InexactGaps(problem, 5, DualState(problem)), Visit(problem))
-    yield from (PairSearch(PairTable(sets.problem.decomposition())), Direction(5), SumTree(np.ones(3)))
+    yield from (
+        PairSearch(PairTable(sets.problem.decomposition())),
+        Direction(5),
+        SumTree(np.ones(3)),
+    )
     yield from (FeatureRows(rows), FeatureRows(sp.csr_array(rows)), WeightedAverager(4))
-    yield from (SubgradientState(0.1, 4), Points(np.arange(3.0)), PairForm(3, "symmetric"))
+    yield from (SubgradientState(0.1, 4), PairForm(3, "symmetric"))
     yield GraphPotentials(np.zeros((3, 2)), [[0, 1]], [1.0])
     yield GridPotentials(np.zeros((2, 3, 4)), [-1, 0], np.ones((2, 1, 2, 3)), None)
     yield KernelRows(lambda some: np.ones((len(some), 3)), 3, 2, 2)
     yield from (HandleStore(["a", "b"], 3), Beam(3, 4, 2), KBest(3, 3, 2), Pool(problem))
+    points = Points(np.arange(3.0))
+    yield from (p.slack_oracle() for p in (problem, multiclass_toy().problem, sets.problem, points))
+    yield EnumeratedGraphSlack(graph_toy().problem)
     yield from (SlackSearch(problem, 0.0, 5), PrecomputingPool(problem, None, 2), Stop())
     labels = np.array([0, 1, 1], dtype=np.int32)
     yield ChainProblem(

@@ -92,7 +92,9 @@ def test_views_are_sums_of_kernels(name):
     toy, problem, layout = whole(name)
     rng = np.random.default_rng(1)
     X = np.concatenate([np.atleast_2d(x) for x in toy.X])
-    parts = [problem.restrict(np.array(blocks), np.ones(len(blocks))) for blocks in ([0, 2], [6], [3])]
+    parts = [
+        problem.restrict(np.array(blocks), np.ones(len(blocks))) for blocks in ([0, 2], [6], [3])
+    ]
     vectors = [rng.normal(size=part.n_weights) for part in parts]
     vectors[2][:] = 0.0
     views = problem.space.support.evaluate([part.space.support for part in parts], vectors)
@@ -127,7 +129,10 @@ def test_precomputed_parts():
     one, two = (p.restrict(SOME, np.full(3, 1 / 3)) for p in (problem, other))
     rest = [p.restrict(np.array([0, 2]), np.full(2, 0.5)) for p in (problem, other)]
     vector = np.random.default_rng(0).normal(size=rest[0].n_weights)
-    views = [p.space.support.evaluate([q.space.support], [vector]) for p, q in zip((one, two), rest, strict=True)]
+    views = [
+        p.space.support.evaluate([q.space.support], [vector])
+        for p, q in zip((one, two), rest, strict=True)
+    ]
     np.testing.assert_allclose(views[0], views[1], atol=1e-12)
 
 

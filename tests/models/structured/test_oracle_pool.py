@@ -151,7 +151,9 @@ def test_answers_are_found_ahead_in_portions(own_handler, moment):
     stop = PressedStop(moment)
     evaluator = Evaluator(problem, N_JOBS, stop)
     looks, look = [], evaluator.pool.oracle_pool.precompute
-    evaluator.pool.oracle_pool.precompute = lambda blocks, w: looks.append(len(blocks)) or look(blocks, w)
+    evaluator.pool.oracle_pool.precompute = lambda blocks, w: (
+        looks.append(len(blocks)) or look(blocks, w)
+    )
     with stop:
         stop.begin_pass()
         with pytest.raises(CutShort) as cut:

@@ -154,7 +154,10 @@ CALLS = {
     "no table of pairs": (
         lambda: OrderedSearch(
             FactorState(
-                chain_toy(n_states=2, allowed=FORBIDDEN).problem.decomposition(), 1.0, 1.0, np.zeros(99)
+                chain_toy(n_states=2, allowed=FORBIDDEN).problem.decomposition(),
+                1.0,
+                1.0,
+                np.zeros(99),
             )
         ),
         ValueError, "table of weights",

@@ -19,9 +19,15 @@ from sskit.solvers.oracle_calls.pool import ThreadPool
 
 gc.disable()
 chains, sets = chain_toy().problem, multilabel_toy(inference="lp").problem
+
+
+def state_of(kind, problem):
+    return kind(problem.decomposition(), 1.0, 1.0, np.zeros(problem.n_weights + 16))
+
+
 made = {
-    "factors": lambda: FactorState(chains.decomposition(), 1.0, 1.0, np.zeros(chains.n_weights + 16)),
-    "labels": lambda: LabelState(sets.decomposition(), 1.0, 1.0, np.zeros(sets.n_weights + 16)),
+    "factors": lambda: state_of(FactorState, chains),
+    "labels": lambda: state_of(LabelState, sets),
     "dual": lambda: DualState(bind(Classes(2), [np.ones(2)] * 3, [0, 1, 0])),
     "pool": lambda: ThreadPool(chain_toy().problem, 3),
     "point": lambda: ConsistentPoint(

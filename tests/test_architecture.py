@@ -55,7 +55,7 @@ ROOMS = {
     "solvers/dual_decomposition/factors": "core",
     "solvers/dual_decomposition/label_pairs": "core",
     "solvers/dual_decomposition": (
-        "core solvers/common solvers/oracle_calls solvers/dual_decomposition/factors "
+        "core solvers/common solvers/dual_decomposition/factors "
         "solvers/dual_decomposition/label_pairs"
     ),
     "solvers/path": "solvers/common solvers/oracle_calls",

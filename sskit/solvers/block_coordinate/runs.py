@@ -119,7 +119,6 @@ class PlainRun(BlockCoordinateRun):
         self.visitor = plain_pass.PlainVisitor(
             problem, self.dual, regularizer, averager, self.visit, self.gaps
         )
-        self.n_oracle_calls = 0
 
     def run_pass(self):
         """Take one step for every block; return the sum of the gaps last seen."""

@@ -10,7 +10,7 @@ from sskit.solvers.dual_decomposition.factors.state import FactorState, disagree
 from sskit.solvers.dual_decomposition.factors.sweep import Sweep
 from sskit.solvers.dual_decomposition.factors.update import AwayUpdate, ProjectionUpdate
 from sskit.solvers.dual_decomposition.label_run import start_labels
-from sskit.solvers.dual_decomposition.run import FactorRun, Watch
+from sskit.solvers.dual_decomposition.run import FactorRun
 from sskit.solvers.dual_decomposition.solver import FactorSolver
 
 MANY = 80  # labels, from which on ordered pairs pay
@@ -155,7 +155,6 @@ class GDMM(FactorSolver):
     """
 
     name = "gdmm"
-    title = "GDMM"
     idle = (
         Idle("method", SETS, holds=("bgcd",)),
         Idle("partitions", SETS, holds=(1,)),
@@ -243,7 +242,7 @@ class GDMM(FactorSolver):
         run : FactorRun
             The state.
         """
-        factors = self._factors(problem, regularizer)
+        factors = self._factors(problem)
         solver = self.resolved(problem, regularizer.bounded)
         if isinstance(factors, LabelFactors):
             return start_labels(solver, problem, regularizer, random_state)
@@ -266,10 +265,5 @@ class GDMM(FactorSolver):
             solver.block_sweeps,
         )
         sampler = PermutationSampler(problem.n_blocks, random_state)
-        return FactorRun(problem, regularizer, sweep, sampler, solver.stored_passes)
-
-    def _asks_oracles(self):
-        return self.gap_every is not None
-
-    def _watch(self, run, evaluator, tol, verbose):
-        return Watch(run, evaluator, self.gap_every, tol, verbose)
+        exact = solver.gap_every is not None
+        return FactorRun(problem, regularizer, sweep, sampler, exact, solver.stored_passes)

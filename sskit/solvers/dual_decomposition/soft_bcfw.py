@@ -11,7 +11,7 @@ from sskit.solvers.dual_decomposition.factors.state import FactorState, disagree
 from sskit.solvers.dual_decomposition.factors.sweep import Sweep
 from sskit.solvers.dual_decomposition.factors.update import AwayUpdate, PlainUpdate
 from sskit.solvers.dual_decomposition.label_nodes import LabelNodes
-from sskit.solvers.dual_decomposition.soft_run import SoftRun, SoftWatch
+from sskit.solvers.dual_decomposition.soft_run import SoftRun
 from sskit.solvers.dual_decomposition.solver import FactorSolver
 
 UPDATES = {"fw": PlainUpdate, "away": AwayUpdate}
@@ -118,7 +118,6 @@ class SoftBCFW(FactorSolver):
     """
 
     name = "soft_bcfw"
-    title = "Soft-BCFW"
     idle = (Idle("rho", NO_PAIRS), Idle("growth", NO_PAIRS))
 
     def __init__(self, *, rho=1.0, growth=1.0, steps="fw", gap_every=10, exact=True, max_time=None):
@@ -162,7 +161,7 @@ class SoftBCFW(FactorSolver):
             The state.
         """
         self.resolved(problem, regularizer.bounded)
-        factors = self._factors(problem, regularizer)
+        factors = self._factors(problem)
         if isinstance(factors, LabelFactors):
             factors = LabelNodes(factors)
         scale = disagreement_scale(factors, regularizer.lam)
@@ -170,10 +169,4 @@ class SoftBCFW(FactorSolver):
         # the multipliers stay where they are, at zero
         sweep = Sweep(state, NodeSearch(state), EdgeSearch(state), UPDATES[self.steps](), 0.0)
         sampler = PermutationSampler(problem.n_blocks, random_state)
-        return SoftRun(problem, regularizer, sweep, sampler, scale)
-
-    def _asks_oracles(self):
-        return bool(self.exact)
-
-    def _watch(self, run, evaluator, tol, verbose):
-        return SoftWatch(run, evaluator, self.gap_every, tol, verbose, self.growth)
+        return SoftRun(problem, regularizer, sweep, sampler, bool(self.exact), scale, self.growth)

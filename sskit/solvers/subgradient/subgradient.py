@@ -3,9 +3,10 @@
 import numpy as np
 
 from sskit.core.sampler import PermutationSampler, UniformSampler
-from sskit.core.stop import CutShort, Stop
+from sskit.core.stop import CutShort
 from sskit.solvers.common.certificate import certify_weights
 from sskit.solvers.common.checks import check_choice, check_positive
+from sskit.solvers.common.run import Run
 from sskit.solvers.common.solver import Solver
 from sskit.solvers.oracle_calls.call import Visit
 from sskit.solvers.subgradient import subgradient_pass
@@ -105,15 +106,13 @@ class Subgradient(Solver):
             The state.
         """
         solver = self.resolved(problem, regularizer.bounded)
-        if regularizer.bounded:
-            raise ValueError("Subgradient cannot solve problems with bounds; use the solver 'bcfw'")
         sampler = SAMPLERS[solver.sampling](problem.n_blocks, random_state)
         return SubgradientRun(
             problem, regularizer, sampler, solver.averaging, solver.sampling == "permutation"
         )
 
 
-class SubgradientRun:
+class SubgradientRun(Run):
     """State of one run of stochastic subgradient descent.
 
     Parameters
@@ -128,24 +127,18 @@ class SubgradientRun:
         Whether to consider the average.
     balanced : bool
         Whether the sampler visits all blocks equally often.
-
-    Attributes
-    ----------
-    stop : Stop
-        Says when a pass is to end early.
     """
 
     def __init__(self, problem, regularizer, sampler, averaging, balanced):
+        super().__init__()
         self.problem = problem
         self.regularizer = regularizer
         self.sampler = sampler
         self.averaging = averaging
         self.balanced = balanced
         self.visit = Visit(problem)
-        self.n_oracle_calls = 0
         self.state = subgradient_pass.SubgradientState(regularizer.lam, problem.n_weights)
         self.best_dual = 0.0
-        self.stop = Stop()
 
     def weights(self):
         """Return the current weights, averaged if asked."""

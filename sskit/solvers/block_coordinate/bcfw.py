@@ -18,8 +18,6 @@ from sskit.solvers.common.idle_options import BOUNDS, Idle
 from sskit.solvers.common.solver import Solver
 
 BLOCK_STEPS = 5
-MAX_STORED_PASSES = 1000
-MAX_PLANES = 1000  # of a block
 # no option that needs stored planes
 PLAIN = {"steps": ("fw",), "cache": (False,), "block_steps": (1,), "stored_passes": (0,)}
 
@@ -132,6 +130,11 @@ class BCFW(Solver):
     True
     """
 
+    # What `MultiPlane` has as parameters.
+    max_stored_passes = max_planes = 1000
+    oracle_work = None  # what the schedule assumes of the problem
+    clock = False
+    average = WeightedAverager
     idle = (
         Idle("safeguard", {"steps": ("fw",)}),
         Idle("cache_share", {"cache": (False,)}),
@@ -240,14 +243,10 @@ class BCFW(Solver):
         """
         solver = self.resolved(problem, regularizer.bounded)
         sampler = make_sampler(solver.sampling, problem.n_blocks, random_state, solver.degree)
-        averager = WeightedAverager(problem.n_weights) if solver.averaging else Averager()
+        averager = solver.average(problem.n_weights) if solver.averaging else Averager()
         batching = {"batch_size": solver.batch_size, "selective": solver.selective, "pool": pool}
         if all(getattr(solver, name) in values for name, values in PLAIN.items()):
             return PlainRun(problem, regularizer, sampler, averager, gaps, **batching)
-        if solver.stored_passes == "slope":
-            schedule = SlopeSchedule(MAX_STORED_PASSES, oracle_work(problem), clock=False)
-        else:
-            schedule = FixedSchedule(solver.stored_passes)
         return ActiveSetRun(
             problem,
             regularizer,
@@ -257,8 +256,20 @@ class BCFW(Solver):
             step=make_step(solver.steps, solver.safeguard),
             random_state=random_state,
             block_steps=solver.block_steps,
-            schedule=schedule,
+            schedule=solver._schedule(problem),
             cache=(solver.cache_share, solver.cache_total_share) if solver.cache else None,
-            keeper=PlaneKeeper(solver.plane_life, MAX_PLANES, float(solver.cache_size) * MEGABYTE),
+            keeper=PlaneKeeper(
+                solver.plane_life, solver.max_planes, float(solver.cache_size) * MEGABYTE
+            ),
             **batching,
         )
+
+    def _schedule(self, problem):
+        """Return how many stored passes follow a pass with the oracle."""
+        if self.stored_passes != "slope":
+            return FixedSchedule(self.stored_passes)
+        if self.max_stored_passes <= 1:
+            # the rule is about another one after the first
+            return FixedSchedule(self.max_stored_passes)
+        work = self.oracle_work or oracle_work(problem)
+        return SlopeSchedule(self.max_stored_passes, work, self.clock)

@@ -1,24 +1,14 @@
 """Multi-plane block-coordinate Frank-Wolfe."""
 
-from sskit.solvers.block_coordinate.eviction import PlaneKeeper
-from sskit.solvers.block_coordinate.options import (
-    MEGABYTE,
-    SAMPLERS,
-    STEPS,
-    auto_batching,
-    check_batching,
-    make_sampler,
-    make_step,
-)
-from sskit.solvers.block_coordinate.runs import ActiveSetRun
-from sskit.solvers.block_coordinate.schedule import FixedSchedule, SlopeSchedule, oracle_work
-from sskit.solvers.common.averaging import Averager, TwoAverages
+from sskit.solvers.block_coordinate.bcfw import BCFW
+from sskit.solvers.block_coordinate.options import SAMPLERS, STEPS, check_batching
+from sskit.solvers.block_coordinate.schedule import oracle_work
+from sskit.solvers.common.averaging import TwoAverages
 from sskit.solvers.common.checks import check_choice, check_count, check_positive, is_auto
-from sskit.solvers.common.idle_options import BOUNDS, Idle
-from sskit.solvers.common.solver import Solver
+from sskit.solvers.common.idle_options import Idle
 
 
-class MultiPlane(Solver):
+class MultiPlane(BCFW):
     """Multi-plane block-coordinate Frank-Wolfe, for oracles that cost far more than a score.
 
     After each pass with the oracle, which asks that of every training pair once, come stored
@@ -91,12 +81,16 @@ class MultiPlane(Solver):
     True
     """
 
+    # What is no parameter here.
+    stored_passes = "slope"
+    cache = safeguard = False
+    degree = 1.0
+    average = TwoAverages
     idle = (
         Idle("clock", {"max_stored_passes": (0, 1)}),
         Idle("oracle_work", {"max_stored_passes": (0, 1)}),
         Idle("oracle_work", {"clock": (True,)}),
-        Idle("selective", {"batch_size": (1,)}, holds=(False,)),
-        Idle("block_steps", BOUNDS, holds=(1,)),
+        *(rule for rule in BCFW.idle if rule.option in ("selective", "block_steps")),
     )
 
     def __init__(
@@ -151,53 +145,7 @@ class MultiPlane(Solver):
 
     def _auto(self, problem, bounded):
         """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""
-        auto = auto_batching(self.batch_size, problem)
+        auto = super()._auto(problem, bounded)
         if problem is not None and self.max_stored_passes > 1 and not self.clock:
             auto["oracle_work"] = oracle_work(problem)
         return auto
-
-    def start(self, problem, regularizer, random_state, gaps=None, pool=None):
-        """Return the state of a new run.
-
-        Parameters
-        ----------
-        problem : Problem
-            What to solve.
-        regularizer : Regularizer
-            Holds lam, v and w.
-        random_state : RandomState
-            Source of randomness.
-        gaps : ndarray of shape (n_blocks,), default=None
-            Block gaps at the start, if they are known.
-        pool : Pool, default=None
-            Asks the oracles of a batch; None asks one after the other.
-
-        Returns
-        -------
-        run : ActiveSetRun
-            The state.
-        """
-        solver = self.resolved(problem, regularizer.bounded)
-        if solver.max_stored_passes <= 1:
-            # the rule is about another one after the first
-            schedule = FixedSchedule(solver.max_stored_passes)
-        else:
-            schedule = SlopeSchedule(solver.max_stored_passes, solver.oracle_work, solver.clock)
-        return ActiveSetRun(
-            problem,
-            regularizer,
-            make_sampler(solver.sampling, problem.n_blocks, random_state, degree=1.0),
-            TwoAverages(problem.n_weights) if solver.averaging else Averager(),
-            gaps,
-            step=make_step(solver.steps, safeguard=False),
-            random_state=random_state,
-            block_steps=solver.block_steps,
-            schedule=schedule,
-            cache=None,
-            keeper=PlaneKeeper(
-                solver.plane_life, solver.max_planes, float(solver.cache_size) * MEGABYTE
-            ),
-            batch_size=solver.batch_size,
-            selective=solver.selective,
-            pool=pool,
-        )

@@ -12,6 +12,7 @@ from sskit.core.stop cimport Stop
 from sskit.solvers.common.averaging cimport Averager
 from sskit.solvers.oracle_calls.minibatch cimport Visitor, known
 from sskit.solvers.oracle_calls.call cimport Visit, prefetch_next
+from sskit.solvers.simplex_qp.line_search cimport best_step
 
 
 cdef int step(
@@ -39,10 +40,9 @@ cdef int move(
     Direction delta, Py_ssize_t i, double slope
 ) except -1 nogil:
     cdef double weight = problem.block_weight[i], scale = weight / regularizer.lam
-    cdef double mix_loss = dual.blocks[i].loss, gamma = 1.0
+    cdef double mix_loss = dual.blocks[i].loss
     cdef double curvature = weight * scale * problem.sqnorm(i, delta)
-    if slope < curvature:
-        gamma = slope / curvature                                           # line 6
+    cdef double gamma = best_step(slope, curvature, 1.0)                    # line 6
     regularizer.move(problem, i, delta, gamma * scale)                      # line 8
     averager.moved(
         problem, i, delta, gamma * scale, gamma * weight * (visit.loss - mix_loss)

@@ -6,14 +6,13 @@ from sskit.solvers.block_coordinate.options import (
     SAMPLERS,
     STEPS,
     auto_batching,
-    check_batching,
     make_sampler,
     make_step,
 )
 from sskit.solvers.block_coordinate.runs import ActiveSetRun, PlainRun
 from sskit.solvers.block_coordinate.schedule import FixedSchedule, SlopeSchedule, oracle_work
 from sskit.solvers.common.averaging import Averager, WeightedAverager
-from sskit.solvers.common.checks import check_choice, check_count, check_positive, is_auto
+from sskit.solvers.common.checks import AUTO, COUNT, NATURAL, POSITIVE, TRUTH, StrOptions
 from sskit.solvers.common.idle_options import BOUNDS, Idle
 from sskit.solvers.common.solver import Solver
 
@@ -130,6 +129,23 @@ class BCFW(Solver):
     True
     """
 
+    _parameter_constraints = {
+        **Solver._parameter_constraints,
+        "steps": [StrOptions({"auto", *STEPS})],
+        "sampling": [StrOptions({"auto", *SAMPLERS})],
+        "cache": [AUTO, TRUTH],
+        "block_steps": [AUTO, COUNT],
+        "safeguard": [TRUTH],
+        "stored_passes": [StrOptions({"auto", "slope"}), NATURAL],
+        "cache_share": [POSITIVE],
+        "cache_total_share": [POSITIVE],
+        "cache_size": [POSITIVE],
+        "plane_life": [COUNT],
+        "degree": [POSITIVE],
+        "averaging": [AUTO, TRUTH],
+        "batch_size": [AUTO, COUNT],
+        "selective": [AUTO, TRUTH],
+    }
     # What `MultiPlane` has as parameters.
     max_stored_passes = max_planes = 1000
     oracle_work = None  # what the schedule assumes of the problem
@@ -182,25 +198,6 @@ class BCFW(Solver):
         self.selective = selective
         self.gap_every = gap_every
         self.max_time = max_time
-
-    def _check_values(self):
-        """Raise ValueError for the first parameter whose value is wrong by itself."""
-        check_choice("steps", self.steps, ("auto", *STEPS))
-        check_choice("sampling", self.sampling, ("auto", *SAMPLERS))
-        check_choice("cache", self.cache, ("auto", True, False))
-        check_choice("safeguard", self.safeguard, (True, False))
-        check_choice("averaging", self.averaging, ("auto", True, False))
-        if not is_auto(self.block_steps):
-            check_positive("block_steps", self.block_steps, whole=True)
-        check_count("stored_passes", self.stored_passes, "auto", "slope")
-        check_positive("cache_share", self.cache_share)
-        check_positive("cache_total_share", self.cache_total_share)
-        check_positive("cache_size", self.cache_size)
-        check_positive("plane_life", self.plane_life, whole=True)
-        check_positive("degree", self.degree)
-        check_batching(self.batch_size, self.selective)
-        check_positive("gap_every", self.gap_every, whole=True)
-        check_positive("max_time", self.max_time, optional=True)
 
     def _auto(self, problem, bounded):
         """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""

@@ -1,10 +1,10 @@
 """Multi-plane block-coordinate Frank-Wolfe."""
 
 from sskit.solvers.block_coordinate.bcfw import BCFW
-from sskit.solvers.block_coordinate.options import SAMPLERS, STEPS, check_batching
+from sskit.solvers.block_coordinate.options import SAMPLERS, STEPS
 from sskit.solvers.block_coordinate.schedule import oracle_work
 from sskit.solvers.common.averaging import TwoAverages
-from sskit.solvers.common.checks import check_choice, check_count, check_positive, is_auto
+from sskit.solvers.common.checks import AUTO, COUNT, NATURAL, POSITIVE, TRUTH, StrOptions
 from sskit.solvers.common.idle_options import Idle
 
 
@@ -81,6 +81,17 @@ class MultiPlane(BCFW):
     True
     """
 
+    _parameter_constraints = {
+        **BCFW._parameter_constraints,
+        "steps": [StrOptions({*STEPS})],
+        "sampling": [StrOptions({*SAMPLERS})],
+        "block_steps": [COUNT],
+        "max_stored_passes": [NATURAL],
+        "max_planes": [COUNT],
+        "oracle_work": [AUTO, POSITIVE],
+        "clock": [TRUTH],
+        "averaging": [TRUTH],
+    }
     # What is no parameter here.
     stored_passes = "slope"
     cache = safeguard = False
@@ -125,23 +136,6 @@ class MultiPlane(BCFW):
         self.selective = selective
         self.gap_every = gap_every
         self.max_time = max_time
-
-    def _check_values(self):
-        """Raise ValueError for the first parameter whose value is wrong by itself."""
-        check_choice("steps", self.steps, tuple(STEPS))
-        check_choice("sampling", self.sampling, tuple(SAMPLERS))
-        check_choice("clock", self.clock, (True, False))
-        check_choice("averaging", self.averaging, (True, False))
-        check_positive("block_steps", self.block_steps, whole=True)
-        check_count("max_stored_passes", self.max_stored_passes)
-        check_positive("max_planes", self.max_planes, whole=True)
-        check_positive("plane_life", self.plane_life, whole=True)
-        if not is_auto(self.oracle_work):
-            check_positive("oracle_work", self.oracle_work)
-        check_positive("cache_size", self.cache_size)
-        check_batching(self.batch_size, self.selective)
-        check_positive("gap_every", self.gap_every, whole=True)
-        check_positive("max_time", self.max_time, optional=True)
 
     def _auto(self, problem, bounded):
         """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""

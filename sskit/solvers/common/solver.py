@@ -6,6 +6,7 @@ from sklearn.base import BaseEstimator, clone
 
 from sskit._documentation import DocumentedMixin
 from sskit.core.stop import Stop
+from sskit.solvers.common.checks import COUNT, POSITIVE
 from sskit.solvers.common.continuation import Continuation
 from sskit.solvers.common.idle_options import BOUNDS, refuse_idle
 
@@ -14,9 +15,9 @@ class Solver(DocumentedMixin, BaseEstimator):
     """Base of all solvers: hyperparameters, and how a problem is solved with them.
 
     A subclass has the parameters `gap_every` and `max_time` and implements `start`, which
-    returns the state of one run, a `Run`. ``_check_values()`` looks at the parameters one by one,
-    ``_auto(problem, bounded)`` says what "auto" stands for, and `idle` lists the combinations in
-    which an option does nothing. A solver that does not look at all blocks (`looks_at_all`) has
+    returns the state of one run, a `Run`. `_parameter_constraints` says what parameters may be one
+    by one, ``_auto(problem, bounded)`` what "auto" stands for, and `idle` lists the combinations
+    in which an option does nothing. A solver that does not look at all blocks (`looks_at_all`) has
     P(0), or its measure of the tolerance, from its run, as `unit`. A solver that `keeps_dual_point`
     starts a `DualRun`, which can be saved and continued.
     """
@@ -25,6 +26,7 @@ class Solver(DocumentedMixin, BaseEstimator):
     keeps_bounds = True
     looks_at_all = True
     idle = ()
+    _parameter_constraints = {"gap_every": [COUNT], "max_time": [POSITIVE, None]}
 
     def check(self):
         """Raise ValueError if a parameter is wrong, or does nothing with the others."""
@@ -57,16 +59,13 @@ class Solver(DocumentedMixin, BaseEstimator):
             raise ValueError(
                 f"{type(self).__name__} cannot solve problems with bounds; use the solver 'bcfw'"
             )
-        self._check_values()
+        self._validate_params()
         auto = self._auto(problem, bounded)
         solver = clone(self).set_params(
             **{name: value for name, value in auto.items() if getattr(self, name) == "auto"}
         )
         refuse_idle(self, solver, partial(self._kinds, problem, bounded))
         return solver
-
-    def _check_values(self):
-        """Raise ValueError for the first parameter whose value is wrong by itself."""
 
     def _auto(self, problem, bounded):
         """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""

@@ -2,7 +2,7 @@
 
 from sskit.core.label_factors import LabelFactors
 from sskit.core.sampler import PermutationSampler
-from sskit.solvers.common.checks import check_choice, check_count, check_positive, is_auto
+from sskit.solvers.common.checks import AUTO, COUNT, FINITE, NATURAL, TRUTH, StrOptions
 from sskit.solvers.common.idle_options import NO_PAIRS, SETS, Idle
 from sskit.solvers.dual_decomposition.factors.oracle import EdgeSearch, NodeSearch, PartitionSearch
 from sskit.solvers.dual_decomposition.factors.sorted_oracle import OrderedSearch
@@ -154,6 +154,17 @@ class GDMM(FactorSolver):
     True
     """
 
+    _parameter_constraints = {
+        **FactorSolver._parameter_constraints,
+        "rho": [FINITE],
+        "step": [FINITE],
+        "method": [StrOptions({"auto", *UPDATES})],
+        "partitions": [AUTO, COUNT],
+        "ordered": [AUTO, TRUTH],
+        "stored_passes": [AUTO, NATURAL],
+        "block_sweeps": [AUTO, COUNT],
+        "gap_every": [COUNT, None],
+    }
     name = "gdmm"
     idle = (
         Idle("method", SETS, holds=("bgcd",)),
@@ -186,21 +197,6 @@ class GDMM(FactorSolver):
         self.block_sweeps = block_sweeps
         self.gap_every = gap_every
         self.max_time = max_time
-
-    def _check_values(self):
-        """Raise ValueError for the first parameter whose value is wrong by itself."""
-        check_positive("rho", self.rho, finite=True)
-        check_positive("step", self.step, finite=True)
-        check_choice("method", self.method, ("auto", *UPDATES))
-        if not is_auto(self.partitions):
-            check_positive("partitions", self.partitions, whole=True)
-        check_choice("ordered", self.ordered, ("auto", True, False))
-        if not is_auto(self.stored_passes):
-            check_count("stored_passes", self.stored_passes)
-        if not is_auto(self.block_sweeps):
-            check_positive("block_sweeps", self.block_sweeps, whole=True)
-        check_positive("gap_every", self.gap_every, whole=True, optional=True)
-        check_positive("max_time", self.max_time, optional=True)
 
     def _auto(self, problem, bounded):
         """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""

@@ -1,10 +1,10 @@
 """Block-coordinate Frank-Wolfe with soft constraints."""
 
-import numbers
+from numbers import Real
 
 from sskit.core.label_factors import LabelFactors
 from sskit.core.sampler import PermutationSampler
-from sskit.solvers.common.checks import check_choice, check_positive
+from sskit.solvers.common.checks import FINITE, TRUTH, Number, StrOptions
 from sskit.solvers.common.idle_options import NO_PAIRS, Idle
 from sskit.solvers.dual_decomposition.factors.oracle import EdgeSearch, NodeSearch
 from sskit.solvers.dual_decomposition.factors.state import FactorState, disagreement_scale
@@ -117,6 +117,13 @@ class SoftBCFW(FactorSolver):
     True
     """
 
+    _parameter_constraints = {
+        **FactorSolver._parameter_constraints,
+        "rho": [FINITE],
+        "growth": [Number(Real, 1, None, closed="left")],
+        "steps": [StrOptions({*UPDATES})],
+        "exact": [TRUTH],
+    }
     name = "soft_bcfw"
     idle = (Idle("rho", NO_PAIRS), Idle("growth", NO_PAIRS))
 
@@ -127,17 +134,6 @@ class SoftBCFW(FactorSolver):
         self.gap_every = gap_every
         self.exact = exact
         self.max_time = max_time
-
-    def _check_values(self):
-        """Raise ValueError for the first parameter whose value is wrong by itself."""
-        check_positive("rho", self.rho, finite=True)
-        number = isinstance(self.growth, numbers.Real) and not isinstance(self.growth, bool)
-        if not number or not 1.0 <= self.growth < float("inf"):
-            raise ValueError(f"growth must be a number that is at least 1, got {self.growth!r}")
-        check_choice("steps", self.steps, tuple(UPDATES))
-        check_positive("gap_every", self.gap_every, whole=True)
-        check_choice("exact", self.exact, (True, False))
-        check_positive("max_time", self.max_time, optional=True)
 
     def start(self, problem, regularizer, random_state, gaps=None, pool=None):
         """Return the state of a new run.

@@ -5,7 +5,7 @@ import numpy as np
 from sskit.core.sampler import PermutationSampler, UniformSampler
 from sskit.core.stop import CutShort
 from sskit.solvers.common.certificate import certify_weights
-from sskit.solvers.common.checks import check_choice, check_positive
+from sskit.solvers.common.checks import TRUTH, StrOptions
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solver import Solver
 from sskit.solvers.oracle_calls.call import Visit
@@ -64,6 +64,11 @@ class Subgradient(Solver):
     True
     """
 
+    _parameter_constraints = {
+        **Solver._parameter_constraints,
+        "sampling": [StrOptions({"auto", *SAMPLERS})],
+        "averaging": [TRUTH],
+    }
     keeps_dual_point = False
     keeps_bounds = False
 
@@ -72,13 +77,6 @@ class Subgradient(Solver):
         self.averaging = averaging
         self.gap_every = gap_every
         self.max_time = max_time
-
-    def _check_values(self):
-        """Raise ValueError for the first parameter whose value is wrong by itself."""
-        check_choice("sampling", self.sampling, ("auto", *SAMPLERS))
-        check_choice("averaging", self.averaging, (True, False))
-        check_positive("gap_every", self.gap_every, whole=True)
-        check_positive("max_time", self.max_time, optional=True)
 
     def _auto(self, problem, bounded):
         """Return what "auto" stands for by parameter; see `resolved`."""

@@ -49,13 +49,13 @@ ROOMS = {
     "solvers/common": "core solvers/oracle_calls",
     "solvers/simplex_qp": "core",
     "solvers/block_coordinate": "core solvers/common solvers/oracle_calls solvers/simplex_qp",
-    "solvers/frank_wolfe": "core solvers/common solvers/oracle_calls",
+    "solvers/frank_wolfe": "core solvers/common solvers/oracle_calls solvers/simplex_qp",
     "solvers/subgradient": "core solvers/common solvers/oracle_calls",
     "solvers/cutting_plane": "core solvers/common solvers/oracle_calls solvers/simplex_qp",
-    "solvers/dual_decomposition/factors": "core",
+    "solvers/dual_decomposition/factors": "core solvers/simplex_qp",
     "solvers/dual_decomposition/label_pairs": "core",
     "solvers/dual_decomposition": (
-        "core solvers/common solvers/oracle_calls solvers/dual_decomposition/factors "
+        "core solvers/common solvers/dual_decomposition/factors "
         "solvers/dual_decomposition/label_pairs"
     ),
     "solvers/path": "solvers/common solvers/oracle_calls",

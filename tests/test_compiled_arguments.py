@@ -23,8 +23,8 @@ from sskit.oracles.chain.beam import Beam
 from sskit.oracles.label_sets.exact import EnumeratedSets
 from sskit.oracles.label_sets.oracle import find_label_set
 from sskit.oracles.parts.max_sum import PartsMaxSum
-from sskit.solvers.block_coordinate import plain_pass
 from sskit.solvers.block_coordinate.eviction import PlaneKeeper
+from sskit.solvers.block_coordinate.plain_pass import PlainVisitor
 from sskit.solvers.common.averaging import Averager, TwoAverages, WeightedAverager
 from sskit.solvers.dual_decomposition.factors.oracle import EdgeSearch, NodeSearch, PartitionSearch
 from sskit.solvers.dual_decomposition.factors.sorted_oracle import OrderedSearch
@@ -36,10 +36,11 @@ from sskit.solvers.dual_decomposition.label_pairs.pair_weights import PairTable
 from sskit.solvers.oracle_calls.answers import Gaps, Hinges
 from sskit.solvers.oracle_calls.call import Visit
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
-from sskit.solvers.oracle_calls.minibatch import Batches
+from sskit.solvers.oracle_calls.minibatch import Batches, Visitor, run_pass
 from sskit.solvers.oracle_calls.pool import Pool, ThreadPool
 from sskit.solvers.oracle_calls.vertices import Vertices
 from sskit.solvers.simplex_qp.maximise import SimplexProgram
+from sskit.solvers.subgradient import subgradient_pass
 from sskit.testing.factor_probe import FactorProbe, look_at_node
 from sskit.testing.probe import DualProbe, ProblemProbe
 from sskit.testing.step_probe import StepProbe
@@ -65,12 +66,18 @@ def drawn(cls, n_steps, n_blocks=5):
     return sampler
 
 
-def bcfw_pass(dual=DUAL, sampler=None, n_steps=5, n_gaps=5, visit=CHAINS):
+def bcfw_pass(dual=DUAL, sampler=None, n_steps=5, n_gaps=5):
     """A pass over the chains, but for what is given."""
     sampler = drawn(UniformSampler, 5) if sampler is None else sampler
     regularizer = Regularizer(0.1, CHAINS.n_weights)
-    visit, gaps = Visit(visit), np.zeros(n_gaps)
-    plain_pass.run_pass(CHAINS, dual, regularizer, sampler, Averager(), visit, n_steps, gaps)
+    visitor = PlainVisitor(CHAINS, dual, regularizer, Averager(), np.zeros(n_gaps))
+    run_pass(visitor, sampler, n_steps)
+
+
+def subgradient_steps(visit):
+    """A pass of another solver, with memory for the visits of some problem."""
+    state = subgradient_pass.SubgradientState(0.1, CHAINS.n_weights)
+    subgradient_pass.run_pass(CHAINS, state, drawn(UniformSampler, 5), Visit(visit), 5)
 
 
 def labels_of(n, top=2):
@@ -111,8 +118,11 @@ CALLS = {
         lambda: bcfw_pass(sampler=drawn(UniformSampler, 9, 9)), ValueError, "sampler is 9, .* 5",
     ),
     "room for gaps": (lambda: bcfw_pass(n_gaps=4), ValueError, "gaps is 4, expected 5"),
+    "nobody visits": (
+        lambda: run_pass(Visitor(), drawn(UniformSampler, 5), 5), TypeError, "no problem",
+    ),
     "another dual point": (lambda: bcfw_pass(dual=DualState(ROWS)), ValueError, "blocks is 12"),
-    "room of a visit": (lambda: bcfw_pass(visit=ROWS), ValueError, "room for statistics"),
+    "room of a visit": (lambda: subgradient_steps(ROWS), ValueError, "room for statistics"),
     "weights of hinges": (lambda: Evaluator(CHAINS).hinges(np.zeros(3)), ValueError, "of w is 3"),
     "dual point of hinges": (
         lambda: Evaluator(CHAINS).hinges(W, DualState(ROWS)), ValueError, "blocks is 12",

@@ -16,10 +16,10 @@ from sskit.core.regularizer import Regularizer
 from sskit.core.sampler import PermutationSampler
 from sskit.inputs.ragged import RaggedArray, stack_labels, stack_sequences
 from sskit.models.chain.model import ChainModel
-from sskit.solvers.block_coordinate import plain_pass
+from sskit.solvers.block_coordinate.plain_pass import PlainVisitor
 from sskit.solvers.common.averaging import Averager, WeightedAverager
-from sskit.solvers.oracle_calls.call import Visit
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.minibatch import run_pass
 
 
 class Bench:
@@ -37,8 +37,9 @@ class Bench:
         self.sampler = PermutationSampler(self.n, np.random.RandomState(0))
         d = self.problem.n_weights
         self.averager = WeightedAverager(d) if averaging else Averager()
-        self.visit = Visit(self.problem)
-        self.gaps = np.zeros(self.n)
+        self.visitor = PlainVisitor(
+            self.problem, self.dual, self.regularizer, self.averager, np.zeros(self.n)
+        )
         self.evaluator = Evaluator(self.problem)
         for _ in range(warm_passes):
             self.steps()
@@ -46,16 +47,7 @@ class Bench:
     def steps(self):
         """Take one BCFW pass."""
         self.sampler.begin_pass(self.n)
-        plain_pass.run_pass(
-            self.problem,
-            self.dual,
-            self.regularizer,
-            self.sampler,
-            self.averager,
-            self.visit,
-            self.n,
-            self.gaps,
-        )
+        run_pass(self.visitor, self.sampler, self.n)
 
     def exact(self):
         """Make one exact gap pass."""

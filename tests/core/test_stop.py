@@ -13,8 +13,8 @@ from helpers.toys import chain_toy, multiclass_toy
 from sskit.core.sampler import UniformSampler
 from sskit.core.stop import CutShort, Stop, presses
 from sskit.solvers import BCFW, Subgradient
-from sskit.solvers.block_coordinate import corrective_pass, plain_pass
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.minibatch import run_pass
 from sskit.solvers.subgradient import subgradient_pass
 
 pytestmark = pytest.mark.usefixtures("own_handler")
@@ -50,12 +50,11 @@ def visits(kind, toy):
     if kind == "pairwise":
 
         def visit(stop):
-            corrective_pass.run_pass(run.move, sampler, LONG, stop)
+            run_pass(run.move, sampler, LONG, stop)
             return run.n_oracle_calls
 
         return visit
-    parts = run.problem, run.dual, run.regularizer, sampler, run.averager, run.visit
-    return lambda stop: plain_pass.run_pass(*parts, LONG, run.gaps, stop)
+    return lambda stop: run_pass(run.visitor, sampler, LONG, stop)
 
 
 @pytest.mark.parametrize("kind", ["plain", "pairwise", "ssg"])

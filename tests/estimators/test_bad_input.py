@@ -132,15 +132,20 @@ OTHER = [
         "cache=False.*the solver object Subgradient",
         {"solver": Subgradient(), "cache": False},
     ),
-    (ValueError, "^gap_every must be a positive.*got 0", {"solver": BCFW(gap_every=0)}),
-    (ValueError, "^max_time must be a positive.*got -1", {"solver": Subgradient(max_time=-1)}),
-    (ValueError, "^averaging must be one of.*'no'", {"solver": BCFW(averaging="no")}),
-    (ValueError, "^sampling must be one of.*'all'", {"solver": BCFW(sampling="all")}),
-    (ValueError, "^steps must be one of.*'big'", {"solver": BCFW(steps="big")}),
-    (ValueError, "^cache must be one of.*'yes'", {"solver": BCFW(cache="yes")}),
-    (ValueError, "^block_steps must be a positive.*got 0", {"solver": BCFW(block_steps=0)}),
-    (ValueError, "^stored_passes must be .*got -1", {"solver": BCFW(stored_passes=-1)}),
-    (ValueError, "^plane_life must be a positive.*got 1.5", {"solver": BCFW(plane_life=1.5)}),
+    *(
+        (InvalidParameterError, f"'{name}' parameter.*{value!r}", {"solver": BCFW(**{name: value})})
+        for name, value in {
+            "gap_every": 0,
+            "max_time": -1,
+            "averaging": "no",
+            "sampling": "all",
+            "steps": "big",
+            "cache": "yes",
+            "block_steps": 0,
+            "stored_passes": -1,
+            "plane_life": 1.5,
+        }.items()
+    ),
     (ValueError, "^warm_start=True.*solver='ssg'", {"warm_start": np.True_, "solver": "ssg"}),
     (
         ValueError,

@@ -192,7 +192,7 @@ REFUSALS = [
         r"needs a model that is a sum over nodes and edges",
         r"ordered=True needs edges with one table",
         r"method='afw' is for nodes and edges of many states",
-        r"^(steps|sampling) must be one of",
+        r"^The '(steps|sampling)' parameter of \w+ must be a str among",
         r"safeguard=True is for steps that are not plain",
         r"warm_start=True cannot be combined",
         r"warm_start=True cannot continue the last fit",

@@ -6,20 +6,17 @@ from sskit.solvers.block_coordinate.options import (
     SAMPLERS,
     STEPS,
     auto_batching,
-    check_batching,
     make_sampler,
     make_step,
 )
 from sskit.solvers.block_coordinate.runs import ActiveSetRun, PlainRun
 from sskit.solvers.block_coordinate.schedule import FixedSchedule, SlopeSchedule, oracle_work
 from sskit.solvers.common.averaging import Averager, WeightedAverager
-from sskit.solvers.common.checks import check_choice, check_count, check_positive, is_auto
+from sskit.solvers.common.checks import AUTO, COUNT, NATURAL, POSITIVE, TRUTH, StrOptions
 from sskit.solvers.common.idle_options import BOUNDS, Idle
 from sskit.solvers.common.solver import Solver
 
 BLOCK_STEPS = 5
-MAX_STORED_PASSES = 1000
-MAX_PLANES = 1000  # of a block
 # no option that needs stored planes
 PLAIN = {"steps": ("fw",), "cache": (False,), "block_steps": (1,), "stored_passes": (0,)}
 
@@ -132,6 +129,28 @@ class BCFW(Solver):
     True
     """
 
+    _parameter_constraints = {
+        **Solver._parameter_constraints,
+        "steps": [StrOptions({"auto", *STEPS})],
+        "sampling": [StrOptions({"auto", *SAMPLERS})],
+        "cache": [AUTO, TRUTH],
+        "block_steps": [AUTO, COUNT],
+        "safeguard": [TRUTH],
+        "stored_passes": [StrOptions({"auto", "slope"}), NATURAL],
+        "cache_share": [POSITIVE],
+        "cache_total_share": [POSITIVE],
+        "cache_size": [POSITIVE],
+        "plane_life": [COUNT],
+        "degree": [POSITIVE],
+        "averaging": [AUTO, TRUTH],
+        "batch_size": [AUTO, COUNT],
+        "selective": [AUTO, TRUTH],
+    }
+    # What `MultiPlane` has as parameters.
+    max_stored_passes = max_planes = 1000
+    oracle_work = None  # what the schedule assumes of the problem
+    clock = False
+    average = WeightedAverager
     idle = (
         Idle("safeguard", {"steps": ("fw",)}),
         Idle("cache_share", {"cache": (False,)}),
@@ -180,25 +199,6 @@ class BCFW(Solver):
         self.gap_every = gap_every
         self.max_time = max_time
 
-    def _check_values(self):
-        """Raise ValueError for the first parameter whose value is wrong by itself."""
-        check_choice("steps", self.steps, ("auto", *STEPS))
-        check_choice("sampling", self.sampling, ("auto", *SAMPLERS))
-        check_choice("cache", self.cache, ("auto", True, False))
-        check_choice("safeguard", self.safeguard, (True, False))
-        check_choice("averaging", self.averaging, ("auto", True, False))
-        if not is_auto(self.block_steps):
-            check_positive("block_steps", self.block_steps, whole=True)
-        check_count("stored_passes", self.stored_passes, "auto", "slope")
-        check_positive("cache_share", self.cache_share)
-        check_positive("cache_total_share", self.cache_total_share)
-        check_positive("cache_size", self.cache_size)
-        check_positive("plane_life", self.plane_life, whole=True)
-        check_positive("degree", self.degree)
-        check_batching(self.batch_size, self.selective)
-        check_positive("gap_every", self.gap_every, whole=True)
-        check_positive("max_time", self.max_time, optional=True)
-
     def _auto(self, problem, bounded):
         """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""
         steps = "pairwise" if self.steps == "auto" else self.steps
@@ -240,14 +240,10 @@ class BCFW(Solver):
         """
         solver = self.resolved(problem, regularizer.bounded)
         sampler = make_sampler(solver.sampling, problem.n_blocks, random_state, solver.degree)
-        averager = WeightedAverager(problem.n_weights) if solver.averaging else Averager()
+        averager = solver.average(problem.n_weights) if solver.averaging else Averager()
         batching = {"batch_size": solver.batch_size, "selective": solver.selective, "pool": pool}
         if all(getattr(solver, name) in values for name, values in PLAIN.items()):
             return PlainRun(problem, regularizer, sampler, averager, gaps, **batching)
-        if solver.stored_passes == "slope":
-            schedule = SlopeSchedule(MAX_STORED_PASSES, oracle_work(problem), clock=False)
-        else:
-            schedule = FixedSchedule(solver.stored_passes)
         return ActiveSetRun(
             problem,
             regularizer,
@@ -257,8 +253,20 @@ class BCFW(Solver):
             step=make_step(solver.steps, solver.safeguard),
             random_state=random_state,
             block_steps=solver.block_steps,
-            schedule=schedule,
+            schedule=solver._schedule(problem),
             cache=(solver.cache_share, solver.cache_total_share) if solver.cache else None,
-            keeper=PlaneKeeper(solver.plane_life, MAX_PLANES, float(solver.cache_size) * MEGABYTE),
+            keeper=PlaneKeeper(
+                solver.plane_life, solver.max_planes, float(solver.cache_size) * MEGABYTE
+            ),
             **batching,
         )
+
+    def _schedule(self, problem):
+        """Return how many stored passes follow a pass with the oracle."""
+        if self.stored_passes != "slope":
+            return FixedSchedule(self.stored_passes)
+        if self.max_stored_passes <= 1:
+            # the rule is about another one after the first
+            return FixedSchedule(self.max_stored_passes)
+        work = self.oracle_work or oracle_work(problem)
+        return SlopeSchedule(self.max_stored_passes, work, self.clock)

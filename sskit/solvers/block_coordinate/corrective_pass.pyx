@@ -10,11 +10,10 @@ from sskit.core.dual cimport DualState
 from sskit.core.problem cimport Problem
 from sskit.core.regularizer cimport Regularizer
 from sskit.core.sampler cimport Sampler
-from sskit.core.stop cimport Stop
 from sskit.solvers.common.averaging cimport Averager
 from sskit.solvers.oracle_calls.minibatch cimport Visitor, known
 from sskit.solvers.block_coordinate.block_atoms cimport BlockAtoms
-from sskit.solvers.oracle_calls.call cimport Visit, prefetch_next
+from sskit.solvers.oracle_calls.call cimport Visit
 from sskit.solvers.simplex_qp.program cimport Step
 
 
@@ -222,10 +221,7 @@ cdef class Move(Visitor):
     cdef ActiveSetState state
 
     def __cinit__(self, ActiveSetState state, *args):
-        self.state = state
-
-    cdef int match(self, Problem problem) except -1:
-        return self.state.problem.match(problem)
+        self.state, self.problem, self.dual = state, state.problem, state.dual
 
     cdef int visit(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
         return self.state.exact(i, sampler) if self.asks(i) else 0
@@ -286,32 +282,3 @@ cdef class StoredMove(Move):
             return 0
         self.state.stamp(i)
         return self.state.improve(i, slope)
-
-
-def run_pass(Move move, Sampler sampler, Py_ssize_t n_steps, Stop stop=None):
-    """Visit n_steps blocks without the GIL.
-
-    Parameters
-    ----------
-    move : Move
-        What to do at a block.
-    sampler : Sampler
-        Says which blocks; its begin_pass(n_steps) has been called.
-    n_steps : int
-        Number of visits.
-    stop : Stop, default=None
-        Says after which visit to end already; None never does.
-    """
-    cdef Py_ssize_t _, i
-    if stop is None:
-        stop = Stop()
-    cdef Problem problem = move.state.problem
-    cdef DualState dual = move.state.dual
-    sampler.check(problem.n_blocks, n_steps)
-    with nogil:
-        for _ in range(n_steps):
-            i = sampler.next()
-            prefetch_next(problem, dual, sampler)
-            move.visit(i, sampler)
-            if stop.due():
-                break

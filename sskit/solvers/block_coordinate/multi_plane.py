@@ -1,24 +1,14 @@
 """Multi-plane block-coordinate Frank-Wolfe."""
 
-from sskit.solvers.block_coordinate.eviction import PlaneKeeper
-from sskit.solvers.block_coordinate.options import (
-    MEGABYTE,
-    SAMPLERS,
-    STEPS,
-    auto_batching,
-    check_batching,
-    make_sampler,
-    make_step,
-)
-from sskit.solvers.block_coordinate.runs import ActiveSetRun
-from sskit.solvers.block_coordinate.schedule import FixedSchedule, SlopeSchedule, oracle_work
-from sskit.solvers.common.averaging import Averager, TwoAverages
-from sskit.solvers.common.checks import check_choice, check_count, check_positive, is_auto
-from sskit.solvers.common.idle_options import BOUNDS, Idle
-from sskit.solvers.common.solver import Solver
+from sskit.solvers.block_coordinate.bcfw import BCFW
+from sskit.solvers.block_coordinate.options import SAMPLERS, STEPS
+from sskit.solvers.block_coordinate.schedule import oracle_work
+from sskit.solvers.common.averaging import TwoAverages
+from sskit.solvers.common.checks import AUTO, COUNT, NATURAL, POSITIVE, TRUTH, StrOptions
+from sskit.solvers.common.idle_options import Idle
 
 
-class MultiPlane(Solver):
+class MultiPlane(BCFW):
     """Multi-plane block-coordinate Frank-Wolfe, for oracles that cost far more than a score.
 
     After each pass with the oracle, which asks that of every training pair once, come stored
@@ -91,12 +81,27 @@ class MultiPlane(Solver):
     True
     """
 
+    _parameter_constraints = {
+        **BCFW._parameter_constraints,
+        "steps": [StrOptions({*STEPS})],
+        "sampling": [StrOptions({*SAMPLERS})],
+        "block_steps": [COUNT],
+        "max_stored_passes": [NATURAL],
+        "max_planes": [COUNT],
+        "oracle_work": [AUTO, POSITIVE],
+        "clock": [TRUTH],
+        "averaging": [TRUTH],
+    }
+    # What is no parameter here.
+    stored_passes = "slope"
+    cache = safeguard = False
+    degree = 1.0
+    average = TwoAverages
     idle = (
         Idle("clock", {"max_stored_passes": (0, 1)}),
         Idle("oracle_work", {"max_stored_passes": (0, 1)}),
         Idle("oracle_work", {"clock": (True,)}),
-        Idle("selective", {"batch_size": (1,)}, holds=(False,)),
-        Idle("block_steps", BOUNDS, holds=(1,)),
+        *(rule for rule in BCFW.idle if rule.option in ("selective", "block_steps")),
     )
 
     def __init__(
@@ -132,72 +137,9 @@ class MultiPlane(Solver):
         self.gap_every = gap_every
         self.max_time = max_time
 
-    def _check_values(self):
-        """Raise ValueError for the first parameter whose value is wrong by itself."""
-        check_choice("steps", self.steps, tuple(STEPS))
-        check_choice("sampling", self.sampling, tuple(SAMPLERS))
-        check_choice("clock", self.clock, (True, False))
-        check_choice("averaging", self.averaging, (True, False))
-        check_positive("block_steps", self.block_steps, whole=True)
-        check_count("max_stored_passes", self.max_stored_passes)
-        check_positive("max_planes", self.max_planes, whole=True)
-        check_positive("plane_life", self.plane_life, whole=True)
-        if not is_auto(self.oracle_work):
-            check_positive("oracle_work", self.oracle_work)
-        check_positive("cache_size", self.cache_size)
-        check_batching(self.batch_size, self.selective)
-        check_positive("gap_every", self.gap_every, whole=True)
-        check_positive("max_time", self.max_time, optional=True)
-
     def _auto(self, problem, bounded):
         """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""
-        auto = auto_batching(self.batch_size, problem)
+        auto = super()._auto(problem, bounded)
         if problem is not None and self.max_stored_passes > 1 and not self.clock:
             auto["oracle_work"] = oracle_work(problem)
         return auto
-
-    def start(self, problem, regularizer, random_state, gaps=None, pool=None):
-        """Return the state of a new run.
-
-        Parameters
-        ----------
-        problem : Problem
-            What to solve.
-        regularizer : Regularizer
-            Holds lam, v and w.
-        random_state : RandomState
-            Source of randomness.
-        gaps : ndarray of shape (n_blocks,), default=None
-            Block gaps at the start, if they are known.
-        pool : Pool, default=None
-            Asks the oracles of a batch; None asks one after the other.
-
-        Returns
-        -------
-        run : ActiveSetRun
-            The state.
-        """
-        solver = self.resolved(problem, regularizer.bounded)
-        if solver.max_stored_passes <= 1:
-            # the rule is about another one after the first
-            schedule = FixedSchedule(solver.max_stored_passes)
-        else:
-            schedule = SlopeSchedule(solver.max_stored_passes, solver.oracle_work, solver.clock)
-        return ActiveSetRun(
-            problem,
-            regularizer,
-            make_sampler(solver.sampling, problem.n_blocks, random_state, degree=1.0),
-            TwoAverages(problem.n_weights) if solver.averaging else Averager(),
-            gaps,
-            step=make_step(solver.steps, safeguard=False),
-            random_state=random_state,
-            block_steps=solver.block_steps,
-            schedule=schedule,
-            cache=None,
-            keeper=PlaneKeeper(
-                solver.plane_life, solver.max_planes, float(solver.cache_size) * MEGABYTE
-            ),
-            batch_size=solver.batch_size,
-            selective=solver.selective,
-            pool=pool,
-        )

@@ -1,7 +1,6 @@
 """What the options of block-coordinate solvers name: samplers, steps, batches."""
 
 from sskit.core.sampler import GapSampler, MaxGapSampler, PermutationSampler, UniformSampler
-from sskit.solvers.common.checks import check_choice, check_positive, is_auto
 from sskit.solvers.simplex_qp.steps import AwayStep, PairwiseStep, PlainStep, SafeguardedStep
 
 SAMPLERS = {
@@ -56,26 +55,6 @@ def make_step(name, safeguard):
     return SafeguardedStep(step) if safeguard else step
 
 
-def check_batching(batch_size, selective):
-    """Raise ValueError unless the options that ask oracles together have values that work.
-
-    Parameters
-    ----------
-    batch_size : object
-        "auto" or a positive integer.
-    selective : object
-        "auto", True or False.
-
-    Raises
-    ------
-    ValueError
-        If they are anything else.
-    """
-    if not is_auto(batch_size):
-        check_positive("batch_size", batch_size, whole=True)
-    check_choice("selective", selective, ("auto", True, False))
-
-
 def auto_batching(batch_size, problem):
     """Return what "auto" stands for, of the options that ask oracles together.
 
@@ -92,7 +71,7 @@ def auto_batching(batch_size, problem):
     auto : dict
         batch_size and selective; nothing that depends on a problem that is not known.
     """
-    if not is_auto(batch_size):
+    if batch_size != "auto":
         return {"selective": False}
     if problem is None:
         return {}

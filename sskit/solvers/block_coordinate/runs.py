@@ -5,11 +5,11 @@ import numpy as np
 from sskit._numbers import capped
 from sskit.core.sampler import PromisingSampler
 from sskit.core.stop import CutShort
-from sskit.solvers.block_coordinate import corrective_pass, plain_pass
+from sskit.solvers.block_coordinate import corrective_pass
+from sskit.solvers.block_coordinate.plain_pass import PlainVisitor
 from sskit.solvers.common.certificate import certify_dual_point, certify_weights
 from sskit.solvers.common.dual_run import DualRun
-from sskit.solvers.oracle_calls.call import Visit
-from sskit.solvers.oracle_calls.minibatch import Batches
+from sskit.solvers.oracle_calls.minibatch import Batches, run_pass
 from sskit.solvers.oracle_calls.pool import Pool
 
 # A stored pass leaves out the blocks that promised less than this share of the mean when they
@@ -65,8 +65,8 @@ class BlockCoordinateRun(DualRun):
             self.gaps[:] = gaps
             sampler.set_gaps(self.gaps)
 
-    def run_batches(self, visitor, n_steps):
-        """Make a pass in batches.
+    def visit_blocks(self, visitor, n_steps):
+        """Make a pass, in batches if asked.
 
         Parameters
         ----------
@@ -77,9 +77,11 @@ class BlockCoordinateRun(DualRun):
 
         Returns
         -------
-        n_asked : int
-            How many oracles were asked.
+        n_visits : int
+            How many visits were made; in batches only those in which an oracle was asked.
         """
+        if self.batches is None:
+            return run_pass(visitor, self.sampler, n_steps, self.stop)
         if self.least_share:
             self.batches.least = self.least_share * self.gaps.mean()
         return self.batches.run_pass(visitor, self.sampler, n_steps)
@@ -115,30 +117,13 @@ class PlainRun(BlockCoordinateRun):
 
     def __init__(self, problem, regularizer, sampler, averager, gaps, **batching):
         super().__init__(problem, regularizer, sampler, averager, gaps, **batching)
-        self.visit = Visit(problem)
-        self.visitor = plain_pass.PlainVisitor(
-            problem, self.dual, regularizer, averager, self.visit, self.gaps
-        )
-        self.n_oracle_calls = 0
+        self.visitor = PlainVisitor(problem, self.dual, regularizer, averager, self.gaps)
 
     def run_pass(self):
         """Take one step for every block; return the sum of the gaps last seen."""
         n_steps = self.problem.n_blocks
         self.sampler.begin_pass(n_steps)
-        if self.batches is not None:
-            self.n_oracle_calls += self.run_batches(self.visitor, n_steps)
-        else:
-            self.n_oracle_calls += plain_pass.run_pass(
-                self.problem,
-                self.dual,
-                self.regularizer,
-                self.sampler,
-                self.averager,
-                self.visit,
-                n_steps,
-                self.gaps,
-                self.stop,
-            )
+        self.n_oracle_calls += self.visit_blocks(self.visitor, n_steps)
         return float(self.gaps.sum())
 
 
@@ -216,10 +201,7 @@ class ActiveSetRun(BlockCoordinateRun):
         self.schedule.begin(self.state.increase)
         self.averager.attend(0)
         self.sampler.begin_pass(n_blocks)
-        if self.batches is not None:
-            self.run_batches(self.move, n_blocks)
-        else:
-            corrective_pass.run_pass(self.move, self.sampler, n_blocks, self.stop)
+        self.visit_blocks(self.move, n_blocks)
         self.averager.attend(1)
         # what the cache answered was no work for the oracle
         n_visits = self.n_oracle_calls - n_calls
@@ -227,7 +209,7 @@ class ActiveSetRun(BlockCoordinateRun):
             self.state.increase, n_visits / n_blocks
         ):
             n_visits = self.stored_sampler.begin_pass(n_blocks)
-            corrective_pass.run_pass(self.stored_move, self.stored_sampler, n_visits, self.stop)
+            run_pass(self.stored_move, self.stored_sampler, n_visits, self.stop)
         self.keeper.tidy(self.dual, self.state.clock)
         return float(self.gaps.sum())
 

@@ -9,8 +9,8 @@ from sklearn.utils import check_random_state
 from sskit.core.stop import CutShort, Stop
 from sskit.solvers.common.dual_point import DualPoint
 from sskit.solvers.common.ending import after_pass, asked
-from sskit.solvers.common.exact_pass_rule import ExactPassRule
-from sskit.solvers.common.solution import Certificate, History, Solution, Status, proves
+from sskit.solvers.common.exact_pass_rule import EstimateRule, ExactPassRule
+from sskit.solvers.common.solution import UNKNOWN, History, Solution, Status, proves
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
 logger = logging.getLogger("sskit")
@@ -20,7 +20,8 @@ class Continuation:
     """A solver at work on one problem: it reaches one gap after the other, at one or many lam.
 
     A fit is the continuation with one stop. A regularisation path changes lam between stops and
-    keeps everything else: the problem, the dual point, the planes that were met.
+    keeps everything else: the problem, the dual point, the planes that were met. Whatever the
+    solver, `reach` is the loop and `history` the record.
 
     Parameters
     ----------
@@ -47,6 +48,8 @@ class Continuation:
         P(0), the mean maximal loss; that of a sample if the solver does not look at all blocks.
     certificate : Certificate or None
         Of the last exact pass; None if w or lam moved since.
+    estimate : float
+        Of the gap, by the last pass.
     n_iter : int
         Passes so far, with one that was cut short.
 
@@ -80,7 +83,6 @@ class Continuation:
         self.stop = Stop(solver.max_time) if stop is None else stop
         self.evaluator = Evaluator(problem, n_jobs, self.stop)
         self.level = logging.INFO if verbose else logging.DEBUG
-        self.history = History()
         self.n_iter = 0
         self.certificate = None
         if not solver.looks_at_all:
@@ -98,6 +100,7 @@ class Continuation:
             problem, regularizer, check_random_state(random_state), gaps, self.evaluator.pool
         )
         self.run.stop = self.stop
+        self.history = History(self.run.columns)
         self.unit = self.run.unit if gaps is None else float(gaps.sum())
         if start is not None:
             start.restore(self.run)
@@ -111,27 +114,35 @@ class Continuation:
 
     def certify(self):
         """Make an exact pass; return its certificate, or None if a stop was due before its end."""
-        self.certificate = None
         try:
-            certificate = self.certificate = self.run.certify(self.evaluator)
+            self.certificate = self.run.certify(self.evaluator)
         except CutShort:
-            return None
-        self.history.append(
-            self.n_iter, self.n_oracle_calls, time.perf_counter() - self.began, certificate
-        )
+            self.certificate = None
+        self.record()
+        return self.certificate
+
+    def record(self):
+        """Add an exact pass to the history, and log it; or any pass of which the run tells more."""
+        known = self.certificate
+        if known is None:
+            if not self.run.columns:
+                return
+            known = UNKNOWN
+        seconds, more = time.perf_counter() - self.began, self.run.row()
+        self.history.append(self.n_iter, self.n_oracle_calls, seconds, known, more)
         logger.log(
             self.level,
-            "%s: pass %d, primal %.6g, dual %.6g, gap %.3g (%.3g of P(0))",
+            "%s: pass %d, primal %.6g, dual %.6g, gap %.3g (%.3g of P(0))%s",
             type(self.solver).__name__,
             self.n_iter,
-            certificate.primal,
-            certificate.dual,
-            certificate.gap,
-            certificate.gap / self.unit if self.unit else 0.0,
+            known.primal,
+            known.dual,
+            known.gap,
+            known.gap / self.unit if self.unit else 0.0,
+            "".join(f", {n} {x:.6g}" for n, x in zip(self.run.columns, more, strict=True)),
         )
-        return certificate
 
-    def reach(self, gap, *, max_iter=1000, on_pass=None):
+    def reach(self, gap, *, max_iter=1000, on_pass=None, tol=0.0, exact=True):
         """Go on until an exact pass finds a gap that is small enough.
 
         Exact passes come every `gap_every` passes, and earlier when the gaps met during a pass
@@ -146,6 +157,12 @@ class Continuation:
         on_pass : callable, default=None
             Called after every pass with (n_iter, function that returns w); a true result
             stops.
+        tol : float, default=0.0
+            Relative tolerance, for what a run without a gap is judged by.
+        exact : bool, default=True
+            Whether to believe exact passes only. If not, the gaps that the steps of a pass met
+            are enough: they are stale, hence an estimate, and cost no exact pass. Those that
+            refresh them come every `gap_every` passes.
 
         Returns
         -------
@@ -154,66 +171,30 @@ class Continuation:
         """
         if self.certificate is not None and self.certificate.gap <= gap:
             return Status.CONVERGED
-        first, status, rule = self.n_iter, None, ExactPassRule(self.solver.gap_every, gap)
-        self.run.goal = gap
+        first, status = self.n_iter, None
+        # who never makes an exact pass can be judged after any pass
+        rule = (ExactPassRule if exact else EstimateRule)(self.solver.gap_every or 1, gap)
+        self.run.goal, self.run.tol = gap, tol
         while status is None:
-            estimate = self.make_pass()
+            self.stop.begin_pass()
+            self.certificate = None
+            self.n_iter += 1
+            self.estimate = self.run.run_pass()
             status = after_pass(self.stop, self.n_iter, first + max_iter, on_pass, self.run.weights)
-            if status is None and not rule.due(self.n_iter - first, estimate):
+            if rule.believes(self.estimate):
+                return Status.CONVERGED
+            if not rule.due(self.n_iter - first, self.estimate, last=status is not None):
+                self.record()
                 continue
             self.stop.begin_certificate()
             if self.certify() is None:
                 return Status.UNCERTIFIED
-            rule.learn(estimate, self.certificate.gap)
-            if self.certificate.gap <= gap:
+            rule.learn(self.estimate, self.certificate.gap)
+            if self.run.converged(self.certificate):
                 status = Status.CONVERGED
             elif status is None:
                 status = asked(self.stop)
         return status
-
-    def make_pass(self):
-        """Make a pass, perhaps not to its end; return the estimate of the gap."""
-        self.stop.begin_pass()
-        self.certificate = None
-        self.n_iter += 1
-        return self.run.run_pass()
-
-    def reach_estimate(self, gap, *, max_iter=1000):
-        """Go on until the gaps that the steps met say that the gap may be small enough.
-
-        They are stale, hence an estimate; it costs no exact pass. Exact passes that refresh
-        them come every `gap_every` passes.
-
-        Parameters
-        ----------
-        gap : float
-            The largest gap that is small enough, absolute.
-        max_iter : int, default=1000
-            Largest number of further passes (n_blocks visits each).
-
-        Returns
-        -------
-        status : Status
-            Why it stopped.
-        estimate : float
-            Of the gap.
-        """
-        first, status = self.n_iter, None
-        while status is None:
-            estimate = self.make_pass()
-            status = after_pass(self.stop, self.n_iter, first + max_iter, None, None)
-            if estimate <= gap:
-                return Status.CONVERGED, estimate
-            if (self.n_iter - first) % self.solver.gap_every:
-                continue
-            self.stop.begin_certificate()
-            if self.certify() is None:
-                return Status.UNCERTIFIED, estimate
-            estimate = self.certificate.gap
-            if estimate <= gap:
-                return Status.CONVERGED, estimate
-            status = asked(self.stop) if status is None else status
-        return status, estimate
 
     def change_lam(self, lam):
         """Move to another lam; a smaller one keeps w (Osokin et al. 2016, proposition 1).
@@ -282,11 +263,9 @@ class Continuation:
         solution : Solution
             The weights with their certificate.
         """
-        known = self.certificate
-        if known is None:
-            known = Certificate(None, np.nan, np.nan, np.nan, False)
+        known = UNKNOWN if self.certificate is None else self.certificate
         return Solution(
-            w=self.run.weights() if known.w is None else known.w,
+            w=self.run.last_weights() if known.w is None else known.w,
             primal=known.primal,
             dual=known.dual,
             gap=known.gap,

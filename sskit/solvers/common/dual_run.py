@@ -4,11 +4,13 @@ import numpy as np
 
 from sskit.core.dual import DualState
 from sskit.core.snapshot import restore, save
-from sskit.core.stop import Stop
+from sskit.solvers.common.run import Run
 
 
-class DualRun:
+class DualRun(Run):
     """A run that moves a dual point: it can be saved, taken up again, and moved to another lam.
+
+    Whatever visits a pass has made, the dual point is whole.
 
     Parameters
     ----------
@@ -18,24 +20,15 @@ class DualRun:
         Holds lam, v and w.
     averager : Averager
         Average of the iterates.
-
-    Attributes
-    ----------
-    stop : Stop
-        Says when a pass is to end early. Whatever visits it has made, the dual point is whole.
     """
 
     def __init__(self, problem, regularizer, averager):
+        super().__init__()
         self.problem = problem
         self.regularizer = regularizer
         self.averager = averager
         self.dual = DualState(problem)
         self.gaps = np.full(problem.n_blocks, np.inf)
-        self.stop = Stop()
-
-    def weights(self):
-        """Return a copy of the current weights."""
-        return self.regularizer.coef()
 
     def change_lam(self, lam):
         """Move to another lam, see `DualState.change_lam`; averaging begins anew.

@@ -47,6 +47,10 @@ class Certificate:
     proves: bool = True
 
 
+# Where there was no exact pass.
+UNKNOWN = Certificate(None, np.nan, np.nan, np.nan, False)
+
+
 @dataclass
 class Solution:
     """A solved problem.
@@ -68,7 +72,7 @@ class Solution:
     n_oracle_calls : int
         Oracle calls, those of the exact passes included.
     history : dict of ndarray
-        One entry for every exact pass, see `History`.
+        One entry for every exact pass, or for every pass; see `History`.
     dual_state : object
         The dual point, None if the solver has none.
     continuation : Continuation or None
@@ -144,10 +148,15 @@ def proves(problem, certificate):
 
 
 class History:
-    """Record of the exact passes of a fit.
+    """Record of a fit: of its exact passes, or of all passes of a run with columns of its own.
 
     Columns: n_passes and n_oracle_calls so far, time in seconds since the start, primal, dual
     and gap (absolute).
+
+    Parameters
+    ----------
+    columns : dict
+        Types of further columns, by name.
     """
 
     COLUMNS = {
@@ -159,26 +168,19 @@ class History:
         "gap": np.float64,
     }
 
-    def __init__(self):
+    def __init__(self, columns):
+        self.columns = self.COLUMNS | columns
         self._rows = []
 
-    def append(self, n_passes, n_oracle_calls, time, certificate):
-        """Add the certificate of an exact pass."""
-        self._rows.append(
-            (
-                n_passes,
-                n_oracle_calls,
-                time,
-                certificate.primal,
-                certificate.dual,
-                certificate.gap,
-            )
-        )
+    def append(self, n_passes, n_oracle_calls, time, certificate, more):
+        """Add a pass, with what is known of it and the values of further columns."""
+        known = certificate.primal, certificate.dual, certificate.gap
+        self._rows.append((n_passes, n_oracle_calls, time, *known, *more))
 
     def as_dict(self):
         """Return the columns as arrays of equal length."""
-        columns = zip(*self._rows, strict=True) if self._rows else [()] * len(self.COLUMNS)
+        columns = zip(*self._rows, strict=True) if self._rows else [()] * len(self.columns)
         return {
             name: np.array(values, dtype=dtype)
-            for (name, dtype), values in zip(self.COLUMNS.items(), columns, strict=True)
+            for (name, dtype), values in zip(self.columns.items(), columns, strict=True)
         }

@@ -6,6 +6,7 @@ from sklearn.base import BaseEstimator, clone
 
 from sskit._documentation import DocumentedMixin
 from sskit.core.stop import Stop
+from sskit.solvers.common.checks import COUNT, POSITIVE
 from sskit.solvers.common.continuation import Continuation
 from sskit.solvers.common.idle_options import BOUNDS, refuse_idle
 
@@ -14,22 +15,18 @@ class Solver(DocumentedMixin, BaseEstimator):
     """Base of all solvers: hyperparameters, and how a problem is solved with them.
 
     A subclass has the parameters `gap_every` and `max_time` and implements `start`, which
-    returns the state of one run: an object with ``run_pass()``, which visits ``n_blocks`` blocks
-    and returns an estimate of the gap (inf if it has none), ``n_oracle_calls`` so far,
-    ``weights()``, and ``certify(evaluator)``, which returns a `Certificate` from an exact pass.
-    ``_check_values()`` looks at the parameters one by one, ``_auto(problem, bounded)`` says what
-    "auto" stands for, and `idle` lists the combinations in which an option does nothing.
-    Before the first pass the run is given its `goal`, the gap at which the fit is to end, and a
-    `stop`: a pass asks it after every visit whether to end early, at a point where weights and
-    certificate mean what they always do; an exact pass that it ends raises `CutShort`.
-    A solver that does not look at all blocks (`looks_at_all`) has P(0) from its run, as `unit`.
-    A solver that `keeps_dual_point` starts a `DualRun`, which can be saved and continued.
+    returns the state of one run, a `Run`. `_parameter_constraints` says what parameters may be one
+    by one, ``_auto(problem, bounded)`` what "auto" stands for, and `idle` lists the combinations
+    in which an option does nothing. A solver that does not look at all blocks (`looks_at_all`) has
+    P(0), or its measure of the tolerance, from its run, as `unit`. A solver that `keeps_dual_point`
+    starts a `DualRun`, which can be saved and continued.
     """
 
     keeps_dual_point = True
     keeps_bounds = True
     looks_at_all = True
     idle = ()
+    _parameter_constraints = {"gap_every": [COUNT], "max_time": [POSITIVE, None]}
 
     def check(self):
         """Raise ValueError if a parameter is wrong, or does nothing with the others."""
@@ -56,18 +53,19 @@ class Solver(DocumentedMixin, BaseEstimator):
         ------
         ValueError
             If a parameter is wrong, or is set and does nothing with the others or for this
-            problem.
+            problem, or if there are bounds that the solver cannot keep.
         """
-        self._check_values()
+        if bounded and not self.keeps_bounds:
+            raise ValueError(
+                f"{type(self).__name__} cannot solve problems with bounds; use the solver 'bcfw'"
+            )
+        self._validate_params()
         auto = self._auto(problem, bounded)
         solver = clone(self).set_params(
             **{name: value for name, value in auto.items() if getattr(self, name) == "auto"}
         )
         refuse_idle(self, solver, partial(self._kinds, problem, bounded))
         return solver
-
-    def _check_values(self):
-        """Raise ValueError for the first parameter whose value is wrong by itself."""
 
     def _auto(self, problem, bounded):
         """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""
@@ -95,7 +93,7 @@ class Solver(DocumentedMixin, BaseEstimator):
 
         Returns
         -------
-        run : object
+        run : Run
             The state.
         """
         raise NotImplementedError(f"{type(self).__name__} must implement start")
@@ -117,7 +115,8 @@ class Solver(DocumentedMixin, BaseEstimator):
         """Solve a problem.
 
         Stops when an exact pass finds gap <= tol * P(0). Exact passes come every `gap_every`
-        passes, and earlier when the gaps met during a pass say that it may be time.
+        passes, and earlier when the gaps met during a pass say that it may be time. Solvers that
+        may have no gap say in their notes when they stop.
 
         Parameters
         ----------
@@ -134,7 +133,7 @@ class Solver(DocumentedMixin, BaseEstimator):
         random_state : int, RandomState or None, default=None
             Source of randomness.
         verbose : int, default=0
-            Above 0, log every exact pass at level INFO, else at level DEBUG.
+            Above 0, log every row of the history at level INFO, else at level DEBUG.
         on_pass : callable, default=None
             Called after every pass with (n_iter, function that returns w); a true result
             stops the fit.
@@ -161,5 +160,5 @@ class Solver(DocumentedMixin, BaseEstimator):
                 stop=stop,
             )
             goal = tol * continuation.unit
-            status = continuation.reach(goal, max_iter=max_iter, on_pass=on_pass)
+            status = continuation.reach(goal, max_iter=max_iter, on_pass=on_pass, tol=tol)
             return continuation.solution(status)

@@ -1,6 +1,8 @@
 """Cutting planes."""
 
-from sskit.solvers.common.checks import check_choice, check_positive, check_share, is_auto
+from numbers import Real
+
+from sskit.solvers.common.checks import AUTO, COUNT, Number, StrOptions
 from sskit.solvers.common.idle_options import Idle
 from sskit.solvers.common.solver import Solver
 from sskit.solvers.cutting_plane.master_program import BoxCutProgram, CutProgram, MixProgram
@@ -130,6 +132,14 @@ class CuttingPlane(Solver):
     (True, False)
     """
 
+    _parameter_constraints = {
+        **Solver._parameter_constraints,
+        "cuts": [StrOptions({*DEFAULTS})],
+        "cut_size": [AUTO, COUNT],
+        "patience": [AUTO, COUNT],
+        "damping": [AUTO, Number(Real, 0, 1, closed="left")],
+        "cut_life": [COUNT],
+    }
     keeps_dual_point = False
     gap_every = 1  # every pass is an exact one, or all that there is
     idle = (
@@ -159,20 +169,6 @@ class CuttingPlane(Solver):
     def looks_at_all(self):
         """Whether a fit asks the oracles of all training pairs."""
         return self.cuts != "constant"
-
-    def _check_values(self):
-        """Raise ValueError for the first parameter whose value is wrong by itself."""
-        check_choice("cuts", self.cuts, tuple(DEFAULTS))
-        for name in ("cut_size", "patience", "damping"):
-            value = getattr(self, name)
-            if is_auto(value):
-                continue
-            if name == "damping":
-                check_share(name, value)
-            else:
-                check_positive(name, value, whole=True)
-        check_positive("cut_life", self.cut_life, whole=True)
-        check_positive("max_time", self.max_time, optional=True)
 
     def _auto(self, problem, bounded):
         """Return what "auto" stands for by parameter; see `resolved`."""

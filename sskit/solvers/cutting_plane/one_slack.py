@@ -4,6 +4,7 @@ import numpy as np
 
 from sskit.core.stop import CutShort
 from sskit.solvers.common.certificate import certify_weights
+from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import Certificate
 
 # The program over the cuts is solved to this share of the gap, but not beyond what rounding
@@ -12,7 +13,7 @@ ACCURACY = 1e-3
 ROUNDING = 1e-15
 
 
-class CuttingPlaneRun:
+class CuttingPlaneRun(Run):
     """State of one run of the cutting-plane method.
 
     Parameters
@@ -36,13 +37,12 @@ class CuttingPlaneRun:
         Mean hinge and objective there.
     bound : float
         Lower bound of the optimum.
-    goal : float
-        Gap at which the fit ends.
     """
 
     proves = True
 
     def __init__(self, regularizer, source, program, damping, cut_life):
+        super().__init__()
         self.regularizer = regularizer
         self.source = source
         self.program = program
@@ -51,7 +51,6 @@ class CuttingPlaneRun:
         self.best = regularizer.coef()
         self.hinge = self.primal = np.inf
         self.bound = program.value()
-        self.goal = 0.0
 
     @property
     def n_oracle_calls(self):

@@ -8,6 +8,7 @@ from sskit._numbers import capped
 from sskit.core.dual import DualState
 from sskit.core.regularizer import Regularizer
 from sskit.core.stop import CutShort
+from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import Certificate
 from sskit.solvers.cutting_plane.master_program import Cut
 from sskit.solvers.cutting_plane.one_slack import ACCURACY, ROUNDING
@@ -174,7 +175,7 @@ class FunctionSamples:
         return out
 
 
-class SampleRun:
+class SampleRun(Run):
     """State of a run of the constant-time algorithm (Yu, Joachims 2008, algorithm 2).
 
     Parameters
@@ -196,18 +197,15 @@ class SampleRun:
         Mean largest loss of the first sample.
     goal : float
         By how much a cut may be violated when the fit ends.
-    n_oracle_calls : int
-        So far.
     """
 
     def __init__(self, draws, samples, program, patience, cut_life):
+        super().__init__()
         self.draws = draws
         self.samples = samples
         self.program = program
         self.cut_life = cut_life
         self.bound = program.value()
-        self.goal = 0.0
-        self.n_oracle_calls = 0
         # w is still zero
         self.finding = self.ask()
         self.unit = self.finding.hinge

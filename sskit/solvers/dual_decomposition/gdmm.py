@@ -1,7 +1,7 @@
 """The greedy direction method of multipliers."""
 
 from sskit.core.sampler import PermutationSampler
-from sskit.solvers.common.checks import check_choice, check_count, check_positive, is_auto
+from sskit.solvers.common.checks import AUTO, COUNT, FINITE, NATURAL, TRUTH, StrOptions
 from sskit.solvers.common.idle_options import NO_PAIRS, SETS, Idle
 from sskit.solvers.dual_decomposition.factors.oracle import EdgeSearch, NodeSearch, PartitionSearch
 from sskit.solvers.dual_decomposition.factors.sorted_oracle import OrderedSearch
@@ -9,7 +9,7 @@ from sskit.solvers.dual_decomposition.factors.state import FactorState, disagree
 from sskit.solvers.dual_decomposition.factors.sweep import Sweep
 from sskit.solvers.dual_decomposition.factors.update import AwayUpdate, ProjectionUpdate
 from sskit.solvers.dual_decomposition.label_run import start_labels
-from sskit.solvers.dual_decomposition.run import FactorRun, Watch
+from sskit.solvers.dual_decomposition.run import FactorRun
 from sskit.solvers.dual_decomposition.solver import FactorSolver
 
 MANY = 80  # labels, from which on ordered pairs pay
@@ -153,8 +153,18 @@ class GDMM(FactorSolver):
     True
     """
 
+    _parameter_constraints = {
+        **FactorSolver._parameter_constraints,
+        "rho": [FINITE],
+        "step": [FINITE],
+        "method": [StrOptions({"auto", *UPDATES})],
+        "partitions": [AUTO, COUNT],
+        "ordered": [AUTO, TRUTH],
+        "stored_passes": [AUTO, NATURAL],
+        "block_sweeps": [AUTO, COUNT],
+        "gap_every": [COUNT, None],
+    }
     name = "gdmm"
-    title = "GDMM"
     idle = (
         Idle("method", SETS, holds=("bgcd",)),
         Idle("partitions", SETS, holds=(1,)),
@@ -186,21 +196,6 @@ class GDMM(FactorSolver):
         self.block_sweeps = block_sweeps
         self.gap_every = gap_every
         self.max_time = max_time
-
-    def _check_values(self):
-        """Raise ValueError for the first parameter whose value is wrong by itself."""
-        check_positive("rho", self.rho, finite=True)
-        check_positive("step", self.step, finite=True)
-        check_choice("method", self.method, ("auto", *UPDATES))
-        if not is_auto(self.partitions):
-            check_positive("partitions", self.partitions, whole=True)
-        check_choice("ordered", self.ordered, ("auto", True, False))
-        if not is_auto(self.stored_passes):
-            check_count("stored_passes", self.stored_passes)
-        if not is_auto(self.block_sweeps):
-            check_positive("block_sweeps", self.block_sweeps, whole=True)
-        check_positive("gap_every", self.gap_every, whole=True, optional=True)
-        check_positive("max_time", self.max_time, optional=True)
 
     def _auto(self, problem, bounded):
         """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""
@@ -242,7 +237,7 @@ class GDMM(FactorSolver):
         run : FactorRun
             The state.
         """
-        factors = self._factors(problem, regularizer)
+        factors = self._factors(problem)
         solver = self.resolved(problem, regularizer.bounded)
         if factors.of_label_sets:
             return start_labels(solver, problem, regularizer, random_state)
@@ -265,10 +260,5 @@ class GDMM(FactorSolver):
             solver.block_sweeps,
         )
         sampler = PermutationSampler(problem.n_blocks, random_state)
-        return FactorRun(problem, regularizer, sweep, sampler, solver.stored_passes)
-
-    def _asks_oracles(self):
-        return self.gap_every is not None
-
-    def _watch(self, run, evaluator, tol, verbose):
-        return Watch(run, evaluator, self.gap_every, tol, verbose)
+        exact = solver.gap_every is not None
+        return FactorRun(problem, regularizer, sweep, sampler, exact, solver.stored_passes)

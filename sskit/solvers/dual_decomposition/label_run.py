@@ -3,7 +3,6 @@
 import numpy as np
 
 from sskit.core.sampler import PermutationSampler
-from sskit.solvers.common.certificate import certify_weights
 from sskit.solvers.dual_decomposition.label_pairs.pair_oracle import BoundedSearch, PairSearch
 from sskit.solvers.dual_decomposition.label_pairs.state import LabelState
 from sskit.solvers.dual_decomposition.label_pairs.sweep import LabelSweep
@@ -19,7 +18,7 @@ class LabelRun(FactorRun):
 
     Parameters
     ----------
-    problem, regularizer, sweep, sampler : object
+    problem, regularizer, sweep, sampler, exact : object
         As for `FactorRun`; the sweep is a `LabelSweep`.
     """
 
@@ -30,30 +29,22 @@ class LabelRun(FactorRun):
         """Labels and pairs that the oracles looked at so far."""
         return self.sweep.n_looks + self.sweep.pairs.n_looks
 
-    def run_pass(self):
-        """Let every factor step; there is no estimate of the gap."""
-        n_steps = self.sampler.begin_pass(self.problem.n_blocks)
+    def sweep_blocks(self, n_steps):
+        """Visit blocks, in the first passes with their labels alone."""
         alone = self.n_passes < PASSES_ALONE and self.state.factors.n_edges > 0
-        ascent = self.state.ascent
         self.decrease, self.infeasibility = self.sweep.run_pass(
             self.sampler, n_steps, alone, self.stop
         )
-        self.lagrangian += self.state.ascent - ascent - self.decrease
         self.n_passes += 1
-        if self.stop.ends:
-            self.infeasibility = np.nan
-        elif alone:
+        if alone:
             # labels as if there were no edges say nothing about when to stop
             self.infeasibility = 1.0
-        return np.inf
 
-    def certify(self, evaluator):
-        """Return P at the weights, with a lower bound if the relaxation is the problem."""
-        self.sweep.rebuild()
-        dual = np.nan
-        if self.state.factors.tight:
-            dual = self.regularizer.dual(*self.state.consistent())
-        return certify_weights(self.problem, self.regularizer, self.weights(), dual, evaluator)
+    def lower_bound(self):
+        """Return one of the optimum if the relaxation is the problem, else nan."""
+        if not self.state.factors.tight:
+            return np.nan
+        return self.regularizer.dual(*self.state.consistent())
 
 
 def start_labels(solver, problem, regularizer, random_state):
@@ -79,4 +70,4 @@ def start_labels(solver, problem, regularizer, random_state):
     search = (BoundedSearch if solver.ordered else PairSearch)(state.table)
     sweep = LabelSweep(state, search, solver.step, solver.block_sweeps)
     sampler = PermutationSampler(problem.n_blocks, random_state)
-    return LabelRun(problem, regularizer, sweep, sampler)
+    return LabelRun(problem, regularizer, sweep, sampler, solver.gap_every is not None)

@@ -1,16 +1,16 @@
 """Block-coordinate Frank-Wolfe with soft constraints."""
 
-import numbers
+from numbers import Real
 
 from sskit.core.sampler import PermutationSampler
-from sskit.solvers.common.checks import check_choice, check_positive
+from sskit.solvers.common.checks import FINITE, TRUTH, Number, StrOptions
 from sskit.solvers.common.idle_options import NO_PAIRS, Idle
 from sskit.solvers.dual_decomposition.factors.oracle import EdgeSearch, NodeSearch
 from sskit.solvers.dual_decomposition.factors.state import FactorState, disagreement_scale
 from sskit.solvers.dual_decomposition.factors.sweep import Sweep
 from sskit.solvers.dual_decomposition.factors.update import AwayUpdate, PlainUpdate
 from sskit.solvers.dual_decomposition.label_nodes import LabelNodes
-from sskit.solvers.dual_decomposition.soft_run import SoftRun, SoftWatch
+from sskit.solvers.dual_decomposition.soft_run import SoftRun
 from sskit.solvers.dual_decomposition.solver import FactorSolver
 
 UPDATES = {"fw": PlainUpdate, "away": AwayUpdate}
@@ -116,8 +116,14 @@ class SoftBCFW(FactorSolver):
     True
     """
 
+    _parameter_constraints = {
+        **FactorSolver._parameter_constraints,
+        "rho": [FINITE],
+        "growth": [Number(Real, 1, None, closed="left")],
+        "steps": [StrOptions({*UPDATES})],
+        "exact": [TRUTH],
+    }
     name = "soft_bcfw"
-    title = "Soft-BCFW"
     idle = (Idle("rho", NO_PAIRS), Idle("growth", NO_PAIRS))
 
     def __init__(self, *, rho=1.0, growth=1.0, steps="fw", gap_every=10, exact=True, max_time=None):
@@ -127,17 +133,6 @@ class SoftBCFW(FactorSolver):
         self.gap_every = gap_every
         self.exact = exact
         self.max_time = max_time
-
-    def _check_values(self):
-        """Raise ValueError for the first parameter whose value is wrong by itself."""
-        check_positive("rho", self.rho, finite=True)
-        number = isinstance(self.growth, numbers.Real) and not isinstance(self.growth, bool)
-        if not number or not 1.0 <= self.growth < float("inf"):
-            raise ValueError(f"growth must be a number that is at least 1, got {self.growth!r}")
-        check_choice("steps", self.steps, tuple(UPDATES))
-        check_positive("gap_every", self.gap_every, whole=True)
-        check_choice("exact", self.exact, (True, False))
-        check_positive("max_time", self.max_time, optional=True)
 
     def start(self, problem, regularizer, random_state, gaps=None, pool=None):
         """Return the state of a new run.
@@ -161,7 +156,7 @@ class SoftBCFW(FactorSolver):
             The state.
         """
         self.resolved(problem, regularizer.bounded)
-        factors = self._factors(problem, regularizer)
+        factors = self._factors(problem)
         if factors.of_label_sets:
             factors = LabelNodes(factors)
         scale = disagreement_scale(factors, regularizer.lam)
@@ -169,10 +164,4 @@ class SoftBCFW(FactorSolver):
         # the multipliers stay where they are, at zero
         sweep = Sweep(state, NodeSearch(state), EdgeSearch(state), UPDATES[self.steps](), 0.0)
         sampler = PermutationSampler(problem.n_blocks, random_state)
-        return SoftRun(problem, regularizer, sweep, sampler, scale)
-
-    def _asks_oracles(self):
-        return bool(self.exact)
-
-    def _watch(self, run, evaluator, tol, verbose):
-        return SoftWatch(run, evaluator, self.gap_every, tol, verbose, self.growth)
+        return SoftRun(problem, regularizer, sweep, sampler, bool(self.exact), scale, self.growth)

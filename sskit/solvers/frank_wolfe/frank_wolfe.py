@@ -5,7 +5,6 @@ import numpy as np
 from sskit.core.stop import CutShort
 from sskit.solvers.common.averaging import Averager
 from sskit.solvers.common.certificate import certify_dual_point
-from sskit.solvers.common.checks import check_positive
 from sskit.solvers.common.dual_run import DualRun
 from sskit.solvers.common.solver import Solver
 from sskit.solvers.frank_wolfe import frank_wolfe_pass
@@ -47,11 +46,6 @@ class FrankWolfe(Solver):
     def __init__(self, *, gap_every=10, max_time=None):
         self.gap_every = gap_every
         self.max_time = max_time
-
-    def _check_values(self):
-        """Raise ValueError for the first parameter whose value is wrong by itself."""
-        check_positive("gap_every", self.gap_every, whole=True)
-        check_positive("max_time", self.max_time, optional=True)
 
     def start(self, problem, regularizer, random_state, gaps=None, pool=None):
         """Return the state of a new run.

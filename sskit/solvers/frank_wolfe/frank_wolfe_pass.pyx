@@ -7,6 +7,7 @@ from sskit.core.direction cimport Direction
 from sskit.core.dual cimport DualState
 from sskit.core.regularizer cimport Regularizer
 from sskit.solvers.oracle_calls.vertices cimport Vertices
+from sskit.solvers.simplex_qp.line_search cimport best_step
 
 
 cdef int blend_vertices(
@@ -48,7 +49,7 @@ def run_pass(DualState dual, Regularizer regularizer, Vertices vertices, double[
     curvature = regularizer.lam * regularizer.inner(direction, direction)
     if gap <= 0.0:
         return
-    cdef double gamma = min(gap / curvature, 1.0) if curvature > 0.0 else 1.0
+    cdef double gamma = best_step(gap, curvature, 1.0)
     v += gamma * direction
     regularizer.set_v(v)
     with nogil:

@@ -1,5 +1,6 @@
 from libc.stdint cimport int32_t
 
+from sskit.core.dual cimport DualState
 from sskit.core.problem cimport Problem
 from sskit.core.sampler cimport Sampler
 
@@ -9,10 +10,15 @@ cdef double known(double gap) noexcept nogil
 
 
 cdef class Visitor:
-    """What a run does at a block when oracles are asked in batches."""
+    """What a run does at a block, by itself or when oracles are asked in batches."""
+
+    cdef Problem problem
+    cdef DualState dual
 
     # ValueError unless the visitor moves blocks of this problem, by its sizes
     cdef int match(self, Problem problem) except -1
+    # A visit by itself: the oracle of block i is asked if it must be, and a step follows.
+    cdef int visit(self, Py_ssize_t i, Sampler sampler) except -1 nogil
     # The run is at block i: must the oracle be asked? If not, the visit is over.
     cdef bint asks(self, Py_ssize_t i) except -1 nogil
     # The batch of block i was given up before its oracle was asked.

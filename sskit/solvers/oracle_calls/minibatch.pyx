@@ -1,4 +1,4 @@
-"""Passes that ask the oracles of several blocks at the same w."""
+"""Passes over blocks, one after the other, or asking the oracles of several at the same w."""
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from sskit.core.regularizer cimport Regularizer
 from sskit.core.sampler cimport Sampler
 from sskit.core.stop cimport Stop
 from sskit.solvers.oracle_calls.answers cimport Planes
+from sskit.solvers.oracle_calls.call cimport prefetch_next
 from sskit.solvers.oracle_calls.pool cimport Pool
 
 
@@ -22,6 +23,11 @@ cdef class Visitor:
     """Base of the visitors."""
 
     cdef int match(self, Problem problem) except -1:
+        if self.problem is None:
+            raise TypeError(f"{type(self).__name__} visits no problem")
+        return self.problem.match(problem)
+
+    cdef int visit(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
         return 0
 
     cdef bint asks(self, Py_ssize_t i) except -1 nogil:
@@ -37,6 +43,43 @@ cdef class Visitor:
         self, Py_ssize_t i, const int32_t* code, double loss, double gap, Sampler sampler
     ) except -1 nogil:
         return 0
+
+
+def run_pass(Visitor visitor, Sampler sampler, Py_ssize_t n_steps, Stop stop=None):
+    """Visit blocks one after the other, without the GIL.
+
+    Parameters
+    ----------
+    visitor : Visitor
+        What to do at a block.
+    sampler : Sampler
+        Says which blocks; its begin_pass(n_steps) has been called.
+    n_steps : int
+        Number of visits.
+    stop : Stop, default=None
+        Says after which visit to end already; None never does.
+
+    Returns
+    -------
+    n_done : int
+        Number of visits made.
+    """
+    cdef Problem problem = visitor.problem
+    cdef DualState dual = visitor.dual
+    cdef Py_ssize_t i, n_done = 0
+    visitor.match(problem)
+    sampler.check(problem.n_blocks, n_steps)
+    if stop is None:
+        stop = Stop()
+    with nogil:
+        while n_done < n_steps:
+            i = sampler.next()
+            prefetch_next(problem, dual, sampler)
+            visitor.visit(i, sampler)
+            n_done += 1
+            if stop.due():
+                break
+    return n_done
 
 
 cdef class Batches:

@@ -122,7 +122,7 @@ class PathTracer:
         self.largest = eps * continuation.unit
         self.target = kappa * self.largest
         self.induction = INDUCTIONS[induction]()
-        self.descend = self.descend_exactly if exact else self.descend_by_estimate
+        self.exact = exact
         self.lam_min = lam_min
         self.max_breakpoints = max_breakpoints
         self.max_iter = max_iter
@@ -170,15 +170,13 @@ class PathTracer:
         regularizer.rescale(lam if lam > 0 else 1.0)
         return continuation.certify().gap
 
-    def descend_exactly(self):
+    def descend(self):
         """Lower the gap at the present lam to kappa eps; return (status, gap)."""
-        status = self.continuation.reach(self.target, max_iter=self.max_iter)
-        known = self.continuation.certificate
-        return status, np.inf if known is None else known.gap
-
-    def descend_by_estimate(self):
-        """Lower the sum of the gaps met to kappa eps; return (status, that sum)."""
-        return self.continuation.reach_estimate(self.target, max_iter=self.max_iter)
+        continuation = self.continuation
+        status = continuation.reach(self.target, max_iter=self.max_iter, exact=self.exact)
+        if continuation.certificate is not None:
+            return status, continuation.certificate.gap
+        return status, np.inf if self.exact else continuation.estimate
 
     def piece(self, gap):
         """Return the model of the present lam and what it serves.

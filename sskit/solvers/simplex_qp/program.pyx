@@ -3,6 +3,7 @@
 from libc.stdlib cimport free
 
 from sskit.core.memory cimport grown
+from sskit.solvers.simplex_qp.line_search cimport best_step
 
 
 cdef class WorkingSet:
@@ -94,9 +95,7 @@ cdef class WorkingSet:
                 + self.inner(source, source)
             )
         line.curvature *= self.block_weight * self.scale
-        line.gamma = line.limit
-        if line.slope < line.limit * line.curvature:
-            line.gamma = line.slope / line.curvature
+        line.gamma = best_step(line.slope, line.curvature, line.limit)
         line.gain = line.gamma * (line.slope - 0.5 * line.gamma * line.curvature)
         return line
 

@@ -3,9 +3,10 @@
 import numpy as np
 
 from sskit.core.sampler import PermutationSampler, UniformSampler
-from sskit.core.stop import CutShort, Stop
+from sskit.core.stop import CutShort
 from sskit.solvers.common.certificate import certify_weights
-from sskit.solvers.common.checks import check_choice, check_positive
+from sskit.solvers.common.checks import TRUTH, StrOptions
+from sskit.solvers.common.run import Run
 from sskit.solvers.common.solver import Solver
 from sskit.solvers.oracle_calls.call import Visit
 from sskit.solvers.subgradient import subgradient_pass
@@ -63,6 +64,11 @@ class Subgradient(Solver):
     True
     """
 
+    _parameter_constraints = {
+        **Solver._parameter_constraints,
+        "sampling": [StrOptions({"auto", *SAMPLERS})],
+        "averaging": [TRUTH],
+    }
     keeps_dual_point = False
     keeps_bounds = False
 
@@ -71,13 +77,6 @@ class Subgradient(Solver):
         self.averaging = averaging
         self.gap_every = gap_every
         self.max_time = max_time
-
-    def _check_values(self):
-        """Raise ValueError for the first parameter whose value is wrong by itself."""
-        check_choice("sampling", self.sampling, ("auto", *SAMPLERS))
-        check_choice("averaging", self.averaging, (True, False))
-        check_positive("gap_every", self.gap_every, whole=True)
-        check_positive("max_time", self.max_time, optional=True)
 
     def _auto(self, problem, bounded):
         """Return what "auto" stands for by parameter; see `resolved`."""
@@ -105,15 +104,13 @@ class Subgradient(Solver):
             The state.
         """
         solver = self.resolved(problem, regularizer.bounded)
-        if regularizer.bounded:
-            raise ValueError("Subgradient cannot solve problems with bounds; use the solver 'bcfw'")
         sampler = SAMPLERS[solver.sampling](problem.n_blocks, random_state)
         return SubgradientRun(
             problem, regularizer, sampler, solver.averaging, solver.sampling == "permutation"
         )
 
 
-class SubgradientRun:
+class SubgradientRun(Run):
     """State of one run of stochastic subgradient descent.
 
     Parameters
@@ -128,24 +125,18 @@ class SubgradientRun:
         Whether to consider the average.
     balanced : bool
         Whether the sampler visits all blocks equally often.
-
-    Attributes
-    ----------
-    stop : Stop
-        Says when a pass is to end early.
     """
 
     def __init__(self, problem, regularizer, sampler, averaging, balanced):
+        super().__init__()
         self.problem = problem
         self.regularizer = regularizer
         self.sampler = sampler
         self.averaging = averaging
         self.balanced = balanced
         self.visit = Visit(problem)
-        self.n_oracle_calls = 0
         self.state = subgradient_pass.SubgradientState(regularizer.lam, problem.n_weights)
         self.best_dual = 0.0
-        self.stop = Stop()
 
     def weights(self):
         """Return the current weights, averaged if asked."""

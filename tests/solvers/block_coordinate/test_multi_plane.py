@@ -11,7 +11,7 @@ from helpers.toys import TOYS, chain_toy
 from sskit.core.sampler import PermutationSampler
 from sskit.solvers import BCFW, MultiPlane
 from sskit.solvers.block_coordinate import schedule as schedules
-from sskit.solvers.block_coordinate.corrective_pass import run_pass
+from sskit.solvers.oracle_calls.minibatch import run_pass
 from sskit.testing.unreliable import UnreliableProblem
 
 STEPS = ["fw", "pairwise", "away"]

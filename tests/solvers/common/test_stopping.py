@@ -120,86 +120,71 @@ def test_log(caplog, verbose):
 # ---- options ---------------------------------------------------------------------------------
 
 
+WORD, TRUTH = r"a str among \{.*\}", r"a bool among \{.*\}"
+COUNT, NATURAL = r"an int in the range \[1, inf\)", r"an int in the range \[0, inf\)"
+POSITIVE = r"a float in the range \(0.0, inf\]"
+# What parameters must be, and values that are something else.
+WRONG = [
+    (BCFW, "steps", WORD, ["newton", None]),
+    (BCFW, "sampling", WORD, [None, 1]),
+    (BCFW, "cache", f"{WORD} or {TRUTH}", [0, 1, "yes"]),
+    (BCFW, "block_steps", f"{WORD} or {COUNT}", [0, None, 2.0, True, np.ones(2)]),
+    (BCFW, "safeguard", TRUTH, ["auto", 1]),
+    (BCFW, "stored_passes", f"{WORD} or {NATURAL}", [-1, 0.5, False, 0.0, "steep"]),
+    (BCFW, "cache_share", POSITIVE, [0, "1"]),
+    (BCFW, "cache_total_share", POSITIVE, ["1", np.nan]),
+    (BCFW, "cache_size", POSITIVE, [0, None]),
+    (BCFW, "plane_life", COUNT, [0]),
+    (BCFW, "degree", POSITIVE, [10**400, -(10**400), -1.0]),
+    (BCFW, "averaging", f"{WORD} or {TRUTH}", [1]),
+    (BCFW, "batch_size", f"{WORD} or {COUNT}", [0, 2.0, "many"]),
+    (BCFW, "selective", f"{WORD} or {TRUTH}", [0]),
+    (BCFW, "gap_every", COUNT, [0, 2.0, True, None]),
+    (BCFW, "max_time", f"{POSITIVE} or None", [-1, np.nan, True]),
+    (MultiPlane, "steps", WORD, ["auto"]),
+    (MultiPlane, "sampling", WORD, ["auto"]),
+    (MultiPlane, "block_steps", COUNT, [0, "auto"]),
+    (MultiPlane, "max_stored_passes", NATURAL, [-1, 1.0, False]),
+    (MultiPlane, "max_planes", COUNT, [0]),
+    (MultiPlane, "plane_life", COUNT, [2.5]),
+    (
+        MultiPlane,
+        "oracle_work",
+        f"{WORD} or {POSITIVE}",
+        [0.0, "slow", True, 10**400, csr_array(np.eye(2))],
+    ),
+    (MultiPlane, "clock", TRUTH, [0]),
+    (MultiPlane, "averaging", TRUTH, ["auto"]),
+    (MultiPlane, "cache_size", POSITIVE, [-1.0]),
+    (MultiPlane, "gap_every", COUNT, [0]),
+    (MultiPlane, "max_time", f"{POSITIVE} or None", [0]),
+    (GDMM, "partitions", f"{WORD} or {COUNT}", [np.ones(2)]),
+    (GDMM, "stored_passes", f"{WORD} or {NATURAL}", [np.ones(2)]),
+    (GDMM, "block_sweeps", f"{WORD} or {COUNT}", [np.ones(2)]),
+    (FrankWolfe, "gap_every", COUNT, ["2"]),
+    (Subgradient, "sampling", WORD, ["gap"]),
+    (Subgradient, "averaging", TRUTH, ["yes"]),
+]
+
+
 @pytest.mark.parametrize(
-    ("solver", "message"),
-    [
-        (
-            BCFW(steps="newton"),
-            "steps must be one of 'auto', 'fw', 'pairwise', 'away', got 'newton'",
-        ),
-        (
-            BCFW(sampling=None),
-            "sampling must be one of 'auto', 'permutation', 'uniform', 'gap', 'max_gap', got None",
-        ),
-        (BCFW(cache=0), "cache must be one of 'auto', True, False, got 0"),
-        (BCFW(cache=1), "cache must be one of 'auto', True, False, got 1"),
-        (BCFW(block_steps=0), "block_steps must be a positive integer, got 0"),
-        (BCFW(block_steps=None), "block_steps must be a positive integer, got None"),
-        (
-            BCFW(stored_passes=-1),
-            "stored_passes must be 'auto' or 'slope' or an integer >= 0, got -1",
-        ),
-        (BCFW(stored_passes=0.5), "stored_passes must be .* an integer >= 0, got 0.5"),
-        (BCFW(stored_passes=False), "stored_passes must be .* an integer >= 0, got False"),
-        (BCFW(stored_passes=0.0), "stored_passes must be .* an integer >= 0, got 0.0"),
-        (BCFW(stored_passes="steep"), "stored_passes must be .* an integer >= 0, got 'steep'"),
-        (BCFW(degree=10**400), "^degree is larger than any float"),
-        (BCFW(block_steps=np.ones(2)), "^block_steps must be a positive integer, got array"),
-        (MultiPlane(oracle_work=10**400), "^oracle_work is larger than any float"),
-        (MultiPlane(oracle_work=csr_array(np.eye(2))), "^oracle_work must be a positive number"),
-        (GDMM(partitions=np.ones(2)), "^partitions must be a positive integer, got array"),
-        (GDMM(stored_passes=np.ones(2)), "^stored_passes must be an integer >= 0, got array"),
-        (GDMM(block_sweeps=np.ones(2)), "^block_sweeps must be a positive integer, got array"),
-        (BCFW(cache_size=0), "cache_size must be a positive number, got 0"),
-        (BCFW(cache_size=None), "cache_size must be a positive number, got None"),
-        (BCFW(safeguard="auto"), "safeguard must be one of True, False, got 'auto'"),
-        (BCFW(safeguard=1), "safeguard must be one of True, False, got 1"),
-        (BCFW(safeguard=True, steps="fw"), "safeguard=True has no meaning with steps='fw'"),
-        (MultiPlane(steps="auto"), "steps must be one of 'fw', 'pairwise', 'away', got 'auto'"),
-        (
-            MultiPlane(sampling="auto"),
-            "sampling must be one of 'permutation', 'uniform', 'gap', 'max_gap', got 'auto'",
-        ),
-        (MultiPlane(block_steps=0), "block_steps must be a positive integer, got 0"),
-        (MultiPlane(block_steps="auto"), "block_steps must be a positive integer, got 'auto'"),
-        (MultiPlane(max_stored_passes=-1), "max_stored_passes must be an integer >= 0, got -1"),
-        (MultiPlane(max_stored_passes=1.0), "max_stored_passes must be an integer >= 0, got 1.0"),
-        (
-            MultiPlane(max_stored_passes=False),
-            "max_stored_passes must be an integer >= 0, got False",
-        ),
-        (MultiPlane(max_planes=0), "max_planes must be a positive integer, got 0"),
-        (MultiPlane(plane_life=2.5), "plane_life must be a positive integer, got 2.5"),
-        (MultiPlane(oracle_work=0.0), "oracle_work must be a positive number, got 0.0"),
-        (MultiPlane(oracle_work="slow"), "oracle_work must be a positive number, got 'slow'"),
-        (MultiPlane(oracle_work=True), "oracle_work must be a positive number, got True"),
-        (MultiPlane(clock=0), "clock must be one of True, False, got 0"),
-        (MultiPlane(averaging="auto"), "averaging must be one of True, False, got 'auto'"),
-        (MultiPlane(cache_size=-1.0), "cache_size must be a positive number, got -1.0"),
-        (MultiPlane(gap_every=0), "gap_every must be a positive integer, got 0"),
-        (MultiPlane(max_time=0), "max_time must be a positive number or None, got 0"),
-        (BCFW(cache_share=0), "cache_share must be a positive number, got 0"),
-        (BCFW(cache_total_share="1"), "cache_total_share must be a positive number, got '1'"),
-        (BCFW(plane_life=0), "plane_life must be a positive integer, got 0"),
-        (BCFW(degree=-1.0), "degree must be a positive number, got -1.0"),
-        (BCFW(batch_size=0), "batch_size must be a positive integer, got 0"),
-        (BCFW(batch_size=2.0), "batch_size must be a positive integer, got 2.0"),
-        (BCFW(batch_size="many"), "batch_size must be a positive integer, got 'many'"),
-        (BCFW(averaging=1), "averaging must be one of 'auto', True, False, got 1"),
-        (BCFW(gap_every=0), "gap_every must be a positive integer, got 0"),
-        (BCFW(gap_every=2.0), "gap_every must be a positive integer, got 2.0"),
-        (BCFW(gap_every=True), "gap_every must be a positive integer, got True"),
-        (BCFW(max_time=-1), "max_time must be a positive number or None, got -1"),
-        (BCFW(max_time=float("nan")), "max_time must be a positive number or None, got nan"),
-        (FrankWolfe(gap_every="2"), "gap_every must be a positive integer, got '2'"),
-        (Subgradient(sampling="gap"), "sampling must be one of 'auto', 'permutation', 'uniform'"),
-        (Subgradient(averaging="yes"), "averaging must be one of True, False, got 'yes'"),
-    ],
-    ids=str,
+    ("kind", "name", "expected", "value"),
+    [(*row, value) for *row, values in WRONG for value in values],
 )
-def test_wrong_options(solver, message):
-    with pytest.raises(ValueError, match=message):
-        solve(solver)
+def test_wrong_options(kind, name, expected, value):
+    message = f"^The '{name}' parameter of {kind.__name__} must be {expected}. Got {value!r}"
+    with pytest.raises(ValueError, match=message.partition("Got array")[0].partition("Got <")[0]):
+        solve(kind(**{name: value}))
+
+
+def test_numbers_of_numpy_are_numbers_and_some_may_be_infinite():
+    BCFW(block_steps=np.int32(3), degree=np.float32(2.0), sampling="gap", gap_every=2**70).check()
+    BCFW(cache_size=np.inf, max_time=np.inf, stored_passes=np.int64(0)).check()
+
+
+def test_options_without_use():
+    with pytest.raises(ValueError, match="safeguard=True has no meaning with steps='fw'"):
+        solve(BCFW(safeguard=True, steps="fw"))
 
 
 def test_resolved_solvers_name_what_they_do():

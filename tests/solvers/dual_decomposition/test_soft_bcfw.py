@@ -304,8 +304,8 @@ def test_models_without_factors_are_refused(name):
 def test_bounds_and_starts_are_refused():
     toy = chain_toy(15)
     regularizer = BoxRegularizer(LAM, np.zeros(toy.pairs.d), np.ones(toy.pairs.d))
-    with pytest.raises(ValueError, match="Soft-BCFW cannot solve problems with bounds"):
+    with pytest.raises(ValueError, match="SoftBCFW cannot solve problems with bounds"):
         SoftBCFW().solve(toy.problem, regularizer)
-    for solver, name in ((SoftBCFW(), "Soft-BCFW"), (GDMM(), "GDMM")):
+    for solver, name in ((SoftBCFW(), "SoftBCFW"), (GDMM(), "GDMM")):
         with pytest.raises(ValueError, match=f"^{name} keeps no dual point and cannot start"):
             solver.solve(toy.problem, toy.regularizer(LAM), start=object())

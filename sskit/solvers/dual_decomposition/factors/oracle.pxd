@@ -20,7 +20,7 @@ cdef class NodeSearch:
     # Put the best state into the mix; returns its place. gain (n + 1,) of the states there
     cdef Py_ssize_t look(self, Py_ssize_t i, Py_ssize_t j, double* gain) except -1 nogil
     # the same among the states of the mix, which it has at least one of
-    cdef Py_ssize_t recall(self, Py_ssize_t i, Py_ssize_t j, double* gain) noexcept nogil
+    cdef Py_ssize_t best_active(self, Py_ssize_t i, Py_ssize_t j, double* gain) noexcept nogil
 
 
 cdef class PartitionSearch(NodeSearch):
@@ -48,7 +48,7 @@ cdef class EdgeSearch:
     # Put the best pair into the mix; returns its place. gain (n + 1,) of the pairs there
     cdef Py_ssize_t look(self, Py_ssize_t i, Py_ssize_t e, double* gain) except -1 nogil
     # the same among the pairs of the mix
-    cdef Py_ssize_t recall(self, Py_ssize_t i, Py_ssize_t e, double* gain) noexcept nogil
+    cdef Py_ssize_t best_active(self, Py_ssize_t i, Py_ssize_t e, double* gain) noexcept nogil
     # the pair with the largest gain
     cdef int32_t best(self, Py_ssize_t i, Py_ssize_t e) except -1 nogil
     cdef void spread(self, Py_ssize_t i, Py_ssize_t e, double scale) noexcept nogil

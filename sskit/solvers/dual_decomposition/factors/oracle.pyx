@@ -52,7 +52,7 @@ cdef class NodeSearch:
             gain[k] = score[mix.state[k]]
         return best
 
-    cdef Py_ssize_t recall(self, Py_ssize_t i, Py_ssize_t j, double* gain) noexcept nogil:
+    cdef Py_ssize_t best_active(self, Py_ssize_t i, Py_ssize_t j, double* gain) noexcept nogil:
         cdef const Mix* mix = &self.state.nodes[j]
         cdef double penalty = self.state.penalty(i)
         cdef Py_ssize_t k, m
@@ -116,7 +116,7 @@ cdef class PartitionSearch(NodeSearch):
                 if start <= y < stop:
                     score[y] += penalty * (message.residual[k] + message.multiplier[k])
         place(&self.state.nodes[j], <int32_t>(start + first_largest(score + start, stop - start)))
-        return self.recall(i, j, gain)
+        return self.best_active(i, j, gain)
 
 
 cdef class EdgeSearch:
@@ -140,10 +140,10 @@ cdef class EdgeSearch:
 
     cdef Py_ssize_t look(self, Py_ssize_t i, Py_ssize_t e, double* gain) except -1 nogil:
         cdef Py_ssize_t best = place(&self.state.edges[e], self.best(i, e))
-        self.recall(i, e, gain)
+        self.best_active(i, e, gain)
         return best
 
-    cdef Py_ssize_t recall(self, Py_ssize_t i, Py_ssize_t e, double* gain) noexcept nogil:
+    cdef Py_ssize_t best_active(self, Py_ssize_t i, Py_ssize_t e, double* gain) noexcept nogil:
         cdef const Mix* mix = &self.state.edges[e]
         cdef int32_t n_states = <int32_t>self.factors.n_states
         cdef double penalty = self.state.penalty(i)

@@ -126,11 +126,11 @@ cdef class Sweep:
         for j in range(self.factors.first_node(i), self.factors.first_node(i + 1)):
             if self.state.nodes[j].n > 1:
                 self.reserve(self.state.nodes[j].n)
-                decrease += self.move_node(i, j, self.nodes.recall(i, j, &self.gain[0]))
+                decrease += self.move_node(i, j, self.nodes.best_active(i, j, &self.gain[0]))
         for e in range(self.factors.first_edge(i), self.factors.first_edge(i + 1)):
             if self.state.edges[e].n > 1:
                 self.reserve(self.state.edges[e].n)
-                decrease += self.move_edge(i, e, self.edges.recall(i, e, &self.gain[0]))
+                decrease += self.move_edge(i, e, self.edges.best_active(i, e, &self.gain[0]))
         return self.factors.block_weight[i] * decrease
 
     def rebuild(self):

@@ -1,5 +1,7 @@
 """Updates of the mix of one factor (see the .pxd)."""
 
+from sskit.solvers.simplex_qp.line_search cimport best_step
+
 
 cdef class Update:
     """Base of the updates."""
@@ -67,9 +69,7 @@ cdef class PlainUpdate(Update):
     ) noexcept nogil:
         cdef Py_ssize_t k
         cdef double curvature = self.curvature(change, n, quadratic)
-        cdef double step = min(slope / curvature, most) if curvature > 0.0 else most
-        if not slope > 0.0:
-            step = 0.0
+        cdef double step = best_step(slope, curvature, most) if slope > 0.0 else 0.0
         for k in range(n):
             change[k] *= step
         return step * (slope - 0.5 * step * curvature)

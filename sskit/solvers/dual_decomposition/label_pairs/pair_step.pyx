@@ -1,5 +1,7 @@
 """The exact step of an edge between two labels (see the .pxd)."""
 
+from sskit.solvers.dual_decomposition.label_pairs.scalar_newton cimport Bracket, newton_point
+
 # Newton's method takes about as many steps as the slope has pieces, halving makes it safe.
 cdef int MAX_STEPS = 64
 # Rounding of a sum of marginals that is one.
@@ -31,25 +33,13 @@ cdef void nearest_pair(
     # Given q(1, 1) the best q(1, 0) and q(0, 1) are a projection onto a triangle; what is left
     # is a convex function of one number, whose slope is a broken line.
     cdef double start = m.both, slope, bend, z
-    # the minimum is between them; beyond [0, 1] as long as that end was not looked at
-    cdef double low = -1.0, high = 2.0
+    cdef Bracket root
     cdef int _
+    root.low, root.high = -1.0, 2.0
     m.both = min(max(start, 0.0), 1.0)
     for _ in range(MAX_STEPS):
         slope = m.both - start - gain + tie * complete(m, a, b, &bend)
-        if slope == 0.0 or (slope > 0.0 and m.both == 0.0) or (slope < 0.0 and m.both == 1.0):
-            return
-        if slope > 0.0:
-            high = m.both
-        else:
-            low = m.both
-        z = m.both - slope / (1.0 + tie * bend)
-        if z <= 0.0 and low < 0.0:
-            z = 0.0
-        elif z >= 1.0 and high > 1.0:
-            z = 1.0
-        elif not low < z < high:
-            z = 0.5 * (max(low, 0.0) + min(high, 1.0))
+        z = newton_point(m.both, -slope, 1.0 + tie * bend, 1.0, &root)
         if z == m.both:
             return
         m.both = z

@@ -7,6 +7,7 @@ from libc.stdint cimport int32_t
 from sskit.core.lanes cimport LANES
 from sskit.core.sampler cimport Sampler
 from sskit.core.stop cimport Stop
+from sskit.solvers.dual_decomposition.label_pairs.scalar_newton cimport Bracket, newton_point
 from sskit.solvers.dual_decomposition.label_pairs.screening cimport LabelLevels
 from sskit.solvers.dual_decomposition.label_pairs.state cimport Link
 from sskit.solvers.dual_decomposition.label_pairs.pair_step cimport (
@@ -76,27 +77,17 @@ cdef class LabelSweep:
         # The minimum of the Lagrangian over y_l and all its links is that of a convex function of
         # y_l. Newton's method goes there, until nine tenths of the way are sure to be done.
         cdef double most = 0.5 if self.state.level[i, j] == 1 else 1.0
-        cdef double low = -1.0, high = 2.0, y = self.state.mix[i, j], gain, slope, first = 0.0, z
+        cdef double y = self.state.mix[i, j], gain, slope, first = 0.0, z
+        cdef Bracket root
         cdef int k
+        root.low, root.high = -1.0, 2.0
         for k in range(MAX_STEPS):
             gain = self.pose(i, j, y, &slope)
             if k == 0:
                 first = gain
-            if gain == 0.0 or (gain > 0.0 and y == most) or (gain < 0.0 and y == 0.0):
-                break
             if gain * first > 0.0 and abs(gain) <= DONE * abs(first):
                 break
-            if gain > 0.0:
-                low = y
-            else:
-                high = y
-            z = y + gain / slope if slope > 0.0 else (most if gain > 0.0 else 0.0)
-            if z <= 0.0 and low < 0.0:
-                z = 0.0
-            elif z >= most and high > 1.0:
-                z = most
-            elif not low < z < high:
-                z = 0.5 * (max(low, 0.0) + min(high, most))
+            z = newton_point(y, gain, slope, most, &root)
             if z == y:
                 break
             y = z

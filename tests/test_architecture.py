@@ -76,7 +76,10 @@ ROOMS = {
     "display": "inputs",
     "datasets": "inputs",
     "utils": "inputs",
-    "testing": "core models/slack solvers/dual_decomposition/factors solvers/simplex_qp",
+    "testing": (
+        "core inputs models/slack models/structured solvers/dual_decomposition/factors "
+        "solvers/simplex_qp"
+    ),
     # doors only
     "solvers": "",
     "estimators": "",

@@ -7,7 +7,7 @@ import numpy as np
 from sskit._numbers import as_array
 from sskit.inputs.pixels import equal_to, majority_labels
 from sskit.inputs.ragged import _check_sortable, _items, stack_labels
-from sskit.inputs.ragged_array import RaggedArray, split
+from sskit.inputs.ragged_array import RaggedArray, object_array, split
 
 _TARGETS = "one array of labels, of nodes or of pixels, per graph"
 
@@ -150,7 +150,5 @@ def paint(labels, graphs):
     masks : ndarray of shape (n,), object
         Each item is an ndarray of shape (H_i, W_i).
     """
-    masks = np.empty(len(graphs), dtype=object)
-    for i, of_nodes in enumerate(split(labels, graphs.node_offsets)):
-        masks[i] = of_nodes[graphs.segments[i]]
-    return masks
+    pieces = split(labels, graphs.node_offsets)
+    return object_array([y[at] for y, at in zip(pieces, graphs.segments, strict=True)])

@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
-from helpers.structures import Chains, Classes, Matching, Signs
+from helpers.structures import Chains, Classes, Matching, Signs, best_sign
 
-from sskit.testing.structure_checks import check_structure
+from sskit.testing import check_structure
 
 
 def samples():
@@ -47,16 +47,37 @@ def spoiled_input(x, w, y_true=None):
     return 1
 
 
-def restless(x, w, y_true=None, turns=itertools.count()):
-    return 1 if next(turns) % 2 else -1
+def restless(x, w, y_true=None):
+    return 1 if next(TURNS) % 2 else -1
 
 
+def flipped(x, w, y_true=None):
+    return best_sign(x, w, y_true) * (1 if np.log2(w @ w) % 4 < 2 else -1)
+
+
+def spoiled_feature(x, y):
+    x[0] += 1.0
+    return y * np.ones(3)
+
+
+TURNS = itertools.count()
 FAULTS = {
     "no loss": ("argmax", lambda x, w, y_true=None: 1 if x @ w > 0 else -1, "does it add the loss"),
-    "worst": ("argmax", lambda x, w, y_true=None: -1 if x @ w > 0 else 1, "sample 0: argmax without"),
+    "worst": ("argmax", lambda x, w, y_true=None: -1 if x @ w > 0 else 1, "argmax without y_true"),
     "weights": ("argmax", spoiled_argmax, "sample 0: argmax has changed the weights"),
     "input": ("argmax", spoiled_input, "sample 0: argmax has changed the input"),
     "restless": ("argmax", restless, "sample 0: argmax found .* asked again"),
+    "scale": ("argmax", flipped, "sample 0: argmax found .* by twice the weights"),
+    "feature": (
+        "joint_feature",
+        lambda x, y: np.full(3, float(next(TURNS))),
+        "sample 0: joint_feature of 1 differs when asked again",
+    ),
+    "input of features": (
+        "joint_feature",
+        spoiled_feature,
+        "sample 0: joint_feature or loss has changed the input",
+    ),
 }
 
 
@@ -72,8 +93,10 @@ def test_what_training_could_not_use_is_an_error_of_values():
     X, y = samples()
     with pytest.raises(ValueError, match="loss of the truth of sample 0 is 1"):
         check_structure(Signs({"loss": lambda y_true, y: 1.0}), X, y)
-    with pytest.raises(ValueError, match="X has 4 samples and y has 3"):
+    with pytest.raises(ValueError, match="X has 4 samples but y has 3"):
         check_structure(Signs(), X, y[:3])
+    with pytest.raises(TypeError, match="object has no joint_feature"):
+        check_structure(object(), X, y)
 
 
 def test_inexact_structures_may_miss_the_best():

@@ -9,6 +9,7 @@ from sskit.estimators.base.estimator import check_sample_weight
 from sskit.estimators.base.fitted_state import check_numbers, raise_damaged
 from sskit.inputs.parents import check_parents
 from sskit.inputs.poses import check_torso, part_errors
+from sskit.inputs.ragged_array import object_array
 from sskit.inputs.score_maps import check_positions
 from sskit.models.layout import WeightLayout
 
@@ -73,7 +74,7 @@ class PoserMixin:
         y : ndarray of shape (n_samples,), object
             Each item is an ndarray of int64 of shape (n_parts, 2): x and y of the cells.
         """
-        return as_items(self._decoder(X)[0].best())
+        return object_array(self._decoder(X)[0].best())
 
     def decision_function(self, X):
         """Return the max-marginals: for each part and cell the best score with the part there.
@@ -90,7 +91,7 @@ class PoserMixin:
             positions and types with this part at this cell. The largest number of each part
             is the score of the predicted positions.
         """
-        return as_items(self._decoder(X)[0].max_marginals())
+        return object_array(self._decoder(X)[0].max_marginals())
 
     def score(self, X, y, sample_weight=None):
         """Return the share of parts that are detected: found within `radius` torsos of the truth.
@@ -122,14 +123,6 @@ class PoserMixin:
         tags.target_tags.required = True
         tags.input_tags.two_d_array = False
         return tags
-
-
-def as_items(arrays):
-    """Return a 1-D array of dtype object, filled item by item."""
-    items = np.empty(len(arrays), dtype=object)
-    for i, array in enumerate(arrays):
-        items[i] = array
-    return items
 
 
 @dataclass(frozen=True)

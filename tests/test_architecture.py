@@ -31,7 +31,7 @@ ROOMS = {
     "inputs": "",
     "oracles": "core inputs",
     "oracles/chain": "core oracles",
-    "oracles/graph": "core oracles",
+    "oracles/graph": "core inputs oracles",
     "oracles/tree": "core oracles oracles/chain oracles/graph",
     "oracles/parts": "inputs oracles",
     "oracles/label_sets": "core inputs oracles oracles/graph oracles/tree",
@@ -59,7 +59,9 @@ ROOMS = {
         "solvers/dual_decomposition/label_pairs"
     ),
     "solvers/path": "solvers/common solvers/oracle_calls",
-    "estimators/base": "core inputs models models/kernel models/slack solvers solvers/common",
+    "estimators/base": (
+        "core inputs metrics models models/kernel models/slack solvers solvers/common"
+    ),
     "estimators/structured": "estimators/base inputs models/structured",
     "estimators/multiclass": (
         "estimators/base estimators/structured inputs models models/kernel models/multiclass"
@@ -67,10 +69,12 @@ ROOMS = {
     "estimators/chain": "estimators/base inputs models models/chain models/kernel",
     "estimators/tree": "estimators/base inputs models/chain models/tree",
     "estimators/graph": "estimators/base inputs models/graph",
-    "estimators/parts": "estimators/base inputs models models/parts",
+    "estimators/parts": "estimators/base inputs metrics models models/parts",
     "estimators/label_sets": "estimators/base inputs models models/label_sets",
-    "estimators/path": "core estimators/base estimators/stopping solvers/common solvers/path",
-    "estimators/stopping": "estimators/base",
+    "estimators/path": (
+        "core estimators/base estimators/stopping inputs solvers/common solvers/path"
+    ),
+    "estimators/stopping": "estimators/base inputs",
     "metrics": "inputs",
     "preprocessing": "inputs",
     "display": "inputs",

@@ -4,6 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sskit._numbers import as_array
+from sskit.inputs.edges import check_edges
 from sskit.inputs.ragged import _as_matrix, _items, _type_name
 from sskit.inputs.ragged_array import make_offsets
 from sskit.inputs.stacking import canonical_csr, check_finite
@@ -107,7 +108,7 @@ def check_graphs(X, *, n_features=None, n_edge_features=None, estimator_name="th
             raise ValueError(f"X[{i}] has features of shape {x.shape}, at least (1, 1) is needed")
     _check_width(features, n_features, "features", estimator_name)
     ends = [
-        _ends(item[1], x.shape[0], f"X[{i}]")
+        check_edges(item[1], x.shape[0], where=f" of X[{i}]")
         for i, (item, x) in enumerate(zip(items, features, strict=True))
     ]
     edge_features = [
@@ -174,29 +175,6 @@ def _check_width(matrices, expected, what, estimator_name):
         raise ValueError(
             f"X has {width} {what}, but {estimator_name} is expecting {expected} {what} as input"
         )
-
-
-def _ends(edges, n_nodes, label):
-    """Return checked edges as int32."""
-    edges = as_array(edges, f"edges of {label}")
-    if edges.shape in ((0,), (0, 2)):
-        return np.zeros((0, 2), dtype=np.int32)
-    if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
-        raise ValueError(
-            f"edges of {label} must be integers of shape (n_edges, 2), got shape {edges.shape} "
-            f"and dtype {edges.dtype}"
-        )
-    wrong = np.flatnonzero(((edges < 0) | (edges >= n_nodes)).any(axis=1))
-    if wrong.size:
-        a, b = edges[wrong[0]].tolist()
-        raise ValueError(
-            f"{label} has the edge ({a}, {b}) at row {wrong[0]}, expected nodes from 0 to "
-            f"{n_nodes - 1}"
-        )
-    wrong = np.flatnonzero(edges[:, 0] == edges[:, 1])
-    if wrong.size:
-        raise ValueError(f"{label} has an edge from node {edges[wrong[0], 0]} to itself")
-    return edges.astype(np.int32)
 
 
 def _edge_features(values, n_edges, label):

@@ -19,6 +19,7 @@ __all__ = ["RaggedArray", "split", "stack_labels", "stack_sequences"]
 
 _MATRICES = "one matrix of shape (T_i, p) per sequence"
 _LABELS = "one sequence of labels per sequence"
+PREDICTS = "y has labels of dtype {}, but the model predicts {}"
 _MISSING = ("NoneType", "NAType", "NaTType")
 
 
@@ -175,6 +176,13 @@ def stack_labels(y, lengths, *, name="y", x_name="X", what="sequences"):
         if bad.size:
             raise ValueError(f"Unknown label type: continuous; {label(bad[0])} is {flat[bad[0]]}")
     return flat
+
+
+def check_kinds(true, pred, message="y_true has labels of dtype {} but y_pred of {}"):
+    """Raise TypeError if true labels are strings and predicted ones numbers, or the like."""
+    kinds = {kind if kind in "OSUVMm" else "number" for kind in (true.dtype.kind, pred.dtype.kind)}
+    if len(kinds) > 1 and "O" not in kinds:
+        raise TypeError(message.format(true.dtype, pred.dtype))
 
 
 def _label_item(item, label):

@@ -14,7 +14,7 @@ ROUNDING = 1e-9
 
 
 def check_structure(model, X, y, *, labellings=None, random_state=None, n_trials=5):
-    """Try the laws of a `StructuredModel` on samples: is it right what it answers?
+    """Try the laws of a `StructuredModel` on samples.
 
     For random weights, with the loss and without: `argmax` answers alike when asked twice; if the
     structure says that it is exact, nothing scores higher than its answer: no labelling of

@@ -18,9 +18,8 @@ from sskit.estimators.base.callbacks import (
     CallbackSupportMixin,
     PassReporter,
 )
-from sskit.estimators.base.kernels import KERNEL_CONSTRAINTS, check_kernel
 from sskit.estimators.base.warm_start import WarmStart
-from sskit.estimators.base.weights import check_class_weight, check_sample_weight, default_lam
+from sskit.estimators.base.weights import check_class_weight, resolved_lam
 from sskit.models.slack.model import SlackRescaling
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 from sskit.solvers.common.solution import Status
@@ -59,8 +58,8 @@ class TrainingTask(NamedTuple):
         The model bound to the data.
     layout : WeightLayout
         Places of the weights.
-    lam : float
-        Regularisation strength.
+    default_lam : float
+        Regularisation strength where the user names none.
     to_attributes : callable
         Maps a flat weight vector to fitted attributes; of a class, so that it can be saved.
     classes : ndarray or None
@@ -71,7 +70,7 @@ class TrainingTask(NamedTuple):
 
     problem: object
     layout: object
-    lam: float
+    default_lam: float
     to_attributes: object
     classes: object = None
     certifiable: bool = True
@@ -94,7 +93,6 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
         "steps": [StrOptions({"auto", "fw", "pairwise", "away"})],
         "sampling": [StrOptions({"auto", "gap", "uniform", "permutation", "max_gap"})],
         "cache": [StrOptions({"auto"}), "boolean"],
-        **KERNEL_CONSTRAINTS,
         "bounds": [tuple, list, dict, None],
         "tol": [Interval(numbers.Real, 0, None, closed="left")],
         "max_iter": [Interval(numbers.Integral, 1, None, closed="left")],
@@ -122,7 +120,6 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
         if rescaling is not None:
             rescaling.check()
         check_class_weight(getattr(self, "class_weight", None))
-        check_kernel(self)
         return self._make_solver()
 
     def _rescaling(self):
@@ -205,7 +202,8 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
         task = self._make_rescaled_task(X, y, sample_weight)
         problem, to_attributes, classes = task.problem, task.to_attributes, task.classes
         metadata = {"sample_weight": sample_weight}
-        regularizer = self._make_regularizer(solver, task, task.lam)
+        lam = resolved_lam(self, task.default_lam)
+        regularizer = self._make_regularizer(solver, task, lam)
         solver = solver.resolved(problem, regularizer.bounded)
         fingerprint, start = self._last_fit(problem, classes)
         reporter = PassReporter(self, self.max_iter, X, y, metadata, to_attributes)
@@ -228,7 +226,7 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
                 known = known[:1] if np.isinf(solution.primal) else []
             refuse_overflow(solution.w, known)
             fitted = to_attributes(solution.w) | {
-                "lam_": task.lam,
+                "lam_": lam,
                 "solver_": solver,
                 "dual_gap_": solution.gap,
                 "primal_objective_": solution.primal,
@@ -302,7 +300,5 @@ __all__ = [
     "TrainingTask",
     "StructuredEstimator",
     "block_weights",
-    "check_sample_weight",
     "check_sizes",
-    "default_lam",
 ]

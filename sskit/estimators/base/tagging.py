@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from sskit.estimators.base.estimator import check_sample_weight
 from sskit.estimators.base.fitted_state import (
     check_count,
     check_labels,
     check_numbers,
     raise_damaged,
 )
-from sskit.inputs.ragged import split, stack_labels
+from sskit.inputs.ragged import PREDICTS, check_kinds, split, stack_labels
+from sskit.metrics import token_accuracy_score
 from sskit.models.layout import WeightLayout
 
 # Sums of scores above it may overflow.
@@ -209,20 +209,8 @@ class TaggerMixin:
             Between 0 and 1.
         """
         predicted = self.predict(X)
-        lengths = [len(labels) for labels in predicted]
-        weight = check_sample_weight(sample_weight, len(lengths))
-        found, truth = np.concatenate(list(predicted)), stack_labels(y, lengths)
-        kinds = {
-            kind if kind in "OSU" else "number" for kind in (found.dtype.kind, truth.dtype.kind)
-        }
-        if len(kinds) > 1 and "O" not in kinds:
-            raise TypeError(
-                f"y has labels of dtype {truth.dtype}, but the model predicts {found.dtype}"
-            )
-        right = found == truth
-        return float(
-            np.average(right, weights=None if weight is None else np.repeat(weight, lengths))
-        )
+        check_kinds(stack_labels(y, [len(labels) for labels in predicted]), self.classes_, PREDICTS)
+        return token_accuracy_score(y, predicted, sample_weight=sample_weight)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

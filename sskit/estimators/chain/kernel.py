@@ -50,8 +50,7 @@ def bind_in_kernel_space(
     X, kernel = stacked.values, make_kernel(estimator, stacked.values)
     model = KernelChainModel(kernel, X.shape[0], len(classes), *allowed)
     problem = model.bind(stacked, labels, cost, block_weight, kernel_bytes(estimator))
-    lam = estimator.lam
-    lam = default_lam(stacked, weight, diagonal(kernel, X)) if lam is None else float(lam)
+    lam = default_lam(stacked, weight, diagonal(kernel, X))
     to_attributes = ChainFunctions(model.layout, kernel, classes, allowed, X, labels)
     return TrainingTask(problem, model.layout, lam, to_attributes, classes, kernel.definite)
 

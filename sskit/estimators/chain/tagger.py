@@ -11,23 +11,24 @@ from sklearn.utils._param_validation import (
 from sklearn.utils.validation import check_is_fitted
 
 from sskit.estimators.base.callbacks import with_callbacks
-from sskit.estimators.base.estimator import (
-    StructuredEstimator,
-    TrainingTask,
-    block_weights,
-    check_sample_weight,
-)
+from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask, block_weights
 from sskit.estimators.base.fitted_state import check_numbers
-from sskit.estimators.base.kernels import function_values, is_kernel
+from sskit.estimators.base.kernels import (
+    KERNEL_CONSTRAINTS,
+    KernelMixin,
+    function_values,
+    is_kernel,
+)
 from sskit.estimators.base.tagging import ChainWeights, TaggerMixin, check_chain, check_scores
 from sskit.estimators.chain.kernel import bind_in_kernel_space
 from sskit.inputs.ragged import stack_labels, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray
+from sskit.inputs.weights import check_sample_weight
 from sskit.models.chain.model import ChainModel, default_lam, token_costs
 from sskit.models.chain.transitions import resolve_transitions
 
 
-class SequenceTagger(TaggerMixin, StructuredEstimator):
+class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
     r"""Labels for all tokens of a sequence, learnt with the structured hinge loss.
 
     The score F(x, y) of a labelling is
@@ -188,6 +189,7 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
 
     _parameter_constraints = {
         **StructuredEstimator._parameter_constraints,
+        **KERNEL_CONSTRAINTS,
         "loss": [StrOptions({"hamming", "hamming_sum"})],
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "allowed_transitions": [StrOptions({"bio"}), "array-like", None],
@@ -288,7 +290,6 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         given = stacked, labels, costs, block_weights(len(stacked), weight)
         if is_kernel(self):
             return bind_in_kernel_space(self, *given, weight, classes, allowed)
-        lam = lam if self.lam is None else float(self.lam)
         model = ChainModel(stacked.values.shape[1], len(classes), *allowed)
         problem = model.bind(*given)
         to_attributes = ChainWeights(model.layout, classes, allowed)

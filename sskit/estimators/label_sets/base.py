@@ -12,16 +12,12 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from sskit.estimators.base.callbacks import with_callbacks
-from sskit.estimators.base.estimator import (
-    StructuredEstimator,
-    TrainingTask,
-    block_weights,
-    check_sample_weight,
-)
+from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask, block_weights
 from sskit.estimators.base.fitted_state import check_labels, check_numbers
 from sskit.inputs.label_sets import check_entries, check_sets, target_form
 from sskit.inputs.rows import check_rows
 from sskit.inputs.stacking import refuse_large
+from sskit.inputs.weights import check_sample_weight
 from sskit.models.layout import WeightLayout
 
 # Times the mean squared norm of a row, over their number; chosen on yeast.
@@ -43,12 +39,6 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
         "label_weight": ["array-like", None],
         "fit_intercept": ["boolean"],
     }
-
-    # no parameters: there are linear models of sets only
-    kernel = "linear"
-    gamma = "scale"
-    degree = 3
-    coef0 = 0.0
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
@@ -108,7 +98,6 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
         if hasattr(probe, "feature_names_in_"):
             shared["feature_names_in_"] = probe.feature_names_in_
         to_attributes = LabelSetWeights(model.layout, shared)
-        lam = lam if self.lam is None else float(self.lam)
         return TrainingTask(problem, model.layout, lam, to_attributes, shared["classes_"])
 
     def _scores(self, X):

@@ -9,12 +9,7 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
 
-from sskit.estimators.base.estimator import (
-    TrainingTask,
-    block_weights,
-    check_sample_weight,
-    default_lam,
-)
+from sskit.estimators.base.estimator import TrainingTask, block_weights
 from sskit.estimators.base.fitted_state import check_labels, check_numbers
 from sskit.estimators.base.kernels import (
     function_values,
@@ -23,8 +18,10 @@ from sskit.estimators.base.kernels import (
     make_kernel,
     support_of,
 )
+from sskit.estimators.base.weights import default_lam
 from sskit.inputs.rows import check_classes, check_rows
 from sskit.inputs.stacking import refuse_large
+from sskit.inputs.weights import check_sample_weight
 from sskit.models.kernel.functions import Kernel
 from sskit.models.layout import WeightLayout
 from sskit.models.multiclass.kernel_model import KernelMulticlassModel
@@ -86,11 +83,9 @@ def gate(estimator, X, y, sample_weight):
 
 def bind(estimator, data, labels, weight, shared):
     """Bind the multiclass model to what `gate` returns; return a `TrainingTask`."""
-    lam = estimator.lam
-    lam = default_lam(data.shape[0], weight) if lam is None else float(lam)
-    given = data, labels, block_weights(data.shape[0], weight)
-    bind_checked = bind_in_kernel_space if is_kernel(estimator) else bind_linear
-    return bind_checked(estimator, *given, lam, shared)
+    n_samples = data.shape[0]
+    given = data, labels, block_weights(n_samples, weight), default_lam(n_samples, weight), shared
+    return (bind_in_kernel_space if is_kernel(estimator) else bind_linear)(estimator, *given)
 
 
 def bind_linear(estimator, data, labels, block_weight, lam, shared):

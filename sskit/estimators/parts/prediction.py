@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sskit.estimators.base.estimator import check_sample_weight
 from sskit.estimators.base.fitted_state import check_numbers, raise_damaged
 from sskit.inputs.parents import check_parents
-from sskit.inputs.poses import check_torso, part_errors
+from sskit.inputs.poses import check_torso
 from sskit.inputs.ragged_array import object_array
 from sskit.inputs.score_maps import check_positions
+from sskit.metrics import pdj_score
 from sskit.models.layout import WeightLayout
 
 # Cells: springs of no grid rest further away.
@@ -112,10 +112,9 @@ class PoserMixin:
         """
         decoder, maps = self._decoder(X)
         truth = check_positions(y, maps, self.part_names_)
-        weight = check_sample_weight(sample_weight, len(maps))
+        given = {"radius": self.radius, "sample_weight": sample_weight}
         torso = check_torso(self.torso, len(self.parents_), self.part_names_)
-        detected = part_errors(truth, decoder.best(), torso) <= self.radius
-        return float(np.average(detected.mean(axis=1), weights=weight))
+        return pdj_score(truth, decoder.best(), torso=torso, **given)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -13,10 +13,12 @@ from sklearn.utils._param_validation import Interval, StrOptions, validate_param
 from sklearn.utils.validation import _num_samples
 
 from sskit._documentation import DocumentedMixin
-from sskit.estimators.base.estimator import StructuredEstimator, check_sample_weight, check_sizes
+from sskit.estimators.base.estimator import StructuredEstimator, check_sizes
+from sskit.estimators.base.weights import resolved_lam
 from sskit.estimators.path.models import PathModels
 from sskit.estimators.path.selection import choose, has_ragged_items, merge_folds, trace_folds
 from sskit.estimators.path.tracing import PathOptions, TracedPath
+from sskit.inputs.weights import check_sample_weight
 
 
 class RegularizationPath(DocumentedMixin, PathModels, MetaEstimatorMixin, BaseEstimator):
@@ -217,8 +219,7 @@ class RegularizationPath(DocumentedMixin, PathModels, MetaEstimatorMixin, BaseEs
         with path.stop if self.cv is None else contextlib.nullcontext():
             pieces = list(path)
         path.warn(pieces[-1].lam_end, stacklevel=2)
-        lam = path.default_lam if self.estimator.lam is None else float(self.estimator.lam)
-        lam = max(lam, pieces[-1].lam_end)
+        lam = max(resolved_lam(self.estimator, path.default_lam), pieces[-1].lam_end)
         fitted = {
             "lams_": np.array([piece.lam for piece in pieces]),
             "lam_end_": pieces[-1].lam_end,

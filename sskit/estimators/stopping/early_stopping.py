@@ -12,8 +12,9 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from sskit._documentation import DocumentedMixin
 from sskit.estimators.base.delegation import estimator_has
-from sskit.estimators.base.estimator import StructuredEstimator, check_sample_weight
+from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.stopping.held_out import HeldOutWatch, checked_score
+from sskit.inputs.weights import check_sample_weight
 
 
 class EarlyStopping(DocumentedMixin, MetaEstimatorMixin, BaseEstimator):

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT
-from sskit.estimators.base.estimator import (
-    TrainingTask,
-    block_weights,
-    check_sample_weight,
-    default_lam,
-)
+from sskit.estimators.base.estimator import TrainingTask, block_weights
 from sskit.estimators.base.fitted_state import check_numbers, raise_damaged
+from sskit.estimators.base.kernels import require_defaults
+from sskit.estimators.base.weights import default_lam
 from sskit.inputs.ragged_array import object_array
 from sskit.inputs.samples import check_samples, plain_labels
+from sskit.inputs.weights import check_sample_weight
 from sskit.models.structured.pystruct import adapted
 from sskit.models.structured.structure import Structure
 
@@ -60,13 +58,8 @@ def gate(estimator, X, y, sample_weight):
     if isinstance(estimator.model, type):
         name = estimator.model.__name__
         raise TypeError(f"model must be an object, got the class {name}; write {name}(...)")
-    for name, default in MULTICLASS_ONLY.items():
-        value = getattr(estimator, name)
-        if value is not default and value != default:
-            raise ValueError(
-                f"{name}={value!r} cannot be combined with a model object, which has its own "
-                f"features and loss; leave it at {default!r}"
-            )
+    why = "cannot be combined with a model object, which has its own features and loss"
+    require_defaults(estimator, MULTICLASS_ONLY, why)
     inputs, targets = check_samples(X, "X"), check_samples(y, "y")
     if len(inputs) != len(targets):
         raise ValueError(f"X has {len(inputs)} samples but y has {len(targets)}")
@@ -97,9 +90,8 @@ def bind(estimator, inputs, targets, weight):
     """
     model = adapted(estimator.model, inputs, targets)
     problem, layout = Structure(model).bind(inputs, targets, block_weights(len(inputs), weight))
-    lam = default_lam(len(inputs), weight) if estimator.lam is None else float(estimator.lam)
-    plain = plain_labels(targets).dtype != object
-    return TrainingTask(problem, layout, lam, StructureWeights(model, plain))
+    to_attributes = StructureWeights(model, plain_labels(targets).dtype != object)
+    return TrainingTask(problem, layout, default_lam(len(inputs), weight), to_attributes)
 
 
 @dataclass(frozen=True)

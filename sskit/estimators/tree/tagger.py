@@ -5,15 +5,11 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from sskit.estimators.base.callbacks import with_callbacks
-from sskit.estimators.base.estimator import (
-    StructuredEstimator,
-    TrainingTask,
-    block_weights,
-    check_sample_weight,
-)
+from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask, block_weights
 from sskit.estimators.base.tagging import TaggerMixin, TreeWeights, check_scores, check_tree
 from sskit.inputs.ragged import stack_labels
 from sskit.inputs.trees import check_trees
+from sskit.inputs.weights import check_sample_weight
 from sskit.models.chain.model import token_costs
 from sskit.models.tree.model import TreeModel, default_lam
 
@@ -165,12 +161,6 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
         "class_weight": [StrOptions({"balanced"}), dict, None],
     }
 
-    # no parameters: there are linear models of trees only
-    kernel = "linear"
-    gamma = "scale"
-    degree = 3
-    coef0 = 0.0
-
     def __init__(
         self,
         lam=None,
@@ -249,7 +239,6 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
     def _make_task(self, X, y, sample_weight):
         """Bind the model to training data; return a `TrainingTask`."""
         trees, labels, weight, classes, lam = self._gate(X, y, sample_weight)
-        lam = lam if self.lam is None else float(self.lam)
         kinds = None if trees.kinds is None else np.unique(trees.kinds)
         model = TreeModel(trees.n_features, len(classes), None if kinds is None else len(kinds))
         problem = model.bind(

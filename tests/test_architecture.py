@@ -63,14 +63,12 @@ ROOMS = {
         "core inputs metrics models models/kernel models/slack solvers solvers/common"
     ),
     "estimators/structured": "estimators/base inputs models/structured",
-    "estimators/multiclass": (
-        "estimators/base estimators/structured inputs models models/kernel models/multiclass"
-    ),
-    "estimators/chain": "estimators/base inputs models models/chain models/kernel",
+    "estimators/multiclass": "estimators/base estimators/structured inputs models/multiclass",
+    "estimators/chain": "estimators/base inputs models/chain models/kernel",
     "estimators/tree": "estimators/base inputs models/chain models/tree",
     "estimators/graph": "estimators/base inputs models/graph",
-    "estimators/parts": "estimators/base inputs metrics models models/parts",
-    "estimators/label_sets": "estimators/base inputs models models/label_sets",
+    "estimators/parts": "estimators/base inputs metrics models/parts",
+    "estimators/label_sets": "estimators/base inputs models/label_sets",
     "estimators/path": (
         "core estimators/base estimators/stopping inputs solvers/common solvers/path"
     ),

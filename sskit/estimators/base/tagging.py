@@ -1,7 +1,6 @@
 """What fitted taggers have and say of sequences."""
 
 import numbers
-from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,7 +13,6 @@ from sskit.estimators.base.fitted_state import (
 )
 from sskit.inputs.ragged import PREDICTS, check_kinds, split, stack_labels
 from sskit.metrics import token_accuracy_score
-from sskit.models.layout import WeightLayout
 
 # Sums of scores above it may overflow.
 LARGEST_SCORE = 1e300
@@ -96,6 +94,16 @@ def check_chain(estimator):
         if table.shape != shape:
             raise_damaged(estimator, f"{name} has the shape {table.shape}, expected {shape}")
     return n_classes
+
+
+def chain_attributes(classes, n_features, allowed):
+    """Return the fitted attributes of a chain that do not depend on the weights."""
+    return {
+        "classes_": classes,
+        "n_features_in_": n_features,
+        "allowed_transitions_": allowed[0],
+        "allowed_start_": allowed[1],
+    }
 
 
 def check_tree(estimator):
@@ -220,68 +228,3 @@ class TaggerMixin:
         tags.input_tags.three_d_array = True
         tags.input_tags.sparse = True
         return tags
-
-
-@dataclass(frozen=True)
-class ChainWeights:
-    """Names the weights of a chain; see `TrainingTask`.
-
-    Attributes
-    ----------
-    layout : WeightLayout
-        Places of the weights.
-    classes : ndarray of shape (n_classes,)
-        The labels.
-    allowed : tuple
-        Allowed transitions and first labels.
-    """
-
-    layout: WeightLayout
-    classes: np.ndarray
-    allowed: tuple
-
-    def __call__(self, w):
-        """Return fitted attributes by name, of flat weights; their arrays are their own."""
-        blocks = self.layout.split(w)
-        return {
-            "coef_": np.array(blocks["coef"], order="C"),
-            "transitions_": blocks["transitions"].copy(),
-            "start_": blocks["start"].copy(),
-            "end_": blocks["end"].copy(),
-            "classes_": self.classes,
-            "n_features_in_": blocks["coef"].shape[1],
-            "allowed_transitions_": self.allowed[0],
-            "allowed_start_": self.allowed[1],
-        }
-
-
-@dataclass(frozen=True)
-class TreeWeights:
-    """Names the weights of trees; see `TrainingTask`.
-
-    Attributes
-    ----------
-    layout : WeightLayout
-        Places of the weights.
-    classes : ndarray of shape (n_classes,)
-        The labels.
-    kinds : ndarray of shape (n_kinds,) or None
-        The kinds of edges.
-    """
-
-    layout: WeightLayout
-    classes: np.ndarray
-    kinds: np.ndarray | None
-
-    def __call__(self, w):
-        """Return fitted attributes by name, of flat weights; their arrays are their own."""
-        blocks = self.layout.split(w)
-        return {
-            "coef_": np.array(blocks["coef"], order="C"),
-            "root_": blocks["root"].copy(),
-            "leaf_": blocks["leaf"].copy(),
-            "transitions_": blocks["transitions"].copy(),
-            "classes_": self.classes,
-            "edge_kinds_": self.kinds,
-            "n_features_in_": blocks["coef"].shape[1],
-        }

@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import (
 )
 from sklearn.utils.validation import check_is_fitted
 
+from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask, block_weights
 from sskit.estimators.base.fitted_state import check_numbers
@@ -19,7 +20,7 @@ from sskit.estimators.base.kernels import (
     function_values,
     is_kernel,
 )
-from sskit.estimators.base.tagging import ChainWeights, TaggerMixin, check_chain, check_scores
+from sskit.estimators.base.tagging import TaggerMixin, chain_attributes, check_chain, check_scores
 from sskit.estimators.chain.kernel import bind_in_kernel_space
 from sskit.inputs.ragged import stack_labels, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray
@@ -292,7 +293,8 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
             return bind_in_kernel_space(self, *given, weight, classes, allowed)
         model = ChainModel(stacked.values.shape[1], len(classes), *allowed)
         problem = model.bind(*given)
-        to_attributes = ChainWeights(model.layout, classes, allowed)
+        shared = chain_attributes(classes, stacked.values.shape[1], allowed)
+        to_attributes = BlockAttributes(model.layout, shared)
         return TrainingTask(problem, model.layout, lam, to_attributes, classes)
 
     def _decoder(self, X):

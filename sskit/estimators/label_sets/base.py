@@ -1,7 +1,6 @@
 """What estimators of sets of labels share."""
 
 import copy
-from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,6 +10,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
+from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask, block_weights
 from sskit.estimators.base.fitted_state import check_labels, check_numbers
@@ -18,7 +18,6 @@ from sskit.inputs.label_sets import check_entries, check_sets, target_form
 from sskit.inputs.rows import check_rows
 from sskit.inputs.stacking import refuse_large
 from sskit.inputs.weights import check_sample_weight
-from sskit.models.layout import WeightLayout
 
 # Times the mean squared norm of a row, over their number; chosen on yeast.
 LAM_FACTOR = 1.0
@@ -95,9 +94,11 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
             "_form": form,
             **self._structure(model),
         }
+        if not self.fit_intercept:
+            shared["intercept_"] = np.zeros(given.shape[1])
         if hasattr(probe, "feature_names_in_"):
             shared["feature_names_in_"] = probe.feature_names_in_
-        to_attributes = LabelSetWeights(model.layout, shared)
+        to_attributes = BlockAttributes(model.layout, shared)
         return TrainingTask(problem, model.layout, lam, to_attributes, shared["classes_"])
 
     def _scores(self, X):
@@ -209,31 +210,6 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.multi_label = True
         return tags
-
-
-@dataclass(frozen=True)
-class LabelSetWeights:
-    """Names the weights of sets of labels; see `TrainingTask`.
-
-    Attributes
-    ----------
-    layout : WeightLayout
-        Places of the weights.
-    shared : dict
-        Fitted attributes that do not depend on the weights.
-    """
-
-    layout: WeightLayout
-    shared: dict
-
-    def __call__(self, w):
-        """Return fitted attributes by name, of flat weights; their arrays are their own."""
-        blocks = self.layout.split(w)
-        coef = np.array(blocks["coef"], order="C")
-        fitted = {"coef_": coef, "intercept_": blocks.get("intercept", np.zeros(len(coef))).copy()}
-        if "edges_" in self.shared:
-            fitted["pairwise_"] = blocks.get("pairwise", np.empty(0)).copy()
-        return fitted | self.shared
 
 
 def label_costs(loss, label_weight, n_labels):

@@ -6,11 +6,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask, block_weights
 from sskit.estimators.base.weights import default_lam
 from sskit.estimators.parts.prediction import (
-    PartsWeights,
     PoserMixin,
     check_parts,
     shared_attributes,
@@ -293,7 +293,7 @@ class PartsModel(PoserMixin, StructuredEstimator):
         model = PoseModel(parents, means, unit, self.min_square)
         blocks = block_weights(len(maps), weight)
         problem = model.bind(maps, places, scale, self.loss, self.cutoff, blocks)
-        to_attributes = PartsWeights(model.layout, shared_attributes(model, names))
+        to_attributes = BlockAttributes(model.layout, shared_attributes(model, names))
         return TrainingTask(problem, model.layout, default_lam(len(maps), weight), to_attributes)
 
     def _make_means(self, places, parents, weight):

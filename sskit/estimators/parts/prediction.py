@@ -1,7 +1,6 @@
 """What fitted models of parts say of score maps."""
 
 import numbers
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,7 +10,6 @@ from sskit.inputs.poses import check_torso
 from sskit.inputs.ragged_array import object_array
 from sskit.inputs.score_maps import check_positions
 from sskit.metrics import pdj_score
-from sskit.models.layout import WeightLayout
 
 # Cells: springs of no grid rest further away.
 LARGEST_MEAN = 1e15
@@ -122,29 +120,6 @@ class PoserMixin:
         tags.target_tags.required = True
         tags.input_tags.two_d_array = False
         return tags
-
-
-@dataclass(frozen=True)
-class PartsWeights:
-    """Names the weights of parts; see `TrainingTask`.
-
-    Attributes
-    ----------
-    layout : WeightLayout
-        Places of the weights.
-    shared : dict
-        Fitted attributes that do not depend on the weights.
-    """
-
-    layout: WeightLayout
-    shared: dict
-
-    def __call__(self, w):
-        """Return fitted attributes by name, of flat weights; their arrays are their own."""
-        return {name + "_": block.copy() for name, block in self.layout.split(w).items()} | {
-            name: value.copy() if isinstance(value, np.ndarray) else value
-            for name, value in self.shared.items()
-        }
 
 
 def shared_attributes(model, names):

@@ -1,10 +1,10 @@
 """Fit, prediction and score of classifiers whose model is an object."""
 
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
 
+from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT
 from sskit.estimators.base.estimator import TrainingTask, block_weights
 from sskit.estimators.base.fitted_state import check_numbers, raise_damaged
@@ -90,28 +90,9 @@ def bind(estimator, inputs, targets, weight):
     """
     model = adapted(estimator.model, inputs, targets)
     problem, layout = Structure(model).bind(inputs, targets, block_weights(len(inputs), weight))
-    to_attributes = StructureWeights(model, plain_labels(targets).dtype != object)
+    shared = {"model_": model, "_plain": plain_labels(targets).dtype != object}
+    to_attributes = BlockAttributes(layout, shared)
     return TrainingTask(problem, layout, default_lam(len(inputs), weight), to_attributes)
-
-
-@dataclass(frozen=True)
-class StructureWeights:
-    """Names the weights of a model object; see `TrainingTask`.
-
-    Attributes
-    ----------
-    model : object
-        The model object.
-    plain : bool
-        Whether labellings are numbers or strings.
-    """
-
-    model: object
-    plain: bool
-
-    def __call__(self, w):
-        """Return fitted attributes by name, of flat weights; their arrays are their own."""
-        return {"coef_": w.copy(), "model_": self.model, "_plain": self.plain}
 
 
 def warn_of_no_loss(estimator, fitted):

@@ -4,9 +4,10 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask, block_weights
-from sskit.estimators.base.tagging import TaggerMixin, TreeWeights, check_scores, check_tree
+from sskit.estimators.base.tagging import TaggerMixin, check_scores, check_tree
 from sskit.inputs.ragged import stack_labels
 from sskit.inputs.trees import check_trees
 from sskit.inputs.weights import check_sample_weight
@@ -248,7 +249,8 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
             token_costs(self.loss, self.class_weight, classes, labels, trees.n_nodes),
             block_weights(len(trees), weight),
         )
-        to_attributes = TreeWeights(model.layout, classes, kinds)
+        shared = {"classes_": classes, "edge_kinds_": kinds, "n_features_in_": trees.n_features}
+        to_attributes = BlockAttributes(model.layout, shared)
         return TrainingTask(problem, model.layout, lam, to_attributes, classes)
 
     def _decoder(self, X):

@@ -69,9 +69,7 @@ ROOMS = {
     "estimators/graph": "estimators/base inputs models/graph",
     "estimators/parts": "estimators/base inputs metrics models/parts",
     "estimators/label_sets": "estimators/base inputs models/label_sets",
-    "estimators/path": (
-        "core estimators/base estimators/stopping inputs solvers/common solvers/path"
-    ),
+    "estimators/path": "core estimators/base inputs solvers/common solvers/path",
     "estimators/stopping": "estimators/base inputs",
     "metrics": "inputs",
     "preprocessing": "inputs",

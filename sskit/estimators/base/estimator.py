@@ -110,10 +110,7 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
         solver : Solver
             The solver that the parameters ask for.
         """
-        validate_parameter_constraints(
-            self._parameter_constraints, self.get_params(deep=False), type(self).__name__
-        )
-        check_sizes(self)
+        check_constraints(self)
         if self.n_jobs == 0:
             raise ValueError("n_jobs == 0 has no meaning; -1 takes all processors, None or 1 one")
         rescaling = self._rescaling()
@@ -262,15 +259,23 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
 
     def _set_fitted(self, fitted):
         """Replace all fitted attributes by new ones."""
-        for name in [name for name in vars(self) if _is_fitted(name)]:
-            delattr(self, name)
         vars(self).pop("_warm_start", None)
-        vars(self).update(fitted)
+        replace_fitted(self, fitted)
 
 
-def check_sizes(estimator):
-    """Raise ValueError for the first parameter that is an integer beyond all floats."""
-    for name, value in estimator.get_params(deep=False).items():
+def replace_fitted(estimator, fitted):
+    """Replace all fitted attributes of an estimator by new ones."""
+    for name in [name for name in vars(estimator) if name.endswith("_")]:
+        delattr(estimator, name)
+    vars(estimator).update(fitted)
+
+
+def check_constraints(estimator):
+    """Raise an error for the first parameter of a type or size that it cannot have."""
+    given = estimator.get_params(deep=False)
+    constraints, name = estimator._parameter_constraints, type(estimator).__name__
+    validate_parameter_constraints(constraints, given, name)
+    for name, value in given.items():
         if isinstance(value, int) and value.bit_length() > LARGEST_BITS:
             raise ValueError(f"{name} must be a number below 2**{LARGEST_BITS}, got a larger one")
 
@@ -292,13 +297,10 @@ def refuse_overflow(w, known):
         )
 
 
-def _is_fitted(name):
-    return name.endswith("_") and not name.startswith("_")
-
-
 __all__ = [
-    "TrainingTask",
     "StructuredEstimator",
+    "TrainingTask",
     "block_weights",
-    "check_sizes",
+    "check_constraints",
+    "replace_fitted",
 ]

@@ -23,3 +23,8 @@ def default_lam(n_samples, sample_weight):
 def resolved_lam(estimator, default):
     """Return the lam of an estimator as a float, a default one if it names none."""
     return default if estimator.lam is None else float(estimator.lam)
+
+
+def weight_argument(sample_weight):
+    """Return sample weights as a keyword of methods that need not take any."""
+    return {} if sample_weight is None else {"sample_weight": sample_weight}

@@ -97,7 +97,11 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
         "tol": [Interval(numbers.Real, 0, None, closed="left")],
         "max_iter": [Interval(numbers.Integral, 1, None, closed="left")],
         "warm_start": ["boolean"],
-        "n_jobs": [numbers.Integral, None],
+        "n_jobs": [
+            Interval(numbers.Integral, None, -1, closed="right"),
+            Interval(numbers.Integral, 1, None, closed="left"),
+            None,
+        ],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
@@ -111,8 +115,6 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
             The solver that the parameters ask for.
         """
         check_constraints(self)
-        if self.n_jobs == 0:
-            raise ValueError("n_jobs == 0 has no meaning; -1 takes all processors, None or 1 one")
         rescaling = self._rescaling()
         if rescaling is not None:
             rescaling.check()
@@ -270,9 +272,10 @@ def replace_fitted(estimator, fitted):
     vars(estimator).update(fitted)
 
 
-def check_constraints(estimator):
-    """Raise an error for the first parameter of a type or size that it cannot have."""
+def check_constraints(estimator, *names):
+    """Raise an error for the first parameter, of some or all, that cannot have its value."""
     given = estimator.get_params(deep=False)
+    given = {name: given[name] for name in names or given}
     constraints, name = estimator._parameter_constraints, type(estimator).__name__
     validate_parameter_constraints(constraints, given, name)
     for name, value in given.items():

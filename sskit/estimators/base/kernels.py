@@ -30,20 +30,20 @@ CALLABLE = ("kernel_cache",)
 # Coefficients below this share of the largest are noise of rounding.
 NOISE = 1e-14
 
-KERNEL_CONSTRAINTS = {
-    "kernel": [StrOptions(set(PARAMETERS)), callable],
-    "gamma": [
-        StrOptions({"scale", "auto"}),
-        Interval(numbers.Real, 0, None, closed="left"),
-    ],
-    "degree": [Interval(numbers.Integral, 0, None, closed="left")],
-    "coef0": [Interval(numbers.Real, None, None, closed="neither")],
-    "kernel_cache": [Interval(numbers.Real, 0, None, closed="neither")],
-}
-
 
 class KernelMixin:
-    """Parameters of estimators that also learn in a kernel space: those of `KERNEL_CONSTRAINTS`."""
+    """Parameters of estimators that also learn in a kernel space."""
+
+    _parameter_constraints = {
+        "kernel": [StrOptions(set(PARAMETERS)), callable],
+        "gamma": [
+            StrOptions({"scale", "auto"}),
+            Interval(numbers.Real, 0, None, closed="left"),
+        ],
+        "degree": [Interval(numbers.Integral, 0, None, closed="left")],
+        "coef0": [Interval(numbers.Real, None, None, closed="neither")],
+        "kernel_cache": [Interval(numbers.Real, 0, None, closed="neither")],
+    }
 
     def _check_parameters(self):
         """Raise an error for the first parameter that is wrong; return the solver."""

@@ -4,6 +4,7 @@ import numbers
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils._param_validation import StrOptions
 
 from sskit.estimators.base.fitted_state import (
     check_count,
@@ -138,6 +139,11 @@ class TaggerMixin:
     The estimator has ``_decoder(X)``, which checks X and returns an object with the methods
     ``best()``, ``top_k(k)`` and ``max_marginals()``, and where the sequences begin.
     """
+
+    _parameter_constraints = {
+        "loss": [StrOptions({"hamming", "hamming_sum"})],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+    }
 
     def predict(self, X):
         """Return the best labels of each sequence.

@@ -3,23 +3,19 @@
 from numbers import Integral
 
 import numpy as np
-from sklearn.utils._param_validation import (
-    Interval,
-    StrOptions,
-    validate_parameter_constraints,
-)
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
-from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask, block_weights
-from sskit.estimators.base.fitted_state import check_numbers
-from sskit.estimators.base.kernels import (
-    KERNEL_CONSTRAINTS,
-    KernelMixin,
-    function_values,
-    is_kernel,
+from sskit.estimators.base.estimator import (
+    StructuredEstimator,
+    TrainingTask,
+    block_weights,
+    check_constraints,
 )
+from sskit.estimators.base.fitted_state import check_numbers
+from sskit.estimators.base.kernels import KernelMixin, function_values, is_kernel
 from sskit.estimators.base.tagging import TaggerMixin, chain_attributes, check_chain, check_scores
 from sskit.estimators.chain.kernel import bind_in_kernel_space
 from sskit.inputs.ragged import stack_labels, stack_sequences
@@ -190,9 +186,8 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
 
     _parameter_constraints = {
         **StructuredEstimator._parameter_constraints,
-        **KERNEL_CONSTRAINTS,
-        "loss": [StrOptions({"hamming", "hamming_sum"})],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
+        **KernelMixin._parameter_constraints,
+        **TaggerMixin._parameter_constraints,
         "allowed_transitions": [StrOptions({"bio"}), "array-like", None],
         "beam_size": [Interval(Integral, 1, None, closed="left"), None],
     }
@@ -300,12 +295,7 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
     def _decoder(self, X):
         """Return the decoder of checked sequences, and where they begin."""
         check_is_fitted(self)
-        # set since the fit, perhaps
-        validate_parameter_constraints(
-            {"beam_size": self._parameter_constraints["beam_size"]},
-            {"beam_size": self.beam_size},
-            type(self).__name__,
-        )
+        check_constraints(self, "beam_size")  # set since the fit, perhaps
         stacked = stack_sequences(
             X, n_features=self.n_features_in_, estimator_name=type(self).__name__
         )

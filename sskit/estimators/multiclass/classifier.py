@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator
-from sskit.estimators.base.kernels import KERNEL_CONSTRAINTS, KernelMixin
+from sskit.estimators.base.kernels import KernelMixin
 from sskit.estimators.multiclass import rows
 from sskit.estimators.structured import structured
 from sskit.inputs.rows import check_rows
@@ -155,7 +155,7 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StructuredEstimator):
 
     _parameter_constraints = {
         **StructuredEstimator._parameter_constraints,
-        **KERNEL_CONSTRAINTS,
+        **KernelMixin._parameter_constraints,
         "model": [StrOptions({"multiclass"}), HasMethods(["joint_feature"])],
         "loss": [StrOptions({"zero_one"})],
         "fit_intercept": ["boolean"],

@@ -9,10 +9,10 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import get_scorer_names
 from sklearn.utils import get_tags
-from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _num_samples
 
-from sskit.estimators.base.estimator import StructuredEstimator, replace_fitted
+from sskit.estimators.base.estimator import check_constraints, replace_fitted
 from sskit.estimators.base.meta import MetaEstimator, common_attributes
 from sskit.estimators.base.weights import resolved_lam, weight_argument
 from sskit.estimators.path.models import PathModels
@@ -245,9 +245,7 @@ class RegularizationPath(PathModels, MetaEstimator):
 
     def _check(self, y):
         """Raise an error if parameters do not go together, or not with the target."""
-        lam = {"lam": StructuredEstimator._parameter_constraints["lam"]}
-        given = {"lam": self.estimator.lam}  # not that of the path, but what `predict` takes
-        validate_parameter_constraints(lam, given, type(self.estimator).__name__)
+        check_constraints(self.estimator, "lam")  # not that of the path, but what `predict` takes
         if self.cv is None and not isinstance(self.refit, (bool, np.bool_)):
             raise ValueError(f"refit={self.refit!r} chooses lam by the scores of folds; set cv")
         ragged = not get_tags(self.estimator).input_tags.two_d_array and has_ragged_items(y)

@@ -1,7 +1,6 @@
 """Labels for the nodes of trees."""
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from sskit.estimators.base.attributes import BlockAttributes
@@ -158,8 +157,7 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
 
     _parameter_constraints = {
         **StructuredEstimator._parameter_constraints,
-        "loss": [StrOptions({"hamming", "hamming_sum"})],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
+        **TaggerMixin._parameter_constraints,
     }
 
     def __init__(

@@ -49,6 +49,14 @@ def check_samples(X, name):
     return found
 
 
+def check_pairs(X, y):
+    """Return lists of as many inputs as true labellings, at least one."""
+    inputs, targets = check_samples(X, "X"), check_samples(y, "y")
+    if len(inputs) != len(targets):
+        raise ValueError(f"X has {len(inputs)} samples but y has {len(targets)}")
+    return inputs, targets
+
+
 def plain_labels(labels):
     """Return labels as an array of numbers or strings where they are that, else of objects."""
     if all(isinstance(y, (str, np.str_)) for y in labels) or all(

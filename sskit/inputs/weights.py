@@ -38,20 +38,38 @@ def check_sample_weight(sample_weight, n_samples, name="X"):
         weight = np.full(n_samples, weight)
     if weight.ndim != 1:
         raise ValueError(f"sample_weight must be a 1D array or a number, got shape {weight.shape}")
-    if len(weight) != n_samples:
-        raise ValueError(
-            f"sample_weight.shape == {weight.shape}, expected ({n_samples},): one weight for "
-            f"each sample of {name}"
-        )
-    wrong = np.flatnonzero(~((weight >= 0) & (weight < np.inf)))
-    if len(wrong):
-        raise ValueError(
-            f"sample_weight[{wrong[0]}] is {weight[wrong[0]]}, expected a finite number >= 0"
-        )
-    if not weight.any():
-        raise ValueError("sample_weight is zero for all samples")
+    check_weights(weight, n_samples, "sample_weight", "sample", name)
     with np.errstate(over="ignore"):
         total = weight.sum()
         if not SMALLEST <= total <= 1 / SMALLEST:
             raise ValueError(f"sample_weight has the sum {total}, expected one nearer to 1")
     return weight
+
+
+def check_weights(weight, n, name, noun, owner):
+    """Raise ValueError unless weights are finite numbers >= 0, and not all of them 0.
+
+    Parameters
+    ----------
+    weight : ndarray, float64
+        Weights.
+    n : int
+        How many there must be.
+    name, noun, owner : str
+        What error messages call the weights, what has one each, and whose that is.
+
+    Raises
+    ------
+    ValueError
+        Naming the first weight that is wrong.
+    """
+    if weight.shape != (n,):
+        raise ValueError(
+            f"{name}.shape == {weight.shape}, expected ({n},): one weight for each {noun} of "
+            f"{owner}"
+        )
+    wrong = np.flatnonzero(~((weight >= 0) & (weight < np.inf)))
+    if len(wrong):
+        raise ValueError(f"{name}[{wrong[0]}] is {weight[wrong[0]]}, expected a finite number >= 0")
+    if not weight.any():
+        raise ValueError(f"{name} is zero for all {noun}s")

@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from sskit.inputs.samples import check_samples
+from sskit.inputs.samples import check_pairs
 from sskit.models.structured.checked_structure import Answers, label_key
 from sskit.models.structured.pystruct import adapted
 from sskit.models.structured.structure import Structure
@@ -73,9 +73,7 @@ def check_structure(model, X, y, *, labellings=None, random_state=None, n_trials
     AssertionError: sample 0: argmax with y_true found ... does it add the loss?
     """
     rng = check_random_state(random_state)
-    inputs, truths = check_samples(X, "X"), check_samples(y, "y")
-    if len(inputs) != len(truths):
-        raise ValueError(f"X has {len(inputs)} samples but y has {len(truths)}")
+    inputs, truths = check_pairs(X, y)
     model = Structure(adapted(model, inputs, truths)).model
     laws = Laws(Answers(model, inputs, truths, getattr(model, "n_weights", None)), labellings)
     trials = [rng.normal(scale=10.0**-k, size=laws.answers.n_weights) for k in range(n_trials)]

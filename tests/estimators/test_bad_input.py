@@ -205,7 +205,7 @@ FIT = [
            X=put(XS, 1, XS[1][:, :2])),
     tagger("X_one_dimensional", ValueError, r"^X\[4\] must be two-dimensional",
            X=put(XS, 4, XS[4][:, 0])),
-    tagger("X_ragged_rows", ValueError, r"^X\[0\] is not a matrix", X=put(XS, 0, [[1, 2, 3], [1]])),
+    tagger("X_ragged_rows", ValueError, r"^X\[0\] is no array", X=put(XS, 0, [[1, 2, 3], [1]])),
     tagger("X_item_none", TypeError, r"^X\[5\] must be a matrix.*NoneType", X=put(XS, 5, None)),
     tagger("X_item_string", TypeError, r"^X\[5\] must be a matrix.*str", X=put(XS, 5, "abc")),
     tagger("X_strings", ValueError, r"^X\[1\] holds values that are not numbers",

@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
+from sskit._numbers import as_floats
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask, block_weights
@@ -17,7 +18,7 @@ from sskit.estimators.base.fitted_state import check_labels, check_numbers
 from sskit.inputs.label_sets import check_entries, check_sets, target_form
 from sskit.inputs.rows import check_rows
 from sskit.inputs.stacking import refuse_large
-from sskit.inputs.weights import check_sample_weight
+from sskit.inputs.weights import check_sample_weight, check_weights
 
 # Times the mean squared norm of a row, over their number; chosen on yeast.
 LAM_FACTOR = 1.0
@@ -236,25 +237,8 @@ def label_costs(loss, label_weight, n_labels):
     """
     weight = np.ones(n_labels)
     if label_weight is not None:
-        try:
-            weight = np.asarray(label_weight)
-        except ValueError:
-            raise ValueError("label_weight must hold numbers, but has rows of many") from None
-        if weight.dtype.kind not in "biuf":
-            raise ValueError(f"label_weight must hold numbers, got dtype {weight.dtype}")
-        if weight.shape != (n_labels,):
-            raise ValueError(
-                f"label_weight has the shape {weight.shape}, expected ({n_labels},): a weight for "
-                "each label of y"
-            )
-        weight = weight.astype(np.float64)
-        wrong = np.flatnonzero(~((weight >= 0) & (weight < np.inf)))
-        if len(wrong):
-            raise ValueError(
-                f"label_weight[{wrong[0]}] is {weight[wrong[0]]}, expected a finite number >= 0"
-            )
-        if not weight.any():
-            raise ValueError("label_weight is zero for all labels")
+        weight = as_floats(label_weight, "label_weight")
+        check_weights(weight, n_labels, "label_weight", "label", "y")
     return weight / n_labels if loss == "hamming" else weight
 
 

@@ -11,7 +11,7 @@ from sskit.estimators.base.fitted_state import check_numbers, raise_damaged
 from sskit.estimators.base.kernels import require_defaults
 from sskit.estimators.base.weights import default_lam
 from sskit.inputs.ragged_array import object_array
-from sskit.inputs.samples import check_samples, plain_labels
+from sskit.inputs.samples import check_pairs, check_samples, plain_labels
 from sskit.inputs.weights import check_sample_weight
 from sskit.models.structured.pystruct import adapted
 from sskit.models.structured.structure import Structure
@@ -60,9 +60,7 @@ def gate(estimator, X, y, sample_weight):
         raise TypeError(f"model must be an object, got the class {name}; write {name}(...)")
     why = "cannot be combined with a model object, which has its own features and loss"
     require_defaults(estimator, MULTICLASS_ONLY, why)
-    inputs, targets = check_samples(X, "X"), check_samples(y, "y")
-    if len(inputs) != len(targets):
-        raise ValueError(f"X has {len(inputs)} samples but y has {len(targets)}")
+    inputs, targets = check_pairs(X, y)
     return inputs, targets, check_sample_weight(sample_weight, len(inputs))
 
 
@@ -155,9 +153,7 @@ def score_structure(estimator, X, y, sample_weight):
     score : float
         At most 1.
     """
-    predicted, truth = estimator.predict(X), check_samples(y, "y")
-    if len(predicted) != len(truth):
-        raise ValueError(f"X has {len(predicted)} samples but y has {len(truth)}")
+    predicted, truth = check_pairs(estimator.predict(X), y)
     weight = check_sample_weight(sample_weight, len(truth))
     losses = Structure(estimator.model_).losses(truth, predicted)
     return 1.0 - float(np.average(losses, weights=weight))

@@ -4,8 +4,9 @@ Every ``sskit/**/*.pyx`` becomes an extension, so a new compiled file needs no e
 ``SSKIT_BUILD`` to a name in ``KINDS`` for a build of another kind than "release". Generated C++
 stays below ``build/``, in a folder for each kind.
 
-What only tests need, ``sskit.testing``, is part of editable builds and of all kinds but "release";
-set ``SSKIT_TESTING`` to 1 for a release that has it too, to "only" for a build of nothing else.
+The modules of ``sskit.testing`` that only tests need are part of editable builds and of all kinds
+but "release"; set ``SSKIT_TESTING`` to 1 for a release that has them too, to "only" for a build of
+nothing else.
 """
 
 import multiprocessing
@@ -41,7 +42,8 @@ if KIND not in KINDS:
 DEBUG = KIND == "debug"
 BUILD_BASE = f"build/{KIND}"
 PACKAGE = Path("sskit")
-TESTING = f"{PACKAGE}.testing"
+TESTING = f"{PACKAGE}.testing."
+PROBE = f"{TESTING}probe"  # for users too: check_problem asks it
 WITH_TESTING = os.environ.get("SSKIT_TESTING") or str(int(KIND != "release"))
 if WITH_TESTING not in ("0", "1", "only"):
     raise SystemExit(f"SSKIT_TESTING must be 0, 1 or only, got {WITH_TESTING!r}")
@@ -112,10 +114,11 @@ def find_headers(source):
 
 
 def wanted(module, editable=False):
-    """Return whether a module or package is part of this build."""
+    """Return whether a compiled module is part of this build."""
     if WITH_TESTING == "1" or editable:
         return True
-    return module.startswith(TESTING) == (WITH_TESTING == "only")
+    only_for_tests = module.startswith(TESTING) and module != PROBE
+    return only_for_tests == (WITH_TESTING == "only")
 
 
 def find_extensions():
@@ -212,7 +215,7 @@ class BuildExt(build_ext):
 
 
 setup(
-    packages=list(filter(wanted, find_packages(include=[PACKAGE.name, f"{PACKAGE}.*"]))),
+    packages=find_packages(include=[PACKAGE.name, f"{PACKAGE}.*"]),
     ext_modules=find_extensions(),
     cmdclass={"build": Build, "build_ext": BuildExt},
     options={"build": {"build_base": BUILD_BASE}},

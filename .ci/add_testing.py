@@ -1,8 +1,8 @@
 """Add what tests need and wheels lack to an installed sskit: ``add_testing.py [FOLDER]``.
 
-The compiled modules of ``sskit.testing`` are built from the checkout, for the Python that runs
-this, into FOLDER/sskit: into the site-packages where a wheel stands. Without FOLDER it is that of
-the sskit which this Python imports.
+The compiled modules of ``sskit.testing`` that only tests need are built from the checkout, for the
+Python that runs this, into FOLDER/sskit: into the site-packages where a wheel stands. Without
+FOLDER it is that of the sskit which this Python imports.
 """
 
 import importlib.util
@@ -22,9 +22,8 @@ def main(folder=None):
     folder = Path(folder).resolve()
     if not (folder / "sskit" / "__init__.py").exists() or folder == ROOT:
         raise SystemExit(f"{folder} is not a folder into which sskit was installed")
-    commands = [f"{name} --build-lib {folder}".split() for name in ("build_py", "build_ext")]
     return subprocess.call(
-        [sys.executable, "setup.py", "--quiet", *sum(commands, [])],
+        [sys.executable, "setup.py", "--quiet", "build_ext", "--build-lib", str(folder)],
         cwd=ROOT,
         env={**os.environ, "SSKIT_TESTING": "only"},
     )

@@ -31,7 +31,7 @@ ROOMS = {
     "inputs": "",
     "oracles": "core inputs",
     "oracles/chain": "core oracles",
-    "oracles/graph": "core oracles",
+    "oracles/graph": "core inputs oracles",
     "oracles/tree": "core oracles oracles/chain oracles/graph",
     "oracles/parts": "inputs oracles",
     "oracles/label_sets": "core inputs oracles oracles/graph oracles/tree",
@@ -59,24 +59,27 @@ ROOMS = {
         "solvers/dual_decomposition/label_pairs"
     ),
     "solvers/path": "solvers/common solvers/oracle_calls",
-    "estimators/base": "core inputs models models/kernel models/slack solvers solvers/common",
-    "estimators/structured": "estimators/base inputs models/structured",
-    "estimators/multiclass": (
-        "estimators/base estimators/structured inputs models models/kernel models/multiclass"
+    "estimators/base": (
+        "core inputs metrics models models/kernel models/slack solvers solvers/common"
     ),
-    "estimators/chain": "estimators/base inputs models models/chain models/kernel",
+    "estimators/structured": "estimators/base inputs models/structured",
+    "estimators/multiclass": "estimators/base estimators/structured inputs models/multiclass",
+    "estimators/chain": "estimators/base inputs models/chain models/kernel",
     "estimators/tree": "estimators/base inputs models/chain models/tree",
     "estimators/graph": "estimators/base inputs models/graph",
-    "estimators/parts": "estimators/base inputs models models/parts",
-    "estimators/label_sets": "estimators/base inputs models models/label_sets",
-    "estimators/path": "core estimators/base estimators/stopping solvers/common solvers/path",
-    "estimators/stopping": "estimators/base",
+    "estimators/parts": "estimators/base inputs metrics models/parts",
+    "estimators/label_sets": "estimators/base inputs models/label_sets",
+    "estimators/path": "core estimators/base inputs solvers/common solvers/path",
+    "estimators/stopping": "estimators/base inputs",
     "metrics": "inputs",
     "preprocessing": "inputs",
     "display": "inputs",
     "datasets": "inputs",
     "utils": "inputs",
-    "testing": "core models/slack solvers/dual_decomposition/factors solvers/simplex_qp",
+    "testing": (
+        "core inputs models/slack models/structured solvers/dual_decomposition/factors "
+        "solvers/simplex_qp"
+    ),
     # doors only
     "solvers": "",
     "estimators": "",

@@ -38,6 +38,7 @@ SOURCES = {
     ),
     "testing/__init__.py": "",
     "testing/probe.pyx": "def answer():\n    return 42\n",
+    "testing/unreliable.pyx": "def answer():\n    return 43\n",
 }
 
 
@@ -119,9 +120,9 @@ def test_what_only_tests_need_is_in_no_wheel(
     monkeypatch, checkout, environ, release, testing, editable
 ):
     wanted = run_setup(monkeypatch, checkout, **environ)["wanted"]
-    assert wanted("sskit.core._base") == wanted("sskit") == release
-    assert wanted("sskit.testing.probe") == wanted("sskit.testing") == testing
-    assert wanted("sskit.testing.probe", editable=True) == editable
+    assert wanted("sskit.core._base") == wanted("sskit.testing.probe") == release
+    assert wanted("sskit.testing.unreliable") == testing
+    assert wanted("sskit.testing.unreliable", editable=True) == editable
 
 
 @pytest.mark.parametrize("name", ["SSKIT_BUILD", "SSKIT_TESTING"])
@@ -151,7 +152,8 @@ def test_what_is_compiled_again_after_a_change(checkout):
     if importlib.util.find_spec("Cython") is None or not shutil.which("g++"):
         pytest.skip("there is no compiler")
     inplace = ["build_ext", "--inplace"]
-    everything = {"_cyutility", "core._base", "oracles._chain", "oracles._user", "testing.probe"}
+    everything = {"_cyutility", "core._base", "oracles._chain", "oracles._user"}
+    everything |= {"testing.probe", "testing.unreliable"}
     assert compile_in(checkout, *inplace) == everything
     assert compile_in(checkout, *inplace) == set()
     header = checkout / "sskit" / "core" / "lanes.hpp"

@@ -32,7 +32,11 @@ def test_public_names_exist():
 
 
 @pytest.mark.parametrize(
-    "module", ["sskit", "sskit.datasets", "sskit.display", "sskit.metrics", "sskit.preprocessing"]
+    "module",
+    [
+        *("sskit", "sskit.datasets", "sskit.display", "sskit.metrics", "sskit.preprocessing"),
+        "sskit.testing",
+    ],
 )
 def test_import_leaves_heavy_guests_outside(module):
     # Some versions of scikit-learn bring pandas along; only what we add counts.

@@ -1,22 +1,17 @@
 """Estimators: what users fit."""
 
 from sskit._saved_names import export_from
-from sskit.estimators.base.tagging import ChainWeights, TreeWeights
+from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.warm_start import WarmStart
-from sskit.estimators.chain.kernel import ChainFunctions
 from sskit.estimators.chain.tagger import SequenceTagger
 from sskit.estimators.graph.prediction import GraphWeights
 from sskit.estimators.graph.segmentation import SegmentationModel
-from sskit.estimators.label_sets.base import LabelSetWeights
 from sskit.estimators.label_sets.hierarchical import HierarchicalMultilabel
 from sskit.estimators.label_sets.pairwise import MultilabelPairwise
 from sskit.estimators.multiclass.classifier import StructSVMClassifier
-from sskit.estimators.multiclass.rows import RowFunctions, RowWeights
 from sskit.estimators.parts.parts import PartsModel
-from sskit.estimators.parts.prediction import PartsWeights
 from sskit.estimators.path.path import RegularizationPath
 from sskit.estimators.stopping.early_stopping import EarlyStopping
-from sskit.estimators.structured.structured import StructureWeights
 from sskit.estimators.tree.tagger import TreeTagger
 
 __all__ = [
@@ -32,16 +27,4 @@ __all__ = [
 ]
 
 # of the state of fitted estimators
-export_from(
-    __name__,
-    ChainFunctions,
-    ChainWeights,
-    GraphWeights,
-    LabelSetWeights,
-    PartsWeights,
-    RowFunctions,
-    RowWeights,
-    StructureWeights,
-    TreeWeights,
-    WarmStart,
-)
+export_from(__name__, BlockAttributes, GraphWeights, WarmStart)

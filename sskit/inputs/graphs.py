@@ -4,7 +4,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from sskit._numbers import as_array
-from sskit.inputs.ragged import _as_matrix, _items, _type_name
+from sskit.inputs.edges import check_edges
+from sskit.inputs.ragged import _as_matrix, _items, _type_name, check_widths
 from sskit.inputs.ragged_array import make_offsets
 from sskit.inputs.stacking import canonical_csr, check_finite
 
@@ -12,6 +13,7 @@ __all__ = ["GraphBatch", "check_graphs"]
 
 _IMAGES = "sskit.preprocessing.SuperpixelGraphs makes graphs of images"
 _GRAPHS = f"one graph (features, edges, edge_features) per sample ({_IMAGES})"
+_PARTS = ("features", "edges", "edge_features", "areas", "segments")
 
 
 class GraphBatch:
@@ -98,23 +100,27 @@ def check_graphs(X, *, n_features=None, n_edge_features=None, estimator_name="th
     >>> len(graphs), graphs.n_features, graphs.n_edge_features
     (1, 2, 1)
     """
-    items = [_parts(item, f"X[{i}]") for i, item in enumerate(_items(X, "X", _GRAPHS))]
+    items = [
+        parts_of(item, f"X[{i}]", "graph", _PARTS, f"; {_IMAGES}")
+        for i, item in enumerate(_items(X, "X", _GRAPHS))
+    ]
     if not items:
         raise ValueError("Found array with 0 sample(s): X must hold one graph or more")
     features = [_matrix(item[0], f"features of X[{i}]") for i, item in enumerate(items)]
     for i, x in enumerate(features):
         if 0 in x.shape:
             raise ValueError(f"X[{i}] has features of shape {x.shape}, at least (1, 1) is needed")
-    _check_width(features, n_features, "features", estimator_name)
+    check_widths([x.shape[1] for x in features], n_features, estimator_name)
     ends = [
-        _ends(item[1], x.shape[0], f"X[{i}]")
+        check_edges(item[1], x.shape[0], where=f" of X[{i}]")
         for i, (item, x) in enumerate(zip(items, features, strict=True))
     ]
     edge_features = [
         _edge_features(item[2], len(edges), f"X[{i}]")
         for i, (item, edges) in enumerate(zip(items, ends, strict=True))
     ]
-    _check_width(edge_features, n_edge_features, "edge features", estimator_name)
+    widths = [x.shape[1] for x in edge_features]
+    check_widths(widths, n_edge_features, estimator_name, "edge features")
     segments = [
         None if item[4] is None else _segments(item[4], x.shape[0], f"X[{i}]")
         for i, (item, x) in enumerate(zip(items, features, strict=True))
@@ -132,21 +138,38 @@ def check_graphs(X, *, n_features=None, n_edge_features=None, estimator_name="th
     )
 
 
-def _parts(item, label):
-    """Return (features, edges, edge_features, areas, segments) of a graph."""
+def parts_of(item, label, noun, names, hint=""):
+    """Return the parts of a graph or tree, which is a tuple of two or three, or has attributes.
+
+    Parameters
+    ----------
+    item : object
+        As users give it.
+    label : str
+        What error messages call it.
+    noun : str
+        What it is to be.
+    names : tuple of str
+        Names of the parts: two that it must have, and others.
+    hint : str, default=""
+        What error messages say of where to get one.
+
+    Returns
+    -------
+    parts : tuple
+        As many as names, None where there is none.
+    """
+    form = f"({', '.join(names[:3])})"
     if isinstance(item, (tuple, list)):
         if len(item) not in (2, 3):
-            raise ValueError(
-                f"{label} must be a graph (features, edges, edge_features), got {len(item)} items"
-            )
-        return (*item, *[None] * (5 - len(item)))
-    if not (hasattr(item, "features") and hasattr(item, "edges")):
+            raise ValueError(f"{label} must be a {noun} {form}, got {len(item)} items")
+        return (*item, *[None] * (len(names) - len(item)))
+    if not all(hasattr(item, name) for name in names[:2]):
         raise TypeError(
-            f"{label} must be a graph: a tuple (features, edges, edge_features) or an object with "
-            f"these attributes, got {_type_name(item)}; {_IMAGES}"
+            f"{label} must be a {noun}: a tuple {form} or an object with these attributes, got "
+            f"{_type_name(item)}{hint}"
         )
-    names = ("edge_features", "areas", "segments")
-    return (item.features, item.edges, *(getattr(item, name, None) for name in names))
+    return tuple(getattr(item, name, None) for name in names)
 
 
 def _matrix(values, label):
@@ -163,40 +186,6 @@ def _matrix(values, label):
     except ValueError as error:
         raise ValueError(str(error).replace("X[0] contains", f"{label} contain")) from None
     return matrix
-
-
-def _check_width(matrices, expected, what, estimator_name):
-    width = matrices[0].shape[1]
-    for i, x in enumerate(matrices):
-        if x.shape[1] != width:
-            raise ValueError(f"X[{i}] has {x.shape[1]} {what} but X[0] has {width}")
-    if expected is not None and width != expected:
-        raise ValueError(
-            f"X has {width} {what}, but {estimator_name} is expecting {expected} {what} as input"
-        )
-
-
-def _ends(edges, n_nodes, label):
-    """Return checked edges as int32."""
-    edges = as_array(edges, f"edges of {label}")
-    if edges.shape in ((0,), (0, 2)):
-        return np.zeros((0, 2), dtype=np.int32)
-    if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
-        raise ValueError(
-            f"edges of {label} must be integers of shape (n_edges, 2), got shape {edges.shape} "
-            f"and dtype {edges.dtype}"
-        )
-    wrong = np.flatnonzero(((edges < 0) | (edges >= n_nodes)).any(axis=1))
-    if wrong.size:
-        a, b = edges[wrong[0]].tolist()
-        raise ValueError(
-            f"{label} has the edge ({a}, {b}) at row {wrong[0]}, expected nodes from 0 to "
-            f"{n_nodes - 1}"
-        )
-    wrong = np.flatnonzero(edges[:, 0] == edges[:, 1])
-    if wrong.size:
-        raise ValueError(f"{label} has an edge from node {edges[wrong[0], 0]} to itself")
-    return edges.astype(np.int32)
 
 
 def _edge_features(values, n_edges, label):

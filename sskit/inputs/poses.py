@@ -4,6 +4,7 @@ import numbers
 
 import numpy as np
 
+from sskit._numbers import as_array
 from sskit.inputs.ragged import _items
 
 # Squares of larger numbers overflow.
@@ -83,10 +84,7 @@ def check_poses(y, name, n_parts=None):
         raise ValueError(f"Found array with 0 sample(s): {name} must hold one pose or more")
     poses = []
     for i, item in enumerate(items):
-        try:
-            pose = np.asarray(item)
-        except ValueError:
-            raise ValueError(f"{name}[{i}] has rows of different lengths") from None
+        pose = as_array(item, f"{name}[{i}]")
         n_parts = len(pose) if n_parts is None and pose.ndim == 2 else n_parts
         if (
             pose.shape != (n_parts, 2)

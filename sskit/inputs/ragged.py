@@ -6,6 +6,7 @@ from itertools import chain, combinations
 import numpy as np
 import scipy.sparse as sp
 
+from sskit._numbers import as_array
 from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets, split
 from sskit.inputs.stacking import (
     canonical_csr,
@@ -19,6 +20,7 @@ __all__ = ["RaggedArray", "split", "stack_labels", "stack_sequences"]
 
 _MATRICES = "one matrix of shape (T_i, p) per sequence"
 _LABELS = "one sequence of labels per sequence"
+PREDICTS = "y has labels of dtype {}, but the model predicts {}"
 _MISSING = ("NoneType", "NAType", "NaTType")
 
 
@@ -84,16 +86,9 @@ def stack_sequences(X, *, name="X", n_features=None, estimator_name=None, allow_
         raise ValueError(f"{name}[{lengths.argmin()}] is empty: a sequence needs one row or more")
 
     widths = [values.shape[1]] if pieces is None else [piece.shape[1] for piece in pieces]
-    if len(set(widths)) > 1:
-        i = next(i for i, width in enumerate(widths) if width != widths[0])
-        raise ValueError(f"{name}[{i}] has {widths[i]} features but {name}[0] has {widths[0]}")
-    if widths[0] == 0:
+    if widths[0] == 0 == max(widths):
         raise ValueError(f"{name} has 0 features: its sequences have no columns")
-    if n_features is not None and widths[0] != n_features:
-        raise ValueError(
-            f"{name} has {widths[0]} features, but {estimator_name or 'the model'} is expecting "
-            f"{n_features} features as input"
-        )
+    check_widths(widths, n_features, estimator_name or "the model", name=name)
 
     offsets = make_offsets(lengths)
     if pieces is not None:
@@ -107,6 +102,18 @@ def stack_sequences(X, *, name="X", n_features=None, estimator_name=None, allow_
     if isinstance(X, RaggedArray) and values is X.values:
         return X
     return RaggedArray(values, offsets)
+
+
+def check_widths(widths, expected, estimator_name, what="features", name="X"):
+    """Raise ValueError unless all matrices have as many columns, those that a model expects."""
+    i = next((i for i, width in enumerate(widths) if width != widths[0]), None)
+    if i is not None:
+        raise ValueError(f"{name}[{i}] has {widths[i]} {what} but {name}[0] has {widths[0]}")
+    if expected not in (None, widths[0]):
+        raise ValueError(
+            f"{name} has {widths[0]} {what}, but {estimator_name} is expecting {expected} {what} "
+            "as input"
+        )
 
 
 def stack_labels(y, lengths, *, name="y", x_name="X", what="sequences"):
@@ -175,6 +182,13 @@ def stack_labels(y, lengths, *, name="y", x_name="X", what="sequences"):
         if bad.size:
             raise ValueError(f"Unknown label type: continuous; {label(bad[0])} is {flat[bad[0]]}")
     return flat
+
+
+def check_kinds(true, pred, message="y_true has labels of dtype {} but y_pred of {}"):
+    """Raise TypeError if true labels are strings and predicted ones numbers, or the like."""
+    kinds = {kind if kind in "OSUVMm" else "number" for kind in (true.dtype.kind, pred.dtype.kind)}
+    if len(kinds) > 1 and "O" not in kinds:
+        raise TypeError(message.format(true.dtype, pred.dtype))
 
 
 def _label_item(item, label):
@@ -272,10 +286,7 @@ def _as_matrix(item, label):
         )
     if hasattr(item, "to_numpy"):
         item = item.to_numpy()
-    try:
-        array = np.asarray(item)
-    except ValueError:
-        raise ValueError(f"{label} is not a matrix: its rows have different lengths") from None
+    array = as_array(item, label)
     if array.ndim == 0:
         raise TypeError(f"{label} must be a matrix of numbers, got {_type_name(item)}")
     if array.ndim == 1 and array.size == 0:

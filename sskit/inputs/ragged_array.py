@@ -199,11 +199,18 @@ def split(flat, offsets):
     array([array(['a', 'b'], dtype='<U1'), array(['c', 'd'], dtype='<U1')],
           dtype=object)
     """
-    # Element by element: np.array(list) would turn sequences of equal length into a matrix.
-    pieces = np.empty(len(offsets) - 1, dtype=object)
-    for i, (a, b) in enumerate(_bounds(np.asarray(offsets))):
-        pieces[i] = flat[a:b]
-    return pieces
+    return object_array([flat[a:b] for a, b in _bounds(np.asarray(offsets))])
+
+
+def object_array(items):
+    """Return a 1-D array of dtype object, filled item by item.
+
+    ``np.array(items)`` would turn sequences of equal length into a matrix.
+    """
+    array = np.empty(len(items), dtype=object)
+    for i, item in enumerate(items):
+        array[i] = item
+    return array
 
 
 def make_offsets(lengths):

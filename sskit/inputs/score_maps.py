@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from sskit._numbers import as_array
 from sskit.inputs.ragged import _items
 
 __all__ = ["check_positions", "check_score_maps"]
@@ -225,10 +226,7 @@ def _map(x, label, n_parts):
 
 def _numbers(values, label):
     """Return an array of real numbers."""
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        raise ValueError(f"{label} has rows of different lengths") from None
+    array = as_array(values, label)
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{label} must hold numbers, got dtype {array.dtype}")
     return array

@@ -3,9 +3,9 @@
 import numpy as np
 import scipy.sparse as sp
 
-from sskit.inputs.graphs import _all_or_none, check_graphs
+from sskit.inputs.graphs import _all_or_none, check_graphs, parts_of
 from sskit.inputs.parents import check_parents
-from sskit.inputs.ragged import _items, _label_item, _type_name, stack_labels
+from sskit.inputs.ragged import _items, _label_item, stack_labels
 from sskit.inputs.ragged_array import locate, make_offsets
 
 __all__ = ["TreeBatch", "check_trees"]
@@ -135,7 +135,10 @@ def check_trees(X, *, n_features=None, estimator_name="the model"):
     >>> trees.ends.tolist()
     [[1, 0], [1, 2]]
     """
-    parts = [_parts(item, f"X[{i}]") for i, item in enumerate(_items(X, "X", _TREES))]
+    parts = [
+        parts_of(item, f"X[{i}]", "tree", ("features", "parents", "kinds"))
+        for i, item in enumerate(_items(X, "X", _TREES))
+    ]
     if not parts:
         raise ValueError("Found array with 0 sample(s): X must hold one tree or more")
     checked = check_graphs(
@@ -152,23 +155,6 @@ def check_trees(X, *, n_features=None, estimator_name="the model"):
         leaf[parents[below]] = 0.0
         features.append(_joined(x, np.stack([parents < 0, leaf], axis=1).astype(np.float64)))
     return TreeBatch(features, ends, _kinds([kinds for *_, kinds in parts], ends, checked.n_nodes))
-
-
-def _parts(item, label):
-    """Return (features, parents, kinds) of a tree."""
-    if isinstance(item, (tuple, list)):
-        if len(item) not in (2, 3):
-            raise ValueError(
-                f"{label} must be a tree (features, parents) or (features, parents, kinds), got "
-                f"{len(item)} items"
-            )
-        return (*item, None)[:3]
-    if not (hasattr(item, "features") and hasattr(item, "parents")):
-        raise TypeError(
-            f"{label} must be a tree: a tuple (features, parents) or an object with these "
-            f"attributes, got {_type_name(item)}"
-        )
-    return item.features, item.parents, getattr(item, "kinds", None)
 
 
 def _kinds(given, ends, n_nodes):

@@ -2,12 +2,9 @@
 
 import numpy as np
 
-from sskit._numbers import as_floats
-from sskit.inputs.ragged import stack_labels
+from sskit.inputs.ragged import check_kinds, stack_labels
 from sskit.inputs.ragged_array import make_offsets
-
-# Sums of weights have reciprocals and products with other numbers.
-SMALLEST = 1e-150
+from sskit.inputs.weights import check_sample_weight
 
 
 def stack(y, name):
@@ -38,13 +35,6 @@ def stack_pair(y_true, y_pred):
     return true, pred, offsets
 
 
-def check_kinds(true, pred):
-    """Raise an error if true labels are strings and predicted ones numbers, or the like."""
-    kinds = {kind if kind in "OSUVMm" else "number" for kind in (true.dtype.kind, pred.dtype.kind)}
-    if len(kinds) > 1 and "O" not in kinds:
-        raise TypeError(f"y_true has labels of dtype {true.dtype} but y_pred of {pred.dtype}")
-
-
 def compare(y_true, y_pred):
     """Return which tokens are right, and where the sequences begin."""
     true, pred, offsets = stack_pair(y_true, y_pred)
@@ -54,15 +44,5 @@ def compare(y_true, y_pred):
 
 def check_weights(sample_weight, n_samples):
     """Return one checked weight per sequence."""
-    if sample_weight is None:
-        return np.ones(n_samples)
-    weights = as_floats(sample_weight, "sample_weight")
-    if weights.shape != (n_samples,):
-        raise ValueError(f"sample_weight has shape {weights.shape} for {n_samples} sequences")
-    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
-        raise ValueError("sample_weight must hold finite numbers >= 0, not all of them 0")
-    with np.errstate(over="ignore"):
-        total = weights.sum()
-        if not SMALLEST <= total <= 1 / SMALLEST:
-            raise ValueError(f"sample_weight has the sum {total}, expected one nearer to 1")
-    return weights
+    weights = check_sample_weight(sample_weight, n_samples, "y_true")
+    return np.ones(n_samples) if weights is None else weights

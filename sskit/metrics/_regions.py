@@ -4,7 +4,8 @@ import numpy as np
 from sklearn.metrics import make_scorer
 
 from sskit.inputs.masks import is_ignored
-from sskit.metrics._pairs import check_kinds, check_weights, stack_pair
+from sskit.inputs.ragged import check_kinds
+from sskit.metrics._pairs import check_weights, stack_pair
 
 
 def iou_scores(y_true, y_pred, *, ignore_label=None, sample_weight=None):

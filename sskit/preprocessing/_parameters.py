@@ -4,24 +4,33 @@ from importlib.util import find_spec
 from numbers import Integral, Real
 
 import numpy as np
+from sklearn.utils._param_validation import Interval, validate_parameter_constraints
 
-# Parameter, least and largest value: filters and tables of larger ones have no memory.
-_INTEGERS = [
-    ("n_segments", 1, 2**24),
-    ("n_color_words", 0, 2**16),
-    ("n_texture_words", 0, 2**16),
-    ("texture_size", 4, 2**12),
-    ("texture_step", 1, 2**12),
-    ("position_grid", 0, 2**10),
-    ("neighborhood", 0, 2**10),
-    ("sample_size", 1, 2**31 - 1),
-]
-# Parameter, what it must be, test.
-_REALS = [
-    ("compactness", "positive", lambda value: 0 < value < np.inf),
-    ("sigma", "finite and not negative", lambda value: 0 <= value < np.inf),
-    ("power", "in (0, 1]", lambda value: 0 < value <= 1),
-]
+
+class Number(Interval):
+    """An interval of numbers, of which no bool is one."""
+
+    def is_satisfied_by(self, val):
+        """Return whether a value is in it."""
+        return not isinstance(val, bool) and super().is_satisfied_by(val)
+
+
+# Filters and tables of larger numbers have no memory.
+_CONSTRAINTS = {
+    "n_segments": [Number(Integral, 1, 2**24, closed="both")],
+    "n_color_words": [Number(Integral, 0, 2**16, closed="both")],
+    "n_texture_words": [Number(Integral, 0, 2**16, closed="both")],
+    "texture_size": [Number(Integral, 4, 2**12, closed="both")],
+    "texture_step": [Number(Integral, 1, 2**12, closed="both")],
+    "position_grid": [Number(Integral, 0, 2**10, closed="both")],
+    "neighborhood": [Number(Integral, 0, 2**10, closed="both")],
+    "sample_size": [Number(Integral, 1, 2**31 - 1, closed="both")],
+    "compactness": [Number(Real, 0, None, closed="neither")],
+    "sigma": [Number(Real, 0, None, closed="left")],
+    "power": [Number(Real, 0, 1, closed="right")],
+    "n_jobs": [Number(Integral, None, None, closed="neither"), None],
+    "segmenter": [callable, None],
+}
 
 
 def check_parameters(superpixels):
@@ -41,21 +50,8 @@ def check_parameters(superpixels):
     ImportError
         If scikit-image is needed and not installed.
     """
-    for name, least, most in _INTEGERS:
-        value = getattr(superpixels, name)
-        if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-            raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
-        if value > most:
-            raise ValueError(f"{name} must be at most {most}, got {value!r}")
-    n_jobs = superpixels.n_jobs
-    if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool)):
-        raise ValueError(f"n_jobs must be an integer or None, got {n_jobs!r}")
-    for name, kind, allowed in _REALS:
-        value = getattr(superpixels, name)
-        if not isinstance(value, Real) or isinstance(value, bool) or not allowed(value):
-            raise ValueError(f"{name} must be a number {kind}, got {value!r}")
-    if superpixels.segmenter is not None and not callable(superpixels.segmenter):
-        raise TypeError(f"segmenter must be callable or None, got {superpixels.segmenter!r}")
+    given = superpixels.get_params(deep=False)
+    validate_parameter_constraints(_CONSTRAINTS, given, type(superpixels).__name__)
     try:
         known = np.dtype(superpixels.dtype) in (np.float32, np.float64)
     except TypeError:

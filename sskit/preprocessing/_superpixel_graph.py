@@ -3,7 +3,7 @@
 import numpy as np
 
 from sskit._numbers import as_array
-from sskit.inputs.pixels import majority_labels
+from sskit.inputs.masks import majority_labels
 
 
 class SuperpixelGraph:

@@ -1,4 +1,10 @@
-"""Compiled contracts asked from Python, and their laws: for tests and for authors of problems.
+"""Laws on which training relies, tried on what you write: structures in Python, compiled problems.
 
-Nothing else of the package imports it, and it is not part of wheels: it comes with a checkout.
+Each check raises an error that says what is wrong and where. Nothing else of the package imports
+this one.
 """
+
+from sskit.testing.problem_checks import check_problem
+from sskit.testing.structure_checks import check_structure
+
+__all__ = ["check_problem", "check_structure"]

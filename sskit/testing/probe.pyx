@@ -2,7 +2,7 @@
 
 Solvers call problems and dual points without the GIL and without checks. Here the same methods
 take and return NumPy arrays, one call at a time. Directions and planes are dense arrays over the
-statistics of a block. `_contract.check_problem` tries the laws on which solvers rely.
+statistics of a block. `check_problem` tries the laws on which solvers rely.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""The laws of the contract of a problem, tried: for people who write problems, and for tests."""
+"""The laws of the contract of a problem, tried: for people who write problems in Cython."""
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -28,6 +28,22 @@ def check_problem(problem, random_state=None, n_trials=3):
     ------
     AssertionError
         If a law fails, with the number of the block.
+    NotImplementedError
+        If a method is missing, with its name.
+
+    See Also
+    --------
+    check_structure : For structures written in Python.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sskit.core.problem import block_weights
+    >>> from sskit.models.multiclass.model import MulticlassModel
+    >>> from sskit.testing import check_problem
+    >>> model = MulticlassModel(n_features=2, n_classes=3, intercept=True)
+    >>> X, labels = np.random.default_rng(0).normal(size=(4, 2)), np.array([0, 1, 2, 0])
+    >>> check_problem(model.bind(X, labels, block_weights(4, None)), random_state=0)
     """
     rng = check_random_state(random_state)
     probe, fork = ProblemProbe(problem), ProblemProbe(problem.fork())

@@ -91,14 +91,6 @@ def cut_to_equal_lengths(X, y):
     return [x[:length] for x in X], [labels[:length] for labels in y]
 
 
-def object_array(items):
-    """Return a 1-D object array of the items, also where they are of equal shape."""
-    array = np.empty(len(items), dtype=object)
-    for i, item in enumerate(items):
-        array[i] = item
-    return array
-
-
 def state_of(estimator):
     """Return a hash of all attributes."""
     return joblib.hash(vars(estimator))

@@ -9,13 +9,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from sskit.inputs.ragged_array import RaggedArray, make_offsets
+from sskit.inputs.ragged_array import RaggedArray, make_offsets, object_array
 from sskit.utils._checking import (
     assert_same_labels,
     assert_same_results,
     assert_sequences,
     cut_to_equal_lengths,
-    object_array,
     precise,
     ragged_check,
     raises,

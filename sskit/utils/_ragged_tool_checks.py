@@ -16,7 +16,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import has_fit_parameter
 
-from sskit.utils._checking import assert_same_labels, assert_sequences, object_array, ragged_check
+from sskit.inputs.ragged_array import object_array
+from sskit.utils._checking import assert_same_labels, assert_sequences, ragged_check
 
 FOLDS = KFold(3)
 

@@ -13,17 +13,7 @@ TRUSTED_TYPES = {
         "StructSVMClassifier",
         "TreeTagger",
     ),
-    "sskit.estimators": (
-        "ChainFunctions",
-        "ChainWeights",
-        "GraphWeights",
-        "LabelSetWeights",
-        "PartsWeights",
-        "RowFunctions",
-        "RowWeights",
-        "StructureWeights",
-        "TreeWeights",
-    ),
+    "sskit.estimators": ("BlockAttributes", "GraphWeights"),
     "sskit.metrics": (
         "class_accuracy_score",
         "mean_iou_score",

@@ -48,7 +48,7 @@ def bad_map(index, value):
         ([MAPS[0], np.zeros((3, 3, 4))], ValueError, r"X\[1\] must have shape \(2, H, W\)"),
         ([MAPS[0], np.zeros((2, 0, 4))], ValueError, r"X\[1\] must have shape"),
         ([np.zeros((3, 4))], ValueError, r"X\[0\] must have shape"),
-        ([MAPS[0], [[1], [1, 2]]], ValueError, r"X\[1\] has rows of different lengths"),
+        ([MAPS[0], [[1], [1, 2]]], ValueError, r"X\[1\] is no array: its items have different"),
         ([np.full((2, 3, 4), "a")], ValueError, r"X\[0\] must hold numbers"),
         ([MAPS[0] * 1j], ValueError, r"X\[0\] must hold numbers"),
         ([None], ValueError, r"X\[0\] must hold numbers"),

@@ -18,9 +18,8 @@ from sskit.estimators.base.callbacks import (
     CallbackSupportMixin,
     PassReporter,
 )
-from sskit.estimators.base.kernels import KERNEL_CONSTRAINTS, check_kernel
 from sskit.estimators.base.warm_start import WarmStart
-from sskit.estimators.base.weights import check_class_weight, check_sample_weight, default_lam
+from sskit.estimators.base.weights import check_class_weight, resolved_lam
 from sskit.models.slack.model import SlackRescaling
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 from sskit.solvers.common.solution import Status
@@ -59,8 +58,8 @@ class TrainingTask(NamedTuple):
         The model bound to the data.
     layout : WeightLayout
         Places of the weights.
-    lam : float
-        Regularisation strength.
+    default_lam : float
+        Regularisation strength where the user names none.
     to_attributes : callable
         Maps a flat weight vector to fitted attributes; of a class, so that it can be saved.
     classes : ndarray or None
@@ -71,7 +70,7 @@ class TrainingTask(NamedTuple):
 
     problem: object
     layout: object
-    lam: float
+    default_lam: float
     to_attributes: object
     classes: object = None
     certifiable: bool = True
@@ -94,12 +93,15 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
         "steps": [StrOptions({"auto", "fw", "pairwise", "away"})],
         "sampling": [StrOptions({"auto", "gap", "uniform", "permutation", "max_gap"})],
         "cache": [StrOptions({"auto"}), "boolean"],
-        **KERNEL_CONSTRAINTS,
         "bounds": [tuple, list, dict, None],
         "tol": [Interval(numbers.Real, 0, None, closed="left")],
         "max_iter": [Interval(numbers.Integral, 1, None, closed="left")],
         "warm_start": ["boolean"],
-        "n_jobs": [numbers.Integral, None],
+        "n_jobs": [
+            Interval(numbers.Integral, None, -1, closed="right"),
+            Interval(numbers.Integral, 1, None, closed="left"),
+            None,
+        ],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
@@ -112,17 +114,11 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
         solver : Solver
             The solver that the parameters ask for.
         """
-        validate_parameter_constraints(
-            self._parameter_constraints, self.get_params(deep=False), type(self).__name__
-        )
-        check_sizes(self)
-        if self.n_jobs == 0:
-            raise ValueError("n_jobs == 0 has no meaning; -1 takes all processors, None or 1 one")
+        check_constraints(self)
         rescaling = self._rescaling()
         if rescaling is not None:
             rescaling.check()
         check_class_weight(getattr(self, "class_weight", None))
-        check_kernel(self)
         return self._make_solver()
 
     def _rescaling(self):
@@ -205,7 +201,8 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
         task = self._make_rescaled_task(X, y, sample_weight)
         problem, to_attributes, classes = task.problem, task.to_attributes, task.classes
         metadata = {"sample_weight": sample_weight}
-        regularizer = self._make_regularizer(solver, task, task.lam)
+        lam = resolved_lam(self, task.default_lam)
+        regularizer = self._make_regularizer(solver, task, lam)
         solver = solver.resolved(problem, regularizer.bounded)
         fingerprint, start = self._last_fit(problem, classes)
         reporter = PassReporter(self, self.max_iter, X, y, metadata, to_attributes)
@@ -228,7 +225,7 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
                 known = known[:1] if np.isinf(solution.primal) else []
             refuse_overflow(solution.w, known)
             fitted = to_attributes(solution.w) | {
-                "lam_": task.lam,
+                "lam_": lam,
                 "solver_": solver,
                 "dual_gap_": solution.gap,
                 "primal_objective_": solution.primal,
@@ -264,15 +261,24 @@ class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
 
     def _set_fitted(self, fitted):
         """Replace all fitted attributes by new ones."""
-        for name in [name for name in vars(self) if _is_fitted(name)]:
-            delattr(self, name)
         vars(self).pop("_warm_start", None)
-        vars(self).update(fitted)
+        replace_fitted(self, fitted)
 
 
-def check_sizes(estimator):
-    """Raise ValueError for the first parameter that is an integer beyond all floats."""
-    for name, value in estimator.get_params(deep=False).items():
+def replace_fitted(estimator, fitted):
+    """Replace all fitted attributes of an estimator by new ones."""
+    for name in [name for name in vars(estimator) if name.endswith("_")]:
+        delattr(estimator, name)
+    vars(estimator).update(fitted)
+
+
+def check_constraints(estimator, *names):
+    """Raise an error for the first parameter, of some or all, that cannot have its value."""
+    given = estimator.get_params(deep=False)
+    given = {name: given[name] for name in names or given}
+    constraints, name = estimator._parameter_constraints, type(estimator).__name__
+    validate_parameter_constraints(constraints, given, name)
+    for name, value in given.items():
         if isinstance(value, int) and value.bit_length() > LARGEST_BITS:
             raise ValueError(f"{name} must be a number below 2**{LARGEST_BITS}, got a larger one")
 
@@ -294,15 +300,10 @@ def refuse_overflow(w, known):
         )
 
 
-def _is_fitted(name):
-    return name.endswith("_") and not name.startswith("_")
-
-
 __all__ = [
-    "TrainingTask",
     "StructuredEstimator",
+    "TrainingTask",
     "block_weights",
-    "check_sample_weight",
-    "check_sizes",
-    "default_lam",
+    "check_constraints",
+    "replace_fitted",
 ]

@@ -30,16 +30,26 @@ CALLABLE = ("kernel_cache",)
 # Coefficients below this share of the largest are noise of rounding.
 NOISE = 1e-14
 
-KERNEL_CONSTRAINTS = {
-    "kernel": [StrOptions(set(PARAMETERS)), callable],
-    "gamma": [
-        StrOptions({"scale", "auto"}),
-        Interval(numbers.Real, 0, None, closed="left"),
-    ],
-    "degree": [Interval(numbers.Integral, 0, None, closed="left")],
-    "coef0": [Interval(numbers.Real, None, None, closed="neither")],
-    "kernel_cache": [Interval(numbers.Real, 0, None, closed="neither")],
-}
+
+class KernelMixin:
+    """Parameters of estimators that also learn in a kernel space."""
+
+    _parameter_constraints = {
+        "kernel": [StrOptions(set(PARAMETERS)), callable],
+        "gamma": [
+            StrOptions({"scale", "auto"}),
+            Interval(numbers.Real, 0, None, closed="left"),
+        ],
+        "degree": [Interval(numbers.Integral, 0, None, closed="left")],
+        "coef0": [Interval(numbers.Real, None, None, closed="neither")],
+        "kernel_cache": [Interval(numbers.Real, 0, None, closed="neither")],
+    }
+
+    def _check_parameters(self):
+        """Raise an error for the first parameter that is wrong; return the solver."""
+        solver = super()._check_parameters()
+        check_kernel(self)
+        return solver
 
 
 def is_kernel(estimator):
@@ -63,17 +73,36 @@ def check_kernel(estimator):
     named = isinstance(estimator.kernel, str)
     name = repr(estimator.kernel) if named else "a callable"
     used = PARAMETERS[estimator.kernel] if named else CALLABLE
-    for parameter, default in DEFAULTS.items():
-        value = getattr(estimator, parameter, default)
-        if parameter not in used and value != default:
-            raise ValueError(
-                f"{parameter}={value!r} has no meaning with kernel={name}; leave it at {default!r}"
-            )
+    unused = {key: default for key, default in DEFAULTS.items() if key not in used}
+    require_defaults(estimator, unused, f"has no meaning with kernel={name}")
     if is_kernel(estimator) and estimator.bounds is not None:
         raise ValueError(
             f"bounds cannot be kept with kernel={name}: the weights are functions, which have no "
             "entries to put bounds on"
         )
+
+
+def require_defaults(estimator, defaults, why):
+    """Raise ValueError for the first parameter of an estimator that has not its default.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Has the parameters.
+    defaults : dict
+        By name.
+    why : str
+        What is wrong with another value.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter, its value and its default.
+    """
+    for name, default in defaults.items():
+        value = getattr(estimator, name)
+        if value is not default and value != default:
+            raise ValueError(f"{name}={value!r} {why}; leave it at {default!r}")
 
 
 def make_kernel(estimator, X):

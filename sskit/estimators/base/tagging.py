@@ -1,20 +1,19 @@
 """What fitted taggers have and say of sequences."""
 
 import numbers
-from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils._param_validation import StrOptions
 
-from sskit.estimators.base.estimator import check_sample_weight
 from sskit.estimators.base.fitted_state import (
     check_count,
     check_labels,
     check_numbers,
     raise_damaged,
 )
-from sskit.inputs.ragged import split, stack_labels
-from sskit.models.layout import WeightLayout
+from sskit.inputs.ragged import PREDICTS, check_kinds, split, stack_labels
+from sskit.metrics import token_accuracy_score
 
 # Sums of scores above it may overflow.
 LARGEST_SCORE = 1e300
@@ -98,6 +97,16 @@ def check_chain(estimator):
     return n_classes
 
 
+def chain_attributes(classes, n_features, allowed):
+    """Return the fitted attributes of a chain that do not depend on the weights."""
+    return {
+        "classes_": classes,
+        "n_features_in_": n_features,
+        "allowed_transitions_": allowed[0],
+        "allowed_start_": allowed[1],
+    }
+
+
 def check_tree(estimator):
     """Return the numbers of labels and of kinds of a tree, or raise ValueError as `check_chain`.
 
@@ -130,6 +139,11 @@ class TaggerMixin:
     The estimator has ``_decoder(X)``, which checks X and returns an object with the methods
     ``best()``, ``top_k(k)`` and ``max_marginals()``, and where the sequences begin.
     """
+
+    _parameter_constraints = {
+        "loss": [StrOptions({"hamming", "hamming_sum"})],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+    }
 
     def predict(self, X):
         """Return the best labels of each sequence.
@@ -209,20 +223,8 @@ class TaggerMixin:
             Between 0 and 1.
         """
         predicted = self.predict(X)
-        lengths = [len(labels) for labels in predicted]
-        weight = check_sample_weight(sample_weight, len(lengths))
-        found, truth = np.concatenate(list(predicted)), stack_labels(y, lengths)
-        kinds = {
-            kind if kind in "OSU" else "number" for kind in (found.dtype.kind, truth.dtype.kind)
-        }
-        if len(kinds) > 1 and "O" not in kinds:
-            raise TypeError(
-                f"y has labels of dtype {truth.dtype}, but the model predicts {found.dtype}"
-            )
-        right = found == truth
-        return float(
-            np.average(right, weights=None if weight is None else np.repeat(weight, lengths))
-        )
+        check_kinds(stack_labels(y, [len(labels) for labels in predicted]), self.classes_, PREDICTS)
+        return token_accuracy_score(y, predicted, sample_weight=sample_weight)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -232,68 +234,3 @@ class TaggerMixin:
         tags.input_tags.three_d_array = True
         tags.input_tags.sparse = True
         return tags
-
-
-@dataclass(frozen=True)
-class ChainWeights:
-    """Names the weights of a chain; see `TrainingTask`.
-
-    Attributes
-    ----------
-    layout : WeightLayout
-        Places of the weights.
-    classes : ndarray of shape (n_classes,)
-        The labels.
-    allowed : tuple
-        Allowed transitions and first labels.
-    """
-
-    layout: WeightLayout
-    classes: np.ndarray
-    allowed: tuple
-
-    def __call__(self, w):
-        """Return fitted attributes by name, of flat weights; their arrays are their own."""
-        blocks = self.layout.split(w)
-        return {
-            "coef_": np.array(blocks["coef"], order="C"),
-            "transitions_": blocks["transitions"].copy(),
-            "start_": blocks["start"].copy(),
-            "end_": blocks["end"].copy(),
-            "classes_": self.classes,
-            "n_features_in_": blocks["coef"].shape[1],
-            "allowed_transitions_": self.allowed[0],
-            "allowed_start_": self.allowed[1],
-        }
-
-
-@dataclass(frozen=True)
-class TreeWeights:
-    """Names the weights of trees; see `TrainingTask`.
-
-    Attributes
-    ----------
-    layout : WeightLayout
-        Places of the weights.
-    classes : ndarray of shape (n_classes,)
-        The labels.
-    kinds : ndarray of shape (n_kinds,) or None
-        The kinds of edges.
-    """
-
-    layout: WeightLayout
-    classes: np.ndarray
-    kinds: np.ndarray | None
-
-    def __call__(self, w):
-        """Return fitted attributes by name, of flat weights; their arrays are their own."""
-        blocks = self.layout.split(w)
-        return {
-            "coef_": np.array(blocks["coef"], order="C"),
-            "root_": blocks["root"].copy(),
-            "leaf_": blocks["leaf"].copy(),
-            "transitions_": blocks["transitions"].copy(),
-            "classes_": self.classes,
-            "edge_kinds_": self.kinds,
-            "n_features_in_": blocks["coef"].shape[1],
-        }

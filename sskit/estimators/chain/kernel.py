@@ -1,16 +1,12 @@
 """What SequenceTagger fits in a kernel space."""
 
-from dataclasses import dataclass
-
-import numpy as np
-
+from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.estimator import TrainingTask
-from sskit.estimators.base.kernels import kernel_bytes, make_kernel, support_of
+from sskit.estimators.base.kernels import kernel_bytes, make_kernel
+from sskit.estimators.base.tagging import chain_attributes
 from sskit.models.chain.kernel_model import KernelChainModel
 from sskit.models.chain.model import default_lam
-from sskit.models.kernel.functions import Kernel
 from sskit.models.kernel.space import diagonal
-from sskit.models.layout import WeightLayout
 
 
 def bind_in_kernel_space(
@@ -50,48 +46,7 @@ def bind_in_kernel_space(
     X, kernel = stacked.values, make_kernel(estimator, stacked.values)
     model = KernelChainModel(kernel, X.shape[0], len(classes), *allowed)
     problem = model.bind(stacked, labels, cost, block_weight, kernel_bytes(estimator))
-    lam = estimator.lam
-    lam = default_lam(stacked, weight, diagonal(kernel, X)) if lam is None else float(lam)
-    to_attributes = ChainFunctions(model.layout, kernel, classes, allowed, X, labels)
+    lam = default_lam(stacked, weight, diagonal(kernel, X))
+    shared = chain_attributes(classes, X.shape[1], allowed)
+    to_attributes = BlockAttributes(model.layout, shared, False, kernel, X, labels)
     return TrainingTask(problem, model.layout, lam, to_attributes, classes, kernel.definite)
-
-
-@dataclass(frozen=True)
-class ChainFunctions:
-    """Names the weights of a chain in a kernel space; see `TrainingTask`.
-
-    Attributes
-    ----------
-    layout : WeightLayout
-        Places of the weights.
-    kernel : Kernel
-        The kernel.
-    classes : ndarray of shape (n_classes,)
-        The labels.
-    allowed : tuple
-        Allowed transitions and first labels.
-    X : {ndarray, CSR matrix} of shape (n_tokens, n_features)
-        Training tokens.
-    labels : ndarray of shape (n_tokens,)
-        Their labels, 0 to K - 1.
-    """
-
-    layout: WeightLayout
-    kernel: Kernel
-    classes: np.ndarray
-    allowed: tuple
-    X: object
-    labels: np.ndarray
-
-    def __call__(self, w):
-        """Return fitted attributes by name, of flat weights; their arrays are their own."""
-        blocks = self.layout.split(w)
-        return support_of(blocks["dual_coef"], self.labels, self.kernel, self.X) | {
-            "transitions_": blocks["transitions"].copy(),
-            "start_": blocks["start"].copy(),
-            "end_": blocks["end"].copy(),
-            "classes_": self.classes,
-            "n_features_in_": self.X.shape[1],
-            "allowed_transitions_": self.allowed[0],
-            "allowed_start_": self.allowed[1],
-        }

@@ -3,31 +3,29 @@
 from numbers import Integral
 
 import numpy as np
-from sklearn.utils._param_validation import (
-    Interval,
-    StrOptions,
-    validate_parameter_constraints,
-)
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import (
     StructuredEstimator,
     TrainingTask,
     block_weights,
-    check_sample_weight,
+    check_constraints,
 )
 from sskit.estimators.base.fitted_state import check_numbers
-from sskit.estimators.base.kernels import function_values, is_kernel
-from sskit.estimators.base.tagging import ChainWeights, TaggerMixin, check_chain, check_scores
+from sskit.estimators.base.kernels import KernelMixin, function_values, is_kernel
+from sskit.estimators.base.tagging import TaggerMixin, chain_attributes, check_chain, check_scores
 from sskit.estimators.chain.kernel import bind_in_kernel_space
 from sskit.inputs.ragged import stack_labels, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray
+from sskit.inputs.weights import check_sample_weight
 from sskit.models.chain.model import ChainModel, default_lam, token_costs
 from sskit.models.chain.transitions import resolve_transitions
 
 
-class SequenceTagger(TaggerMixin, StructuredEstimator):
+class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
     r"""Labels for all tokens of a sequence, learnt with the structured hinge loss.
 
     The score F(x, y) of a labelling is
@@ -188,8 +186,8 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
 
     _parameter_constraints = {
         **StructuredEstimator._parameter_constraints,
-        "loss": [StrOptions({"hamming", "hamming_sum"})],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
+        **KernelMixin._parameter_constraints,
+        **TaggerMixin._parameter_constraints,
         "allowed_transitions": [StrOptions({"bio"}), "array-like", None],
         "beam_size": [Interval(Integral, 1, None, closed="left"), None],
     }
@@ -288,21 +286,16 @@ class SequenceTagger(TaggerMixin, StructuredEstimator):
         given = stacked, labels, costs, block_weights(len(stacked), weight)
         if is_kernel(self):
             return bind_in_kernel_space(self, *given, weight, classes, allowed)
-        lam = lam if self.lam is None else float(self.lam)
         model = ChainModel(stacked.values.shape[1], len(classes), *allowed)
         problem = model.bind(*given)
-        to_attributes = ChainWeights(model.layout, classes, allowed)
+        shared = chain_attributes(classes, stacked.values.shape[1], allowed)
+        to_attributes = BlockAttributes(model.layout, shared)
         return TrainingTask(problem, model.layout, lam, to_attributes, classes)
 
     def _decoder(self, X):
         """Return the decoder of checked sequences, and where they begin."""
         check_is_fitted(self)
-        # set since the fit, perhaps
-        validate_parameter_constraints(
-            {"beam_size": self._parameter_constraints["beam_size"]},
-            {"beam_size": self.beam_size},
-            type(self).__name__,
-        )
+        check_constraints(self, "beam_size")  # set since the fit, perhaps
         stacked = stack_sequences(
             X, n_features=self.n_features_in_, estimator_name=type(self).__name__
         )

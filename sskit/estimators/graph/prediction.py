@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sskit.estimators.base.estimator import check_sample_weight
 from sskit.estimators.base.fitted_state import (
     check_choice,
     check_count,
@@ -13,7 +12,8 @@ from sskit.estimators.base.fitted_state import (
     raise_damaged,
 )
 from sskit.inputs.masks import check_masks, is_ignored, node_targets, paint
-from sskit.inputs.ragged import split
+from sskit.inputs.ragged import PREDICTS, check_kinds, split
+from sskit.inputs.weights import check_sample_weight
 from sskit.models.graph.model import GraphModel
 
 
@@ -144,7 +144,7 @@ class SegmenterMixin:
         truth, labelled, masks = node_targets(y, graphs, self.ignore_label)
         if masks is not None:
             raise ValueError("y has labels of pixels, but the model was fitted to those of nodes")
-        check_kinds(truth, found)
+        check_kinds(truth, found, PREDICTS)
         of_node = np.repeat(weight, graphs.n_nodes) * labelled
         if graphs.areas is not None:
             of_node *= np.concatenate(graphs.areas)
@@ -154,7 +154,7 @@ class SegmenterMixin:
         """Return the share of labelled pixels that are right."""
         right = total = 0.0
         for prediction, mask, c in zip(found, masks, weight, strict=True):
-            check_kinds(mask, prediction)
+            check_kinds(mask, prediction, PREDICTS)
             counted = ~is_ignored(mask, self.ignore_label)
             right += c * np.count_nonzero((prediction == mask) & counted)
             total += c * np.count_nonzero(counted)
@@ -173,17 +173,6 @@ def weighted_share(right, weight):
     if not weight.sum() > 0:
         raise ValueError("y has no labels that count: all are ignored or have the weight 0")
     return float(np.average(right, weights=weight))
-
-
-def check_kinds(truth, found):
-    """Raise TypeError if two arrays hold labels of different kinds."""
-    kinds = {
-        kind if kind in "OSUVMm" else "number" for kind in (found.dtype.kind, truth.dtype.kind)
-    }
-    if len(kinds) > 1 and "O" not in kinds:
-        raise TypeError(
-            f"y has labels of dtype {truth.dtype}, but the model predicts {found.dtype}"
-        )
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,11 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from sskit.estimators.base.callbacks import with_callbacks
-from sskit.estimators.base.estimator import (
-    StructuredEstimator,
-    TrainingTask,
-    block_weights,
-    check_sample_weight,
-)
+from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask, block_weights
 from sskit.estimators.graph.prediction import GraphWeights, SegmenterMixin, fitted_graph_model
 from sskit.inputs.graphs import check_graphs
 from sskit.inputs.masks import node_targets
+from sskit.inputs.weights import check_sample_weight
 from sskit.models.graph.data import check_edge_features, default_lam, node_costs
 from sskit.models.graph.model import GraphModel
 
@@ -180,13 +176,6 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         "inference": [StrOptions({"auto", "graphcut", "expansion", "exhaustive"})],
     }
 
-    # no parameters: there are linear models of graphs only
-    kernel = "linear"
-    gamma = "scale"
-    degree = 3
-    coef0 = 0.0
-    kernel_cache = 500.0
-
     def __init__(
         self,
         lam=None,
@@ -280,7 +269,6 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         labels = np.zeros(len(target), dtype=np.int64)
         labels[labelled] = codes
         areas = np.concatenate(graphs.areas) if self.node_weights == "areas" else None
-        lam = lam if self.lam is None else float(self.lam)
         sizes = graphs.n_features, graphs.n_edge_features, len(classes)
         model = GraphModel(*sizes, self.pairwise_form, self.inference)
         problem = model.bind(

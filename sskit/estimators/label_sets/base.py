@@ -1,7 +1,6 @@
 """What estimators of sets of labels share."""
 
 import copy
-from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,18 +10,15 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
+from sskit._numbers import as_floats
+from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
-from sskit.estimators.base.estimator import (
-    StructuredEstimator,
-    TrainingTask,
-    block_weights,
-    check_sample_weight,
-)
+from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask, block_weights
 from sskit.estimators.base.fitted_state import check_labels, check_numbers
 from sskit.inputs.label_sets import check_entries, check_sets, target_form
 from sskit.inputs.rows import check_rows
 from sskit.inputs.stacking import refuse_large
-from sskit.models.layout import WeightLayout
+from sskit.inputs.weights import check_sample_weight, check_weights
 
 # Times the mean squared norm of a row, over their number; chosen on yeast.
 LAM_FACTOR = 1.0
@@ -43,12 +39,6 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
         "label_weight": ["array-like", None],
         "fit_intercept": ["boolean"],
     }
-
-    # no parameters: there are linear models of sets only
-    kernel = "linear"
-    gamma = "scale"
-    degree = 3
-    coef0 = 0.0
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
@@ -105,10 +95,11 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
             "_form": form,
             **self._structure(model),
         }
+        if not self.fit_intercept:
+            shared["intercept_"] = np.zeros(given.shape[1])
         if hasattr(probe, "feature_names_in_"):
             shared["feature_names_in_"] = probe.feature_names_in_
-        to_attributes = LabelSetWeights(model.layout, shared)
-        lam = lam if self.lam is None else float(self.lam)
+        to_attributes = BlockAttributes(model.layout, shared)
         return TrainingTask(problem, model.layout, lam, to_attributes, shared["classes_"])
 
     def _scores(self, X):
@@ -222,31 +213,6 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
         return tags
 
 
-@dataclass(frozen=True)
-class LabelSetWeights:
-    """Names the weights of sets of labels; see `TrainingTask`.
-
-    Attributes
-    ----------
-    layout : WeightLayout
-        Places of the weights.
-    shared : dict
-        Fitted attributes that do not depend on the weights.
-    """
-
-    layout: WeightLayout
-    shared: dict
-
-    def __call__(self, w):
-        """Return fitted attributes by name, of flat weights; their arrays are their own."""
-        blocks = self.layout.split(w)
-        coef = np.array(blocks["coef"], order="C")
-        fitted = {"coef_": coef, "intercept_": blocks.get("intercept", np.zeros(len(coef))).copy()}
-        if "edges_" in self.shared:
-            fitted["pairwise_"] = blocks.get("pairwise", np.empty(0)).copy()
-        return fitted | self.shared
-
-
 def label_costs(loss, label_weight, n_labels):
     """Return the loss of a wrong label.
 
@@ -271,25 +237,8 @@ def label_costs(loss, label_weight, n_labels):
     """
     weight = np.ones(n_labels)
     if label_weight is not None:
-        try:
-            weight = np.asarray(label_weight)
-        except ValueError:
-            raise ValueError("label_weight must hold numbers, but has rows of many") from None
-        if weight.dtype.kind not in "biuf":
-            raise ValueError(f"label_weight must hold numbers, got dtype {weight.dtype}")
-        if weight.shape != (n_labels,):
-            raise ValueError(
-                f"label_weight has the shape {weight.shape}, expected ({n_labels},): a weight for "
-                "each label of y"
-            )
-        weight = weight.astype(np.float64)
-        wrong = np.flatnonzero(~((weight >= 0) & (weight < np.inf)))
-        if len(wrong):
-            raise ValueError(
-                f"label_weight[{wrong[0]}] is {weight[wrong[0]]}, expected a finite number >= 0"
-            )
-        if not weight.any():
-            raise ValueError("label_weight is zero for all labels")
+        weight = as_floats(label_weight, "label_weight")
+        check_weights(weight, n_labels, "label_weight", "label", "y")
     return weight / n_labels if loss == "hamming" else weight
 
 

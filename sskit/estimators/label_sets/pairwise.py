@@ -221,7 +221,8 @@ class MultilabelPairwise(LabelSetClassifier):
 
     def _structure(self, model):
         """Return fitted attributes that say how labels depend on each other."""
-        return {"edges_": model.ends, "inference_": model.inference}
+        none = {} if len(model.ends) else {"pairwise_": np.empty(0)}
+        return {"edges_": model.ends, "inference_": model.inference} | none
 
     def _model(self):
         """Return the model of the fitted estimator."""

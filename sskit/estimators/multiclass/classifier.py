@@ -7,12 +7,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator
+from sskit.estimators.base.kernels import KernelMixin
 from sskit.estimators.multiclass import rows
 from sskit.estimators.structured import structured
 from sskit.inputs.rows import check_rows
 
 
-class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
+class StructSVMClassifier(ClassifierMixin, KernelMixin, StructuredEstimator):
     r"""Classification with the multiclass hinge loss, or with a structure of your own.
 
     Minimises, with c_i proportional to the sample weights,
@@ -154,6 +155,7 @@ class StructSVMClassifier(ClassifierMixin, StructuredEstimator):
 
     _parameter_constraints = {
         **StructuredEstimator._parameter_constraints,
+        **KernelMixin._parameter_constraints,
         "model": [StrOptions({"multiclass"}), HasMethods(["joint_feature"])],
         "loss": [StrOptions({"zero_one"})],
         "fit_intercept": ["boolean"],

@@ -1,7 +1,6 @@
 """What StructSVMClassifier fits to rows and classes."""
 
 import copy
-from dataclasses import dataclass
 
 import numpy as np
 from sklearn.metrics import accuracy_score
@@ -9,24 +8,19 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
 
-from sskit.estimators.base.estimator import (
-    TrainingTask,
-    block_weights,
-    check_sample_weight,
-    default_lam,
-)
+from sskit.estimators.base.attributes import BlockAttributes
+from sskit.estimators.base.estimator import TrainingTask, block_weights
 from sskit.estimators.base.fitted_state import check_labels, check_numbers
 from sskit.estimators.base.kernels import (
     function_values,
     is_kernel,
     kernel_bytes,
     make_kernel,
-    support_of,
 )
+from sskit.estimators.base.weights import default_lam
 from sskit.inputs.rows import check_classes, check_rows
 from sskit.inputs.stacking import refuse_large
-from sskit.models.kernel.functions import Kernel
-from sskit.models.layout import WeightLayout
+from sskit.inputs.weights import check_sample_weight
 from sskit.models.multiclass.kernel_model import KernelMulticlassModel
 from sskit.models.multiclass.model import MulticlassModel
 
@@ -74,6 +68,8 @@ def gate(estimator, X, y, sample_weight):
         weight = factors[labels] * (1.0 if weight is None else weight)
         weight = check_sample_weight(weight, data.shape[0])
     shared = {"classes_": classes, "n_features_in_": data.shape[1]}
+    if not estimator.fit_intercept:
+        shared["intercept_"] = np.zeros(len(classes))
     if hasattr(probe, "feature_names_in_"):
         shared["feature_names_in_"] = probe.feature_names_in_
     if not is_kernel(estimator):
@@ -86,11 +82,9 @@ def gate(estimator, X, y, sample_weight):
 
 def bind(estimator, data, labels, weight, shared):
     """Bind the multiclass model to what `gate` returns; return a `TrainingTask`."""
-    lam = estimator.lam
-    lam = default_lam(data.shape[0], weight) if lam is None else float(lam)
-    given = data, labels, block_weights(data.shape[0], weight)
-    bind_checked = bind_in_kernel_space if is_kernel(estimator) else bind_linear
-    return bind_checked(estimator, *given, lam, shared)
+    n_samples = data.shape[0]
+    given = data, labels, block_weights(n_samples, weight), default_lam(n_samples, weight), shared
+    return (bind_in_kernel_space if is_kernel(estimator) else bind_linear)(estimator, *given)
 
 
 def bind_linear(estimator, data, labels, block_weight, lam, shared):
@@ -98,7 +92,7 @@ def bind_linear(estimator, data, labels, block_weight, lam, shared):
     classes = shared["classes_"]
     model = MulticlassModel(data.shape[1], len(classes), estimator.fit_intercept)
     problem = model.bind(data, labels, block_weight)
-    to_attributes = RowWeights(model.layout, shared)
+    to_attributes = BlockAttributes(model.layout, shared, len(classes) == 2)
     return TrainingTask(problem, model.layout, lam, to_attributes, classes)
 
 
@@ -107,72 +101,9 @@ def bind_in_kernel_space(estimator, data, labels, block_weight, lam, shared):
     classes, kernel = shared["classes_"], make_kernel(estimator, data)
     model = KernelMulticlassModel(kernel, data.shape[0], len(classes), estimator.fit_intercept)
     problem = model.bind(data, labels, block_weight, kernel_bytes(estimator))
-    to_attributes = RowFunctions(model.layout, shared, kernel, data, labels)
+    training = kernel, data, labels
+    to_attributes = BlockAttributes(model.layout, shared, len(classes) == 2, *training)
     return TrainingTask(problem, model.layout, lam, to_attributes, classes, kernel.definite)
-
-
-@dataclass(frozen=True)
-class RowWeights:
-    """Names the weights of classes of rows; see `TrainingTask`.
-
-    Attributes
-    ----------
-    layout : WeightLayout
-        Places of the weights.
-    shared : dict
-        Fitted attributes that do not depend on the weights.
-    """
-
-    layout: WeightLayout
-    shared: dict
-
-    def __call__(self, w):
-        """Return fitted attributes by name, of flat weights; their arrays are their own."""
-        blocks, n_classes = self.layout.split(w), len(self.shared["classes_"])
-        coef, intercept = blocks["coef"], blocks.get("intercept", np.zeros(n_classes))
-        if n_classes == 2:
-            coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
-        return {
-            "coef_": np.array(coef, order="C"),
-            "intercept_": intercept.copy(),
-            **self.shared,
-        }
-
-
-@dataclass(frozen=True)
-class RowFunctions:
-    """Names the weights of classes of rows in a kernel space; see `TrainingTask`.
-
-    Attributes
-    ----------
-    layout : WeightLayout
-        Places of the weights.
-    shared : dict
-        Fitted attributes that do not depend on the weights.
-    kernel : Kernel
-        The kernel.
-    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
-        Training rows.
-    labels : ndarray of shape (n_samples,)
-        Their classes, 0 to K - 1.
-    """
-
-    layout: WeightLayout
-    shared: dict
-    kernel: Kernel
-    X: object
-    labels: np.ndarray
-
-    def __call__(self, w):
-        """Return fitted attributes by name, of flat weights; their arrays are their own."""
-        blocks, n_classes = self.layout.split(w), len(self.shared["classes_"])
-        coefficients = blocks["dual_coef"]
-        intercept = blocks.get("intercept", np.zeros(n_classes))
-        if n_classes == 2:
-            coefficients = coefficients[1:] - coefficients[:1]
-            intercept = intercept[1:] - intercept[:1]
-        support = support_of(coefficients, self.labels, self.kernel, self.X)
-        return {**support, "intercept_": intercept.copy(), **self.shared}
 
 
 def score_rows(estimator, X, y, sample_weight):

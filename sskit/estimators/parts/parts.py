@@ -6,16 +6,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
-from sskit.estimators.base.estimator import (
-    StructuredEstimator,
-    TrainingTask,
-    block_weights,
-    check_sample_weight,
-    default_lam,
-)
+from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask, block_weights
+from sskit.estimators.base.weights import default_lam
 from sskit.estimators.parts.prediction import (
-    PartsWeights,
     PoserMixin,
     check_parts,
     shared_attributes,
@@ -23,6 +18,7 @@ from sskit.estimators.parts.prediction import (
 from sskit.inputs.parents import check_parents
 from sskit.inputs.poses import check_torso, pose_scales
 from sskit.inputs.score_maps import check_part_names, check_positions, check_score_maps
+from sskit.inputs.weights import check_sample_weight
 from sskit.models.parts.data import check_means, spring_means, spring_unit
 from sskit.models.parts.model import PoseModel
 
@@ -199,12 +195,6 @@ class PartsModel(PoserMixin, StructuredEstimator):
         "min_square": [Interval(numbers.Real, 0, 1e100, closed="neither")],
     }
 
-    # no parameters: there are linear models of parts only
-    kernel = "linear"
-    gamma = "scale"
-    degree = 3
-    coef0 = 0.0
-
     def __init__(
         self,
         parents,
@@ -303,9 +293,8 @@ class PartsModel(PoserMixin, StructuredEstimator):
         model = PoseModel(parents, means, unit, self.min_square)
         blocks = block_weights(len(maps), weight)
         problem = model.bind(maps, places, scale, self.loss, self.cutoff, blocks)
-        lam = default_lam(len(maps), weight) if self.lam is None else float(self.lam)
-        to_attributes = PartsWeights(model.layout, shared_attributes(model, names))
-        return TrainingTask(problem, model.layout, lam, to_attributes)
+        to_attributes = BlockAttributes(model.layout, shared_attributes(model, names))
+        return TrainingTask(problem, model.layout, default_lam(len(maps), weight), to_attributes)
 
     def _make_means(self, places, parents, weight):
         """Return where springs rest, given or from clusters."""

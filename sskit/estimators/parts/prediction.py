@@ -1,16 +1,15 @@
 """What fitted models of parts say of score maps."""
 
 import numbers
-from dataclasses import dataclass
 
 import numpy as np
 
-from sskit.estimators.base.estimator import check_sample_weight
 from sskit.estimators.base.fitted_state import check_numbers, raise_damaged
 from sskit.inputs.parents import check_parents
-from sskit.inputs.poses import check_torso, part_errors
+from sskit.inputs.poses import check_torso
+from sskit.inputs.ragged_array import object_array
 from sskit.inputs.score_maps import check_positions
-from sskit.models.layout import WeightLayout
+from sskit.metrics import pdj_score
 
 # Cells: springs of no grid rest further away.
 LARGEST_MEAN = 1e15
@@ -73,7 +72,7 @@ class PoserMixin:
         y : ndarray of shape (n_samples,), object
             Each item is an ndarray of int64 of shape (n_parts, 2): x and y of the cells.
         """
-        return as_items(self._decoder(X)[0].best())
+        return object_array(self._decoder(X)[0].best())
 
     def decision_function(self, X):
         """Return the max-marginals: for each part and cell the best score with the part there.
@@ -90,7 +89,7 @@ class PoserMixin:
             positions and types with this part at this cell. The largest number of each part
             is the score of the predicted positions.
         """
-        return as_items(self._decoder(X)[0].max_marginals())
+        return object_array(self._decoder(X)[0].max_marginals())
 
     def score(self, X, y, sample_weight=None):
         """Return the share of parts that are detected: found within `radius` torsos of the truth.
@@ -111,10 +110,9 @@ class PoserMixin:
         """
         decoder, maps = self._decoder(X)
         truth = check_positions(y, maps, self.part_names_)
-        weight = check_sample_weight(sample_weight, len(maps))
+        given = {"radius": self.radius, "sample_weight": sample_weight}
         torso = check_torso(self.torso, len(self.parents_), self.part_names_)
-        detected = part_errors(truth, decoder.best(), torso) <= self.radius
-        return float(np.average(detected.mean(axis=1), weights=weight))
+        return pdj_score(truth, decoder.best(), torso=torso, **given)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -122,37 +120,6 @@ class PoserMixin:
         tags.target_tags.required = True
         tags.input_tags.two_d_array = False
         return tags
-
-
-def as_items(arrays):
-    """Return a 1-D array of dtype object, filled item by item."""
-    items = np.empty(len(arrays), dtype=object)
-    for i, array in enumerate(arrays):
-        items[i] = array
-    return items
-
-
-@dataclass(frozen=True)
-class PartsWeights:
-    """Names the weights of parts; see `TrainingTask`.
-
-    Attributes
-    ----------
-    layout : WeightLayout
-        Places of the weights.
-    shared : dict
-        Fitted attributes that do not depend on the weights.
-    """
-
-    layout: WeightLayout
-    shared: dict
-
-    def __call__(self, w):
-        """Return fitted attributes by name, of flat weights; their arrays are their own."""
-        return {name + "_": block.copy() for name, block in self.layout.split(w).items()} | {
-            name: value.copy() if isinstance(value, np.ndarray) else value
-            for name, value in self.shared.items()
-        }
 
 
 def shared_attributes(model, names):

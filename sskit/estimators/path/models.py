@@ -4,14 +4,12 @@ import numbers
 from functools import partial
 
 import numpy as np
-from sklearn.metrics import check_scoring
 from sklearn.utils.validation import check_is_fitted
 
 from sskit.core.regularizer import BoxRegularizer
-from sskit.estimators.base.delegation import estimator_has
 from sskit.estimators.base.fitted_state import check_numbers, raise_damaged
+from sskit.estimators.base.meta import estimator_has
 from sskit.estimators.path.tracing import fitted_model
-from sskit.estimators.stopping.held_out import checked_score
 from sskit.solvers.path.tracer import dual_objective_at
 
 LARGEST_LAM = float(np.finfo(np.float64).max)
@@ -192,9 +190,7 @@ class PathModels:
         score : float
             By `scoring`, or of the estimator.
         """
-        scorer = check_scoring(self.estimator, self.scoring)
-        keywords = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return checked_score(scorer(self._model(lam), X, y, **keywords))
+        return self._score_of(self._model(lam), X, y, sample_weight)
 
     def _model(self, lam):
         """Return the fitted estimator of one lam, or the one that was chosen."""

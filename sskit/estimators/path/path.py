@@ -5,21 +5,23 @@ import numbers
 import warnings
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import get_scorer_names
 from sklearn.utils import get_tags
-from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _num_samples
 
-from sskit._documentation import DocumentedMixin
-from sskit.estimators.base.estimator import StructuredEstimator, check_sample_weight, check_sizes
+from sskit.estimators.base.estimator import check_constraints, replace_fitted
+from sskit.estimators.base.meta import MetaEstimator, common_attributes
+from sskit.estimators.base.weights import resolved_lam, weight_argument
 from sskit.estimators.path.models import PathModels
 from sskit.estimators.path.selection import choose, has_ragged_items, merge_folds, trace_folds
 from sskit.estimators.path.tracing import PathOptions, TracedPath
+from sskit.inputs.weights import check_sample_weight
 
 
-class RegularizationPath(DocumentedMixin, PathModels, MetaEstimatorMixin, BaseEstimator):
+class RegularizationPath(PathModels, MetaEstimator):
     r"""Models for all values of lam, each within eps of its optimum, and the choice of one.
 
     Traces the path of an estimator from large lam to small. Between two breakpoints one weight
@@ -204,10 +206,7 @@ class RegularizationPath(DocumentedMixin, PathModels, MetaEstimatorMixin, BaseEs
         self : object
             The fitted path.
         """
-        validate_parameter_constraints(
-            self._parameter_constraints, self.get_params(deep=False), type(self).__name__
-        )
-        check_sizes(self)
+        self._check_parameters()
         self._check(y)
         options = PathOptions(
             self.eps, self.kappa, self.exact, self.induction, self.lam_min, self.max_breakpoints
@@ -217,8 +216,7 @@ class RegularizationPath(DocumentedMixin, PathModels, MetaEstimatorMixin, BaseEs
         with path.stop if self.cv is None else contextlib.nullcontext():
             pieces = list(path)
         path.warn(pieces[-1].lam_end, stacklevel=2)
-        lam = path.default_lam if self.estimator.lam is None else float(self.estimator.lam)
-        lam = max(lam, pieces[-1].lam_end)
+        lam = max(resolved_lam(self.estimator, path.default_lam), pieces[-1].lam_end)
         fitted = {
             "lams_": np.array([piece.lam for piece in pieces]),
             "lam_end_": pieces[-1].lam_end,
@@ -239,32 +237,15 @@ class RegularizationPath(DocumentedMixin, PathModels, MetaEstimatorMixin, BaseEs
             "_dual_sums": np.array([piece.v for piece in pieces]) if path.bounds else None,
             "_template": (path.estimator, path.to_attributes, path.solver),
         }
-        named = path.to_attributes(pieces[0].w)
-        for name in ("classes_", "n_features_in_", "feature_names_in_"):
-            if name in named:
-                fitted[name] = named[name]
+        fitted |= common_attributes(path.to_attributes(pieces[0].w))
         if self.cv is not None:
             fitted |= self._select(X, y, sample_weight, options)
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
-        vars(self).update(fitted)
+        replace_fitted(self, fitted)
         return self
 
     def _check(self, y):
         """Raise an error if parameters do not go together, or not with the target."""
-        if not isinstance(self.estimator, StructuredEstimator):
-            if isinstance(self.estimator, type):
-                got = f"the class {self.estimator.__name__}"
-            else:
-                got = type(self.estimator).__name__
-            if hasattr(self.estimator, "named_steps"):
-                got += "; in a pipeline, put the path last"
-            raise TypeError(
-                f"estimator must be one of this package, such as SequenceTagger(), got {got}"
-            )
-        lam = {"lam": StructuredEstimator._parameter_constraints["lam"]}
-        given = {"lam": self.estimator.lam}  # not that of the path, but what `predict` takes
-        validate_parameter_constraints(lam, given, type(self.estimator).__name__)
+        check_constraints(self.estimator, "lam")  # not that of the path, but what `predict` takes
         if self.cv is None and not isinstance(self.refit, (bool, np.bool_)):
             raise ValueError(f"refit={self.refit!r} chooses lam by the scores of folds; set cv")
         ragged = not get_tags(self.estimator).input_tags.two_d_array and has_ragged_items(y)
@@ -309,12 +290,5 @@ class RegularizationPath(DocumentedMixin, PathModels, MetaEstimatorMixin, BaseEs
         }
         if self.refit is not False:
             model = clone(self.estimator).set_params(**best)
-            keywords = {} if sample_weight is None else {"sample_weight": sample_weight}
-            chosen["best_estimator_"] = model.fit(X, y, **keywords)
+            chosen["best_estimator_"] = model.fit(X, y, **weight_argument(sample_weight))
         return chosen
-
-    def __sklearn_tags__(self):
-        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
-        for name in ("estimator_type", "classifier_tags", "target_tags", "input_tags"):
-            setattr(tags, name, getattr(inner, name))
-        return tags

@@ -11,9 +11,9 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import _safe_split
 
 from sskit._numbers import n_workers
+from sskit.estimators.base.meta import checked_score
 from sskit.estimators.path.models import piece_of
 from sskit.estimators.path.tracing import TracedPath
-from sskit.estimators.stopping.held_out import checked_score
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,7 @@ class TracedPath:
         if "averaging" in solver.get_params():
             solver.set_params(averaging=False)  # the next model starts from the last iterate
         task = self.estimator._make_rescaled_task(X, y, sample_weight)
-        self.to_attributes, self.default_lam = task.to_attributes, task.lam
+        self.to_attributes, self.default_lam = task.to_attributes, task.default_lam
         self.certified = options.exact and bool(task.problem.exact) and task.certifiable
         self.stop = Stop(solver.max_time)
         # any lam will do until algorithm 6 has found the first one

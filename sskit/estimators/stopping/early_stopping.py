@@ -3,20 +3,20 @@
 import numbers
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import clone
 from sklearn.metrics import check_scoring, get_scorer_names
-from sklearn.utils import _safe_indexing, check_random_state, get_tags, indexable
-from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+from sklearn.utils import _safe_indexing, check_random_state, indexable
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from sskit._documentation import DocumentedMixin
-from sskit.estimators.base.delegation import estimator_has
-from sskit.estimators.base.estimator import StructuredEstimator, check_sample_weight
-from sskit.estimators.stopping.held_out import HeldOutWatch, checked_score
+from sskit.estimators.base.estimator import replace_fitted
+from sskit.estimators.base.meta import MetaEstimator, common_attributes, estimator_has
+from sskit.estimators.stopping.held_out import HeldOutWatch
+from sskit.inputs.weights import check_sample_weight
 
 
-class EarlyStopping(DocumentedMixin, MetaEstimatorMixin, BaseEstimator):
+class EarlyStopping(MetaEstimator):
     """Ends the fit of an estimator once the score on held-out data no longer improves.
 
     After every pass the weights of the moment predict the held-out data. The fit ends when the
@@ -143,14 +143,7 @@ class EarlyStopping(DocumentedMixin, MetaEstimatorMixin, BaseEstimator):
         self : object
             The fitted meta-estimator.
         """
-        validate_parameter_constraints(
-            self._parameter_constraints, self.get_params(deep=False), type(self).__name__
-        )
-        if not isinstance(self.estimator, StructuredEstimator):
-            raise TypeError(
-                "estimator must be one of this package, such as SequenceTagger, got "
-                f"{type(self.estimator).__name__}"
-            )
+        self._check_parameters()
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val must be given together")
         held_out, given = np.empty(0, dtype=np.intp), None
@@ -189,13 +182,9 @@ class EarlyStopping(DocumentedMixin, MetaEstimatorMixin, BaseEstimator):
                 "score": np.array([score for _, score in watch.scores]),
             },
             "validation_indices_": held_out,
+            **common_attributes(vars(model)),
         }
-        for name in ("classes_", "n_features_in_", "feature_names_in_"):
-            if hasattr(model, name):
-                fitted[name] = getattr(model, name)
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
-        vars(self).update(fitted)
+        replace_fitted(self, fitted)
         return self
 
     def _check_share(self, X, y, sample_weight):
@@ -289,12 +278,4 @@ class EarlyStopping(DocumentedMixin, MetaEstimatorMixin, BaseEstimator):
             By `scoring`, or of the estimator.
         """
         check_is_fitted(self)
-        scorer = check_scoring(self.estimator, self.scoring)
-        keywords = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return checked_score(scorer(self.estimator_, X, y, **keywords))
-
-    def __sklearn_tags__(self):
-        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
-        for name in ("estimator_type", "classifier_tags", "target_tags", "input_tags"):
-            setattr(tags, name, getattr(inner, name))
-        return tags
+        return self._score_of(self.estimator_, X, y, sample_weight)

@@ -4,6 +4,9 @@ import copy
 
 import numpy as np
 
+from sskit.estimators.base.meta import checked_score
+from sskit.estimators.base.weights import weight_argument
+
 # What a fit says of the weights at its end, which need not be those that are kept.
 UNKNOWN = {
     "dual_gap_": np.nan,
@@ -11,33 +14,6 @@ UNKNOWN = {
     "dual_objective_": np.nan,
     "certified_": False,
 }
-
-
-def checked_score(score):
-    """Return what a scorer of the user returned as a float.
-
-    Parameters
-    ----------
-    score : object
-        A number.
-
-    Returns
-    -------
-    score : float
-        May be NaN.
-
-    Raises
-    ------
-    ValueError
-        If it is no number.
-    """
-    try:
-        # what is masked would be NaN, with a warning
-        if isinstance(score, (str, bytes, bytearray)) or np.ndim(score) or score is np.ma.masked:
-            raise TypeError
-        return float(score)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"scoring must return a number, got {score!r:.80}") from None
 
 
 class HeldOutWatch:
@@ -97,10 +73,9 @@ class HeldOutWatch:
         ValueError
             If no score is a number.
         """
-        keywords = {} if sample_weight is None else {"sample_weight": sample_weight}
         self.model._watch = self
         try:
-            self.model.fit(X, y, **keywords)
+            self.model.fit(X, y, **weight_argument(sample_weight))
         finally:
             del self.model._watch
         n_iter = self.model.n_iter_

@@ -1,20 +1,18 @@
 """Fit, prediction and score of classifiers whose model is an object."""
 
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
+from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT
-from sskit.estimators.base.estimator import (
-    TrainingTask,
-    block_weights,
-    check_sample_weight,
-    default_lam,
-)
+from sskit.estimators.base.estimator import TrainingTask, block_weights
 from sskit.estimators.base.fitted_state import check_numbers, raise_damaged
-from sskit.inputs.stacking import check_structure
+from sskit.estimators.base.kernels import require_defaults
+from sskit.estimators.base.weights import default_lam
+from sskit.inputs.ragged_array import object_array
+from sskit.inputs.samples import check_pairs, check_samples, plain_labels
+from sskit.inputs.weights import check_sample_weight
 from sskit.models.structured.pystruct import adapted
 from sskit.models.structured.structure import Structure
 
@@ -60,16 +58,9 @@ def gate(estimator, X, y, sample_weight):
     if isinstance(estimator.model, type):
         name = estimator.model.__name__
         raise TypeError(f"model must be an object, got the class {name}; write {name}(...)")
-    for name, default in MULTICLASS_ONLY.items():
-        value = getattr(estimator, name)
-        if value is not default and value != default:
-            raise ValueError(
-                f"{name}={value!r} cannot be combined with a model object, which has its own "
-                f"features and loss; leave it at {default!r}"
-            )
-    inputs, targets = samples(X, "X"), samples(y, "y")
-    if len(inputs) != len(targets):
-        raise ValueError(f"X has {len(inputs)} samples but y has {len(targets)}")
+    why = "cannot be combined with a model object, which has its own features and loss"
+    require_defaults(estimator, MULTICLASS_ONLY, why)
+    inputs, targets = check_pairs(X, y)
     return inputs, targets, check_sample_weight(sample_weight, len(inputs))
 
 
@@ -97,29 +88,9 @@ def bind(estimator, inputs, targets, weight):
     """
     model = adapted(estimator.model, inputs, targets)
     problem, layout = Structure(model).bind(inputs, targets, block_weights(len(inputs), weight))
-    lam = default_lam(len(inputs), weight) if estimator.lam is None else float(estimator.lam)
-    plain = plain_labels(targets).dtype != object
-    return TrainingTask(problem, layout, lam, StructureWeights(model, plain))
-
-
-@dataclass(frozen=True)
-class StructureWeights:
-    """Names the weights of a model object; see `TrainingTask`.
-
-    Attributes
-    ----------
-    model : object
-        The model object.
-    plain : bool
-        Whether labellings are numbers or strings.
-    """
-
-    model: object
-    plain: bool
-
-    def __call__(self, w):
-        """Return fitted attributes by name, of flat weights; their arrays are their own."""
-        return {"coef_": w.copy(), "model_": self.model, "_plain": self.plain}
+    shared = {"model_": model, "_plain": plain_labels(targets).dtype != object}
+    to_attributes = BlockAttributes(layout, shared)
+    return TrainingTask(problem, layout, default_lam(len(inputs), weight), to_attributes)
 
 
 def warn_of_no_loss(estimator, fitted):
@@ -158,7 +129,7 @@ def predict_structure(estimator, X):
     if not hasattr(estimator, "model_"):
         raise_damaged(estimator, "model_ must be the model object of the fit, but there is none")
     check_numbers(estimator, {"coef_": (np.size(estimator.coef_),)})
-    inputs, structure = samples(X, "X"), Structure(estimator.model_)
+    inputs, structure = check_samples(X, "X"), Structure(estimator.model_)
     labels = structure.predict(inputs, estimator.coef_, estimator.n_jobs)
     return plain_labels(labels) if estimator._plain else object_array(labels)
 
@@ -182,68 +153,7 @@ def score_structure(estimator, X, y, sample_weight):
     score : float
         At most 1.
     """
-    predicted, truth = estimator.predict(X), samples(y, "y")
-    if len(predicted) != len(truth):
-        raise ValueError(f"X has {len(predicted)} samples but y has {len(truth)}")
+    predicted, truth = check_pairs(estimator.predict(X), y)
     weight = check_sample_weight(sample_weight, len(truth))
     losses = Structure(estimator.model_).losses(truth, predicted)
     return 1.0 - float(np.average(losses, weights=weight))
-
-
-def samples(X, name):
-    """Return a list of the samples of a sequence, an array, a table or a sparse matrix by rows.
-
-    Parameters
-    ----------
-    X : sequence
-        Samples of any type.
-    name : str
-        What it is, for error messages.
-
-    Returns
-    -------
-    samples : list
-        At least one.
-
-    Raises
-    ------
-    ValueError
-        If there is none.
-    TypeError
-        If X is not a sequence.
-    """
-    X = np.asarray(X) if isinstance(X, memoryview) else X
-    if sp.issparse(X) and X.ndim == 2:
-        check_structure(X, name)
-        X = X.tocsr()
-        found = [X[[i]] for i in range(X.shape[0])]
-    elif hasattr(X, "iloc"):
-        found = list(X.to_numpy())
-    elif (
-        isinstance(X, (str, bytes, dict, set, type))
-        or not hasattr(X, "__len__")
-        or getattr(X, "shape", None) == ()
-    ):
-        raise TypeError(f"{name} must be a sequence of samples, got {type(X).__name__}")
-    else:
-        found = [X[i] for i in range(len(X))]
-    if not found:
-        raise ValueError(f"{name} has 0 samples, expected at least 1")
-    return found
-
-
-def object_array(items):
-    """Return a 1-D array of dtype object, filled item by item."""
-    out = np.empty(len(items), dtype=object)
-    for i, item in enumerate(items):
-        out[i] = item
-    return out
-
-
-def plain_labels(labels):
-    """Return labels as an array of numbers or strings where they are that, else of objects."""
-    if all(isinstance(y, (str, np.str_)) for y in labels) or all(
-        isinstance(y, (bool, int, float, np.bool_, np.integer, np.floating)) for y in labels
-    ):
-        return np.array(labels)
-    return object_array(labels)

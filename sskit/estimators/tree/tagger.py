@@ -1,19 +1,15 @@
 """Labels for the nodes of trees."""
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
-from sskit.estimators.base.estimator import (
-    StructuredEstimator,
-    TrainingTask,
-    block_weights,
-    check_sample_weight,
-)
-from sskit.estimators.base.tagging import TaggerMixin, TreeWeights, check_scores, check_tree
+from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask, block_weights
+from sskit.estimators.base.tagging import TaggerMixin, check_scores, check_tree
 from sskit.inputs.ragged import stack_labels
 from sskit.inputs.trees import check_trees
+from sskit.inputs.weights import check_sample_weight
 from sskit.models.chain.model import token_costs
 from sskit.models.tree.model import TreeModel, default_lam
 
@@ -161,15 +157,8 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
 
     _parameter_constraints = {
         **StructuredEstimator._parameter_constraints,
-        "loss": [StrOptions({"hamming", "hamming_sum"})],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
+        **TaggerMixin._parameter_constraints,
     }
-
-    # no parameters: there are linear models of trees only
-    kernel = "linear"
-    gamma = "scale"
-    degree = 3
-    coef0 = 0.0
 
     def __init__(
         self,
@@ -249,7 +238,6 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
     def _make_task(self, X, y, sample_weight):
         """Bind the model to training data; return a `TrainingTask`."""
         trees, labels, weight, classes, lam = self._gate(X, y, sample_weight)
-        lam = lam if self.lam is None else float(self.lam)
         kinds = None if trees.kinds is None else np.unique(trees.kinds)
         model = TreeModel(trees.n_features, len(classes), None if kinds is None else len(kinds))
         problem = model.bind(
@@ -259,7 +247,8 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
             token_costs(self.loss, self.class_weight, classes, labels, trees.n_nodes),
             block_weights(len(trees), weight),
         )
-        to_attributes = TreeWeights(model.layout, classes, kinds)
+        shared = {"classes_": classes, "edge_kinds_": kinds, "n_features_in_": trees.n_features}
+        to_attributes = BlockAttributes(model.layout, shared)
         return TrainingTask(problem, model.layout, lam, to_attributes, classes)
 
     def _decoder(self, X):

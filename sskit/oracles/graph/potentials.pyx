@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from sskit.inputs.edges import check_edges
 from sskit.oracles.gate import check_truth
-from sskit._numbers import as_array, as_floats
+from sskit._numbers import as_floats
 
 from libc.math cimport INFINITY, fabs, isfinite
-from libc.stdint cimport int64_t
 
 ROUNDING = 1e-12
 
@@ -157,15 +157,7 @@ def _pairs(edges, pairwise, n_nodes, n_states):
         raise ValueError(f"edges and pairwise go together, but {missing} is None")
     if edges is None:
         return np.zeros((0, 2), dtype=np.int32), np.zeros((0, 1)), "potts", False
-    edges = as_array(edges, "edges")
-    if edges.shape in ((0,), (0, 2)):
-        edges = np.zeros((0, 2), dtype=np.int32)
-    if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
-        raise ValueError(
-            "edges must be integers of shape (n_edges, 2), got shape "
-            f"{edges.shape} and dtype {edges.dtype}"
-        )
-    edges = _checked_ends(edges.astype(np.int64, copy=False), n_nodes)
+    edges = check_edges(edges, n_nodes)
     n_edges = len(edges)
     pairwise = as_floats(pairwise, "pairwise")
     if pairwise.shape == (n_edges,):
@@ -181,24 +173,6 @@ def _pairs(edges, pairwise, n_nodes, n_states):
     width = 1 if kind == "potts" else n_states * n_states
     tied = pairwise.shape == (n_states, n_states) and kind == "full"
     return edges, np.ascontiguousarray(pairwise.reshape(-1, width)), kind, tied
-
-
-cdef _checked_ends(const int64_t[:, :] edges, Py_ssize_t n_nodes):
-    """Return edges as int32, each of them between two different nodes."""
-    ends = np.empty((edges.shape[0], 2), dtype=np.int32)
-    cdef int32_t[:, ::1] out = ends
-    cdef Py_ssize_t e
-    for e in range(edges.shape[0]):
-        if not (0 <= edges[e, 0] < n_nodes and 0 <= edges[e, 1] < n_nodes):
-            raise ValueError(
-                f"edges[{e}] is ({edges[e, 0]}, {edges[e, 1]}), expected nodes from 0 to "
-                f"{n_nodes - 1}"
-            )
-        if edges[e, 0] == edges[e, 1]:
-            raise ValueError(f"edges[{e}] joins node {edges[e, 0]} to itself")
-        out[e, 0] = <int32_t>edges[e, 0]
-        out[e, 1] = <int32_t>edges[e, 1]
-    return ends
 
 
 cdef class GraphOracle:

@@ -4,8 +4,8 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from sskit._numbers import as_array
 from sskit.inputs import parents as parent_arrays
+from sskit.inputs.edges import check_edges
 
 
 def check_parents(parents):
@@ -56,23 +56,9 @@ def check_dag(edges, n_labels=None):
     ValueError
         Naming the first edge that is wrong, or a label in a cycle.
     """
-    edges = as_array(edges, "edges")
-    if edges.size == 0 and edges.shape in ((0,), (0, 2)):
-        edges = np.zeros((0, 2), dtype=np.int32)
-    if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
-        raise ValueError(
-            "edges must be integers of shape (n_edges, 2), got shape "
-            f"{edges.shape} and dtype {edges.dtype}"
-        )
+    edges = check_edges(edges, n_labels, noun="label", loops=True)
     if n_labels is None:
         n_labels = int(edges.max(initial=-1)) + 1
-    wrong = np.flatnonzero(((edges < 0) | (edges >= n_labels)).any(axis=1))
-    if len(wrong):
-        child, parent = edges[wrong[0]]
-        raise ValueError(
-            f"edges[{wrong[0]}] is ({child}, {parent}), expected labels from 0 to {n_labels - 1}"
-        )
-    edges = edges.astype(np.int32)
     child, parent = edges.T
     shape = (n_labels, n_labels)
     arcs = coo_array((np.ones(len(edges)), (child, parent)), shape=shape)

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
-from sskit._numbers import as_array
+from sskit.inputs.edges import check_edges
 from sskit.oracles.gate import check_numbers
 from sskit.oracles.label_sets.oracle import find_label_set
 from sskit.oracles.label_sets.roof_duality import RoofDuality
@@ -131,24 +131,8 @@ def _check(gains, edges, pairwise):
         raise ValueError(f"edges and pairwise go together, but {missing} is None")
     if edges is None:
         return gains, np.zeros((0, 2), dtype=np.int32), np.zeros(0)
-    edges = as_array(edges, "edges")
-    if edges.shape in ((0,), (0, 2)):
-        edges = np.zeros((0, 2), dtype=np.int32)
-    if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
-        raise ValueError(
-            "edges must be integers of shape (n_edges, 2), got shape "
-            f"{edges.shape} and dtype {edges.dtype}"
-        )
-    wrong = np.flatnonzero(((edges < 0) | (edges >= len(gains))).any(axis=1))
-    if len(wrong):
-        k, m = edges[wrong[0]]
-        raise ValueError(
-            f"edges[{wrong[0]}] is ({k}, {m}), expected labels from 0 to {len(gains) - 1}"
-        )
-    wrong = np.flatnonzero(edges[:, 0] == edges[:, 1])
-    if len(wrong):
-        raise ValueError(f"edges[{wrong[0]}] joins label {edges[wrong[0], 0]} to itself")
+    edges = check_edges(edges, len(gains), noun="label")
     pairwise = check_numbers(pairwise, "pairwise", "(n_edges,)")
     if len(pairwise) != len(edges):
         raise ValueError(f"pairwise has {len(pairwise)} numbers for {len(edges)} edges")
-    return gains, np.ascontiguousarray(edges, dtype=np.int32), pairwise
+    return gains, edges, pairwise

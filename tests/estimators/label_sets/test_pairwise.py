@@ -294,7 +294,7 @@ def test_threads_change_nothing(data):
 BAD = [
     ({"edges": [[0, 4]]}, {}, r"^edges\[0\] is \[0, 4\], but there are the labels 0 to 3"),
     ({"inference": "tree"}, {}, "^inference='tree' needs edges without a cycle"),
-    ({"label_weight": [1, 1]}, {}, r"^label_weight has the shape \(2,\), expected \(4,\)"),
+    ({"label_weight": [1, 1]}, {}, r"^label_weight.shape == \(2,\), expected \(4,\)"),
     ({"label_weight": [1, -1, 1, 1]}, {}, r"^label_weight\[1\] is -1.0"),
     ({"label_weight": [1, np.nan, 1, 1]}, {}, r"^label_weight\[1\] is nan"),
     ({"label_weight": [0, 0, 0, 0]}, {}, "^label_weight is zero for all labels"),
@@ -311,7 +311,7 @@ BAD = [
     ({}, {"y": np.full((120, 4), np.nan)}, r"^y\[0, 0\] is missing \(NaN\)"),
     ({}, {"y": [[1, 0]] * 119 + [[1]]}, r"^y\[119\] has 1 entries but y\[0\] has 2"),
     ({}, {"y": [("a", "b")] * 120}, "^y must hold 0 and 1, .*MultiLabelBinarizer"),
-    ({"label_weight": [[1], [1, 2]]}, {}, "^label_weight must hold numbers, but has rows"),
+    ({"label_weight": [[1], [1, 2]]}, {}, "^label_weight is no array: its items have"),
     ({}, {"y": np.ones((119, 4))}, "inconsistent numbers of samples"),
     ({}, {"y": np.arange(120) % 3}, "Only binary classification is supported"),
     ({}, {"y": np.ones(120)}, "^y must have 2 classes, got 1 class"),

@@ -362,7 +362,7 @@ def test_wrong_estimators_and_data():
         RegularizationPath(LogisticRegression()).fit(X, y)
     with pytest.raises(TypeError, match=r"got the class StructSVMClassifier$"):
         RegularizationPath(StructSVMClassifier).fit(X, y)
-    with pytest.raises(TypeError, match="got Pipeline; in a pipeline, put the path last"):
+    with pytest.raises(TypeError, match="got Pipeline; in a pipeline, put RegularizationPath last"):
         RegularizationPath(make_pipeline(StructSVMClassifier())).fit(X, y)
     with pytest.raises(ValueError, match="NaN"):
         RegularizationPath(StructSVMClassifier()).fit(np.full_like(X, np.nan), y)

@@ -209,7 +209,7 @@ def test_many_labels_without_exact_passes():
 
 def test_bad_input(chains):
     X, y = chains
-    with pytest.raises(TypeError, match="one of this package, such as SequenceTagger, got Grid"):
+    with pytest.raises(TypeError, match=r"one of this package, such as .*\(\), got GridSearchCV"):
         EarlyStopping(GridSearchCV(tagger(), {"lam": [1.0]})).fit(X, y)
     with pytest.raises(TypeError, match="got RegularizationPath"):
         EarlyStopping(RegularizationPath(tagger())).fit(X, y)

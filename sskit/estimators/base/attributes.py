@@ -1,0 +1,50 @@
+"""What weights are called once a fit is over."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sskit.estimators.base.kernels import support_of
+from sskit.models.kernel.functions import Kernel
+from sskit.models.layout import WeightLayout
+
+
+@dataclass(frozen=True)
+class BlockAttributes:
+    """Maps flat weights to fitted attributes, a block to each; see `TrainingTask`.
+
+    Attributes
+    ----------
+    layout : WeightLayout
+        Places of the weights.
+    shared : dict
+        Fitted attributes that do not depend on the weights.
+    one_score : bool, default=False
+        Whether two classes share one function: that of the second less that of the first.
+    kernel : Kernel, default=None
+        That of the space, if it is one of functions.
+    X : {ndarray, CSR matrix} of shape (n_rows, n_features), default=None
+        Training rows, in a kernel space.
+    labels : ndarray of shape (n_rows,), default=None
+        Their classes, 0 to K - 1.
+    """
+
+    layout: WeightLayout
+    shared: dict
+    one_score: bool = False
+    kernel: Kernel | None = None
+    X: object = None
+    labels: np.ndarray | None = None
+
+    def __call__(self, w):
+        """Return fitted attributes by name, of flat weights; blocks become arrays of their own."""
+        blocks = self.layout.split(w)
+        blocks.pop("values", None)  # of functions at the training rows
+        fitted = {f"{name}_": np.array(block, order="C") for name, block in blocks.items()}
+        fitted |= self.shared
+        for name in ("coef_", "dual_coef_", "intercept_") if self.one_score else ():
+            if name in fitted:
+                fitted[name] = fitted[name][1:] - fitted[name][:1]
+        if "dual_coef_" in fitted:
+            fitted |= support_of(fitted["dual_coef_"], self.labels, self.kernel, self.X)
+        return fitted

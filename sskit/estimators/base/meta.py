@@ -1,0 +1,89 @@
+"""What estimators share that fit another one of this package."""
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.metrics import check_scoring
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+
+from sskit._documentation import DocumentedMixin
+from sskit.estimators.base.estimator import StructuredEstimator, check_constraints
+from sskit.estimators.base.weights import weight_argument
+
+
+def estimator_has(name):
+    """Return a decorator of a method that is there if `estimator` has a method of a name.
+
+    Parameters
+    ----------
+    name : str
+        The name.
+
+    Returns
+    -------
+    decorator : callable
+        For methods.
+    """
+    return available_if(lambda self: hasattr(self.estimator, name))
+
+
+class MetaEstimator(DocumentedMixin, MetaEstimatorMixin, BaseEstimator):
+    """Base of estimators with the parameters `estimator`, one of this package, and `scoring`."""
+
+    def _check_parameters(self):
+        """Raise an error for the first parameter that is wrong."""
+        check_constraints(self)
+        if not isinstance(self.estimator, StructuredEstimator):
+            if isinstance(self.estimator, type):
+                got = f"the class {self.estimator.__name__}"
+            else:
+                got = type(self.estimator).__name__
+            if hasattr(self.estimator, "named_steps"):
+                got += f"; in a pipeline, put {type(self).__name__} last"
+            raise TypeError(
+                f"estimator must be one of this package, such as SequenceTagger(), got {got}"
+            )
+
+    def _score_of(self, model, X, y, sample_weight):
+        """Return the score of a fitted estimator, by `scoring` or its own."""
+        scorer = check_scoring(self.estimator, self.scoring)
+        return checked_score(scorer(model, X, y, **weight_argument(sample_weight)))
+
+    def __sklearn_tags__(self):
+        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        for name in ("estimator_type", "classifier_tags", "target_tags", "input_tags"):
+            setattr(tags, name, getattr(inner, name))
+        return tags
+
+
+def common_attributes(fitted):
+    """Return those fitted attributes that all kinds of estimators may have."""
+    names = ("classes_", "n_features_in_", "feature_names_in_")
+    return {name: fitted[name] for name in names if name in fitted}
+
+
+def checked_score(score):
+    """Return what a scorer of the user returned as a float.
+
+    Parameters
+    ----------
+    score : object
+        A number.
+
+    Returns
+    -------
+    score : float
+        May be NaN.
+
+    Raises
+    ------
+    ValueError
+        If it is no number.
+    """
+    try:
+        # what is masked would be NaN, with a warning
+        if isinstance(score, (str, bytes, bytearray)) or np.ndim(score) or score is np.ma.masked:
+            raise TypeError
+        return float(score)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"scoring must return a number, got {score!r:.80}") from None

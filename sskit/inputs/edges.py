@@ -1,0 +1,54 @@
+"""Edges as users give them: pairs of nodes, or of labels."""
+
+import numpy as np
+
+from sskit._numbers import as_array
+
+
+def check_edges(edges, n_nodes=None, *, where="", noun="node", loops=False):
+    """Return edges, checked.
+
+    Parameters
+    ----------
+    edges : array-like of int of shape (n_edges, 2)
+        The two nodes of each edge.
+    n_nodes : int, default=None
+        Number of nodes; None takes as many as the edges name.
+    where : str, default=""
+        What error messages say after the word "edges".
+    noun : str, default="node"
+        What error messages call a node.
+    loops : bool, default=False
+        Whether an edge may join a node to itself.
+
+    Returns
+    -------
+    edges : ndarray of shape (n_edges, 2), int32
+        In C order.
+
+    Raises
+    ------
+    ValueError
+        Naming the first edge that is wrong.
+    """
+    edges = as_array(edges, f"edges{where}")
+    if edges.shape in ((0,), (0, 2)):
+        return np.zeros((0, 2), dtype=np.int32)
+    if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
+        raise ValueError(
+            f"edges{where} must be integers of shape (n_edges, 2), got shape {edges.shape} and "
+            f"dtype {edges.dtype}"
+        )
+    low, high = edges.min(), edges.max()
+    last = int(high) if n_nodes is None else n_nodes - 1
+    if low < 0 or high > last:
+        e = np.flatnonzero(((edges < 0) | (edges > last)).any(axis=1))[0]
+        raise ValueError(
+            f"edges[{e}]{where} is ({edges[e, 0]}, {edges[e, 1]}), expected {noun}s from 0 to "
+            f"{last}"
+        )
+    same = edges[:, 0] == edges[:, 1]
+    if same.any() and not loops:
+        e = same.argmax()
+        raise ValueError(f"edges[{e}]{where} joins {noun} {edges[e, 0]} to itself")
+    return np.ascontiguousarray(edges, dtype=np.int32)

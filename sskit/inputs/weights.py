@@ -1,0 +1,75 @@
+"""The gate of sample weights."""
+
+import numpy as np
+
+from sskit._numbers import as_floats
+
+# Sums of weights have reciprocals and products with other numbers.
+SMALLEST = 1e-150
+
+
+def check_sample_weight(sample_weight, n_samples, name="X"):
+    """Return sample weights as float64, or None.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_samples,), float or None
+        Non-negative weights.
+    n_samples : int
+        Their number.
+    name : str, default="X"
+        What the weights belong to, for error messages.
+
+    Returns
+    -------
+    sample_weight : ndarray of shape (n_samples,) or None
+        A copy; None if none were given.
+
+    Raises
+    ------
+    ValueError
+        Naming the first weight that is negative or not finite, or if all are zero, or their
+        sum so small or large that it has no reciprocal.
+    """
+    if sample_weight is None:
+        return None
+    weight = as_floats(sample_weight, "sample_weight")
+    if weight.ndim == 0:
+        weight = np.full(n_samples, weight)
+    if weight.ndim != 1:
+        raise ValueError(f"sample_weight must be a 1D array or a number, got shape {weight.shape}")
+    check_weights(weight, n_samples, "sample_weight", "sample", name)
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+        if not SMALLEST <= total <= 1 / SMALLEST:
+            raise ValueError(f"sample_weight has the sum {total}, expected one nearer to 1")
+    return weight
+
+
+def check_weights(weight, n, name, noun, owner):
+    """Raise ValueError unless weights are finite numbers >= 0, and not all of them 0.
+
+    Parameters
+    ----------
+    weight : ndarray, float64
+        Weights.
+    n : int
+        How many there must be.
+    name, noun, owner : str
+        What error messages call the weights, what has one each, and whose that is.
+
+    Raises
+    ------
+    ValueError
+        Naming the first weight that is wrong.
+    """
+    if weight.shape != (n,):
+        raise ValueError(
+            f"{name}.shape == {weight.shape}, expected ({n},): one weight for each {noun} of "
+            f"{owner}"
+        )
+    wrong = np.flatnonzero(~((weight >= 0) & (weight < np.inf)))
+    if len(wrong):
+        raise ValueError(f"{name}[{wrong[0]}] is {weight[wrong[0]]}, expected a finite number >= 0")
+    if not weight.any():
+        raise ValueError(f"{name} is zero for all {noun}s")

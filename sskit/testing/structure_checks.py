@@ -1,0 +1,176 @@
+"""The laws of a structure written in Python, tried: for people who write structures."""
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_random_state
+
+from sskit.inputs.samples import check_pairs
+from sskit.models.structured.checked_structure import Answers, label_key
+from sskit.models.structured.pystruct import adapted
+from sskit.models.structured.structure import Structure
+
+# Differences below this share of the numbers that they are of are rounding.
+ROUNDING = 1e-9
+
+
+def check_structure(model, X, y, *, labellings=None, random_state=None, n_trials=5):
+    """Try the laws of a `StructuredModel` on samples.
+
+    For random weights, with the loss and without: `argmax` answers alike when asked twice; if the
+    structure says that it is exact, nothing scores higher than its answer: no labelling of
+    `labellings`, not the truth, and none that it found with other weights; and twice the weights
+    have the same best labelling. `joint_feature` gives finite vectors of one length, the same
+    when asked twice. The loss of the truth is zero, and no loss is negative or infinite. Neither
+    inputs nor weights are changed.
+
+    Parameters
+    ----------
+    model : object
+        The structure, or an object written for pystruct.
+    X, y : sequence of length n
+        Samples and their true labellings: few and small ones will do.
+    labellings : callable, default=None
+        Called with an input, returns all of its labellings, or as many as should be tried. Without
+        it an argmax that misses the same labellings always is not found out.
+    random_state : int, RandomState instance or None, default=None
+        Source of the weights.
+    n_trials : int, default=5
+        Number of weight vectors.
+
+    Raises
+    ------
+    AssertionError
+        If a law fails, with the number of the sample and what was expected.
+    ValueError
+        If an answer has no form that training could use: a vector of another length, say.
+    TypeError
+        If a method is missing, with its name.
+
+    See Also
+    --------
+    check_problem : For problems written in Cython.
+
+    Examples
+    --------
+    An argmax that forgets the loss:
+
+    >>> import numpy as np
+    >>> from sskit import StructuredModel
+    >>> from sskit.testing import check_structure
+    >>> class Sign(StructuredModel):
+    ...     def joint_feature(self, x, y):
+    ...         return y * x
+    ...
+    ...     def loss(self, y_true, y):
+    ...         return float(y != y_true)
+    ...
+    ...     def argmax(self, x, w, y_true=None):
+    ...         return 1 if w @ x > 0 else -1
+    >>> X = np.random.default_rng(0).normal(size=(3, 2))
+    >>> check_structure(Sign(), X, [1, -1, 1], labellings=lambda x: (1, -1), random_state=0)
+    Traceback (most recent call last):
+        ...
+    AssertionError: sample 0: argmax with y_true found ... does it add the loss?
+    """
+    rng = check_random_state(random_state)
+    inputs, truths = check_pairs(X, y)
+    model = Structure(adapted(model, inputs, truths)).model
+    laws = Laws(Answers(model, inputs, truths, getattr(model, "n_weights", None)), labellings)
+    trials = [rng.normal(scale=10.0**-k, size=laws.answers.n_weights) for k in range(n_trials)]
+    for i in range(len(inputs)):
+        laws.try_sample(i, trials)
+
+
+class Laws:
+    """The laws, sample by sample.
+
+    Parameters
+    ----------
+    answers : Answers
+        Asks the structure.
+    labellings : callable or None
+        Returns labellings of an input.
+    """
+
+    def __init__(self, answers, labellings):
+        self.answers = answers
+        self.labellings = labellings
+        self.exact = getattr(answers.model, "exact", True)
+
+    def try_sample(self, i, trials):
+        """Try all laws on one sample with several weight vectors."""
+        answers, x = self.answers, self.answers.X[i]
+        before = content(x)
+        answers.truth(i)
+        met = {answers.key(i, answers.Y[i]): answers.Y[i]}
+        for labelling in self.labellings(x) if self.labellings else ():
+            met[answers.key(i, labelling)] = labelling
+        for labelling in met.values():
+            pair = [answers.joint_feature(i, labelling) for _ in range(2)]
+            same = all(map(np.array_equal, *pair))
+            require(same, i, f"joint_feature of {labelling!r:.80} differs when asked again")
+        require(content(x) == before, i, "joint_feature or loss has changed the input")
+        found = []
+        for w in trials:
+            for augmented in (False, True):
+                labelling = self.ask(i, w, augmented)
+                met[answers.key(i, labelling)] = labelling
+                found.append((w, augmented, self.value(i, labelling, w, augmented)))
+        for w, augmented, best in found if self.exact else ():
+            for labelling in met.values():
+                other = self.value(i, labelling, w, augmented)
+                require(
+                    other <= best + ROUNDING * (abs(best) + abs(other) + np.abs(w).max()),
+                    i,
+                    f"argmax {'with' if augmented else 'without'} y_true found {best:g}, but "
+                    f"{labelling!r:.80} has {other:g}"
+                    + ("; does it add the loss?" if augmented else ""),
+                )
+
+    def ask(self, i, w, augmented):
+        """Return a labelling; raise AssertionError if the next answer is another."""
+        found, again = (self.asked(i, w, augmented) for _ in range(2))
+        first, second = (self.value(i, labelling, w, augmented) for labelling in (found, again))
+        require(close(first, second), i, f"argmax found {first:g} and, asked again, {second:g}")
+        if self.exact and not augmented:
+            twice = self.value(i, self.asked(i, 2.0 * w, False), w, False)
+            require(
+                close(first, twice),
+                i,
+                f"argmax found {first:g} and, by twice the weights, {twice:g}: the score of a "
+                "labelling must be the product of w and its joint_feature",
+            )
+        return found
+
+    def asked(self, i, w, augmented):
+        """Return what argmax answers; raise AssertionError if it changes what it is given."""
+        given, before = w.copy(), content(self.answers.X[i])
+        found = self.answers.argmax(i, given, augmented)
+        require(np.array_equal(given, w), i, "argmax has changed the weights")
+        require(content(self.answers.X[i]) == before, i, "argmax has changed the input")
+        return found
+
+    def value(self, i, labelling, w, augmented):
+        """Return the score of a labelling, with its loss if augmented."""
+        index, value = self.answers.joint_feature(i, labelling)
+        score = float(np.dot(w[index], value))
+        return score + (self.answers.loss(i, labelling) if augmented else 0.0)
+
+
+def content(x):
+    """Return what tells whether an input was changed; None of what can be no key."""
+    try:
+        return label_key(x.toarray() if sp.issparse(x) else x)
+    except Exception:  # whatever code of the user's raises
+        return None
+
+
+def close(a, b):
+    """Return whether two numbers agree but for rounding."""
+    return abs(a - b) <= ROUNDING * (1.0 + abs(a))
+
+
+def require(law, i, message):
+    """Raise AssertionError with the number of the sample unless a law holds."""
+    if not law:
+        raise AssertionError(f"sample {i}: {message}")

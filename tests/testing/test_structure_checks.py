@@ -1,0 +1,106 @@
+"""Laws of structures: right ones pass, and each fault is named with its sample."""
+
+import itertools
+
+import numpy as np
+import pytest
+from helpers.structures import Chains, Classes, Matching, Signs, best_sign
+
+from sskit.testing import check_structure
+
+
+def samples():
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(4, 3)), [1, -1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("model", "X", "y", "labellings"),
+    [
+        (Signs(), *samples(), lambda x: (1, -1)),
+        (Classes(), samples()[0], [0, 1, 2, 0], lambda x: range(3)),
+        (
+            Chains(2), list(np.random.default_rng(0).normal(size=(3, 4, 2))),
+            [np.array([0, 1, 1, 0])] * 3,
+            lambda x: [np.array(y) for y in itertools.product(range(2), repeat=len(x))],
+        ),
+        (
+            Matching(), list(np.random.default_rng(0).normal(size=(2, 3, 3, 4))),
+            [np.arange(3), np.array([2, 0, 1])],
+            lambda x: [np.array(y) for y in itertools.permutations(range(len(x)))],
+        ),
+    ],
+    ids=["signs", "classes", "chains", "matchings"],
+)  # fmt: skip
+def test_right_structures_pass(model, X, y, labellings):
+    check_structure(model, X, y, labellings=labellings, random_state=0)
+    check_structure(model, X, y, random_state=0)
+
+
+def spoiled_argmax(x, w, y_true=None):
+    w *= 2.0
+    return 1
+
+
+def spoiled_input(x, w, y_true=None):
+    x[0] += 1.0
+    return 1
+
+
+def restless(x, w, y_true=None):
+    return 1 if next(TURNS) % 2 else -1
+
+
+def flipped(x, w, y_true=None):
+    return best_sign(x, w, y_true) * (1 if np.log2(w @ w) % 4 < 2 else -1)
+
+
+def spoiled_feature(x, y):
+    x[0] += 1.0
+    return y * np.ones(3)
+
+
+TURNS = itertools.count()
+FAULTS = {
+    "no loss": ("argmax", lambda x, w, y_true=None: 1 if x @ w > 0 else -1, "does it add the loss"),
+    "worst": ("argmax", lambda x, w, y_true=None: -1 if x @ w > 0 else 1, "argmax without y_true"),
+    "weights": ("argmax", spoiled_argmax, "sample 0: argmax has changed the weights"),
+    "input": ("argmax", spoiled_input, "sample 0: argmax has changed the input"),
+    "restless": ("argmax", restless, "sample 0: argmax found .* asked again"),
+    "scale": ("argmax", flipped, "sample 0: argmax found .* by twice the weights"),
+    "feature": (
+        "joint_feature",
+        lambda x, y: np.full(3, float(next(TURNS))),
+        "sample 0: joint_feature of 1 differs when asked again",
+    ),
+    "input of features": (
+        "joint_feature",
+        spoiled_feature,
+        "sample 0: joint_feature or loss has changed the input",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults_are_named(fault):
+    method, wrong, message = FAULTS[fault]
+    X, y = samples()
+    with pytest.raises(AssertionError, match=message):
+        check_structure(Signs({method: wrong}), X, y, labellings=lambda x: (1, -1), random_state=0)
+
+
+def test_what_training_could_not_use_is_an_error_of_values():
+    X, y = samples()
+    with pytest.raises(ValueError, match="loss of the truth of sample 0 is 1"):
+        check_structure(Signs({"loss": lambda y_true, y: 1.0}), X, y)
+    with pytest.raises(ValueError, match="X has 4 samples but y has 3"):
+        check_structure(Signs(), X, y[:3])
+    with pytest.raises(TypeError, match="object has no joint_feature"):
+        check_structure(object(), X, y)
+
+
+def test_inexact_structures_may_miss_the_best():
+    X, y = samples()
+    model = Signs({"argmax": lambda x, w, y_true=None: 1})
+    model.exact = False
+    check_structure(model, X, y, labellings=lambda x: (1, -1), random_state=0)

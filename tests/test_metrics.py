@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, jaccard_score, recall_score
+from sklearn.metrics import accuracy_score, classification_report, jaccard_score, recall_score
 from sklearn.model_selection import GridSearchCV, cross_validate
 
 from sskit import metrics
@@ -18,10 +18,13 @@ from sskit.datasets import make_chains
 from sskit.inputs.ragged import split, stack_labels, stack_sequences
 from sskit.metrics import (
     sequence_accuracy_score,
+    span_confusion,
     span_f1_score,
     span_precision_recall_fscore,
+    span_report,
     spans,
     token_accuracy_score,
+    token_report,
 )
 from sskit.utils import RaggedArray
 
@@ -185,15 +188,16 @@ def test_scores_by_hand():
     found = span_precision_recall_fscore(y_true, y_pred)
     assert found == (pytest.approx(1 / 3), pytest.approx(1 / 4), pytest.approx(2 / 7), 4)
     precision, recall, fscore, support = span_precision_recall_fscore(y_true, y_pred, average=None)
-    np.testing.assert_allclose(precision, [1 / 3, 0, 0])
-    np.testing.assert_allclose(recall, [1 / 2, 0, 0])
-    np.testing.assert_allclose(fscore, [2 / 5, 0, 0])
-    assert support.tolist() == [2, 1, 1]
+    assert precision == {"X": pytest.approx(1 / 3), "Y": 0, "Z": 0}
+    assert recall == {"X": pytest.approx(1 / 2), "Y": 0, "Z": 0}
+    assert fscore == {"X": pytest.approx(2 / 5), "Y": 0, "Z": 0}
+    assert support == {"X": 2, "Y": 1, "Z": 1}
     found = span_precision_recall_fscore(y_true, y_pred, average="macro")
     assert found == (pytest.approx(1 / 9), pytest.approx(1 / 6), pytest.approx(2 / 15), 4)
     assert span_f1_score(y_true, y_pred) == pytest.approx(2 / 7)
     assert span_f1_score(y_true, y_pred, average="macro") == pytest.approx(2 / 15)
-    assert span_f1_score(y_true, y_pred, average=None).shape == (3,)
+    assert span_f1_score(y_true, y_pred, average="weighted") == pytest.approx(1 / 5)
+    assert span_f1_score(y_true, y_pred, average=None) == fscore
 
 
 def test_spans_end_with_their_sequence():
@@ -208,11 +212,11 @@ def test_only_the_spans_count_not_their_labels():
 
 
 def test_no_spans():
-    for average in ("micro", "macro"):
+    for average in ("micro", "macro", "weighted"):
         found = span_precision_recall_fscore([["O"]], [["O"]], average=average)
         assert found == (0, 0, 0, 0)
         assert span_precision_recall_fscore([["O"]], [["B"]], average=average) == (0, 0, 0, 0)
-    assert span_f1_score([["O"]], [["O"]], average=None).shape == (0,)
+    assert span_f1_score([["O"]], [["O"]], average=None) == {}
 
 
 @given(data=st.data())
@@ -238,12 +242,102 @@ def test_laws_of_span_scores(data):
     assert span_f1_score(y_true, y_true, scheme="bioes") == (1 if true else 0)
     per_type = span_precision_recall_fscore(y_true, y_pred, scheme="bioes", average=None)
     kinds = sorted({kind for _, kind, *_ in true | pred})
-    for j, kind in enumerate(kinds):
+    assert list(per_type[0]) == kinds
+    for kind in kinds:
         mine = [{span for span in found if span[1] == kind} for found in (true, pred)]
-        assert per_type[3][j] == len(mine[0])
-        assert per_type[2][j] == pytest.approx(
+        assert per_type[3][kind] == len(mine[0])
+        assert per_type[2][kind] == pytest.approx(
             2 * len(mine[0] & mine[1]) / (len(mine[0]) + len(mine[1]))
         )
+
+
+# ------------------------------------------------------------------------------ reports
+
+
+def test_reports_agree_with_the_scores():
+    y_true = [["B-X", "I-X", "O", "B-Y"], ["B-X", "O"], ["B-longest-of-all-types"]]
+    y_pred = [["B-X", "I-X", "O", "B-X"], ["B-X", "I-X"], ["O"]]
+    report = span_report(y_true, y_pred, output_dict=True)
+    assert list(report) == [
+        "X",
+        "Y",
+        "longest-of-all-types",
+        "micro avg",
+        "macro avg",
+        "weighted avg",
+    ]
+    for name in ("micro", "macro", "weighted"):
+        row = span_precision_recall_fscore(y_true, y_pred, average=name)
+        assert tuple(report[f"{name} avg"].values()) == row
+    assert report["X"] == {
+        "precision": pytest.approx(1 / 3), "recall": 0.5, "f1-score": 0.4, "support": 2
+    }  # fmt: skip
+    text = span_report(y_true, y_pred, digits=3)
+    assert {len(line) for line in text.splitlines() if line} == {61}
+    assert "                   X      0.333     0.500     0.400         2\n" in text
+    assert span_report([["O"]], [["O"]]).count("0.00") == 9
+
+
+def test_reports_look_like_those_of_scikit_learn():
+    labels = list("XXYZZZ"), list("XYYZZX")
+    tags = [[[f"B-{label}"] for label in some] for some in labels]
+    theirs = classification_report(*labels, output_dict=True)
+    del theirs["accuracy"]
+    ours = span_report(*tags, output_dict=True)
+    for name, row in theirs.items():
+        assert ours[name] == pytest.approx(row)
+    tokens = token_report([labels[0]], [labels[1]], output_dict=True)
+    assert tokens == classification_report(*labels, output_dict=True)
+    assert token_report([labels[0]], [labels[1]], digits=3) == classification_report(
+        *labels, digits=3
+    )
+    assert list(token_report([[1, 2]], [[2, 2]], labels=[2], output_dict=True))[0] == "2"
+
+
+def slow_confusion(y_true, y_pred, scheme):
+    """The definition, span by span."""
+    true, pred = (
+        [(i, *span) for i, labels in enumerate(y) for span in conlleval_spans(labels)]
+        for y in (y_true, y_pred)
+    )
+    types = sorted({kind for _, kind, *_ in true + pred})
+    place = {kind: k for k, kind in enumerate([*types, None])}
+    matrix = np.zeros((len(types) + 1, len(types) + 1), dtype=int)
+    border = np.zeros(len(types), dtype=int)
+    for i, kind, start, stop in true:
+        partner = next((p[1] for p in pred if (p[0], *p[2:]) == (i, start, stop)), None)
+        matrix[place[kind], place[partner]] += 1
+        border[place[kind]] += partner is None and any(
+            p[0] == i and p[1] == kind and p[2] < stop and start < p[3] for p in pred
+        )
+    for i, kind, start, stop in pred:
+        if not any((t[0], *t[2:]) == (i, start, stop) for t in true):
+            matrix[-1, place[kind]] += 1
+    return matrix, types, border
+
+
+@given(data=st.data())
+def test_confusion_of_spans(data):
+    lengths = data.draw(st.lists(st.integers(1, 8), min_size=1, max_size=4))
+    y_true, y_pred = (
+        [data.draw(st.lists(tags("BIES"), min_size=n, max_size=n)) for n in lengths]
+        for _ in range(2)
+    )
+    matrix, types, border_errors = span_confusion(y_true, y_pred, scheme="bioes")
+    expected = slow_confusion(y_true, y_pred, "bioes")
+    np.testing.assert_array_equal(matrix, expected[0])
+    assert types == expected[1]
+    np.testing.assert_array_equal(border_errors, expected[2])
+
+
+def test_reports_name_what_is_wrong():
+    for report in (span_report, span_confusion):
+        with pytest.raises(ValueError, match=r"y_pred\[0\] has 2"):
+            report([["O"]], [["O", "O"]])
+        with pytest.raises(ValueError, match=r"y_true\[0\]\[0\] is 'X-Y'"):
+            report([["X-Y"]], [["O"]])
+    with pytest.raises(TypeError, match="y_true has labels of dtype"):
+        token_report([["a"]], [[1]])
 
 
 # ------------------------------------------------------------------------------ scorers
@@ -360,7 +454,7 @@ def test_bad_options():
         span_f1_score([["O"]], [["O"]], scheme="bilou")
     with pytest.raises(ValueError, match="scheme must be one of"):
         spans(["O"], "bilou")
-    for average in ("weighted", ["micro"], np.array(["micro", "macro"])):
+    for average in ("samples", ["micro"], np.array(["micro", "macro"])):
         with pytest.raises(ValueError, match="average must be"):
             span_f1_score([["O"]], [["O"]], average=average)
     with pytest.raises(ValueError, match="scheme must be one of"):

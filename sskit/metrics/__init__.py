@@ -16,6 +16,7 @@ from sskit.metrics._regions import (
     mean_iou_score,
     mean_iou_scorer,
 )
+from sskit.metrics._reports import span_confusion, span_report, token_report
 from sskit.metrics._spans import (
     span_f1_score,
     span_f1_scorer,
@@ -42,12 +43,15 @@ __all__ = [
     "pdj_scorer",
     "sequence_accuracy_score",
     "sequence_accuracy_scorer",
+    "span_confusion",
     "span_f1_score",
     "span_f1_scorer",
     "span_precision_recall_fscore",
+    "span_report",
     "spans",
     "token_accuracy_score",
     "token_accuracy_scorer",
+    "token_report",
 ]
 
 # of the scorers

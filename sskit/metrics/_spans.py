@@ -8,7 +8,6 @@ from sskit.metrics._pairs import stack, stack_pair
 
 # The place of a prefix in the longer string is its code.
 _PREFIXES = {"bio": "OBI", "bioes": "OBIES"}
-_AVERAGES = ("micro", "macro")
 
 
 def spans(labels, scheme="bio"):
@@ -64,15 +63,16 @@ def span_precision_recall_fscore(y_true, y_pred, *, scheme="bio", average="micro
         The predicted labels.
     scheme : {"bio", "bioes"}, default="bio"
         What the labels mean, see `spans`.
-    average : {"micro", "macro"} or None, default="micro"
-        Over all spans (as conlleval does), the mean over types, or an array with one entry per
-        type that occurs in `y_true` or `y_pred`, sorted.
+    average : {"micro", "macro", "weighted"} or None, default="micro"
+        Over all spans (as conlleval does), the mean over types, the mean over types weighted by
+        their numbers of true spans, or for each type that occurs in `y_true` or `y_pred`.
 
     Returns
     -------
-    precision, recall, fscore : float or ndarray of shape (n_types,)
-        The scores, between 0 and 1; 0 where nothing was found or nothing was to be found.
-    support : int or ndarray of shape (n_types,)
+    precision, recall, fscore : float or dict of str to float
+        The scores, between 0 and 1, by type if `average` is None; 0 where nothing was found or
+        nothing was to be found.
+    support : int or dict of str to int
         The number of true spans.
 
     Raises
@@ -87,39 +87,16 @@ def span_precision_recall_fscore(y_true, y_pred, *, scheme="bio", average="micro
     >>> precision, recall, fscore, support = span_precision_recall_fscore(y_true, y_pred)
     >>> round(precision, 2), recall, fscore, support
     (0.33, 0.5, 0.4, 2)
+    >>> span_precision_recall_fscore(y_true, y_pred, average=None)[2]
+    {'NP': 0.0, 'VP': 1.0}
     """
     if average is not None and (not isinstance(average, str) or average not in _AVERAGES):
-        raise ValueError(f"average must be 'micro', 'macro' or None, got {average!r}")
-    true, pred, offsets = stack_pair(y_true, y_pred)
-    n_tokens = true.size
-
-    def label(row):
-        name = "y_true" if row < n_tokens else "y_pred"
-        return "{}[{}][{}]".format(name, *locate(offsets, row % n_tokens))
-
-    strings = true.dtype.kind == pred.dtype.kind == "U"
-    flat = np.concatenate([true, pred], dtype=None if strings else object)
-    prefix, kind, types = _parse(flat, scheme, label)
-    true, pred = (
-        _find_spans(prefix[rows], kind[rows], offsets)
-        for rows in (slice(n_tokens), slice(n_tokens, None))
-    )
-    # At most one span of a labelling starts at a token: look it up by its start.
-    true_at = np.full((2, n_tokens), -1)
-    true_at[:, true[0]] = true[1:]
-    hits = (true_at[:, pred[0]] == np.array(pred[1:])).all(axis=0)
-    kinds = pred[2][hits], pred[2], true[2]
-    counts = np.array([np.bincount(kind, minlength=len(types)) for kind in kinds])
-    if average == "micro":
-        counts = counts.sum(axis=1, keepdims=True)
-    right, found, support = counts
-    scores = [
-        count / np.maximum(total, 1)
-        for count, total in ((right, found), (right, support), (2 * right, found + support))
-    ]
+        raise ValueError(f"average must be one of {[*_AVERAGES]} or None, got {average!r}")
+    types, *counts = _count(*find_pairs(y_true, y_pred, scheme))
     if average is None:
-        return (*scores, support)
-    return (*(float(score.mean()) if score.size else 0.0 for score in scores), int(support.sum()))
+        scores = *_scores(*counts), counts[2]
+        return tuple(dict(zip(types, score.tolist(), strict=True)) for score in scores)
+    return *_AVERAGES[average](*counts), int(counts[2].sum())
 
 
 def span_f1_score(y_true, y_pred, *, scheme="bio", average="micro"):
@@ -133,13 +110,13 @@ def span_f1_score(y_true, y_pred, *, scheme="bio", average="micro"):
         The predicted labels.
     scheme : {"bio", "bioes"}, default="bio"
         What the labels mean, see `spans`.
-    average : {"micro", "macro"} or None, default="micro"
+    average : {"micro", "macro", "weighted"} or None, default="micro"
         As for `span_precision_recall_fscore`.
 
     Returns
     -------
-    score : float or ndarray of shape (n_types,)
-        Between 0 and 1; 0 where there are no spans at all.
+    score : float or dict of str to float
+        Between 0 and 1, by type if `average` is None; 0 where there are no spans at all.
 
     Raises
     ------
@@ -156,6 +133,95 @@ def span_f1_score(y_true, y_pred, *, scheme="bio", average="micro"):
 
 
 span_f1_scorer = make_scorer(span_f1_score)
+
+
+def find_pairs(y_true, y_pred, scheme):
+    """Return the types of spans, and the true and the predicted spans as arrays.
+
+    Parameters
+    ----------
+    y_true, y_pred : sequence of n label sequences (T_i,) of str
+        The labels.
+    scheme : {"bio", "bioes"}
+        What they mean.
+
+    Returns
+    -------
+    types : list of str
+        Those that occur, sorted.
+    true, pred : tuple of ndarray
+        First token, one after the last, and number of the type of each span, in reading order.
+    """
+    true, pred, offsets = stack_pair(y_true, y_pred)
+    n_tokens = true.size
+
+    def label(row):
+        name = "y_true" if row < n_tokens else "y_pred"
+        return "{}[{}][{}]".format(name, *locate(offsets, row % n_tokens))
+
+    strings = true.dtype.kind == pred.dtype.kind == "U"
+    flat = np.concatenate([true, pred], dtype=None if strings else object)
+    prefix, kind, types = _parse(flat, scheme, label)
+    true, pred = (
+        _find_spans(prefix[rows], kind[rows], offsets)
+        for rows in (slice(n_tokens), slice(n_tokens, None))
+    )
+    return types, true, pred
+
+
+def span_at(spans, starts):
+    """Return the number of the span that begins at each of some tokens, -1 where none does.
+
+    Parameters
+    ----------
+    spans : tuple of ndarray
+        From `find_pairs`; at most one begins at a token.
+    starts : ndarray of shape (m,)
+        Tokens.
+
+    Returns
+    -------
+    numbers : ndarray of shape (m,)
+        Numbers of spans.
+    """
+    place = np.searchsorted(spans[0], starts)
+    there = place < len(spans[0])
+    there[there] = spans[0][place[there]] == starts[there]
+    return np.where(there, place, -1)
+
+
+def _count(types, true, pred):
+    """Return the types, and how many spans of each are right, were found, were to be found."""
+    partner = span_at(true, pred[0])
+    hits = partner >= 0
+    for found, wanted in zip(pred[1:], true[1:], strict=True):
+        hits[hits] = wanted[partner[hits]] == found[hits]
+    kinds = pred[2][hits], pred[2], true[2]
+    return types, *(np.bincount(kind, minlength=len(types)) for kind in kinds)
+
+
+def _scores(right, found, support):
+    """Return precision, recall and F1 score."""
+    return [
+        count / np.maximum(total, 1)
+        for count, total in ((right, found), (right, support), (2 * right, found + support))
+    ]
+
+
+def _micro(*counts):
+    return [float(score) for score in _scores(*(count.sum() for count in counts))]
+
+
+def _macro(*counts):
+    return [float(score.mean()) if score.size else 0.0 for score in _scores(*counts)]
+
+
+def _weighted(*counts):
+    weight = counts[2] / max(counts[2].sum(), 1)
+    return [float(score @ weight) for score in _scores(*counts)]
+
+
+_AVERAGES = {"micro": _micro, "macro": _macro, "weighted": _weighted}
 
 
 def _parse(flat, scheme, label):

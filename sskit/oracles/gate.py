@@ -15,7 +15,7 @@ def check_chain(nodes, transitions, truth=None, cost=1.0):
     Parameters
     ----------
     nodes : array-like of shape (n_nodes, n_states)
-        Potentials of the nodes.
+        Potentials of the nodes; ``-inf`` forbids a state there.
     transitions : array-like of shape (n_states, n_states)
         Potentials of the transitions; ``-inf`` forbids one.
     truth : array-like of shape (n_nodes,) or None
@@ -37,7 +37,11 @@ def check_chain(nodes, transitions, truth=None, cost=1.0):
     ValueError
         Naming the first entry that is wrong.
     """
-    nodes = check_table(nodes, "nodes")
+    nodes = as_floats(nodes, "nodes")
+    if nodes.ndim != 2 or 0 in nodes.shape:
+        raise ValueError(
+            f"nodes must have shape (n_nodes, n_states), both at least 1, got {nodes.shape}"
+        )
     n_nodes, n_states = nodes.shape
     transitions = as_floats(transitions, "transitions")
     if transitions.shape != (n_states, n_states):
@@ -45,25 +49,12 @@ def check_chain(nodes, transitions, truth=None, cost=1.0):
             f"transitions must have shape ({n_states}, {n_states}) to go with nodes of shape "
             f"{nodes.shape}, got {transitions.shape}"
         )
-    wrong = np.argwhere(np.isnan(transitions) | (transitions == np.inf))
-    if len(wrong):
-        a, b = wrong[0]
-        raise ValueError(f"transitions[{a}, {b}] is {transitions[a, b]}, expected a number or -inf")
+    for table, name in ((nodes, "nodes"), (transitions, "transitions")):
+        wrong = np.argwhere(np.isnan(table) | (table == np.inf))
+        if len(wrong):
+            a, b = wrong[0]
+            raise ValueError(f"{name}[{a}, {b}] is {table[a, b]}, expected a number or -inf")
     return nodes, transitions, *check_truth(truth, cost, n_nodes, n_states)
-
-
-def check_table(nodes, name):
-    """Return node potentials as a finite float64 array with at least one row and column."""
-    nodes = as_floats(nodes, name)
-    if nodes.ndim != 2 or 0 in nodes.shape:
-        raise ValueError(
-            f"{name} must have shape (n_nodes, n_states), both at least 1, got {nodes.shape}"
-        )
-    wrong = np.argwhere(~np.isfinite(nodes))
-    if len(wrong):
-        t, k = wrong[0]
-        raise ValueError(f"{name}[{t}, {k}] is {nodes[t, k]}, expected a finite number")
-    return nodes
 
 
 def check_truth(truth, cost, n_nodes, n_states, name="truth"):

@@ -96,7 +96,7 @@ def beam_search(nodes, transitions, beam_size):
     Parameters
     ----------
     nodes : array-like of shape (n_nodes, n_states)
-        Potentials of the nodes.
+        Potentials of the nodes. ``-inf`` forbids a state there.
     transitions : array-like of shape (n_states, n_states)
         Potentials of the transitions, from row to column. ``-inf`` forbids a transition.
     beam_size : int
@@ -114,7 +114,7 @@ def beam_search(nodes, transitions, beam_size):
     Raises
     ------
     ValueError
-        If shapes do not match, a node potential is not finite, a transition is NaN or +inf,
+        If shapes do not match, a potential is NaN or +inf,
         `beam_size` is not a positive integer or no labelling is allowed.
 
     References

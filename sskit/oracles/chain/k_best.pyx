@@ -172,7 +172,7 @@ def viterbi_top_k(nodes, transitions, k):
     Parameters
     ----------
     nodes : array-like of shape (n_nodes, n_states)
-        Potentials of the nodes.
+        Potentials of the nodes. ``-inf`` forbids a state there.
     transitions : array-like of shape (n_states, n_states)
         Potentials of the transitions, from row to column. ``-inf`` forbids a transition.
     k : int
@@ -190,7 +190,7 @@ def viterbi_top_k(nodes, transitions, k):
     Raises
     ------
     ValueError
-        If shapes do not match, a node potential is not finite, a transition is NaN or +inf, `k`
+        If shapes do not match, a potential is NaN or +inf, `k`
         is not a positive integer or no labelling is allowed.
 
     References
@@ -230,5 +230,5 @@ def viterbi_top_k(nodes, transitions, k):
             &node_rows[0, 0], &transition_rows[0, 0], n_nodes, &labels_out[0, 0], &scores_out[0]
         )
     if found == 0:
-        raise ValueError(f"no labelling of {n_nodes} nodes is allowed by the transitions")
+        raise ValueError(f"no labelling of {n_nodes} nodes is allowed by the potentials")
     return labels[:found].copy(), scores[:found].copy()

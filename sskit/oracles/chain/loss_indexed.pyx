@@ -143,7 +143,7 @@ def viterbi_by_loss(nodes, transitions, truth, *, cost=1.0):
     Parameters
     ----------
     nodes : array-like of shape (n_nodes, n_states)
-        Potentials of the nodes.
+        Potentials of the nodes. ``-inf`` forbids a state there.
     transitions : array-like of shape (n_states, n_states)
         Potentials of the transitions, from row to column. ``-inf`` forbids a transition.
     truth : array-like of shape (n_nodes,)
@@ -161,7 +161,7 @@ def viterbi_by_loss(nodes, transitions, truth, *, cost=1.0):
     Raises
     ------
     ValueError
-        If shapes do not match, a node potential is not finite, a transition is NaN or +inf,
+        If shapes do not match, a potential is NaN or +inf,
         a true state is out of range, a cost is negative or not a whole number.
 
     References

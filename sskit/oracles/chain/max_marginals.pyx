@@ -53,7 +53,7 @@ def chain_max_marginals(nodes, transitions):
     Parameters
     ----------
     nodes : array-like of shape (n_nodes, n_states)
-        Potentials of the nodes.
+        Potentials of the nodes. ``-inf`` forbids a state there.
     transitions : array-like of shape (n_states, n_states)
         Potentials of the transitions, from row to column. ``-inf`` forbids a transition.
 
@@ -65,7 +65,7 @@ def chain_max_marginals(nodes, transitions):
     Raises
     ------
     ValueError
-        If shapes do not match, a node potential is not finite or a transition is NaN or +inf.
+        If shapes do not match or a potential is NaN or +inf.
 
     References
     ----------

@@ -71,7 +71,7 @@ def viterbi(nodes, transitions, *, truth=None, cost=1.0):
     Parameters
     ----------
     nodes : array-like of shape (n_nodes, n_states)
-        Potentials of the nodes.
+        Potentials of the nodes. ``-inf`` forbids a state there.
     transitions : array-like of shape (n_states, n_states)
         Potentials of the transitions, from row to column. ``-inf`` forbids a transition.
     truth : array-like of shape (n_nodes,), default=None
@@ -89,7 +89,7 @@ def viterbi(nodes, transitions, *, truth=None, cost=1.0):
     Raises
     ------
     ValueError
-        If shapes do not match, a node potential is not finite, a transition is NaN or +inf,
+        If shapes do not match, a potential is NaN or +inf,
         a true state is out of range, a cost is negative or no labelling is allowed.
 
     References
@@ -129,5 +129,5 @@ def viterbi(nodes, transitions, *, truth=None, cost=1.0):
             &costs[0], 1.0, &value[0, 0], &out[0],
         )
     if score == -np.inf:
-        raise ValueError(f"no labelling of {n_nodes} nodes is allowed by the transitions")
+        raise ValueError(f"no labelling of {n_nodes} nodes is allowed by the potentials")
     return labels, score

@@ -142,7 +142,7 @@ def test_input_is_left_alone():
 @pytest.mark.parametrize(
     ("nodes", "transitions", "size", "message"),
     [
-        ([[0, NAN]], np.zeros((2, 2)), 1, r"nodes\[0, 1\] is nan, expected a finite number"),
+        ([[0, NAN]], np.zeros((2, 2)), 1, r"nodes\[0, 1\] is nan, expected a number or -inf"),
         ([[0, 1]], np.zeros((2, 3)), 1, r"transitions must have shape \(2, 2\).*got \(2, 3\)"),
         ([[0, 1]], [[0, 0], [INF, 0]], 1, r"transitions\[1, 0\] is inf, expected a number or"),
         ([[0, 1]], np.zeros((2, 2)), 0, "beam_size must be a positive integer, got 0"),

@@ -30,6 +30,7 @@ def test_against_enumeration(counts, forbid):
         transitions = rng.normal(size=(n_states, n_states))
         if forbid:
             transitions[rng.random(transitions.shape) < 0.3] = -np.inf
+            nodes[rng.random(nodes.shape) < 0.2] = -np.inf
         truth = rng.integers(n_states, size=n_nodes)
         levels = {"one": 1, "some": 1, "zeros": 0}[counts] + np.zeros(n_nodes)
         if counts != "one":

@@ -37,7 +37,9 @@ def draw(rng, T, K, *, forbid=0.0, integers=False):
         nodes, table = rng.standard_normal((T, K)), rng.standard_normal((K, K))
     # states only ever rise here, so that some labelling is allowed whatever is forbidden
     allowed = np.triu(np.ones((K, K), dtype=bool)) | (rng.random((K, K)) >= forbid)
-    return nodes.astype(float), np.where(allowed, table, -np.inf)
+    rising = np.arange(K) == np.sort(rng.integers(0, K, T))[:, None]
+    possible = rising | (rng.random((T, K)) >= forbid)
+    return np.where(possible, nodes, -np.inf), np.where(allowed, table, -np.inf)
 
 
 @pytest.mark.parametrize("forbid", [0.0, 0.9])
@@ -167,8 +169,8 @@ NAN, INF = np.nan, np.inf
         ([0, 1], [[0]], {}, r"nodes must have shape \(n_nodes, n_states\).*got \(2,\)"),
         (np.zeros((0, 2)), np.zeros((2, 2)), {}, r"both at least 1, got \(0, 2\)"),
         (np.zeros((2, 0)), np.zeros((0, 0)), {}, r"both at least 1, got \(2, 0\)"),
-        ([[0, NAN]], np.zeros((2, 2)), {}, r"nodes\[0, 1\] is nan, expected a finite number"),
-        ([[0, 1], [-INF, 1]], np.zeros((2, 2)), {}, r"nodes\[1, 0\] is -inf"),
+        ([[0, NAN]], np.zeros((2, 2)), {}, r"nodes\[0, 1\] is nan, expected a number or -inf"),
+        ([[0, 1], [-INF, -INF]], np.zeros((2, 2)), {}, r"no labelling of 2 nodes is allowed"),
         ([[0, 1]], np.zeros((2, 3)), {}, r"transitions must have shape \(2, 2\).*got \(2, 3\)"),
         ([[0, 1]], [[0, NAN], [0, 0]], {}, r"transitions\[0, 1\] is nan, expected a number or"),
         ([[0, 1]], [[0, 0], [INF, 0]], {}, r"transitions\[1, 0\] is inf, expected a number or"),

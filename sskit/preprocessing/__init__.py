@@ -1,10 +1,17 @@
 """Transformers for ragged data: sequences of tokens, and images that become graphs."""
 
 from sskit._saved_names import export_from
+from sskit.preprocessing._pixels import node_features_from_pixels, region_adjacency
 from sskit.preprocessing._superpixel_graph import SuperpixelGraph
 from sskit.preprocessing._superpixel_graphs import SuperpixelGraphs
 from sskit.preprocessing._token_transformer import TokenTransformer
 
-__all__ = ["SuperpixelGraph", "SuperpixelGraphs", "TokenTransformer"]
+__all__ = [
+    "SuperpixelGraph",
+    "SuperpixelGraphs",
+    "TokenTransformer",
+    "node_features_from_pixels",
+    "region_adjacency",
+]
 
 export_from(__name__, SuperpixelGraph, SuperpixelGraphs, TokenTransformer)

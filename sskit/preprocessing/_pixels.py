@@ -1,0 +1,158 @@
+"""Graphs of label maps that users made themselves: who touches whom, and features of pixels."""
+
+import numpy as np
+
+from sskit._numbers import as_array, as_floats
+
+_REDUCTIONS = {"sum": np.add, "mean": np.add, "min": np.minimum, "max": np.maximum}
+
+
+def region_adjacency(segments, *, connectivity=1):
+    """Find which regions of a label map touch each other.
+
+    Parameters
+    ----------
+    segments : array-like of int of shape (H, W) or (D, H, W)
+        The region of every pixel, or voxel, in any numbering, as scikit-image's ``slic`` or
+        ``label`` return it.
+    connectivity : int, default=1
+        In how many directions at once neighbours may differ: with 1 those that share a side of a
+        pixel touch, with 2 those that share a corner (or the edge of a voxel) too.
+
+    Returns
+    -------
+    edges : ndarray of int32 of shape (E, 2)
+        Every pair of regions that touch, once, the smaller number first, in lexicographic order.
+        Region v is that of the v-th smallest number in `segments`, as for
+        `node_features_from_pixels`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `segments` is no label map, or `connectivity` is not from 1 to its number of dimensions.
+
+    See Also
+    --------
+    SuperpixelGraphs : Cuts images and describes the regions.
+
+    Examples
+    --------
+    >>> from sskit.preprocessing import region_adjacency
+    >>> region_adjacency([[7, 7, 3], [5, 5, 3]])
+    array([[0, 1],
+           [0, 2],
+           [1, 2]], dtype=int32)
+    """
+    segments, n_regions = _regions(segments)
+    if connectivity not in range(1, segments.ndim + 1) or isinstance(connectivity, bool):
+        raise ValueError(
+            f"connectivity must be a whole number from 1 to {segments.ndim}, got {connectivity!r}"
+        )
+    codes = []
+    for step in np.ndindex(*(3,) * segments.ndim):
+        step = np.array(step) - 1
+        # of two opposite steps one will do
+        if not 0 < np.abs(step).sum() <= connectivity or step[np.flatnonzero(step)[0]] < 0:
+            continue
+        here, there = (
+            segments[tuple(slice(max(-d, 0), -d if d > 0 else None) for d in sign * step)]
+            for sign in (1, -1)
+        )
+        first, second = np.minimum(here, there), np.maximum(here, there)
+        apart = first != second
+        codes.append(np.unique(first[apart] * n_regions + second[apart]))
+    edges = np.divmod(np.unique(np.concatenate(codes)), n_regions)
+    return np.column_stack(edges).astype(np.int32)
+
+
+def node_features_from_pixels(segments, pixels, *, reduction="mean"):
+    """Pool features of pixels over the regions of a label map.
+
+    Parameters
+    ----------
+    segments : array-like of int of shape (H, W) or (D, H, W)
+        The region of every pixel, or voxel, in any numbering.
+    pixels : array-like of shape (H, W), (H, W, C), (D, H, W) or (D, H, W, C)
+        Features of the pixels: colours, filter responses, probabilities of another model. float32
+        stays so, other numbers become float64.
+    reduction : {"mean", "sum", "min", "max"} or callable, default="mean"
+        What becomes of the features of the pixels of a region. A callable takes an array of shape
+        (n_pixels, C) and returns one of shape (q,), of the same length for all regions.
+
+    Returns
+    -------
+    features : ndarray of shape (V, C) or (V, q)
+        Row v is that of the v-th smallest number in `segments`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If shapes do not fit together, the features are no numbers, or the reduction is unknown or
+        returns something else; the region is named.
+
+    See Also
+    --------
+    region_adjacency : The edges between these nodes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sskit.preprocessing import node_features_from_pixels
+    >>> segments = [[0, 0, 1], [0, 1, 1]]
+    >>> node_features_from_pixels(segments, [[1.0, 2.0, 4.0], [3.0, 4.0, 7.0]])
+    array([[2.],
+           [5.]])
+    >>> spread = lambda colours: np.percentile(colours, [10, 90], axis=0).ravel()
+    >>> node_features_from_pixels(segments, np.ones((2, 3, 3)), reduction=spread).shape
+    (2, 6)
+    """
+    segments, n_regions = _regions(segments)
+    pixels = as_array(pixels, "pixels")
+    if pixels.shape[: segments.ndim] != segments.shape or pixels.ndim > segments.ndim + 1:
+        raise ValueError(
+            f"pixels has the shape {pixels.shape}, expected {segments.shape} as segments, and one "
+            "more dimension if there are several features"
+        )
+    if pixels.dtype != np.float32:
+        pixels = as_floats(pixels, "pixels")
+    flat = segments.ravel()
+    order = np.argsort(flat, kind="stable")
+    starts = np.searchsorted(flat[order], np.arange(n_regions))
+    rows = pixels.reshape(flat.size, -1)[order]
+    if callable(reduction):
+        return _pool(reduction, np.split(rows, starts[1:]))
+    if not isinstance(reduction, str) or reduction not in _REDUCTIONS:
+        raise ValueError(
+            f"reduction must be one of {[*_REDUCTIONS]} or a callable, got {reduction!r}"
+        )
+    features = _REDUCTIONS[reduction].reduceat(rows, starts, axis=0)
+    if reduction == "mean":
+        features /= np.bincount(flat)[:, None]
+    return features
+
+
+def _regions(segments):
+    """Return the regions of a label map, numbered from 0 without gaps, and how many there are."""
+    segments = as_array(segments, "segments")
+    if segments.dtype.kind not in "iu":
+        raise TypeError(f"segments must hold integers, got dtype {segments.dtype}")
+    if segments.ndim not in (2, 3) or segments.size == 0:
+        raise ValueError(
+            f"segments must have shape (H, W) or (D, H, W) and a pixel, got {segments.shape}"
+        )
+    labels, regions = np.unique(segments, return_inverse=True)
+    return regions.reshape(segments.shape), len(labels)
+
+
+def _pool(reduction, regions):
+    """Return what a callable makes of the pixels of each region, checked."""
+    pooled = [
+        as_floats(reduction(rows), f"reduction of region {v}") for v, rows in enumerate(regions)
+    ]
+    for v, features in enumerate(pooled):
+        if features.ndim != 1 or features.shape != pooled[0].shape:
+            raise ValueError(
+                f"reduction returned an array of shape {features.shape} for region {v}, expected "
+                f"one of shape (q,), of the same length for all regions"
+            )
+    return np.array(pooled)

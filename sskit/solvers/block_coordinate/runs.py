@@ -4,10 +4,9 @@ import numpy as np
 
 from sskit._numbers import capped
 from sskit.core.sampler import PromisingSampler
-from sskit.core.stop import CutShort
 from sskit.solvers.block_coordinate import corrective_pass
 from sskit.solvers.block_coordinate.plain_pass import PlainVisitor
-from sskit.solvers.common.certificate import certify_dual_point, certify_weights
+from sskit.solvers.common.certificate import better_of, certify_dual_point
 from sskit.solvers.common.dual_run import DualRun
 from sskit.solvers.oracle_calls.minibatch import Batches, run_pass
 from sskit.solvers.oracle_calls.pool import Pool
@@ -98,13 +97,9 @@ class BlockCoordinateRun(DualRun):
         v_average, loss_average = average
         dual = max(last.dual, self.regularizer.dual(v_average, loss_average))
         w_average = self.regularizer.image(v_average)
-        try:
-            averaged = certify_weights(
-                self.problem, self.regularizer, w_average, dual, evaluator, self.dual
-            )
-        except CutShort:
-            return last
-        return averaged if averaged.primal < last.primal else last
+        return better_of(
+            last, self.problem, self.regularizer, w_average, dual, evaluator, self.dual
+        )
 
     def learn_gaps(self, gaps):
         """Take over the exact gaps of all blocks."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sskit.core.stop import CutShort
 from sskit.solvers.common.solution import Certificate
 
 
@@ -63,3 +64,25 @@ def certify_weights(problem, regularizer, w, dual, evaluator, known=None):
     hinge = evaluator.hinges(padded) if known is None else evaluator.hinges(padded, known)[0]
     primal = regularizer.primal(w, float(np.dot(problem.block_weight, hinge)))
     return Certificate(np.array(w), primal, dual, primal - dual)
+
+
+def better_of(last, *average):
+    """Return the certificate of the last iterate, or of the average if its primal is lower.
+
+    Parameters
+    ----------
+    last : Certificate
+        Of the last iterate, which stays if a stop is due before that of the average is known.
+    *average : object
+        What `certify_weights` takes, for the average.
+
+    Returns
+    -------
+    certificate : Certificate
+        The better one.
+    """
+    try:
+        averaged = certify_weights(*average)
+    except CutShort:
+        return last
+    return averaged if averaged.primal < last.primal else last

@@ -3,8 +3,7 @@
 import numpy as np
 
 from sskit.core.sampler import PermutationSampler, UniformSampler
-from sskit.core.stop import CutShort
-from sskit.solvers.common.certificate import certify_weights
+from sskit.solvers.common.certificate import better_of, certify_weights
 from sskit.solvers.common.checks import TRUTH, StrOptions
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solver import Solver
@@ -164,10 +163,6 @@ class SubgradientRun(Run):
         last = certify_weights(self.problem, self.regularizer, w, self.best_dual, evaluator)
         if not self.averaging:
             return last
-        try:
-            averaged = certify_weights(
-                self.problem, self.regularizer, self.weights(), self.best_dual, evaluator
-            )
-        except CutShort:
-            return last
-        return averaged if averaged.primal < last.primal else last
+        return better_of(
+            last, self.problem, self.regularizer, self.weights(), self.best_dual, evaluator
+        )

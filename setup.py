@@ -205,7 +205,8 @@ class BuildExt(build_ext):
         if self.is_stale(extension):
             with self.door:
                 self.announced += 1
-                print(f"compiling {self.announced} of {self.n_stale}: {extension.name}", flush=True)
+                said = f"compiling {self.announced} of {self.n_stale}: {extension.name}\n"
+                print(said, end="", flush=True)  # in one piece: others speak meanwhile
         super().build_extension(extension)
 
     def is_stale(self, extension):

@@ -122,7 +122,7 @@ def check_graphs(X, *, n_features=None, n_edge_features=None, estimator_name="th
     widths = [x.shape[1] for x in edge_features]
     check_widths(widths, n_edge_features, estimator_name, "edge features")
     segments = [
-        None if item[4] is None else _segments(item[4], x.shape[0], f"X[{i}]")
+        None if item[4] is None else check_segments(item[4], x.shape[0], f" of X[{i}]")
         for i, (item, x) in enumerate(zip(items, features, strict=True))
     ]
     areas = [
@@ -204,22 +204,22 @@ def _edge_features(values, n_edges, label):
     return matrix
 
 
-def _segments(values, n_nodes, label):
-    """Return checked node numbers of pixels."""
-    segments = np.asarray(values)
+def check_segments(values, n_nodes, where=""):
+    """Return node numbers of pixels, checked; error messages say where after the word."""
+    segments = as_array(values, f"segments{where}")
     if segments.ndim != 2 or segments.dtype.kind not in "iu" or segments.size == 0:
         raise ValueError(
-            f"segments of {label} must be integers of shape (height, width), got shape "
+            f"segments{where} must be integers of shape (height, width), got shape "
             f"{segments.shape} and dtype {segments.dtype}"
         )
     low, high = segments.min(), segments.max()
     if low < 0 or high >= n_nodes:
         raise ValueError(
-            f"segments of {label} go from {low} to {high}, expected nodes from 0 to {n_nodes - 1}"
+            f"segments{where} go from {low} to {high}, expected nodes from 0 to {n_nodes - 1}"
         )
     empty = np.flatnonzero(np.bincount(segments.ravel(), minlength=n_nodes) == 0)
     if empty.size:
-        raise ValueError(f"segments of {label} leave node {empty[0]} without a pixel")
+        raise ValueError(f"segments{where} leave node {empty[0]} without a pixel")
     return segments
 
 

@@ -3,6 +3,8 @@
 import numpy as np
 
 from sskit._numbers import as_array
+from sskit.inputs.edges import check_edges
+from sskit.inputs.graphs import check_segments
 from sskit.inputs.masks import majority_labels
 
 
@@ -64,22 +66,14 @@ class SuperpixelGraph:
         self.features = _as_floats(features, "features")
         self.edge_features = _as_floats(edge_features, "edge_features")
         n_nodes = len(self.features)
-        self.segments = _as_nodes(segments, "segments", n_nodes)
-        edges = _as_nodes(edges, "edges", n_nodes)
-        if edges.shape[1] != 2:
-            raise ValueError(f"edges must have shape (E, 2), got {edges.shape}")
-        if len(edges) != len(self.edge_features):
+        self.segments = check_segments(segments, n_nodes).astype(np.int32, copy=False)
+        self.edges = check_edges(edges, n_nodes)
+        if len(self.edges) != len(self.edge_features):
             raise ValueError(
-                f"there are {len(edges)} edges but {len(self.edge_features)} rows of edge_features"
+                f"there are {len(self.edges)} edges but {len(self.edge_features)} rows of "
+                "edge_features"
             )
-        loops = np.flatnonzero(edges[:, 0] == edges[:, 1])
-        if loops.size:
-            raise ValueError(f"edges[{loops[0]}] joins node {edges[loops[0], 0]} with itself")
-        self.edges = edges
         self.areas = np.bincount(self.segments.ravel(), minlength=n_nodes).astype(np.int64)
-        empty = np.flatnonzero(self.areas == 0)
-        if empty.size:
-            raise ValueError(f"node {empty[0]} holds no pixel of segments")
 
     @property
     def shape(self):
@@ -158,18 +152,3 @@ def _as_floats(values, name):
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
     return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
-
-
-def _as_nodes(values, name, n_nodes):
-    """Return a two-dimensional int32 array of node numbers, all of them in range."""
-    array = as_array(values, name)
-    if array.ndim != 2:
-        raise ValueError(f"{name} must be two-dimensional, got shape {array.shape}")
-    if array.dtype.kind not in "iu":
-        raise ValueError(f"{name} must hold integers, got dtype {array.dtype}")
-    if array.size and (array.min() < 0 or array.max() >= n_nodes):
-        bad = tuple(np.argwhere((array < 0) | (array >= n_nodes))[0].tolist())
-        raise ValueError(
-            f"{name}[{bad[0]}, {bad[1]}] is {array[bad]} but there are {n_nodes} nodes"
-        )
-    return array.astype(np.int32, copy=False)

@@ -48,3 +48,9 @@ class BlockAttributes:
         if "dual_coef_" in fitted:
             fitted |= support_of(fitted["dual_coef_"], self.labels, self.kernel, self.X)
         return fitted
+
+
+def flat_weights(estimator, layout, **blocks):
+    """Return the flat weights of a fitted estimator; some blocks may be given."""
+    blocks = {name: getattr(estimator, f"{name}_", None) for name in layout.shapes} | blocks
+    return layout.join(blocks)

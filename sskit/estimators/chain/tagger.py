@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from sskit.estimators.base.attributes import BlockAttributes
+from sskit.estimators.base.attributes import BlockAttributes, flat_weights
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import (
     StructuredEstimator,
@@ -311,12 +311,5 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
         model.check_lengths(stacked.lengths)
         others = self.transitions_, self.start_, self.end_
         check_scores(stacked.values, stacked.offsets, coef, others)
-        w = model.layout.join(
-            {
-                "coef": coef,
-                "transitions": self.transitions_,
-                "start": self.start_,
-                "end": self.end_,
-            }
-        )
+        w = flat_weights(self, model.layout, coef=coef)
         return model.decoder(stacked, w, self.n_jobs, self.beam_size), stacked.offsets

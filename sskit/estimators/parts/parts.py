@@ -6,7 +6,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from sskit.estimators.base.attributes import BlockAttributes
+from sskit.estimators.base.attributes import BlockAttributes, flat_weights
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask, block_weights
 from sskit.estimators.base.weights import default_lam
@@ -309,5 +309,5 @@ class PartsModel(PoserMixin, StructuredEstimator):
         check_parts(self)
         maps = check_score_maps(X, len(self.parents_), self.part_names_)
         model = PoseModel(self.parents_, self.means_, self.unit_)
-        w = model.layout.join({"coef": self.coef_, "types": self.types_, "springs": self.springs_})
+        w = flat_weights(self, model.layout)
         return model.decoder(maps, w, self.n_jobs), maps

@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sskit.estimators.base.attributes import BlockAttributes
+from sskit.estimators.base.attributes import BlockAttributes, flat_weights
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask, block_weights
 from sskit.estimators.base.tagging import TaggerMixin, check_scores, check_tree
@@ -260,14 +260,7 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
         model = TreeModel(self.n_features_in_, n_classes, n_kinds)
         coef = np.column_stack([self.coef_, self.root_, self.leaf_])
         check_scores(trees.features, trees.node_offsets, coef, [self.transitions_])
-        w = model.layout.join(
-            {
-                "coef": self.coef_,
-                "root": self.root_,
-                "leaf": self.leaf_,
-                "transitions": self.transitions_,
-            }
-        )
+        w = flat_weights(self, model.layout)
         return model.decoder(trees, codes, w, self.n_jobs), trees.node_offsets
 
     def __sklearn_tags__(self):

@@ -29,6 +29,8 @@ def as_floats(values, name):
         If they are complex, no numbers, or rows of different lengths.
     """
     array = as_array(values, name)
+    if array.dtype == np.float64:
+        return np.array(array, order="C")
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} has dtype {array.dtype}")
     try:

@@ -4,9 +4,10 @@ import numpy as np
 
 from sskit.inputs.edges import check_edges
 from sskit.oracles.gate import check_truth
-from sskit._numbers import as_floats
+from sskit._numbers import as_array, as_floats
 
 from libc.math cimport INFINITY, fabs, isfinite
+from libc.stdint cimport int64_t
 
 ROUNDING = 1e-12
 
@@ -150,6 +151,18 @@ cdef bint allowed(double potential, bint forbids) noexcept nogil:
     return isfinite(potential) or (forbids and potential == -INFINITY)
 
 
+cdef bint are_edges(const int64_t[:, :] edges, Py_ssize_t n_nodes) noexcept:
+    cdef Py_ssize_t e
+    if edges.shape[1] != 2:
+        return False
+    for e in range(edges.shape[0]):
+        if not (0 <= edges[e, 0] < n_nodes and 0 <= edges[e, 1] < n_nodes):
+            return False
+        if edges[e, 0] == edges[e, 1]:
+            return False
+    return True
+
+
 def _pairs(edges, pairwise, n_nodes, n_states):
     """Return edges as int32, numbers as float64 rows, their kind, and if all edges share a row."""
     if (edges is None) != (pairwise is None):
@@ -157,7 +170,11 @@ def _pairs(edges, pairwise, n_nodes, n_states):
         raise ValueError(f"edges and pairwise go together, but {missing} is None")
     if edges is None:
         return np.zeros((0, 2), dtype=np.int32), np.zeros((0, 1)), "potts", False
-    edges = check_edges(edges, n_nodes)
+    edges = as_array(edges, "edges")
+    if edges.dtype == np.int64 and edges.ndim == 2 and are_edges(edges, n_nodes):
+        edges = edges.astype(np.int32, order="C")  # a third of the time of what tells what is wrong
+    else:
+        edges = check_edges(edges, n_nodes)
     n_edges = len(edges)
     pairwise = as_floats(pairwise, "pairwise")
     if pairwise.shape == (n_edges,):

@@ -24,7 +24,9 @@ PREDICTS = "y has labels of dtype {}, but the model predicts {}"
 _MISSING = ("NoneType", "NAType", "NaTType")
 
 
-def stack_sequences(X, *, name="X", n_features=None, estimator_name=None, allow_nan=False):
+def stack_sequences(
+    X, *, name="X", n_features=None, estimator_name=None, allow_nan=False, allow_empty=False
+):
     """Check a list of sequences and stack it into one matrix.
 
     Parameters
@@ -40,6 +42,8 @@ def stack_sequences(X, *, name="X", n_features=None, estimator_name=None, allow_
         Who expects `n_features` columns, for the error message.
     allow_nan : bool, default=False
         Whether NaN and infinity pass.
+    allow_empty : bool, default=False
+        Whether sequences without rows pass, whatever their number of columns.
 
     Returns
     -------
@@ -78,20 +82,26 @@ def stack_sequences(X, *, name="X", n_features=None, estimator_name=None, allow_
         values = _as_matrix(X.reshape(lengths.sum(), X.shape[2]), name)
         pieces = None
     else:
-        pieces = [_as_matrix(x, f"{name}[{i}]") for i, x in enumerate(_items(X, name, _MATRICES))]
+        pieces = [
+            _as_matrix(x, f"{name}[{i}]", allow_empty)
+            for i, x in enumerate(_items(X, name, _MATRICES))
+        ]
         lengths = np.array([piece.shape[0] for piece in pieces], dtype=np.int64)
     if lengths.size == 0:
         raise ValueError(f"Found array with 0 sample(s): {name} must hold one sequence or more")
-    if not lengths.all():
+    offsets = make_offsets(lengths)
+    if not lengths.all() and not allow_empty:
         raise ValueError(f"{name}[{lengths.argmin()}] is empty: a sequence needs one row or more")
+    if offsets[-1] == 0:
+        return RaggedArray(np.empty((0, n_features or 0)), offsets)
 
-    widths = [values.shape[1]] if pieces is None else [piece.shape[1] for piece in pieces]
+    widths = [values.shape[1]] if pieces is None else _widths(pieces)
     if widths[0] == 0 == max(widths):
         raise ValueError(f"{name} has 0 features: its sequences have no columns")
     check_widths(widths, n_features, estimator_name or "the model", name=name)
 
-    offsets = make_offsets(lengths)
     if pieces is not None:
+        pieces = [piece for piece in pieces if piece.shape[0]]
         values = stack_csr(pieces) if any(map(sp.issparse, pieces)) else stack_dense(pieces)
     if sp.issparse(values):
         values = canonical_csr(values, owned=pieces is not None)
@@ -271,7 +281,13 @@ def _items(data, name, what):
     raise TypeError(f"{message}, got {_type_name(data)}")
 
 
-def _as_matrix(item, label):
+def _widths(pieces):
+    """Return the numbers of columns; that of the first piece with rows for those without."""
+    known = next(piece.shape[1] for piece in pieces if piece.shape[0])
+    return [piece.shape[1] if piece.shape[0] else known for piece in pieces]
+
+
+def _as_matrix(item, label, allow_empty=False):
     """Return one sequence as a CSR array or a 2-D ndarray of numbers, not yet float64."""
     if sp.issparse(item):
         if len(item.shape) != 2:
@@ -289,6 +305,8 @@ def _as_matrix(item, label):
     array = as_array(item, label)
     if array.ndim == 0:
         raise TypeError(f"{label} must be a matrix of numbers, got {_type_name(item)}")
+    if array.ndim == 1 and array.size == 0 and allow_empty:
+        return np.empty((0, 0))
     if array.ndim == 1 and array.size == 0:
         raise ValueError(f"{label} is empty: a sequence needs one row or more")
     if array.ndim == 1 and isinstance(array[0], (str, bytes, Mapping)):

@@ -9,34 +9,39 @@ from sskit.inputs.ragged import stack_sequences
 from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets
 
 
-def stack_tokens(X, allow_nan):
+def stack_tokens(X, allow_nan, allow_empty=False):
     """Return tokens (a matrix, a data frame or an iterator over objects) and offsets."""
     values = X.values if isinstance(X, RaggedArray) else X
     if (isinstance(X, (list, tuple)) or _is_object_array(values)) and len(X):
         sequences = list(X)
-        if _is_frame(sequences[0]):
-            return _stack_frames(sequences)
-        if _holds_objects(sequences[0]):
-            return _stack_objects(sequences)
-    stacked = stack_sequences(X, allow_nan=allow_nan)
+        first = next((i for i, tokens in enumerate(sequences) if not _is_empty(tokens)), None)
+        if first is not None and _is_frame(sequences[first]):
+            return _stack_frames(sequences, first, allow_empty)
+        if first is not None and _holds_objects(sequences[first]):
+            return _stack_objects(sequences, first, allow_empty)
+    stacked = stack_sequences(X, allow_nan=allow_nan, allow_empty=allow_empty)
     return stacked.values, stacked.offsets
 
 
-def _stack_frames(frames):
+def _stack_frames(frames, first, allow_empty):
     """Return data frames as one, so that names and types of columns are kept, and offsets."""
     from pandas import concat
 
-    columns = list(frames[0].columns)
-    for i, frame in enumerate(frames):
+    offsets = _checked_offsets(frames, allow_empty)
+    columns = list(frames[first].columns)
+    filled = [(i, frame) for i, frame in enumerate(frames) if len(frame)]
+    for i, frame in filled:
         if not _is_frame(frame) or list(frame.columns) != columns:
-            raise ValueError(f"X[{i}] is not a data frame with the columns of X[0], {columns}")
-    return concat(frames, ignore_index=True), _checked_offsets(frames)
+            raise ValueError(
+                f"X[{i}] is not a data frame with the columns of X[{first}], {columns}"
+            )
+    return concat([frame for _, frame in filled], ignore_index=True), offsets
 
 
-def _stack_objects(sequences):
+def _stack_objects(sequences, start, allow_empty):
     """Return an iterator over tokens that are dicts, strings or lists, and offsets."""
-    offsets = _checked_offsets(sequences)
-    first = type(sequences[0][0])
+    offsets = _checked_offsets(sequences, allow_empty)
+    first = type(sequences[start][0])
     kind = next((kind for kind in (Mapping, str) if issubclass(first, kind)), object)
     # By type, not by token: there are few types and many tokens.
     types = set(map(type, chain.from_iterable(sequences)))
@@ -44,18 +49,28 @@ def _stack_objects(sequences):
         tokens = enumerate(map(type, chain.from_iterable(sequences)))
         row, other = next((row, other) for row, other in tokens if other in wrong)
         i, t = locate(offsets, row)
-        raise TypeError(f"X[{i}][{t}] is a {other.__name__} but X[0][0] is a {first.__name__}")
+        raise TypeError(
+            f"X[{i}][{t}] is a {other.__name__} but X[{start}][0] is a {first.__name__}"
+        )
     return chain.from_iterable(sequences), offsets
 
 
-def _checked_offsets(sequences):
-    """Return where the sequences begin; raise for one that has no tokens, naming it."""
+def _checked_offsets(sequences, allow_empty):
+    """Return where the sequences begin; raise for one that is none or has no tokens, naming it."""
     for i, sequence in enumerate(sequences):
         if isinstance(sequence, (str, bytes, Mapping)) or not hasattr(sequence, "__len__"):
             raise TypeError(f"X[{i}] must be a sequence of tokens, got {type(sequence).__name__}")
-        if len(sequence) == 0:
+        if len(sequence) == 0 and not allow_empty:
             raise ValueError(f"X[{i}] is empty: a sequence needs one token or more")
     return make_offsets(list(map(len, sequences)))
+
+
+def _is_empty(sequence):
+    """Tell whether a sequence has no tokens."""
+    shape = getattr(sequence, "shape", None)
+    if shape:
+        return shape[0] == 0
+    return isinstance(sequence, (list, tuple)) and not sequence
 
 
 def _is_frame(sequence):

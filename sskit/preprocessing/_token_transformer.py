@@ -137,7 +137,7 @@ class TokenTransformer(
         Parameters
         ----------
         X : sequence of n sequences of tokens
-            See the notes of the class.
+            See the notes of the class; here sequences may be empty.
 
         Returns
         -------
@@ -150,7 +150,9 @@ class TokenTransformer(
             If called before ``fit``; else as ``fit_transform``.
         """
         check_is_fitted(self, "transformer_")
-        tokens, offsets = self._tokens(X)
+        tokens, offsets = self._tokens(X, allow_empty=True)
+        if offsets[-1] == 0:
+            return RaggedArray(np.empty((0, 0)), offsets)
         with config_context(transform_output="default"):
             return self._ragged(_transform(self.transformer_, tokens, offsets), offsets)
 
@@ -222,9 +224,9 @@ class TokenTransformer(
             self.n_features_in_ = inner.n_features_in_
         return self
 
-    def _tokens(self, X):
+    def _tokens(self, X, allow_empty=False):
         """Return the tokens of all sequences as the inner transformer takes them, and offsets."""
-        tokens, offsets = stack_tokens(X, get_tags(self).input_tags.allow_nan)
+        tokens, offsets = stack_tokens(X, get_tags(self).input_tags.allow_nan, allow_empty)
         if isinstance(tokens, chain) and not isinstance(self.transformer, _TAKE_ITERATORS):
             tokens = list(tokens)
         return tokens, offsets

@@ -179,6 +179,25 @@ def check_not_fitted(estimator, X, y):
         estimator.score(X, y)
 
 
+@ragged_check
+def check_empty_sequence(estimator, X, y):
+    """Expect no labels for a sequence without tokens, or an error that names it."""
+    estimator.fit(X, y)
+    try:
+        predicted = estimator.predict(_with(X, 2, X[2][:0]))
+    except ValueError as error:
+        assert "X[2]" in str(error), f"the error about an empty sequence does not name it: {error}"
+        return
+    assert len(predicted) == len(X), "a batch with an empty sequence gets too few answers"
+    assert len(predicted[2]) == 0, "an empty sequence gets labels"
+    others = [i for i in range(len(X)) if i != 2]
+    assert_same_labels(
+        [predicted[i] for i in others],
+        estimator.predict([X[i] for i in others]),
+        "sequences beside an empty one",
+    )
+
+
 def _with(items, i, item):
     return [*items[:i], item, *items[i + 1 :]]
 
@@ -190,7 +209,6 @@ def _bad_X(X):
         x[1, 1] = value
         yield f"X with {what}", _with(X, 2, x), rf"X\[2\].*{what}"
     yield "X without sequences", [], "X"
-    yield "X with an empty sequence", _with(X, 2, X[2][:0]), r"X\[2\]"
     yield "X with a sequence of other width", _with(X, 2, X[2][:, :-1]), r"X\[2\].*features"
     yield "X with a 1-D sequence", _with(X, 2, X[2][:, 0]), r"X\[2\]"
     yield "X with strings", _with(X, 2, X[2].astype(str)), r"X\[2\]"
@@ -226,6 +244,10 @@ def check_bad_data(estimator, X, y):
                 model.fit(bad, y)
         with raises(errors, pattern, what=f"predict with {what}"):
             estimator.predict(bad)
+    what = "fit with X with an empty sequence"
+    for model in (new, estimator):
+        with raises(errors, r"X\[2\]", what=what):
+            model.fit(_with(X, 2, X[2][:0]), _with(y, 2, y[2][:0]))
     for what, bad, pattern in _bad_y(y):
         for model in (new, estimator):
             with raises(errors, pattern, what=f"fit with {what}"):

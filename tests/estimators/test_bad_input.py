@@ -391,7 +391,6 @@ USE = (
                 r"^X\[2\] contains NaN at row 1",
                 put(XS, 2, put(XS[2], (1, 0), NAN)),
             ),
-            ("empty", ValueError, r"^X\[3\] is empty", put(XS, 3, XS[3][:0])),
             (
                 "width",
                 ValueError,

@@ -195,6 +195,12 @@ class TellsNothing(SequenceTagger):
             raise ValueError("something is wrong") from None
 
 
+@found_by("check_empty_sequence")
+class SkipsEmptySequences(SequenceTagger):
+    def predict(self, X):
+        return super().predict([x for x in X if x is None or np.size(x)])
+
+
 @found_by("check_not_fitted")
 class PredictsUnfitted(SequenceTagger):
     def predict(self, X):

@@ -13,6 +13,7 @@ from sskit.estimators.base.fitted_state import (
     raise_damaged,
 )
 from sskit.inputs.ragged import PREDICTS, check_kinds, split, stack_labels
+from sskit.inputs.ragged_array import object_array
 from sskit.metrics import token_accuracy_score
 
 # Sums of scores above it may overflow.
@@ -133,11 +134,37 @@ def check_tree(estimator):
     return n_classes, kinds
 
 
+class NothingToLabel:
+    """The decoder of no sequence at all.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of labels K.
+    """
+
+    def __init__(self, n_classes):
+        self.n_classes = n_classes
+
+    def best(self):
+        """Return the labels of no tokens."""
+        return np.empty(0, dtype=np.int32)
+
+    def top_k(self, k):
+        """Return the labellings of no sequence, and their scores."""
+        return np.empty(0, dtype=object), np.empty(0, dtype=object)
+
+    def max_marginals(self):
+        """Return the max-marginals of no tokens."""
+        return np.empty((0, self.n_classes))
+
+
 class TaggerMixin:
     """Prediction and scoring of estimators that label every token of a sequence, or of a tree.
 
     The estimator has ``_decoder(X)``, which checks X and returns an object with the methods
-    ``best()``, ``top_k(k)`` and ``max_marginals()``, and where the sequences begin.
+    ``best()``, ``top_k(k)`` and ``max_marginals()``, and where the sequences begin. The decoder
+    knows sequences that have tokens only.
     """
 
     _parameter_constraints = {
@@ -151,7 +178,7 @@ class TaggerMixin:
         Parameters
         ----------
         X : list of n_samples sequences or trees
-            As in `fit`.
+            As in `fit`; sequences may be empty.
 
         Returns
         -------
@@ -182,10 +209,14 @@ class TaggerMixin:
         """
         if not isinstance(k, numbers.Integral) or isinstance(k, bool) or k < 1:
             raise ValueError(f"k must be a positive integer, got {k!r}")
-        decoder, _ = self._decoder(X)
-        labels, scores = decoder.top_k(int(k))
-        for i, states in enumerate(labels):
-            labels[i] = self.classes_[states]
+        decoder, offsets = self._decoder(X)
+        found = decoder.top_k(int(k))
+        # of an empty sequence there is one labelling, without labels
+        nothing = np.empty((1, 0), dtype=np.int32), np.zeros(1)
+        labels, scores = (object_array([empty] * (len(offsets) - 1)) for empty in nothing)
+        for i, states, values in zip(np.flatnonzero(np.diff(offsets)), *found, strict=True):
+            labels[i], scores[i] = states, values
+        labels = object_array([self.classes_[states] for states in labels])
         return (labels, scores) if return_scores else labels
 
     def decision_function(self, X):

@@ -16,7 +16,13 @@ from sskit.estimators.base.estimator import (
 )
 from sskit.estimators.base.fitted_state import check_numbers
 from sskit.estimators.base.kernels import KernelMixin, function_values, is_kernel
-from sskit.estimators.base.tagging import TaggerMixin, chain_attributes, check_chain, check_scores
+from sskit.estimators.base.tagging import (
+    NothingToLabel,
+    TaggerMixin,
+    chain_attributes,
+    check_chain,
+    check_scores,
+)
 from sskit.estimators.chain.kernel import bind_in_kernel_space
 from sskit.inputs.ragged import stack_labels, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray
@@ -114,7 +120,8 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the training pairs.
     verbose : int, default=0
-        Above 0, exact passes are logged at level INFO by the logger "sskit".
+        Above 0, a line for every exact pass, with the gap, and one a second in between: printed,
+        or logged at level INFO by the logger "sskit" where logging is configured to show that.
 
     Attributes
     ----------
@@ -293,13 +300,20 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
         return TrainingTask(problem, model.layout, lam, to_attributes, classes)
 
     def _decoder(self, X):
-        """Return the decoder of checked sequences, and where they begin."""
+        """Return the decoder of checked sequences that are not empty, and where all begin."""
         check_is_fitted(self)
         check_constraints(self, "beam_size")  # set since the fit, perhaps
         stacked = stack_sequences(
-            X, n_features=self.n_features_in_, estimator_name=type(self).__name__
+            X,
+            n_features=self.n_features_in_,
+            estimator_name=type(self).__name__,
+            allow_empty=True,
         )
         n_classes = check_chain(self)
+        offsets = stacked.offsets
+        if offsets[-1] == 0:
+            return NothingToLabel(n_classes), offsets
+        stacked = RaggedArray(stacked.values, np.unique(offsets))
         coef = getattr(self, "coef_", None)
         if coef is None:
             # the values of the functions are all that labels need: features of coefficient one
@@ -312,4 +326,4 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
         others = self.transitions_, self.start_, self.end_
         check_scores(stacked.values, stacked.offsets, coef, others)
         w = flat_weights(self, model.layout, coef=coef)
-        return model.decoder(stacked, w, self.n_jobs, self.beam_size), stacked.offsets
+        return model.decoder(stacked, w, self.n_jobs, self.beam_size), offsets

@@ -101,7 +101,8 @@ class PartsModel(PoserMixin, StructuredEstimator):
     random_state : int, RandomState instance or None, default=None
         Seed of the clusters and of the order of the training pairs.
     verbose : int, default=0
-        Above 0, exact passes are logged at level INFO by the logger "sskit".
+        Above 0, a line for every exact pass, with the gap, and one a second in between: printed,
+        or logged at level INFO by the logger "sskit" where logging is configured to show that.
 
     Attributes
     ----------

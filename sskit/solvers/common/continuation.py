@@ -1,8 +1,5 @@
 """One run that lives on while the tolerance and lam change."""
 
-import logging
-import time
-
 import numpy as np
 from sklearn.utils import check_random_state
 
@@ -10,10 +7,9 @@ from sskit.core.stop import CutShort, Stop
 from sskit.solvers.common.dual_point import DualPoint
 from sskit.solvers.common.ending import after_pass, asked
 from sskit.solvers.common.exact_pass_rule import EstimateRule, ExactPassRule
+from sskit.solvers.common.progress import Progress
 from sskit.solvers.common.solution import UNKNOWN, History, Solution, Status, proves
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
-
-logger = logging.getLogger("sskit")
 
 
 class Continuation:
@@ -36,7 +32,7 @@ class Continuation:
     random_state : int, RandomState or None, default=None
         Source of randomness.
     verbose : int, default=0
-        Above 0, log every exact pass at level INFO, else at level DEBUG.
+        Above 0, tell of every exact pass, and of others now and then; see `Progress`.
     start : DualPoint, default=None
         Where to start; its certificate is computed at once. None is the truth, w = 0.
     stop : Stop, default=None
@@ -75,15 +71,15 @@ class Continuation:
         if start is not None and not solver.keeps_dual_point:
             raise ValueError(f"{type(solver).__name__} keeps no dual point and cannot start at one")
         solver = solver.resolved(problem, regularizer.bounded)
-        self.began = time.perf_counter()
+        self.progress = Progress(type(solver).__name__, verbose)
         self.solver = solver
         self.problem = problem
         self.n_queries_before = problem.n_queries(0)
         self.regularizer = regularizer
         self.stop = Stop(solver.max_time) if stop is None else stop
         self.evaluator = Evaluator(problem, n_jobs, self.stop)
-        self.level = logging.INFO if verbose else logging.DEBUG
         self.n_iter = 0
+        self.estimate = np.inf
         self.certificate = None
         if not solver.looks_at_all:
             self.largest_loss = gaps = None
@@ -124,23 +120,15 @@ class Continuation:
     def record(self):
         """Add an exact pass to the history, and log it; or any pass of which the run tells more."""
         known = self.certificate
-        if known is None:
-            if not self.run.columns:
-                return
-            known = UNKNOWN
-        seconds, more = time.perf_counter() - self.began, self.run.row()
-        self.history.append(self.n_iter, self.n_oracle_calls, seconds, known, more)
-        logger.log(
-            self.level,
-            "%s: pass %d, primal %.6g, dual %.6g, gap %.3g (%.3g of P(0))%s",
-            type(self.solver).__name__,
-            self.n_iter,
-            known.primal,
-            known.dual,
-            known.gap,
-            known.gap / self.unit if self.unit else 0.0,
-            "".join(f", {n} {x:.6g}" for n, x in zip(self.run.columns, more, strict=True)),
-        )
+        if known is None and not self.run.columns:
+            self.progress.between(self.n_iter, self.estimate, self.unit)
+            return
+        known = UNKNOWN if known is None else known
+        more = self.run.row()
+        self.history.append(self.n_iter, self.n_oracle_calls, self.progress.seconds, known, more)
+        numbers = {"primal": known.primal, "dual": known.dual, "gap": known.gap}
+        numbers |= zip(self.run.columns, more, strict=True)
+        self.progress.exact_pass(self.n_iter, numbers, self.unit)
 
     def reach(self, gap, *, max_iter=1000, on_pass=None, tol=0.0, exact=True):
         """Go on until an exact pass finds a gap that is small enough.

@@ -133,7 +133,8 @@ class Solver(DocumentedMixin, BaseEstimator):
         random_state : int, RandomState or None, default=None
             Source of randomness.
         verbose : int, default=0
-            Above 0, log every row of the history at level INFO, else at level DEBUG.
+            Above 0, a line for every row of the history, and one a second in between: printed, or
+            logged at level INFO by the logger "sskit" where logging is configured to show that.
         on_pass : callable, default=None
             Called after every pass with (n_iter, function that returns w); a true result
             stops the fit.

@@ -389,7 +389,7 @@ def test_convergence_warning(chains):
     assert model.predict(X).shape == (len(X),)
 
 
-def test_verbose_logs_and_never_prints(chains, caplog, capfd):
+def test_verbose_logs_where_that_is_shown(chains, caplog, capfd):
     X, y = chains
     with caplog.at_level(logging.INFO, logger="sskit"):
         fit(X, y, tol=0.1)

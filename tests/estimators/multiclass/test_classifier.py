@@ -312,7 +312,7 @@ def test_max_time(iris):
 
 
 @pytest.mark.parametrize("verbose", [0, 1, True])
-def test_verbose_logs_and_never_prints(verbose, iris, caplog, capfd):
+def test_verbose_logs_where_that_is_shown(verbose, iris, caplog, capfd):
     X, y = iris
     with caplog.at_level(logging.INFO, logger="sskit"):
         model = fit(X, y, tol=0.02, verbose=verbose)

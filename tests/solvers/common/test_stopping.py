@@ -2,6 +2,7 @@
 
 import copy
 import logging
+import re
 import signal
 import threading
 import time
@@ -16,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sskit import StructSVMClassifier
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, Subgradient
+from sskit.solvers.common import progress
 from sskit.solvers.common.solution import Status
 from sskit.testing.unreliable import UnreliableProblem
 
@@ -115,6 +117,29 @@ def test_log(caplog, verbose):
     assert len(caplog.records) == len(solution.history["gap"])
     assert {record.levelname for record in caplog.records} == {"INFO" if verbose else "DEBUG"}
     assert caplog.messages[-1].startswith("BCFW: pass 5, primal 0.")
+
+
+def test_without_logging_a_verbose_fit_prints(capfd):
+    solution = solve(BCFW(gap_every=2), tol=0, max_iter=5, verbose=1)
+    lines = capfd.readouterr().out.splitlines()
+    assert len(lines) == len(solution.history["gap"])
+    assert re.fullmatch(
+        r"BCFW: pass 5, primal \S+, dual \S+, gap \S+ \(\S+ of P\(0\)\), \S+ s", lines[-1]
+    )
+    solve(BCFW(), tol=0, max_iter=5, verbose=0)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("n_lines", [0, 3])
+def test_a_line_a_second(n_lines, monkeypatch, capfd):
+    monkeypatch.setattr(progress, "EVERY", 0.0 if n_lines else 1e9)
+    solve(BCFW(gap_every=4), tol=0, max_iter=4, verbose=1)
+    lines = capfd.readouterr().out.splitlines()
+    between = [line for line in lines if re.search(r"pass [123], gap about \S+ of P\(0\), ", line)]
+    assert len(between) == n_lines == len(lines) - 1
+    monkeypatch.setattr(progress, "EVERY", 0.0)
+    solve(Subgradient(gap_every=4), tol=0, max_iter=2, verbose=1)
+    assert capfd.readouterr().out.startswith("Subgradient: pass 1, 0.0 s")
 
 
 # ---- options ---------------------------------------------------------------------------------

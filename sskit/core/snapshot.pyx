@@ -161,7 +161,8 @@ cdef int check_planes(
     place = 0
     for p in range(blocks.shape[0]):
         if dual.problem.knows(blocks[p], &code[place]):
-            dual.problem.plane_store.forget(blocks[p], &code[place])    # import_planes kept it for us
+            # import_planes kept it for us
+            dual.problem.plane_store.forget(blocks[p], &code[place])
         place += dual.code_length[blocks[p]]
     raise ValueError(
         f"{n_unknown} planes of the saved dual point are none of the problem, the last in block "

@@ -1,4 +1,6 @@
-"""The names under which saved models know classes and functions of the package."""
+"""What lets saved models outlive the version that saved them: names, and parameters."""
+
+import inspect
 
 
 def export_from(module, *exported):
@@ -16,3 +18,17 @@ def export_from(module, *exported):
     """
     for item in exported:
         item.__module__ = module
+
+
+class LoadableMixin:
+    """Objects of files, and pickles, of earlier versions have all parameters.
+
+    To be inherited from before ``BaseEstimator``. Those that a version did not have yet get their
+    defaults.
+    """
+
+    def __setstate__(self, state):
+        """Take over the attributes that a file holds."""
+        parameters = inspect.signature(type(self).__init__).parameters.values()
+        defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
+        super().__setstate__(defaults | state)

@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sskit._documentation import DocumentedMixin
+from sskit._saved_names import LoadableMixin
 from sskit.inputs.ragged import split, stack_labels, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.stacking import canonical_csr, stack_csr, stack_dense
@@ -35,7 +36,7 @@ def _inner_has(name):
 
 # No set_output: a RaggedArray is not a data frame.
 class TokenTransformer(
-    DocumentedMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
+    DocumentedMixin, LoadableMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 ):
     """Apply a transformer of rows to the tokens of sequences.
 

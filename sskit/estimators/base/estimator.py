@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 
 from sskit._documentation import DocumentedMixin
+from sskit._saved_names import LoadableMixin
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.stop import Stop
@@ -76,7 +77,7 @@ class TrainingTask(NamedTuple):
     certifiable: bool = True
 
 
-class StructuredEstimator(DocumentedMixin, CallbackSupportMixin, BaseEstimator):
+class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, BaseEstimator):
     """Base of all estimators.
 
     A subclass has the parameters of `_parameter_constraints` and its own, and implements

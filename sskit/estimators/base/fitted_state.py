@@ -11,7 +11,7 @@ import scipy.sparse as sp
 LARGEST = 1e154
 
 
-def check_numbers(owner, shapes, *, integer=False, finite=True):
+def check_numbers(owner, shapes, *, integer=False, finite=True, forbids=False):
     """Raise ValueError unless attributes are arrays of finite numbers of the shapes they need.
 
     Parameters
@@ -24,6 +24,8 @@ def check_numbers(owner, shapes, *, integer=False, finite=True):
         Whether the numbers are whole.
     finite : bool, default=True
         Whether entries are looked at.
+    forbids : bool, default=False
+        Whether entries may be -inf.
 
     Raises
     ------
@@ -40,8 +42,10 @@ def check_numbers(owner, shapes, *, integer=False, finite=True):
         if array.shape != shape:
             raise_damaged(owner, f"{name} must have the shape {shape}, got {array.shape}")
         if finite and array.size and not (array.max() <= LARGEST and array.min() >= -LARGEST):
-            place = tuple(np.argwhere(~(np.abs(array) <= LARGEST))[0].tolist())
-            raise_damaged(owner, f"{name}{list(place)} is {array[place]}")
+            wrong = ~(np.abs(array) <= LARGEST) & ~(forbids & (array == -np.inf))
+            if wrong.any():
+                place = tuple(np.argwhere(wrong)[0].tolist())
+                raise_damaged(owner, f"{name}{list(place)} is {array[place]}")
 
 
 def check_labels(owner, name="classes_", least=1):

@@ -7,6 +7,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
 from sskit._documentation import DocumentedMixin
+from sskit._saved_names import LoadableMixin
 from sskit.estimators.base.estimator import StructuredEstimator, check_constraints
 from sskit.estimators.base.weights import weight_argument
 
@@ -27,7 +28,7 @@ def estimator_has(name):
     return available_if(lambda self: hasattr(self.estimator, name))
 
 
-class MetaEstimator(DocumentedMixin, MetaEstimatorMixin, BaseEstimator):
+class MetaEstimator(DocumentedMixin, LoadableMixin, MetaEstimatorMixin, BaseEstimator):
     """Base of estimators with the parameters `estimator`, one of this package, and `scoring`."""
 
     def _check_parameters(self):

@@ -41,7 +41,9 @@ def check_scores(values, offsets, coef, pairs):
     """
     coef = np.abs(coef)
     size = coef.sum(axis=1).max()
-    other = sum(np.abs(weights).max(initial=0.0) for weights in pairs)
+    # -inf forbids what it is the weight of
+    pairs = [np.abs(weights[weights > -np.inf]) for weights in pairs]
+    other = sum(weights.max(initial=0.0) for weights in pairs)
 
     def surely_small(x):
         flat = x.data if sp.issparse(x) else x
@@ -81,7 +83,7 @@ def check_chain(estimator):
     """
     n_classes = check_labels(estimator)
     shapes = {"transitions_": (n_classes, n_classes), "start_": (n_classes,), "end_": (n_classes,)}
-    check_numbers(estimator, shapes)
+    check_numbers(estimator, shapes, forbids=True)
     all_allowed = estimator.allowed_transitions_ is None
     shapes = {"allowed_transitions_": (n_classes, n_classes), "allowed_start_": (n_classes,)}
     for name, shape in shapes.items():

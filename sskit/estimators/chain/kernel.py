@@ -6,6 +6,7 @@ from sskit.estimators.base.kernels import kernel_bytes, make_kernel
 from sskit.estimators.base.tagging import chain_attributes
 from sskit.models.chain.kernel_model import KernelChainModel
 from sskit.models.chain.model import default_lam
+from sskit.models.chain.transitions import resolve_transitions
 from sskit.models.kernel.space import diagonal
 
 
@@ -31,7 +32,7 @@ def bind_in_kernel_space(
     classes : ndarray of shape (K,)
         The labels.
     allowed : tuple
-        Allowed transitions and first labels.
+        Transitions and first labels that training allows.
 
     Returns
     -------
@@ -47,6 +48,7 @@ def bind_in_kernel_space(
     model = KernelChainModel(kernel, X.shape[0], len(classes), *allowed)
     problem = model.bind(stacked, labels, cost, block_weight, kernel_bytes(estimator))
     lam = default_lam(stacked, weight, diagonal(kernel, X))
-    shared = chain_attributes(classes, X.shape[1], allowed)
+    rules = resolve_transitions(estimator.allowed_transitions, classes)
+    shared = chain_attributes(classes, X.shape[1], rules)
     to_attributes = BlockAttributes(model.layout, shared, False, kernel, X, labels)
     return TrainingTask(problem, model.layout, lam, to_attributes, classes, kernel.definite)

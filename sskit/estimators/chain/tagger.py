@@ -1,5 +1,6 @@
 """Sequence tagging."""
 
+import warnings
 from numbers import Integral
 
 import numpy as np
@@ -7,7 +8,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from sskit.estimators.base.attributes import BlockAttributes, flat_weights
-from sskit.estimators.base.callbacks import with_callbacks
+from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT, with_callbacks
 from sskit.estimators.base.estimator import (
     StructuredEstimator,
     TrainingTask,
@@ -25,10 +26,16 @@ from sskit.estimators.base.tagging import (
 )
 from sskit.estimators.chain.kernel import bind_in_kernel_space
 from sskit.inputs.ragged import stack_labels, stack_sequences
-from sskit.inputs.ragged_array import RaggedArray
+from sskit.inputs.ragged_array import RaggedArray, locate
 from sskit.inputs.weights import check_sample_weight
 from sskit.models.chain.model import ChainModel, default_lam, token_costs
-from sskit.models.chain.transitions import resolve_transitions
+from sskit.models.chain.transitions import (
+    find_violations,
+    kinds_of,
+    refuse_violations,
+    repair,
+    resolve_transitions,
+)
 
 
 class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
@@ -79,7 +86,13 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
     allowed_transitions : {"bio"} or array-like of shape (n_classes, n_classes), default=None
         Which transitions, from row to column of the sorted labels, may occur, as booleans; None
         allows all.
-        "bio" allows what the BIO scheme does, also for the first label.
+        "bio" allows what the BIO scheme does, also for the first label. Can be set on a fitted
+        estimator: prediction then keeps to it.
+    on_violation : {"raise", "repair", "ignore"}, default="raise"
+        What becomes of training labels that `allowed_transitions` does not allow: an error that
+        names them; a warning, and training on labels that are allowed and differ from those given
+        at as few tokens as can be; or training as if all transitions were allowed, so that
+        prediction alone keeps to the rules.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
         Kernel of two tokens, as in :class:`sklearn.svm.SVC`; a callable takes two matrices of rows.
         With "precomputed" the features of a token are its kernels with all training tokens.
@@ -196,6 +209,7 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
         **KernelMixin._parameter_constraints,
         **TaggerMixin._parameter_constraints,
         "allowed_transitions": [StrOptions({"bio"}), "array-like", None],
+        "on_violation": [StrOptions({"raise", "repair", "ignore"})],
         "beam_size": [Interval(Integral, 1, None, closed="left"), None],
     }
 
@@ -211,6 +225,7 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
         loss="hamming_sum",
         class_weight=None,
         allowed_transitions=None,
+        on_violation="raise",
         kernel="linear",
         gamma="scale",
         degree=3,
@@ -234,6 +249,7 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
         self.loss = loss
         self.class_weight = class_weight
         self.allowed_transitions = allowed_transitions
+        self.on_violation = on_violation
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -280,11 +296,36 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
         target = stack_labels(y, stacked.lengths)
         weight = check_sample_weight(sample_weight, len(stacked))
         classes, labels = np.unique(target, return_inverse=True)
-        allowed = resolve_transitions(self.allowed_transitions, classes, labels, stacked.offsets)
+        allowed = resolve_transitions(self.allowed_transitions, classes)
+        labels, allowed = self._keep_to_the_rules(labels, stacked.offsets, classes, allowed)
         lam = None  # in a kernel space it depends on the kernel
         if not is_kernel(self):
             lam = default_lam(stacked, weight)  # refuses features that are too large, whatever lam
         return stacked, labels, weight, classes, allowed, lam
+
+    def _keep_to_the_rules(self, labels, offsets, classes, allowed):
+        """Return labels to train on, and the transitions that training allows; see on_violation."""
+        if allowed[0] is None:
+            return labels, allowed
+        if self.on_violation == "ignore":
+            return labels, (None, None)
+        tokens = find_violations(labels, offsets, *allowed)
+        if not len(tokens):
+            return labels, allowed
+        if self.on_violation == "raise":
+            refuse_violations(tokens, labels, offsets, classes)
+        kinds = kinds_of(classes) if isinstance(self.allowed_transitions, str) else None
+        repaired = repair(tokens, labels, offsets, *allowed, kinds)
+        changed = np.flatnonzero(repaired != labels)
+        i, t = locate(offsets, changed[0])
+        old, new = classes[labels[changed[0]]], classes[repaired[changed[0]]]
+        warnings.warn(
+            f"{len(changed)} labels that allowed_transitions does not allow were changed for "
+            f"training, the first of them y[{i}][{t}] from {old} to {new}",
+            UserWarning,
+            stacklevel=7 + FRAMES_AROUND_FIT,
+        )
+        return repaired, allowed
 
     def _make_task(self, X, y, sample_weight):
         """Bind the model to training data; return a `TrainingTask`."""
@@ -295,14 +336,27 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
             return bind_in_kernel_space(self, *given, weight, classes, allowed)
         model = ChainModel(stacked.values.shape[1], len(classes), *allowed)
         problem = model.bind(*given)
-        shared = chain_attributes(classes, stacked.values.shape[1], allowed)
+        rules = resolve_transitions(self.allowed_transitions, classes)
+        shared = chain_attributes(classes, stacked.values.shape[1], rules)
         to_attributes = BlockAttributes(model.layout, shared)
         return TrainingTask(problem, model.layout, lam, to_attributes, classes)
+
+    def _rules(self):
+        """Return the transitions and first labels that prediction keeps to.
+
+        Those of the parameter, which may have been set since the fit, and without those to whom a
+        weight of -inf has been given.
+        """
+        rules = resolve_transitions(self.allowed_transitions, self.classes_)
+        finite = self.transitions_ > -np.inf, self.start_ > -np.inf
+        if all(some.all() for some in finite):
+            return rules
+        return finite if rules[0] is None else tuple(map(np.logical_and, rules, finite))
 
     def _decoder(self, X):
         """Return the decoder of checked sequences that are not empty, and where all begin."""
         check_is_fitted(self)
-        check_constraints(self, "beam_size")  # set since the fit, perhaps
+        check_constraints(self, "beam_size", "allowed_transitions")  # set since the fit, perhaps
         stacked = stack_sequences(
             X,
             n_features=self.n_features_in_,
@@ -321,9 +375,9 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
             stacked, coef = RaggedArray(values, stacked.offsets), np.eye(n_classes)
         else:
             check_numbers(self, {"coef_": (n_classes, stacked.values.shape[1])}, finite=False)
-        model = ChainModel(coef.shape[1], n_classes, self.allowed_transitions_, self.allowed_start_)
-        model.check_lengths(stacked.lengths)
         others = self.transitions_, self.start_, self.end_
+        model = ChainModel(coef.shape[1], n_classes, *self._rules())
+        model.check_lengths(stacked.lengths)
         check_scores(stacked.values, stacked.offsets, coef, others)
         w = flat_weights(self, model.layout, coef=coef)
         return model.decoder(stacked, w, self.n_jobs, self.beam_size), offsets

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 
 from sskit._documentation import DocumentedMixin
 from sskit._numbers import capped
+from sskit._saved_names import LoadableMixin
 from sskit.models.slack.angular import AngularSearch
 from sskit.models.slack.bracket import BinarySearch, BisectingSearch, SarawagiSearch
 from sskit.models.slack.problem import SlackProblem
@@ -27,7 +28,7 @@ NEEDS = {
 }
 
 
-class SlackRescaling(DocumentedMixin, BaseEstimator):
+class SlackRescaling(DocumentedMixin, LoadableMixin, BaseEstimator):
     r"""Slack rescaling of the loss, and the search for the most violating labelling.
 
     Give it to an estimator as ``rescaling=SlackRescaling(...)``; ``rescaling="slack"`` is one

@@ -5,13 +5,14 @@ from functools import partial
 from sklearn.base import BaseEstimator, clone
 
 from sskit._documentation import DocumentedMixin
+from sskit._saved_names import LoadableMixin
 from sskit.core.stop import Stop
 from sskit.solvers.common.checks import COUNT, POSITIVE
 from sskit.solvers.common.continuation import Continuation
 from sskit.solvers.common.idle_options import BOUNDS, refuse_idle
 
 
-class Solver(DocumentedMixin, BaseEstimator):
+class Solver(DocumentedMixin, LoadableMixin, BaseEstimator):
     """Base of all solvers: hyperparameters, and how a problem is solved with them.
 
     A subclass has the parameters `gap_every` and `max_time` and implements `start`, which

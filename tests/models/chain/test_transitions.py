@@ -1,9 +1,20 @@
-"""Allowed transitions."""
+"""Allowed transitions, and labels that break the rules."""
+
+import itertools
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from sskit.models.chain.transitions import bio_transitions, find_forbidden, resolve_transitions
+from sskit.models.chain.transitions import (
+    bio_transitions,
+    find_violations,
+    kinds_of,
+    refuse_violations,
+    repair,
+    resolve_transitions,
+)
 
 BIO = np.array(["B-X", "B-Y", "I-X", "I-Y", "O"])
 
@@ -32,12 +43,11 @@ def test_labels_outside_the_scheme(label):
 
 
 def test_resolve():
-    labels, offsets = np.array([0, 2, 4, 1]), np.array([0, 2, 4])
-    assert resolve_transitions(None, BIO, labels, offsets) == (None, None)
-    allowed, start = resolve_transitions("bio", BIO, labels, offsets)
+    assert resolve_transitions(None, BIO) == (None, None)
+    allowed, start = resolve_transitions("bio", BIO)
     assert allowed.shape == (5, 5)
     assert not start[2]
-    allowed, start = resolve_transitions(np.ones((5, 5), dtype=bool), BIO, labels, offsets)
+    allowed, start = resolve_transitions(np.ones((5, 5), dtype=bool), BIO)
     assert allowed.all()
     assert start.all()
 
@@ -45,19 +55,82 @@ def test_resolve():
 @pytest.mark.parametrize("table", [np.ones((4, 4), dtype=bool), np.ones((5, 5)), [True]])
 def test_tables_that_do_not_fit(table):
     with pytest.raises(ValueError, match=r"boolean array of shape \(5, 5\)"):
-        resolve_transitions(table, BIO, np.array([0]), np.array([0, 1]))
+        resolve_transitions(table, BIO)
+
+
+def refuse(labels, offsets):
+    labels, offsets = np.array(labels), np.array(offsets)
+    tokens = find_violations(labels, offsets, *bio_transitions(BIO))
+    refuse_violations(tokens, labels, offsets, BIO)
 
 
 def test_a_truth_that_is_not_allowed_is_named():
-    offsets = np.array([0, 2, 5])
-    with pytest.raises(ValueError, match=r"y\[1\]\[2\] is I-X after O, which"):
-        resolve_transitions("bio", BIO, np.array([0, 2, 4, 4, 2]), offsets)
+    with pytest.raises(ValueError, match=r"^y\[1\]\[2\] is I-X after O, which allowed") as caught:
+        refuse([0, 2, 4, 4, 2], [0, 2, 5])
+    assert "labels" not in str(caught.value).split(".")[0]
     with pytest.raises(ValueError, match=r"y\[1\]\[0\] is I-Y at the start"):
-        resolve_transitions("bio", BIO, np.array([0, 2, 3, 3, 4]), offsets)
+        refuse([0, 2, 3, 3, 4], [0, 2, 5])
 
 
-def test_find_forbidden_looks_inside_sequences_only():
-    allowed = ~np.eye(2, dtype=bool)
-    start = np.array([True, True])
-    assert find_forbidden(np.array([0, 1, 1, 0]), np.array([0, 2, 4]), allowed, start) is None
-    assert find_forbidden(np.array([0, 1, 1, 1]), np.array([0, 2, 4]), allowed, start) == (1, 1)
+def test_up_to_ten_violations_are_named():
+    with pytest.raises(ValueError, match="there are 12 such labels, also") as caught:
+        refuse([4, 2] * 12, np.arange(13) * 2)
+    assert [f"y[{i}][1] is I-X after O" in str(caught.value) for i in range(12)] == (
+        [True] * 10 + [False] * 2
+    )
+
+
+def test_violations_are_looked_for_inside_sequences_only():
+    allowed, start = ~np.eye(2, dtype=bool), np.array([True, True])
+    for labels, tokens in (([0, 1, 1, 0], []), ([0, 1, 1, 1], [3])):
+        found = find_violations(np.array(labels), np.array([0, 2, 4]), allowed, start)
+        assert found.tolist() == tokens
+
+
+@given(data=st.data(), bio=st.booleans())
+def test_repair_changes_as_little_as_can_be(data, bio):
+    lengths = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=3))
+    size = sum(lengths)
+    labels = np.array(data.draw(st.lists(st.integers(0, 4), min_size=size, max_size=size)))
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    if bio:
+        allowed, start = bio_transitions(BIO)
+        kinds = kinds_of(BIO)
+    else:
+        seed = data.draw(st.integers(0, 1000))
+        allowed, start = np.random.default_rng(seed).random((5, 5)) < 0.5, np.ones(5, dtype=bool)
+        kinds = None
+    tokens = find_violations(labels, offsets, allowed, start)
+    before = labels.copy()
+    options = [
+        [
+            y
+            for y in itertools.product(range(5), repeat=length)
+            if start[y[0]] and all(allowed[pair] for pair in itertools.pairwise(y))
+        ]
+        for length in lengths
+    ]
+    if not all(options):
+        with pytest.raises(ValueError, match=r"y\[\d\] cannot be repaired: transitions allow no"):
+            repair(tokens, labels, offsets, allowed, start, kinds)
+        return
+    repaired = repair(tokens, labels, offsets, allowed, start, kinds)
+    np.testing.assert_array_equal(labels, before)
+    assert len(find_violations(repaired, offsets, allowed, start)) == 0
+
+    def cost(y, true):
+        y = np.array(y)
+        return (y != true).sum(), 0 if kinds is None else (kinds[y] != kinds[true]).sum()
+
+    for i, some in enumerate(options):
+        true = labels[offsets[i] : offsets[i + 1]]
+        found = repaired[offsets[i] : offsets[i + 1]]
+        assert cost(found, true) == min(cost(y, true) for y in some)
+
+
+def test_an_inside_without_a_beginning_becomes_the_beginning():
+    labels, offsets = np.array([4, 2, 2, 4]), np.array([0, 4])
+    allowed, start = bio_transitions(BIO)
+    tokens = find_violations(labels, offsets, allowed, start)
+    repaired = repair(tokens, labels, offsets, allowed, start, kinds_of(BIO))
+    assert BIO[repaired].tolist() == ["O", "B-X", "I-X", "O"]

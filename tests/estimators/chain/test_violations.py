@@ -1,0 +1,152 @@
+"""Labels that break the rules of transitions, and rules that are set on a fitted tagger."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from sskit import EarlyStopping, RegularizationPath, SequenceTagger
+from sskit.datasets import make_chains
+from sskit.models.chain.transitions import bio_transitions, find_violations, kinds_of, repair
+
+NAMES = np.array(["B-x", "B-y", "I-x", "I-y", "O"])
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    """Sequences of which many labels are not legal."""
+    X, y = make_chains(30, n_features=5, n_states=5, noise=2.0, max_length=7, random_state=3)
+    return X, [NAMES[states] for states in y]
+
+
+def tagger(**options):
+    return SequenceTagger(
+        **{"lam": 0.05, "tol": 0.01, "random_state": 0, "allowed_transitions": "bio"} | options
+    )
+
+
+def n_violations(y, classes=NAMES):
+    labels = np.searchsorted(classes, np.concatenate(y))
+    offsets = np.cumsum([0, *map(len, y)])
+    return len(find_violations(labels, offsets, *bio_transitions(classes)))
+
+
+def test_they_are_counted_and_up_to_ten_are_named(corpus):
+    X, y = corpus
+    model = tagger()
+    with pytest.raises(ValueError, match=f"there are {n_violations(y)} such labels") as caught:
+        model.fit(X, y)
+    assert str(caught.value).count("] is ") == 10
+    assert "on_violation='repair'" in str(caught.value)
+    assert not hasattr(model, "classes_")
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_repaired_labels_are_trained_on(kernel, corpus):
+    X, y = corpus
+    model = tagger(on_violation="repair", kernel=kernel)
+    before = [labels.copy() for labels in y]
+    told = r"11 labels .* first of them y\[8\]\[0\] from I-x to B-y"
+    with pytest.warns(UserWarning, match=told) as caught:
+        model.fit(X, y)
+    assert caught[0].filename == __file__
+    assert all(map(np.array_equal, y, before))
+    assert n_violations(model.predict(X)) == 0
+    assert model.certified_
+    # the same as training on labels that are repaired by hand
+    repaired = clone(model).set_params(on_violation="raise")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        hand = mend(y)
+        repaired.fit(X, hand)
+        model.fit(X, hand)
+    for name in ("transitions_", "dual_gap_"):
+        np.testing.assert_array_equal(getattr(model, name), getattr(repaired, name))
+
+
+def mend(y):
+    """Repaired labels, sequence by sequence."""
+    offsets = np.cumsum([0, *map(len, y)])
+    labels = np.searchsorted(NAMES, np.concatenate(y))
+    rules = bio_transitions(NAMES)
+    tokens = find_violations(labels, offsets, *rules)
+    return np.split(NAMES[repair(tokens, labels, offsets, *rules, kinds_of(NAMES))], offsets[1:-1])
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_rules_of_prediction_only(kernel, corpus):
+    X, y = corpus
+    free = tagger(allowed_transitions=None, kernel=kernel).fit(X, y)
+    ruled = tagger(on_violation="ignore", kernel=kernel).fit(X, y)
+    assert ruled.dual_gap_ == free.dual_gap_
+    np.testing.assert_array_equal(ruled.transitions_, free.transitions_)
+    assert n_violations(free.predict(X)) > 0
+    assert n_violations(ruled.predict(X)) == 0
+    assert ruled.allowed_transitions_.shape == (5, 5)
+    # prediction keeps to rules that are set after the fit, and forgets those that are taken away
+    free.set_params(allowed_transitions="bio")
+    assert all(map(np.array_equal, free.predict(X), ruled.predict(X)))
+    assert all(n_violations(some) == 0 for some in zip(*free.predict_topk(X[:3], 2), strict=False))
+    assert (free.decision_function(X)[0][0, 2:4] == -np.inf).all()
+    ruled.set_params(allowed_transitions=None)
+    assert n_violations(ruled.predict(X)) > 0
+    ruled.set_params(allowed_transitions=np.ones((4, 4), dtype=bool))
+    with pytest.raises(ValueError, match=r"boolean array of shape \(5, 5\)"):
+        ruled.predict(X)
+    ruled.set_params(allowed_transitions="iob")
+    with pytest.raises(ValueError, match="'allowed_transitions' parameter of SequenceTagger"):
+        ruled.predict(X)
+
+
+@pytest.mark.parametrize("solver", ["bcfw", "cutting_plane", "frank_wolfe", "subgradient"])
+@pytest.mark.parametrize("rescaling", ["margin", "slack"])
+def test_with_other_options(solver, rescaling, corpus):
+    X, y = corpus
+    model = tagger(solver=solver, rescaling=rescaling, tol=0.2, max_iter=3)
+    for action in ("repair", "ignore"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fitted = clone(model).set_params(on_violation=action).fit(X, y)
+        assert n_violations(fitted.predict(X)) == 0
+
+
+@pytest.mark.filterwarnings("ignore:.*were changed for training")
+@pytest.mark.parametrize("action", ["repair", "ignore"])
+def test_within_others(action, corpus):
+    X, y = corpus
+    path = RegularizationPath(tagger(on_violation=action), eps=0.3, lam_min=0.02).fit(X, y)
+    assert n_violations(path.predict(X)) == 0
+    model = tagger(on_violation=action, tol=0.1)
+    stopping = EarlyStopping(model, random_state=0).fit(X, y)
+    assert n_violations(stopping.predict(X)) == 0
+    warm = tagger(on_violation=action, warm_start=True).fit(X, y)
+    warm.set_params(lam=0.02).fit(X, y)
+    assert warm.certified_
+
+
+def test_weights_of_minus_infinity_forbid(corpus):
+    X, y = corpus
+    model = tagger(allowed_transitions=None).fit(X, y)
+    allowed, start = bio_transitions(model.classes_)
+    ruled = tagger(on_violation="ignore").fit(X, y)
+    model.transitions_[~allowed] = -np.inf
+    model.start_[~start] = -np.inf
+    assert all(map(np.array_equal, model.predict(X), ruled.predict(X)))
+    assert all(map(np.array_equal, model.predict_topk(X, 3)[2], ruled.predict_topk(X, 3)[2]))
+    for mine, theirs in zip(model.decision_function(X), ruled.decision_function(X), strict=True):
+        np.testing.assert_allclose(mine, theirs)
+    # together with rules
+    model.set_params(allowed_transitions=~np.eye(5, dtype=bool))
+    found = np.concatenate(model.predict(X))
+    assert n_violations(model.predict(X)) == 0
+    assert len(found)
+    model.transitions_[:] = -np.inf
+    with pytest.raises(ValueError, match="transitions allow no labelling of a sequence of length"):
+        model.predict(X)
+    model.transitions_[0, 0] = np.inf
+    with pytest.raises(ValueError, match=r"transitions_\[0, 0\] is inf"):
+        model.predict(X)
+    model.transitions_[0, 0] = np.nan
+    with pytest.raises(ValueError, match=r"transitions_\[0, 0\] is nan"):
+        model.predict(X)

@@ -113,3 +113,9 @@ def n_workers(n_jobs, n_tasks):
         At least 1.
     """
     return max(1, min(effective_n_jobs(n_jobs), n_tasks))
+
+
+def shortened(items, most=5):
+    """Return what error messages say of a list: its first items, and how many more there are."""
+    told = ", ".join(repr(item) for item in items[:most])
+    return f"{told} and {len(items) - most} more" if len(items) > most else told

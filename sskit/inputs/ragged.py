@@ -275,10 +275,17 @@ def _items(data, name, what):
     if isinstance(data, np.ndarray) and data.ndim > 0:
         if data.ndim == 1 and (data.dtype == object or data.size == 0):
             return list(data)
-        raise ValueError(f"{message}, got an array of shape {data.shape}")
+        raise ValueError(f"{message}, got an array of shape {data.shape}{_single(data)}")
     if sp.issparse(data) or (hasattr(data, "to_numpy") and hasattr(data, "shape")):
-        raise ValueError(f"{message}, got a {_type_name(data)} of shape {data.shape}")
+        raise ValueError(
+            f"{message}, got a {_type_name(data)} of shape {data.shape}{_single(data)}"
+        )
     raise TypeError(f"{message}, got {_type_name(data)}")
+
+
+def _single(data):
+    """Return what to do with a matrix that may be a single sequence."""
+    return "; a single sequence is given as a list of one, [X]" if data.ndim == 2 else ""
 
 
 def _widths(pieces):
@@ -295,7 +302,12 @@ def _as_matrix(item, label, allow_empty=False):
         _check_kind(item.dtype, label)
         check_structure(item, label)
         return item if item.format == "csr" else item.tocsr()
-    if isinstance(item, (str, bytes, Mapping)):
+    if isinstance(item, (str, bytes)):
+        raise TypeError(
+            f"{label} is a {_type_name(item)}, expected a sequence of tokens: raw text has to be "
+            "split into tokens, and the tokens of a single sequence to be given as a list of one"
+        )
+    if isinstance(item, Mapping):
         raise TypeError(
             f"{label} must be a matrix of numbers, got {_type_name(item)}; a single sequence is "
             "given as a list of one"

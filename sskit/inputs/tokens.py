@@ -5,6 +5,7 @@ from itertools import chain
 
 import numpy as np
 
+from sskit._numbers import shortened
 from sskit.inputs.ragged import stack_sequences
 from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets
 
@@ -32,10 +33,21 @@ def _stack_frames(frames, first, allow_empty):
     filled = [(i, frame) for i, frame in enumerate(frames) if len(frame)]
     for i, frame in filled:
         if not _is_frame(frame) or list(frame.columns) != columns:
-            raise ValueError(
-                f"X[{i}] is not a data frame with the columns of X[{first}], {columns}"
-            )
+            raise ValueError(f"X[{i}] {_differs(frame, columns)}, unlike X[{first}]")
     return concat([frame for _, frame in filled], ignore_index=True), offsets
+
+
+def _differs(frame, columns):
+    """Return what makes something else than a data frame with these columns of it."""
+    if not _is_frame(frame):
+        return "is not a data frame"
+    missing = [name for name in columns if name not in frame.columns]
+    if missing:
+        return f"is not a data frame with the columns {shortened(missing)}"
+    further = [name for name in frame.columns if name not in columns]
+    if further:
+        return f"is a data frame with the further columns {shortened(further)}"
+    return "is a data frame with its columns in another order"
 
 
 def _stack_objects(sequences, start, allow_empty):
@@ -58,7 +70,12 @@ def _stack_objects(sequences, start, allow_empty):
 def _checked_offsets(sequences, allow_empty):
     """Return where the sequences begin; raise for one that is none or has no tokens, naming it."""
     for i, sequence in enumerate(sequences):
-        if isinstance(sequence, (str, bytes, Mapping)) or not hasattr(sequence, "__len__"):
+        if isinstance(sequence, (str, bytes)):
+            raise TypeError(
+                f"X[{i}] is a {type(sequence).__name__}, expected a sequence of tokens: raw text "
+                "has to be split into tokens first"
+            )
+        if isinstance(sequence, Mapping) or not hasattr(sequence, "__len__"):
             raise TypeError(f"X[{i}] must be a sequence of tokens, got {type(sequence).__name__}")
         if len(sequence) == 0 and not allow_empty:
             raise ValueError(f"X[{i}] is empty: a sequence needs one token or more")

@@ -1,8 +1,9 @@
-"""The gate of sample weights."""
+"""The gate of weights of samples and of classes."""
 
 import numpy as np
+from sklearn.utils import compute_class_weight
 
-from sskit._numbers import as_floats
+from sskit._numbers import as_floats, shortened
 
 # Sums of weights have reciprocals and products with other numbers.
 SMALLEST = 1e-150
@@ -73,3 +74,44 @@ def check_weights(weight, n, name, noun, owner):
         raise ValueError(f"{name}[{wrong[0]}] is {weight[wrong[0]]}, expected a finite number >= 0")
     if not weight.any():
         raise ValueError(f"{name} is zero for all {noun}s")
+
+
+def class_factors(class_weight, classes, labels):
+    """Return the weight of each class.
+
+    Parameters
+    ----------
+    class_weight : dict or "balanced"
+        Weights by label, 1 for those that are not named; or what makes all classes weigh the
+        same.
+    classes : ndarray of shape (K,)
+        Labels.
+    labels : ndarray of shape (n,)
+        True ones, 0 to K - 1.
+
+    Returns
+    -------
+    factors : ndarray of shape (K,)
+        Not negative.
+
+    Raises
+    ------
+    ValueError
+        Naming the first key that is no label, or a weight that is negative or not finite.
+    """
+    if isinstance(class_weight, dict):
+        known = set(classes.tolist())
+        unknown = [key for key in class_weight if key not in known]
+        if unknown:
+            raise ValueError(
+                f"class_weight has the key {unknown[0]!r}, which is none of the labels in y: "
+                f"{shortened(classes.tolist())}"
+            )
+    factors = compute_class_weight(class_weight, classes=classes, y=classes[labels])
+    wrong = np.flatnonzero(~((factors >= 0) & (factors < np.inf)))
+    if len(wrong):
+        raise ValueError(
+            f"class_weight of {classes[wrong[0]]!s} is {factors[wrong[0]]}, expected a finite "
+            "number >= 0"
+        )
+    return factors

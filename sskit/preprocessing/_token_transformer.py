@@ -1,5 +1,8 @@
 """TokenTransformer: what scikit-learn does to rows, done to the rows of sequences."""
 
+import reprlib
+from collections.abc import Mapping
+from contextlib import contextmanager
 from itertools import chain, islice
 
 import numpy as np
@@ -14,8 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 from sskit._documentation import DocumentedMixin
 from sskit._saved_names import LoadableMixin
 from sskit.inputs.ragged import split, stack_labels, stack_sequences
-from sskit.inputs.ragged_array import RaggedArray
-from sskit.inputs.stacking import canonical_csr, stack_csr, stack_dense
+from sskit.inputs.ragged_array import RaggedArray, locate
+from sskit.inputs.stacking import canonical_csr, first_not_finite, stack_csr, stack_dense
 from sskit.inputs.tokens import stack_tokens
 
 # These take an iterator and transform each token by itself, so that a piece at a time will do:
@@ -99,7 +102,7 @@ class TokenTransformer(
             If `transformer` is not a transformer, or `X` holds no or bad sequences, or not `y`'s.
         """
         inner, tokens, _, labels = self._start(X, y)
-        with config_context(transform_output="default"):
+        with config_context(transform_output="default"), tokens_named(inner, X):
             inner.fit(tokens, *labels)
         return self._finish(inner)
 
@@ -124,7 +127,7 @@ class TokenTransformer(
             As ``fit``; also if the inner transformer changes the number of rows.
         """
         inner, tokens, offsets, labels = self._start(X, y)
-        with config_context(transform_output="default"):
+        with config_context(transform_output="default"), tokens_named(inner, X):
             if hasattr(inner, "fit_transform") and not isinstance(inner, _TAKE_ITERATORS):
                 rows = inner.fit_transform(tokens, *labels)
             else:
@@ -154,8 +157,9 @@ class TokenTransformer(
         tokens, offsets = self._tokens(X, allow_empty=True)
         if offsets[-1] == 0:
             return RaggedArray(np.empty((0, 0)), offsets)
-        with config_context(transform_output="default"):
-            return self._ragged(_transform(self.transformer_, tokens, offsets), offsets)
+        with config_context(transform_output="default"), tokens_named(self.transformer_, X):
+            rows = _transform(self.transformer_, tokens, offsets)
+        return self._ragged(rows, offsets)
 
     @available_if(_inner_has("inverse_transform"))
     def inverse_transform(self, X):
@@ -242,7 +246,41 @@ class TokenTransformer(
             raise ValueError(f"{name} returned shape {shape} for {offsets[-1]} tokens")
         if sp.issparse(rows):
             rows = canonical_csr(sp.csr_array(rows), owned=False)
+        if isinstance(self.transformer_, DictVectorizer):
+            self._check_attributes(rows, offsets)
         return RaggedArray(rows, offsets)
+
+    def _check_attributes(self, rows, offsets):
+        """Raise ValueError that names the attribute of a token that is no finite number."""
+        found = first_not_finite(rows)
+        if found is not None:
+            row, column, what = found
+            i, t = locate(offsets, row)
+            name = self.transformer_.feature_names_[column]
+            raise ValueError(
+                f"the attribute {name!r} of X[{i}][{t}] is None or NaN: leave it out"
+                if what == "NaN"
+                else f"the attribute {name!r} of X[{i}][{t}] is infinite"
+            )
+
+
+@contextmanager
+def tokens_named(inner, X):
+    """Let errors of the inner transformer say what tokens it was given, if it cannot take them."""
+    try:
+        yield
+    except (AttributeError, TypeError) as error:
+        first = next((tokens for tokens in X if len(tokens)), [None])
+        first = None if sp.issparse(first) or hasattr(first, "columns") else first[0]
+        if not isinstance(first, (str, bytes, Mapping, list, tuple)):
+            raise
+        name, hint = type(inner).__name__, ""
+        if isinstance(inner, DictVectorizer) and not isinstance(first, Mapping):
+            hint = "; it takes dicts of features, such as {'word': 'the', 'ends_in_s': False}"
+        raise TypeError(
+            f"{name} cannot take tokens such as {reprlib.repr(first)}, a {type(first).__name__}: "
+            f"{error}{hint}"
+        ) from error
 
 
 def _transform(inner, tokens, offsets):

@@ -348,7 +348,7 @@ INF = sp.csr_array(np.array([[0, 0, 0, 0, 1], [0, 0, 2, 0, -np.inf]]))
         ([[{"w": "a"}]], TypeError, r"X\[0\]\[0\] is a dict; .*TokenTransformer.*DictVectorizer"),
         ([["a", "b"]], TypeError, r"X\[0\]\[0\] is a str; .*TokenTransformer"),
         ([{"w": 1}], TypeError, r"X\[0\] must be a matrix of numbers, got dict"),
-        (["abc"], TypeError, r"X\[0\] must be a matrix of .* str; a single sequence is given as"),
+        (["abc"], TypeError, r"X\[0\] is a str, expected a sequence of tokens: raw text"),
         ([OK, None], TypeError, r"X\[1\] must be a matrix of numbers, got NoneType"),
         ([1, 2], TypeError, r"X\[0\] must be a matrix of numbers, got int"),
         (RaggedArray(np.arange(3), [0, 3]), ValueError, "the values of X must be two-dimensional"),

@@ -1,5 +1,6 @@
 """What all estimators share: parameters, their checks, and the one fit."""
 
+import inspect
 import numbers
 import warnings
 from typing import NamedTuple
@@ -9,7 +10,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 
-from sskit._documentation import DocumentedMixin
+from sskit._documentation import ADDRESS, DocumentedMixin
 from sskit._saved_names import LoadableMixin
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import BoxRegularizer, Regularizer
@@ -42,6 +43,20 @@ ALIASES = {
     "fw": "frank_wolfe",
     "ssg": "subgradient",
     "one_slack": "cutting_plane",
+}
+# Parameters of packages that users come from, and what they are called here.
+FOREIGN = {
+    "C": "the regularisation is lam = 1 / (C n)",
+    "c1": "there is no L1 norm, and lam is the factor of the squared one",
+    "c2": "the regularisation is lam, about 2 c2 / n",
+    "algorithm": "how the problem is solved is the parameter solver",
+    "max_iterations": "the largest number of passes is max_iter",
+    "n_iter": "the largest number of passes is max_iter",
+    "epsilon": "when to stop is tol, a relative duality gap",
+    "delta": "when to stop is tol, a relative duality gap",
+    "all_possible_transitions": "all transitions have weights but those that are not allowed",
+    "all_possible_states": "all labels have weights for all features",
+    "inference_method": "how labels are found is inference, where there is a choice",
 }
 SMALLEST_LAM = 1e-150
 # What overflows in a fit is found at its end.
@@ -106,6 +121,16 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
+
+    def __new__(cls, *args, **kwargs):
+        """Refuse parameters of other packages, saying what they are called here."""
+        for name in FOREIGN.keys() & kwargs.keys():
+            if name not in inspect.signature(cls.__init__).parameters:
+                raise TypeError(
+                    f"{cls.__name__} has no parameter {name!r}: {FOREIGN[name]}; see "
+                    f"{ADDRESS}/user_guide/coming_from.html"
+                )
+        return super().__new__(cls)
 
     def _check_parameters(self):
         """Raise an error for the first parameter that is wrong.

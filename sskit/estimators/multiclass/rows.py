@@ -4,7 +4,6 @@ import copy
 
 import numpy as np
 from sklearn.metrics import accuracy_score
-from sklearn.utils import compute_class_weight
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -20,7 +19,7 @@ from sskit.estimators.base.kernels import (
 from sskit.estimators.base.weights import default_lam
 from sskit.inputs.rows import check_classes, check_rows
 from sskit.inputs.stacking import refuse_large
-from sskit.inputs.weights import check_sample_weight
+from sskit.inputs.weights import check_sample_weight, class_factors
 from sskit.models.multiclass.kernel_model import KernelMulticlassModel
 from sskit.models.multiclass.model import MulticlassModel
 
@@ -64,7 +63,7 @@ def gate(estimator, X, y, sample_weight):
     if len(classes) < 2:
         raise ValueError(f"y must have at least 2 classes, got 1 class: {classes[0]}")
     if estimator.class_weight is not None:
-        factors = compute_class_weight(estimator.class_weight, classes=classes, y=target)
+        factors = class_factors(estimator.class_weight, classes, labels)
         weight = factors[labels] * (1.0 if weight is None else weight)
         weight = check_sample_weight(weight, data.shape[0])
     shared = {"classes_": classes, "n_features_in_": data.shape[1]}

@@ -1,10 +1,10 @@
 """The linear chain model."""
 
 import numpy as np
-from sklearn.utils import compute_class_weight
 from sklearn.utils.extmath import row_norms
 
 from sskit.inputs.stacking import refuse_large
+from sskit.inputs.weights import class_factors
 from sskit.models.chain.beam_decoder import BeamDecoder
 from sskit.models.chain.decoder import ChainDecoder
 from sskit.models.chain.problem import ChainProblem
@@ -154,20 +154,13 @@ def token_costs(loss, class_weight, classes, labels, lengths):
     Raises
     ------
     ValueError
-        If a class weight is negative or not finite.
+        If a class weight is negative or not finite, or is that of no label.
     """
     cost = np.ones(len(labels))
     if loss == "hamming":
         cost /= np.repeat(lengths, lengths)
     if class_weight is not None:
-        factors = compute_class_weight(class_weight, classes=classes, y=classes[labels])
-        wrong = np.flatnonzero(~((factors >= 0) & (factors < np.inf)))
-        if len(wrong):
-            raise ValueError(
-                f"class_weight of {classes[wrong[0]]!s} is {factors[wrong[0]]}, expected a finite "
-                "number >= 0"
-            )
-        cost *= factors[labels]
+        cost *= class_factors(class_weight, classes, labels)[labels]
     return cost
 
 

@@ -1,0 +1,126 @@
+"""What users of other packages, and newcomers, do wrong first, and what they are told."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.feature_extraction import DictVectorizer
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import sskit
+from sskit import SequenceTagger, StructSVMClassifier, TreeTagger
+from sskit.estimators.base.estimator import FOREIGN
+from sskit.preprocessing import TokenTransformer
+
+DICTS = [[{"w": "the"}, {"w": "dog"}], [{"w": "dogs"}, {"w": "bark"}]]
+TAGS = [["D", "N"], ["N", "V"]]
+MATRICES = [np.arange(6.0).reshape(3, 2), np.ones((2, 2))]
+LABELS = [["a", "b", "a"], ["b", "a"]]
+
+
+def pipeline(transformer=None):
+    inner = DictVectorizer() if transformer is None else transformer
+    return make_pipeline(TokenTransformer(inner), SequenceTagger(random_state=0))
+
+
+@pytest.fixture(scope="module")
+def on_dicts():
+    return pipeline().fit(DICTS, TAGS)
+
+
+@pytest.fixture(scope="module")
+def on_matrices():
+    return SequenceTagger(random_state=0).fit(MATRICES, LABELS)
+
+
+def test_strings_where_dicts_are_expected(on_dicts):
+    words = [["the", "dog"], ["dogs", "bark"]]
+    for call in (lambda: pipeline().fit(words, TAGS), lambda: on_dicts.predict(words)):
+        with pytest.raises(
+            TypeError, match="DictVectorizer cannot take tokens such as 'the', a st"
+        ):
+            call()
+        with pytest.raises(TypeError, match="takes dicts of features, such as {'word'"):
+            call()
+
+
+def test_tokens_that_a_transformer_cannot_take():
+    with pytest.raises(TypeError, match=r"StandardScaler cannot take tokens such as {'w': 'the'}"):
+        pipeline(StandardScaler()).fit(DICTS, TAGS)
+    with pytest.raises(TypeError, match=r"CountVectorizer cannot take tokens such as {'w': 'the'}"):
+        TokenTransformer(CountVectorizer()).fit(DICTS)
+
+
+def test_raw_sentences(on_dicts):
+    raw = ["the dog", "dogs bark"]
+    for call in (
+        lambda: pipeline().fit(raw, TAGS),
+        lambda: on_dicts.predict(raw),
+        lambda: SequenceTagger().fit(raw, TAGS),
+    ):
+        with pytest.raises(
+            TypeError, match=r"X\[0\] is a str, .*raw text has to be split into tok"
+        ):
+            call()
+    with pytest.raises(TypeError, match=r"X\[1\] is a str, .*raw text has to be split"):
+        TokenTransformer(CountVectorizer()).fit([["the", "dog"], "dogs bark"])
+
+
+def test_a_single_sentence(on_dicts, on_matrices):
+    for single in (MATRICES[0], csr_array(MATRICES[0]), pd.DataFrame(MATRICES[0])):
+        with pytest.raises(ValueError, match=r"single sequence is given as a list of one, \[X\]"):
+            on_matrices.predict(single)
+    with pytest.raises(TypeError, match="a single sequence is given as a list of one"):
+        on_dicts.predict(DICTS[0])
+
+
+@pytest.mark.parametrize("value", [None, np.nan, float("inf")])
+def test_attributes_without_a_value_are_named(value, on_dicts):
+    bad = [DICTS[0], [{"w": "dogs"}, {"w": "bark", "size": value}]]
+    with pytest.raises(ValueError, match=r"the attribute 'size' of X\[1\]\[1\] is"):
+        pipeline().fit(bad, TAGS)
+    transformer = TokenTransformer(DictVectorizer()).fit([[{"size": 1.0}]])
+    with pytest.raises(ValueError, match=r"the attribute 'size' of X\[1\]\[1\] is"):
+        transformer.transform(bad)
+
+
+def test_a_weight_of_no_class():
+    told = r"class_weight has the key 'B-FOO', which is none of the labels in y: 'a', 'b'"
+    with pytest.raises(ValueError, match=told):
+        SequenceTagger(class_weight={"a": 1.0, "B-FOO": 2.0}).fit(MATRICES, LABELS)
+    with pytest.raises(ValueError, match=told):
+        StructSVMClassifier(class_weight={"B-FOO": 2.0}).fit(MATRICES[0], LABELS[0])
+    trees = [(x, np.arange(len(x)) - 1) for x in MATRICES]
+    with pytest.raises(ValueError, match=told):
+        TreeTagger(class_weight={"B-FOO": 2.0}).fit(trees, LABELS)
+    many = [[f"label{k}" for k in range(9)]]
+    with pytest.raises(ValueError, match="'label4' and 4 more"):
+        SequenceTagger(class_weight={"x": 2.0}).fit([np.ones((9, 1))], many)
+    SequenceTagger(class_weight={"a": 2.0}).fit(MATRICES, LABELS)
+
+
+@pytest.mark.parametrize("name", sorted(FOREIGN))
+def test_parameters_of_other_packages(name):
+    for cls in (SequenceTagger, StructSVMClassifier, sskit.SegmentationModel):
+        if name in cls().get_params():
+            cls(**{name: 1})
+            continue
+        with pytest.raises(TypeError, match=f"no parameter {name!r}: .*coming_from.html"):
+            cls(**{name: 1})
+    with pytest.raises(TypeError, match="unexpected keyword argument 'lamda'"):
+        SequenceTagger(lamda=1.0)
+
+
+def test_frames_that_differ():
+    frames = [pd.DataFrame(np.ones((2, 40)), columns=[f"{c}{k}" for k in range(40)]) for c in "ab"]
+    for other, told in (
+        (frames[1], r"columns 'a0', 'a1', 'a2', 'a3', 'a4' and 35 more, unlike X\[0\]"),
+        (frames[0].assign(z=1), r"with the further columns 'z', unlike X\[0\]"),
+        (frames[0][frames[0].columns[::-1]], r"with its columns in another order, unlike X\[0\]"),
+        (np.ones((2, 40)), r"X\[1\] is not a data frame, unlike X\[0\]"),
+    ):
+        with pytest.raises(ValueError, match=told) as caught:
+            TokenTransformer(StandardScaler()).fit([frames[0], other])
+        assert len(str(caught.value)) < 120

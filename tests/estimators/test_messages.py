@@ -109,8 +109,8 @@ def test_parameters_of_other_packages(name):
             continue
         with pytest.raises(TypeError, match=f"no parameter {name!r}: .*coming_from.html"):
             cls(**{name: 1})
-    with pytest.raises(TypeError, match="unexpected keyword argument 'lamda'"):
-        SequenceTagger(lamda=1.0)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'lamb'"):
+        SequenceTagger(lamb=1.0)
 
 
 def test_frames_that_differ():

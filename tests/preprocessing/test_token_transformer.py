@@ -289,7 +289,12 @@ FRAME = pd.DataFrame({"a": [1], "b": [2]})
         (DictVectorizer(), [[{"a": 1}], ["b"]], TypeError, r"X\[1\]\[0\] is a str but .* a dict"),
         (CountVectorizer(), [["a"], ["b", None]], TypeError, r"X\[1\]\[1\] is a NoneType"),
         (StandardScaler(), [FRAME, FLAT], ValueError, r"X\[1\] is not a data frame"),
-        (StandardScaler(), [FRAME, FRAME[["a"]]], ValueError, r"X\[1\] .* columns 'b', unlike X\[0\]"),
+        (
+            StandardScaler(),
+            [FRAME, FRAME[["a"]]],
+            ValueError,
+            r"X\[1\] .* columns 'b', unlike X\[0\]",
+        ),
         (StandardScaler(), [FRAME, FRAME[:0]], ValueError, r"X\[1\] is empty"),
     ],
 )

@@ -3,9 +3,10 @@
 from sklearn.base import BaseEstimator
 
 from sskit._documentation import DocumentedMixin
+from sskit._saved_names import LoadableMixin
 
 
-class StructuredModel(DocumentedMixin, BaseEstimator):
+class StructuredModel(DocumentedMixin, LoadableMixin, BaseEstimator):
     r"""Base of structures that you write: three methods make a model that can be learnt.
 
     A subclass says how well a labelling y goes with an input x, :math:`\langle w, \phi(x, y)
@@ -73,6 +74,9 @@ class StructuredModel(DocumentedMixin, BaseEstimator):
 
     def joint_feature(self, x, y):
         """Return the joint feature vector of an input and a labelling.
+
+        It is not told the truth, which a prediction has not got: a labelling must mean the same in
+        training and in prediction.
 
         Parameters
         ----------

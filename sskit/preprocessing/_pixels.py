@@ -3,6 +3,7 @@
 import numpy as np
 
 from sskit._numbers import as_array, as_floats
+from sskit.preprocessing._regions import adjacent_pairs
 
 _REDUCTIONS = {"sum": np.add, "mean": np.add, "min": np.minimum, "max": np.maximum}
 
@@ -43,26 +44,12 @@ def region_adjacency(segments, *, connectivity=1):
            [0, 2],
            [1, 2]], dtype=int32)
     """
-    segments, n_regions = _regions(segments)
+    segments, _ = _regions(segments)
     if connectivity not in range(1, segments.ndim + 1) or isinstance(connectivity, bool):
         raise ValueError(
             f"connectivity must be a whole number from 1 to {segments.ndim}, got {connectivity!r}"
         )
-    codes = []
-    for step in np.ndindex(*(3,) * segments.ndim):
-        step = np.array(step) - 1
-        # of two opposite steps one will do
-        if not 0 < np.abs(step).sum() <= connectivity or step[np.flatnonzero(step)[0]] < 0:
-            continue
-        here, there = (
-            segments[tuple(slice(max(-d, 0), -d if d > 0 else None) for d in sign * step)]
-            for sign in (1, -1)
-        )
-        first, second = np.minimum(here, there), np.maximum(here, there)
-        apart = first != second
-        codes.append(np.unique(first[apart] * n_regions + second[apart]))
-    edges = np.divmod(np.unique(np.concatenate(codes)), n_regions)
-    return np.column_stack(edges).astype(np.int32)
+    return adjacent_pairs(segments, connectivity)
 
 
 def node_features_from_pixels(segments, pixels, *, reduction="mean"):

@@ -40,30 +40,37 @@ def slic_segments(image, n_segments, compactness, sigma):
     )
 
 
-def adjacent_pairs(segments):
-    """Return the pairs of regions that share a side of a pixel.
+def adjacent_pairs(segments, connectivity=1):
+    """Return the pairs of regions that touch.
 
     Parameters
     ----------
-    segments : ndarray of int of shape (H, W)
-        The region of every pixel.
+    segments : ndarray of int of shape (H, W) or (D, H, W)
+        The region of every pixel, 0 to V - 1.
+    connectivity : int, default=1
+        In how many directions at once neighbours may differ; 1: they share a side of a pixel.
 
     Returns
     -------
     edges : ndarray of int32 of shape (E, 2)
         Every pair once, the smaller number first, in lexicographic order.
     """
-    pairs = np.concatenate(
-        [
-            np.column_stack([segments[:, :-1].ravel(), segments[:, 1:].ravel()]),
-            np.column_stack([segments[:-1].ravel(), segments[1:].ravel()]),
-        ]
-    )
-    pairs = np.sort(pairs[pairs[:, 0] != pairs[:, 1]].astype(np.int64), axis=1)
-    n_regions = int(segments.max()) + 1
-    # One number per pair sorts faster than rows do.
-    codes = np.unique(pairs[:, 0] * n_regions + pairs[:, 1])
-    return np.column_stack(np.divmod(codes, n_regions)).astype(np.int32)
+    n_regions, codes = int(segments.max()) + 1, []
+    for step in np.ndindex(*(3,) * segments.ndim):
+        step = np.array(step) - 1
+        # of two opposite steps one will do
+        if not 0 < np.abs(step).sum() <= connectivity or step[np.flatnonzero(step)[0]] < 0:
+            continue
+        here, there = (
+            segments[tuple(slice(max(-d, 0), -d if d > 0 else None) for d in sign * step)]
+            for sign in (1, -1)
+        )
+        first, second = np.minimum(here, there), np.maximum(here, there)
+        apart = first != second
+        # One number per pair sorts faster than rows do.
+        codes.append(np.unique(first[apart].astype(np.int64) * n_regions + second[apart]))
+    edges = np.divmod(np.unique(np.concatenate(codes)), n_regions)
+    return np.column_stack(edges).astype(np.int32)
 
 
 def reaches(edges, n_regions, order):

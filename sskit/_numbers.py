@@ -1,7 +1,10 @@
 """Numbers as users give them: made float64, or refused by name."""
 
+from numbers import Integral
+
 import numpy as np
 from joblib import effective_n_jobs
+from sklearn.utils._param_validation import Interval
 
 LARGEST_COUNT = 2**31 - 1
 # NumPy would read numbers from strings, and NaN from None.
@@ -119,3 +122,16 @@ def shortened(items, most=5):
     """Return what error messages say of a list: its first items, and how many more there are."""
     told = ", ".join(repr(item) for item in items[:most])
     return f"{told} and {len(items) - most} more" if len(items) > most else told
+
+
+class Number(Interval):
+    """An interval without truth values, and without integers beyond all floats if it is real."""
+
+    def is_satisfied_by(self, val):
+        """Return whether a value is a number of the interval."""
+        if isinstance(val, bool) or not isinstance(val, self.type):
+            return False
+        try:
+            return (val if self.type is Integral else float(val)) in self
+        except OverflowError:
+            return False

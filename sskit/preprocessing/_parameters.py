@@ -4,16 +4,9 @@ from importlib.util import find_spec
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, validate_parameter_constraints
+from sklearn.utils._param_validation import validate_parameter_constraints
 
-
-class Number(Interval):
-    """An interval of numbers, of which no bool is one."""
-
-    def is_satisfied_by(self, val):
-        """Return whether a value is in it."""
-        return not isinstance(val, bool) and super().is_satisfied_by(val)
-
+from sskit._numbers import Number
 
 # Filters and tables of larger numbers have no memory.
 _CONSTRAINTS = {

@@ -2,21 +2,9 @@
 
 from numbers import Integral, Real
 
-from sklearn.utils._param_validation import Interval, Options, StrOptions
+from sklearn.utils._param_validation import Options, StrOptions
 
-
-class Number(Interval):
-    """An interval without truth values, and without integers beyond all floats if it is real."""
-
-    def is_satisfied_by(self, val):
-        """Return whether a value is a number of the interval."""
-        if isinstance(val, bool) or not isinstance(val, self.type):
-            return False
-        try:
-            return (val if self.type is Integral else float(val)) in self
-        except OverflowError:
-            return False
-
+from sskit._numbers import Number
 
 AUTO = StrOptions({"auto"})
 TRUTH = Options(bool, {True, False})

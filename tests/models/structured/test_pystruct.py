@@ -221,6 +221,18 @@ def test_multiclass_is_what_the_compiled_one_is():
     )
 
 
+def test_masked_numbers_stay_in_lists():
+    seen = []
+
+    class Watched(MultiClassClf):
+        def initialize(self, X, Y):
+            seen.append((type(X), type(Y)))
+            super().initialize(np.array(X), np.array([0, 1, 2]))
+
+    PystructAdapter(Watched()).prepared(list(ROWS[:3]), [0, 1, np.ma.masked])
+    assert seen == [(np.ndarray, list)]
+
+
 def test_initialize_is_optional():
     y = TARGETS[MultiClassClf]
     model = MultiClassClf()

@@ -21,7 +21,9 @@ FAULTS = {
     ),
     "two take the same questions": (
         "*start = next.fetch_add(chunk);",
-        "*start = next; next = *start + chunk;",
+        # Asleep in between, so that another comes in however few cores there are.
+        "*start = next; std::this_thread::sleep_for(std::chrono::microseconds(20)); "
+        "next = *start + chunk;",
     ),
     "cancel cancels nothing": ("next = count;", ""),
     "a round is entered twice": ("open_now && round != *last", "open_now"),

@@ -8,7 +8,7 @@ from sskit.display._fitted import last_step
 
 PANELS = {
     "score": "test score",
-    "gap": "duality gap",
+    "gap": "duality gap / objective",
     "norm": "norm of the weights",
     "planes": "support planes",
 }
@@ -26,9 +26,9 @@ class RegularizationPathDisplay:
     lam_end : float
         The smallest lam that is drawn.
     gap_lams, gaps : ndarray of shape (N,)
-        Bounds of the gap, absolute, at as many lam as make a smooth curve.
+        Bounds of the gap, as a share of the objective, at as many lam as make a smooth curve.
     max_gap : float
-        Largest gap within a piece, absolute.
+        The largest share that the path allows.
     norms : ndarray of shape (J,)
         Norms of the weights of the pieces.
     n_support_planes : ndarray of shape (J,)
@@ -137,7 +137,7 @@ class RegularizationPathDisplay:
             lams=path.lams_,
             lam_end=lam_end,
             gap_lams=gap_lams,
-            gaps=np.array([path.gap_at(lam) for lam in gap_lams]),
+            gaps=np.array([path.relative_gap_at(lam) for lam in gap_lams]),
             max_gap=path.max_gap_,
             norms=np.sqrt(np.maximum(path.sqnorms_, 0.0)),
             n_support_planes=path.n_support_planes_,

@@ -79,9 +79,10 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         by the blocks "coef" and "pairwise" a bound has the shape of the block (for tables:
         (n_edge_features, K (K + 1) / 2), their upper triangles by rows). Equal bounds fix a
         weight: ``{"pairwise": (1, 1)}`` gives a pairwise term that is not learnt.
-    tol : float, default=1e-2
-        Relative tolerance: the fit stops when the duality gap is at most tol * P(0), where
-        P(0), the objective at w = 0, is the mean of the largest losses.
+    tol : float, default=0.02
+        Relative tolerance: the fit stops when the duality gap is at most tol * (P(w) + P(0) / 1000),
+        so that the objective P(w) exceeds the optimum by at most that. P(0), the mean of the
+        largest losses, only matters where next to nothing is left to gain.
     max_iter : int, default=1000
         Largest number of passes over the data.
     warm_start : bool, default=False
@@ -192,7 +193,7 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         pairwise_form="potts",
         inference="auto",
         bounds=None,
-        tol=1e-2,
+        tol=0.02,
         max_iter=1000,
         warm_start=False,
         n_jobs=None,

@@ -57,9 +57,10 @@ class HierarchicalMultilabel(LabelSetClassifier):
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
         (``coef_`` by columns, then ``intercept_``); in a dict by the blocks "coef" and
         "intercept" a bound has the shape of the block.
-    tol : float, default=1e-2
-        Relative tolerance: the fit stops when the duality gap is at most tol * P(0), where
-        P(0), the objective at w = 0, is the mean of the largest losses.
+    tol : float, default=0.02
+        Relative tolerance: the fit stops when the duality gap is at most tol * (P(w) + P(0) / 1000),
+        so that the objective P(w) exceeds the optimum by at most that. P(0), the mean of the
+        largest losses, only matters where next to nothing is left to gain.
     max_iter : int, default=1000
         Largest number of passes over the data.
     warm_start : bool, default=False
@@ -151,7 +152,7 @@ class HierarchicalMultilabel(LabelSetClassifier):
         label_weight=None,
         fit_intercept=True,
         bounds=None,
-        tol=1e-2,
+        tol=0.02,
         max_iter=1000,
         warm_start=False,
         n_jobs=None,

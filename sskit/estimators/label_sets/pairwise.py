@@ -74,9 +74,10 @@ class MultilabelPairwise(LabelSetClassifier):
         (``coef_`` by columns, ``intercept_``, ``pairwise_``); in a dict by the blocks "coef",
         "intercept" and "pairwise" a bound has the shape of the block. Bounds that
         inference="graphcut" needs hold too.
-    tol : float, default=1e-2
-        Relative tolerance: the fit stops when the duality gap is at most tol * P(0), where
-        P(0), the objective at w = 0, is the loss of a row whose labels are all wrong.
+    tol : float, default=0.02
+        Relative tolerance: the fit stops when the duality gap is at most tol * (P(w) + P(0) / 1000),
+        so that the objective P(w) exceeds the optimum by at most that. P(0), the mean of the
+        largest losses, only matters where next to nothing is left to gain.
     max_iter : int, default=1000
         Largest number of passes over the data.
     warm_start : bool, default=False
@@ -185,7 +186,7 @@ class MultilabelPairwise(LabelSetClassifier):
         inference="auto",
         fit_intercept=True,
         bounds=None,
-        tol=1e-2,
+        tol=0.02,
         max_iter=1000,
         warm_start=False,
         n_jobs=None,

@@ -10,6 +10,7 @@ from sskit.core.regularizer import BoxRegularizer
 from sskit.estimators.base.fitted_state import check_numbers, raise_damaged
 from sskit.estimators.base.meta import estimator_has
 from sskit.estimators.path.tracing import fitted_model
+from sskit.solvers.common.tolerance import relative
 from sskit.solvers.path.tracer import dual_objective_at
 
 LARGEST_LAM = float(np.finfo(np.float64).max)
@@ -42,7 +43,7 @@ class PathModels:
     def gap_at(self, lam):
         """Return by how much the objective of these weights exceeds the optimum at most.
 
-        Up to the first breakpoint that is the primal objective minus `dual_objective_at`; above
+        Up to the first breakpoint that is `primal_objective_at` minus `dual_objective_at`; above
         it, where the hinge of the weights is not known, what algorithm 6 proves.
 
         Parameters
@@ -58,9 +59,22 @@ class PathModels:
         lam = self._check_lam(lam)
         if lam >= self.lams_[0]:
             return float(self.dual_gaps_[0] * self.lams_[0] / lam)
-        j = piece_of(lam, self.lams_)
-        primal = 0.5 * lam * float(self.sqnorms_[j]) + float(self.hinges_[j])
-        return max(primal - self.dual_objective_at(lam), 0.0)
+        return max(self.primal_objective_at(lam) - self.dual_objective_at(lam), 0.0)
+
+    def relative_gap_at(self, lam):
+        """Return `gap_at` as a share of the objective, as ``tol`` and `eps` mean it.
+
+        Parameters
+        ----------
+        lam : float
+            At least `lam_end_`.
+
+        Returns
+        -------
+        share : float
+            Of the primal objective plus P(0) / 1000; at most `max_gap_`.
+        """
+        return relative(self.gap_at(lam), self.primal_objective_at(lam), self._unit)
 
     def dual_objective_at(self, lam):
         """Return a lower bound of the optimal objective, from the dual point of a piece.
@@ -82,6 +96,26 @@ class PathModels:
         return float(
             dual_objective_at(lam, self.lams_[j], self._losses[j], partial(self._conjugate, j))
         )
+
+    def primal_objective_at(self, lam):
+        """Return the objective of the weights that serve one lam.
+
+        Parameters
+        ----------
+        lam : float
+            At least `lam_end_`.
+
+        Returns
+        -------
+        primal : float
+            Absolute. Above the first breakpoint, where the hinge of the weights is not known, what
+            it is at most.
+        """
+        lam = self._check_lam(lam)
+        if lam > self.lams_[0]:
+            return self.dual_objective_at(lam) + self.gap_at(lam)
+        j = piece_of(lam, self.lams_)
+        return 0.5 * lam * float(self.sqnorms_[j]) + float(self.hinges_[j])
 
     def _conjugate(self, j, factor):
         """Return the conjugate of ||w||^2 / 2 at a multiple of the dual sum of piece j."""

@@ -26,7 +26,7 @@ class RegularizationPath(PathModels, MetaEstimator):
 
     Traces the path of an estimator from large lam to small. Between two breakpoints one weight
     vector serves all lam: a duality gap proves that its objective exceeds the optimum by at most
-    ``eps`` :math:`P(0)`. Above the first breakpoint the weights are linear in 1 / lam. With `cv` a
+    the share `eps` of itself (and of a thousandth of P(0)). Above the first breakpoint the weights are linear in 1 / lam. With `cv` a
     path is traced for each fold too, and lam is chosen by the scores of its models: no grid is
     needed.
 
@@ -37,7 +37,8 @@ class RegularizationPath(PathModels, MetaEstimator):
         ``max_iter`` (per breakpoint), bounds, loss and so on hold for the path; ``lam``, ``tol``
         and ``warm_start`` do not.
     eps : float, default=0.1
-        Largest gap of all models, in units of P(0) like ``tol`` of the estimator.
+        Largest gap of all models, as a share of the objective like ``tol`` of the estimator, of
+        P(w) + P(0) / 1000; below 1.
     kappa : float, default=None
         Share of `eps` to which the model of a breakpoint is solved, between 0 and 1: the
         smaller, the fewer breakpoints and the more passes at each. None means 0.9, or 0.7 if
@@ -50,15 +51,18 @@ class RegularizationPath(PathModels, MetaEstimator):
         weights in proportion to lam and keeps w. "long" also judges w by the dual weights as
         they are, with the same proof; it needs several times fewer breakpoints and passes.
     lam_min : float, default=None
-        Where the path ends at the latest. None means a thousandth of the estimator's default
-        lam. Most paths end by themselves, when one model serves all smaller lam; data that
-        cannot be fitted to a mean hinge of `eps` allow no such end.
+        Where the path ends. None means a thousandth of the estimator's default lam. A path ends by
+        itself only where the data can be fitted without a hinge.
     max_breakpoints : int, default=None
         Largest number of models. None means no limit.
     cv : int, cross-validation generator or iterable, default=None
         Folds for choosing lam, as in scikit-learn. None chooses none.
     scoring : str or callable, default=None
         Score of a model on what a fold left out; None is the score of the estimator.
+    patience : float, default=100.0
+        How far lam falls while the score of a fold stays below its best before its path ends: by
+        this factor. ``float("inf")`` traces all of it. The path of all data ends where the last
+        fold does.
     refit : bool, "one_standard_error" or callable, default=True
         How lam is chosen with `cv`, and whether the estimator is then fitted on all data with
         that lam and its own ``tol``. True takes the best mean score, of several the largest lam;
@@ -85,7 +89,7 @@ class RegularizationPath(PathModels, MetaEstimator):
     hinges_ : ndarray of shape (J,)
         Mean hinge of each model: with lam / 2 times ``sqnorms_`` it is the primal objective.
     max_gap_ : float
-        eps P(0), the largest gap within a piece, absolute.
+        The largest `relative_gap_at` any lam: eps.
     certified_ : bool
         Whether all gaps are proofs: from exact passes with an exact oracle. Else the path is
         heuristic.
@@ -149,13 +153,14 @@ class RegularizationPath(PathModels, MetaEstimator):
 
     _parameter_constraints = {
         "estimator": [object],
-        "eps": [Interval(numbers.Real, 0, None, closed="neither")],
+        "eps": [Interval(numbers.Real, 0, 1, closed="neither")],
         "kappa": [Interval(numbers.Real, 0, 1, closed="neither"), None],
         "exact": ["boolean"],
         "induction": [StrOptions({"long", "excess"})],
         "lam_min": [Interval(numbers.Real, 0, None, closed="left"), None],
         "max_breakpoints": [Interval(numbers.Integral, 1, None, closed="left"), None],
         "cv": ["cv_object"],
+        "patience": [Interval(numbers.Real, 1, None, closed="left")],
         "scoring": [StrOptions(set(get_scorer_names())), callable, None],
         "refit": ["boolean", StrOptions({"one_standard_error"}), callable],
         "n_jobs": [numbers.Integral, None],
@@ -174,6 +179,7 @@ class RegularizationPath(PathModels, MetaEstimator):
         max_breakpoints=None,
         cv=None,
         scoring=None,
+        patience=100.0,
         refit=True,
         n_jobs=None,
         verbose=0,
@@ -187,6 +193,7 @@ class RegularizationPath(PathModels, MetaEstimator):
         self.max_breakpoints = max_breakpoints
         self.cv = cv
         self.scoring = scoring
+        self.patience = patience
         self.refit = refit
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -209,9 +216,19 @@ class RegularizationPath(PathModels, MetaEstimator):
         self._check_parameters()
         self._check(y)
         options = PathOptions(
-            self.eps, self.kappa, self.exact, self.induction, self.lam_min, self.max_breakpoints
+            self.eps,
+            self.kappa,
+            self.exact,
+            self.induction,
+            self.lam_min,
+            self.max_breakpoints,
+            float(self.patience),
         )
         path = TracedPath(self.estimator, X, y, sample_weight, options)
+        chosen, end = {}, 0.0
+        if self.cv is not None:
+            chosen, end = self._select(X, y, sample_weight, options)
+        path.begin(end)
         # half a path is of use, but a choice between lam takes all folds
         with path.stop if self.cv is None else contextlib.nullcontext():
             pieces = list(path)
@@ -224,13 +241,14 @@ class RegularizationPath(PathModels, MetaEstimator):
             "sqnorms_": np.array([piece.sqnorm for piece in pieces]),
             "dual_gaps_": np.array([piece.gap for piece in pieces]),
             "hinges_": np.array([piece.hinge for piece in pieces]),
-            "max_gap_": self.eps * path.unit,
+            "max_gap_": float(self.eps),
             "certified_": path.certified,
             "n_support_planes_": np.array([piece.n_support_planes for piece in pieces]),
             "n_iter_": np.array([piece.n_iter for piece in pieces]),
             "n_oracle_calls_": np.array([piece.n_oracle_calls for piece in pieces]),
             "times_": np.array([piece.time for piece in pieces]),
             "lam_": lam,
+            "_unit": path.unit,
             "_origin": path.origin,
             "_bounds": path.bounds,
             "_losses": np.array([piece.loss for piece in pieces]),
@@ -238,9 +256,7 @@ class RegularizationPath(PathModels, MetaEstimator):
             "_template": (path.estimator, path.to_attributes, path.solver),
         }
         fitted |= common_attributes(path.to_attributes(pieces[0].w))
-        if self.cv is not None:
-            fitted |= self._select(X, y, sample_weight, options)
-        replace_fitted(self, fitted)
+        replace_fitted(self, fitted | chosen)
         return self
 
     def _check(self, y):
@@ -256,7 +272,10 @@ class RegularizationPath(PathModels, MetaEstimator):
             )
 
     def _select(self, X, y, sample_weight, options):
-        """Return the fitted attributes that tell of the choice of lam."""
+        """Return the fitted attributes that tell of the choice of lam, and where to end.
+
+        That is where nobody has scored any further: one fold's score had fallen for long.
+        """
         folds = trace_folds(
             self.estimator,
             X,
@@ -291,4 +310,4 @@ class RegularizationPath(PathModels, MetaEstimator):
         if self.refit is not False:
             model = clone(self.estimator).set_params(**best)
             chosen["best_estimator_"] = model.fit(X, y, **weight_argument(sample_weight))
-        return chosen
+        return chosen, max((fold.lam_end for fold in folds if fold.fallen), default=0.0)

@@ -34,6 +34,8 @@ class FoldPath:
         In all.
     complete : bool
         Whether the path ended where it should, not where the solver got no further.
+    fallen : bool
+        Whether it ended because the score had been below its best for long.
     """
 
     lams: np.ndarray
@@ -43,6 +45,40 @@ class FoldPath:
     score_times: np.ndarray
     n_oracle_calls: int
     complete: bool
+    fallen: bool
+
+
+class Patience:
+    """Says when a fold needs no further models: the score has been below its best for long.
+
+    Parameters
+    ----------
+    factor : float
+        By which lam has to fall; inf is for ever.
+    """
+
+    def __init__(self, factor):
+        self.factor = factor
+        self.best = self.lam = None
+
+    def ends(self, score, lam):
+        """Take note of a model and the smallest lam that it serves; return whether it may be last.
+
+        Parameters
+        ----------
+        score : float
+            Its score.
+        lam : float
+            The smallest lam that it serves.
+
+        Returns
+        -------
+        end : bool
+            Whether none has been as good as the best since lam was larger by the factor.
+        """
+        if self.best is None or not score < self.best:
+            self.best, self.lam = score, lam
+        return lam * self.factor < self.lam
 
 
 def trace_folds(estimator, X, y, sample_weight, *, cv, scoring, options, n_jobs, verbose):
@@ -108,16 +144,27 @@ def trace_fold(estimator, X, y, sample_weight, train, test, scorer, options):
         sample_weight = _safe_indexing(sample_weight, train)
     rows = []
     path = TracedPath(estimator, X_train, y_train, sample_weight, options)
-    scoring_time = 0.0
+    path.begin()
+    scoring_time, patience = 0.0, Patience(options.patience)
     for piece in path:
         began = time.perf_counter()
         score = checked_score(scorer(path.model(piece.w, piece.lam), X_test, y_test))
         score_time = time.perf_counter() - began
         rows.append((piece.lam, score, piece.time - scoring_time, score_time))
         scoring_time += score_time
+        fallen = patience.ends(score, piece.lam_end)
+        if fallen:
+            break
     lams, scores, fit_times, score_times = map(np.array, zip(*rows, strict=True))
     return FoldPath(
-        lams, piece.lam_end, scores, fit_times, score_times, piece.n_oracle_calls, path.complete
+        lams,
+        piece.lam_end,
+        scores,
+        fit_times,
+        score_times,
+        piece.n_oracle_calls,
+        path.complete,
+        fallen,
     )
 
 

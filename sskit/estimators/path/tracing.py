@@ -24,7 +24,7 @@ class PathOptions:
 
     Attributes
     ----------
-    eps, kappa, exact, induction, lam_min, max_breakpoints : object
+    eps, kappa, exact, induction, lam_min, max_breakpoints, patience : object
         As there.
     """
 
@@ -34,6 +34,7 @@ class PathOptions:
     induction: str
     lam_min: float | None
     max_breakpoints: int | None
+    patience: float
 
 
 class TracedPath:
@@ -54,14 +55,15 @@ class TracedPath:
     ----------
     default_lam : float
         The estimator's own default for these data.
-    unit : float
-        P(0), the mean maximal loss.
     bounds : tuple or None
         Bounds (lower, upper) of the weights, each of shape (n_weights,); None if there are none.
     certified : bool
         Whether the gaps are certificates: from exact passes, with an exact oracle.
+    unit : float
+        P(0), the mean largest loss; there once the path has begun.
     stop : Stop
         Within it Ctrl-C ends the path, once there is a piece; else it raises KeyboardInterrupt.
+        There once the path has begun.
     """
 
     def __init__(self, estimator, X, y, sample_weight, options):
@@ -77,35 +79,45 @@ class TracedPath:
         task = self.estimator._make_rescaled_task(X, y, sample_weight)
         self.to_attributes, self.default_lam = task.to_attributes, task.default_lam
         self.certified = options.exact and bool(task.problem.exact) and task.certifiable
-        self.stop = Stop(solver.max_time)
         # any lam will do until algorithm 6 has found the first one
-        regularizer = self.estimator._make_regularizer(solver, task, 1.0)
+        self._regularizer = regularizer = self.estimator._make_regularizer(solver, task, 1.0)
         self.solver = solver.resolved(task.problem, regularizer.bounded)
-        self._continuation = Continuation(
+        self._problem, self._options = task.problem, options
+        self.origin = regularizer.coef()
+        self.bounds = None
+        if regularizer.bounded:
+            self.bounds = tuple(bound.copy() for bound in regularizer.box())
+
+    def begin(self, lam_min=0.0):
+        """Get ready for the pieces; the time of the solver runs from here.
+
+        Parameters
+        ----------
+        lam_min : float, default=0.0
+            Where to end, if that is before the end of the options.
+        """
+        options, self.stop = self._options, Stop(self.solver.max_time)
+        end = END * self.default_lam if options.lam_min is None else options.lam_min
+        continuation = Continuation(
             self.solver,
-            task.problem,
-            regularizer,
+            self._problem,
+            self._regularizer,
             n_jobs=self.estimator.n_jobs,
             random_state=self.estimator.random_state,
             verbose=self.estimator.verbose,
             stop=self.stop,
         )
-        self.unit = self._continuation.unit
-        lam_min = END * self.default_lam if options.lam_min is None else options.lam_min
+        self.unit = continuation.unit
         self._tracer = PathTracer(
-            self._continuation,
+            continuation,
             eps=options.eps,
             kappa=KAPPA[options.exact] if options.kappa is None else options.kappa,
             induction=options.induction,
             exact=options.exact,
-            lam_min=lam_min,
+            lam_min=max(lam_min, end),
             max_breakpoints=options.max_breakpoints,
             max_iter=self.estimator.max_iter,
         )
-        self.origin = self._tracer.origin
-        self.bounds = None
-        if regularizer.bounded:
-            self.bounds = tuple(bound.copy() for bound in regularizer.box())
 
     def __iter__(self):
         """Yield the pieces, from the largest lam on."""

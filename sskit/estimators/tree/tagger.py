@@ -63,9 +63,10 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
         (``coef_`` by columns, ``root_``, ``leaf_``, ``transitions_`` by rows); in a dict by the
         blocks "coef", "root", "leaf" and "transitions" a bound has the shape of the block.
-    tol : float, default=1e-2
-        Relative tolerance: the fit stops when the duality gap is at most tol * P(0), where
-        P(0), the objective at w = 0, is the mean of the largest losses.
+    tol : float, default=0.02
+        Relative tolerance: the fit stops when the duality gap is at most tol * (P(w) + P(0) / 1000),
+        so that the objective P(w) exceeds the optimum by at most that. P(0), the mean of the
+        largest losses, only matters where next to nothing is left to gain.
     max_iter : int, default=1000
         Largest number of passes over the data.
     warm_start : bool, default=False
@@ -173,7 +174,7 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
         loss="hamming_sum",
         class_weight=None,
         bounds=None,
-        tol=1e-2,
+        tol=0.02,
         max_iter=1000,
         warm_start=False,
         n_jobs=None,

@@ -121,7 +121,7 @@ class Continuation:
         """Add an exact pass to the history, and log it; or any pass of which the run tells more."""
         known = self.certificate
         if known is None and not self.run.columns:
-            self.progress.between(self.n_iter, self.estimate, self.unit)
+            self.progress.between(self.n_iter, self.estimate, self.run.lower_bound, self.unit)
             return
         known = UNKNOWN if known is None else known
         more = self.run.row()
@@ -130,7 +130,7 @@ class Continuation:
         numbers |= zip(self.run.columns, more, strict=True)
         self.progress.exact_pass(self.n_iter, numbers, self.unit)
 
-    def reach(self, gap, *, max_iter=1000, on_pass=None, tol=0.0, exact=True):
+    def reach(self, tolerance, *, max_iter=1000, on_pass=None, exact=True):
         """Go on until an exact pass finds a gap that is small enough.
 
         Exact passes come every `gap_every` passes, and earlier when the gaps met during a pass
@@ -138,15 +138,13 @@ class Continuation:
 
         Parameters
         ----------
-        gap : float
-            The largest gap that is small enough, absolute.
+        tolerance : Tolerance
+            Says which gap is small enough.
         max_iter : int, default=1000
             Largest number of further passes (n_blocks visits each).
         on_pass : callable, default=None
             Called after every pass with (n_iter, function that returns w); a true result
             stops.
-        tol : float, default=0.0
-            Relative tolerance, for what a run without a gap is judged by.
         exact : bool, default=True
             Whether to believe exact passes only. If not, the gaps that the steps of a pass met
             are enough: they are stale, hence an estimate, and cost no exact pass. Those that
@@ -157,27 +155,30 @@ class Continuation:
         status : Status
             Why it stopped. The certificate is that of the last exact pass, at the present w.
         """
-        if self.certificate is not None and self.certificate.gap <= gap:
+        if self.certificate is not None and tolerance.holds(self.certificate):
             return Status.CONVERGED
         first, status = self.n_iter, None
         # who never makes an exact pass can be judged after any pass
-        rule = (ExactPassRule if exact else EstimateRule)(self.solver.gap_every or 1, gap)
-        self.run.goal, self.run.tol = gap, tol
+        rule = (ExactPassRule if exact else EstimateRule)(
+            self.solver.gap_every or 1, tolerance, self.unit
+        )
+        self.run.tolerance = tolerance
         while status is None:
             self.stop.begin_pass()
             self.certificate = None
             self.n_iter += 1
             self.estimate = self.run.run_pass()
             status = after_pass(self.stop, self.n_iter, first + max_iter, on_pass, self.run.weights)
-            if rule.believes(self.estimate):
+            bound = self.run.lower_bound
+            if rule.believes(self.estimate, bound):
                 return Status.CONVERGED
-            if not rule.due(self.n_iter - first, self.estimate, last=status is not None):
+            if not rule.due(self.n_iter - first, self.estimate, bound, last=status is not None):
                 self.record()
                 continue
             self.stop.begin_certificate()
             if self.certify() is None:
                 return Status.UNCERTIFIED
-            rule.learn(self.estimate, self.certificate.gap)
+            rule.learn(self.estimate, self.certificate)
             if self.run.converged(self.certificate):
                 status = Status.CONVERGED
             elif status is None:

@@ -30,6 +30,12 @@ class DualRun(Run):
         self.dual = DualState(problem)
         self.gaps = np.full(problem.n_blocks, np.inf)
 
+    def lower_bound(self):
+        """Return the dual objective of the present dual point."""
+        loss = float(np.dot(self.problem.block_weight, self.dual.losses()))
+        v = np.asarray(self.regularizer.v)[: self.problem.n_weights]
+        return self.regularizer.dual(v, loss)
+
     def change_lam(self, lam):
         """Move to another lam, see `DualState.change_lam`; averaging begins anew.
 

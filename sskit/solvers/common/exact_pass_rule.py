@@ -13,17 +13,20 @@ class ExactPassRule:
     ----------
     every : int
         Number of passes between regular exact passes.
-    target : float
-        Gap at which the fit ends.
+    tolerance : Tolerance
+        Says which gap ends the fit.
+    primal : float
+        What P(w) hardly exceeds from now on.
     """
 
-    def __init__(self, every, target):
+    def __init__(self, every, tolerance, primal):
         self.every = every
-        self.target = target
+        self.tolerance = tolerance
+        self.primal = primal
         self.ratio = 1.0
         self.last = np.inf
 
-    def due(self, n_iter, estimate, last=False):
+    def due(self, n_iter, estimate, lower_bound, last=False):
         """Tell whether the exact pass should come now.
 
         Parameters
@@ -32,6 +35,8 @@ class ExactPassRule:
             Number of passes so far.
         estimate : float
             Sum of the gaps that the last pass has seen.
+        lower_bound : callable
+            Returns the present dual objective; called only if much speaks for an exact pass.
         last : bool, default=False
             Whether the fit ends in any case.
 
@@ -42,26 +47,32 @@ class ExactPassRule:
         """
         if last or n_iter % self.every == 0:
             return True
-        return estimate * self.ratio <= self.target and estimate <= 0.9 * self.last
+        return estimate <= 0.9 * self.last and self.enough(estimate * self.ratio, lower_bound)
 
-    def believes(self, estimate):
+    def enough(self, gap, lower_bound):
+        """Return whether a gap would end the fit."""
+        hopeless = gap > self.tolerance.gap_at(self.primal)
+        return not hopeless and gap <= self.tolerance.gap_above(lower_bound())
+
+    def believes(self, estimate, lower_bound):
         """Return whether an estimate ends the fit: it never does, which is for exact passes."""
         return False
 
-    def learn(self, estimate, gap):
-        """Compare an estimate with the gap that was then found."""
+    def learn(self, estimate, certificate):
+        """Compare an estimate with the certificate that was then found."""
         self.last = estimate
+        self.primal = min(self.primal, certificate.primal)
         if 0.0 < estimate < np.inf:
-            self.ratio = min(gap / estimate, 1.0)
+            self.ratio = min(certificate.gap / estimate, 1.0)
 
 
 class EstimateRule(ExactPassRule):
     """The estimate itself ends the fit; exact passes renew what it is made of, every few passes."""
 
-    def due(self, n_iter, estimate, last=False):
+    def due(self, n_iter, estimate, lower_bound, last=False):
         """Tell whether the exact pass should come now; see `ExactPassRule.due`."""
         return n_iter % self.every == 0
 
-    def believes(self, estimate):
+    def believes(self, estimate, lower_bound):
         """Return whether an estimate ends the fit."""
-        return estimate <= self.target
+        return self.enough(estimate, lower_bound)

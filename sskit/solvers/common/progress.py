@@ -3,6 +3,8 @@
 import logging
 import time
 
+from sskit.solvers.common.tolerance import relative
+
 logger = logging.getLogger("sskit")
 
 # Seconds between two lines about passes that are not exact.
@@ -47,11 +49,12 @@ class Progress:
             P(0).
         """
         told = [f"{name} {number:.6g}" for name, number in numbers.items()]
+        share = relative(numbers["gap"], numbers["primal"], unit)
         place = [*numbers].index("gap")
-        told[place] = f"gap {numbers['gap']:.3g} ({relative(numbers['gap'], unit):.3g} of P(0))"
+        told[place] = f"gap {numbers['gap']:.3g} ({share:.3g} of the objective)"
         self.say(f"{self.name}: pass {n_iter}, {', '.join(told)}, {self.seconds:.1f} s")
 
-    def between(self, n_iter, estimate, unit):
+    def between(self, n_iter, estimate, lower_bound, unit):
         """Tell the estimated gap after a pass, if the last line is a second old.
 
         Parameters
@@ -60,12 +63,16 @@ class Progress:
             Passes so far.
         estimate : float
             Of the gap; inf if there is none.
+        lower_bound : callable
+            Returns a lower bound of the optimum; called if there is an estimate to be told.
         unit : float
             P(0).
         """
         if self.verbose and time.perf_counter() - self.last >= EVERY:
-            known = estimate < float("inf")
-            about = f"gap about {relative(estimate, unit):.3g} of P(0), " if known else ""
+            about = ""
+            if estimate < float("inf"):
+                share = relative(estimate, lower_bound() + estimate, unit)
+                about = f"gap about {share:.3g} of the objective, "
             self.say(f"{self.name}: pass {n_iter}, {about}{self.seconds:.1f} s")
 
     def say(self, line):
@@ -76,8 +83,3 @@ class Progress:
             print(line, flush=True)
         else:
             logger.log(logging.INFO if self.verbose else logging.DEBUG, "%s", line)
-
-
-def relative(gap, unit):
-    """Return a gap relative to P(0); 0 where that is 0."""
-    return gap / unit if unit else 0.0

@@ -1,6 +1,7 @@
 """What the driver asks of the state of one run, whatever the solver."""
 
 from sskit.core.stop import Stop
+from sskit.solvers.common.tolerance import Tolerance
 
 
 class Run:
@@ -14,17 +15,15 @@ class Run:
     stop : Stop
         Says when a pass is to end early: it is asked after every visit, and wherever a pass
         ends weights and certificate mean what they always do.
-    goal : float
-        The gap at which the fit ends.
-    tol : float
-        The relative tolerance behind it, for other measures than the gap.
+    tolerance : Tolerance
+        Says which gap ends the fit; its share is the tolerance of other measures too.
     n_oracle_calls : int
         Calls of the oracle by the passes so far.
     columns : dict
         Types of its columns of the history, by name.
     """
 
-    goal = tol = 0.0
+    tolerance = Tolerance(0.0)
     n_oracle_calls = 0
     columns = {}
 
@@ -47,7 +46,11 @@ class Run:
 
     def converged(self, certificate):
         """Return whether an exact pass, the last one, says that the fit may end."""
-        return certificate.gap <= self.goal
+        return self.tolerance.holds(certificate)
+
+    def lower_bound(self):
+        """Return one of the optimum that needs no exact pass; asked after passes with estimates."""
+        raise NotImplementedError(f"{type(self).__name__} must implement lower_bound")
 
     def row(self):
         """Return the values of `columns` after a pass."""

@@ -5,6 +5,8 @@ from enum import Enum
 
 import numpy as np
 
+from sskit.solvers.common.tolerance import relative
+
 
 class Status(Enum):
     """Why a solver stopped; the value is the sentence for the user."""
@@ -62,7 +64,7 @@ class Solution:
     primal, dual, gap : float
         Objectives at w and the duality gap, absolute.
     unit : float
-        P(0), the mean maximal loss; tolerances are relative to it.
+        P(0), the mean maximal loss.
     certified : bool
         Whether the gap is a certificate: the oracle was exact.
     status : Status
@@ -107,7 +109,7 @@ class Solution:
         """
         above = f", above tol={tol:g}"
         if not np.isnan(self.gap):
-            gap = self.gap / self.unit if self.unit else 0.0
+            gap = relative(self.gap, self.primal, self.unit)
             return f"a relative duality gap of {gap:.3g}{above}"
         if self.status is Status.UNCERTIFIED:
             return f"a gap that nobody has computed, perhaps{above[1:]}"
@@ -115,8 +117,8 @@ class Solution:
             return f"no gap, because numbers overflowed{above}"
         infeasibility = self.history["infeasibility"][-1]
         if "soft_gap" in self.history:
-            gap = self.history["soft_gap"][-1] / self.unit if self.unit else 0.0
-            found = f"a relative duality gap of {gap:.3g} of the softened problem"
+            gap, dual = self.history["soft_gap"][-1], -self.history["lagrangian"][-1]
+            found = f"a relative duality gap of {relative(gap, dual + gap, self.unit):.3g} of the softened problem"
             if np.isnan(infeasibility):
                 return found + above
             return f"{found}, or an infeasibility of {infeasibility:.3g}{above}"

@@ -10,6 +10,7 @@ from sskit.core.stop import Stop
 from sskit.solvers.common.checks import COUNT, POSITIVE
 from sskit.solvers.common.continuation import Continuation
 from sskit.solvers.common.idle_options import BOUNDS, refuse_idle
+from sskit.solvers.common.tolerance import Tolerance
 
 
 class Solver(DocumentedMixin, LoadableMixin, BaseEstimator):
@@ -19,7 +20,7 @@ class Solver(DocumentedMixin, LoadableMixin, BaseEstimator):
     returns the state of one run, a `Run`. `_parameter_constraints` says what parameters may be one
     by one, ``_auto(problem, bounded)`` what "auto" stands for, and `idle` lists the combinations
     in which an option does nothing. A solver that does not look at all blocks (`looks_at_all`) has
-    P(0), or its measure of the tolerance, from its run, as `unit`. A solver that `keeps_dual_point`
+    P(0), or an estimate of it, from its run, as `unit`. A solver that `keeps_dual_point`
     starts a `DualRun`, which can be saved and continued.
     """
 
@@ -104,7 +105,7 @@ class Solver(DocumentedMixin, LoadableMixin, BaseEstimator):
         problem,
         regularizer,
         *,
-        tol=1e-2,
+        tol=0.02,
         max_iter=1000,
         n_jobs=None,
         random_state=None,
@@ -115,7 +116,7 @@ class Solver(DocumentedMixin, LoadableMixin, BaseEstimator):
     ):
         """Solve a problem.
 
-        Stops when an exact pass finds gap <= tol * P(0). Exact passes come every `gap_every`
+        Stops when an exact pass finds a gap that is small enough, see `Tolerance`. Exact passes come every `gap_every`
         passes, and earlier when the gaps met during a pass say that it may be time. Solvers that
         may have no gap say in their notes when they stop.
 
@@ -125,7 +126,7 @@ class Solver(DocumentedMixin, LoadableMixin, BaseEstimator):
             What to solve.
         regularizer : Regularizer
             Holds lam, v and w.
-        tol : float, default=1e-2
+        tol : float, default=0.02
             Relative tolerance.
         max_iter : int, default=1000
             Largest number of passes (n_blocks visits each).
@@ -161,6 +162,7 @@ class Solver(DocumentedMixin, LoadableMixin, BaseEstimator):
                 start=start,
                 stop=stop,
             )
-            goal = tol * continuation.unit
-            status = continuation.reach(goal, max_iter=max_iter, on_pass=on_pass, tol=tol)
+            status = continuation.reach(
+                Tolerance(tol, continuation.unit), max_iter=max_iter, on_pass=on_pass
+            )
             return continuation.solution(status)

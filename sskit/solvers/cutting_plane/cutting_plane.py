@@ -51,12 +51,11 @@ class CuttingPlane(Solver):
         where time grows with its square.
     patience : int or "auto", default="auto"
         With ``cuts="constant"``, number of samples in a row whose hinge must not be above the
-        program's by more than ``tol`` times the mean largest loss (of the first sample) for the
-        fit to end; "auto" is 10.
+        program's by more than the gap that ``tol`` allows for the fit to end; "auto" is 10.
     damping : float or "auto", default="auto"
         Share of the best w so far in the next w that is asked about, at least 0 and below 1; the
         rest is the solution of the program. 0 is the published method, whose w jump about: it
-        needs about twice the passes. "auto" is 0.8. With ``cuts="constant"`` nobody knows which
+        needs up to twice the passes. "auto" is 0.8. With ``cuts="constant"`` nobody knows which
         w is the best, and there is no damping.
     cut_life : int, default=50
         Number of passes without weight in the program after which a cut is dropped.

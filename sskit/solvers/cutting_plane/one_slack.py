@@ -76,7 +76,7 @@ class CuttingPlaneRun(Run):
         primal = self.regularizer.primal(w, hinge)
         if primal < self.primal:
             self.best, self.hinge, self.primal = w, hinge, primal
-        gap = max(self.primal - self.bound, self.goal)
+        gap = max(self.primal - self.bound, self.tolerance.gap_at(self.primal))
         tolerance = max(ACCURACY * gap, ROUNDING * self.primal)
         self.bound = max(self.bound, self.program.solve(tolerance))
         self.program.drop_idle(self.cut_life)
@@ -89,6 +89,10 @@ class CuttingPlaneRun(Run):
         # an inexact oracle may have found before, or find now, what it misses elsewhere
         self.hinge = max(self.hinge, cut.bound(self.regularizer.covector(self.best)))
         return self.program.bound(w)
+
+    def lower_bound(self):
+        """Return the objective of the program over the cuts."""
+        return self.bound
 
     def certify(self, evaluator):
         """Return the certificate of the best weights; their pass was exact already."""
@@ -111,7 +115,7 @@ class LinearCutRun(CuttingPlaneRun):
 
     def ask(self, w):
         """Add a sampled cut of these weights; return the mean hinge there."""
-        level = self.program.bound(w) + self.goal
+        level = self.program.bound(w) + self.tolerance.gap_above(self.bound)
         hinge, cut = self.source.at(self.regularizer.padded(w), level)
         self.program.add(cut)
         return hinge

@@ -195,8 +195,6 @@ class SampleRun(Run):
     ----------
     unit : float
         Mean largest loss of the first sample.
-    goal : float
-        By how much a cut may be violated when the fit ends.
     """
 
     def __init__(self, draws, samples, program, patience, cut_life):
@@ -211,6 +209,11 @@ class SampleRun(Run):
         self.unit = self.finding.hinge
         self.patience = capped(patience)
         self.violations = deque(maxlen=self.patience)
+
+    @property
+    def goal(self):
+        """By how much a cut may be violated when the fit ends."""
+        return self.tolerance.gap_above(self.bound)
 
     def ask(self):
         """Draw a sample and ask it at the present w."""
@@ -241,6 +244,10 @@ class SampleRun(Run):
             self.bound = self.program.solve(tolerance)
             self.samples.drop_idle(self.cut_life)
         return violation
+
+    def lower_bound(self):
+        """Return the optimum of the program, which is above that of the problem perhaps."""
+        return self.bound
 
     def weights(self):
         """Return a copy of w."""

@@ -121,9 +121,9 @@ class GDMM(FactorSolver):
     are nan. The infeasibility is that of the edges that are linked. Memory: 9 bytes for
     each label of a row, 56 for each edge that is linked in a row, 48 for each pair of labels.
 
-    *Stopping.* Once the gap is at most tol * P(0), where P(0) is the sum of the losses of all
-    nodes. Where there is no gap: once the infeasibility is at most tol and the augmented
-    Lagrangian moved by no more than the share tol in a pass, which proves nothing.
+    *Stopping.* Once the gap is at most tol * P(w). Where there is no gap: once the infeasibility
+    is at most tol and the augmented Lagrangian moved by no more than the share tol in a pass, which
+    proves nothing.
 
     *History.* ``history_`` has an entry for each pass, with two more columns: lagrangian, the
     augmented Lagrangian (its negative tends to the optimum), and infeasibility, the mean total

@@ -103,8 +103,8 @@ class FactorRun(Run):
     def converged(self, certificate):
         """Return whether the gap says that the fit may end, or, where there is none, all else."""
         if np.isnan(certificate.gap):
-            stationary = self.change <= self.tol * abs(self.lagrangian)
-            return self.infeasibility <= self.tol and stationary
+            stationary = self.change <= self.tolerance.share * abs(self.lagrangian)
+            return self.infeasibility <= self.tolerance.share and stationary
         return super().converged(certificate)
 
     def last_weights(self):

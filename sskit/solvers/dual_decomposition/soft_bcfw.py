@@ -78,10 +78,10 @@ class SoftBCFW(FactorSolver):
     :math:`\lambda \|\delta^*\|^2 / (2 \bar\rho)`, with any messages that are optimal there: the
     excess falls as 1 / rho. On graphs without loops the relaxation is exact.
 
-    *Stopping.* Once the duality gap of the softened problem is at most tol * P(0), where P(0) is
-    the sum of the losses of all nodes, or that of the original problem is. With a `growth` above
-    1 the former only lets rho grow, and the fit ends with the latter; where it is not known, once
-    the infeasibility is at most tol too.
+    *Stopping.* Once the duality gap of the softened problem is at most the share tol of its
+    objective, or that of the original problem is, of P(w). With a `growth` above 1 the former only
+    lets rho grow, and the fit ends with the latter; where it is not known, once the infeasibility
+    is at most tol too.
 
     *Certificate.* With `exact`, where the graphs are forests, ``dual_gap_`` is the gap of the
     original problem, as with :class:`GDMM`: certified, but it does not close at a finite rho.

@@ -73,9 +73,10 @@ class SoftRun(FactorRun):
 
     def converged(self, certificate):
         """Return whether the problem is solved, or the last softened one."""
-        if certificate.gap <= self.goal:
+        if self.tolerance.holds(certificate):
             return True
-        self.solved = self.gap <= self.goal
+        # the dual objective of the softened problem is minus its Lagrangian
+        self.solved = self.gap <= self.tolerance.gap_above(-self.lagrangian)
         # where there is a gap of the original problem, it decides
-        near = np.isnan(certificate.gap) and self.infeasibility <= self.tol
+        near = np.isnan(certificate.gap) and self.infeasibility <= self.tolerance.share
         return self.solved and (self.growth == 1.0 or near)

@@ -15,14 +15,15 @@ class ExcessInduction:
     \alpha_i, L_i \rangle` the gap becomes
 
     .. math::
-        \text{gap} + (1 - \rho) \Delta, \qquad \Delta = \ell - \lambda \langle v, w \rangle .
+        \text{gap} + (1 - \rho) \Delta, \qquad \Delta = \ell - \lambda \langle v, w \rangle ,
 
-    Nothing here asks that w be v or that block weights be equal, so it holds with bounds on the
-    weights and with sample weights too. The gap of each block is known without the oracle.
+    while the objective falls by :math:`(1 - \rho) \tfrac{\lambda}{2} \|w\|^2`. Nothing here asks
+    that w be v or that block weights be equal, so it holds with bounds on the weights and with
+    sample weights too. The gap of each block is known without the oracle.
     """
 
-    def reach(self, regularizer, loss, excess):
-        """Return the smallest rho down to which the gap grows by at most `excess`.
+    def reach(self, regularizer, loss, excess, eps):
+        """Return the smallest rho down to which the gap is at most the share eps of P(w).
 
         Parameters
         ----------
@@ -31,7 +32,9 @@ class ExcessInduction:
         loss : float
             The mean loss of the planes, l above.
         excess : float
-            Positive, absolute.
+            eps P(w) - gap at lam, not negative.
+        eps : float
+            The share, below 1.
 
         Returns
         -------
@@ -40,8 +43,9 @@ class ExcessInduction:
         """
         w, v = regularizer.coef(), np.asarray(regularizer.v)[: regularizer.n_weights]
         delta = loss - regularizer.lam * regularizer.inner(v, w)
+        growth = delta + 0.5 * eps * regularizer.lam * regularizer.inner(w, w)
         excess *= 1.0 - ROUNDING
-        return 0.0 if delta <= excess else 1.0 - excess / delta
+        return 0.0 if growth <= excess else 1.0 - excess / growth
 
     def move(self, continuation, lam, gap):
         """Let a continuation go on at a smaller lam.
@@ -53,7 +57,7 @@ class ExcessInduction:
         lam : float
             The next breakpoint.
         gap : float
-            Largest gap of the path, absolute; not used, the gaps follow by themselves.
+            Largest gap at that lam, absolute; not used, the gaps follow by themselves.
         """
         continuation.change_lam(lam)
 
@@ -69,13 +73,13 @@ class LongInduction(ExcessInduction):
         \tfrac{(1 - \rho)^2}{\rho},
 
     which grows with the square of the step only. Like the bound of proposition 1 it is convex in
-    :math:`\lambda'`, for P is linear and D concave: what holds at both ends of a piece holds
-    within, and below the straight line between them. The longer of the two steps is taken, and
+    :math:`\lambda'`, for P is linear and D concave, and remains so if eps P is taken away: what
+    holds at both ends of a piece holds within. The longer of the two steps is taken, and
     the run goes on from the point that allowed it, the one with the higher dual objective there.
     """
 
-    def reach(self, regularizer, loss, excess):
-        """Return the smallest rho down to which one of the bounds grows by at most `excess`.
+    def reach(self, regularizer, loss, excess, eps):
+        """Return the smallest rho down to which one of the bounds is at most the share eps of P(w).
 
         Parameters
         ----------
@@ -84,19 +88,21 @@ class LongInduction(ExcessInduction):
         loss : float
             The mean loss of the planes.
         excess : float
-            Positive, absolute.
+            eps P(w) - gap at lam, not negative.
+        eps : float
+            The share, below 1.
 
         Returns
         -------
         rho : float
             At least 0; 0 if w serves all smaller lam.
         """
-        shrunk = super().reach(regularizer, loss, excess)
+        shrunk = super().reach(regularizer, loss, excess, eps)
         if shrunk == 0.0:
             return 0.0
         excess *= 1.0 - ROUNDING
         find = reach_in_a_box if regularizer.bounded else reach_without_bounds
-        kept = find(regularizer, excess)
+        kept = find(regularizer, excess, eps)
         self.keep = kept < shrunk
         return min(kept, shrunk)
 
@@ -110,7 +116,7 @@ class LongInduction(ExcessInduction):
         lam : float
             The next breakpoint.
         gap : float
-            Largest gap of the path, absolute: where the dual weights stay, block gaps are not
+            Largest gap at that lam, absolute: where the dual weights stay, block gaps are not
             known, and taken to add up to that until the blocks are visited.
         """
         if self.keep:
@@ -119,26 +125,47 @@ class LongInduction(ExcessInduction):
             super().move(continuation, lam, gap)
 
 
-def reach_without_bounds(regularizer, excess):
-    r"""Return the root rho < 1 of :math:`\tfrac{\lambda}{2} \|w\|^2 (1 - \rho)^2 = \rho` excess."""
+def reach_without_bounds(regularizer, excess, eps):
+    r"""Return how far dual weights that stay serve, without a box.
+
+    With :math:`t = 1 - \rho` and :math:`s = \tfrac{\lambda}{2} \|w\|^2` that is to the root of
+    :math:`s t^2 = (1 - t) (\text{excess} - \epsilon s t)`, a quadratic equation.
+
+    Parameters
+    ----------
+    regularizer : Regularizer
+        Holds lam, v and w.
+    excess : float
+        eps P(w) - gap at lam, not negative.
+    eps : float
+        The share, below 1.
+
+    Returns
+    -------
+    rho : float
+        At least 0.
+    """
     w = regularizer.coef()
-    sqnorm = regularizer.lam * regularizer.inner(w, w)
-    if sqnorm == 0.0:
+    square = 0.5 * regularizer.lam * regularizer.inner(w, w)
+    if square == 0.0:
         return 0.0
-    share = excess / sqnorm
-    # 1 + share - sqrt((1 + share)^2 - 1), without cancellation
-    return 1.0 / (1.0 + share + np.sqrt(share * (share + 2.0)))
+    a, b, c = (1.0 - eps) * square, excess + eps * square, excess
+    # the root t, without cancellation; of large lam 1 - t has few digits, and a little less is safe
+    step = 2.0 * c / (b + np.sqrt(b * b + 4.0 * a * c)) if c else 0.0
+    return max(1.0 - step, 0.0)
 
 
-def reach_in_a_box(regularizer, excess):
-    """Return the smallest rho at which P(w) - D exceeds the gap by `excess`, the weights clipped.
+def reach_in_a_box(regularizer, excess, eps):
+    """Return how far dual weights that stay serve, the weights clipped.
 
     Parameters
     ----------
     regularizer : BoxRegularizer
         Holds lam, v and w.
     excess : float
-        Positive, absolute.
+        eps P(w) - gap at lam, not negative.
+    eps : float
+        The share, below 1.
 
     Returns
     -------
@@ -152,7 +179,8 @@ def reach_in_a_box(regularizer, excess):
         far = regularizer.image(v / rho)
         # rho times the conjugate of ||w||^2 / 2 on the box, at v / rho
         dual = float(v @ far) - 0.5 * rho * float(far @ far)
-        return regularizer.lam * (dual - conjugate - (1.0 - rho) * sqnorm) - excess
+        lost = (1.0 - eps) * (1.0 - rho) * sqnorm
+        return regularizer.lam * (dual - conjugate - lost) - excess
 
     smallest = 0.5
     while growth(smallest) <= 0.0:

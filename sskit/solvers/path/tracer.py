@@ -6,6 +6,7 @@ import numpy as np
 
 from sskit.solvers.common.ending import asked
 from sskit.solvers.common.solution import Status
+from sskit.solvers.common.tolerance import Tolerance
 from sskit.solvers.oracle_calls.vertices import assign_vertices
 from sskit.solvers.path.induction import INDUCTIONS
 
@@ -53,6 +54,10 @@ class Piece:
     n_oracle_calls: int
     time: float
 
+    def primal(self, lam):
+        """Return the objective of the weights at a lam."""
+        return 0.5 * lam * self.sqnorm + self.hinge
+
 
 class PathTracer:
     r"""Trace the path of a problem, from large lam to small (Osokin et al. 2016, algorithm 7).
@@ -68,21 +73,23 @@ class PathTracer:
         \text{gap} \le \tfrac{1}{\lambda} \Big( \langle p, \tilde\psi \rangle + \sum_i c_i \max_y
         -\langle p, \psi_i(y) \rangle \Big),
 
-    so lam_1, which makes that kappa eps, and every larger lam are served. In
-    :math:`1 / \lambda` the gap there is convex and zero at zero: at lam it is at most
-    :math:`\tfrac{\lambda_1}{\lambda}` of what it is at lam_1.
+    so lam_1, which makes that kappa eps of the dual objective, and every larger lam are served:
+    the dual objective of the same planes grows with lam. In :math:`1 / \lambda` the gap there is
+    convex and zero at zero: at lam it is at most :math:`\tfrac{\lambda_1}{\lambda}` of what it is
+    at lam_1.
 
     *Induction.* The model of a breakpoint serves all lam down to the next one, see
-    `ExcessInduction` and `LongInduction`; there the run goes on until the gap is kappa eps. For
-    lam to zero the gap of proposition 1 tends to :math:`\sum_i c_i H_i(w)`: when that is at most
-    eps, w serves all smaller lam and the path ends.
+    `ExcessInduction` and `LongInduction`; there the run goes on until the gap is the share kappa
+    eps of the objective (see `Tolerance`). For lam to zero both
+    gap and objective tend to :math:`\sum_i c_i H_i(w)`: a w with next to no hinge serves all
+    smaller lam, and the path ends.
 
     Parameters
     ----------
     continuation : Continuation
         A new one, of a solver that keeps a dual point and returns its last iterate.
     eps : float
-        Largest gap of the models, in units of P(0).
+        Largest gap of the models, as a share of their objective, see `Tolerance`; below 1.
     kappa : float
         Share of eps to which the model of a breakpoint is solved; below 1.
     induction : {"long", "excess"}, default="long"
@@ -118,8 +125,8 @@ class PathTracer:
         max_iter=1000,
     ):
         self.continuation = continuation
-        self.largest = eps * continuation.unit
-        self.target = kappa * self.largest
+        self.largest = Tolerance(eps, continuation.unit)
+        self.target = Tolerance(kappa * eps, continuation.unit)
         self.induction = INDUCTIONS[induction]()
         self.exact = exact
         self.lam_min = lam_min
@@ -130,9 +137,8 @@ class PathTracer:
 
     def __iter__(self):
         """Yield the pieces, from the largest lam on; each is computed when it is asked for."""
-        n_pieces, gap = 0, self.start()
-        while gap < self.largest or n_pieces == 0:
-            piece = self.piece(gap)
+        n_pieces, piece = 0, self.piece(self.start())
+        while True:
             yield piece
             n_pieces += 1
             if (
@@ -144,8 +150,14 @@ class PathTracer:
             self.status = asked(self.continuation.stop) or self.status
             if self.status is not Status.CONVERGED:
                 return
-            self.induction.move(self.continuation, piece.lam_end, self.largest)
+            largest = self.largest.gap_at(piece.primal(piece.lam_end))
+            self.induction.move(self.continuation, piece.lam_end, largest)
             self.status, gap = self.descend()
+            if not np.isfinite(gap):
+                return
+            piece = self.piece(gap)
+            if gap >= self.largest.gap_at(piece.primal(piece.lam)):
+                return
 
     def start(self):
         """Move to lam_1; return the gap there (algorithm 6)."""
@@ -165,12 +177,41 @@ class PathTracer:
         bound_met = np.divide(v, met, out=np.zeros(len(v)), where=(met != 0) & np.isfinite(met))
         hinges = evaluator.hinges(regularizer.padded(p), loss_weight=0.0)
         bound = regularizer.inner(p, v) + float(np.dot(problem.block_weight, hinges))
-        lam = max(float(bound_met.max(initial=0.0)), bound / self.target if bound else 0.0)
+        lam = float(bound_met.max(initial=0.0))
+        if bound > 0.0:
+            lam = max(lam, self.first_lam(bound, regularizer.inner(p, v), v))
         regularizer.rescale(lam if lam > 0 else 1.0)
         return continuation.certify().gap
 
+    def first_lam(self, bound, square, v):
+        r"""Return the lam at which bound / lam is kappa eps of a dual objective.
+
+        Where :math:`w = w_0 + p / \lambda` that objective is :math:`H - \tfrac{1}{2 \lambda}
+        \langle p, \tilde\psi \rangle + \tfrac{\lambda}{2} \|w_0\|^2`, H the mean hinge at w_0.
+
+        Parameters
+        ----------
+        bound : float
+            Of the gap times lam; positive.
+        square : float
+            The inner product of p and the planes' sum.
+        v : ndarray of shape (n_weights,)
+            The planes' sum.
+
+        Returns
+        -------
+        lam : float
+            0 if there is nothing to lose at w_0.
+        """
+        run, regularizer = self.continuation.run, self.continuation.regularizer
+        loss = float(np.dot(run.problem.block_weight, run.dual.losses()))
+        hinge = max(loss - regularizer.inner(v, self.origin), 0.0)
+        wanted = bound / self.target.share + 0.5 * square
+        root = np.sqrt(hinge**2 + 2.0 * regularizer.inner(self.origin, self.origin) * wanted)
+        return 2.0 * wanted / (hinge + root) if hinge + root > 0.0 else 0.0
+
     def descend(self):
-        """Lower the gap at the present lam to kappa eps; return (status, gap)."""
+        """Lower the gap at the present lam to kappa eps of P; return (status, gap)."""
         continuation = self.continuation
         status = continuation.reach(self.target, max_iter=self.max_iter, exact=self.exact)
         if continuation.certificate is not None:
@@ -198,7 +239,8 @@ class PathTracer:
         v = np.array(regularizer.v)[: len(w)] if regularizer.bounded else w
         sqnorm = regularizer.inner(w, w)
         hinge = gap + loss - lam * (sqnorm if v is w else regularizer.inner(v, w))
-        rho = self.induction.reach(regularizer, loss, max(self.largest - gap, 0.0))
+        excess = max(self.largest.gap_at(0.5 * lam * sqnorm + hinge) - gap, 0.0)
+        rho = self.induction.reach(regularizer, loss, excess, self.largest.share)
         return Piece(
             lam=lam,
             lam_end=rho * lam,

@@ -258,7 +258,7 @@ def test_one_type_by_another_name():
 
 def test_regularization_path():
     estimator = PartsModel(PARENTS, tol=0.1, n_types=1, random_state=0)
-    path = RegularizationPath(estimator, eps=0.5).fit(X[:8], Y[:8])
+    path = RegularizationPath(estimator, eps=0.5, lam_min=0.01).fit(X[:8], Y[:8])
     assert path.certified_ and len(path.lams_) > 1
     lam = path.lams_[-1]
     model = clone(estimator).set_params(lam=lam).fit(X[:8], Y[:8])

@@ -86,15 +86,25 @@ def test_models_are_within_eps_of_independent_fits(case, options, weighted):
         # an exact pass at the model's weights, by a fit that starts there and takes no pass
         primal = primal_at(exact, X, y, weight, path.coef_at(lam))
         assert primal >= exact.dual_objective_ - 1e-9
-        assert primal - exact.dual_objective_ <= path.max_gap_ + exact.dual_gap_ + 1e-9
+        assert primal - exact.dual_objective_ <= allowed(path, lam) + exact.dual_gap_ + 1e-9
         assert primal - exact.primal_objective_ <= model.dual_gap_ + 1e-9
-        assert model.dual_gap_ == path.gap_at(lam) <= path.max_gap_ * (1 + 1e-9)
+        assert model.dual_gap_ == path.gap_at(lam)
+        assert path.gap_at(lam) <= allowed(path, lam)
+        assert path.primal_objective_at(lam) >= primal - 1e-9
         # the dual objective that the path hands out, with an objective that others computed
         dual = path.dual_objective_at(lam)
         assert dual <= exact.primal_objective_ + 1e-9
         assert primal - dual <= model.dual_gap_ + 1e-9
         if lam <= path.lams_[0]:
+            assert path.primal_objective_at(lam) == pytest.approx(primal)
             assert primal - dual == pytest.approx(model.dual_gap_, abs=1e-9)
+
+
+def allowed(path, lam):
+    """The largest gap that a path promises at a lam."""
+    share = path.gap_at(lam) / path.relative_gap_at(lam) if path.gap_at(lam) else 0.0
+    assert share == pytest.approx(path.primal_objective_at(lam), abs=0.01)  # P(0) is 6 at most
+    return path.max_gap_ * share * (1 + 1e-9)
 
 
 def primal_at(estimator, X, y, weight, w):
@@ -121,7 +131,10 @@ def test_attributes(case):
         assert getattr(path, name).shape == (n_models,)
     for name in ("n_iter_", "n_oracle_calls_", "times_"):
         assert (np.diff(getattr(path, name)) >= 0).all()
-    assert (path.dual_gaps_ <= 0.9 * path.max_gap_ + 1e-12).all()
+    assert all(
+        gap <= 0.9 * allowed(path, lam)
+        for gap, lam in zip(path.dual_gaps_, path.lams_, strict=True)
+    )
     # breakpoints belong to the new model; the first piece is linear in 1 / lam
     for j in range(n_models):
         np.testing.assert_array_equal(path.coef_at(path.lams_[j]), path.coefs_[j])
@@ -129,7 +142,7 @@ def test_attributes(case):
         if j:
             just_above = path.lams_[j] * (1 + 1e-12)
             np.testing.assert_array_equal(path.coef_at(just_above), path.coefs_[j - 1])
-            assert path.gap_at(just_above) == pytest.approx(path.max_gap_)
+            assert path.gap_at(just_above) == pytest.approx(allowed(path, just_above), rel=1e-6)
     np.testing.assert_allclose(path.coef_at(4 * path.lams_[0]), path.coefs_[0] / 4)
     assert path.lam_ == clone(estimator).fit(X, y).lam_
     fitted = clone(estimator).set_params(lam=0.3)
@@ -226,7 +239,7 @@ def test_sample_weights_reach_the_folds():
 
 def fold(lams, scores, lam_end=0.0):
     ones = np.ones(len(lams))
-    return FoldPath(np.array(lams), lam_end, np.array(scores), ones, ones, 1, True)
+    return FoldPath(np.array(lams), lam_end, np.array(scores), ones, ones, 1, True, False)
 
 
 def test_scores_are_merged_by_the_model_that_serves():

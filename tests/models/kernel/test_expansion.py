@@ -13,6 +13,7 @@ from sskit.models.kernel.functions import Kernel
 from sskit.solvers import BCFW, CuttingPlane, FrankWolfe, MultiPlane
 from sskit.solvers.common.continuation import Continuation
 from sskit.solvers.common.solution import Status
+from sskit.solvers.common.tolerance import Tolerance
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
 TOYS = {"chain": chain_toy, "multiclass": multiclass_toy}
@@ -39,7 +40,7 @@ def started(name, solver, *, n=12, n_bytes=1e9):
     problem, layout = in_kernel_space(name, toy, RBF, n_bytes=n_bytes)
     regularizer = Regularizer(0.05, problem.n_weights, problem.space.covector)
     work = Continuation(solver, problem, regularizer, random_state=0)
-    work.reach(0.0, max_iter=5)
+    work.reach(Tolerance(0.0), max_iter=5)
     X = np.concatenate([np.atleast_2d(x) for x in toy.X])
     return work, layout, RBF(X, X)
 

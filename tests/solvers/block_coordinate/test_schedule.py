@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from sskit.solvers.block_coordinate import schedule as schedule_module
 from sskit.solvers.block_coordinate.schedule import FixedSchedule, SlopeSchedule, oracle_work
-from sskit.solvers.common.exact_pass_rule import ExactPassRule
+from sskit.solvers.common.exact_pass_rule import EstimateRule, ExactPassRule
+from sskit.solvers.common.solution import Certificate
+from sskit.solvers.common.tolerance import Tolerance
 from sskit.testing.unreliable import UnreliableProblem
 
 # (increase of the dual, work) of the passes of one iteration, the one with the oracle first
@@ -114,47 +116,74 @@ def test_work_of_oracles():
 # ---- exact passes ----------------------------------------------------------------------------
 
 
-def exact_passes(rule, estimates, gap_of):
+HALF = Tolerance(0.5)  # a gap up to the dual objective
+
+
+def found(gap, dual=1.0):
+    return Certificate(None, dual + gap, dual, gap)
+
+
+def exact_passes(every, dual, estimates, gap_of):
     """Passes after which the rule asks for an exact one, whose gap is gap_of(estimate)."""
-    found = []
+    rule, passes = ExactPassRule(every, HALF, np.inf), []
     for n, estimate in enumerate(estimates, start=1):
-        if rule.due(n, estimate):
-            found.append(n)
-            rule.learn(estimate, gap_of(estimate))
-    return found
+        if rule.due(n, estimate, lambda: dual):
+            passes.append(n)
+            rule.learn(estimate, found(gap_of(estimate), dual))
+    return passes, rule
 
 
 def test_regular_exact_passes_without_estimates():
-    assert exact_passes(ExactPassRule(4, 1e-3), [np.inf] * 13, lambda e: 1.0) == [4, 8, 12]
+    assert exact_passes(4, 1e-3, [np.inf] * 13, lambda e: 1.0)[0] == [4, 8, 12]
 
 
 def test_exact_pass_comes_when_the_ratio_predicts_the_end():
     # what a pass sees halves each time; the true gap is a quarter of it
     estimates = [2.0**-n for n in range(20)]
-    found = exact_passes(ExactPassRule(5, 1e-3), estimates, lambda e: e / 4)
+    passes, _ = exact_passes(5, 1e-3, estimates, lambda e: e / 4)
     # 2^-n / 4 <= 1e-3 first holds for n = 8, the ninth pass
-    assert found[:2] == [5, 9]
+    assert passes[:2] == [5, 9]
 
 
 def test_a_wrong_prediction_is_not_repeated_at_once():
     estimates = [1.0, 0.99, 0.95, 0.91, 0.9, 0.85, 0.82, 0.8]
-    rule = ExactPassRule(1000, 1.0)
     # the first one finds 1.05 > target; the ratio stays below one, so the estimates predict
     # the end all the time, but one must be lower by a tenth than the last that was tried
-    assert exact_passes(rule, estimates, lambda e: 1.05) == [1, 5, 8]
-    assert rule.ratio == 1.0
+    passes, rule = exact_passes(1000, 1.0, estimates, lambda e: 1.05)
+    assert (passes, rule.ratio) == ([1, 5, 8], 1.0)
 
 
 def test_a_gap_above_its_estimate_is_no_ratio():
-    rule = ExactPassRule(10, 0.5)
-    rule.learn(1.0, 3.0)
-    assert not rule.due(1, 0.8)
-    assert rule.due(2, 0.4)
+    rule = ExactPassRule(10, HALF, np.inf)
+    rule.learn(1.0, found(3.0))
+    assert not rule.due(1, 0.8, lambda: 0.5)
+    assert rule.due(2, 0.4, lambda: 0.5)
+
+
+def test_the_dual_objective_is_asked_for_only_where_it_may_decide():
+    def nobody():
+        raise AssertionError("it costs a look at all weights")
+
+    rule = ExactPassRule(10, HALF, 1.0)
+    assert not rule.due(1, 0.6, nobody)  # P(0) is 1: no gap above .5 will do
+    assert rule.due(10, 0.6, nobody)
+    assert rule.due(2, 0.6, nobody, last=True)
+    rule.learn(0.6, found(0.2, dual=0.1))  # now P(w) is .3
+    assert not rule.due(11, 0.5, nobody)
+    assert rule.due(12, 0.4, lambda: 0.15)
+
+
+def test_an_estimate_may_end_what_proves_nothing():
+    rule = EstimateRule(10, HALF, 1.0)
+    assert rule.believes(0.2, lambda: 0.25)
+    assert not rule.believes(0.2, lambda: 0.15)
+    assert not ExactPassRule(10, HALF, 1.0).believes(0.0, lambda: 0.25)
+    assert [n for n in range(1, 31) if rule.due(n, 0.0, lambda: 1.0)] == [10, 20, 30]
 
 
 @pytest.mark.parametrize("estimate", [0.0, np.inf])
 def test_estimates_without_information_leave_the_ratio(estimate):
-    rule = ExactPassRule(10, 0.5)
-    rule.learn(1.0, 0.25)
-    rule.learn(estimate, 0.25)
+    rule = ExactPassRule(10, HALF, np.inf)
+    rule.learn(1.0, found(0.25))
+    rule.learn(estimate, found(0.25))
     assert rule.ratio == 0.25

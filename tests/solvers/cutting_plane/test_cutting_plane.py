@@ -138,12 +138,12 @@ def test_the_solution_is_that_of_bcfw(name):
 def test_damping_saves_passes():
     X, y = make_digit_strings(60, random_state=0)
     n_iter = {
-        damping: SequenceTagger(lam=0.01, solver=CuttingPlane(damping=damping), tol=0.01)
+        damping: SequenceTagger(lam=0.01, solver=CuttingPlane(damping=damping), tol=0.1)
         .fit(X, y)
         .n_iter_
         for damping in (0.0, 0.8)
     }
-    assert n_iter[0.8] < 0.7 * n_iter[0.0]
+    assert n_iter[0.8] < 0.75 * n_iter[0.0]
 
 
 @pytest.mark.parametrize("bounded", [False, True])

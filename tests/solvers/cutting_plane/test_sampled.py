@@ -17,6 +17,7 @@ from sskit.models.kernel.functions import Kernel
 from sskit.models.slack.model import SlackRescaling
 from sskit.solvers import CuttingPlane
 from sskit.solvers.common.solution import Status
+from sskit.solvers.common.tolerance import Tolerance
 from sskit.solvers.cutting_plane.sampled import Draws
 from sskit.solvers.cutting_plane.separation import ExactCuts, LinearCuts
 
@@ -270,19 +271,21 @@ def test_patience(patience):
     toy = multiclass_toy(3, n=30)
     solver = CuttingPlane(cuts="constant", cut_size=60, patience=patience)
     run = solver.start(toy.problem, toy.regularizer(0.3), np.random.RandomState(0))
-    run.goal = 0.05
-    violations, points = [], []
+    run.tolerance = Tolerance(0.1)
+    excesses, points = [], []
     while run.certify(None).gap > run.goal:
         points.append(run.weights())
-        violations.append(run.run_pass())
-    assert max(violations[-patience:]) <= 0.05 < violations[-patience - 1]
+        goal = run.goal  # which grows with the bound
+        assert goal == pytest.approx(run.lower_bound() / 9)
+        excesses.append(run.run_pass() - goal)
+    assert max(excesses[-patience:]) <= 0.0 < excesses[-patience - 1]
     in_a_row, longest = 0, 0
-    for violation in violations[:-1]:
-        in_a_row = in_a_row + 1 if violation <= 0.05 else 0
+    for excess in excesses[:-1]:
+        in_a_row = in_a_row + 1 if excess <= 0.0 else 0
         longest = max(longest, in_a_row)
     assert longest < patience
     # cuts that are not violated stay out
-    assert run.program.n_cuts == 1 + sum(violation > 0.05 for violation in violations)
+    assert run.program.n_cuts == 1 + sum(excess > 0.0 for excess in excesses)
     for point in points[-patience:]:
         np.testing.assert_array_equal(point, run.weights())
 

@@ -200,11 +200,11 @@ def test_certificate_is_that_of_the_original_problem():
 def test_growing_rho_reaches_the_optimum():
     toy = chain_toy(9)
     _, optimum = solve_primal(toy.pairs, LAM)
-    solution = solve(toy, tol=1e-3, rho=1.0, growth=3.0, steps="away", max_iter=20_000)
+    solution = solve(toy, tol=1e-2, rho=1.0, growth=3.0, steps="away", max_iter=20_000)
     assert solution.status is Status.CONVERGED
     assert solution.certified
-    assert solution.gap <= 1e-3 * solution.unit
-    assert solution.primal == pytest.approx(optimum, abs=1e-3 * solution.unit)
+    assert solution.gap <= 1e-2 * solution.primal
+    assert solution.primal == pytest.approx(optimum, rel=1e-2)
     rho = solution.history["rho"]
     assert rho[0] == pytest.approx(1.0)
     assert rho[-1] > 3.0

@@ -1,0 +1,59 @@
+"""Which gap is small enough."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sskit.solvers.common.solution import UNKNOWN, Certificate
+from sskit.solvers.common.tolerance import NEGLIGIBLE, Tolerance, relative
+
+NUMBERS = st.floats(0.0, 1e6)
+
+
+@given(NUMBERS, NUMBERS, st.floats(0.0, 0.99), st.floats(0.0, 1.0))
+def test_both_forms_agree(dual, gap, share, unit):
+    tolerance = Tolerance(share, unit)
+    largest = tolerance.gap_above(dual)
+    if abs(gap - largest) > 1e-9 * max(gap, largest):
+        assert tolerance.holds(Certificate(None, dual + gap, dual, gap)) == (gap <= largest)
+
+
+def test_what_is_proved():
+    dual, share = 3.0, 0.2
+    primal = dual + Tolerance(share).gap_above(dual)
+    assert primal - dual == pytest.approx(share * primal)
+
+
+def test_any_dual_point_will_do_for_all_of_the_objective():
+    assert Tolerance(1.0).gap_above(0.0) == Tolerance(2.0).gap_above(0.0) == np.inf
+    assert Tolerance(1.0).holds(Certificate(None, 2.0, 0.0, 2.0))
+
+
+def test_nothing_left_to_gain():
+    assert Tolerance(0.0).holds(Certificate(None, 0.0, 0.0, 0.0))
+    assert not Tolerance(0.5).holds(Certificate(None, 1e-9, 0.0, 1e-9))
+    assert Tolerance(0.5, unit=1.0).holds(Certificate(None, 1e-9, 0.0, 1e-9))
+    # rounding may give a dual objective below zero
+    assert Tolerance(0.5).gap_above(-1e-18) == 0.0
+
+
+def test_numbers_that_overflowed_hold_nothing():
+    assert not Tolerance(0.5).holds(UNKNOWN)
+    assert not Tolerance(0.5).holds(Certificate(None, np.inf, 0.0, np.inf))
+    assert not Tolerance(0.5).holds(Certificate(None, np.inf, -np.inf, np.nan))
+
+
+def test_relative():
+    assert relative(1.0, 4.0, 0.0) == 0.25
+    assert relative(1.0, 4.0, 1.0 / NEGLIGIBLE) == 0.2
+    assert relative(0.0, 0.0, 0.0) == 0.0
+
+
+@given(NUMBERS, NUMBERS, st.floats(0.0, 0.99), st.floats(0.1, 1.0))
+def test_the_share_that_is_told_is_the_one_that_is_asked_for(dual, gap, share, unit):
+    told = relative(gap, dual + gap, unit)
+    if abs(told - share) > 1e-9:
+        assert Tolerance(share, unit).holds(Certificate(None, dual + gap, dual, gap)) == (
+            told <= share
+        )

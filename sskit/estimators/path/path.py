@@ -26,9 +26,9 @@ class RegularizationPath(PathModels, MetaEstimator):
 
     Traces the path of an estimator from large lam to small. Between two breakpoints one weight
     vector serves all lam: a duality gap proves that its objective exceeds the optimum by at most
-    the share `eps` of itself (and of a thousandth of P(0)). Above the first breakpoint the weights are linear in 1 / lam. With `cv` a
-    path is traced for each fold too, and lam is chosen by the scores of its models: no grid is
-    needed.
+    the share `eps` of itself (and of a thousandth of P(0)). Above the first breakpoint the weights
+    are linear in 1 / lam. With `cv` a path is traced for each fold too, and lam is chosen by the
+    scores of its models: no grid is needed.
 
     Parameters
     ----------

@@ -64,9 +64,9 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
         (``coef_`` by columns, ``root_``, ``leaf_``, ``transitions_`` by rows); in a dict by the
         blocks "coef", "root", "leaf" and "transitions" a bound has the shape of the block.
     tol : float, default=0.02
-        Relative tolerance: the fit stops when the duality gap is at most tol * (P(w) + P(0) / 1000),
-        so that the objective P(w) exceeds the optimum by at most that. P(0), the mean of the
-        largest losses, only matters where next to nothing is left to gain.
+        Relative tolerance: the fit stops when the duality gap is at most
+        tol * (P(w) + P(0) / 1000), so that the objective P(w) exceeds the optimum by at most that.
+        P(0), the mean of the largest losses, only matters where next to nothing is left to gain.
     max_iter : int, default=1000
         Largest number of passes over the data.
     warm_start : bool, default=False

@@ -118,7 +118,8 @@ class Solution:
         infeasibility = self.history["infeasibility"][-1]
         if "soft_gap" in self.history:
             gap, dual = self.history["soft_gap"][-1], -self.history["lagrangian"][-1]
-            found = f"a relative duality gap of {relative(gap, dual + gap, self.unit):.3g} of the softened problem"
+            share = relative(gap, dual + gap, self.unit)
+            found = f"a relative duality gap of {share:.3g} of the softened problem"
             if np.isnan(infeasibility):
                 return found + above
             return f"{found}, or an infeasibility of {infeasibility:.3g}{above}"

@@ -116,9 +116,9 @@ class Solver(DocumentedMixin, LoadableMixin, BaseEstimator):
     ):
         """Solve a problem.
 
-        Stops when an exact pass finds a gap that is small enough, see `Tolerance`. Exact passes come every `gap_every`
-        passes, and earlier when the gaps met during a pass say that it may be time. Solvers that
-        may have no gap say in their notes when they stop.
+        Stops when an exact pass finds a gap that is small enough, see `Tolerance`. Exact passes
+        come every `gap_every` passes, and earlier when the gaps met during a pass say that it may
+        be time. Solvers that may have no gap say in their notes when they stop.
 
         Parameters
         ----------

@@ -10,9 +10,9 @@ NEGLIGIBLE = 1e-3
 class Tolerance:
     """A duality gap that is at most a share of the objective: gap <= share * (P(w) + offset).
 
-    As P(w) - P* is at most the gap, P(w) exceeds the optimum P* by at most that share of itself, but
-    for the offset. Unlike a gap relative to P(0), the loss of who knows nothing, it means the same
-    where most labels are known without learning.
+    As P(w) - P* is at most the gap, P(w) exceeds the optimum P* by at most that share of itself,
+    but for the offset. Unlike a gap relative to P(0), the loss of who knows nothing, it means the
+    same where most labels are known without learning.
 
     Parameters
     ----------

@@ -34,9 +34,8 @@ _ = ax.legend()
 
 model = PartsModel(poses.parents, n_types=2, torso=poses.torso, tol=0.05, random_state=0)
 model.fit(X_train, y_train)
-print(
-    f"gap {model.dual_gap_:.3g}, certified: {model.certified_}, {model.n_oracle_calls_} oracle calls"
-)
+print(f"gap {model.dual_gap_:.3g}, certified: {model.certified_}")
+print(f"{model.n_oracle_calls_} oracle calls")
 print(f"joints within a fifth of a torso: {model.score(X_test, y_test):.0%}")
 
 # %%

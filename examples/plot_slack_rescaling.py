@@ -37,9 +37,8 @@ X, y = make_digit_strings(300, random_state=0)
 for rescaling in ("margin", "slack"):
     tagger = SequenceTagger(rescaling=rescaling, random_state=0).fit(X[:100], y[:100])
     error = 1 - tagger.score(X[100:], y[100:])
-    print(
-        f"{rescaling}: error {error:.4f}, gap {tagger.dual_gap_:.3g}, certified: {tagger.certified_}"
-    )
+    gap = f"gap {tagger.dual_gap_:.3g}, certified: {tagger.certified_}"
+    print(f"{rescaling}: error {error:.4f}, {gap}")
 
 # %%
 # The most violating labelling maximises a product, loss times (1 - margin). For chains with the

@@ -2,9 +2,9 @@
 
 Three folds for both. The grid has 31 values, 2^15, ..., 2^-15, in units of the default lam, fitted
 from the largest on, each from where the last one ended. Both then fit all data with the lam that
-had the best mean score. The table has lam over the default lam, the test score, passes (oracle calls
-over training pairs, those of exact passes included; of all folds, and the path of all data) and
-seconds of processor time.
+had the best mean score. The table has lam over the default lam, the test score, passes (oracle
+calls over training pairs, those of exact passes included; of all folds, and the path of all data)
+and seconds of processor time.
 
     python examples/benchmarks/path_choice.py [case ...] [--eps 0.1] [--patience 100] [--seeds 0]
 """
@@ -38,41 +38,57 @@ def chosen_by_grid(estimator, score, X, y, folds, lams):
     return lams[np.argmax(scores)], passes
 
 
+class Report:
+    """Prints rows of the table about one case and seed."""
+
+    def __init__(self, name, seed, score, test, default_lam):
+        self.name, self.seed, self.score, self.test = name, seed, score, test
+        self.default_lam = default_lam
+
+    def row(self, method, model, passes, begun):
+        """Print the row of a model."""
+        seconds = time.process_time() - begun
+        print(
+            f"{self.name:17s} {self.seed:4d}  {method:10s} {model.lam_ / self.default_lam:12.5g}  "
+            f"{self.score(model, *self.test):.4f}  {passes:8.0f}  {seconds:7.1f}",
+            flush=True,
+        )
+
+
+def compare(name, seed, arguments):
+    """Print the rows of all methods."""
+    estimator, score, X, y, *test = CASES[name]()
+    estimator.set_params(random_state=seed)
+    folds = KFold(3, shuffle=True, random_state=seed)
+    begun = time.process_time()
+    plain = clone(estimator).fit(X, y)
+    report, lams = Report(name, seed, score, test, plain.lam_), POWERS * plain.lam_
+    report.row("default", plain, plain.n_oracle_calls_ / len(X), begun)
+    for eps in arguments.eps:
+        begun = time.process_time()
+        path = RegularizationPath(
+            estimator,
+            eps=eps,
+            cv=folds,
+            scoring=score,
+            patience=arguments.patience,
+            lam_min=float(lams[-1]),
+        ).fit(X, y)
+        # passes over what a fold is trained on, and over all data
+        passes = 1.5 * path.cv_n_oracle_calls_ / len(X), path.n_oracle_calls_[-1] / len(X)
+        report.row(f"path {eps:g}", path.best_estimator_, sum(passes), begun)
+    if not arguments.no_grid:
+        begun = time.process_time()
+        lam, passes = chosen_by_grid(estimator, score, X, y, folds, lams)
+        report.row("grid", clone(estimator).set_params(lam=lam).fit(X, y), passes, begun)
+
+
 def main(arguments):
-    """Print one row for each case, seed and method."""
+    """Print the table."""
     print("case              seed  method      lam/default   score    passes  seconds", flush=True)
     for name in arguments.cases:
-        estimator, score, X, y, X_test, y_test = CASES[name]()
         for seed in arguments.seeds:
-            estimator.set_params(random_state=seed)
-            folds = KFold(3, shuffle=True, random_state=seed)
-            plain, begun = clone(estimator).fit(X, y), time.process_time()
-
-            def tell(method, model, passes, seed=seed, plain=plain, name=name):
-                print(
-                    f"{name:17s} {seed:4d}  {method:10s} {model.lam_ / plain.lam_:12.5g}  "
-                    f"{score(model, X_test, y_test):.4f}  {passes:8.0f}  "
-                    f"{time.process_time() - begun:7.1f}",
-                    flush=True,
-                )
-
-            tell("default", plain, plain.n_oracle_calls_ / len(X))
-            for eps in arguments.eps:
-                begun = time.process_time()
-                path = RegularizationPath(
-                    estimator,
-                    eps=eps,
-                    cv=folds,
-                    scoring=score,
-                    patience=arguments.patience,
-                    lam_min=float(POWERS[-1]) * plain.lam_,
-                ).fit(X, y)
-                calls = path.cv_n_oracle_calls_ / (2 / 3) + path.n_oracle_calls_[-1]
-                tell(f"path {eps:g}", path.best_estimator_, calls / len(X))
-            if not arguments.no_grid:
-                begun = time.process_time()
-                lam, passes = chosen_by_grid(estimator, score, X, y, folds, POWERS * plain.lam_)
-                tell("grid", clone(estimator).set_params(lam=lam).fit(X, y), passes)
+            compare(name, seed, arguments)
 
 
 if __name__ == "__main__":

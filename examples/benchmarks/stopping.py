@@ -25,9 +25,10 @@ from sskit.estimators.path.tracing import fitted_model
 from sskit.solvers import BCFW
 from sskit.solvers.common.continuation import Continuation
 from sskit.solvers.common.solution import Status
+from sskit.solvers.common.tolerance import Tolerance
 
-SMALLEST = 1e-3  # the last gap, over P(w)
-FALL = 0.75  # from one gap to the next
+# Gaps over P(w): the first, the last, and how much smaller the next one is.
+FIRST, SMALLEST, FALL = 0.5, 1e-3, 0.75
 COLUMNS = ("case", "lam", "seed", "averaging", "of P(0)", "of P(w)", "passes", "seconds", "score")
 
 
@@ -43,10 +44,10 @@ def traced(estimator, score, X, y, X_test, y_test, *, share, budget):
             solver, task.problem, regularizer, random_state=estimator.random_state, stop=stop
         )
         seconds = time.process_time() - start
-        goal = 0.1 * run.unit
+        goal = FIRST
         while True:
             start = time.process_time()
-            status = run.reach(goal, max_iter=1000)
+            status = run.reach(Tolerance(goal), max_iter=1000)
             seconds += time.process_time() - start
             known = run.certificate
             model = fitted_model(estimator, task.to_attributes, run.solver, known.w, lam)
@@ -60,7 +61,7 @@ def traced(estimator, score, X, y, X_test, y_test, *, share, budget):
             small = known.gap <= SMALLEST * known.primal
             if small or seconds > budget or status is not Status.CONVERGED:
                 return
-            goal = FALL * known.gap
+            goal = FALL * known.gap / known.primal
 
 
 def main(arguments):

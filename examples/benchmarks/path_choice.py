@@ -6,7 +6,7 @@ had the best mean score. The table has lam over the default lam, the test score,
 calls over training pairs, those of exact passes included; of all folds, and the path of all data)
 and seconds of processor time.
 
-    python examples/benchmarks/path_choice.py [case ...] [--eps 0.1] [--patience 100] [--seeds 0]
+    python examples/benchmarks/path_choice.py [case ...] [--eps 0.1] [--patience 10] [--seeds 0]
 """
 
 import argparse
@@ -95,7 +95,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cases", nargs="*", default=["digits", "OCR-small"])
     parser.add_argument("--eps", nargs="+", type=float, default=[0.1])
-    parser.add_argument("--patience", type=float, default=100.0)
+    parser.add_argument("--patience", type=float, default=10.0)
     parser.add_argument("--seeds", nargs="+", type=int, default=[0])
     parser.add_argument("--no-grid", action="store_true")
     warnings.simplefilter("ignore", ConvergenceWarning)

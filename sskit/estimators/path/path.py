@@ -59,10 +59,10 @@ class RegularizationPath(PathModels, MetaEstimator):
         Folds for choosing lam, as in scikit-learn. None chooses none.
     scoring : str or callable, default=None
         Score of a model on what a fold left out; None is the score of the estimator.
-    patience : float, default=100.0
-        How far lam falls while the score of a fold stays below its best before its path ends: by
-        this factor. ``float("inf")`` traces all of it. The path of all data ends where the last
-        fold does.
+    patience : float, default=10.0
+        By which factor lam falls while the score of a fold stays below its best, and below the
+        default lam of the estimator, before the path of the fold ends. None traces all of it. The
+        path of all data ends where the first fold did.
     refit : bool, "one_standard_error" or callable, default=True
         How lam is chosen with `cv`, and whether the estimator is then fitted on all data with
         that lam and its own ``tol``. True takes the best mean score, of several the largest lam;
@@ -160,7 +160,7 @@ class RegularizationPath(PathModels, MetaEstimator):
         "lam_min": [Interval(numbers.Real, 0, None, closed="left"), None],
         "max_breakpoints": [Interval(numbers.Integral, 1, None, closed="left"), None],
         "cv": ["cv_object"],
-        "patience": [Interval(numbers.Real, 1, None, closed="left")],
+        "patience": [Interval(numbers.Real, 1, None, closed="left"), None],
         "scoring": [StrOptions(set(get_scorer_names())), callable, None],
         "refit": ["boolean", StrOptions({"one_standard_error"}), callable],
         "n_jobs": [numbers.Integral, None],
@@ -179,7 +179,7 @@ class RegularizationPath(PathModels, MetaEstimator):
         max_breakpoints=None,
         cv=None,
         scoring=None,
-        patience=100.0,
+        patience=10.0,
         refit=True,
         n_jobs=None,
         verbose=0,
@@ -222,7 +222,7 @@ class RegularizationPath(PathModels, MetaEstimator):
             self.induction,
             self.lam_min,
             self.max_breakpoints,
-            float(self.patience),
+            np.inf if self.patience is None else self.patience,
         )
         path = TracedPath(self.estimator, X, y, sample_weight, options)
         chosen, end = {}, 0.0

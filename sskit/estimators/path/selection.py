@@ -55,10 +55,14 @@ class Patience:
     ----------
     factor : float
         By which lam has to fall; inf is for ever.
+    start : float
+        From where on at the latest. At large lam, where little is learned, a score may fall for
+        long and rise again.
     """
 
-    def __init__(self, factor):
+    def __init__(self, factor, start):
         self.factor = factor
+        self.start = start
         self.best = self.lam = None
 
     def ends(self, score, lam):
@@ -74,10 +78,10 @@ class Patience:
         Returns
         -------
         end : bool
-            Whether none has been as good as the best since lam was larger by the factor.
+            Whether none has been as good as the best while lam fell by the factor.
         """
         if self.best is None or not score < self.best:
-            self.best, self.lam = score, lam
+            self.best, self.lam = score, min(lam, self.start)
         return lam * self.factor < self.lam
 
 
@@ -145,7 +149,7 @@ def trace_fold(estimator, X, y, sample_weight, train, test, scorer, options):
     rows = []
     path = TracedPath(estimator, X_train, y_train, sample_weight, options)
     path.begin()
-    scoring_time, patience = 0.0, Patience(options.patience)
+    scoring_time, patience = 0.0, Patience(options.patience, path.default_lam)
     for piece in path:
         began = time.perf_counter()
         score = checked_score(scorer(path.model(piece.w, piece.lam), X_test, y_test))

@@ -156,8 +156,9 @@ def fits():
             yield tagger(**option, **SHORT), sequences, labels
     edges = np.array([[0, 1], [1, 2]])
     graphs = [(X[:3], edges, np.ones((2, 1))), (X[3:6], edges, np.ones((2, 1)))]
-    for inference, n_labels in (("expansion", 3), ("graphcut", 2), ("exhaustive", 3)):
-        model = sskit.SegmentationModel(inference=inference, **SHORT)
+    kinds = ("expansion", 3, "potts"), ("expansion", 3, "full"), ("graphcut", 2, "potts")
+    for inference, n_labels, form in (*kinds, ("exhaustive", 3, "potts")):
+        model = sskit.SegmentationModel(inference=inference, pairwise_form=form, **SHORT)
         yield model, graphs, [np.arange(3) % n_labels, np.arange(3)[::-1] % n_labels]
     sets = rng.integers(2, size=(12, 4))
     for inference in ("exhaustive", "tree", "lp"):

@@ -1,9 +1,11 @@
 """What fitted segmentation models say of graphs."""
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
+from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT
 from sskit.estimators.base.fitted_state import (
     check_choice,
     check_count,
@@ -173,6 +175,33 @@ def weighted_share(right, weight):
     if not weight.sum() > 0:
         raise ValueError("y has no labels that count: all are ignored or have the weight 0")
     return float(np.average(right, weights=weight))
+
+
+def warn_of_missed(shortfall, share, allowed):
+    """Warn if true labellings score more than those that are found for the same graphs.
+
+    The objective does not show it: where the truth is the best labelling that is known, the hinge
+    is zero.
+
+    Parameters
+    ----------
+    shortfall : ndarray of shape (n,)
+        By how much the prediction for a graph scores less than its true labels.
+    share : ndarray of shape (n,)
+        Weights of the graphs, summing to one.
+    allowed : float
+        The mean shortfall below which there is no warning.
+    """
+    missed = shortfall > 0
+    mean = float(share[missed] @ shortfall[missed])
+    if mean > allowed:
+        warnings.warn(
+            f"the true labels of {np.count_nonzero(missed)} of {len(missed)} training graphs "
+            f"score more than the labellings that prediction finds for them, {mean:.3g} in the "
+            "mean: these are not the best under the weights. A larger lam or "
+            "pairwise_form='potts' makes them easier to find, inference='exhaustive' tries all",
+            stacklevel=4 + FRAMES_AROUND_FIT,
+        )
 
 
 @dataclass(frozen=True)

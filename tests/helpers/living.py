@@ -42,7 +42,7 @@ from sskit.solvers.oracle_calls.call import Visit
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.solvers.oracle_calls.pool import Pool, PrecomputingPool
 from sskit.solvers.simplex_qp.maximise import SimplexProgram
-from sskit.solvers.subgradient.subgradient_pass import SubgradientState
+from sskit.solvers.subgradient.subgradient_pass import BoxedSubgradientState, SubgradientState
 from sskit.testing.factor_probe import FactorProbe
 from sskit.testing.probe import DualProbe, ProblemProbe
 from sskit.testing.slack_probe import Points
@@ -114,6 +114,7 @@ def small_things(chains, sets):
         SumTree(np.ones(3)),
     )
     yield from (FeatureRows(rows), FeatureRows(sp.csr_array(rows)), WeightedAverager(4))
+    yield BoxedSubgradientState(0.1, 4, np.zeros(4), np.ones(4))
     yield from (SubgradientState(0.1, 4), PairForm(3, "symmetric"))
     yield GraphPotentials(np.zeros((3, 2)), [[0, 1]], [1.0])
     yield GridPotentials(np.zeros((2, 3, 4)), [-1, 0], np.ones((2, 1, 2, 3)), None)

@@ -18,6 +18,9 @@ from sskit.inputs.ragged import PREDICTS, check_kinds, split
 from sskit.inputs.weights import check_sample_weight
 from sskit.models.graph.model import GraphModel
 
+# Share of the largest loss below which what predictions miss is none of the user's concern.
+MOST_MISSED = 0.01
+
 
 def fitted_graph_model(estimator):
     """Return the model of a fitted estimator, or raise ValueError if attributes do not fit.
@@ -177,11 +180,11 @@ def weighted_share(right, weight):
     return float(np.average(right, weights=weight))
 
 
-def warn_of_missed(shortfall, share, allowed):
+def warn_of_missed(shortfall, share, largest):
     """Warn if true labellings score more than those that are found for the same graphs.
 
     The objective does not show it: where the truth is the best labelling that is known, the hinge
-    is zero.
+    is zero. Scores have the unit of the loss.
 
     Parameters
     ----------
@@ -189,12 +192,12 @@ def warn_of_missed(shortfall, share, allowed):
         By how much the prediction for a graph scores less than its true labels.
     share : ndarray of shape (n,)
         Weights of the graphs, summing to one.
-    allowed : float
-        The mean shortfall below which there is no warning.
+    largest : float
+        The mean of the largest losses.
     """
     missed = shortfall > 0
     mean = float(share[missed] @ shortfall[missed])
-    if mean > allowed:
+    if mean > MOST_MISSED * largest:
         warnings.warn(
             f"the true labels of {np.count_nonzero(missed)} of {len(missed)} training graphs "
             f"score more than the labellings that prediction finds for them, {mean:.3g} in the "

@@ -50,10 +50,10 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
         an object of which has the options of the search.
     solver : str or solver object, default="auto"
-        One of "auto", "bcfw", "multi_plane", "frank_wolfe" and "cutting_plane":
+        One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
         block-coordinate Frank-Wolfe (which "auto" chooses), that with passes over stored planes,
-        batch Frank-Wolfe, cutting planes, or an object of `sskit.solvers`, which has further
-        options.
+        batch Frank-Wolfe, stochastic subgradient, cutting planes, or an object of
+        `sskit.solvers`, which has further options.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
@@ -151,8 +151,8 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
     -----
     UserWarning
         If labellings that are found approximately for the training graphs score less than the
-        true ones, in the mean by more than ``tol`` times the largest loss: the weights know
-        better than `predict` can tell.
+        true ones, in the mean by more than a hundredth of the largest loss: the weights
+        know better than `predict` can tell.
 
     References
     ----------
@@ -308,10 +308,9 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         model = GraphModel(*sizes, self.pairwise_form, self.inference)
         w = model.weights(fitted["coef_"], fitted["pairwise_"])
         _, cost, _, share = targets
-        # scores have the unit of the loss: what the tolerance allows the gap may be missed here
         largest = float(cost @ np.repeat(share, graphs.n_nodes))
         shortfall = model.shortfalls(graphs, *targets, w, self.n_jobs)
-        warn_of_missed(shortfall, share, self.tol * largest)
+        warn_of_missed(shortfall, share, largest)
 
     def _decoder(self, X):
         """Return the decoder of checked graphs, and the graphs."""

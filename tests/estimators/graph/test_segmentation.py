@@ -438,7 +438,6 @@ def test_bad_data_are_named_and_leave_the_model(name):
         ({"loss": "zero_one"}, "'loss' parameter"),
         ({"node_weights": "sizes"}, "'node_weights' parameter"),
         ({"bounds": {"pairwise": (None, -1)}}, "leave nothing of the model's own"),
-        ({"solver": "ssg"}, "cannot keep bounds"),
         ({"lam": 0}, "'lam' parameter"),
     ],
 )

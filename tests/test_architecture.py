@@ -41,7 +41,7 @@ ROOMS = {
     "models/structured": "core inputs models",
     "models/multiclass": "core models models/kernel",
     "models/chain": "core inputs models models/kernel oracles/chain",
-    "models/graph": "core inputs models oracles/graph",
+    "models/graph": "core inputs models oracles/graph oracles/tree",
     "models/tree": "core inputs models models/graph oracles/graph oracles/tree",
     "models/parts": "core inputs models oracles/parts",
     "models/label_sets": "core models oracles/label_sets",

@@ -1,6 +1,7 @@
 """Scores of label sequences, against hand-made cases, the rules of conlleval and laws."""
 
 import datetime
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -8,12 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
+from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, classification_report, jaccard_score, recall_score
 from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
 
-from sskit import metrics
+from sskit import SegmentationModel, metrics
 from sskit.datasets import make_chains
 from sskit.inputs.ragged import split, stack_labels, stack_sequences
 from sskit.metrics import (
@@ -554,3 +558,81 @@ def test_regions_of_other_kinds():
         metrics.iou_scores([[0, 1]], [["a", "b"]])
     with pytest.raises(TypeError, match="y_pred must be a list with one array of labels"):
         metrics.iou_scores([[0, 1]], 3)
+
+
+# ------------------------------------------------------------- classes and labels that count
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [("either", (1 + 0.5 + 0) / 3), ("true", 0.75), ([0, 2], 0.5), ([1], 0.5), ([0, 9], 1.0)],
+)
+def test_classes_of_the_mean_iou(labels, expected):
+    """Class 2 is predicted and never true: 0 by Pascal VOC."""
+    assert metrics.mean_iou_score([[0, 0, 1, 1]], [[0, 0, 1, 2]], labels=labels) == expected
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ("all", "labels must be 'either', 'true' or a list, got 'all'"),
+        ([7], "none of labels occurs"),
+        ([[0]], "labels must be a list of labels, got shape"),
+        (["a"], "labels has labels of dtype <U1 but"),
+    ],
+)
+def test_bad_classes_of_the_mean_iou(labels, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        metrics.mean_iou_score([[0, 0, 1, 1]], [[0, 0, 1, 2]], labels=labels)
+
+
+def ignoring():
+    """Graphs, labels of which some are not known, and a model that leaves these out."""
+    rng = np.random.default_rng(0)
+    edges = [[0, 1], [1, 2], [2, 3]]
+    truth = [np.repeat(rng.integers(2, size=2), 2) for _ in range(20)]
+    X = [(y[:, None] + rng.normal(size=(4, 2)), edges, None) for y in truth]
+    y = [np.where(rng.random(4) < 0.3, 9, labels) for labels in truth]
+    y[0][:] = truth[0]
+    return X, y, SegmentationModel(ignore_label=9, random_state=0)
+
+
+@pytest.mark.parametrize("name", ["mean_iou", "class_accuracy"])
+def test_scorers_of_masks_ignore_what_the_estimator_does(name):
+    X, y, model = ignoring()
+    scorer, score = getattr(metrics, f"{name}_scorer"), getattr(metrics, f"{name}_score")
+    assert name in repr(scorer)
+    model.fit(X, y)
+    expected = score(y, model.predict(X), ignore_label=9)
+    assert scorer(model, X, y) == expected != score(y, model.predict(X))
+    pipeline = Pipeline([("same", FunctionTransformer()), ("model", model)])
+    assert scorer(pipeline, X, y) == expected
+    search = GridSearchCV(pipeline, {"model__lam": [0.1, 1.0]}, cv=2, scoring=scorer).fit(X, y)
+    assert scorer(search, X, y) == score(y, search.predict(X), ignore_label=9)
+    assert search.score(X, y) == scorer(search, X, y)
+    weight = np.arange(20.0)
+    assert scorer(model, X, y, sample_weight=weight) == score(
+        y, model.predict(X), ignore_label=9, sample_weight=weight
+    )
+    again = pickle.loads(pickle.dumps(scorer))
+    assert again(model, X, y) == expected
+    model.set_params(ignore_label=None)
+    assert scorer(model, X, y) == score(y, model.predict(X))
+
+
+def test_scorers_of_masks_route_weights():
+    X, y, model = ignoring()
+    weight = np.arange(20.0)
+    with config_context(enable_metadata_routing=True):
+        scorer = metrics.mean_iou_scorer.set_score_request(sample_weight=True)
+        model.set_fit_request(sample_weight=True)
+        found = cross_validate(
+            model, X, y, cv=2, scoring=scorer, params={"sample_weight": weight}, error_score="raise"
+        )["test_score"]
+    halves = [np.arange(10), np.arange(10, 20)]
+    for test, train, value in zip(halves, halves[::-1], found, strict=True):
+        parts = [[items[i] for i in part] for part in (train, test) for items in (X, y)]
+        model.fit(*parts[:2], sample_weight=weight[train])
+        assert value == metrics.mean_iou_score(
+            parts[3], model.predict(parts[2]), ignore_label=9, sample_weight=weight[test]
+        )

@@ -10,6 +10,7 @@ from sskit._saved_names import export_from
 from sskit.metrics._multilabel import multilabel_report
 from sskit.metrics._poses import mean_part_error, pdj_curve, pdj_score, pdj_scorer
 from sskit.metrics._regions import (
+    RegionScorer,
     class_accuracy_score,
     class_accuracy_scorer,
     iou_scores,
@@ -31,6 +32,7 @@ from sskit.metrics._tokens import (
 )
 
 __all__ = [
+    "RegionScorer",
     "class_accuracy_score",
     "class_accuracy_scorer",
     "iou_scores",
@@ -57,6 +59,7 @@ __all__ = [
 # of the scorers
 export_from(
     __name__,
+    RegionScorer,
     class_accuracy_score,
     mean_iou_score,
     pdj_score,

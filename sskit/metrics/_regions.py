@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.metrics import make_scorer
 
+from sskit._numbers import as_array
 from sskit.inputs.masks import is_ignored
 from sskit.inputs.ragged import check_kinds
 from sskit.metrics._pairs import check_weights, stack_pair
@@ -46,8 +47,11 @@ def iou_scores(y_true, y_pred, *, ignore_label=None, sample_weight=None):
     return right / (counts.sum(axis=0) + counts.sum(axis=1) - right), classes
 
 
-def mean_iou_score(y_true, y_pred, *, ignore_label=None, sample_weight=None):
+def mean_iou_score(y_true, y_pred, *, labels="either", ignore_label=None, sample_weight=None):
     """Compute the mean intersection over union of the classes.
+
+    Numbers of all graphs are summed before they are divided, as Pascal VOC has it. What becomes of
+    classes that are only predicted, or only true, is a matter of `labels`.
 
     Parameters
     ----------
@@ -55,6 +59,11 @@ def mean_iou_score(y_true, y_pred, *, ignore_label=None, sample_weight=None):
         True labels of nodes or pixels.
     y_pred : sequence of n arrays of the same shapes
         Predicted labels.
+    labels : {"either", "true"} or array-like of labels, default="either"
+        The classes whose mean is taken: those that occur in either of the two, of which one that is
+        only predicted counts 0 (Pascal VOC, Cityscapes); those that truly occur, so that a class
+        that is only predicted lowers no score but theirs whose nodes it takes; or those given,
+        such as all but the background, of which those that occur in neither are left out.
     ignore_label : object, default=None
         True label of nodes or pixels that do not count; None means that all count.
     sample_weight : array-like of shape (n,), default=None
@@ -63,21 +72,46 @@ def mean_iou_score(y_true, y_pred, *, ignore_label=None, sample_weight=None):
     Returns
     -------
     score : float
-        Between 0 and 1; the mean of `iou_scores`.
+        Between 0 and 1; the mean of `iou_scores` over these classes.
 
     Raises
     ------
     TypeError, ValueError
-        As `iou_scores`.
+        As `iou_scores`; also if none of `labels` occurs.
+
+    References
+    ----------
+    Everingham, Eslami et al. (2015). The Pascal visual object
+    classes challenge: a retrospective. International Journal of Computer Vision 111.
 
     Examples
     --------
     >>> from sskit.metrics import mean_iou_score
     >>> round(mean_iou_score([[[0, 1], [1, 1]]], [[[0, 0], [1, 1]]]), 3)
     0.583
+    >>> round(mean_iou_score([[0, 0, 1, 1]], [[0, 0, 1, 2]], labels="true"), 3)
+    0.75
     """
-    scores, _ = iou_scores(y_true, y_pred, ignore_label=ignore_label, sample_weight=sample_weight)
-    return float(scores.mean())
+    counts, classes = _confusion(y_true, y_pred, ignore_label, sample_weight)
+    right = np.diag(counts)
+    scores = right / (counts.sum(axis=0) + counts.sum(axis=1) - right)
+    return float(scores[_chosen(labels, classes, counts)].mean())
+
+
+def _chosen(labels, classes, counts):
+    """Return which classes are asked for."""
+    if isinstance(labels, str):
+        if labels not in ("either", "true"):
+            raise ValueError(f"labels must be 'either', 'true' or a list, got {labels!r}")
+        return (counts.sum(axis=1) > 0) | (labels == "either")
+    wanted = as_array(labels, "labels")
+    if wanted.ndim != 1:
+        raise ValueError(f"labels must be a list of labels, got shape {wanted.shape}")
+    check_kinds(wanted, classes, "labels has labels of dtype {} but y_true of {}")
+    chosen = np.isin(classes, wanted)
+    if not chosen.any():
+        raise ValueError("none of labels occurs in y_true or y_pred")
+    return chosen
 
 
 def class_accuracy_score(y_true, y_pred, *, ignore_label=None, sample_weight=None):
@@ -115,8 +149,113 @@ def class_accuracy_score(y_true, y_pred, *, ignore_label=None, sample_weight=Non
     return float(np.mean(np.diag(counts)[occurs > 0] / occurs[occurs > 0]))
 
 
-mean_iou_scorer = make_scorer(mean_iou_score)
-class_accuracy_scorer = make_scorer(class_accuracy_score)
+class RegionScorer:
+    """Scorer of estimators that label nodes or pixels, with their own `ignore_label`.
+
+    It is called as the scorers of scikit-learn are, and asks for metadata as they do. Nodes that an
+    estimator leaves out in training, and in its own ``score``, do not count here either.
+
+    Parameters
+    ----------
+    metric : callable
+        Takes (y_true, y_pred, ignore_label=, sample_weight=), as `mean_iou_score` does.
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> from sskit.metrics import RegionScorer, mean_iou_score
+    >>> RegionScorer(partial(mean_iou_score, labels="true"))
+    RegionScorer(mean_iou_score)
+    """
+
+    def __init__(self, metric):
+        self.metric = metric
+        self.plain = make_scorer(metric)
+
+    def __repr__(self):
+        metric = getattr(self.metric, "func", self.metric)
+        return f"{type(self).__name__}({getattr(metric, '__name__', metric)})"
+
+    def __call__(self, estimator, X, y_true, sample_weight=None, **kwargs):
+        """Return the score of the predictions of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : object
+            Fitted.
+        X : sequence of n graphs
+            What it predicts for.
+        y_true : sequence of n arrays (V_i,) or (H_i, W_i)
+            True labels of nodes or pixels.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the graphs.
+        **kwargs : dict
+            Further arguments of the metric, where metadata are routed.
+
+        Returns
+        -------
+        score : float
+            The larger the better.
+        """
+        label = ignored_by(estimator)
+        scorer = self.plain if label is None else make_scorer(self.metric, ignore_label=label)
+        return scorer(estimator, X, y_true, sample_weight=sample_weight, **kwargs)
+
+    def set_score_request(self, **requests):
+        """Return a scorer that asks for metadata.
+
+        Parameters
+        ----------
+        **requests : dict
+            By name, such as ``sample_weight=True``; see the guide of scikit-learn.
+
+        Returns
+        -------
+        scorer : RegionScorer
+            A new one.
+        """
+        scorer = type(self)(self.metric)
+        scorer.plain.set_score_request(**requests)
+        return scorer
+
+    def get_metadata_routing(self):
+        """Return what metadata is asked for.
+
+        Returns
+        -------
+        request : MetadataRequest
+            Of scikit-learn.
+        """
+        return self.plain.get_metadata_routing()
+
+
+def ignored_by(estimator):
+    """Return the `ignore_label` of an estimator, a pipeline's last step, or what a search found.
+
+    Parameters
+    ----------
+    estimator : object
+        Fitted.
+
+    Returns
+    -------
+    label : object
+        None if there is none.
+    """
+    while not hasattr(estimator, "ignore_label"):
+        if getattr(estimator, "steps", None):
+            estimator = estimator.steps[-1][1]
+        elif hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+        elif hasattr(estimator, "estimator"):
+            estimator = estimator.estimator
+        else:
+            return None
+    return estimator.ignore_label
+
+
+mean_iou_scorer = RegionScorer(mean_iou_score)
+class_accuracy_scorer = RegionScorer(class_accuracy_score)
 
 
 def _confusion(y_true, y_pred, ignore_label, sample_weight):

@@ -1,12 +1,14 @@
 """Transformers for ragged data: sequences of tokens, and images that become graphs."""
 
 from sskit._saved_names import export_from
+from sskit.preprocessing._node_probabilities import NodeProbabilities
 from sskit.preprocessing._pixels import node_features_from_pixels, region_adjacency
 from sskit.preprocessing._superpixel_graph import SuperpixelGraph
 from sskit.preprocessing._superpixel_graphs import SuperpixelGraphs
 from sskit.preprocessing._token_transformer import TokenTransformer
 
 __all__ = [
+    "NodeProbabilities",
     "SuperpixelGraph",
     "SuperpixelGraphs",
     "TokenTransformer",
@@ -14,4 +16,4 @@ __all__ = [
     "region_adjacency",
 ]
 
-export_from(__name__, SuperpixelGraph, SuperpixelGraphs, TokenTransformer)
+export_from(__name__, NodeProbabilities, SuperpixelGraph, SuperpixelGraphs, TokenTransformer)

@@ -15,6 +15,7 @@ TRUSTED_TYPES = {
     ),
     "sskit.estimators": ("BlockAttributes", "GraphWeights"),
     "sskit.metrics": (
+        "RegionScorer",
         "class_accuracy_score",
         "mean_iou_score",
         "pdj_score",

@@ -157,12 +157,6 @@ OTHER = [
     (ValueError, "^degree=2 has no meaning with kernel='linear'", {"degree": 2}),
     (ValueError, "^coef0=1.0 has no meaning with kernel='linear'", {"coef0": 1.0}),
     (ValueError, "^kernel_cache=9 has no meaning.*leave it at 500.0", {"kernel_cache": 9}),
-    (ValueError, "'subgradient' cannot keep bounds", {"bounds": (0, None), "solver": "ssg"}),
-    (
-        ValueError,
-        "'subgradient' cannot keep bounds",
-        {"bounds": (0, None), "solver": Subgradient()},
-    ),
     (ValueError, "'gdmm' cannot keep bounds", {"bounds": (0, None), "solver": "gdmm"}),
     (ValueError, "'soft_bcfw' cannot keep b", {"bounds": (0, None), "solver": "soft_bcfw"}),
     (ValueError, "^warm_start=True.*soft_bcfw", {"warm_start": True, "solver": "soft_bcfw"}),

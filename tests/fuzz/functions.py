@@ -2,12 +2,18 @@
 
 import numpy as np
 from helpers.trees import random_parents
+from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 
 from fuzz.mutations import pick
 from fuzz.subjects import Subject, sequences, weighted
 from sskit import metrics, oracles
-from sskit.preprocessing import SuperpixelGraph, SuperpixelGraphs, TokenTransformer
+from sskit.preprocessing import (
+    NodeProbabilities,
+    SuperpixelGraph,
+    SuperpixelGraphs,
+    TokenTransformer,
+)
 
 CHAIN = [
     "viterbi", "viterbi_by_loss", "viterbi_top_k", "beam_search", "chain_max_marginals",
@@ -128,6 +134,15 @@ def token_transformer(rng):
     return Subject(TokenTransformer(StandardScaler()), {"X": X, "y": None})
 
 
+def node_probabilities(rng):
+    """Probabilities of nodes."""
+    edges = np.array([[0, 1], [1, 2]])
+    X = [(rng.normal(size=(3, 2)), edges, np.ones((2, 1))) for _ in range(6)]
+    y = [np.array([0, 1, k % 2]) for k in range(6)]
+    target = NodeProbabilities(GaussianNB(), cv=2, passthrough=pick(rng, [True, False]))
+    return Subject(target, {"X": X, "y": y} | weighted(rng, 6))
+
+
 def superpixel_graph(rng):
     """One graph of superpixels."""
     segments = np.array([[0, 0, 1], [2, 2, 1]])
@@ -153,6 +168,7 @@ FUNCTIONS = {
     "pose_metric": pose_metric,
     "label_metric": label_metric,
     "token_transformer": token_transformer,
+    "node_probabilities": node_probabilities,
     "superpixel_graph": superpixel_graph,
     "superpixel_graphs": superpixel_graphs,
 }

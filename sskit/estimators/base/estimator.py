@@ -58,6 +58,8 @@ FOREIGN = {
     "all_possible_states": "all labels have weights for all features",
     "inference_method": "how labels are found is inference, where there is a choice",
 }
+# Up to how many training pairs "auto" is cutting planes.
+FEW_PAIRS = 5
 SMALLEST_LAM = 1e-150
 # What overflows in a fit is found at its end.
 QUIET = {"over": "ignore", "invalid": "ignore"}
@@ -191,6 +193,22 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
             )
         return solver
 
+    def _solver_for(self, problem, solver):
+        """Return the solver for a problem: of few training pairs "auto" is cutting planes.
+
+        With so few blocks one program over all cuts is as good as steps block by block, takes no
+        more calls of the oracle or not many, and far less time.
+        """
+        auto = (getattr(self, name) for name in ("solver", "steps", "sampling", "cache"))
+        if (
+            problem.n_blocks <= FEW_PAIRS
+            and all(isinstance(value, str) and value == "auto" for value in auto)
+            and not self.warm_start
+            and not problem.space.is_kernel_space
+        ):
+            return CuttingPlane()
+        return solver
+
     def _make_regularizer(self, solver, task, lam):
         """Return lam / 2 ||w||^2 on the box of the parameters."""
         if lam < SMALLEST_LAM:
@@ -229,7 +247,7 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
         metadata = {"sample_weight": sample_weight}
         lam = resolved_lam(self, task.default_lam)
         regularizer = self._make_regularizer(solver, task, lam)
-        solver = solver.resolved(problem, regularizer.bounded)
+        solver = self._solver_for(problem, solver).resolved(problem, regularizer.bounded)
         fingerprint, start = self._last_fit(problem, classes)
         reporter = PassReporter(self, self.max_iter, X, y, metadata, to_attributes)
         # to the end, so that a Ctrl-C that comes too late to stop a pass loses nothing

@@ -66,7 +66,7 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
         hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
         an object of which has the options of the search.
     solver : str or solver object, default="auto"
-        Block-coordinate Frank-Wolfe ("bcfw", which "auto" chooses), that with passes over stored
+        Block-coordinate Frank-Wolfe ("bcfw"; "auto" but for few pairs), that with stored
         planes ("multi_plane"), batch Frank-Wolfe ("frank_wolfe"), stochastic subgradient
         ("subgradient"), cutting planes ("cutting_plane"), dual-decomposed training for very many
         labels ("gdmm"), its baseline with soft constraints ("soft_bcfw"), or an object of

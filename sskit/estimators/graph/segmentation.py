@@ -6,7 +6,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask, block_weights
-from sskit.estimators.graph.prediction import GraphWeights, SegmenterMixin, fitted_graph_model
+from sskit.estimators.graph.prediction import (
+    GraphWeights,
+    SegmenterMixin,
+    fitted_graph_model,
+    warn_of_missed,
+)
 from sskit.inputs.graphs import check_graphs
 from sskit.inputs.masks import node_targets
 from sskit.inputs.weights import check_sample_weight
@@ -45,10 +50,10 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
         an object of which has the options of the search.
     solver : str or solver object, default="auto"
-        One of "auto", "bcfw", "multi_plane", "frank_wolfe" and "cutting_plane":
-        block-coordinate Frank-Wolfe (which "auto" chooses), that with passes over stored planes,
-        batch Frank-Wolfe, cutting planes, or an object of `sskit.solvers`, which has further
-        options.
+        One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
+        block-coordinate Frank-Wolfe ("auto", but for few pairs), that with stored planes,
+        batch Frank-Wolfe, stochastic subgradient, cutting planes, or an object of
+        `sskit.solvers`, which has further options.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
@@ -71,8 +76,10 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         all pairs of labels.
     inference : {"auto", "graphcut", "expansion", "exhaustive"}, default="auto"
         How the best labelling is found: by one minimum cut, exactly, for two labels; by
-        expansion moves (swaps if ``pairwise_form="full"``), each a cut, for more; or by trying all,
-        for graphs of a few nodes, with weights of any sign. "auto" is the first or the second.
+        expansion moves, each a cut, for more; or by trying all, for graphs of a few nodes, with
+        weights of any sign. "auto" is the first or the second. With ``pairwise_form="full"`` the
+        moves are swaps, started from each node's own best label and, where tables set labels
+        against each other, from every constant labelling and from that of a spanning forest too.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights, within the bounds that the oracle needs. A bound is a number, None,
         or an array over the flat weight vector (``coef_`` by columns, ``pairwise_``); in a dict
@@ -140,6 +147,13 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
     ------
     ValueError
         In fit and predict, for wrong parameters or data, with the name of the item.
+
+    Warns
+    -----
+    UserWarning
+        If labellings that are found approximately for the training graphs score less than the
+        true ones, in the mean by more than a hundredth of the largest loss: the weights
+        know better than `predict` can tell.
 
     References
     ----------
@@ -247,7 +261,10 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         ValueError
             If a parameter or the data are wrong; then the estimator stays as it was.
         """
-        self._set_fitted(self._fit(X, y, sample_weight))
+        fitted = self._fit(X, y, sample_weight)
+        if fitted["inference_"] == "expansion":
+            self._warn_of_missed(X, y, sample_weight, fitted)
+        self._set_fitted(fitted)
         return self
 
     def _gate(self, X, y, sample_weight):
@@ -264,25 +281,37 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         lam = default_lam(graphs.features, weight, self.loss)
         return graphs, target, labelled, masks is not None, weight, lam
 
-    def _make_task(self, X, y, sample_weight):
-        """Bind the model to training data; return a `TrainingTask`."""
-        graphs, target, labelled, paints, weight, lam = self._gate(X, y, sample_weight)
+    def _targets(self, graphs, target, labelled, weight):
+        """Return classes, and labels, costs, which nodes have a label, and weights of graphs."""
         classes, codes = np.unique(target[labelled], return_inverse=True)
         labels = np.zeros(len(target), dtype=np.int64)
         labels[labelled] = codes
         areas = np.concatenate(graphs.areas) if self.node_weights == "areas" else None
+        cost = node_costs(self.loss, labels, labelled, len(classes), areas, graphs.n_nodes)
+        return classes, (labels, cost, labelled, block_weights(len(graphs), weight))
+
+    def _make_task(self, X, y, sample_weight):
+        """Bind the model to training data; return a `TrainingTask`."""
+        graphs, target, labelled, paints, weight, lam = self._gate(X, y, sample_weight)
+        classes, targets = self._targets(graphs, target, labelled, weight)
         sizes = graphs.n_features, graphs.n_edge_features, len(classes)
         model = GraphModel(*sizes, self.pairwise_form, self.inference)
-        problem = model.bind(
-            graphs,
-            labels,
-            node_costs(self.loss, labels, labelled, len(classes), areas, graphs.n_nodes),
-            labelled,
-            block_weights(len(graphs), weight),
-        )
+        problem = model.bind(graphs, *targets)
         kind = (*sizes, self.pairwise_form, model.inference)
         to_attributes = GraphWeights(kind, classes, paints)
         return TrainingTask(problem, model.layout, lam, to_attributes, classes)
+
+    def _warn_of_missed(self, X, y, sample_weight, fitted):
+        """Warn if predictions for the training graphs score less than their true labels."""
+        graphs, target, labelled, _, weight, _ = self._gate(X, y, sample_weight)
+        classes, targets = self._targets(graphs, target, labelled, weight)
+        sizes = graphs.n_features, graphs.n_edge_features, len(classes)
+        model = GraphModel(*sizes, self.pairwise_form, self.inference)
+        w = model.weights(fitted["coef_"], fitted["pairwise_"])
+        _, cost, _, share = targets
+        largest = float(cost @ np.repeat(share, graphs.n_nodes))
+        shortfall = model.shortfalls(graphs, *targets, w, self.n_jobs)
+        warn_of_missed(shortfall, share, largest)
 
     def _decoder(self, X):
         """Return the decoder of checked graphs, and the graphs."""

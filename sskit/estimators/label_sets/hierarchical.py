@@ -37,7 +37,7 @@ class HierarchicalMultilabel(LabelSetClassifier):
         an object of which has the options of the search.
     solver : str or solver object, default="auto"
         One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
-        block-coordinate Frank-Wolfe (which "auto" chooses), that with passes over stored planes,
+        block-coordinate Frank-Wolfe ("auto", but for few pairs), that with stored planes,
         batch Frank-Wolfe, stochastic subgradient, cutting planes, or an object of
         `sskit.solvers`, which has further options.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"

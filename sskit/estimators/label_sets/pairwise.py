@@ -38,7 +38,7 @@ class MultilabelPairwise(LabelSetClassifier):
         "angular" where the package highspy is installed, else "bisecting"; neither leads to a
         certificate.
     solver : str or solver object, default="auto"
-        Block-coordinate Frank-Wolfe ("bcfw", which "auto" chooses), that with passes over stored
+        Block-coordinate Frank-Wolfe ("bcfw"; "auto" but for few pairs), that with stored
         planes ("multi_plane"), batch Frank-Wolfe ("frank_wolfe"), stochastic subgradient
         ("subgradient"), cutting planes ("cutting_plane"), dual-decomposed training by labels and
         pairs ("gdmm"), its baseline with soft constraints ("soft_bcfw"), or an object of

@@ -51,9 +51,10 @@ class PartsModel(PoserMixin, StructuredEstimator):
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling; see
         :class:`SlackRescaling`. For parts it has searches only that may miss the maximum.
     solver : str or solver object, default="auto"
-        One of "auto", "bcfw", "multi_plane", "frank_wolfe" and "cutting_plane":
-        block-coordinate Frank-Wolfe (which "auto" chooses), its multi-plane variant, batch
-        Frank-Wolfe, cutting planes, or an object of `sskit.solvers`, which has further options.
+        One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
+        block-coordinate Frank-Wolfe ("auto" but for few pairs), its multi-plane variant, batch
+        Frank-Wolfe, stochastic subgradient, cutting planes, or an object of `sskit.solvers`,
+        which has further options.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"

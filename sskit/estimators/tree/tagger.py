@@ -44,7 +44,7 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
         :class:`SlackRescaling`. For trees it has searches only that may miss the maximum.
     solver : str or solver object, default="auto"
         One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
-        block-coordinate Frank-Wolfe (which "auto" chooses), its multi-plane variant, batch
+        block-coordinate Frank-Wolfe ("auto" but for few pairs), its multi-plane variant, batch
         Frank-Wolfe, stochastic subgradient, cutting planes, or an object of `sskit.solvers`,
         which has further options.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"

@@ -13,6 +13,8 @@ from sskit.oracles.graph.cut import Cut
 from sskit.oracles.graph.enumerated import Enumerated
 from sskit.oracles.graph.expansion import Expansion, Swap
 from sskit.oracles.graph.potentials import PairForm
+from sskit.oracles.graph.starts import ManyStarts
+from sskit.oracles.tree.max_sum import TreeMaxSum
 
 
 class GraphModel:
@@ -32,7 +34,7 @@ class GraphModel:
     inference : {"auto", "graphcut", "expansion", "exhaustive"}, default="auto"
         How the best labelling is found. "auto" is "graphcut" for two labels, else "expansion".
         For tables and more than two labels the moves of "expansion" are swaps, because only
-        these can be made possible by bounds on the weights.
+        these can be made possible by bounds on the weights, and they have several starts.
 
     Raises
     ------
@@ -54,7 +56,6 @@ class GraphModel:
         self.n_states = n_states
         self.form = PairForm(n_states, "potts" if potts else "symmetric")
         self.inference = inference
-        self.moves = Expansion if potts else Swap
         shape = (n_edge_features,) if potts else (n_edge_features, self.form.width)
         self.layout = WeightLayout(coef=(n_states, n_features), pairwise=shape)
         if inference != "exhaustive":
@@ -194,11 +195,34 @@ class GraphModel:
         )
         return GraphDecoder(problem, w, n_jobs)
 
+    def shortfalls(self, graphs, labels, cost, labelled, block_weight, w, n_jobs=None):
+        """Compute by how much predictions miss the scores of labellings that are known.
+
+        Parameters
+        ----------
+        graphs, labels, cost, labelled, block_weight : object
+            As of `bind`.
+        w : ndarray of shape (n_weights,)
+            Flat weights.
+        n_jobs : int, default=None
+            Number of threads.
+
+        Returns
+        -------
+        shortfall : ndarray of shape (n,)
+            What the labels of a graph score more than the labelling that is predicted for its
+            labelled nodes; above zero only where the best one is found approximately.
+        """
+        problem = self._problem(graphs, labels, cost, labelled, block_weight)
+        return GraphDecoder(problem, w, n_jobs).shortfalls()
+
     def _make_oracle(self):
         """Return a new oracle."""
         if self.inference == "graphcut":
             return Cut()
-        return Enumerated() if self.inference == "exhaustive" else self.moves()
+        if self.inference == "exhaustive":
+            return Enumerated()
+        return Expansion() if self.form.potts else ManyStarts(Swap(), TreeMaxSum())
 
     def _problem(self, graphs, labels, cost, labelled, block_weight):
         self.check(graphs)

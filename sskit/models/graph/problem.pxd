@@ -51,6 +51,7 @@ cdef class GraphProblem(Problem):
     cdef public object slack_kind            # makes a slack oracle of the problem, or None
     cdef PairForm form
     cdef readonly GraphOracle oracle
+    cdef readonly bint several               # is it a ManyStarts?
     # scratch
     cdef double[::1] augmented               # node potentials with losses
     cdef int32_t[::1] other                  # a labelling
@@ -73,10 +74,16 @@ cdef class GraphProblem(Problem):
     cdef Potentials potentials(
         self, Py_ssize_t i, const double* theta, double loss_weight
     ) noexcept nogil
-    # the best of: each node alone, the truth, the last answer
+    # the best of: each node alone, the truth, the last answer, a prediction (NULL: none)
     cdef void begin(
-        self, Py_ssize_t i, const Potentials* p, bint with_truth, int32_t* labels
+        self, Py_ssize_t i, const Potentials* p, bint with_truth, const int32_t* predicted,
+        int32_t* labels
     ) noexcept nogil
+    # argmax of an oracle with several starts: no worse than what would be predicted, which is
+    # asked for with all of them; from there and from what else is known by moves alone
+    cdef int argmax_beyond_prediction(
+        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code
+    ) except -1 nogil
     # the pairs' part of scatter
     cdef void scatter_pairs(
         self, Py_ssize_t i, Direction delta, double step, double* v

@@ -14,6 +14,7 @@ from sskit.models.row_kernels cimport (
     active_rows, add_rows, gram_sqnorm, score_rows, score_rows_apart
 )
 from sskit.oracles.graph.potentials cimport labelling_score
+from sskit.oracles.graph.starts cimport ManyStarts
 
 
 cdef class GraphProblem(Problem):
@@ -73,6 +74,7 @@ cdef class GraphProblem(Problem):
         self.max_statistics = (sizes * self.stride + n_tables * self.width).max()
         self.max_support = (2 * sizes + 2 * np.diff(edges)).max()
         self.exact, self.costly = oracle.exact, True
+        self.several = isinstance(oracle, ManyStarts)
         self.gram, self.gram_offset = np.empty(1), np.full(self.n_blocks, -1, dtype=np.int64)
         self.augmented = np.zeros(self.max_code_length * self.stride)
         self.other = np.zeros(self.max_code_length, dtype=np.int32)
@@ -166,34 +168,49 @@ cdef class GraphProblem(Problem):
     cdef int argmax(
         self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
     ) except -1 nogil:
-        cdef Potentials p = self.potentials(i, theta, loss_weight)
+        cdef Potentials p
         cdef Py_ssize_t first = self.nodes[i], v
-        if not self.exact:
-            self.begin(i, &p, loss_weight > 0.0, code)
-        with gil:
-            self.oracle.improve(&p, code)
-        memcpy(&self.last[first], code, p.n_nodes * sizeof(int32_t))
+        if self.several and loss_weight > 0.0:
+            self.argmax_beyond_prediction(i, theta, loss_weight, code)
+        else:
+            p = self.potentials(i, theta, loss_weight)
+            if not self.exact:
+                self.begin(i, &p, loss_weight > 0.0, NULL, code)
+            with gil:
+                self.oracle.improve(&p, code)
+        memcpy(&self.last[first], code, self.n_nodes_of(i) * sizeof(int32_t))
         loss[0] = 0.0
-        for v in range(p.n_nodes):
+        for v in range(self.n_nodes_of(i)):
             if code[v] != self.labels[first + v]:
                 loss[0] += self.cost[first + v]
         return 0
 
+    cdef int argmax_beyond_prediction(
+        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code
+    ) except -1 nogil:
+        cdef Potentials p = self.potentials(i, theta, 0.0)
+        nodes_alone(&p, &self.other[0])
+        with gil:
+            self.oracle.improve(&p, &self.other[0])
+        p = self.potentials(i, theta, loss_weight)
+        self.begin(i, &p, True, &self.other[0], code)
+        with gil:
+            (<ManyStarts>self.oracle).moves.improve(&p, code)
+        return 0
+
     cdef void begin(
-        self, Py_ssize_t i, const Potentials* p, bint with_truth, int32_t* labels
+        self, Py_ssize_t i, const Potentials* p, bint with_truth, const int32_t* predicted,
+        int32_t* labels
     ) noexcept nogil:
-        cdef const int32_t* candidates[2]
-        cdef Py_ssize_t v, k, c, first = self.nodes[i]
+        cdef const int32_t* candidates[3]
+        cdef Py_ssize_t c, first = self.nodes[i]
         cdef double score, best
-        for v in range(p.n_nodes):
-            labels[v] = 0
-            for k in range(1, p.n_states):
-                if p.node[v * p.stride + k] > p.node[v * p.stride + labels[v]]:
-                    labels[v] = <int32_t>k
+        nodes_alone(p, labels)
         best = labelling_score(p, labels)
         candidates[0] = &self.labels[first] if with_truth else NULL
         candidates[1] = &self.last[first] if self.last[first] >= 0 else NULL
-        for c in range(2):
+        candidates[2] = predicted
+        for c in range(3):
             if candidates[c] != NULL:
                 score = labelling_score(p, candidates[c])
                 if score > best:
@@ -324,3 +341,13 @@ cdef class GraphProblem(Problem):
         if self.table.shape[0]:
             numbers["the kinds of the edges of X"] = self.table, self.edges
         return graph_fingerprint(whole, *self.features, numbers)
+
+
+cdef void nodes_alone(const Potentials* p, int32_t* labels) noexcept nogil:
+    """Write the best label of every node without regard to the edges."""
+    cdef Py_ssize_t v, k
+    for v in range(p.n_nodes):
+        labels[v] = 0
+        for k in range(1, p.n_states):
+            if p.node[v * p.stride + k] > p.node[v * p.stride + labels[v]]:
+                labels[v] = <int32_t>k

@@ -7,7 +7,8 @@ from helpers.fits import FITS, SOLVERS, suits
 from sklearn.base import clone
 
 from sskit import EarlyStopping, RegularizationPath, SequenceTagger, StructSVMClassifier
-from sskit.solvers import BCFW, FrankWolfe, MultiPlane
+from sskit.datasets import make_chains
+from sskit.solvers import BCFW, CuttingPlane, FrankWolfe, MultiPlane
 
 # Two fits of a few passes differ as soon as their solvers do.
 PASSES = {"max_iter": 6, "tol": 1e-4, "random_state": 0}
@@ -124,3 +125,26 @@ def test_it_is_an_object_of_its_own():
     bounded = StructSVMClassifier(bounds=(-0.3, 0.4), **PASSES).fit(X, y)
     # with bounds on the weights there is one step at a visit, and that is what it says
     assert (model.solver_.block_steps, bounded.solver_.block_steps) == (5, 1)
+
+
+@pytest.mark.parametrize("fit", FITS)
+def test_auto_is_cutting_planes_for_few_pairs(fit):
+    X, y = FITS[fit].data()
+    kernel = FITS[fit].estimator.get_params().get("kernel", "linear") != "linear"
+    options = {"tol": 0.05, "random_state": 0}
+    for n, few in ((5, True), (6, False)):
+        model = clone(FITS[fit].estimator).set_params(**options).fit(X[:n], y[:n])
+        assert type(model.solver_) is (CuttingPlane if few and not kernel else BCFW)
+    for option in ({"steps": "fw"}, {"cache": False}, {"warm_start": True}, {"solver": "bcfw"}):
+        model = clone(FITS[fit].estimator).set_params(**options, **option, max_iter=2)
+        assert type(model.fit(X[:3], y[:3]).solver_) is BCFW
+
+
+def test_few_long_sequences_take_fewer_calls_by_auto():
+    X, y = make_chains(2, n_features=8, n_states=4, min_length=300, max_length=300, random_state=0)
+    auto, blocks = (
+        SequenceTagger(solver=solver, max_iter=3000, random_state=0).fit(X, y)
+        for solver in ("auto", "bcfw")
+    )
+    assert auto.dual_gap_ <= 0.01 * 300 and blocks.dual_gap_ <= 0.01 * 300
+    assert auto.n_oracle_calls_ < blocks.n_oracle_calls_

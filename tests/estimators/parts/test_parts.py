@@ -240,7 +240,6 @@ def test_not_fitted():
         ({"means": np.zeros((2, 1, 2))}, r"means must have shape \(3, n_types, 2\)"),
         ({"means": np.full((3, 1, 2), np.nan)}, r"means\[0, 0, 0\] is nan"),
         ({"bounds": {"springs": (None, 0.001)}}, "bounds leave nothing of the model's own"),
-        ({"solver": "ssg"}, "cannot keep bounds"),
     ],
 )
 def test_bad_parameters(parameters, pattern):

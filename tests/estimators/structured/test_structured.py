@@ -273,8 +273,9 @@ def test_solver_objects_and_bounds(matchings):
     assert (classifier.coef_ >= 0).all()
     assert (classifier.coef_ <= 0.75).all()
     assert classifier.coef_.max() == 0.75
-    with pytest.raises(ValueError, match="solver 'subgradient' cannot keep bounds"):
-        fit(Bounded(), X, y, solver="ssg")
+    slow = fit(Bounded(), X, y, bounds=(None, 0.75), solver="ssg")
+    assert ((slow.coef_ >= 0) & (slow.coef_ <= 0.75)).all()
+    assert slow.dual_objective_ <= classifier.primal_objective_
 
 
 def test_no_warnings_on_the_way(matchings):

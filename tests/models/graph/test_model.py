@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from helpers.graphs import enumerate_graphs, graph_feature, small_graphs
+from helpers.graphs import (
+    enumerate_graphs,
+    graph_feature,
+    grid_edges,
+    labelling_score,
+    small_graphs,
+)
 from helpers.qp import solve_primal
 from helpers.toys import graph_toy
 
@@ -12,6 +18,7 @@ from sskit.core.regularizer import BoxRegularizer
 from sskit.inputs.graphs import check_graphs
 from sskit.models.graph.data import default_lam, node_costs
 from sskit.models.graph.model import GraphModel
+from sskit.oracles import expansion
 from sskit.solvers import BCFW
 from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem
@@ -139,6 +146,69 @@ def test_inexact_answers_are_never_worse_than_truth_and_last_answer(pairwise):
             assert np.array_equal(probe.argmax(i, theta)[0], code)
             assert np.array_equal(fork.argmax(i, theta)[0], code)
             before = code, loss
+
+
+def hostile_tables(rng, layout):
+    """Weights under which some labels that differ hate to meet, so that swaps get stuck."""
+    w = feasible(rng, layout)
+    tables = layout.split(w)["pairwise"]  # a view
+    tables *= rng.choice([0.0, 6.0], size=tables.shape)
+    return w
+
+
+def test_several_starts_of_tables_find_what_one_misses():
+    rng = np.random.default_rng(7)
+    graphs, y = small_graphs(rng, 40, 3, 1, 4, max_nodes=7)
+    model, problem = bound(graphs, y, 4, pairwise_form="full")
+    exact = bound(graphs, y, 4, pairwise_form="full", inference="exhaustive")[1]
+    probe, sure = ProblemProbe(problem), ProblemProbe(exact)
+    n_best = {"one": 0, "several": 0}
+    for i in range(40):
+        w = hostile_tables(rng, model.layout)
+        theta = probe.scores(i, w)
+        nodes, tables = graphs[i][0] @ model.layout.split(w)["coef"].T, model.tables(w)[0]
+        tables = graphs[i][2][:, :, None] * tables
+        edges = graphs[i][1]
+        one = expansion(nodes, edges, tables, moves="swap")[1]
+        several = labelling_score(probe.argmax(i, theta, 0.0)[0], nodes, edges, tables)
+        best = labelling_score(sure.argmax(i, theta, 0.0)[0], nodes, edges, tables)
+        assert one - 1e-9 <= several <= best + 1e-9
+        n_best["one"] += one >= best - 1e-9
+        n_best["several"] += several >= best - 1e-9
+    assert n_best["several"] >= 39 > n_best["one"]
+
+
+def test_what_is_predicted_counts_in_the_hinge():
+    """No answer of training is worse than the labelling that is predicted, with its loss."""
+    rng = np.random.default_rng(8)
+    graphs, y = small_graphs(rng, 20, 3, 1, 5, max_nodes=7)
+    batch = check_graphs(graphs)
+    model, problem = bound(graphs, y, 5, pairwise_form="full")
+    probe = ProblemProbe(problem)
+    for _ in range(5):
+        w = hostile_tables(rng, model.layout)
+        found = np.split(model.decoder(batch, w).best(), batch.node_offsets[1:-1])
+        for i, labels in enumerate(found):
+            theta = probe.scores(i, w)
+            code, loss = probe.argmax(i, theta)
+            predicted = np.mean(labels != y[i]) - probe.plane(i, labels) @ theta
+            assert loss - probe.plane(i, code) @ theta >= predicted - 1e-9
+
+
+def test_tables_that_expansions_could_serve_have_one_start():
+    """Where all labels that differ score alike there is nothing to start anew for."""
+    rng = np.random.default_rng(9)
+    graphs = [(rng.normal(size=(16, 3)), grid_edges(4, 4), None) for _ in range(20)]
+    model, problem = bound(graphs, [np.arange(16) % 4] * 20, 4, pairwise_form="full")
+    probe, coef, n_cuts = ProblemProbe(problem), rng.normal(size=(4, 3)), []
+    apart = np.zeros((4, 4))
+    apart[0, 2] = apart[2, 0] = -3.0
+    for tables in (np.eye(4), np.eye(4) + apart):
+        before = problem.oracle.moves.n_cuts
+        for i in range(20):
+            probe.argmax(i, probe.scores(i, model.weights(coef, tables[None])), 0.0)
+        n_cuts.append(problem.oracle.moves.n_cuts - before)
+    assert 3 * n_cuts[0] < n_cuts[1]
 
 
 def test_expansion_trains_to_nearly_the_optimum_and_says_that_it_is_not_exact():

@@ -1,0 +1,306 @@
+"""NodeProbabilities: what a classifier of single nodes says becomes features of the nodes."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.model_selection import check_cv
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
+
+from sskit._documentation import DocumentedMixin
+from sskit._numbers import n_workers
+from sskit._saved_names import LoadableMixin
+from sskit.inputs.graphs import check_graphs
+from sskit.inputs.masks import node_targets
+from sskit.inputs.weights import check_sample_weight
+from sskit.preprocessing._superpixel_graph import SuperpixelGraph
+
+_PARTS = ("features", "edges", "edge_features", "areas", "segments")
+
+
+# No set_output: a graph is not a data frame.
+class NodeProbabilities(
+    DocumentedMixin, LoadableMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
+):
+    """Turn the class probabilities of a classifier of single nodes into features of graphs.
+
+    A classifier learns to label nodes from their features alone; what it says of a node becomes
+    features of that node, from which a graph model learns how far to trust it. A classifier is
+    surer of the nodes that it has learned from than of any others. So for the training graphs
+    `fit_transform` gives what classifiers say that have not seen the graph: those of
+    cross-validation, by whole graphs, for the nodes of one graph tell much of each other.
+    `transform` asks the classifier that has learned from all graphs.
+
+    Parameters
+    ----------
+    estimator : classifier with ``predict_proba``
+        Any classifier of rows, or a pipeline that ends with one. Cloned before fit.
+    cv : int, cross-validation splitter or iterable of (train, test), default=5
+        Which graphs are held out together; an int is the number of folds of `KFold`. Each graph
+        has to be held out once.
+    passthrough : bool, default=False
+        Whether the features that the nodes had stay, in front of the probabilities.
+    ignore_label : object, default=None
+        A label that says that a node or pixel has none: the classifiers do not learn from these
+        nodes. None means that there is no such label.
+    n_jobs : int or None, default=None
+        Number of folds at a time.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        That which has learned from all graphs.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    n_features_in_ : int
+        Number of features of a node seen in fit.
+
+    See Also
+    --------
+    sklearn.ensemble.StackingClassifier : The same for rows that have no neighbours.
+
+    Notes
+    -----
+    ``fit(X, y).transform(X)`` is not ``fit_transform(X, y)``: the former is what the classifier
+    says of nodes that it has learned from. In a pipeline the latter is what the next step is
+    fitted to. Where a class is missing in the graphs that a classifier has learned from, it
+    gives the class the probability 0.
+
+    References
+    ----------
+    Wolpert (1992). Stacked generalization. Neural Networks 5(2).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sskit.preprocessing import NodeProbabilities
+    >>> rng = np.random.default_rng(0)
+    >>> y = [rng.integers(2, size=4) for _ in range(10)]
+    >>> X = [(labels[:, None] + rng.normal(size=(4, 3)), [[0, 1], [1, 2]], None) for labels in y]
+    >>> probabilities = NodeProbabilities(LogisticRegression())
+    >>> features, edges, edge_features = probabilities.fit_transform(X, y)[0]
+    >>> features.shape, bool(np.allclose(features.sum(axis=1), 1))
+    ((4, 2), True)
+    >>> probabilities.get_feature_names_out()
+    array(['probability_0', 'probability_1'], dtype=object)
+    """
+
+    def __init__(self, estimator, *, cv=5, passthrough=False, ignore_label=None, n_jobs=None):
+        self.estimator = estimator
+        self.cv = cv
+        self.passthrough = passthrough
+        self.ignore_label = ignore_label
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit the classifier to the nodes of all graphs.
+
+        Parameters
+        ----------
+        X : sequence of n graphs
+            As `SegmentationModel` takes them.
+        y : sequence of n arrays (V_i,) or (H_i, W_i)
+            Labels of the nodes, or of the pixels of graphs that have segments.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the graphs, which their nodes have too; only for classifiers that take
+            such.
+
+        Returns
+        -------
+        self : NodeProbabilities
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `estimator` is no classifier with probabilities, or a graph or label is wrong.
+        """
+        self._learn(*self._gate(X, y, sample_weight))
+        return self
+
+    def fit_transform(self, X, y, sample_weight=None):
+        """Fit the classifier, and describe each graph by classifiers that have not seen it.
+
+        Parameters
+        ----------
+        X, y, sample_weight : object
+            As of `fit`.
+
+        Returns
+        -------
+        graphs : ndarray of object of shape (n,)
+            With probabilities as features; else as those of `X`, whose other arrays they share.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `fit`; also if `cv` does not hold out each graph once.
+        """
+        graphs, labels, labelled, weight = self._gate(X, y, sample_weight)
+        folds = self._folds(graphs)
+        nodes, classes = (labels, labelled, weight), np.unique(labels[labelled])
+        made = Parallel(n_jobs=n_workers(self.n_jobs, len(folds)))(
+            delayed(_held_out)(clone(self.estimator), graphs, nodes, *fold, classes)
+            for fold in folds
+        )
+        self._learn(graphs, *nodes)
+        found = np.empty((len(labels), len(classes)))
+        for (_, test), probabilities in zip(folds, made, strict=True):
+            found[_rows_of(graphs, test)] = probabilities
+        return self._described(X, graphs, found)
+
+    def transform(self, X):
+        """Describe graphs by the classifier that has learned from all graphs of the fit.
+
+        Parameters
+        ----------
+        X : sequence of n graphs
+            As of `fit`.
+
+        Returns
+        -------
+        graphs : ndarray of object of shape (n,)
+            As of `fit_transform`.
+
+        Raises
+        ------
+        NotFittedError, TypeError, ValueError
+            If called before `fit`, or a graph is wrong.
+        """
+        check_is_fitted(self)
+        graphs = check_graphs(X, n_features=self.n_features_in_, estimator_name=type(self).__name__)
+        found = _probabilities(self.estimator_, _stacked(graphs.features), self.classes_)
+        return self._described(X, graphs, found)
+
+    def get_feature_names_out(self, input_features=None):
+        """Return the names of the features.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the features that the nodes had; None is ``x0``, ``x1``, ...
+
+        Returns
+        -------
+        names : ndarray of object of shape (p,)
+            ``probability_cow`` for the class "cow"; after the names of the features that stay.
+        """
+        check_is_fitted(self)
+        names = [f"probability_{label}" for label in self.classes_]
+        if not self.passthrough:
+            return np.array(names, dtype=object)
+        if input_features is None:
+            input_features = [f"x{j}" for j in range(self.n_features_in_)]
+        if len(input_features) != self.n_features_in_:
+            raise ValueError(
+                f"input_features has {len(input_features)} names, expected {self.n_features_in_}"
+            )
+        return np.array([*input_features, *names], dtype=object)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+    def _gate(self, X, y, sample_weight):
+        """Return checked graphs, the labels of their nodes, which have one, and their weights."""
+        inner = self.estimator
+        if isinstance(inner, type) or not (
+            hasattr(inner, "fit") and hasattr(inner, "predict_proba")
+        ):
+            raise TypeError(
+                f"estimator must be a classifier with fit and predict_proba, got {inner!r:.200}"
+            )
+        graphs = check_graphs(X)
+        labels, labelled, _ = node_targets(y, graphs, self.ignore_label)
+        if not labelled.any():
+            raise ValueError(f"y has no labels but ignore_label={self.ignore_label!r}")
+        weight = check_sample_weight(sample_weight, len(graphs))
+        return graphs, labels, labelled, weight
+
+    def _folds(self, graphs):
+        """Return (train, test) indices of graphs; each graph is in one test part."""
+        places = np.arange(len(graphs))
+        folds = [(train, np.asarray(test)) for train, test in check_cv(self.cv).split(places)]
+        held_out = np.concatenate([places[test] for _, test in folds])
+        if not np.array_equal(np.sort(held_out), places):
+            raise ValueError(f"cv must hold out each of the {len(graphs)} graphs once")
+        return [(places[train], places[test]) for train, test in folds]
+
+    def _learn(self, graphs, labels, labelled, weight):
+        """Fit the classifier of all graphs."""
+        everything = np.arange(len(graphs))
+        fitted = _fitted(clone(self.estimator), graphs, (labels, labelled, weight), everything)
+        self.estimator_ = fitted
+        self.classes_ = np.unique(labels[labelled])
+        self.n_features_in_ = graphs.n_features
+
+    def _described(self, X, graphs, found):
+        """Return graphs with probabilities for features."""
+        made = np.empty(len(graphs), dtype=object)
+        for i, graph in enumerate(X):
+            old, new = graphs.features[i], found[slice(*graphs.node_offsets[i : i + 2])]
+            if not sp.issparse(old):
+                new = new.astype(old.dtype, copy=False)
+            if self.passthrough:
+                stack = sp.hstack if sp.issparse(old) else np.hstack
+                new = stack([old, new])
+            made[i] = _with_features(graph, sp.csr_array(new) if sp.issparse(new) else new)
+        return made
+
+
+def _fitted(estimator, graphs, nodes, chosen):
+    """Return a classifier, fitted to the labelled nodes of some graphs."""
+    labels, labelled, weight = nodes
+    rows = _rows_of(graphs, chosen)
+    kept = labelled[rows]
+    if not kept.any():
+        raise ValueError(
+            f"y has no labels in {len(chosen)} graphs of which a classifier is to learn; take "
+            "fewer folds"
+        )
+    options = {}
+    if weight is not None:
+        options["sample_weight"] = np.repeat(weight[chosen], graphs.n_nodes[chosen])[kept]
+    x = _stacked([graphs.features[i] for i in chosen])[kept]
+    return estimator.fit(x, labels[rows][kept], **options)
+
+
+def _held_out(estimator, graphs, nodes, train, test, classes):
+    """Return the probabilities of the nodes of some graphs by what has learned from others."""
+    fitted = _fitted(estimator, graphs, nodes, train)
+    return _probabilities(fitted, _stacked([graphs.features[i] for i in test]), classes)
+
+
+def _probabilities(fitted, x, classes):
+    """Return probabilities in the order of the classes; 0 for one that was not learned."""
+    found = np.zeros((x.shape[0], len(classes)))
+    found[:, np.searchsorted(classes, fitted.classes_)] = fitted.predict_proba(x)
+    return found
+
+
+def _rows_of(graphs, chosen):
+    """Return the places of the nodes of some graphs among all."""
+    offsets = graphs.node_offsets
+    return np.concatenate([np.arange(offsets[i], offsets[i + 1]) for i in chosen])
+
+
+def _stacked(features):
+    """Return the rows of matrices one below the other."""
+    if any(sp.issparse(x) for x in features):
+        return sp.csr_array(sp.vstack(features))
+    return np.concatenate(features)
+
+
+def _with_features(graph, features):
+    """Return a graph like another one with other features."""
+    if isinstance(graph, SuperpixelGraph):
+        return SuperpixelGraph(features, graph.edges, graph.edge_features, graph.segments)
+    if isinstance(graph, (tuple, list)):
+        return (features, *graph[1:])
+    given = {name: getattr(graph, name) for name in _PARTS if hasattr(graph, name)}
+    return SimpleNamespace(**given | {"features": features})

@@ -1,0 +1,174 @@
+"""NodeProbabilities: folds by graph, what is given in fit and after it, and in pipelines."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, LeaveOneOut, ShuffleSplit
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
+
+from sskit import SegmentationModel
+from sskit.preprocessing import NodeProbabilities, SuperpixelGraph
+
+EDGES = np.array([[0, 1], [1, 2], [2, 3]])
+
+
+def graphs(n=12, seed=0, classes=(0, 1, 2)):
+    """Paths of nodes whose features tell their class, roughly, and their graph, exactly."""
+    rng = np.random.default_rng(seed)
+    y = [np.repeat(rng.choice(classes), 4) for _ in range(n)]
+    X = [
+        (np.column_stack([np.full(4, i), labels + rng.normal(size=4)]), EDGES, None)
+        for i, labels in enumerate(y)
+    ]
+    return X, y
+
+
+def test_graphs_are_described_by_what_has_not_seen_them():
+    X, y = graphs()
+    # nearest neighbours remember graphs: of their own graph they would know all
+    memory = NodeProbabilities(KNeighborsClassifier(1), cv=KFold(4, shuffle=True, random_state=0))
+    found = memory.fit_transform(X, y)
+    for train, test in KFold(4, shuffle=True, random_state=0).split(X):
+        rows = np.concatenate([X[i][0] for i in train])
+        own = KNeighborsClassifier(1).fit(rows, np.concatenate([y[i] for i in train]))
+        for i in test:
+            expected = np.zeros((4, 3))
+            expected[:, own.classes_] = own.predict_proba(X[i][0])
+            np.testing.assert_array_equal(found[i][0], expected)
+            assert found[i][1] is X[i][1] and found[i][2] is None
+    # after the fit it is the classifier of all graphs that is asked
+    for i, graph in enumerate(memory.transform(X)):
+        np.testing.assert_array_equal(graph[0], np.eye(3)[y[i]])
+    assert np.mean([g[0][np.arange(4), t] for g, t in zip(found, y, strict=True)]) < 0.9
+
+
+@pytest.mark.parametrize("passthrough", [False, True])
+@pytest.mark.parametrize("form", ["tuples", "lists", "objects", "csr", "float32"])
+def test_forms_of_graphs(form, passthrough):
+    X, y = graphs()
+    segments = np.repeat(np.arange(4), 3).reshape(4, 3)
+    given = {
+        "tuples": X,
+        "lists": [[x.tolist(), e.tolist()] for x, e, _ in X],
+        "objects": [SuperpixelGraph(x, e, np.ones((3, 1)), segments) for x, e, _ in X],
+        "csr": [(sp.csr_array(x), e, None) for x, e, _ in X],
+        "float32": [(x.astype(np.float32), e, None) for x, e, _ in X],
+    }[form]
+    before = None if form == "csr" else pickle.dumps(given)  # SciPy notes what it has found
+    maker = NodeProbabilities(LogisticRegression(), passthrough=passthrough)
+    for found in (maker.fit_transform(given, y), maker.transform(given)):
+        assert found.shape == (12,)
+        if form == "objects":
+            assert isinstance(found[0], SuperpixelGraph)
+            np.testing.assert_array_equal(found[0].segments, segments)
+        features = found[0].features if form == "objects" else found[0][0]
+        assert sp.issparse(features) == (passthrough and form == "csr")
+        assert features.shape == (4, 5 if passthrough else 3)
+        assert features.dtype == (np.float32 if form == "float32" else np.float64)
+        assert len(maker.get_feature_names_out()) == features.shape[1]
+        features = features.toarray() if sp.issparse(features) else features
+        np.testing.assert_allclose(features[:, -3:].sum(axis=1), 1, atol=1e-6)
+    assert before is None or pickle.dumps(given) == before
+
+
+def test_names():
+    X, y = graphs(classes=(0, 1))
+    maker = NodeProbabilities(GaussianNB()).fit(X, [np.array(["cow", "sky"])[k] for k in y])
+    assert maker.get_feature_names_out().tolist() == ["probability_cow", "probability_sky"]
+    maker.set_params(passthrough=True)
+    names = maker.get_feature_names_out(["number", "shade"])
+    assert names.tolist() == ["number", "shade", "probability_cow", "probability_sky"]
+    assert maker.get_feature_names_out()[:2].tolist() == ["x0", "x1"]
+    with pytest.raises(ValueError, match="input_features has 1 names, expected 2"):
+        maker.get_feature_names_out(["number"])
+
+
+def test_nodes_without_a_label_are_not_learned_from_but_described():
+    X, y = graphs()
+    y = [np.where(np.arange(4) < i % 3, -1, labels) for i, labels in enumerate(y)]
+    maker = NodeProbabilities(GaussianNB(), ignore_label=-1)
+    found = maker.fit_transform(X, y)
+    assert maker.classes_.tolist() == [0, 1, 2]
+    assert all(graph[0].shape == (4, 3) for graph in found)
+    kept = np.concatenate(y) >= 0
+    rows = np.concatenate([x[0] for x in X])
+    expected = GaussianNB().fit(rows[kept], np.concatenate(y)[kept]).predict_proba(rows[:4])
+    np.testing.assert_allclose(maker.transform(X)[0][0], expected)
+
+
+def test_a_class_that_a_fold_lacks_has_no_probability():
+    X, y = graphs(6, classes=(0, 1))
+    y[2] = np.full(4, 7)
+    found = NodeProbabilities(DummyClassifier(), cv=LeaveOneOut()).fit_transform(X, y)
+    assert (found[2][0][:, 2] == 0).all() and (found[0][0][:, 2] > 0).all()
+
+
+def test_weights_of_graphs():
+    X, y = graphs()
+    weight = np.arange(12.0) + 1
+    maker = NodeProbabilities(GaussianNB(), cv=3).fit(X, y, sample_weight=weight)
+    rows, labels = np.concatenate([x[0] for x in X]), np.concatenate(y)
+    own = GaussianNB().fit(rows, labels, sample_weight=np.repeat(weight, 4))
+    np.testing.assert_allclose(maker.transform(X)[3][0], own.predict_proba(X[3][0]))
+    held_out = maker.fit_transform(X, y, sample_weight=weight)
+    own.fit(rows[16:], labels[16:], sample_weight=np.repeat(weight, 4)[16:])
+    np.testing.assert_allclose(held_out[3][0], own.predict_proba(X[3][0]))
+
+
+def test_as_scikit_learn_has_it():
+    X, y = graphs(20)
+    maker = NodeProbabilities(LogisticRegression(C=0.3), cv=4, n_jobs=2)
+    assert clone(maker).get_params()["estimator__C"] == 0.3
+    alone = clone(maker).set_params(n_jobs=None)
+    for found, expected in zip(maker.fit_transform(X, y), alone.fit_transform(X, y), strict=True):
+        np.testing.assert_array_equal(found[0], expected[0])
+    again = pickle.loads(pickle.dumps(maker))
+    np.testing.assert_array_equal(again.transform(X)[5][0], maker.transform(X)[5][0])
+    pipeline = make_pipeline(maker, SegmentationModel(random_state=0))
+    grid = {"nodeprobabilities__estimator__C": [0.1, 1.0], "segmentationmodel__lam": [1.0]}
+    search = GridSearchCV(pipeline, grid, cv=2).fit(X, y)
+    assert search.score(X, y) > 0.5
+    assert pipeline.fit(X, y)[:-1].get_feature_names_out()[0] == "probability_0"
+
+
+@pytest.mark.parametrize(
+    ("options", "change", "error", "message"),
+    [
+        ({"estimator": LinearSVC()}, {}, TypeError, "must be a classifier with fit and predict_pr"),
+        ({"estimator": GaussianNB}, {}, TypeError, "must be a classifier with fit and predict_pro"),
+        ({"cv": ShuffleSplit(2)}, {}, ValueError, "cv must hold out each of the 12 graphs once"),
+        ({"cv": 13}, {}, ValueError, "Cannot have number of splits n_splits=13"),
+        ({"cv": GroupKFold(2)}, {}, ValueError, "'groups' parameter should not be None"),
+        ({}, {"y": None}, ValueError, "y is None, but labels are needed"),
+        ({}, {"X": []}, ValueError, "0 sample"),
+        ({}, {"y": [np.zeros(3)] * 12}, ValueError, r"X\[0\].*y\[0\]"),
+        ({"ignore_label": 4}, {"y": [np.full(4, 4)] * 12}, ValueError, "no labels but ignore_lab"),
+        (
+            {"ignore_label": -1, "cv": 2},
+            {"y": [np.zeros(4, int)] * 6 + [np.full(4, -1)] * 6},
+            ValueError,
+            "y has no labels in 6 graphs of which a classifier is to learn",
+        ),
+    ],
+)
+def test_bad_input(options, change, error, message):
+    X, y = graphs()
+    maker = NodeProbabilities(**{"estimator": GaussianNB()} | options)
+    with pytest.raises(error, match=message):
+        maker.fit_transform(**{"X": X, "y": y} | change)
+    assert not hasattr(maker, "estimator_")
+
+
+def test_another_number_of_features_is_named():
+    maker = NodeProbabilities(GaussianNB()).fit(*graphs())
+    with pytest.raises(ValueError, match="3 features.*NodeProbabilities is expecting 2"):
+        maker.transform([(load_iris().data[:4, :3], EDGES, None)])

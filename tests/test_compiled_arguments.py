@@ -10,16 +10,22 @@ from sskit.core.dual import DualState
 from sskit.core.priority import SumTree
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.sampler import GapSampler, PermutationSampler, UniformSampler
-from sskit.models.chain.beam_decoder import allowed_table, decode_by_beam
+from sskit.models.chain.beam_decoder import decode_by_beam
 from sskit.models.chain.decoder import decode_best, decode_max_marginals
 from sskit.models.chain.problem import ChainProblem
+from sskit.models.chain.request import ChainRequest
 from sskit.models.features import FeatureRows
+from sskit.models.graph.request import GraphRequest
+from sskit.models.graph.request_decoder import decode_best as decode_graphs
 from sskit.models.kernel.rows import DoubleRows, KernelRows
 from sskit.models.label_sets.decoder import best_sets, climb
 from sskit.models.multiclass.problem import MulticlassProblem
 from sskit.models.row_hashes import row_digests
+from sskit.models.row_scores import RowScores
 from sskit.models.structured.plane_store import HandleStore
 from sskit.oracles.chain.beam import Beam
+from sskit.oracles.graph.cut import Cut
+from sskit.oracles.graph.potentials import PairForm
 from sskit.oracles.label_sets.exact import EnumeratedSets
 from sskit.oracles.label_sets.oracle import find_label_set
 from sskit.oracles.parts.max_sum import PartsMaxSum
@@ -51,12 +57,21 @@ CHAINS, ROWS, SETS = chain_toy().problem, multiclass_toy().problem, multilabel_t
 GRAPHS = graph_toy().problem
 DUAL, FORBIDDEN = DualState(CHAINS), np.array([[True, False], [True, True]])
 W = np.zeros(CHAINS.n_weights + 16)
+SCORES = RowScores(FeatureRows(np.ones((4, 2))), np.ones((2, 2)))
+REQUEST = ChainRequest(SCORES, np.array([0, 1, 4]), np.eye(2), np.ones(2), np.ones(2))
 FACTORS, PAIRS = (
     CHAINS.decomposition(),
     PairTable(multilabel_toy(inference="lp").problem.decomposition()),
 )
 STATE = FactorState(FACTORS, 0.1, 1.0, W.copy())
 PROBE, FACTOR_PROBE = ProblemProbe(CHAINS), FactorProbe(FACTORS)
+
+
+def graph_request(offsets=(0, 1), ends=((0, 1),)):
+    """A request for the labels of a graph of four nodes, but for what is given."""
+    ends = np.array(ends, dtype=np.int32)
+    form, edge_rows = PairForm(2, "potts"), FeatureRows(np.ones((1, 1)))
+    return GraphRequest([SCORES], [edge_rows], np.ones(1), ends, np.array(offsets), form, Cut())
 
 
 def drawn(cls, n_steps, n_blocks=5):
@@ -186,25 +201,52 @@ CALLS = {
     "atoms": (
         lambda: StepProbe([1.0], [1.0], [[1.0]], 1.0, 1.0).search(1, -1), IndexError, "target 2 ",
     ),
-    "blocks to decode": (
-        lambda: decode_best(CHAINS, W, 0, 6, labels_of(99)), IndexError, "blocks 0 to 6",
-    ),
-    "weights to decode": (
-        lambda: decode_best(CHAINS, W[:9], 0, 5, labels_of(99)), ValueError, "of w is 9",
+    "sequences to decode": (
+        lambda: decode_best(REQUEST, 0, 3, labels_of(99)), IndexError, "sequences 0 to 3",
     ),
     "room for labels": (
-        lambda: decode_best(CHAINS, W, 0, 5, labels_of(3)), ValueError, "labels is 3",
+        lambda: decode_best(REQUEST, 0, 2, labels_of(3)), ValueError, "labels is 3",
     ),
     "room for marginals": (
-        lambda: decode_max_marginals(CHAINS, W, 0, 5, np.zeros((99, 3))), ValueError, "labels is 3",
+        lambda: decode_max_marginals(REQUEST, 0, 2, np.zeros((99, 3))), ValueError, "labels is 3",
     ),
-    "table of a beam": (
-        lambda: decode_by_beam(
-            CHAINS, W, 0, 5, {"labels": labels_of(99), "transitions": (W[:4], 3), "size": 1}
-        ),
-        ValueError, "the table is 4",
+    "sequences of a beam": (
+        lambda: decode_by_beam(REQUEST, 0, 9, (labels_of(99), 1)), IndexError, "sequences 0 to 9",
     ),
-    "weights of a table": (lambda: allowed_table(CHAINS, W[:4]), ValueError, "of w is 4"),
+    "room for labels of a beam": (
+        lambda: decode_by_beam(REQUEST, 0, 2, (labels_of(1), 1)), ValueError, "labels is 1",
+    ),
+    "columns of weights": (
+        lambda: RowScores(FeatureRows(np.ones((4, 2))), np.ones((2, 3))), ValueError, "is 3",
+    ),
+    "further columns of weights": (
+        lambda: RowScores(FeatureRows(np.ones((4, 3))), np.ones((2, 2)), np.ones((3, 1))),
+        ValueError, "further is 3",
+    ),
+    "weights of other rows": (
+        lambda: RowScores(FeatureRows(np.ones((4, 2))), np.ones((3, 2)), None, SCORES),
+        ValueError, "other rows is 2",
+    ),
+    "states of a request": (
+        lambda: ChainRequest(SCORES, np.array([0, 4]), np.ones((3, 3)), np.ones(3), np.ones(3)),
+        ValueError, "states is 3",
+    ),
+    "offsets of a request": (
+        lambda: ChainRequest(SCORES, np.array([0, 5]), np.eye(2), np.ones(2), np.ones(2)),
+        ValueError, "offsets must rise",
+    ),
+    "edges of a request": (
+        lambda: graph_request(ends=[[0, 4]]), IndexError, "none of its graph",
+    ),
+    "edge features of a request": (
+        lambda: graph_request(offsets=[0, 2], ends=[[0, 1], [1, 2]]), ValueError, "features is 1",
+    ),
+    "graphs to decode": (
+        lambda: decode_graphs(graph_request(), 0, 2, labels_of(99)), IndexError, "graphs 0 to 2",
+    ),
+    "room for labels of graphs": (
+        lambda: decode_graphs(graph_request(), 0, 1, labels_of(3)), ValueError, "labels is 3",
+    ),
     "beam": (lambda: Beam(3, 4, 4), IndexError, "size, 3 .* 0 to 2"),
     "ends of sets": (
         lambda: best_sets(

@@ -4,10 +4,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from sskit._numbers import as_array
+from sskit._ready import ready_ends
 from sskit.inputs.edges import check_edges
 from sskit.inputs.ragged import _as_matrix, _items, _type_name, check_widths
 from sskit.inputs.ragged_array import make_offsets
-from sskit.inputs.stacking import canonical_csr, check_finite
+from sskit.inputs.stacking import canonical_csr, check_finite, is_ready
 
 __all__ = ["GraphBatch", "check_graphs"]
 
@@ -48,6 +49,17 @@ class GraphBatch:
         self.n_edges = np.array([x.shape[0] for x in edge_features], dtype=np.int64)
         self.node_offsets = make_offsets(self.n_nodes)
         self.edge_offsets = make_offsets(self.n_edges)
+
+    @classmethod
+    def of_one(cls, features, ends, edge_features):
+        """Return a single graph, which is not checked."""
+        batch = object.__new__(cls)
+        batch.features, batch.edge_features, batch.ends = [features], [edge_features], ends
+        batch.areas = batch.segments = None
+        batch.node_offsets = np.array([0, features.shape[0]], dtype=np.int64)
+        batch.edge_offsets = np.array([0, edge_features.shape[0]], dtype=np.int64)
+        batch.n_nodes, batch.n_edges = batch.node_offsets[1:], batch.edge_offsets[1:]
+        return batch
 
     def __len__(self):
         return len(self.features)
@@ -100,6 +112,9 @@ def check_graphs(X, *, n_features=None, n_edge_features=None, estimator_name="th
     >>> len(graphs), graphs.n_features, graphs.n_edge_features
     (1, 2, 1)
     """
+    ready = _ready(X, n_features, n_edge_features)
+    if ready is not None:
+        return ready
     items = [
         parts_of(item, f"X[{i}]", "graph", _PARTS, f"; {_IMAGES}")
         for i, item in enumerate(_items(X, "X", _GRAPHS))
@@ -136,6 +151,26 @@ def check_graphs(X, *, n_features=None, n_edge_features=None, estimator_name="th
         _all_or_none(areas, "areas"),
         _all_or_none(segments, "segments"),
     )
+
+
+def _ready(X, n_features, n_edge_features):
+    """Return a single graph of arrays that need no copy and have no fault, else None.
+
+    It is what is served most. Everything else, all faults with it, is left to others.
+    """
+    if type(X) is not list or len(X) != 1 or type(X[0]) is not tuple or len(X[0]) not in (2, 3):
+        return None
+    features, edges, edge_features = (*X[0], None)[:3]
+    if not is_ready(features, n_features):
+        return None
+    ends = ready_ends(edges, features.shape[0])
+    if ends is None:
+        return None
+    if edge_features is None and n_edge_features in (None, 1):
+        edge_features = np.ones((len(ends), 1))
+    elif not is_ready(edge_features, n_edge_features) or edge_features.shape[0] != len(ends):
+        return None
+    return GraphBatch.of_one(features, ends, edge_features)
 
 
 def parts_of(item, label, noun, names, hint=""):

@@ -7,11 +7,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from sskit._numbers import as_array
-from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets, split
+from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets, one_sequence, split
 from sskit.inputs.stacking import (
     canonical_csr,
     check_finite,
     check_structure,
+    is_ready,
     stack_csr,
     stack_dense,
 )
@@ -50,7 +51,8 @@ def stack_sequences(
     stacked : RaggedArray
         Its values are a C-contiguous float64 ndarray or, if any sequence is sparse, a CSR array
         of float64 in canonical format, with int32 indices where they fit. A RaggedArray that is
-        so already, and a 3-D float64 array, are not copied.
+        so already, and a 3-D float64 array, are not copied, nor, where `n_features` is known, a
+        single sequence.
 
     Raises
     ------
@@ -73,6 +75,9 @@ def stack_sequences(
         ...
     ValueError: X[1] has 1 features but X[0] has 2
     """
+    ready = _ready(X, n_features)
+    if ready is not None:
+        return ready
     if isinstance(X, RaggedArray):
         if sp.issparse(X.values):
             check_structure(X.values, name, X.offsets)
@@ -112,6 +117,25 @@ def stack_sequences(
     if isinstance(X, RaggedArray) and values is X.values:
         return X
     return RaggedArray(values, offsets)
+
+
+def _ready(X, n_features):
+    """Return a single sequence that needs no copy and has no fault, else None.
+
+    It is what fitted estimators, who know their number of features, are given most. Everything
+    else, all faults with it, is left to others.
+    """
+    if n_features is None:
+        return None
+    if type(X) is RaggedArray and len(X) == 1:
+        values = X.values
+    elif type(X) is list and len(X) == 1:
+        values = X[0]
+    else:
+        return None
+    if not is_ready(values, n_features):
+        return None
+    return X if type(X) is RaggedArray else one_sequence(values)
 
 
 def check_widths(widths, expected, estimator_name, what="features", name="X"):

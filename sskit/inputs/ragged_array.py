@@ -176,6 +176,15 @@ class RaggedArray:
         return type(self)(self._values[rows], offsets)
 
 
+def one_sequence(values):
+    """Return an ndarray or CSR matrix with rows as a RaggedArray of one, which is not checked."""
+    ragged = object.__new__(RaggedArray)
+    offsets = np.array([0, values.shape[0]], dtype=np.int64)
+    offsets.flags.writeable = False
+    ragged._values, ragged._offsets = values, offsets
+    return ragged
+
+
 def split(flat, offsets):
     """Split stacked rows into a one-dimensional object array of sequences.
 
@@ -199,6 +208,8 @@ def split(flat, offsets):
     array([array(['a', 'b'], dtype='<U1'), array(['c', 'd'], dtype='<U1')],
           dtype=object)
     """
+    if len(offsets) == 2:
+        return object_array([flat[offsets[0] : offsets[1]]])
     return object_array([flat[a:b] for a, b in _bounds(np.asarray(offsets))])
 
 

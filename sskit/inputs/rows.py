@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_array, validate_data
 
 from sskit.inputs.ragged import _check_sortable
-from sskit.inputs.stacking import check_structure, first_not_finite
+from sskit.inputs.stacking import check_structure, first_not_finite, is_ready
 
 __all__ = ["check_classes", "check_rows"]
 
@@ -16,6 +16,7 @@ KNOWN = re.compile(
     r"Expected|Found|Complex data|Unknown label|Input |X |y |np\.matrix|sparse|Sparse|The feature "
     r"|bad input shape"
 )
+FITTED = {"reset": False}  # options of what a fitted estimator is given
 CHECKED = ("accept_sparse", "dtype", "order", "ensure_all_finite")
 
 
@@ -45,6 +46,8 @@ def check_rows(estimator, X, y="no_validation", **options):
     ValueError
         If X or y is wrong.
     """
+    if options == FITTED and isinstance(y, str) and _is_ready(estimator, X):
+        return X
     options = {
         "accept_sparse": "csr",
         "dtype": np.float64,
@@ -62,6 +65,15 @@ def check_rows(estimator, X, y="no_validation", **options):
         raise named(error, X, options) from error
     check_finite_rows(checked[0] if isinstance(checked, tuple) else checked)
     return checked
+
+
+def _is_ready(estimator, X):
+    """Return whether rows need no copy, have no fault and are what an estimator was fitted to.
+
+    They are what is served most; everything else, all faults with it, is left to others.
+    """
+    fitted = vars(estimator)
+    return "feature_names_in_" not in fitted and is_ready(X, fitted.get("n_features_in_"))
 
 
 def named(error, X, options):

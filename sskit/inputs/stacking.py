@@ -3,9 +3,38 @@
 import numpy as np
 import scipy.sparse as sp
 
+from sskit._ready import all_within, is_canonical
 from sskit.inputs.ragged_array import locate, make_offsets
 
 _INT32_MAX = np.iinfo(np.int32).max
+
+
+def is_ready(values, n_features):
+    """Return whether a matrix with rows can be read as it is, and has no fault.
+
+    Parameters
+    ----------
+    values : object
+        Anything.
+    n_features : int or None
+        The number of columns that it must have; None takes any but 0.
+
+    Returns
+    -------
+    ready : bool
+        Whether it is a C-contiguous ndarray or a canonical CSR matrix of finite float64.
+    """
+    kind = type(values)
+    if kind is np.ndarray:
+        sound = values.ndim == 2 and values.flags.c_contiguous and all_within(values)
+    elif kind is sp.csr_matrix or kind is sp.csr_array:
+        sound = values.ndim == 2 and is_canonical(values) and all_within(values.data)
+    else:
+        return False
+    if not sound:
+        return False
+    n_rows, width = values.shape
+    return n_rows > 0 and (width == n_features if n_features else width > 0)
 
 
 def stack_dense(pieces):

@@ -3,10 +3,12 @@
 import numpy as np
 import scipy.sparse as sp
 
+from sskit._ready import ready_tree
 from sskit.inputs.graphs import _all_or_none, check_graphs, parts_of
 from sskit.inputs.parents import check_parents
 from sskit.inputs.ragged import _items, _label_item, stack_labels
 from sskit.inputs.ragged_array import locate, make_offsets
+from sskit.inputs.stacking import is_ready
 
 __all__ = ["TreeBatch", "check_trees"]
 
@@ -135,6 +137,9 @@ def check_trees(X, *, n_features=None, estimator_name="the model"):
     >>> trees.ends.tolist()
     [[1, 0], [1, 2]]
     """
+    ready = _ready(X, n_features)
+    if ready is not None:
+        return ready
     parts = [
         parts_of(item, f"X[{i}]", "tree", ("features", "parents", "kinds"))
         for i, item in enumerate(_items(X, "X", _TREES))
@@ -155,6 +160,36 @@ def check_trees(X, *, n_features=None, estimator_name="the model"):
         leaf[parents[below]] = 0.0
         features.append(_joined(x, np.stack([parents < 0, leaf], axis=1).astype(np.float64)))
     return TreeBatch(features, ends, _kinds([kinds for *_, kinds in parts], ends, checked.n_nodes))
+
+
+def _ready(X, n_features):
+    """Return a single tree without kinds of edges that has no fault, else None.
+
+    It is what is served most. Everything else, all faults with it, is left to others.
+    """
+    if type(X) is not list or len(X) != 1 or type(X[0]) is not tuple or len(X[0]) != 2:
+        return None
+    features, parents = X[0]
+    if not is_ready(features, n_features):
+        return None
+    ends, marks = ready_tree(parents, features.shape[0])
+    if ends is None:
+        return None
+    if not sp.issparse(features):
+        return TreeBatch([np.hstack([features, marks])], [ends])
+    return TreeBatch([_with_marks(features, marks)], [ends])
+
+
+def _with_marks(x, marks):
+    """Return a canonical CSR matrix with two further columns, as one that is canonical too."""
+    indptr, width = x.indptr, x.shape[1]
+    node, which = np.nonzero(marks)
+    places = indptr[node + 1]
+    data = np.insert(x.data[: indptr[-1]], places, 1.0)
+    indices = np.insert(x.indices[: indptr[-1]], places, which + width)
+    pointers = indptr.copy()
+    pointers[1:] += np.cumsum(np.count_nonzero(marks, axis=1), dtype=indptr.dtype)
+    return sp.csr_array((data, indices, pointers), shape=(x.shape[0], width + 2))
 
 
 def _kinds(given, ends, n_nodes):

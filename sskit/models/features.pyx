@@ -3,6 +3,8 @@
 import numpy as np
 import scipy.sparse as sp
 
+from sskit._ready import is_canonical
+
 from sskit.core.lanes cimport LANES, prefetch_memory
 
 # Below this share of non-zeros a dense matrix is cheaper to hold and to multiply as CSR.
@@ -36,10 +38,7 @@ cdef class FeatureRows:
             X = compressed(X)
         self.n_rows, self.n_features = X.shape
         if sp.issparse(X):
-            check_csr(X)
-            if not X.has_canonical_format:
-                X = X.copy()
-                X.sum_duplicates()
+            X = checked_csr(X)
             self.values = X.data
             self.indices = X.indices.astype(np.int32, copy=False)
             self.indptr = X.indptr.astype(np.int64, copy=False)
@@ -143,6 +142,17 @@ def compressed(X, Py_ssize_t n_rows=4096):
         values[place] = rows[used]
         columns[place] = np.nonzero(used)[1]
     return sp.csr_array((values, columns, pointers), shape=X.shape)
+
+
+def checked_csr(X):
+    """Return a CSR matrix in canonical format; ValueError if its pointers or indices are wrong."""
+    if is_canonical(X):
+        return X
+    check_csr(X)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
 
 
 def check_csr(X):

@@ -52,3 +52,6 @@ cdef void add_scaled(
 cdef void add_scaled_singles(
     const float* row, Py_ssize_t n, double factor, double* target
 ) noexcept nogil
+
+# are n numbers below 1e100, so that sums of products of two of them do not overflow?
+cdef bint are_modest(const double* values, Py_ssize_t n) noexcept nogil

@@ -30,6 +30,7 @@ cdef extern from "statistics_kernels.hpp":
     void clone_add_scaled "sskit::add_scaled"(
         const double* row, Py_ssize_t n, double factor, double* target
     ) noexcept nogil
+    bint clone_are_modest "sskit::are_modest"(const double* values, Py_ssize_t n) noexcept nogil
     void clone_add_scaled_singles "sskit::add_scaled"(
         const float* row, Py_ssize_t n, double factor, double* target
     ) noexcept nogil
@@ -92,3 +93,7 @@ cdef void add_scaled_singles(
     const float* row, Py_ssize_t n, double factor, double* target
 ) noexcept nogil:
     clone_add_scaled_singles(row, n, factor, target)
+
+
+cdef bint are_modest(const double* values, Py_ssize_t n) noexcept nogil:
+    return clone_are_modest(values, n)

@@ -15,11 +15,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sskit._documentation import DocumentedMixin
+from sskit._ready import all_within
 from sskit._saved_names import LoadableMixin
 from sskit.inputs.ragged import split, stack_labels, stack_sequences
-from sskit.inputs.ragged_array import RaggedArray, locate
+from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets, one_sequence
 from sskit.inputs.stacking import canonical_csr, first_not_finite, stack_csr, stack_dense
 from sskit.inputs.tokens import stack_tokens
+from sskit.preprocessing._dict_rows import dict_rows
 
 # These take an iterator and transform each token by itself, so that a piece at a time will do:
 # DictVectorizer holds 40 bytes per value while it works, the result only 12.
@@ -153,6 +155,9 @@ class TokenTransformer(
         NotFittedError, TypeError, ValueError
             If called before ``fit``; else as ``fit_transform``.
         """
+        rows = self._dict_rows(X)
+        if rows is not None:
+            return rows
         check_is_fitted(self, "transformer_")
         tokens, offsets = self._tokens(X, allow_empty=True)
         if offsets[-1] == 0:
@@ -235,6 +240,17 @@ class TokenTransformer(
         if isinstance(tokens, chain) and not isinstance(self.transformer, _TAKE_ITERATORS):
             tokens = list(tokens)
         return tokens, offsets
+
+    def _dict_rows(self, X):
+        """Return lists of plain dicts transformed, or None if something is unusual or wrong."""
+        if type(X) is not list or "transformer_" not in vars(self):
+            return None
+        rows = dict_rows(self.transformer_, X)
+        if rows is None or not all_within(rows.data):
+            return None
+        if len(X) == 1:
+            return one_sequence(rows)
+        return RaggedArray(rows, make_offsets(list(map(len, X))))
 
     def _ragged(self, rows, offsets):
         """Return transformed rows as the sequences that they belong to."""

@@ -18,14 +18,18 @@ from sskit.core.dual import DualState
 from sskit.core.priority import SumTree
 from sskit.core.stop import Stop
 from sskit.models.chain.problem import ChainProblem
+from sskit.models.chain.request import ChainRequest
 from sskit.models.features import FeatureRows
+from sskit.models.graph.request import GraphRequest
 from sskit.models.graph.slack import EnumeratedGraphSlack
 from sskit.models.kernel.rows import KernelRows
+from sskit.models.row_scores import RowScores
 from sskit.models.slack.model import SEARCHES
 from sskit.models.slack.search import SlackSearch
 from sskit.models.structured.plane_store import HandleStore
 from sskit.oracles.chain.beam import Beam
 from sskit.oracles.chain.k_best import KBest
+from sskit.oracles.graph.cut import Cut
 from sskit.oracles.graph.potentials import GraphPotentials, PairForm
 from sskit.oracles.parts.max_sum import GridPotentials
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
@@ -115,6 +119,12 @@ def small_things(chains, sets):
     )
     yield from (FeatureRows(rows), FeatureRows(sp.csr_array(rows)), WeightedAverager(4))
     yield BoxedSubgradientState(0.1, 4, np.zeros(4), np.ones(4))
+    scores, form = RowScores(FeatureRows(rows), np.eye(2)), PairForm(2, "potts")
+    yield scores
+    yield ChainRequest(scores, np.array([0, 1, 3]), np.eye(2), np.ones(2), np.ones(2))
+    ends, edge_rows = np.array([[0, 1]], dtype=np.int32), FeatureRows(np.ones((1, 1)))
+    offsets = np.array([0, 1])
+    yield GraphRequest([scores], [edge_rows], np.ones(1), ends, offsets, form, Cut())
     yield from (SubgradientState(0.1, 4), PairForm(3, "symmetric"))
     yield GraphPotentials(np.zeros((3, 2)), [[0, 1]], [1.0])
     yield GridPotentials(np.zeros((2, 3, 4)), [-1, 0], np.ones((2, 1, 2, 3)), None)

@@ -6,9 +6,19 @@ before each use.
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
+
+from sskit._ready import all_within
 
 # The squares of larger weights overflow.
 LARGEST = 1e154
+
+
+def check_fitted(estimator):
+    """Raise NotFittedError if an estimator is not fitted."""
+    # every fit sets lam_; scikit-learn asks for the tags of the estimator, which takes long
+    if "lam_" not in vars(estimator):
+        check_is_fitted(estimator)
 
 
 def check_numbers(owner, shapes, *, integer=False, finite=True, forbids=False):
@@ -41,7 +51,9 @@ def check_numbers(owner, shapes, *, integer=False, finite=True, forbids=False):
             raise_damaged(owner, f"{name} must be an array of {what}, got {got}")
         if array.shape != shape:
             raise_damaged(owner, f"{name} must have the shape {shape}, got {array.shape}")
-        if finite and array.size and not (array.max() <= LARGEST and array.min() >= -LARGEST):
+        if not finite or all_within(array, LARGEST):
+            continue
+        if array.size and not (array.max() <= LARGEST and array.min() >= -LARGEST):
             wrong = ~(np.abs(array) <= LARGEST) & ~(forbids & (array == -np.inf))
             if wrong.any():
                 place = tuple(np.argwhere(wrong)[0].tolist())

@@ -3,7 +3,6 @@
 import numbers
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.utils._param_validation import StrOptions
 
 from sskit.estimators.base.fitted_state import (
@@ -21,7 +20,7 @@ LARGEST_SCORE = 1e300
 
 
 def check_scores(values, offsets, coef, pairs):
-    """Raise an error if scores of labellings may overflow.
+    """Raise an error if scores of labellings may overflow, which is looked at for each sequence.
 
     Parameters
     ----------
@@ -39,28 +38,22 @@ def check_scores(values, offsets, coef, pairs):
     ValueError
         Naming the first sequence whose scores overflow.
     """
-    coef = np.abs(coef)
-    size = coef.sum(axis=1).max()
-    # -inf forbids what it is the weight of
-    pairs = [np.abs(weights[weights > -np.inf]) for weights in pairs]
-    other = sum(weights.max(initial=0.0) for weights in pairs)
-
-    def surely_small(x):
-        flat = x.data if sp.issparse(x) else x
-        top = max(flat.max(initial=0.0), -flat.min(initial=0.0))
-        return x.shape[0] * (float(top) * size + other) < LARGEST_SCORE
-
     with np.errstate(over="ignore", invalid="ignore"):
-        stacked = not isinstance(values, list)
-        if stacked and surely_small(values):
-            return
+        other = sum(map(largest_weight, pairs))
+        coef, stacked = np.abs(coef), not isinstance(values, list)
         for i, (start, stop) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
             x = values[start:stop] if stacked else values[i]
-            if surely_small(x):
-                continue
             most = (abs(x) @ coef.T).max(axis=1).sum() + x.shape[0] * other
             if not most < LARGEST_SCORE:
                 raise ValueError(f"X[{i}] is too large: the scores of its labels overflow")
+
+
+def largest_weight(weights):
+    """Return the largest absolute weight; -inf forbids what it is the weight of."""
+    top, bottom = weights.max(initial=0.0), weights.min(initial=0.0)
+    if bottom == -np.inf:
+        bottom = weights[weights > -np.inf].min(initial=0.0)
+    return max(top, -bottom)
 
 
 def check_chain(estimator):

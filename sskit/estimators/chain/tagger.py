@@ -5,9 +5,9 @@ from numbers import Integral
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
-from sskit.estimators.base.attributes import BlockAttributes, flat_weights
+from sskit._ready import all_within
+from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT, with_callbacks
 from sskit.estimators.base.estimator import (
     StructuredEstimator,
@@ -15,7 +15,7 @@ from sskit.estimators.base.estimator import (
     block_weights,
     check_constraints,
 )
-from sskit.estimators.base.fitted_state import check_numbers
+from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.kernels import KernelMixin, function_values, is_kernel
 from sskit.estimators.base.tagging import (
     NothingToLabel,
@@ -28,7 +28,14 @@ from sskit.estimators.chain.kernel import bind_in_kernel_space
 from sskit.inputs.ragged import stack_labels, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray, locate
 from sskit.inputs.weights import check_sample_weight
-from sskit.models.chain.model import ChainModel, default_lam, token_costs
+from sskit.models.chain.model import (
+    ChainModel,
+    check_lengths,
+    default_lam,
+    make_decoder,
+    make_request,
+    token_costs,
+)
 from sskit.models.chain.transitions import (
     find_violations,
     kinds_of,
@@ -36,6 +43,8 @@ from sskit.models.chain.transitions import (
     repair,
     resolve_transitions,
 )
+
+USED_BY_PREDICT = ("beam_size", "allowed_transitions")
 
 
 class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
@@ -348,6 +357,8 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
         weight of -inf has been given.
         """
         rules = resolve_transitions(self.allowed_transitions, self.classes_)
+        if all_within(self.transitions_) and all_within(self.start_):
+            return rules
         finite = self.transitions_ > -np.inf, self.start_ > -np.inf
         if all(some.all() for some in finite):
             return rules
@@ -355,8 +366,11 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
 
     def _decoder(self, X):
         """Return the decoder of checked sequences that are not empty, and where all begin."""
-        check_is_fitted(self)
-        check_constraints(self, "beam_size", "allowed_transitions")  # set since the fit, perhaps
+        check_fitted(self)
+        # set since the fit, perhaps; None, that of most, is always right
+        given = [name for name in USED_BY_PREDICT if getattr(self, name) is not None]
+        if given:
+            check_constraints(self, *given)
         stacked = stack_sequences(
             X,
             n_features=self.n_features_in_,
@@ -367,7 +381,8 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
         offsets = stacked.offsets
         if offsets[-1] == 0:
             return NothingToLabel(n_classes), offsets
-        stacked = RaggedArray(stacked.values, np.unique(offsets))
+        if len(offsets) > 2:
+            stacked = RaggedArray(stacked.values, np.unique(offsets))
         coef = getattr(self, "coef_", None)
         if coef is None:
             # the values of the functions are all that labels need: features of coefficient one
@@ -375,9 +390,11 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
             stacked, coef = RaggedArray(values, stacked.offsets), np.eye(n_classes)
         else:
             check_numbers(self, {"coef_": (n_classes, stacked.values.shape[1])}, finite=False)
+        rules = self._rules()
+        if rules[0] is not None:
+            check_lengths(stacked.lengths, *rules)
         others = self.transitions_, self.start_, self.end_
-        model = ChainModel(coef.shape[1], n_classes, *self._rules())
-        model.check_lengths(stacked.lengths)
-        check_scores(stacked.values, stacked.offsets, coef, others)
-        w = flat_weights(self, model.layout, coef=coef)
-        return model.decoder(stacked, w, self.n_jobs, self.beam_size), offsets
+        request = make_request(stacked, coef, *others, rules)
+        if not request.is_modest():
+            check_scores(stacked.values, stacked.offsets, coef, others)
+        return make_decoder(request, self.n_jobs, self.beam_size), offsets

@@ -16,14 +16,15 @@ from sskit.estimators.base.fitted_state import (
 from sskit.inputs.masks import check_masks, is_ignored, node_targets, paint
 from sskit.inputs.ragged import PREDICTS, check_kinds, split
 from sskit.inputs.weights import check_sample_weight
+from sskit.models.graph.cuts import allows_cuts
 from sskit.models.graph.model import GraphModel
 
 # Share of the largest loss below which what predictions miss is none of the user's concern.
 MOST_MISSED = 0.01
 
 
-def fitted_graph_model(estimator):
-    """Return the model of a fitted estimator, or raise ValueError if attributes do not fit.
+def check_graph_model(estimator):
+    """Return the number of labels of a fitted model of graphs, or raise ValueError.
 
     Parameters
     ----------
@@ -32,13 +33,13 @@ def fitted_graph_model(estimator):
 
     Returns
     -------
-    model : GraphModel
-        The model.
+    n_classes : int
+        Number of labels.
 
     Raises
     ------
     ValueError
-        Naming the attribute.
+        Naming the attribute that does not fit.
     """
     n_classes = check_labels(estimator)
     sizes = [check_count(estimator, name) for name in ("n_features_in_", "n_edge_features_in_")]
@@ -46,15 +47,17 @@ def fitted_graph_model(estimator):
     check_choice(estimator, "pairwise_form_", form, ("potts", "full"))
     check_choice(estimator, "inference_", inference, ("graphcut", "expansion", "exhaustive"))
     tables = () if form == "potts" else (n_classes, n_classes)
-    shapes = {"coef_": (n_classes, sizes[0]), "pairwise_": (sizes[1], *tables)}
-    check_numbers(estimator, shapes)
-    model = GraphModel(*sizes, n_classes, form, inference)
-    bounds = model.layout.bounds(None)
-    if bounds is not None:
-        w = model.weights(estimator.coef_, estimator.pairwise_)
-        if not ((bounds[0] <= w) & (w <= bounds[1])).all():
-            raise_damaged(estimator, "pairwise_ prefers different labels, so that there is no cut")
-    return model
+    # weights of the nodes are looked at with the scores of a request
+    check_numbers(estimator, {"coef_": (n_classes, sizes[0])}, finite=False)
+    check_numbers(estimator, {"pairwise_": (sizes[1], *tables)})
+    if inference != "exhaustive" and not allows_cuts(estimator.pairwise_):
+        raise_damaged(estimator, "pairwise_ prefers different labels, so that there is no cut")
+    return n_classes
+
+
+def check_node_weights(estimator):
+    """Raise ValueError if weights of the nodes are no finite numbers."""
+    check_numbers(estimator, {"coef_": estimator.coef_.shape})
 
 
 class SegmenterMixin:
@@ -233,7 +236,7 @@ class GraphWeights:
             raise_damaged(self, f"{what}, got {n_states!r}")
         model = GraphModel(*self.kind)
         return {
-            "coef_": np.array(model.layout.split(w)["coef"], order="C"),
+            "coef_": np.array(model.layout.split(w)["coef"], order="K"),
             "pairwise_": model.tables(w),
             "classes_": self.classes,
             "n_features_in_": n_features,

@@ -2,21 +2,24 @@
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask, block_weights
+from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.graph.prediction import (
     GraphWeights,
     SegmenterMixin,
-    fitted_graph_model,
+    check_graph_model,
+    check_node_weights,
     warn_of_missed,
 )
 from sskit.inputs.graphs import check_graphs
 from sskit.inputs.masks import node_targets
 from sskit.inputs.weights import check_sample_weight
+from sskit.models.graph.cuts import cut_form, make_request
 from sskit.models.graph.data import check_edge_features, default_lam, node_costs
 from sskit.models.graph.model import GraphModel
+from sskit.models.graph.request_decoder import CutDecoder
 
 
 class SegmentationModel(SegmenterMixin, StructuredEstimator):
@@ -315,8 +318,8 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
 
     def _decoder(self, X):
         """Return the decoder of checked graphs, and the graphs."""
-        check_is_fitted(self)
-        model = fitted_graph_model(self)
+        check_fitted(self)
+        n_classes = check_graph_model(self)
         graphs = check_graphs(
             X,
             n_features=self.n_features_in_,
@@ -328,5 +331,18 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
                 "the model was fitted to labels of pixels, but X has no segments that say which "
                 "pixels belong to a node"
             )
+        if self.inference_ == "graphcut" and n_classes == 2:
+            return self._cut_decoder(graphs), graphs
+        check_node_weights(self)
+        sizes = self.n_features_in_, self.n_edge_features_in_, n_classes
+        model = GraphModel(*sizes, self.pairwise_form_, self.inference_)
         w = model.weights(self.coef_, self.pairwise_)
         return model.decoder(graphs, w, self.n_jobs), graphs
+
+    def _cut_decoder(self, graphs):
+        """Return what finds labels of checked graphs by cuts."""
+        form, pairs = cut_form(self.pairwise_form_, self.pairwise_)
+        request = make_request(graphs, self.coef_, pairs, form)
+        if not request.is_modest():
+            check_node_weights(self)
+        return CutDecoder(request, self.n_jobs)

@@ -7,14 +7,13 @@ import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import check_is_fitted
 
 from sskit._numbers import as_floats
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask, block_weights
-from sskit.estimators.base.fitted_state import check_labels, check_numbers
+from sskit.estimators.base.fitted_state import check_fitted, check_labels, check_numbers
+from sskit.estimators.base.linear import linear_scores
 from sskit.inputs.label_sets import check_entries, check_sets, target_form
 from sskit.inputs.rows import check_rows
 from sskit.inputs.stacking import refuse_large
@@ -104,15 +103,15 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
 
     def _scores(self, X):
         """Return the scores of the labels alone, of checked X, shape (n, L)."""
-        check_is_fitted(self)
+        check_fitted(self)
         X = check_rows(self, X, reset=False)
         n_labels = check_labels(self)
         n_labels = 1 if self._form == "classes" and n_labels == 2 else n_labels
         # scores that are not finite are found below
         shapes = {"coef_": (n_labels, X.shape[1]), "intercept_": (n_labels,)}
         check_numbers(self, shapes, finite=False)
+        scores = linear_scores(X, self.coef_, self.intercept_)
         with np.errstate(over="ignore", invalid="ignore"):
-            scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
             # an oracle adds up scores of any of the labels and pairs, and takes differences
             most = np.abs(scores).sum(axis=1) + np.abs(self._pairs()).sum()
         wrong = np.flatnonzero(~(most < LARGEST_SCORE))

@@ -1,5 +1,7 @@
 """Sets of labels with weights for pairs of labels."""
 
+from functools import lru_cache
+
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
@@ -227,20 +229,47 @@ class MultilabelPairwise(LabelSetClassifier):
         return {"edges_": model.ends, "inference_": model.inference} | none
 
     def _model(self):
-        """Return the model of the fitted estimator."""
-        ends = np.ascontiguousarray(self.edges_, dtype=np.int32)
-        return PairwiseModel(self.n_features_in_, len(self.coef_), ends, True, self.inference_)
+        """Return the model of the fitted estimator, once its pairs are found to be sound."""
+        n_edges = np.size(self.edges_) // 2
+        check_numbers(self, {"edges_": (n_edges, 2)}, integer=True, finite=False)
+        check_choice(self, "inference_", self.inference_, tuple(ORACLES))
+        edges = self.edges_.astype(np.int64, copy=False).tobytes()
+        return pairwise_model(self.n_features_in_, len(self.coef_), edges, self.inference_)
 
     def _pairs(self):
-        """Return the scores of pairs of labels, once they and the pairs are found to be sound."""
-        n_edges, n_labels = np.size(self.edges_) // 2, len(self.coef_)
-        check_numbers(self, {"edges_": (n_edges, 2)}, integer=True)
-        if n_edges and not 0 <= self.edges_.min() <= self.edges_.max() < n_labels:
-            raise_damaged(self, f"edges_ must hold pairs of {n_labels} labels")
-        if (self.edges_[:, 0] == self.edges_[:, 1]).any():
-            raise_damaged(self, "edges_ joins a label to itself")
-        check_numbers(self, {"pairwise_": (n_edges,)})
-        check_choice(self, "inference_", self.inference_, tuple(ORACLES))
+        """Return the scores of pairs of labels, once they are found to be sound."""
+        check_numbers(self, {"pairwise_": (np.size(self.edges_) // 2,)})
         if self.inference_ == "graphcut" and not (self.pairwise_ >= 0).all():
             raise_damaged(self, "pairwise_ has entries below 0, so that there is no cut")
         return self.pairwise_
+
+
+@lru_cache(maxsize=16)
+def pairwise_model(n_features, n_labels, edges, inference):
+    """Return the model of a fitted estimator: that of equal pairs serves all requests.
+
+    Parameters
+    ----------
+    n_features, n_labels : int
+        Numbers of features and of labels.
+    edges : bytes
+        The pairs, int64.
+    inference : str
+        How the best set is found.
+
+    Returns
+    -------
+    model : PairwiseModel
+        Never changed.
+
+    Raises
+    ------
+    ValueError
+        If a pair is of labels that do not exist, or of a label with itself.
+    """
+    ends = np.frombuffer(edges, dtype=np.int64).reshape(-1, 2)
+    if len(ends) and not 0 <= ends.min() <= ends.max() < n_labels:
+        raise_damaged("MultilabelPairwise", f"edges_ must hold pairs of {n_labels} labels")
+    if (ends[:, 0] == ends[:, 1]).any():
+        raise_damaged("MultilabelPairwise", "edges_ joins a label to itself")
+    return PairwiseModel(n_features, n_labels, ends.astype(np.int32), True, inference)

@@ -3,10 +3,10 @@
 from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator
+from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.kernels import KernelMixin
 from sskit.estimators.multiclass import rows
 from sskit.estimators.structured import structured
@@ -267,7 +267,7 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StructuredEstimator):
             <w_k, x> for each class; with two classes the score of the second less that of the
             first. Kernels are computed for some rows at a time, in bounded memory.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         X = check_rows(self, X, reset=False)
         scores = rows.class_scores(self, X)
         return scores.ravel() if len(self.classes_) == 2 else scores
@@ -286,7 +286,7 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StructuredEstimator):
             Classes. With a model object the labellings that its argmax returns; the array is of
             dtype object unless the labels in fit were all numbers or all strings.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         if not isinstance(self.model, str):
             return structured.predict_structure(self, X)
         scores = self.decision_function(X)
@@ -309,7 +309,7 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StructuredEstimator):
         score : float
             At most 1; negative if the mean loss of a model object exceeds 1.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         if not isinstance(self.model, str):
             return structured.score_structure(self, X, y, sample_weight)
         return rows.score_rows(self, X, y, sample_weight)

@@ -4,9 +4,10 @@ import copy
 
 import numpy as np
 from sklearn.metrics import accuracy_score
-from sklearn.utils.extmath import row_norms, safe_sparse_dot
+from sklearn.utils.extmath import row_norms
 from sklearn.utils.multiclass import check_classification_targets
 
+from sskit._ready import all_within
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.estimator import TrainingTask, block_weights
 from sskit.estimators.base.fitted_state import check_labels, check_numbers
@@ -16,6 +17,7 @@ from sskit.estimators.base.kernels import (
     kernel_bytes,
     make_kernel,
 )
+from sskit.estimators.base.linear import linear_scores
 from sskit.estimators.base.weights import default_lam
 from sskit.inputs.rows import check_classes, check_rows
 from sskit.inputs.stacking import refuse_large
@@ -157,8 +159,9 @@ def class_scores(estimator, X):
         scores = function_values(estimator, X, n_scores) + estimator.intercept_
     else:
         check_numbers(estimator, {"coef_": (n_scores, X.shape[1])}, finite=False)
-        with np.errstate(over="ignore", invalid="ignore"):
-            scores = safe_sparse_dot(X, estimator.coef_.T, dense_output=True) + estimator.intercept_
+        scores = linear_scores(X, estimator.coef_, estimator.intercept_)
+    if all_within(scores):
+        return scores
     wrong = np.flatnonzero(~np.isfinite(scores).all(axis=1))
     if len(wrong):
         raise ValueError(f"X[{wrong[0]}] is too large: the scores of its classes overflow")

@@ -2,6 +2,8 @@
 
 import numbers
 from functools import partial
+from operator import is_
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -14,6 +16,9 @@ from sskit.solvers.common.tolerance import relative
 from sskit.solvers.path.tracer import dual_objective_at
 
 LARGEST_LAM = float(np.finfo(np.float64).max)
+# Of each path what it predicted with last: of which arrays it was made, and the model. Beside the
+# paths, so that neither files nor copies of them hold it.
+SERVED = WeakKeyDictionary()
 
 
 class PathModels:
@@ -231,7 +236,17 @@ class PathModels:
         check_is_fitted(self)
         if lam is None and hasattr(self, "best_estimator_"):
             return self.best_estimator_
-        return self.estimator_at(self.lam_ if lam is None else lam)
+        return self._served(self._check_lam(self.lam_ if lam is None else lam))
+
+    def _served(self, lam):
+        """Return the fitted estimator of one lam; that of the last request is kept."""
+        place = lam, float(self.lams_[0]), int(piece_of(lam, self.lams_))
+        made_of = self.coefs_, self._origin, self._template
+        kept_place, kept, model = SERVED.get(self, (None, (None,) * 3, None))
+        if kept_place != place or not all(map(is_, kept, made_of)):
+            model = self.estimator_at(lam)
+            SERVED[self] = place, made_of, model
+        return model
 
     def _check_pieces(self):
         """Raise ValueError, naming it, for an attribute that does not fit the others."""

@@ -1,17 +1,18 @@
 """Labels for the nodes of trees."""
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from sskit.estimators.base.attributes import BlockAttributes, flat_weights
+from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask, block_weights
+from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.tagging import TaggerMixin, check_scores, check_tree
 from sskit.inputs.ragged import stack_labels
 from sskit.inputs.trees import check_trees
 from sskit.inputs.weights import check_sample_weight
 from sskit.models.chain.model import token_costs
-from sskit.models.tree.model import TreeModel, default_lam
+from sskit.models.tree.decoder import TreeDecoder
+from sskit.models.tree.model import TreeModel, default_lam, make_request
 
 
 class TreeTagger(TaggerMixin, StructuredEstimator):
@@ -255,15 +256,16 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
 
     def _decoder(self, X):
         """Return the decoder of checked trees, and where they begin."""
-        check_is_fitted(self)
-        name, (n_classes, n_kinds) = type(self).__name__, check_tree(self)
+        check_fitted(self)
+        name, (_, n_kinds) = type(self).__name__, check_tree(self)
         trees = check_trees(X, n_features=self.n_features_in_, estimator_name=name)
         codes = trees.codes(self.edge_kinds_, name)
-        model = TreeModel(self.n_features_in_, n_classes, n_kinds)
-        coef = np.column_stack([self.coef_, self.root_, self.leaf_])
-        check_scores(trees.features, trees.node_offsets, coef, [self.transitions_])
-        w = flat_weights(self, model.layout)
-        return model.decoder(trees, codes, w, self.n_jobs), trees.node_offsets
+        weights = self.coef_, self.root_, self.leaf_, self.transitions_
+        request = make_request(trees, codes, n_kinds, *weights)
+        if not request.is_modest():
+            coef = np.column_stack(weights[:3])
+            check_scores(trees.features, trees.node_offsets, coef, [self.transitions_])
+        return TreeDecoder(request, self.n_jobs), trees.node_offsets
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

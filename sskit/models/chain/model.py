@@ -8,10 +8,12 @@ from sskit.inputs.weights import class_factors
 from sskit.models.chain.beam_decoder import BeamDecoder
 from sskit.models.chain.decoder import ChainDecoder
 from sskit.models.chain.problem import ChainProblem
+from sskit.models.chain.request import ChainRequest
 from sskit.models.chain.slack import CountedChainSlack
 from sskit.models.counts import are_counts
 from sskit.models.features import FeatureRows
 from sskit.models.layout import WeightLayout
+from sskit.models.row_scores import RowScores
 
 
 class ChainModel:
@@ -41,30 +43,6 @@ class ChainModel:
             start=(n_states,),
             end=(n_states,),
         )
-
-    def check_lengths(self, lengths):
-        """Raise ValueError if there are sequences without any allowed labelling.
-
-        Parameters
-        ----------
-        lengths : ndarray of shape (n,)
-            Lengths of the sequences.
-
-        Raises
-        ------
-        ValueError
-            Naming the first such length.
-        """
-        if self.allowed is None:
-            return
-        reached, seen = self.allowed_start, set()
-        for length in range(1, int(lengths.max()) + 1):
-            if not reached.any():
-                raise ValueError(f"transitions allow no labelling of a sequence of length {length}")
-            if reached.tobytes() in seen:
-                return
-            seen.add(reached.tobytes())
-            reached = self.allowed[reached].any(axis=0)
 
     def bind(self, stacked, labels, cost, block_weight):
         """Bind the model to training data.
@@ -110,12 +88,9 @@ class ChainModel:
         decoder : ChainDecoder
             Gives labellings.
         """
-        n_tokens, n = stacked.values.shape[0], len(stacked)
-        labels, cost = np.zeros(n_tokens, dtype=np.int32), np.zeros(n_tokens)
-        problem = self._problem(stacked, labels, cost, np.full(n, 1.0 / n))
-        if beam_size is None or beam_size >= self.n_states:
-            return ChainDecoder(problem, w, n_jobs)
-        return BeamDecoder(problem, w, n_jobs, beam_size, free=self.allowed is None)
+        rules = self.allowed, self.allowed_start
+        request = make_request(stacked, **self.layout.split(w), rules=rules)
+        return make_decoder(request, n_jobs, beam_size)
 
     def _problem(self, stacked, labels, cost, block_weight):
         return ChainProblem(
@@ -128,6 +103,68 @@ class ChainModel:
             self.allowed,
             self.allowed_start,
         )
+
+
+def check_lengths(lengths, allowed, allowed_start):
+    """Raise ValueError if there are sequences without any allowed labelling.
+
+    Parameters
+    ----------
+    lengths : ndarray of shape (n,)
+        Lengths of the sequences.
+    allowed : ndarray of shape (K, K), bool, or None
+        Allowed transitions; None allows all.
+    allowed_start : ndarray of shape (K,), bool, or None
+        Labels that a sequence may begin with.
+
+    Raises
+    ------
+    ValueError
+        Naming the first such length.
+    """
+    if allowed is None:
+        return
+    reached, seen = allowed_start, set()
+    for length in range(1, int(lengths.max()) + 1):
+        if not reached.any():
+            raise ValueError(f"transitions allow no labelling of a sequence of length {length}")
+        if reached.tobytes() in seen:
+            return
+        seen.add(reached.tobytes())
+        reached = allowed[reached].any(axis=0)
+
+
+def make_request(stacked, coef, transitions, start, end, rules=(None, None)):
+    """Return sequences with the weights that are to label them, which are not checked.
+
+    Parameters
+    ----------
+    stacked : RaggedArray
+        Features of the sequences, float64.
+    coef : ndarray of shape (K, p)
+        Weights of the features; those of features that do not occur are not read.
+    transitions : ndarray of shape (K, K)
+        Weights of the transitions, from row to column.
+    start, end : ndarray of shape (K,)
+        Weights of the first and of the last label.
+    rules : tuple
+        Allowed transitions and first labels, or None for each.
+
+    Returns
+    -------
+    request : ChainRequest
+        What decoders take.
+    """
+    weights = [np.asarray(array, dtype=np.float64) for array in (coef, transitions, start, end)]
+    features = RowScores(FeatureRows(stacked.values), weights[0])
+    return ChainRequest(features, stacked.offsets, *weights[1:], *rules)
+
+
+def make_decoder(request, n_jobs, beam_size):
+    """Return what labels the sequences of a request; `beam_size` labels are kept, None: all."""
+    if beam_size is None or beam_size >= request.n_states:
+        return ChainDecoder(request, n_jobs)
+    return BeamDecoder(request, n_jobs, beam_size)
 
 
 def token_costs(loss, class_weight, classes, labels, lengths):

@@ -1,5 +1,7 @@
 """Which transitions between labels are allowed, and what becomes of labels that break the rules."""
 
+from functools import lru_cache
+
 import numpy as np
 
 from sskit.inputs.ragged_array import locate
@@ -31,8 +33,14 @@ def bio_transitions(classes):
     ValueError
         If a label is not of the scheme.
     """
+    return tuple(map(np.copy, _bio_transitions(tuple(classes.tolist()))))
+
+
+@lru_cache(maxsize=32)
+def _bio_transitions(classes):
+    """Return what the BIO scheme allows; every request asks, so that it is remembered."""
     prefixes, kinds = [], []
-    for label in classes.tolist():
+    for label in classes:
         prefix, dash, kind = str(label).partition("-")
         if not (label == "O" or (prefix in ("B", "I") and dash and kind)):
             raise ValueError(

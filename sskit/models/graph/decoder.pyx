@@ -8,30 +8,27 @@ from sskit.models.decoder import Decoder
 
 from sskit.core.checks cimport check_equal, check_least
 from sskit.models.graph.problem cimport GraphProblem
-from sskit.oracles.graph.cut cimport Cut
 from sskit.oracles.graph.potentials cimport Potentials, labelling_score, pair_score
 
 
 class GraphDecoder(Decoder):
-    """Labels of graphs under one weight vector: a `Decoder` of a GraphProblem."""
+    """Labels of graphs where an oracle may start from several: a `Decoder` of a GraphProblem."""
 
     def best(self):
         """Return the labels of all nodes, shape (n_nodes,), int32."""
-        return self._run(decode_best, np.empty(self.problem.n_nodes, dtype=np.int32))
+        return self._run(decode_best, np.empty(self.request.n_nodes, dtype=np.int32))
 
     def node_scores(self):
         """Return the scores of all nodes alone, shape (n_nodes, K)."""
         return self._run(decode_nodes, self._table())
 
     def max_marginals(self):
-        """Return the best score of a labelling for each node and label, (n_nodes, K).
+        """Return scores of the labelling that was found with a label at a node, (n_nodes, K).
 
-        If the oracle is a minimum cut; else the score of the labelling that was found, with this
-        label at this node in place of its own: not more than the max-marginal, and the largest
-        of a row is that of the label that was found.
+        With this label in place of its own: not more than the max-marginal, and the largest of a
+        row is that of the label that was found.
         """
-        by_cuts = isinstance(self.problem.oracle, Cut) and self.problem.n_states == 2
-        return self._run(decode_marginals if by_cuts else decode_conditionals, self._table())
+        return self._run(decode_conditionals, self._table())
 
     def shortfalls(self):
         """Return what the labelling that is found scores less than the labels of the problem.
@@ -41,10 +38,10 @@ class GraphDecoder(Decoder):
         shortfall : ndarray of shape (n_blocks,)
             Negative where it scores more.
         """
-        return self._run(decode_shortfalls, np.empty(self.problem.n_blocks))
+        return self._run(decode_shortfalls, np.empty(self.request.n_blocks))
 
     def _table(self):
-        return np.empty((self.problem.n_nodes, self.problem.n_states))
+        return np.empty((self.request.n_nodes, self.request.n_states))
 
 
 def decode_best(GraphProblem problem, const double[::1] w, Py_ssize_t start, Py_ssize_t stop,
@@ -74,26 +71,6 @@ def decode_nodes(GraphProblem problem, const double[::1] w, Py_ssize_t start, Py
             for v in range(problem.n_nodes_of(i)):
                 for k in range(problem.n_states):
                     out[problem.nodes[i] + v, k] = theta[v * problem.stride + k]
-
-
-def decode_marginals(GraphProblem problem, const double[::1] w, Py_ssize_t start,
-                     Py_ssize_t stop, double[:, ::1] out):
-    """Write the max-marginals of the graphs start .. stop - 1, by cuts."""
-    problem.check_run(start, stop, w.shape[0])
-    check_table(problem, out)
-    cdef double[::1] theta = np.zeros(problem.max_statistics)
-    cdef int32_t[::1] labels = np.zeros(problem.max_code_length, dtype=np.int32)
-    cdef Potentials p
-    cdef Py_ssize_t i
-    cdef Cut cut = problem.oracle
-    check_equal(problem.n_states, 2, "the number of states")
-    for i in range(start, stop):
-        with nogil:
-            problem.scores(i, &w[0], &theta[0])
-            p = problem.potentials(i, &theta[0], 0.0)
-        cut.improve(&p, &labels[0])
-        out[problem.nodes[i] : problem.nodes[i + 1]] = labelling_score(&p, &labels[0])
-        cut.marginals(out[problem.nodes[i] : problem.nodes[i + 1]])
 
 
 def decode_conditionals(GraphProblem problem, const double[::1] w, Py_ssize_t start,

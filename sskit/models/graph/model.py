@@ -1,12 +1,13 @@
 """The graph model: node features, and pairs of neighbours that may prefer to agree."""
 
 import numpy as np
-import scipy.sparse as sp
 
-from sskit.models.features import FeatureRows
+from sskit.models.features import FeatureRows, with_spare
+from sskit.models.graph.cuts import make_request, refuse_negative
 from sskit.models.graph.data import packed_grams, without_unlabelled
 from sskit.models.graph.decoder import GraphDecoder
 from sskit.models.graph.problem import GraphProblem
+from sskit.models.graph.request_decoder import CutDecoder
 from sskit.models.graph.slack import MOST_LABELLINGS, EnumeratedGraphSlack
 from sskit.models.layout import WeightLayout
 from sskit.oracles.graph.cut import Cut
@@ -134,14 +135,7 @@ class GraphModel:
                         f"X[{i}] has {n} nodes, which with {self.n_states} labels have more"
                     )
             return
-        for i, x in enumerate(graphs.edge_features):
-            stored = x.data if sp.issparse(x) else x
-            if stored.size and stored.min() < 0:
-                e, f = np.argwhere((x.toarray() if sp.issparse(x) else x) < 0)[0]
-                raise ValueError(
-                    f"edge features must not be negative, or there may be no cut: X[{i}] has "
-                    f"{x[e, f]:.6g} at edge {e}, feature {f}"
-                )
+        refuse_negative(graphs.edge_features)
 
     def bind(self, graphs, labels, cost, labelled, block_weight):
         """Bind the model to training data.
@@ -185,6 +179,10 @@ class GraphModel:
         decoder : GraphDecoder
             Gives labellings.
         """
+        blocks = self.layout.split(w)
+        if self.inference == "graphcut" and self.n_states == 2:
+            pairs = blocks["pairwise"].ravel()
+            return CutDecoder(make_request(graphs, blocks["coef"], pairs, self.form), n_jobs)
         n_nodes, n = int(graphs.node_offsets[-1]), len(graphs)
         problem = self._problem(
             graphs,
@@ -193,7 +191,7 @@ class GraphModel:
             np.ones(n_nodes, dtype=bool),
             np.full(n, 1.0 / n),
         )
-        return GraphDecoder(problem, w, n_jobs)
+        return GraphDecoder(problem, n_jobs, with_spare(w))
 
     def shortfalls(self, graphs, labels, cost, labelled, block_weight, w, n_jobs=None):
         """Compute by how much predictions miss the scores of labellings that are known.
@@ -214,7 +212,7 @@ class GraphModel:
             labelled nodes; above zero only where the best one is found approximately.
         """
         problem = self._problem(graphs, labels, cost, labelled, block_weight)
-        return GraphDecoder(problem, w, n_jobs).shortfalls()
+        return GraphDecoder(problem, n_jobs, with_spare(w)).shortfalls()
 
     def _make_oracle(self):
         """Return a new oracle."""

@@ -22,8 +22,8 @@ class Hierarchy:
         Pairs (child, parent), sorted, each once.
     parents : ndarray of shape (n_labels,), int32, or None
         -1 where there is none; None if a label has more than one parent.
-    ancestors : CSR array of shape (n_labels, n_labels)
-        1.0 in row l at the ancestors of label l and at l itself.
+    ancestors, descendants : CSR array of shape (n_labels, n_labels)
+        1.0 in row l at the ancestors, or descendants, of label l and at l itself.
 
     Raises
     ------
@@ -40,6 +40,7 @@ class Hierarchy:
             self.parents[child] = parent
         graph = sp.csr_array((np.ones(len(child)), (child, parent)), shape=(n_labels, n_labels))
         self.ancestors = reachable(graph)
+        self.descendants = self.ancestors.T.tocsr()
 
     def closed(self, sets):
         """Return sets of labels with all ancestors.

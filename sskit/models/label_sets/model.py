@@ -1,10 +1,11 @@
 """Models of sets of labels: pairs of labels with weights of their own, and hierarchies."""
 
+from functools import cached_property
+
 import numpy as np
-import scipy.sparse as sp
 
 from sskit.models.features import FeatureRows
-from sskit.models.label_sets.decoder import best_sets, climb
+from sskit.models.label_sets.decoder import add_gains, best_sets, climb
 from sskit.models.label_sets.hierarchy import Hierarchy
 from sskit.models.label_sets.label_graph import choose_inference, is_forest
 from sskit.models.label_sets.problem import MultilabelProblem
@@ -111,10 +112,15 @@ class LabelSetModel:
             0 or 1.
         """
         sets = np.zeros(scores.shape, dtype=np.uint8)
-        # a spare row and number: compiled code takes the address of the first
-        ends = np.concatenate([self.ends, np.zeros((1, 2), dtype=np.int32)])
-        best_sets(self.make_oracle(), scores, ends, np.append(pairs, 0.0), sets)
+        spare = np.zeros(len(pairs) + 1)
+        spare[:-1] = pairs
+        best_sets(self.make_oracle(), scores, self.spare_ends, spare, sets)
         return sets
+
+    @cached_property
+    def spare_ends(self):
+        """The pairs and a spare one: compiled code takes the address of the first."""
+        return np.concatenate([self.ends, np.zeros((1, 2), dtype=np.int32)])
 
 
 class PairwiseModel(LabelSetModel):
@@ -182,9 +188,8 @@ class PairwiseModel(LabelSetModel):
             0 or 1.
         """
         sets = super().best_sets(scores, pairs)
-        table = self.pair_table(pairs)
-        indptr, neighbours = (part.astype(np.int32) for part in (table.indptr, table.indices))
-        climb(scores, indptr, neighbours, table.data, MAX_SWEEPS, sets)
+        indptr, neighbours, edge = self.neighbours
+        climb(scores, indptr, neighbours, pairs[edge], MAX_SWEEPS, sets)
         return sets
 
     def gains(self, scores, sets, pairs):
@@ -204,14 +209,20 @@ class PairwiseModel(LabelSetModel):
         gains : ndarray of shape (n, L)
             Score with the label less that without it.
         """
-        return scores + sets.astype(np.float64) @ self.pair_table(pairs)
+        indptr, neighbours, edge = self.neighbours
+        gains = scores.copy()
+        add_gains(sets, indptr, neighbours, pairs[edge], gains)
+        return gains
 
-    def pair_table(self, pairs):
-        """Return the scores of pairs as a symmetric CSR array of shape (L, L)."""
+    @cached_property
+    def neighbours(self):
+        """The pairs by label: where those of a label begin, the other labels, and which pairs."""
         a, b = self.ends.T
-        places = np.concatenate([a, b]), np.concatenate([b, a])
-        shape = (self.n_labels, self.n_labels)
-        return sp.csr_array((np.concatenate([pairs, pairs]), places), shape=shape)
+        edge = np.tile(np.arange(len(a)), 2)
+        first, other = np.concatenate([a, b]), np.concatenate([b, a])
+        order = np.lexsort((other, first))
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(first, minlength=self.n_labels))])
+        return indptr.astype(np.int32), other[order].astype(np.int32), edge[order]
 
 
 class HierarchyModel(LabelSetModel):
@@ -297,7 +308,5 @@ class HierarchyModel(LabelSetModel):
             Of a label of the set the score of it and its descendants in the set; of another one
             the score of it and its ancestors that are missing.
         """
-        ancestors = self.hierarchy.ancestors
-        return np.where(
-            sets, (scores * sets) @ ancestors, (scores * (1 - sets)) @ ancestors.T.tocsr()
-        )
+        above, below = self.hierarchy.ancestors, self.hierarchy.descendants
+        return np.where(sets, (scores * sets) @ above, (scores * (1 - sets)) @ below)

@@ -16,12 +16,12 @@ class PartsDecoder(Decoder):
 
     def best(self):
         """Return the best x and y of all parts, shape (n, n_parts, 2), int64."""
-        shape = self.problem.n_blocks, self.problem.n_parts, 2
+        shape = self.request.n_blocks, self.request.n_parts, 2
         return self._run(decode_best, np.empty(shape, dtype=np.int64))
 
     def max_marginals(self):
         """Return the best score with each part at each cell, for each sample (n_parts, H, W)."""
-        return self._run(decode_marginals, [np.empty(maps.shape) for maps in self.problem.maps])
+        return self._run(decode_marginals, [np.empty(maps.shape) for maps in self.request.maps])
 
 
 def decode_best(PartsProblem problem, const double[::1] w, Py_ssize_t start, Py_ssize_t stop,

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sskit.models.features import with_spare
 from sskit.models.layout import WeightLayout
 from sskit.models.parts.decoder import PartsDecoder
 from sskit.models.parts.losses import Distance, TruncatedSquare
@@ -113,7 +114,7 @@ class PoseModel:
         n = len(maps)
         truths = np.zeros((n, 2 * len(self.parents)), dtype=np.int32)
         problem = self._problem(maps, truths, np.ones(n), Distance(), np.full(n, 1.0 / n))
-        return PartsDecoder(problem, w, n_jobs)
+        return PartsDecoder(problem, n_jobs, with_spare(w))
 
     def _problem(self, maps, truths, scale, loss, block_weight):
         return PartsProblem(

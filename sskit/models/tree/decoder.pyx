@@ -4,17 +4,17 @@ import numpy as np
 
 from libc.stdint cimport int32_t
 
-from sskit.models.graph.decoder import GraphDecoder
+from sskit.models.graph.request_decoder import RequestDecoder
 
-from sskit.core.checks cimport check_equal, check_least
-from sskit.models.graph.problem cimport GraphProblem
+from sskit.core.checks cimport check_equal, check_least, check_range
+from sskit.models.graph.request cimport GraphRequest
 from sskit.oracles.graph.potentials cimport Potentials
 from sskit.oracles.tree.max_sum cimport TreeMaxSum
 from sskit.oracles.tree.k_best cimport TreeKBest
 
 
-class TreeDecoder(GraphDecoder):
-    """Labels of trees under one weight vector: a `Decoder` of a GraphProblem."""
+class TreeDecoder(RequestDecoder):
+    """Labels of trees: a `Decoder` of a GraphRequest."""
 
     def max_marginals(self):
         """Return the best score of a labelling for each node and label, (n_nodes, K)."""
@@ -22,44 +22,39 @@ class TreeDecoder(GraphDecoder):
 
     def top_k(self, k):
         """Return the k best labellings, (m, V_i) each, and their scores, (m,) each."""
-        n = self.problem.n_blocks
+        n = self.request.n_blocks
         labels, scores = np.empty(n, dtype=object), np.empty(n, dtype=object)
         self._run(decode_top_k, (k, labels, scores))
         return labels, scores
 
 
-def decode_marginals(GraphProblem problem, const double[::1] w, Py_ssize_t start,
-                     Py_ssize_t stop, double[:, ::1] out):
+def decode_marginals(GraphRequest trees, Py_ssize_t start, Py_ssize_t stop,
+                     double[:, ::1] out):
     """Write the max-marginals of the trees start .. stop - 1."""
-    problem.check_run(start, stop, w.shape[0])
-    check_least(out.shape[0], problem.n_nodes, "the room for nodes")
-    check_equal(out.shape[1], problem.n_states, "the room for labels")
-    cdef double[::1] theta = np.zeros(problem.max_statistics)
-    cdef TreeMaxSum oracle = problem.oracle
+    check_range(start, stop, trees.n_blocks, "trees")
+    check_least(out.shape[0], trees.n_nodes, "the room for nodes")
+    check_equal(out.shape[1], trees.n_states, "the room for labels")
+    cdef double[::1] theta = np.empty(trees.max_statistics + 1)
+    cdef TreeMaxSum oracle = trees.oracle
     cdef Potentials p
     cdef Py_ssize_t i
     for i in range(start, stop):
-        with nogil:
-            problem.scores(i, &w[0], &theta[0])
-            p = problem.potentials(i, &theta[0], 0.0)
-        oracle.marginals(&p, out[problem.nodes[i] : problem.nodes[i + 1]])
+        p = trees.potentials(i, &theta[0])
+        oracle.marginals(&p, out[trees.nodes[i] : trees.nodes[i + 1]])
 
 
-def decode_top_k(GraphProblem problem, const double[::1] w, Py_ssize_t start, Py_ssize_t stop,
-                 tuple out):
+def decode_top_k(GraphRequest trees, Py_ssize_t start, Py_ssize_t stop, tuple out):
     """Write the best labellings of the trees start .. stop - 1, out = (k, labels, scores)."""
-    problem.check_run(start, stop, w.shape[0])
+    check_range(start, stop, trees.n_blocks, "trees")
     k, labels, scores = out
-    cdef double[::1] theta = np.zeros(problem.max_statistics)
+    cdef double[::1] theta = np.empty(trees.max_statistics + 1)
     cdef Potentials p
     cdef Py_ssize_t i, found
     cdef TreeKBest best
     cdef int32_t[:, ::1] labels_out
     cdef double[::1] scores_out
     for i in range(start, stop):
-        with nogil:
-            problem.scores(i, &w[0], &theta[0])
-            p = problem.potentials(i, &theta[0], 0.0)
+        p = trees.potentials(i, &theta[0])
         most = min(k, int(p.n_states) ** min(int(p.n_nodes), k.bit_length()))
         best = TreeKBest(most)
         labels_out = np.empty((most, p.n_nodes), dtype=np.int32)

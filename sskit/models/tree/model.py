@@ -1,5 +1,7 @@
 """The tree model: a label for every node of a tree, scored by nodes and by parents and children."""
 
+from functools import lru_cache
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -7,7 +9,9 @@ from sskit.inputs.stacking import refuse_large
 from sskit.models.features import FeatureRows
 from sskit.models.graph.data import packed_grams, sqnorm
 from sskit.models.graph.problem import GraphProblem
+from sskit.models.graph.request import GraphRequest
 from sskit.models.layout import WeightLayout
+from sskit.models.row_scores import row_scores
 from sskit.models.tree.decoder import TreeDecoder
 from sskit.oracles.graph.potentials import PairForm
 from sskit.oracles.tree.max_sum import TreeMaxSum
@@ -87,17 +91,11 @@ class TreeModel:
         decoder : TreeDecoder
             Gives labellings.
         """
-        n_nodes, n = int(trees.node_offsets[-1]), len(trees)
-        labels = np.zeros(n_nodes, dtype=np.int32)
-        problem = self._problem(trees, codes, labels, np.zeros(n_nodes), np.full(n, 1.0 / n))
-        return TreeDecoder(problem, w, n_jobs)
+        request = make_request(trees, codes, self.n_kinds, **self.layout.split(w))
+        return TreeDecoder(request, n_jobs)
 
     def _problem(self, trees, codes, labels, cost, block_weight):
-        if codes is None:
-            n_kinds, codes = 1, np.zeros(len(trees.ends), dtype=np.int32)
-        else:
-            n_kinds = self.n_kinds
-        kinds, table = kinds_of_trees(codes, trees.edge_offsets, n_kinds)
+        kinds, table = kinds_of_trees(codes, trees.edge_offsets, self.n_kinds)
         return GraphProblem(
             [FeatureRows(x, sparsify=False) for x in trees.features],
             [FeatureRows(x, sparsify=False) for x in kinds],
@@ -113,16 +111,65 @@ class TreeModel:
         )
 
 
+@lru_cache(maxsize=8)
+def full_form(n_states):
+    """Return the form of tables of all pairs of states, which all requests share."""
+    return PairForm(n_states, "full")
+
+
+def make_request(trees, codes, n_kinds, coef, root, leaf, transitions):
+    """Return trees with the weights that are to label them, which are not checked.
+
+    Parameters
+    ----------
+    trees : TreeBatch
+        The trees.
+    codes : ndarray of shape (n_edges,), int32, or None
+        As of `TreeModel.bind`.
+    n_kinds : int or None
+        Number of kinds of edges.
+    coef : ndarray of shape (K, p)
+        Weights of the features; those of features that do not occur are not read.
+    root, leaf : ndarray of shape (K,)
+        Weights of the labels of roots, and of nodes without children.
+    transitions : ndarray of shape (K, K) or (n_kinds, K, K)
+        Weights of the labels of parents and children.
+
+    Returns
+    -------
+    request : GraphRequest
+        What a `TreeDecoder` takes.
+    """
+    if codes is None:
+        # one table for all edges of a tree, whose only feature is one
+        kinds = [np.ones((int(n > 0), 1)) for n in np.diff(trees.edge_offsets)]
+        table = np.zeros(len(trees.ends), dtype=np.int32)
+    else:
+        kinds, table = kinds_of_trees(codes, trees.edge_offsets, n_kinds)
+    ends = np.stack([root, leaf], axis=1).astype(np.float64, copy=False)
+    node_rows = (FeatureRows(x, sparsify=False) for x in trees.features)
+    return GraphRequest(
+        row_scores(node_rows, np.asarray(coef, dtype=np.float64), ends),
+        [FeatureRows(x, sparsify=False) for x in kinds],
+        np.asarray(transitions, dtype=np.float64).ravel(),
+        trees.ends,
+        trees.edge_offsets,
+        full_form(len(coef)),
+        TreeMaxSum(),
+        table,
+    )
+
+
 def kinds_of_trees(codes, edge_offsets, n_kinds):
     """Return the kinds of edges that each tree has, as features of the tables that it needs.
 
     Parameters
     ----------
-    codes : ndarray of shape (n_edges,), int32
-        Kinds of the edges of all trees, 0 to n_kinds - 1.
+    codes : ndarray of shape (n_edges,), int32, or None
+        Kinds of the edges of all trees, 0 to n_kinds - 1; None if there is one table for all.
     edge_offsets : ndarray of shape (n + 1,)
         Where the trees begin.
-    n_kinds : int
+    n_kinds : int or None
         Number of kinds.
 
     Returns
@@ -133,6 +180,8 @@ def kinds_of_trees(codes, edge_offsets, n_kinds):
         Which of its tree's rows is that of the kind of an edge.
     """
     n = len(edge_offsets) - 1
+    if codes is None:
+        n_kinds, codes = 1, np.zeros(edge_offsets[-1], dtype=np.int32)
     tree = np.repeat(np.arange(n), np.diff(edge_offsets))
     present, table = np.unique(tree * n_kinds + codes, return_inverse=True)
     first = np.searchsorted(present, np.arange(n + 1) * n_kinds)

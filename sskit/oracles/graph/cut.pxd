@@ -54,3 +54,8 @@ cdef class Cut(GraphOracle):
     # After prepare() of the choice between the states 0 and 1, and with the best score in all
     # places of `out` (n_nodes, 2): the max-marginals.
     cdef int marginals(self, double[:, ::1] out) except -1
+
+
+# scratch memory that a thread keeps from one cut to its next
+cpdef Cut take_cut()
+cpdef leave_cut(Cut cut)

@@ -1,12 +1,10 @@
 """Graph cuts on users' arrays."""
 
-import threading
-
 import numpy as np
 
 from libc.stdint cimport int32_t
 
-from sskit.oracles.graph.cut cimport Cut
+from sskit.oracles.graph.cut cimport Cut, leave_cut, take_cut
 from sskit.oracles.graph.potentials cimport GraphPotentials, check_capacities, labelling_score
 
 
@@ -124,21 +122,6 @@ def graph_max_marginals(nodes, edges=None, pairwise=None):
     out[:, :] = labelling_score(&potentials.struct_, &labels[0])
     cut.marginals(out)
     return scores
-
-
-# To make the scratch memory of a cut takes longer than to cut a graph of a hundred nodes: each
-# thread leaves that of its last call, unless it is large, to its next call.
-_LEFT = threading.local()
-cdef Py_ssize_t MOST_LEFT = 100_000  # nodes and edges, about 10 MB
-
-
-cdef Cut take_cut():
-    return _LEFT.__dict__.pop("cut", None) or Cut()
-
-
-cdef leave_cut(Cut cut):
-    if cut.max_nodes + cut.max_edges <= MOST_LEFT:
-        _LEFT.cut = cut
 
 
 cdef GraphPotentials two_states(nodes, edges, pairwise, truth=None, cost=1.0):

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from helpers.qp import solve_primal
 from helpers.toys import bind_chains, chain_toy
 
-from sskit.models.chain.model import ChainModel
+from sskit.models.chain.model import ChainModel, check_lengths
 from sskit.models.chain.problem import ChainProblem
 from sskit.models.features import FeatureRows
 from sskit.solvers import BCFW
@@ -162,14 +162,13 @@ def test_decoder_finds_the_best_labelling(n_jobs):
 
 
 def test_lengths_without_labelling():
-    dead_end = np.array([[False, True], [False, False]])
-    model = ChainModel(2, 2, dead_end, np.array([True, True]))
-    model.check_lengths(np.array([1, 2]))
+    dead_end = np.array([[False, True], [False, False]]), np.array([True, True])
+    check_lengths(np.array([1, 2]), *dead_end)
     with pytest.raises(ValueError, match="no labelling of a sequence of length 3"):
-        model.check_lengths(np.array([1, 5]))
-    cycle = np.array([[False, True], [True, False]])
-    ChainModel(2, 2, cycle, np.array([True, False])).check_lengths(np.array([10**6]))
-    ChainModel(2, 2).check_lengths(np.array([10**9]))
+        check_lengths(np.array([1, 5]), *dead_end)
+    cycle = np.array([[False, True], [True, False]]), np.array([True, False])
+    check_lengths(np.array([10**6]), *cycle)
+    check_lengths(np.array([10**9]), None, None)
 
 
 def test_relabelling_states_changes_names_only():

@@ -1,0 +1,188 @@
+"""Whether arrays are as they should be, found out in one pass: what is served most is so."""
+
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t
+
+ctypedef fused index_t:
+    int32_t
+    int64_t
+
+cdef double LARGEST = np.finfo(np.float64).max
+
+
+def all_within(array, double limit=LARGEST):
+    """Return whether an array is one of float64 whose numbers are no larger than a limit.
+
+    Parameters
+    ----------
+    array : object
+        Anything.
+    limit : float, default=largest finite number
+        Of absolute values.
+
+    Returns
+    -------
+    within : bool
+        False for NaN, and for other dtypes and arrays that are not contiguous, too.
+    """
+    if type(array) is not np.ndarray or array.dtype != np.float64:
+        return False
+    flags = array.flags
+    if not (flags.c_contiguous or flags.f_contiguous):
+        return False
+    cdef const double[::1] flat = array.ravel(order="K")
+    cdef Py_ssize_t j, n = flat.shape[0]
+    if n and limit >= LARGEST:
+        return are_finite(&flat[0], n)
+    for j in range(n):
+        if not -limit <= flat[j] <= limit:
+            return False
+    return True
+
+
+cdef bint are_finite(const double* values, Py_ssize_t n) noexcept nogil:
+    """Return whether all numbers are finite: times zero they are zero, the others NaN."""
+    cdef double sums[8]
+    cdef double rest = 0.0
+    cdef Py_ssize_t j, k
+    for k in range(8):
+        sums[k] = 0.0
+    for j in range(0, n - 7, 8):
+        for k in range(8):
+            sums[k] += values[j + k] * 0.0
+    for k in range(8):
+        rest += sums[k]
+    for j in range(n - n % 8, n):
+        rest += values[j] * 0.0
+    return rest == 0.0
+
+
+def is_canonical(X):
+    """Return whether a CSR matrix is sound and in canonical format.
+
+    Parameters
+    ----------
+    X : CSR matrix
+        Its arrays may be anything.
+
+    Returns
+    -------
+    canonical : bool
+        Whether its arrays are contiguous, float64 and int32, its pointers sound, and the columns of
+        each row within the matrix and rising.
+    """
+    values, indices, indptr = X.data, X.indices, X.indptr
+    for array, dtype in ((values, np.float64), (indices, np.int32), (indptr, np.int32)):
+        if type(array) is not np.ndarray or array.dtype != dtype or array.ndim != 1:
+            return False
+        if not array.flags.c_contiguous:
+            return False
+    n_rows, n_columns = X.shape
+    return rows_rise(indices, indptr, n_rows, n_columns, len(values))
+
+
+cdef bint rows_rise(const int32_t[::1] indices, const int32_t[::1] indptr, Py_ssize_t n_rows,
+                    Py_ssize_t n_columns, Py_ssize_t n_values):
+    """Return whether the columns of each row rise within the matrix, and pointers are sound."""
+    cdef Py_ssize_t t, j, before, n = min(indices.shape[0], n_values)
+    if indptr.shape[0] != n_rows + 1 or indptr[0] != 0:
+        return False
+    for t in range(n_rows):
+        before = -1
+        if not indptr[t] <= indptr[t + 1] <= n:
+            return False
+        for j in range(indptr[t], indptr[t + 1]):
+            if not before < indices[j] < n_columns:
+                return False
+            before = indices[j]
+    return True
+
+
+def ready_ends(edges, Py_ssize_t n_nodes):
+    """Return edges as kernels read them, or None if something is unusual or wrong.
+
+    Parameters
+    ----------
+    edges : object
+        Anything.
+    n_nodes : int
+        Number of nodes.
+
+    Returns
+    -------
+    ends : ndarray of shape (n_edges, 2), int32, or None
+        The two nodes of each edge, which exist and differ; C-contiguous.
+    """
+    if type(edges) is not np.ndarray or edges.ndim != 2 or not edges.flags.c_contiguous:
+        return None
+    if edges.shape[1] != 2 or not 0 < edges.shape[0] or not n_nodes <= 2**31 - 1:
+        return None
+    if edges.dtype == np.int64:
+        ends = np.empty(edges.shape, dtype=np.int32)
+        return ends if ends_are_sound[int64_t](edges, n_nodes, ends) else None
+    if edges.dtype == np.int32:
+        return edges if ends_are_sound[int32_t](edges, n_nodes, None) else None
+    return None
+
+
+cdef bint ends_are_sound(const index_t[:, ::1] edges, Py_ssize_t n_nodes, int32_t[:, ::1] ends):
+    """Return whether all edges join two different nodes; write them unless `ends` is None."""
+    cdef Py_ssize_t e
+    cdef index_t a, b
+    cdef bint sound = True
+    for e in range(edges.shape[0]):
+        a, b = edges[e, 0], edges[e, 1]
+        sound &= (a >= 0) & (b >= 0) & (a < n_nodes) & (b < n_nodes) & (a != b)
+        if ends is not None:
+            ends[e, 0], ends[e, 1] = <int32_t>a, <int32_t>b
+    return sound
+
+
+def ready_tree(parents, Py_ssize_t n_nodes):
+    """Return the edges of a tree, or None if something is unusual or wrong.
+
+    Parameters
+    ----------
+    parents : object
+        Anything.
+    n_nodes : int
+        Number of nodes.
+
+    Returns
+    -------
+    ends : ndarray of shape (n_edges, 2), int32, or None
+        Parent and child of each edge, by rising child.
+    marks : ndarray of shape (n_nodes, 2), or None
+        1.0 where a node is a root, and where it is a leaf.
+    """
+    nothing = None, None
+    if type(parents) is not np.ndarray or parents.ndim != 1 or len(parents) != n_nodes:
+        return nothing
+    if parents.dtype.kind != "i" or not 0 < n_nodes <= 2**31 - 1:
+        return nothing
+    cdef const int64_t[:] up = parents.astype(np.int64, copy=False)
+    cdef Py_ssize_t v, u, n_edges = 0
+    for v in range(n_nodes):
+        if not -1 <= up[v] < n_nodes:
+            return nothing
+        n_edges += up[v] >= 0
+    ends, marks = np.empty((n_edges, 2), dtype=np.int32), np.zeros((n_nodes, 2))
+    cdef int32_t[:, ::1] edges = ends
+    cdef double[:, ::1] mark = marks
+    cdef int64_t[::1] seen = np.full(n_nodes, -1)  # from which node a walk upwards came by first
+    mark[:, 1] = 1.0
+    n_edges = 0
+    for v in range(n_nodes):
+        mark[v, 0] = up[v] < 0
+        u = v
+        while u >= 0 and seen[u] < 0:
+            seen[u] = v
+            u = up[u]
+        if u >= 0 and seen[u] == v:
+            return nothing  # a cycle
+        if up[v] >= 0:
+            mark[up[v], 1] = 0.0
+            edges[n_edges, 0], edges[n_edges, 1] = <int32_t>up[v], <int32_t>v
+            n_edges += 1
+    return ends, marks

@@ -1,0 +1,32 @@
+"""Scores of rows that are linear in their features."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from sskit.models.features import FeatureRows
+from sskit.models.row_scores import RowScores
+
+
+def linear_scores(X, coef, intercept):
+    """Return scores of rows, which are not checked.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR matrix} of shape (n, p)
+        Checked rows.
+    coef : ndarray of shape (n_scores, p)
+        Weights; of features that occur in no sparse row they are not read.
+    intercept : ndarray of shape (n_scores,)
+        Added to the scores.
+
+    Returns
+    -------
+    scores : ndarray of shape (n, n_scores)
+        May overflow.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not sp.issparse(X):
+            if not (coef.flags.c_contiguous or coef.flags.f_contiguous):
+                coef = coef.copy()  # as it would come out of a file, to the last bit
+            return X @ coef.T + intercept
+        return RowScores(FeatureRows(X), np.asarray(coef, dtype=np.float64)).table() + intercept

@@ -1,0 +1,252 @@
+"""Single requests: fast ways change no answer, weights of this moment count, nothing is kept."""
+
+import copy
+import io
+import pickle
+import threading
+import tracemalloc
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
+import joblib
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from helpers.requests import CASES, ONCE, answers, bits, served, together
+from sklearn.base import clone
+
+from sskit import (
+    HierarchicalMultilabel,
+    MultilabelPairwise,
+    SegmentationModel,
+    SequenceTagger,
+    StructSVMClassifier,
+    TreeTagger,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+WEIGHTS = (
+    "coef_", "intercept_", "transitions_", "start_", "end_", "root_", "leaf_", "pairwise_",
+    "dual_coef_", "springs_", "types_",
+)  # fmt: skip
+# what is no model of its own, or has a model that is asked
+HOLDERS = ("rows, path", "rows, stopping")
+MODELS = [case for case in CASES if case not in HOLDERS]
+
+
+def unusual(x):
+    """Return the same numbers in a form that the fast gates leave to the others."""
+    if sp.issparse(x):
+        return x.tocoo()
+    if isinstance(x, np.ndarray):
+        return np.asfortranarray(x) if x.ndim == 2 and min(x.shape) > 1 else x[::1].view(Sub)
+    return type(x)(map(unusual, x)) if isinstance(x, (list, tuple)) else x
+
+
+class Sub(np.ndarray):
+    """Arrays of a class of their own."""
+
+
+def fresh(model):
+    """Return a copy that nothing is known of."""
+    return pickle.loads(pickle.dumps(model))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_usual_and_unusual_forms_have_the_same_answers(case):
+    model, requests = served(case)
+    for request in requests:
+        assert bits(answers(model, request)) == bits(answers(fresh(model), unusual(request)))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_one_at_a_time_or_all_at_once(case):
+    model, requests = served(case)
+    singly = [answers(model, request) for request in requests]
+    for k, found in enumerate(answers(model, together(case))):
+        for item, single in zip(found, singly, strict=True):
+            a, b = np.asarray(item), np.asarray(single[k][0])
+            if a.dtype.kind == "f":
+                np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+            else:
+                np.testing.assert_array_equal(a, b)
+
+
+def changed(model, name, how):
+    """Change a weight of a model: assign another array, or write into its own."""
+    array = getattr(model, name)
+    if how == "in place":
+        array *= 0.5
+    elif how == "C order":
+        setattr(model, name, np.ascontiguousarray(array * 0.5))
+    elif how == "strides":
+        setattr(model, name, np.repeat(array * 0.5, 2, axis=-1)[..., ::2])
+    else:
+        other = array * 0.5
+        other.flags.writeable = False
+        setattr(model, name, other)
+
+
+@pytest.mark.parametrize("how", ["in place", "C order", "strides", "read-only"])
+@pytest.mark.parametrize("case", MODELS)
+def test_weights_of_this_moment_count(case, how):
+    if how == "strides" and "rbf" in case:
+        pytest.skip("BLAS rounds in another way than for the contiguous copy")
+    model, requests = fresh(served(case)[0]), served(case)[1][:4]
+    before = [bits(answers(model, request)) for request in requests]
+    for name in WEIGHTS:
+        if hasattr(model, name):
+            changed(model, name, how)
+            assert bits([answers(model, x) for x in requests]) == bits(
+                [answers(fresh(model), x) for x in requests]
+            )
+    if hasattr(model, "decision_function"):
+        assert [bits(answers(model, request)) for request in requests] != before
+
+
+@pytest.mark.parametrize("case", [case for case in MODELS if "rbf" not in case])
+def test_weights_that_are_no_numbers_are_refused(case):
+    model, requests = fresh(served(case)[0]), served(case)[1]
+    for name in ("coef_", "dual_coef_"):
+        if hasattr(model, name):
+            getattr(model, name)[...] = np.nan
+    longest = max(requests, key=lambda x: x.nnz if sp.issparse(x) else 0)
+    longest = requests[-1] if not sp.issparse(longest) else longest
+    with pytest.raises(ValueError, match=r"overflow|is nan"):
+        model.predict(longest)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_answers_leave_nothing_behind(case):
+    model, requests = fresh(served(case)[0]), served(case)[1]
+    before, size = dict(vars(model)), len(pickle.dumps(model))
+    answers(model, requests[0])
+    assert vars(model).keys() == before.keys()
+    assert all(vars(model)[name] is value for name, value in before.items())
+    assert len(pickle.dumps(model)) == size
+
+
+def joblib_copy(model):
+    """Return a model that joblib has saved and loaded."""
+    file = io.BytesIO()
+    joblib.dump(model, file)
+    file.seek(0)
+    return joblib.load(file)
+
+
+@pytest.mark.parametrize("how", [fresh, copy.copy, copy.deepcopy, joblib_copy])
+@pytest.mark.parametrize("case", CASES)
+def test_copies_answer_alike(case, how):
+    model, requests = served(case)
+    expected = [bits(answers(model, request)) for request in requests]
+    other = how(model)
+    assert [bits(answers(other, request)) for request in requests] == expected
+    assert not hasattr(clone(model), "lam_")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_eight_threads_ask_one_estimator(case):
+    model, requests = served(case)
+    expected = [bits(answers(model, request)) for request in requests]
+    barrier = threading.Barrier(8)
+
+    def ask(first):
+        barrier.wait()
+        with warnings.catch_warnings():
+            turn = [(first + k) % len(requests) for k in range(3 * len(requests))]
+            return all(bits(answers(model, requests[i])) == expected[i] for i in turn)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(ask, range(8)))
+
+
+def test_parameters_of_prediction_count_at_once():
+    model, requests = fresh(served("sequences, sparse")[0]), served("sequences, sparse")[1]
+    long = max(requests, key=lambda request: request[0].shape[0])
+    free = model.predict(long)[0]
+    allowed = np.ones((3, 3), dtype=bool)
+    allowed[np.searchsorted(model.classes_, free[0]), :] = False
+    allowed[0, 1] = allowed[1, 2] = allowed[2, 0] = True
+    model.set_params(allowed_transitions=allowed)
+    ruled = model.predict(long)[0]
+    codes = np.searchsorted(model.classes_, ruled)
+    assert allowed[codes[:-1], codes[1:]].all()
+    allowed[...] = True  # the same object, written to
+    assert bits(model.predict(long)[0]) == bits(free)
+    model.set_params(allowed_transitions=None, beam_size=1, n_jobs=2)
+    assert len(model.predict(long)[0]) == len(free)
+    model.set_params(beam_size=0)
+    with pytest.raises(ValueError, match="beam_size"):
+        model.predict(long)
+
+
+def test_forbidden_transitions_count_at_once():
+    model, requests = fresh(served("sequences, sparse")[0]), served("sequences, sparse")[1]
+    model.transitions_[...] = -np.inf
+    model.transitions_[0, 0] = 1.0
+    long = max(requests, key=lambda request: request[0].shape[0])
+    assert set(model.predict(long)[0]) == {"a"}
+
+
+def test_a_path_serves_its_arrays_of_this_moment():
+    path, requests = served("rows, path")
+    path = fresh(path)
+    first = path.decision_function(requests[0])
+    again = path.decision_function(requests[0], lam=path.lam_)
+    assert bits(first) == bits(again)
+    path.coefs_ = -path.coefs_
+    assert bits(path.decision_function(requests[0])) == bits(-first)
+    largest = path.decision_function(requests[0], lam=path.lams_[0])
+    assert bits(largest) == bits(fresh(path).decision_function(requests[0], lam=path.lams_[0]))
+
+
+P = 60_000
+WIDE = {
+    "tagger": SequenceTagger(**ONCE),
+    "beam": SequenceTagger(**ONCE, beam_size=1),
+    "trees": TreeTagger(**ONCE),
+    "graphs": SegmentationModel(**ONCE),
+    "classes": StructSVMClassifier(**ONCE),
+    "sets": MultilabelPairwise(**ONCE),
+    "hierarchy": HierarchicalMultilabel([-1, 0, 0], **ONCE),
+}
+
+
+def wide(case):
+    """Return a fitted model of very many weights, and a request that uses few of them."""
+    X = sp.random(12, P, 30 / P, format="csr", random_state=0)
+    y = np.arange(12) % 2
+    if case in ("classes", "sets", "hierarchy"):
+        y = y if case == "classes" else np.random.default_rng(0).integers(2, size=(12, 3))
+        return clone(WIDE[case]).fit(X, y), X[:1]
+    parts = [X[i : i + 3] for i in range(0, 12, 3)]
+    if case == "trees":
+        parts = [(x, np.array([-1, 0, 0])) for x in parts]
+    if case == "graphs":
+        parts = [(x, np.array([[0, 1], [1, 2]]), np.ones((2, 1))) for x in parts]
+    return clone(WIDE[case]).fit(parts, list(y.reshape(4, 3))), parts[:1]
+
+
+@pytest.mark.parametrize("case", WIDE)
+def test_a_request_takes_no_more_for_more_weights(case):
+    model, request = wide(case)
+    answers(model, request)
+    expected = bits(answers(model, request))
+    tracemalloc.start()
+    answers(model, request)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.1 * model.coef_.nbytes
+    # and the weights of other features are not looked at
+    matrix = request if sp.issparse(request) else request[0]
+    matrix = matrix if sp.issparse(matrix) else matrix[0]
+    others = np.setdiff1d(np.arange(P), matrix.indices)
+    model.coef_[:, others] = np.nan
+    assert bits(answers(model, request)) == expected
+
+
+@pytest.mark.parametrize("case", ["sequences", "rows", "label sets", "two regions"])
+def test_weights_of_a_feature_are_neighbours(case):
+    model = served(case)[0]
+    assert model.coef_.T.flags.c_contiguous
+    assert fresh(model).coef_.T.flags.c_contiguous

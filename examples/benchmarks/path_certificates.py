@@ -138,9 +138,10 @@ def report(name, path, lams, optimum, lines, X, y, hinge):
         w = path.coef_at(lam)
         primal = 0.5 * lam * w @ w + hinge(X, y, path.estimator_at(lam))
         dual = path.dual_objective_at(lam)
-        gaps.append(primal - dual)
-        excess.append(primal - least)
-        promised.append(path.gap_at(lam))
+        scale = path.gap_at(lam) / path.relative_gap_at(lam)  # the objective, but for an offset
+        gaps.append((primal - dual) / scale)
+        excess.append((primal - least) / scale)
+        promised.append(path.relative_gap_at(lam))
         over.append(dual - min(lam * half + h for half, h in lines))
     gaps, excess, promised, over = map(np.array, (gaps, excess, promised, over))
     allowed = path.max_gap_ * (1.0 + 1e-9)

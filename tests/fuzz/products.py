@@ -231,7 +231,8 @@ def trace(rng, problem, findings, story):
         require(dual <= exact.primal_objective_ + slackness, f"the dual is too large; {told}")
         if not path.certified_:
             continue
-        require(gap <= path.max_gap_ * (1 + 1e-9), f"the gap is above {path.max_gap_}; {told}")
+        share = path.relative_gap_at(lam)
+        require(share <= path.max_gap_ * (1 + 1e-9), f"{share} is above {path.max_gap_}; {told}")
         primal = primal_at(exact, X, y, weight, path.coef_at(lam))
         told += f", the objective is {primal}"
         require(primal >= exact.dual_objective_ - slackness, f"no objective; {told}")

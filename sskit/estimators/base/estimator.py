@@ -304,9 +304,18 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
         return fingerprint, last.point
 
     def _set_fitted(self, fitted):
-        """Replace all fitted attributes by new ones."""
+        """Replace all fitted attributes by new ones; remember the parameters of the model."""
         vars(self).pop("_warm_start", None)
-        replace_fitted(self, fitted)
+        made_with = {name: getattr(self, name) for name in self._model_parameters()}
+        replace_fitted(self, fitted | {"_made_with": made_with})
+
+    def _model_parameters(self):
+        """Return the names of parameters that make a model what it is.
+
+        Predictions refuse others than those of the fit. What else is for training alone may be set
+        at any time, for the next fit, and what a prediction takes by itself for the next one.
+        """
+        return ()
 
 
 def replace_fitted(estimator, fitted):

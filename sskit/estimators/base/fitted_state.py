@@ -15,10 +15,43 @@ LARGEST = 1e154
 
 
 def check_fitted(estimator):
-    """Raise NotFittedError if an estimator is not fitted."""
+    """Raise an error unless an estimator is fitted, and its model is what its parameters say.
+
+    Parameters
+    ----------
+    estimator : StructuredEstimator
+        The estimator.
+
+    Raises
+    ------
+    NotFittedError
+        If it is not fitted.
+    ValueError
+        If a parameter that makes the model what it is has been set since the fit.
+    """
+    known = vars(estimator)
     # every fit sets lam_; scikit-learn asks for the tags of the estimator, which takes long
-    if "lam_" not in vars(estimator):
+    if "lam_" not in known:
         check_is_fitted(estimator)
+    for name, value in known.get("_made_with", {}).items():
+        now = getattr(estimator, name)
+        if now is not value and not is_same(now, value):
+            raise ValueError(
+                f"{name} was {value!r:.80} when this {type(estimator).__name__} was fitted and is "
+                f"{now!r:.80} now: fit it again, or set {name} back"
+            )
+
+
+def is_same(one, other):
+    """Return whether two values of a parameter are equal, or cannot be told apart."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, np.ndarray):
+        return one.dtype == other.dtype and np.array_equal(one, other)
+    try:
+        return bool(one == other)
+    except ValueError:  # sequences of arrays
+        return True
 
 
 def check_numbers(owner, shapes, *, integer=False, finite=True, forbids=False):

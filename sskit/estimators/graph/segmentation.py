@@ -316,6 +316,10 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         shortfall = model.shortfalls(graphs, *targets, w, self.n_jobs)
         warn_of_missed(shortfall, share, largest)
 
+    def _model_parameters(self):
+        """Return the names of parameters that make a model what it is."""
+        return ("pairwise_form", "inference")
+
     def _decoder(self, X):
         """Return the decoder of checked graphs, and the graphs."""
         check_fitted(self)

@@ -252,6 +252,10 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StructuredEstimator):
         kind = rows if isinstance(self.model, str) else structured
         return kind.bind(self, *self._gate(X, y, sample_weight))
 
+    def _model_parameters(self):
+        """Return the names of parameters that make a model what it is."""
+        return ("model", "fit_intercept", *super()._model_parameters())
+
     @available_if(lambda self: isinstance(self.model, str))
     def decision_function(self, X):
         """Return the scores of the classes; not available with a model object.

@@ -4,11 +4,11 @@ import numbers
 
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from sskit.estimators.base.attributes import BlockAttributes, flat_weights
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask, block_weights
+from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.weights import default_lam
 from sskit.estimators.parts.prediction import (
     PoserMixin,
@@ -306,9 +306,13 @@ class PartsModel(PoserMixin, StructuredEstimator):
             return spring_means(places, parents, self.n_types, weight, rng)
         return check_means(self.means, parents)
 
+    def _model_parameters(self):
+        """Return the names of parameters that make a model what it is."""
+        return ("parents", "n_types", "means", "part_names")
+
     def _decoder(self, X):
         """Return the decoder of checked score maps, and the maps."""
-        check_is_fitted(self)
+        check_fitted(self)
         check_parts(self)
         maps = check_score_maps(X, len(self.parents_), self.part_names_)
         model = PoseModel(self.parents_, self.means_, self.unit_)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from sklearn.model_selection import KFold
 
 from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier
@@ -67,12 +68,13 @@ def shrinking(model, X, y):
 def test_what_nobody_would_choose_is_not_traced(n_jobs):
     X, y = strings()
     options = {"cv": FOLDS, "scoring": shrinking, "lam_min": 1e-4, "n_jobs": n_jobs}
-    short, whole = (
-        RegularizationPath(
-            SequenceTagger(random_state=0), patience=patience, refit=False, **options
-        ).fit(X, y)
-        for patience in (10.0, None)
-    )
+    with parallel_config(backend="threading"):
+        short, whole = (
+            RegularizationPath(
+                SequenceTagger(random_state=0), patience=patience, refit=False, **options
+            ).fit(X, y)
+            for patience in (10.0, None)
+        )
     assert whole.lam_end_ <= 1e-4 < 1e-3 < short.lam_end_ < 0.1 / 10
     # as far as they go they are the same
     n = len(short.lams_)

@@ -38,7 +38,7 @@ QUERIES = [
 ]  # fmt: skip
 HARMLESS = (
     r".*(stopped after|path ends|end early|column-vector y|feature names|found no labelling"
-    r"|least populated class|training graphs score more than)"
+    r"|least populated class|training graphs score more than|converting a masked element)"
 )
 # scikit-learn casts targets and multiplies weights before it looks at them
 THEIRS = r"sklearn\.(utils\.(multiclass|sparsefuncs|extmath)|preprocessing|externals)"

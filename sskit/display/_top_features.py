@@ -42,7 +42,7 @@ def top_features(estimator, n=10, *, feature_names=None, digits=3, output_dict=F
     ------
     NotFittedError, TypeError, ValueError
         If the estimator is not fitted or has no weights of features by label, as with a kernel,
-        or there is another number of features than of names.
+        or there is another number of features than of names, or two are equal.
 
     See Also
     --------
@@ -66,6 +66,8 @@ def top_features(estimator, n=10, *, feature_names=None, digits=3, output_dict=F
         raise ValueError(f"n must be an integer, at least 1, got {n!r}")
     model = last_step(estimator)
     check_is_fitted(model)
+    # a path that chose, and what stops early, hold the model
+    model = getattr(model, "best_estimator_", getattr(model, "estimator_", model))
     coef = np.asarray(getattr(model, "coef_", 0.0))
     if coef.ndim != 2:
         raise TypeError(f"{type(model).__name__} has no weights of features by label to list")
@@ -95,6 +97,9 @@ def _feature_names(estimator, model, n_features, given):
     names = [str(name) for name in given]
     if len(names) != n_features:
         raise ValueError(f"feature_names has {len(names)} names, but there are {n_features}")
+    if len(set(names)) != n_features:
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"feature_names must differ, got {twice!r} twice")
     return names
 
 

@@ -164,3 +164,19 @@ def test_what_has_no_such_weights():
     for n in (0, 1.5, True, "3"):
         with pytest.raises(ValueError, match="n must be an integer, at least 1"):
             top_features(plain, n)
+
+
+def test_equal_names_are_refused():
+    X, y = make_chains(10, n_features=3, n_states=2, random_state=0)
+    tagger = SequenceTagger(random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="^feature_names must differ, got 'a' twice"):
+        top_features(tagger, feature_names=["a", "b", "a"])
+
+
+def test_models_that_others_hold():
+    X, y = make_chains(30, n_features=3, n_states=2, random_state=0)
+    tagger = SequenceTagger(random_state=0)
+    path = RegularizationPath(tagger, cv=2, lam_min=0.1).fit(X, y)
+    assert top_features(path) == top_features(path.best_estimator_)
+    stopped = EarlyStopping(tagger, random_state=0).fit(X, y)
+    assert top_features(stopped) == top_features(stopped.estimator_)

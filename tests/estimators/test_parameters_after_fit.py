@@ -5,9 +5,11 @@ import inspect
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers.fits import FITS
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 
 from sskit import (
     HierarchicalMultilabel,
@@ -18,6 +20,7 @@ from sskit import (
     StructSVMClassifier,
     TreeTagger,
 )
+from sskit.estimators.base.fitted_state import is_same
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -132,6 +135,39 @@ def test_equal_values_are_the_same(again):
         np.testing.assert_array_equal(model.set_params(edges=copy.copy(edges)).predict(X), before)
     with pytest.raises(ValueError, match="^edges was"):
         model.set_params(edges=np.array([[1, 2]])).predict(X)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (1.0, np.float64(1.0), True),
+        (True, np.True_, True),
+        ("rbf", np.str_("rbf"), True),
+        (3, 3.0, True),
+        ([[0, 1]], np.array([[0, 1]]), True),
+        ([(0, 1)], ((0, 1),), True),
+        ([np.array([0, 1]), np.array([1, 2])], [np.array([0, 2]), np.array([1, 2])], False),
+        ([np.array([0, 1]), [2]], [[0, 1], np.array([2])], True),
+        (np.float64(2.0), [2.0], False),
+        (np.array(2.0), np.array(2.0), True),
+        (np.array(2.0), np.array([2.0]), False),
+        ([1, 2], [1, 2, 3], False),
+        (None, "tree", False),
+        (pd.DataFrame([[1]]), pd.DataFrame([[1]]), False),
+        (object(), object(), False),
+    ],
+)
+def test_what_is_the_same(one, other, same):
+    assert is_same(one, other) is is_same(other, one) is same
+    assert is_same(one, one) or isinstance(one, pd.DataFrame)
+
+
+def test_what_a_search_chose_may_be_set_again():
+    X, y = FITS[FIRST[StructSVMClassifier]].data()
+    estimator = StructSVMClassifier(kernel="rbf", random_state=0, max_iter=5)
+    search = GridSearchCV(estimator, {"gamma": np.logspace(-1, 1, 3)}, cv=2).fit(X, y)
+    best = search.best_estimator_.set_params(gamma=float(search.best_params_["gamma"]))
+    assert best.predict(X).shape == y.shape
 
 
 def test_what_a_failing_fit_leaves_is_as_it_was():

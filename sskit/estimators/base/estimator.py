@@ -59,7 +59,7 @@ FOREIGN = {
     "inference_method": "how labels are found is inference, where there is a choice",
 }
 # Up to how many training pairs "auto" is cutting planes.
-FEW_PAIRS = 5
+FEW_PAIRS, FEW_WEIGHTS = 5, 20_000
 SMALLEST_LAM = 1e-150
 # What overflows in a fit is found at its end.
 QUIET = {"over": "ignore", "invalid": "ignore"}
@@ -196,12 +196,14 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
     def _solver_for(self, problem, solver):
         """Return the solver for a problem: of few training pairs "auto" is cutting planes.
 
-        With so few blocks one program over all cuts is as good as steps block by block, takes no
-        more calls of the oracle or not many, and far less time.
+        With so few blocks one program over all cuts is as good as steps block by block, and takes
+        at most twice the calls of the oracle and far less time, unless there are so many weights
+        that the cuts, which are dense, cost more than the oracle.
         """
         auto = (getattr(self, name) for name in ("solver", "steps", "sampling", "cache"))
         if (
             problem.n_blocks <= FEW_PAIRS
+            and problem.n_weights <= FEW_WEIGHTS
             and all(isinstance(value, str) and value == "auto" for value in auto)
             and not self.warm_start
             and not problem.space.is_kernel_space

@@ -43,15 +43,20 @@ def check_fitted(estimator):
 
 
 def is_same(one, other):
-    """Return whether two values of a parameter are equal, or cannot be told apart."""
-    if type(one) is not type(other):
+    """Return whether two values of a parameter are equal, whatever their types."""
+    sequences = list, tuple, np.ndarray
+    one, other = (
+        value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
+        for value in (one, other)
+    )
+    if isinstance(one, sequences) and isinstance(other, sequences):
+        return len(one) == len(other) and all(map(is_same, one, other))
+    if isinstance(one, sequences) or isinstance(other, sequences):
         return False
-    if isinstance(one, np.ndarray):
-        return one.dtype == other.dtype and np.array_equal(one, other)
     try:
         return bool(one == other)
-    except ValueError:  # sequences of arrays
-        return True
+    except Exception:  # what cannot be compared is another object
+        return False
 
 
 def check_numbers(owner, shapes, *, integer=False, finite=True, forbids=False):

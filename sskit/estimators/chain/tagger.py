@@ -396,5 +396,7 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
         others = self.transitions_, self.start_, self.end_
         request = make_request(stacked, coef, *others, rules)
         if not request.is_modest():
+            if hasattr(self, "coef_"):
+                check_numbers(self, {"coef_": coef.shape})
             check_scores(stacked.values, stacked.offsets, coef, others)
         return make_decoder(request, self.n_jobs, self.beam_size), offsets

@@ -79,7 +79,10 @@ class PathModels:
         share : float
             Of the primal objective plus P(0) / 1000; at most `max_gap_`.
         """
-        return relative(self.gap_at(lam), self.primal_objective_at(lam), self._unit)
+        unit = vars(self).get("_unit")
+        if unit is None:
+            raise ValueError("this path is of a version whose gaps had another unit; fit it again")
+        return relative(self.gap_at(lam), self.primal_objective_at(lam), unit)
 
     def dual_objective_at(self, lam):
         """Return a lower bound of the optimal objective, from the dual point of a piece.

@@ -256,6 +256,10 @@ class RegularizationPath(PathModels, MetaEstimator):
             "_template": (path.estimator, path.to_attributes, path.solver),
         }
         fitted |= common_attributes(path.to_attributes(pieces[0].w))
+        if chosen and self.refit is not False:
+            # last, as a Ctrl-C that ends it ends everything
+            model = clone(self.estimator).set_params(**chosen["best_params_"])
+            chosen["best_estimator_"] = model.fit(X, y, **weight_argument(sample_weight))
         replace_fitted(self, fitted | chosen)
         return self
 
@@ -307,7 +311,4 @@ class RegularizationPath(PathModels, MetaEstimator):
             "best_score_": float(results["mean_test_score"][index]),
             "lam_": best["lam"],
         }
-        if self.refit is not False:
-            model = clone(self.estimator).set_params(**best)
-            chosen["best_estimator_"] = model.fit(X, y, **weight_argument(sample_weight))
         return chosen, max((fold.lam_end for fold in folds if fold.fallen), default=0.0)

@@ -5,7 +5,7 @@ import numpy as np
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask, block_weights
-from sskit.estimators.base.fitted_state import check_fitted
+from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.tagging import TaggerMixin, check_scores, check_tree
 from sskit.inputs.ragged import stack_labels
 from sskit.inputs.trees import check_trees
@@ -263,6 +263,7 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
         weights = self.coef_, self.root_, self.leaf_, self.transitions_
         request = make_request(trees, codes, n_kinds, *weights)
         if not request.is_modest():
+            check_numbers(self, {"coef_": self.coef_.shape})
             coef = np.column_stack(weights[:3])
             check_scores(trees.features, trees.node_offsets, coef, [self.transitions_])
         return TreeDecoder(request, self.n_jobs), trees.node_offsets

@@ -51,7 +51,7 @@ class ExactPassRule:
 
     def enough(self, gap, lower_bound):
         """Return whether a gap would end the fit."""
-        hopeless = gap > self.tolerance.gap_at(self.primal)
+        hopeless = not gap < np.inf or gap > self.tolerance.gap_at(self.primal)
         return not hopeless and gap <= self.tolerance.gap_above(lower_bound())
 
     def believes(self, estimate, lower_bound):

@@ -2,7 +2,9 @@
 
 import pickle
 
+import numpy as np
 import pytest
+import scipy.sparse as sp
 from helpers.fits import FITS, SOLVERS, suits
 from sklearn.base import clone
 
@@ -138,6 +140,15 @@ def test_auto_is_cutting_planes_for_few_pairs(fit):
     for option in ({"steps": "fw"}, {"cache": False}, {"warm_start": True}, {"solver": "bcfw"}):
         model = clone(FITS[fit].estimator).set_params(**options, **option, max_iter=2)
         assert type(model.fit(X[:3], y[:3]).solver_) is BCFW
+
+
+def test_with_very_many_weights_cuts_are_too_dear():
+    rng = np.random.default_rng(0)
+    X = [sp.random(6, p, density=0.01, format="csr", random_state=rng) for p in (9_000,) * 3]
+    y = [rng.permutation(6) % 3 for _ in X]
+    model = SequenceTagger(random_state=0, tol=0.1)
+    assert type(model.fit(X, y).solver_) is BCFW
+    assert type(model.fit([x[:, :5000] for x in X], y).solver_) is CuttingPlane
 
 
 def test_few_long_sequences_take_fewer_calls_by_auto():

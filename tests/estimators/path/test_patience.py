@@ -8,6 +8,7 @@ from sklearn.model_selection import KFold
 from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier
 from sskit.datasets import make_digit_strings
 from sskit.estimators.path.selection import Patience
+from sskit.estimators.path.tracing import TracedPath
 
 FOLDS = KFold(3, shuffle=True, random_state=0)
 
@@ -109,6 +110,36 @@ def test_with_kernels_boxes_and_weights(kernel, bounds):
     assert bounds is not None or path.lam_end_ > 1e-4  # in a box one model may serve all the rest
     for lam in np.geomspace(path.lam_end_, 2 * path.lams_[0], 20)[1:]:
         assert path.relative_gap_at(lam) <= path.max_gap_ * (1 + 1e-9)
+
+
+def test_the_fit_of_the_choice_comes_last():
+    """Whoever ends it by Ctrl-C is not made to wait for a path."""
+    X, y = strings()
+    path = RegularizationPath(SequenceTagger(random_state=0), cv=FOLDS, lam_min=0.05)
+    seen = []
+    fit, begin = SequenceTagger.fit, TracedPath.begin
+
+    def watched(function, name):
+        def call(self, *args, **options):
+            seen.append(name)
+            return function(self, *args, **options)
+
+        return call
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SequenceTagger, "fit", watched(fit, "fit"))
+        patch.setattr(TracedPath, "begin", watched(begin, "path"))
+        path.fit(X, y)
+    assert seen == ["path"] * 4 + ["fit"]
+
+
+def test_a_path_of_another_version_says_so():
+    X, y = strings(12)
+    path = RegularizationPath(SequenceTagger(random_state=0), lam_min=0.1).fit(X, y)
+    del path._unit
+    assert path.gap_at(0.5) > 0.0
+    with pytest.raises(ValueError, match="another unit; fit it again"):
+        path.relative_gap_at(0.5)
 
 
 @pytest.mark.parametrize("patience", [0.5, -1, "long", np.nan, np.inf])

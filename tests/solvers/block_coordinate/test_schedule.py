@@ -173,6 +173,10 @@ def test_the_dual_objective_is_asked_for_only_where_it_may_decide():
     assert rule.due(12, 0.4, lambda: 0.15)
 
 
+def test_no_estimate_is_no_hint():
+    assert not ExactPassRule(10, Tolerance(1e308), 9.0).due(1, np.inf, lambda: 1.0)
+
+
 def test_an_estimate_may_end_what_proves_nothing():
     rule = EstimateRule(10, HALF, 1.0)
     assert rule.believes(0.2, lambda: 0.25)

@@ -67,7 +67,7 @@ def test_converged_is_noticed_between_the_regular_exact_passes():
         solve(BCFW(gap_every=gap_every), tol=0.1, max_iter=1000) for gap_every in (1, 1000)
     )
     assert seldom.status is Status.CONVERGED
-    assert often.n_iter <= seldom.n_iter < 1000
+    assert often.n_iter <= seldom.n_iter + 2 < 1000  # exact passes renew gaps: other steps
     assert seldom.n_oracle_calls <= often.n_oracle_calls
 
 

@@ -71,7 +71,7 @@ def test_powers_of_gaps(rows, degree):
     solver = BCFW(sampling="gap", degree=degree)
     model = StructSVMClassifier(lam=0.1, solver=solver, random_state=0).fit(*rows)
     assert model.certified_
-    assert model.dual_gap_ <= 0.01
+    assert model.dual_gap_ <= 0.02
 
 
 @pytest.mark.parametrize("megabytes", [1e300, 1e308])  # the second is infinite in bytes

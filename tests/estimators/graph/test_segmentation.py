@@ -48,7 +48,7 @@ def test_neighbours_help(n_states, pairwise):
     assert scores[1] > scores[0] + 0.08
     assert not alone.pairwise_.any()
     assert model.certified_ == (n_states == 2)
-    assert model.dual_gap_ <= 1e-2 * 42
+    assert model.dual_gap_ <= 2e-2 * 42
     assert model.coef_.shape == (n_states, n_states + 1)
     if pairwise == "potts":
         assert model.pairwise_.shape == (2,) and (model.pairwise_ >= 0).all()
@@ -166,7 +166,7 @@ def test_pairwise_term_that_is_not_learnt():
     X, y = blobs(20)
     fixed = SegmentationModel(bounds={"pairwise": (0.25, 0.25)}, random_state=0).fit(X, y)
     assert fixed.pairwise_.tolist() == [0.25, 0.25]
-    assert fixed.certified_ and fixed.dual_gap_ <= 1e-2 * 42
+    assert fixed.certified_ and fixed.dual_gap_ <= 2e-2 * 42
     tight = clone(fixed).set_params(lam=fixed.lam_, tol=1e-3).fit(X, y)
     assert tight.primal_objective_ <= fixed.primal_objective_ + 1e-9
     assert fixed.dual_objective_ <= tight.primal_objective_ + 1e-9

@@ -101,7 +101,7 @@ def test_the_objective_is_what_the_docstring_says(data, edges, inference, loss):
     assert model.certified_
     gap = model.primal_objective_ - model.dual_objective_
     assert model.dual_gap_ == pytest.approx(gap, abs=1e-12)
-    assert model.dual_gap_ <= 0.01 * cost.sum()
+    assert model.dual_gap_ <= 0.02 * cost.sum()
     if inference == "graphcut":
         assert model.pairwise_.min() >= 0
 

@@ -24,7 +24,7 @@ LENGTH = 7.6
 
 def errors(X, y, X_test, y_test):
     """Print test errors of letters, for both rescalings of both losses, and the time to fit."""
-    print("loss             lam  margin            slack  (gap <= 0.01 P(0))")
+    print("loss             lam  margin            slack  (default tol)")
     for loss in ("hamming", "hamming_sum"):
         for lam in LAMS:
             cells = []

@@ -121,11 +121,11 @@ def test_a_path_of_fits_takes_fewer_passes(case):
     warm = cold = 0
     for seed in range(3):  # how many one order of the visits takes is for chance to say
         model, X, y = make(case)
-        model.set_params(random_state=seed, tol=0.002)
+        model.set_params(random_state=seed, tol=0.01)
         for lam in 0.1 * 0.6 ** np.arange(6):
             warm += model.set_params(lam=lam).fit(X, y).n_iter_
             cold += clone(model).fit(X, y).n_iter_
-    assert warm < 0.9 * cold
+    assert warm < 0.8 * cold
 
 
 def test_from_solver_to_solver():

@@ -28,6 +28,7 @@ GROUND = {"_documentation", "_numbers", "_ready", "_saved_names"}
 # A folder's __init__.py is its door: it may show what stands in the folder and its rooms.
 ROOMS = {
     "core": "",
+    "parallel": "core",
     "inputs": "",
     "oracles": "core inputs",
     "oracles/chain": "core oracles",
@@ -45,10 +46,13 @@ ROOMS = {
     "models/tree": "core inputs models models/graph oracles/graph oracles/tree",
     "models/parts": "core inputs models oracles/parts",
     "models/label_sets": "core models oracles/label_sets",
-    "solvers/oracle_calls": "core",
+    "solvers/oracle_calls": "core parallel",
     "solvers/common": "core solvers/oracle_calls",
     "solvers/simplex_qp": "core",
-    "solvers/block_coordinate": "core solvers/common solvers/oracle_calls solvers/simplex_qp",
+    "solvers/sharded": "core parallel solvers/common solvers/oracle_calls",
+    "solvers/block_coordinate": (
+        "core solvers/common solvers/oracle_calls solvers/sharded solvers/simplex_qp"
+    ),
     "solvers/frank_wolfe": "core solvers/common solvers/oracle_calls solvers/simplex_qp",
     "solvers/subgradient": "core solvers/common solvers/oracle_calls",
     "solvers/cutting_plane": "core solvers/common solvers/oracle_calls solvers/simplex_qp",

@@ -2,6 +2,7 @@ from libc.stdint cimport int32_t
 
 from sskit.core.capabilities cimport FeatureSpace, PlaneStore
 from sskit.core.direction cimport Direction
+from sskit.core.moves cimport Moves
 
 
 cdef class Problem:
@@ -33,6 +34,7 @@ cdef class Problem:
     cdef readonly bint exact                 # does argmax truly maximise?
     cdef readonly bint costly                # does argmax take far longer than scores?
     cdef readonly double[::1] block_weight   # (n_blocks,) c_i >= 0, summing to one
+    cdef readonly Py_ssize_t run_length      # of the runs of weights in which keep() counts
     cdef readonly FeatureSpace space         # where the weights live; R^d unless it is set
     cdef readonly PlaneStore plane_store     # holds planes whose codes are mere numbers
 
@@ -74,6 +76,10 @@ cdef class Problem:
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
         const double* upper, double* w
     ) except -1 nogil
+
+    # scatter(i, delta) is about to move the weights: keep those that it may move, all of them
+    # unless a subclass knows better
+    cdef int keep(self, Py_ssize_t i, Direction delta, Moves* moves) except -1 nogil
 
     # || B_i delta ||^2
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil

@@ -14,6 +14,7 @@ cdef class Regularizer:
     cdef readonly double[::1] w        # (n_weights + LANES,)
     cdef readonly Py_ssize_t n_weights
     cdef readonly bint bounded
+    cdef readonly Py_ssize_t version   # grows whenever all of v may have changed
     cdef readonly object covector      # of the space of the problem: whose ||w||^2 is meant
 
     # v += step * B_i delta, and w follows

@@ -24,7 +24,7 @@ cdef class Regularizer:
         That of the space of the problem, see `FeatureSpace`; None is the identity.
     """
 
-    def __cinit__(self, double lam, n_weights, covector=None):
+    def __cinit__(self, double lam, n_weights, covector=None, *args):
         # of a box these are its sides
         cdef bint boxed = isinstance(self, BoxRegularizer)
         self.lam = lam
@@ -43,7 +43,7 @@ cdef class Regularizer:
         return problem.scatter(i, delta, step, &self.v[0])
 
     cdef void refresh(self) noexcept nogil:
-        pass
+        self.version += 1
 
     def set_v(self, v):
         """Replace v (a copy is taken) and let w follow."""
@@ -122,6 +122,7 @@ cdef class BoxRegularizer(Regularizer):
 
     cdef void refresh(self) noexcept nogil:
         cdef Py_ssize_t j
+        self.version += 1
         for j in range(self.n_weights):
             self.w[j] = min(max(self.v[j], self.lower[j]), self.upper[j])
 

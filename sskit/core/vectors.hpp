@@ -10,4 +10,9 @@ inline void refill(std::vector<T>& v, ptrdiff_t n, const T& x) {
     v.assign(n, x);
 }
 
+template <class T>
+inline void append(std::vector<T>& v, const T& x) {
+    v.push_back(x);
+}
+
 }  // namespace sskit

@@ -6,6 +6,8 @@ from libcpp.vector cimport vector
 cdef extern from "vectors.hpp" namespace "sskit" nogil:
     # v = n times x
     void refill[T](vector[T]& v, Py_ssize_t n, const T& x) except +
+    # x comes after the last of v
+    void append[T](vector[T]& v, const T& x) except +
 
 
 cdef extern from "<queue>" namespace "std" nogil:

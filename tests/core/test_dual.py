@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sskit.core.dual import DualState
 from sskit.core.regularizer import Regularizer
-from sskit.core.snapshot import restore, save
+from sskit.solvers.common.snapshot import restore, save
 from sskit.models.kernel.functions import Kernel
 from sskit.solvers import BCFW
 from sskit.solvers.block_coordinate.eviction import retire_all

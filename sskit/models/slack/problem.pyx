@@ -8,6 +8,7 @@ from sskit.core.fingerprint import Fingerprint
 
 from sskit.core.capabilities cimport PlaneStore
 from sskit.core.direction cimport Direction
+from sskit.core.moves cimport Moves
 
 cdef Py_ssize_t BITS = sizeof(double) // sizeof(int32_t)   # code of a loss
 
@@ -58,6 +59,7 @@ cdef class SlackProblem(Problem):
         self.problem = problem
         self.search = search
         self.n_blocks = problem.n_blocks
+        self.run_length = problem.run_length
         self.n_weights = problem.n_weights
         self.max_statistics = problem.max_statistics
         self.max_code_length = problem.max_code_length + BITS
@@ -121,6 +123,9 @@ cdef class SlackProblem(Problem):
     ) except -1 nogil:
         self.problem.clip(i, delta, v, lower, upper, w)
         return 0
+
+    cdef int keep(self, Py_ssize_t i, Direction delta, Moves* moves) except -1 nogil:
+        return self.problem.keep(i, delta, moves)
 
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
         return self.problem.sqnorm(i, delta)

@@ -8,6 +8,7 @@ from sskit.solvers.block_coordinate.options import (
     auto_batching,
     make_sampler,
     make_step,
+    shards_for,
 )
 from sskit.solvers.block_coordinate.runs import ActiveSetRun, PlainRun
 from sskit.solvers.block_coordinate.schedule import FixedSchedule, SlopeSchedule, oracle_work
@@ -242,6 +243,8 @@ class BCFW(Solver):
         sampler = make_sampler(solver.sampling, problem.n_blocks, random_state, solver.degree)
         averager = solver.average(problem.n_weights) if solver.averaging else Averager()
         batching = {"batch_size": solver.batch_size, "selective": solver.selective, "pool": pool}
+        if solver.batch_size == 1:
+            batching["n_shards"] = shards_for(problem, pool)
         if all(getattr(solver, name) in values for name, values in PLAIN.items()):
             return PlainRun(problem, regularizer, sampler, averager, gaps, **batching)
         return ActiveSetRun(

@@ -1,7 +1,15 @@
 """What the options of block-coordinate solvers name: samplers, steps, batches."""
 
 from sskit.core.sampler import GapSampler, MaxGapSampler, PermutationSampler, UniformSampler
+from sskit.solvers.oracle_calls.pool import ThreadPool
+from sskit.solvers.sharded.rounds import MOST_SHARDS
 from sskit.solvers.simplex_qp.steps import AwayStep, PairwiseStep, PlainStep, SafeguardedStep
+
+# Shards have no fewer blocks than this.
+LEAST_BLOCKS = 4
+# Of more weights, those that other shards have moved take longer to bring up to date than a cheap
+# oracle takes to be asked.
+MOST_WEIGHTS = 32768
 
 SAMPLERS = {
     "permutation": PermutationSampler,
@@ -77,3 +85,27 @@ def auto_batching(batch_size, problem):
         return {}
     wanted = max(problem.space.batch_size, 1)
     return {"batch_size": wanted, "selective": wanted > 1}
+
+
+def shards_for(problem, pool):
+    """Return how many workers of a pool are to visit blocks at the same time.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to solve. In a kernel space a step needs rows that all share, and structures written
+        in Python are asked in processes: there the workers find answers ahead instead. With very
+        many weights only costly oracles are worth weights of their own.
+    pool : Pool or None
+        Whose workers.
+
+    Returns
+    -------
+    n_shards : int
+        1 if blocks are to be visited one after the other.
+    """
+    if not isinstance(pool, ThreadPool) or problem.space.is_kernel_space:
+        return 1
+    if problem.n_weights > MOST_WEIGHTS and not problem.costly:
+        return 1
+    return max(min(pool.crew.n_workers, MOST_SHARDS, problem.n_blocks // LEAST_BLOCKS), 1)

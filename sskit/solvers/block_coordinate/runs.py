@@ -10,6 +10,7 @@ from sskit.solvers.common.certificate import better_of, certify_dual_point
 from sskit.solvers.common.dual_run import DualRun
 from sskit.solvers.oracle_calls.minibatch import Batches, run_pass
 from sskit.solvers.oracle_calls.pool import Pool
+from sskit.solvers.sharded.rounds import Rounds
 
 # A stored pass leaves out the blocks that promised less than this share of the mean when they
 # were last visited: they cost as much as the others and gain next to nothing.
@@ -37,6 +38,8 @@ class BlockCoordinateRun(DualRun):
         Whether blocks of a batch that promise little take no step.
     pool : Pool, default=None
         Asks the oracles of a batch; None asks one after the other.
+    n_shards : int, default=1
+        Number of workers of the pool that visit blocks at the same time, in `Rounds`.
     """
 
     def __init__(
@@ -50,10 +53,18 @@ class BlockCoordinateRun(DualRun):
         batch_size=1,
         selective=False,
         pool=None,
+        n_shards=1,
     ):
         super().__init__(problem, regularizer, averager)
         self.sampler = sampler
-        self.batches = None
+        self.batches = self.rounds = None
+        # who visits blocks, each with a problem, weights and an average of its own
+        self.places = [self]
+        if n_shards > 1:
+            self.rounds = Rounds(
+                pool.crew, pool.problems[:n_shards], self.dual, regularizer, averager, self.gaps
+            )
+            self.places = self.rounds.shards
         if batch_size > 1:
             # a pass has no more
             batch_size = min(batch_size, problem.n_blocks)
@@ -64,13 +75,13 @@ class BlockCoordinateRun(DualRun):
             self.gaps[:] = gaps
             sampler.set_gaps(self.gaps)
 
-    def visit_blocks(self, visitor, n_steps):
-        """Make a pass, in batches if asked.
+    def visit_blocks(self, visitors, n_steps):
+        """Make a pass, in batches or in rounds if asked.
 
         Parameters
         ----------
-        visitor : Visitor
-            What to do at a block.
+        visitors : list of Visitor
+            What to do at a block, for each of `places`.
         n_steps : int
             Number of visits, for which the sampler is ready.
 
@@ -79,6 +90,9 @@ class BlockCoordinateRun(DualRun):
         n_visits : int
             How many visits were made; in batches only those in which an oracle was asked.
         """
+        if self.rounds is not None:
+            return self.rounds.run_pass(visitors, self.sampler, n_steps)
+        (visitor,) = visitors
         if self.batches is None:
             return run_pass(visitor, self.sampler, n_steps, self.stop)
         if self.least_share:
@@ -112,13 +126,16 @@ class PlainRun(BlockCoordinateRun):
 
     def __init__(self, problem, regularizer, sampler, averager, gaps, **batching):
         super().__init__(problem, regularizer, sampler, averager, gaps, **batching)
-        self.visitor = PlainVisitor(problem, self.dual, regularizer, averager, self.gaps)
+        self.visitors = [
+            PlainVisitor(place.problem, self.dual, place.regularizer, place.averager, self.gaps)
+            for place in self.places
+        ]
 
     def run_pass(self):
         """Take one step for every block; return the sum of the gaps last seen."""
         n_steps = self.problem.n_blocks
         self.sampler.begin_pass(n_steps)
-        self.n_oracle_calls += self.visit_blocks(self.visitor, n_steps)
+        self.n_oracle_calls += self.visit_blocks(self.visitors, n_steps)
         return float(self.gaps.sum())
 
 
@@ -163,58 +180,75 @@ class ActiveSetRun(BlockCoordinateRun):
     ):
         super().__init__(problem, regularizer, sampler, averager, gaps, **batching)
         self.slopes = np.where(np.isfinite(self.gaps), self.gaps, 0.0)
-        self.state = corrective_pass.ActiveSetState(
-            problem,
-            self.dual,
-            regularizer,
-            averager,
-            step,
-            capped(block_steps),
-            self.gaps,
-            self.slopes,
-        )
+        self.states = [
+            corrective_pass.ActiveSetState(
+                place.problem,
+                self.dual,
+                place.regularizer,
+                place.averager,
+                step,
+                capped(block_steps),
+                self.gaps,
+                self.slopes,
+            )
+            for place in self.places
+        ]
         if cache is None:
-            self.move = corrective_pass.Move(self.state)
+            self.moves = [corrective_pass.Move(state) for state in self.states]
         else:
-            self.move = corrective_pass.CachedMove(self.state, *cache)
-        self.stored_move = corrective_pass.StoredMove(self.state)
+            self.moves = [corrective_pass.CachedMove(state, *cache) for state in self.states]
+        self.stored_moves = [corrective_pass.StoredMove(state) for state in self.states]
         self.stored_sampler = PromisingSampler(
             problem.n_blocks, random_state, self.slopes, LEAST_PROMISE, problem.space.cached_blocks
         )
+        self.clock = 0
         self.schedule = schedule
         self.keeper = keeper
 
     @property
     def n_oracle_calls(self):
         """Calls of the oracle by the moves so far."""
-        return self.state.n_oracle_calls
+        return sum(state.n_oracle_calls for state in self.states)
+
+    @property
+    def increase(self):
+        """By how much all moves so far have increased the dual objective."""
+        return (self.rounds or self.states[0]).increase
 
     def run_pass(self):
         """Visit every block once, and stored planes again; return the last known gap."""
         n_blocks, n_calls = self.problem.n_blocks, self.n_oracle_calls
-        self.state.clock += 1
-        self.schedule.begin(self.state.increase)
+        self.clock += 1
+        for state in self.states:
+            state.clock = self.clock
+        self.schedule.begin(self.increase)
         self.averager.attend(0)
         self.sampler.begin_pass(n_blocks)
-        self.visit_blocks(self.move, n_blocks)
+        self.visit_blocks(self.moves, n_blocks)
         self.averager.attend(1)
         # what the cache answered was no work for the oracle
         n_visits = self.n_oracle_calls - n_calls
-        while not self.stop.ends and self.schedule.another(
-            self.state.increase, n_visits / n_blocks
-        ):
+        while not self.stop.ends and self.schedule.another(self.increase, n_visits / n_blocks):
             n_visits = self.stored_sampler.begin_pass(n_blocks)
-            run_pass(self.stored_move, self.stored_sampler, n_visits, self.stop)
-        self.keeper.tidy(self.dual, self.state.clock)
+            self.visit_stored(n_visits)
+        self.keeper.tidy(self.dual, self.clock)
         return float(self.gaps.sum())
+
+    def visit_stored(self, n_steps):
+        """Make a pass over stored planes, with so many visits."""
+        if self.rounds is None:
+            run_pass(self.stored_moves[0], self.stored_sampler, n_steps, self.stop)
+        else:
+            self.rounds.run_pass(self.stored_moves, self.stored_sampler, n_steps, 1)
 
     def certify(self, evaluator):
         """Return the certificate of the last iterate, or of the average if that is better."""
-        self.state.sum_mixes()
+        self.states[0].sum_mixes()
         return super().certify(evaluator)
 
     def learn_gaps(self, gaps):
         """Take over the exact gaps of all blocks."""
         super().learn_gaps(gaps)
-        self.state.total_gap = float(np.sum(gaps))
+        for state in self.states:
+            state.total_gap = float(np.sum(gaps))
         self.slopes[:] = gaps

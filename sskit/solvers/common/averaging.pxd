@@ -1,4 +1,5 @@
 from sskit.core.direction cimport Direction
+from sskit.core.moves cimport Moves
 from sskit.core.problem cimport Problem
 
 
@@ -13,6 +14,11 @@ cdef class Averager:
     cdef int moved(
         self, Problem problem, Py_ssize_t i, Direction delta, double step, double loss_change
     ) except -1 nogil
+    # So many steps are over, and v moves only now: merge() follows for every part of its move,
+    # the mean loss of the planes changes by `loss_change` in all.
+    cdef void begin_merge(self, double n_steps, double loss_change) noexcept nogil
+    # v += step * these moves
+    cdef void merge(self, Moves* moves, double step) noexcept nogil
 
 
 cdef class WeightedAverager(Averager):
@@ -25,12 +31,15 @@ cdef class WeightedAverager(Averager):
     cdef double[::1] behind       # (n_weights + LANES,) sum_j S_{j-1} Delta_j
     cdef double loss_behind       # the same for the mean loss of the planes
     cdef double n_steps           # K
+    cdef double before            # S of the iterates before the merge that is under way
 
     # v moved after `n_before` iterates of this average and before all that follow
     cdef int moved_after(
         self, Problem problem, Py_ssize_t i, Direction delta, double step, double loss_change,
         double n_before
     ) except -1 nogil
+    # what merge() multiplies moves with: they come after `n_before` iterates
+    cdef void weigh(self, double n_before, double loss_change) noexcept nogil
 
 
 cdef class TwoAverages(Averager):

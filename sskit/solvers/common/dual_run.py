@@ -3,7 +3,7 @@
 import numpy as np
 
 from sskit.core.dual import DualState
-from sskit.core.snapshot import restore, save
+from sskit.solvers.common.snapshot import restore, save
 from sskit.solvers.common.run import Run
 
 

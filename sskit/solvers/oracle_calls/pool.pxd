@@ -1,5 +1,6 @@
 from sskit.core.problem cimport Problem
 from sskit.core.stop cimport Stop
+from sskit.parallel.crew cimport Crew, Task
 from sskit.solvers.oracle_calls.answers cimport Hinges
 from sskit.solvers.oracle_calls.call cimport Visit
 
@@ -17,6 +18,25 @@ cdef class Pool:
 
     # the answers that there are afterwards are marked; all, unless a stop is due
     cdef int ask(self, Hinges answers, const double* w) except -1 nogil
+
+
+cdef class Asking(Task):
+    cdef Hinges answers
+    cdef Stop stop
+    cdef const double* w
+    cdef list problems
+    cdef list visits
+    cdef void** problem        # the same, borrowed
+    cdef void** visit
+
+
+cdef class ThreadPool(Pool):
+    cdef readonly Crew crew
+    cdef Asking asking
+    cdef double pace           # seconds of a question, as far as we know
+    cdef public double worth   # seconds that all questions must take for the others to be called
+
+    cdef int run_leader(self, Hinges answers, const double* w) except -1
 
 
 cdef class PrecomputingPool(Pool):

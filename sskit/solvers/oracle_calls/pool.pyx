@@ -1,13 +1,13 @@
 """Pools that ask many oracles at one w (see the .pxd)."""
 
-from _thread import allocate_lock, start_new_thread
-
 import numpy as np
 from joblib import effective_n_jobs
 
-from sskit.core.checks cimport check_least
+from libc.stdlib cimport calloc, free
+
 from sskit.core.problem cimport Problem
 from sskit.core.stop cimport Stop
+from sskit.parallel.crew cimport Crew, Task
 from sskit.solvers.oracle_calls.answers cimport Hinges
 from sskit.solvers.oracle_calls.call cimport Visit
 
@@ -16,23 +16,11 @@ from sskit.core.stop import CutShort
 cdef extern from "stop.hpp" namespace "sskit" nogil:
     double seconds()
 
-cdef extern from "work_queue.hpp" namespace "sskit" nogil:
-    cdef cppclass WorkQueue:
-        void open(Py_ssize_t n, Py_ssize_t size)
-        bint enter(long* last)
-        void leave()
-        bint take(Py_ssize_t* start, Py_ssize_t* stop)
-        void cancel()
-        void finish()
-        bint finish(double patience)
-        void close()
-
 # Portions of questions for each worker: so many that nobody waits long for the slowest oracles.
 cdef Py_ssize_t PORTIONS = 8
 # Calling the others takes microseconds: questions of fewer seconds than this are asked alone.
 cdef double WORTH_A_CALL = 2e-4
-# Seconds for which a leader waits before it looks up, and answers are found ahead without a look.
-cdef double PATIENCE = 0.05
+# Seconds for which answers are found ahead without a look.
 cdef double AHEAD = 0.5
 
 
@@ -86,72 +74,36 @@ cdef class Pool:
             raise CutShort(answers.n_answered())
 
 
-cdef class Worker:
-    """A thread's own problem and scratch memory, and what went wrong there."""
+cdef class Asking(Task):
+    """What a pool of threads does: each asks with a problem and scratch memory of its own."""
 
-    cdef Problem problem
-    cdef Visit visit
-    cdef object error
-    cdef Py_ssize_t at         # the question that it is at; n if there was no error
+    def __cinit__(self, Problem problem, Py_ssize_t n_workers, Stop stop):
+        cdef Py_ssize_t k
+        self.stop = stop
+        self.problem = <void**>calloc(2 * n_workers, sizeof(void*))
+        if self.problem == NULL:
+            raise MemoryError(f"no memory for {n_workers} workers")
+        self.visit = self.problem + n_workers
+        self.problems = [problem if k == 0 else problem.fork() for k in range(n_workers)]
+        self.visits = [Visit(problem) for _ in range(n_workers)]
+        for k in range(n_workers):
+            self.problem[k], self.visit[k] = <void*>self.problems[k], <void*>self.visits[k]
 
-    def __cinit__(self, Problem problem):
-        self.problem = problem
-        self.visit = Visit(problem)
+    def __dealloc__(self):
+        free(self.problem)
 
-
-cdef class Round:
-    """What the threads of a pool share. Helpers hold it, and it does not know the pool."""
-
-    cdef WorkQueue place
-    cdef Hinges answers
-    cdef Stop stop
-    cdef const double* w
-
-    # take questions until none is left, or a stop is due
-    cdef int work(self, Worker worker, bint leads) except -1 nogil:
-        cdef Py_ssize_t start, stop
-        while self.place.take(&start, &stop):
-            for worker.at in range(start, stop):
-                self.answers.ask(worker.at, worker.problem, worker.visit, self.w)
-                # only the leader may look at the clock and at signals
-                if self.stop.due() if leads else self.stop.over():
-                    self.place.cancel()
-                    return 0
-        return 0
-
-    # of the leader: work, then wait for the others; an error stays with the worker
-    cdef void attempt(self, Worker worker) noexcept:
-        try:
-            with nogil:
-                self.work(worker, True)
-                while not self.place.finish(PATIENCE):
-                    self.stop.look()
-        except BaseException as error:
-            self.place.cancel()
-            worker.error = error
-            with nogil:
-                self.place.finish()
-
-    # of a helper: all rounds until the last; true after an error
-    cdef int serve(self, Worker worker, long* last) except -1 nogil:
-        while self.place.enter(last):
-            self.work(worker, False)
-            self.place.leave()
-        return 0
-
-    def run_worker(self, Worker worker):
-        """Take part in all rounds: what a helper's thread runs."""
-        cdef long last = 0
-        cdef bint going = True
-        while going:
-            try:
-                with nogil:
-                    self.serve(worker, &last)
-                going = False
-            except BaseException as error:
-                self.place.cancel()
-                worker.error = error
-                self.place.leave()
+    cdef bint perform(
+        self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t worker
+    ) except -1 nogil:
+        cdef Py_ssize_t k
+        for k in range(start, stop):
+            self.answers.ask(
+                k, <Problem>self.problem[worker], <Visit>self.visit[worker], self.w
+            )
+            # only the leader may look at the clock and at signals
+            if self.stop.over() if worker else self.stop.due():
+                return True
+        return False
 
 
 cdef class ThreadPool(Pool):
@@ -167,25 +119,20 @@ cdef class ThreadPool(Pool):
         As for one worker.
     """
 
-    cdef Round round
-    cdef list workers
-    cdef readonly list threads
-    cdef bint hired
-    cdef double pace           # seconds of a question, as far as we know
-    cdef public double worth   # seconds that all questions must take for the others to be called
-
     def __cinit__(self, Problem problem, Py_ssize_t n_workers, *, Stop stop=None):
-        check_least(n_workers, 1, "n_workers")
-        self.round = Round()
-        self.round.stop = self.stop
-        self.workers = [Worker(problem if k == 0 else problem.fork()) for k in range(n_workers)]
-        self.threads = []
+        self.crew = Crew(n_workers, stop=self.stop)
+        self.asking = Asking(problem, n_workers, self.stop)
         self.worth = WORTH_A_CALL
 
-    def __del__(self):
-        # after an error in the making the round may not be there, nor be None
-        if self.hired:
-            self.round.place.close()
+    @property
+    def threads(self):
+        """The threads of the helpers."""
+        return self.crew.threads
+
+    @property
+    def problems(self):
+        """The problem and its forks, one for each worker."""
+        return self.asking.problems
 
     cdef int ask(self, Hinges answers, const double* w) except -1 nogil:
         # who asks depends on the clock, what is found does not
@@ -195,79 +142,20 @@ cdef class ThreadPool(Pool):
         else:
             with gil:
                 self.run_leader(answers, w)
-                workers = len(self.workers)
+                workers = self.crew.n_workers
         if answers.n:
             self.pace = 0.5 * (self.pace + workers * (seconds() - start) / answers.n)
         return 0
 
     cdef int run_leader(self, Hinges answers, const double* w) except -1:
-        cdef Worker worker
-        cdef Py_ssize_t n_workers = len(self.workers)
-        if not self.hired:
-            self.start()
+        cdef Py_ssize_t n_workers = self.crew.n_workers
         answers.open()
-        self.round.answers = answers
-        self.round.w = w
-        self.round.place.open(answers.n, max(1, answers.n // (PORTIONS * n_workers)))
-        self.round.attempt(self.workers[0])
-        failed = [worker for worker in self.workers if (<Worker>worker).error is not None]
-        if failed:
-            first = min(failed, key=question)
-            error = (<Worker>first).error
-            for worker in failed:
-                worker.error = None
-            raise error
+        self.asking.answers = answers
+        self.asking.w = w
+        self.crew.begin(self.asking)
+        with nogil:
+            self.crew.run(answers.n, answers.n // (PORTIONS * n_workers))
         return 0
-
-    cdef start(self):
-        self.hired = True
-        for worker in self.workers[1:]:
-            try:
-                self.threads.append(Helper(self.round.run_worker, worker))
-            except RuntimeError:
-                # the system has no room for it: those who are there do its share
-                break
-
-
-class Helper:
-    """A thread that is not waited for, be it to begin or to end.
-
-    `threading.Thread` waits until a thread says that it has begun, and forever if memory ends
-    before it does. Python ends without this one, which sleeps at the place of meeting.
-
-    Parameters
-    ----------
-    work : callable
-        What the thread does.
-    *args : object
-        Its arguments.
-    """
-
-    def __init__(self, work, *args):
-        self.running = allocate_lock()
-        self.running.acquire()
-        start_new_thread(self.run, (work, args))
-
-    def run(self, work, args):
-        """Do the work; what the thread itself calls."""
-        try:
-            work(*args)
-        finally:
-            self.running.release()
-
-    def is_alive(self):
-        """Return whether the thread goes on."""
-        return self.running.locked()
-
-    def join(self, timeout):
-        """Wait for the end of the thread, at most so many seconds."""
-        if self.running.acquire(timeout=timeout):
-            self.running.release()
-
-
-def question(Worker worker):
-    """Return the number of the question that a worker is at."""
-    return worker.at
 
 
 cdef class PrecomputingPool(Pool):

@@ -177,7 +177,7 @@ def test_memory_of_the_problem_counts_and_is_given_back():
     assert plane_bytes(run.dual) >= counted(run.dual) + held * 10 * 12
     budget = 0.4 * plane_bytes(run.dual)
     before = mixes(run.dual)
-    PlaneKeeper(FOREVER, MANY, budget).tidy(run.dual, run.state.clock)
+    PlaneKeeper(FOREVER, MANY, budget).tidy(run.dual, run.clock)
     assert plane_bytes(run.dual) <= budget
     check_unchanged(before, run.dual)
     # the last answers of the oracle, one for each sample, are held until it is asked again

@@ -192,7 +192,7 @@ def iterates(toy, box, block_steps, phases):
         run.averager.attend(phase)
         i = twins[phase].permutation(toy.pairs.n)[0]
         samplers[phase].begin_pass(1)
-        run_pass((run.move, run.stored_move)[phase], samplers[phase], 1)
+        run_pass((run.moves, run.stored_moves)[phase][0], samplers[phase], 1)
         # a visit that promises nothing takes no step
         if (run.gaps, run.slopes)[phase][i] > 0:
             v = np.array(run.regularizer.v)[: toy.pairs.d]

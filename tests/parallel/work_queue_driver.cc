@@ -1,5 +1,5 @@
-// Drives the work queue of sskit/solvers/oracle_calls/work_queue.hpp with a leader and several helpers, and
-// ends with 1 and a line on stderr at the first answer that is wrong. All that passes between the
+// Drives the work queue of sskit/parallel/work_queue.hpp with a leader and several helpers, and ends
+// with 1 and a line on stderr at the first answer that is wrong. All that passes between the
 // threads are plain numbers, so that a sanitizer of threads sees each meeting that orders nothing.
 //
 // usage: driver n_rounds n_helpers seed
@@ -35,18 +35,19 @@ struct Team {
 };
 
 struct Member {
+    long number = 0;
     long n_rounds = 0;
     long failed = NEVER;  // the question it gave up in this round; the leader reads and resets it
 };
 
 static void work(Team& team, Member& member) {
     std::ptrdiff_t start, stop;
-    while (team.place.take(&start, &stop)) {
+    while (team.place.take(member.number, &start, &stop)) {
         for (std::ptrdiff_t k = start; k < stop; ++k) {
             if (k == team.fails_at) {
                 team.place.cancel();
                 member.failed = k;
-                EXPECT(!team.place.take(&start, &stop), "question %ld is after the end", long(start));
+                EXPECT(!team.place.take(member.number, &start, &stop), "question %ld is after the end", long(start));
                 return;
             }
             if (k == team.slow_at) std::this_thread::sleep_for(std::chrono::microseconds(300));
@@ -75,7 +76,11 @@ static void lead(Team& team, std::vector<Member>& members, long n, long chunk, l
     team.answers.assign(n, 0);
     team.fails_at = fails_at;
     team.slow_at = slow_at;
-    team.place.open(n, chunk);
+    // parts with owners, if there are few enough and nobody gives up
+    if (n <= sskit::WorkQueue::MOST_PARTS && fails_at == NEVER && n % 3 == 0)
+        team.place.open_parts(n);
+    else
+        team.place.open(n, chunk);
     if (close_early) team.place.close();
     work(team, members[0]);
     // half of the time as a leader who has to look up now and then
@@ -108,6 +113,7 @@ static long drive(long n_rounds, long n_helpers, std::mt19937& random) {
     auto team = std::make_unique<Team>();
     std::vector<Member> members(1 + n_helpers);
     std::vector<std::thread> threads;
+    for (long k = 0; k <= n_helpers; ++k) members[k].number = k;
     for (long k = 1; k <= n_helpers; ++k)
         threads.emplace_back(help, std::ref(*team), std::ref(members[k]));
     for (long r = 0; r < n_rounds; ++r) {

@@ -1,0 +1,175 @@
+"""Threads that do the parts of a task (see the .pxd)."""
+
+from _thread import allocate_lock, start_new_thread
+
+from sskit.core.checks cimport check_least
+
+cdef extern from "Python.h":
+    const Py_ssize_t PY_SSIZE_T_MAX
+
+# Seconds for which a leader waits before it looks up.
+cdef double PATIENCE = 0.05
+
+
+cdef class Task:
+    """Base of all tasks."""
+
+    cdef bint perform(
+        self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t worker
+    ) except -1 nogil:
+        return True
+
+
+cdef class Meeting:
+    """The place of meeting, the task, and what went wrong."""
+
+    def __cinit__(self):
+        self.failures = []
+
+    # take questions until none is left, or nobody needs further ones; at: those under way
+    cdef int work(self, Py_ssize_t worker, Py_ssize_t* at) except -1 nogil:
+        cdef Py_ssize_t stop
+        while self.place.take(worker, at, &stop):
+            if self.task.perform(at[0], stop, worker):
+                self.place.cancel()
+        return 0
+
+    # of a helper: all rounds until the last; true after an error
+    cdef int serve(self, Py_ssize_t worker, long* last, Py_ssize_t* at) except -1 nogil:
+        while self.place.enter(last):
+            self.work(worker, at)
+            self.place.leave()
+        return 0
+
+    def run_worker(self, Py_ssize_t worker):
+        """Take part in all rounds: what a helper's thread runs."""
+        cdef long last = 0
+        cdef Py_ssize_t at = 0
+        cdef bint going = True
+        while going:
+            try:
+                with nogil:
+                    self.serve(worker, &last, &at)
+                going = False
+            except BaseException as error:
+                self.place.cancel()
+                self.failures.append((at, error))
+                self.n_failed += 1
+                self.place.leave()
+
+
+cdef class Crew:
+    """Workers for tasks.
+
+    Parameters
+    ----------
+    n_workers : int
+        Number of threads, that of the caller included.
+    stop : Stop, default=None
+        The leader gives Python a chance to handle signals while it waits; None never does.
+    """
+
+    def __cinit__(self, Py_ssize_t n_workers, *, Stop stop=None):
+        check_least(n_workers, 1, "n_workers")
+        self.n_workers = n_workers
+        self.stop = Stop() if stop is None else stop
+        self.threads = []
+        self.meeting = Meeting()
+
+    def __del__(self):
+        # after an error in the making the meeting may not be there, nor be None
+        if self.hired:
+            self.meeting.place.close()
+
+    cdef int begin(self, Task task) except -1:
+        if not self.hired:
+            self.start()
+        self.meeting.task = task
+        return 0
+
+    cdef int start(self) except -1:
+        self.hired = True
+        for worker in range(1, self.n_workers):
+            try:
+                self.threads.append(Helper(self.meeting.run_worker, worker))
+            except RuntimeError:
+                # the system has no room for it: those who are there do its share
+                break
+        return 0
+
+    cdef int run(self, Py_ssize_t n, Py_ssize_t chunk) except -1 nogil:
+        self.meeting.place.open(n, max(chunk, 1))
+        return self.lead()
+
+    cdef int run_parts(self, Py_ssize_t n) except -1 nogil:
+        self.meeting.place.open_parts(n)
+        return self.lead()
+
+    # work, then wait for the others
+    cdef int lead(self) except -1 nogil:
+        cdef Py_ssize_t at = 0
+        cdef bint done = False
+        try:
+            self.meeting.work(0, &at)
+            while not self.meeting.place.finish(PATIENCE):
+                self.stop.look()
+            done = True
+        finally:
+            if not done:
+                self.meeting.place.cancel()
+                self.meeting.place.finish()
+            if self.meeting.n_failed:
+                self.raise_first(PY_SSIZE_T_MAX if done else at)
+        return 0
+
+    # the error of the first question of all that failed, if it precedes the leader's
+    cdef int raise_first(self, Py_ssize_t at) except -1 nogil:
+        with gil:
+            failures = self.meeting.failures
+            self.meeting.failures = []
+            self.meeting.n_failed = 0
+            first, error = min(failures, key=question)
+            if first < at:
+                raise error
+        return 0
+
+
+def question(failure):
+    """Return the first question of the part that failed."""
+    return failure[0]
+
+
+class Helper:
+    """A thread that is not waited for, be it to begin or to end.
+
+    `threading.Thread` waits until a thread says that it has begun, and forever if memory ends
+    before it does. Python ends without this one, which sleeps at the place of meeting.
+
+    Parameters
+    ----------
+    work : callable
+        What the thread does.
+    *args : object
+        Its arguments.
+    """
+
+    def __init__(self, work, *args):
+        self.running = allocate_lock()
+        self.running.acquire()
+        start_new_thread(self.run, (work, args))
+
+    def run(self, work, args):
+        """Do the work; what the thread itself calls."""
+        try:
+            work(*args)
+        finally:
+            self.running.release()
+
+    def is_alive(self):
+        """Return whether the thread goes on."""
+        return self.running.locked()
+
+    def join(self, timeout):
+        """Wait for the end of the thread, at most so many seconds."""
+        if self.running.acquire(timeout=timeout):
+            self.running.release()

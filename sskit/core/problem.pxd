@@ -33,6 +33,7 @@ cdef class Problem:
     cdef readonly Py_ssize_t max_support     # entries of any psi, repeated ones counted
     cdef readonly bint exact                 # does argmax truly maximise?
     cdef readonly bint costly                # does argmax take far longer than scores?
+    cdef readonly bint lock_free             # does no method ever take the interpreter's lock?
     cdef readonly double[::1] block_weight   # (n_blocks,) c_i >= 0, summing to one
     cdef readonly Py_ssize_t run_length      # of the runs of weights in which keep() counts
     cdef readonly FeatureSpace space         # where the weights live; R^d unless it is set

@@ -64,7 +64,7 @@ cdef class ChainProblem(Problem):
         self.max_statistics = (n_states + longest) * self.stride
         self.max_code_length = longest
         self.max_support = 4 * longest
-        self.exact = True
+        self.exact = self.lock_free = True
         forbidden = np.zeros((n_states, self.stride))
         if allowed is not None:
             forbidden[:, :n_states][~allowed] = -np.inf

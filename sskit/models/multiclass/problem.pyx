@@ -53,7 +53,7 @@ cdef class MulticlassProblem(Problem):
         self.max_statistics = padded(n_classes)
         self.max_code_length = 1
         self.max_support = 2
-        self.exact = True
+        self.exact = self.lock_free = True
         self.row_sqnorm = np.full(self.n_blocks, float(intercept))
         for i in range(self.n_blocks):
             n = features.row(i, &x, &f)

@@ -7,8 +7,8 @@ from sskit.solvers.simplex_qp.steps import AwayStep, PairwiseStep, PlainStep, Sa
 
 # Shards have no fewer blocks than this.
 LEAST_BLOCKS = 4
-# Of more weights, those that other shards have moved take longer to bring up to date than a cheap
-# oracle takes to be asked.
+# Of more weights, those that other shards have moved take longer to bring up to date than an oracle
+# takes to be asked.
 MOST_WEIGHTS = 32768
 
 SAMPLERS = {
@@ -93,9 +93,9 @@ def shards_for(problem, pool):
     Parameters
     ----------
     problem : Problem
-        What to solve. In a kernel space a step needs rows that all share, and structures written
-        in Python are asked in processes: there the workers find answers ahead instead. With very
-        many weights only costly oracles are worth weights of their own.
+        What to solve. Where an oracle takes the interpreter's lock, as structures in Python and
+        minimum cuts do, workers would wait for each other; in a kernel space a step needs rows
+        that all share; and very many weights take longer to bring up to date than oracles to ask.
     pool : Pool or None
         Whose workers.
 
@@ -104,8 +104,8 @@ def shards_for(problem, pool):
     n_shards : int
         1 if blocks are to be visited one after the other.
     """
-    if not isinstance(pool, ThreadPool) or problem.space.is_kernel_space:
+    if not isinstance(pool, ThreadPool) or not problem.lock_free:
         return 1
-    if problem.n_weights > MOST_WEIGHTS and not problem.costly:
+    if problem.space.is_kernel_space or problem.n_weights > MOST_WEIGHTS:
         return 1
     return max(min(pool.crew.n_workers, MOST_SHARDS, problem.n_blocks // LEAST_BLOCKS), 1)

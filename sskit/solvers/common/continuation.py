@@ -28,7 +28,7 @@ class Continuation:
     regularizer : Regularizer
         Holds lam, v and w.
     n_jobs : int, default=None
-        Threads of the exact passes.
+        Threads, as for solvers.
     random_state : int, RandomState or None, default=None
         Source of randomness.
     verbose : int, default=0

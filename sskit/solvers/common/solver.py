@@ -131,7 +131,8 @@ class Solver(DocumentedMixin, LoadableMixin, BaseEstimator):
         max_iter : int, default=1000
             Largest number of passes (n_blocks visits each).
         n_jobs : int, default=None
-            Threads (or processes, if the problem asks for them) of exact passes and batches.
+            Threads (or processes, if the problem asks for them) of exact passes and batches;
+            solvers that can do so visit blocks in them.
         random_state : int, RandomState or None, default=None
             Source of randomness.
         verbose : int, default=0

@@ -332,9 +332,10 @@ def test_score_is_token_accuracy(noisy):
 @pytest.mark.parametrize("n_jobs", [2, -1])
 def test_jobs(n_jobs, noisy):
     X, y = noisy
-    one = fit(X, y, tol=0.3, allowed_transitions="bio")
-    many = clone(one).set_params(n_jobs=n_jobs).fit(X, y)
+    one = fit(X, y, tol=0.3, allowed_transitions="bio", n_jobs=n_jobs)
+    many = clone(one).fit(X, y)
     np.testing.assert_array_equal(flat(many), flat(one))
+    one.set_params(n_jobs=None)
     many.set_params(n_jobs=50)  # more than there are sequences
     for method in ("predict", "decision_function"):
         for a, b in zip(getattr(one, method)(X), getattr(many, method)(X), strict=True):

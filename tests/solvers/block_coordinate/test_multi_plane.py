@@ -73,15 +73,15 @@ def test_the_answer_has_its_own_certificate(name, steps, bounded):
 
 @pytest.mark.parametrize("steps", STEPS)
 @pytest.mark.parametrize("name", TOYS)
-def test_a_seed_fixes_every_bit_whatever_the_threads(name, steps):
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_seed_and_number_of_jobs_fix_every_bit(name, steps, n_jobs):
     toy = TOYS[name](27, n=9)
     solver = MultiPlane(steps=steps, sampling="gap", gap_every=3)
-    one, *others = (solve(toy, solver, n_jobs=n_jobs) for n_jobs in (1, 2, 1))
-    for other in others:
-        np.testing.assert_array_equal(other.w, one.w)
-        for column in ("n_passes", "n_oracle_calls", "primal", "dual", "gap"):
-            np.testing.assert_array_equal(other.history[column], one.history[column])
-    assert solve(toy, solver, random_state=4).w.tolist() != one.w.tolist()
+    one, other = (solve(toy, solver, n_jobs=n_jobs) for _ in range(2))
+    np.testing.assert_array_equal(other.w, one.w)
+    for column in ("n_passes", "n_oracle_calls", "primal", "dual", "gap"):
+        np.testing.assert_array_equal(other.history[column], one.history[column])
+    assert solve(toy, solver, n_jobs=n_jobs, random_state=4).w.tolist() != one.w.tolist()
 
 
 def n_passes_of(toy, monkeypatch, *, seconds, **options):

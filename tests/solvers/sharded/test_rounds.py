@@ -1,0 +1,214 @@
+"""Rounds: shards that visit blocks at the same time, and the merge of what they found."""
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pytest
+from helpers.laws import check_certificate, check_dual_point
+from helpers.toys import TOYS, chain_toy
+
+from sskit import SequenceTagger, StructSVMClassifier
+from sskit.datasets import make_chains
+from sskit.parallel import crew
+from sskit.solvers import BCFW, MultiPlane
+from sskit.solvers.block_coordinate.options import shards_for
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
+
+LAM = 0.1
+OPTIONS = [
+    {"steps": "fw", "averaging": True},
+    {"steps": "fw", "sampling": "gap", "averaging": False},
+    {"steps": "fw", "sampling": "uniform", "cache": True},
+    {"steps": "pairwise", "averaging": True, "sampling": "uniform"},
+    {"steps": "pairwise", "sampling": "gap", "cache": True, "stored_passes": 2},
+    {"steps": "pairwise", "sampling": "max_gap", "block_steps": 1, "safeguard": True},
+    {"steps": "away", "stored_passes": 1, "plane_life": 1, "cache_size": 1e-3},
+    {},
+]
+every_option = pytest.mark.parametrize(
+    "options", OPTIONS, ids=lambda o: "-".join(map(str, o.values())) or "auto"
+)
+every_toy = pytest.mark.parametrize("name", ["chain", "multiclass"])
+
+
+def box_of(toy):
+    rng = np.random.default_rng(1)
+    return -rng.uniform(0.0, 0.3, size=toy.pairs.d), rng.uniform(0.0, 0.3, size=toy.pairs.d)
+
+
+def make(name, n=24, seed=5):
+    weights = np.random.default_rng(seed).uniform(0.2, 2.0, size=n)
+    return TOYS[name](seed, n=n, weights=weights)
+
+
+def start(toy, options, n_jobs, *, box=None, seed=0, solver=BCFW):
+    pool = make_pool(toy.problem, n_jobs)
+    pool.worth = 0.0
+    regularizer = toy.regularizer(LAM, box)
+    return solver(**options).start(
+        toy.problem, regularizer, np.random.RandomState(seed), None, pool
+    )
+
+
+def dual_of(toy, run, box=None):
+    return toy.dual(run.dual, LAM, box)
+
+
+@pytest.fixture
+def nobody_helps(monkeypatch):
+    """The system has no room for threads: the leader does all parts."""
+
+    def refuse(*args):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(crew, "Helper", refuse)
+
+
+@every_option
+@every_toy
+@pytest.mark.parametrize("bounded", [False, True], ids=["free", "box"])
+@pytest.mark.parametrize("n_jobs", [2, 3, 5])
+def test_the_dual_never_falls_and_is_that_of_the_blocks(name, options, bounded, n_jobs):
+    toy = make(name)
+    if bounded and options.get("block_steps", 1) != 1:
+        options = {**options, "block_steps": "auto"}
+    box = box_of(toy) if bounded else None
+    run = start(toy, options, n_jobs, box=box)
+    assert len(run.places) == n_jobs
+    before, evaluator = 0.0, Evaluator(toy.problem)
+    for _ in range(12):
+        run.run_pass()
+        check_dual_point(toy, run.dual, 1e-11)
+        now = dual_of(toy, run, box)
+        assert now >= before - 1e-12
+        before = now
+        # the weights are the sum of the blocks
+        v, _ = toy.dual_sum(run.dual, LAM)
+        np.testing.assert_allclose(toy.flat(np.asarray(run.regularizer.v)[: len(v)]), v, atol=1e-11)
+    assert run.rounds.increase <= dual_of(toy, run, box) + 1e-10
+    if not bounded and options.get("steps") != "fw":
+        assert run.rounds.increase == pytest.approx(dual_of(toy, run), abs=1e-9)
+    averaging = run.averager.average(run.regularizer, 0.0) is not None
+    if not averaging:
+        check_certificate(toy, run, evaluator, LAM, box)
+
+
+@every_option
+@every_toy
+def test_same_optimum_as_one_worker(name, options):
+    toy = make(name)
+    # plain steps, and those that may keep next to nothing, get there slowly
+    tol = 0.05 if options.get("steps") == "fw" or "cache_size" in options else 1e-6
+    one, many = (
+        BCFW(**options).solve(
+            toy.problem, toy.regularizer(LAM), tol=tol, max_iter=3000, n_jobs=k, random_state=0
+        )
+        for k in (1, 4)
+    )
+    for solution in (one, many):
+        assert solution.gap <= tol * (solution.primal + solution.unit / 1000)
+    assert many.primal >= one.dual - 1e-12 and one.primal >= many.dual - 1e-12
+    assert many.certified
+
+
+@every_option
+@pytest.mark.parametrize("solver", [BCFW, MultiPlane])
+def test_bits_depend_on_seed_and_number_of_jobs_only(options, solver, request):
+    if solver is MultiPlane:
+        options = {k: v for k, v in options.items() if k in ("steps", "sampling")}
+    toy = make("chain", n=40)
+
+    def solve(n_jobs):
+        return solver(**options).solve(
+            toy.problem, toy.regularizer(LAM), tol=1e-3, max_iter=30, n_jobs=n_jobs, random_state=3
+        )
+
+    one, other = solve(3), solve(3)
+    np.testing.assert_array_equal(one.w, other.w)
+    assert solve(2).w.tolist() != one.w.tolist()
+    np.testing.assert_array_equal(solve(1).w, solve(None).w)
+    # whoever does the parts
+    request.getfixturevalue("nobody_helps")
+    np.testing.assert_array_equal(solve(3).w, one.w)
+
+
+def test_every_block_is_visited_once_in_a_pass(nobody_helps):
+    toy = chain_toy(3, n=50, lengths=(1, 2, 3, 4))
+    run = start(toy, {}, 4)
+    calls = Counter()
+    for _ in range(3):
+        before = run.n_oracle_calls
+        run.run_pass()
+        calls[run.n_oracle_calls - before] += 1
+    assert calls == {50: 3}
+    assert 0 < run.rounds.load <= 4 * run.rounds.longest_load
+
+
+def test_few_blocks_many_weights_and_locks_are_for_one_worker():
+    for toy, expected in ((chain_toy(0, n=3), 1), (chain_toy(0, n=8), 2), (chain_toy(0, n=40), 8)):
+        assert shards_for(toy.problem, make_pool(toy.problem, 8)) == expected
+    assert shards_for(toy.problem, None) == shards_for(toy.problem, make_pool(toy.problem, 1)) == 1
+    for name in ("graph", "multilabel"):
+        problem = TOYS[name](0, n=40).problem
+        assert shards_for(problem, make_pool(problem, 8)) == 1
+    wide = TOYS["multiclass"](0, n=40)
+    assert shards_for(wide.problem, make_pool(wide.problem, 200)) == 10
+
+
+def test_a_stop_leaves_the_dual_point_whole():
+    toy = make("chain", n=60)
+    solution = BCFW(max_time=1e-6).solve(
+        toy.problem, toy.regularizer(LAM), tol=1e-9, n_jobs=3, random_state=0
+    )
+    assert solution.n_iter == 1 and solution.gap >= 0
+    check_dual_point(toy, solution.dual_state, 1e-11)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 4])
+def test_warm_starts_paths_and_early_ends(n_jobs):
+    X, y = make_chains(60, n_features=4, n_states=3, random_state=0)
+    warm = SequenceTagger(lam=0.1, tol=0.2, warm_start=True, n_jobs=n_jobs, random_state=0)
+    warm.fit(X, y)
+    warm.set_params(lam=0.01, tol=0.01).fit(X, y)
+    cold = SequenceTagger(lam=0.01, tol=0.01, random_state=0).fit(X, y)
+    assert warm.certified_
+    assert warm.dual_gap_ <= 0.01 * warm.primal_objective_ + 1e-3
+    assert abs(warm.primal_objective_ - cold.primal_objective_) <= warm.dual_gap_ + cold.dual_gap_
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"bounds": (-0.5, 0.5)},
+        {"class_weight": "balanced"},
+        {"kernel": "rbf"},
+        {"rescaling": "slack"},
+        {"solver": "multi_plane"},
+        {"solver": BCFW(batch_size=4)},
+    ],
+    ids=str,
+)
+def test_whatever_else_is_asked_of_an_estimator(options):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 3)), rng.integers(3, size=80)
+    weight = rng.uniform(0.5, 2.0, size=80)
+    one, many = (
+        StructSVMClassifier(lam=0.05, tol=0.01, n_jobs=k, random_state=0, **options).fit(
+            X, y, sample_weight=weight
+        )
+        for k in (1, 3)
+    )
+    assert many.certified_
+    assert abs(one.primal_objective_ - many.primal_objective_) <= one.dual_gap_ + many.dual_gap_ + 1e-12
+
+
+def test_pairs_of_options_meet():
+    toy = make("chain", n=30)
+    grid = itertools.product(["fw", "pairwise", "away"], ["permutation", "gap"], [False, True])
+    for steps, sampling, averaging in grid:
+        solution = BCFW(steps=steps, sampling=sampling, averaging=averaging).solve(
+            toy.problem, toy.regularizer(LAM), tol=0.05, max_iter=300, n_jobs=3, random_state=1
+        )
+        assert solution.gap <= 0.05 * (solution.primal + solution.unit / 1000)

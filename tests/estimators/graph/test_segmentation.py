@@ -212,6 +212,56 @@ def test_forms_of_graphs(form):
         assert np.array_equal(a, b)
 
 
+def test_one_graph_is_labelled_as_it_is_among_others():
+    X, y = blobs(30, noise=1.5)
+    model = SegmentationModel(random_state=0).fit(X, y)
+    among = model.predict(X)
+    for x, labels in zip(X, among, strict=True):
+        [alone] = found = model.predict([x])
+        assert found.dtype == object and found.shape == (1,)
+        assert alone.dtype == labels.dtype
+        np.testing.assert_array_equal(alone, labels)
+    model.coef_ = np.rint(4 * model.coef_).astype(int)
+    model.coef_[0] *= 3
+    [alone], [labels, _] = model.predict(X[:1]), model.predict(X[:2])
+    np.testing.assert_array_equal(alone, labels)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "pattern"),
+    [
+        ("edge_features", -np.ones((71, 2)), "edge features must not be negative"),
+        ("features", np.full((42, 3), np.nan), "features of X.0. contain"),
+        ("edges", np.full((71, 2), 42), "expected nodes from 0 to 41"),
+    ],
+)
+def test_one_graph_is_refused_as_it_is_among_others(name, value, pattern):
+    X, y = blobs(6)
+    model = SegmentationModel(random_state=0).fit(X, y)
+    wrong = tuple(value if name == n else part for n, part in zip(NAMES, X[0], strict=True))
+    messages = []
+    for batch in ([wrong], [wrong, X[1]]):
+        with pytest.raises(ValueError, match=pattern) as caught:
+            model.predict(batch)
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
+
+
+def test_one_graph_under_weights_that_are_none():
+    X, y = blobs(6)
+    model = SegmentationModel(random_state=0).fit(X, y)
+    model.coef_[1, 1] = np.nan
+    with pytest.raises(ValueError, match="coef_.1, 1. is nan"):
+        model.predict(X[:1])
+    model.coef_[1, 1] = 0.0
+    model.pairwise_[0] = -1.0
+    with pytest.raises(ValueError, match="pairwise_ prefers different labels"):
+        model.predict(X[:1])
+    model.pairwise_form = "full"
+    with pytest.raises(ValueError, match="pairwise_form was 'potts'"):
+        model.predict(X[:1])
+
+
 def pictures(n, ignore=None):
     """Graphs with segments of 2 x 3 pixels a node, and masks."""
     X, y = blobs(n)

@@ -84,7 +84,8 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         expansion moves, each a cut, for more; or by trying all, for graphs of a few nodes, with
         weights of any sign. "auto" is the first or the second. With ``pairwise_form="full"`` the
         moves are swaps, started from each node's own best label and, where tables set labels
-        against each other, from every constant labelling and from that of a spanning forest too.
+        against each other, from every constant labelling and from that of a spanning forest too;
+        then random forests of nodes are labelled anew, each exactly, until that gains nothing.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights, within the bounds that the oracle needs. A bound is a number, None,
         or an array over the flat weight vector (``coef_`` by columns, ``pairwise_``); in a dict

@@ -121,6 +121,16 @@ def test_tables_on_crosses_are_predicted_as_well_as_they_are_trained():
     assert hinges >= np.mean(np.maximum(losses, 0)) - 1e-9
 
 
+@pytest.mark.filterwarnings("ignore:the true labels of:UserWarning")
+@pytest.mark.parametrize("seed", range(3))
+def test_stars_that_no_swap_finds(seed):
+    """A centre and its four neighbours have to change together; swaps alone miss by up to 10."""
+    X, y = crosses(seed=seed)
+    model = SegmentationModel(0.01, pairwise_form="full", random_state=0).fit(X, y)
+    for graph, labels, truth in zip(X, model.predict(X), y, strict=True):
+        assert graph_score(model, graph, truth) - graph_score(model, graph, labels) < 6
+
+
 @pytest.mark.parametrize("options", [{}, {"node_weights": "areas"}, {"loss": "hamming"}])
 def test_a_fit_says_if_prediction_misses_the_truth(options):
     X, y = crosses()

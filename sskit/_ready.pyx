@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from cpython.buffer cimport PyBUF_ANY_CONTIGUOUS, PyBuffer_Release, PyObject_GetBuffer
 from libc.stdint cimport int32_t, int64_t
 
 ctypedef fused index_t:
@@ -9,6 +10,7 @@ ctypedef fused index_t:
     int64_t
 
 cdef double LARGEST = np.finfo(np.float64).max
+DOUBLE = np.dtype(np.float64)
 
 
 def all_within(array, double limit=LARGEST):
@@ -26,19 +28,69 @@ def all_within(array, double limit=LARGEST):
     within : bool
         False for NaN, and for other dtypes and arrays that are not contiguous, too.
     """
-    if type(array) is not np.ndarray or array.dtype != np.float64:
+    cdef Doubles numbers = Doubles(array)
+    cdef Py_ssize_t j
+    if numbers.n < 0:
         return False
-    flags = array.flags
-    if not (flags.c_contiguous or flags.f_contiguous):
-        return False
-    cdef const double[::1] flat = array.ravel(order="K")
-    cdef Py_ssize_t j, n = flat.shape[0]
-    if n and limit >= LARGEST:
-        return are_finite(&flat[0], n)
-    for j in range(n):
-        if not -limit <= flat[j] <= limit:
+    if limit >= LARGEST:
+        return are_finite(numbers.values, numbers.n)
+    for j in range(numbers.n):
+        if not -limit <= numbers.values[j] <= limit:
             return False
     return True
+
+
+def is_nonnegative(array):
+    """Return whether an array is a contiguous one of float64 without negative numbers or NaN."""
+    cdef Doubles numbers = Doubles(array)
+    cdef Py_ssize_t j
+    cdef bint positive = numbers.n >= 0
+    for j in range(numbers.n):
+        positive &= numbers.values[j] >= 0.0
+    return positive
+
+
+cdef bint is_matrix(array, width):
+    """Return whether an array is a C-contiguous matrix of so many columns of finite float64."""
+    if type(array) is not np.ndarray or array.ndim != 2 or array.shape[1] != width:
+        return False
+    cdef Doubles numbers = Doubles(array)
+    return numbers.n > 0 and array.flags.c_contiguous and are_finite(numbers.values, numbers.n)
+
+
+cdef class Doubles:
+    """The numbers of an array in the order of its memory, for as long as this lives.
+
+    Parameters
+    ----------
+    array : object
+        Anything; if it is no contiguous ndarray of float64, `n` is -1.
+    """
+
+    cdef Py_buffer buffer
+    cdef bint held
+    cdef const double* values
+    cdef Py_ssize_t n
+
+    def __cinit__(self, array):
+        self.n = -1
+        if type(array) is not np.ndarray:
+            return
+        dtype = array.dtype
+        # there is but one in most arrays; files bring others that are equal
+        if dtype is not DOUBLE and dtype != DOUBLE:
+            return
+        flags = array.flags
+        if not (flags.c_contiguous or flags.f_contiguous):
+            return
+        PyObject_GetBuffer(array, &self.buffer, PyBUF_ANY_CONTIGUOUS)
+        self.held = True
+        self.values = <const double*>self.buffer.buf
+        self.n = self.buffer.len // <Py_ssize_t>sizeof(double)
+
+    def __dealloc__(self):
+        if self.held:
+            PyBuffer_Release(&self.buffer)
 
 
 cdef bint are_finite(const double* values, Py_ssize_t n) noexcept nogil:
@@ -137,6 +189,39 @@ cdef bint ends_are_sound(const index_t[:, ::1] edges, Py_ssize_t n_nodes, int32_
         if ends is not None:
             ends[e, 0], ends[e, 1] = <int32_t>a, <int32_t>b
     return sound
+
+
+def ready_graph(X, n_features, n_edge_features):
+    """Return the arrays of the only graph of a list, or None if something is unusual or wrong.
+
+    Parameters
+    ----------
+    X : object
+        Anything.
+    n_features, n_edge_features : object
+        Numbers of columns, if they are such.
+
+    Returns
+    -------
+    features : ndarray of shape (n_nodes, n_features), float64
+        Finite; C-contiguous.
+    ends : ndarray of shape (n_edges, 2), int32
+        From `ready_ends`; there is an edge.
+    edge_features : ndarray of shape (n_edges, n_edge_features), float64
+        Finite; C-contiguous.
+    """
+    if type(X) is not list or len(X) != 1 or type(X[0]) is not tuple:
+        return None
+    graph = X[0]
+    if len(graph) != 3:
+        return None
+    features, edges, edge_features = graph
+    if not is_matrix(features, n_features):
+        return None
+    ends = ready_ends(edges, len(features))
+    if ends is None or not is_matrix(edge_features, n_edge_features):
+        return None
+    return (features, ends, edge_features) if len(edge_features) == len(ends) else None
 
 
 def ready_tree(parents, Py_ssize_t n_nodes):

@@ -45,7 +45,7 @@ ROOMS = {
     "models/graph": "core inputs models oracles/graph oracles/tree",
     "models/tree": "core inputs models models/graph oracles/graph oracles/tree",
     "models/parts": "core inputs models oracles/parts",
-    "models/label_sets": "core models oracles/label_sets",
+    "models/label_sets": "core inputs models oracles/label_sets",
     "solvers/oracle_calls": "core parallel",
     "solvers/common": "core solvers/oracle_calls",
     "solvers/simplex_qp": "core",

@@ -1,10 +1,19 @@
 """Fast looks at arrays take what is sound, and nothing else."""
 
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sskit._ready import all_within, is_canonical, ready_ends, ready_tree
+from sskit._ready import (
+    all_within,
+    is_canonical,
+    is_nonnegative,
+    ready_ends,
+    ready_graph,
+    ready_tree,
+)
 
 
 @pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 40])
@@ -31,6 +40,76 @@ def test_arrays_of_another_kind_are_not_looked_at():
     assert not all_within(values[:, ::2])
     for other in (values.astype(np.float32), values.astype(">f8"), [1.0], None, np.ma.array([1.0])):
         assert not all_within(other)
+
+
+def test_nonnegative():
+    values = np.array([[0.0, 2.0, -0.0], [np.inf, 1.0, 3.0]])
+    assert is_nonnegative(values)
+    assert is_nonnegative(values.T)
+    assert is_nonnegative(np.zeros(0))
+    for wrong in (-1e-300, -np.inf, np.nan):
+        spoilt = values.copy()
+        spoilt[1, 2] = wrong
+        assert not is_nonnegative(spoilt)
+    for other in (values[:, ::2], values.astype(np.float32), [1.0], None, np.ma.array([1.0])):
+        assert not is_nonnegative(other)
+
+
+def test_arrays_from_files(tmp_path):
+    # their dtype may be another object
+    for values in (pickle.loads(pickle.dumps(np.ones((3, 2)))), saved(np.ones((3, 2)), tmp_path)):
+        assert all_within(values)
+        assert is_nonnegative(values)
+        assert ready_graph([(values, np.array([[0, 1]]), np.ones((1, 2)))], 2, 2) is not None
+
+
+def saved(array, folder):
+    """Return an array that is mapped from a file, and cannot be written to."""
+    np.save(folder / "array.npy", array)
+    return np.load(folder / "array.npy", mmap_mode="r").view(np.ndarray)
+
+
+GRAPH = np.ones((3, 2)), np.array([[0, 1], [1, 2]]), np.ones((2, 4))
+
+
+def test_graph():
+    features, ends, edge_features = ready_graph([GRAPH], 2, 4)
+    assert features is GRAPH[0]
+    assert edge_features is GRAPH[2]
+    assert ends.dtype == np.int32
+    np.testing.assert_array_equal(ends, GRAPH[1])
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (0, np.ones((3, 3))),
+        (0, np.ones((3, 2), np.float32)),
+        (0, np.asfortranarray(np.ones((3, 2)))),
+        (0, np.array([[1.0, 2.0], [np.nan, 1.0], [0.0, 0.0]])),
+        (0, sp.csr_array(np.ones((3, 2)))),
+        (0, np.ones(6)),
+        (0, np.ones((2, 2))),  # edge 1 has the node 2
+        (1, [[0, 1], [1, 2]]),
+        (1, np.array([[0, 1], [1, 3]])),
+        (1, np.array([[0, 1]])),
+        (1, np.zeros((0, 2), dtype=int)),
+        (2, None),
+        (2, np.ones((2, 3))),
+        (2, np.full((2, 4), np.inf)),
+    ],
+)
+def test_other_graphs_are_not_ready(place, value):
+    graph = (*GRAPH[:place], value, *GRAPH[place + 1 :])
+    assert ready_graph([graph], 2, 4) is None
+
+
+@pytest.mark.parametrize(
+    "X", [[GRAPH, GRAPH], (GRAPH,), [GRAPH[:2]], [list(GRAPH)], [], None, GRAPH]
+)
+def test_a_list_of_one_tuple_is_ready(X):
+    assert ready_graph(X, 2, 4) is None
+    assert ready_graph([GRAPH], None, "4") is None
 
 
 CSR = sp.csr_array(np.array([[1.0, 0.0, 2.0], [0.0, 0.0, 0.0], [0.0, 3.0, 0.0]]))

@@ -187,10 +187,10 @@ class SuperpixelGraphs(
         rng = check_random_state(self.random_state)
         tools = {"rng": rng, "memory": check_memory(self.memory), "n_jobs": self.n_jobs}
         color_words, texture_words = (
-            learn_words(images, describe, n_words, self.sample_size, **tools)
-            for describe, n_words in [
-                (lab_colors, self.n_color_words),
-                (self._describe_texture(), self.n_texture_words),
+            learn_words(images, describe, step, n_words, self.sample_size, **tools)
+            for describe, step, n_words in [
+                (lab_colors, 1, self.n_color_words),
+                (self._describe_texture(), self.texture_step, self.n_texture_words),
             ]
         )
         self.color_words_, self.texture_words_ = color_words, texture_words

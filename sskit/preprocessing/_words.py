@@ -21,6 +21,9 @@ _LARGEST_SEED = np.iinfo(np.int32).max
 _CLIP = 0.2
 # How many scores of words are computed at a time.
 _PIECE = 2**17
+# Points of a step of k-means, and those for each word that its first centres are drawn from.
+_BATCH = 4096
+_START = 8
 # The norm of a patch whose mean gradient is that of the noise of a photograph: half a grey value
 # of 256 per pixel, in all 16 cells.
 _FLAT = 4 * 0.5 / 256
@@ -34,7 +37,8 @@ class WordDictionary:
     name : str
         What the words tell of: "color", "texture".
     describe : callable
-        Takes an RGB image (H, W, 3) and returns descriptors (rows, columns, d) on a grid.
+        Takes an RGB image (H, W, 3) and returns descriptors (rows, columns, d) on a grid; or, with
+        numbers of points of that grid, counted row by row, theirs alone, (m, d).
     step : int
         Pixels from one point of that grid to the next.
     centers : ndarray of shape (n_words, d)
@@ -136,25 +140,28 @@ class PositionCells:
         return rows[:, None] * self.n_cells + columns
 
 
-def lab_colors(image):
-    """Return the colours of all pixels in CIELAB, where distances are those that eyes see.
+def lab_colors(image, points=None):
+    """Return the colours of pixels in CIELAB, where distances are those that eyes see.
 
     Parameters
     ----------
     image : ndarray of float32 of shape (H, W, 3)
         RGB from 0 to 1.
+    points : ndarray of int of shape (m,), default=None
+        Which pixels, counted row by row; None means all.
 
     Returns
     -------
-    lab : ndarray of float32 of shape (H, W, 3)
+    lab : ndarray of float32 of shape (H, W, 3), or (m, 3)
         Lightness from 0 to 100, and two axes of colour.
     """
     from skimage.color import rgb2lab
 
-    return rgb2lab(image).astype(np.float32, copy=False)
+    colors = image if points is None else image.reshape(-1, 3)[points]
+    return rgb2lab(colors).astype(np.float32, copy=False)
 
 
-def dense_sift(image, patch_size, step):
+def dense_sift(image, points=None, *, patch_size, step):
     """Return SIFT descriptors [1]_ of upright patches on a regular grid.
 
     A patch is 4 x 4 cells with a histogram of 8 directions of the gradient each. As for SIFT,
@@ -165,6 +172,8 @@ def dense_sift(image, patch_size, step):
     ----------
     image : ndarray of shape (H, W, 3)
         RGB from 0 to 1.
+    points : ndarray of int of shape (m,), default=None
+        Which patches of the grid, counted row by row; None means all.
     patch_size : int
         Side of a patch in pixels, rounded to a multiple of four.
     step : int
@@ -173,7 +182,7 @@ def dense_sift(image, patch_size, step):
 
     Returns
     -------
-    descriptors : ndarray of float32 of shape (ceil(H / step), ceil(W / step), 128)
+    descriptors : ndarray of float32 of shape (ceil(H / step), ceil(W / step), 128), or (m, 128)
         One row per patch.
 
     References
@@ -182,24 +191,45 @@ def dense_sift(image, patch_size, step):
        2004.
     """
     gray = image @ np.array([0.2125, 0.7154, 0.0721], dtype=np.float32)
-    down, right = (ndimage.sobel(gray, axis=axis, mode="nearest") / 8 for axis in (0, 1))
-    strength = np.hypot(down, right)
-    # Every gradient is shared by the two directions that it lies between.
-    turn = np.arctan2(down, right) * (_ORIENTATIONS / (2 * np.pi)) % _ORIENTATIONS
-    places = np.arange(_ORIENTATIONS, dtype=np.float32)[:, None, None]
-    apart = np.abs(turn - places)
-    shares = np.maximum(0, 1 - np.minimum(apart, _ORIENTATIONS - apart))
     cell = max(1, round(patch_size / _CELLS))
-    pooled = ndimage.uniform_filter(shares * strength, size=(1, cell, cell), mode="nearest")
-    rows, columns = (_cell_centers(size, step, cell) for size in gray.shape)
-    blocks = pooled[:, rows[:, :, None, None], columns[None, None]]
-    # (direction, row, cell down, column, cell across) to (row, column, all of the patch).
-    blocks = blocks.transpose(1, 3, 2, 4, 0)
-    descriptors = blocks.reshape(*blocks.shape[:2], -1)
+    pooled = _gradients(gray)
+    places = []
+    for axis, size in enumerate(gray.shape, 1):
+        centers = _cell_centers(size, step, cell)
+        # neighbouring patches share centres; what lies between is not needed
+        kept, found = np.unique(centers, return_inverse=True)
+        places.append(found.reshape(centers.shape))
+        pooled = ndimage.uniform_filter1d(pooled, cell, axis=axis, mode="nearest")
+        pooled = pooled.take(kept, axis=axis)
+    rows, columns = places
+    if points is None:
+        blocks = pooled[:, rows[:, :, None, None], columns[None, None]]
+        # (direction, row, cell down, column, cell across) to (row, column, all of the patch).
+        blocks = blocks.transpose(1, 3, 2, 4, 0)
+        descriptors = blocks.reshape(*blocks.shape[:2], -1)
+    else:
+        row, column = np.divmod(points, len(columns))
+        blocks = pooled[:, rows[row][:, :, None], columns[column][:, None]]
+        descriptors = blocks.transpose(1, 2, 3, 0).reshape(len(points), -1)
     norms = np.linalg.norm(descriptors, axis=-1, keepdims=True)
     descriptors = _unit(np.minimum(_unit(descriptors), _CLIP))
     descriptors *= norms / np.hypot(norms, _FLAT)
     return descriptors.astype(np.float32, copy=False)
+
+
+def _gradients(gray):
+    """Return the strength of the gradient of each pixel by direction, (8, H, W)."""
+    down, right = (ndimage.sobel(gray, axis=axis, mode="nearest") / 8 for axis in (0, 1))
+    strength = np.hypot(down, right)
+    # Every gradient is shared by the two directions that it lies between.
+    turn = np.arctan2(down, right) * (_ORIENTATIONS / (2 * np.pi)) % _ORIENTATIONS
+    first = turn.astype(np.intp)
+    second_share = (turn - first) * strength
+    shares = np.zeros((_ORIENTATIONS, gray.size), dtype=strength.dtype)
+    pixels, first = np.arange(gray.size), first.ravel() % _ORIENTATIONS
+    shares[first, pixels] = (strength - second_share).ravel()
+    shares[(first + 1) % _ORIENTATIONS, pixels] = second_share.ravel()
+    return shares.reshape(_ORIENTATIONS, *gray.shape)
 
 
 def _cell_centers(size, step, cell):
@@ -215,7 +245,7 @@ def _unit(descriptors):
     return descriptors / np.maximum(norms, np.finfo(np.float32).tiny)
 
 
-def learn_words(images, describe, n_words, sample_size, *, rng, memory, n_jobs):
+def learn_words(images, describe, step, n_words, sample_size, *, rng, memory, n_jobs):
     """Return the centres that k-means finds among descriptors sampled from images.
 
     Parameters
@@ -224,6 +254,8 @@ def learn_words(images, describe, n_words, sample_size, *, rng, memory, n_jobs):
         Those that passed the gate.
     describe : callable
         As of `WordDictionary`.
+    step : int
+        Likewise.
     n_words : int
         The number of centres wanted.
     sample_size : int
@@ -247,12 +279,13 @@ def learn_words(images, describe, n_words, sample_size, *, rng, memory, n_jobs):
     prepare_cache(memory, sample_descriptors)
     sample = delayed(memory.cache(sample_descriptors))
     samples = Parallel(n_jobs=n_workers(n_jobs, len(images)))(
-        sample(image, describe, share, seed) for image, seed in zip(images, seeds, strict=True)
+        sample(image, describe, step, share, seed)
+        for image, seed in zip(images, seeds, strict=True)
     )
     return memory.cache(cluster)(np.concatenate(samples), n_words, start)
 
 
-def sample_descriptors(image, describe, n_points, seed):
+def sample_descriptors(image, describe, step, n_points, seed):
     """Return the descriptors of some points of an image.
 
     Parameters
@@ -261,6 +294,8 @@ def sample_descriptors(image, describe, n_points, seed):
         One that passed the gate.
     describe : callable
         As of `WordDictionary`.
+    step : int
+        Likewise.
     n_points : int
         How many, or all if the grid has fewer.
     seed : int
@@ -271,12 +306,10 @@ def sample_descriptors(image, describe, n_points, seed):
     descriptors : ndarray of shape (m, d)
         Rows in the order of the grid.
     """
-    grid = describe(as_rgb(image))
-    points = grid.reshape(-1, grid.shape[2])
-    if len(points) <= n_points:
-        return points
-    chosen = np.random.RandomState(seed).choice(len(points), n_points, replace=False)
-    return points[np.sort(chosen)]
+    points = np.arange(math.prod(-(-size // step) for size in image.shape[:2]))
+    if len(points) > n_points:
+        points = np.random.RandomState(seed).choice(len(points), n_points, replace=False)
+    return describe(as_rgb(image), np.sort(points))
 
 
 def cluster(points, n_words, seed):
@@ -299,5 +332,13 @@ def cluster(points, n_words, seed):
     distinct = np.unique(points, axis=0)
     if len(distinct) <= n_words:
         return distinct
-    means = MiniBatchKMeans(n_words, batch_size=4096, n_init=1, random_state=seed)
+    means = MiniBatchKMeans(
+        n_words,
+        batch_size=_BATCH,
+        n_init=1,
+        # the centres to begin with are chosen among so many points
+        init_size=_START * n_words,
+        compute_labels=False,
+        random_state=seed,
+    )
     return means.fit(points).cluster_centers_

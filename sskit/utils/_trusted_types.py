@@ -24,7 +24,7 @@ TRUSTED_TYPES = {
         "token_accuracy_score",
     ),
     "sskit.models": ("Kernel", "PrecomputedKernel", "PystructAdapter", "WeightLayout"),
-    "sskit.preprocessing": ("TokenTransformer",),
+    "sskit.preprocessing": ("NodeProbabilities", "TokenTransformer"),
     "sskit.solvers": (
         "BCFW",
         "CuttingPlane",

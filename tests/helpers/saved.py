@@ -4,6 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -23,7 +24,7 @@ from sskit import (
 )
 from sskit.datasets import make_chains, make_score_maps
 from sskit.metrics import sequence_accuracy_scorer
-from sskit.preprocessing import TokenTransformer
+from sskit.preprocessing import NodeProbabilities, TokenTransformer
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 
 FAST = {"tol": 0.3, "random_state": 0}
@@ -188,6 +189,13 @@ MODELS = {
     "pipeline, tokens": (
         make_pipeline(TokenTransformer(MinMaxScaler()), SequenceTagger(**FAST)),
         chains,
+    ),
+    "pipeline, nodes": (
+        make_pipeline(
+            NodeProbabilities(LogisticRegression(), cv=2, passthrough=True),
+            SegmentationModel(**FAST),
+        ),
+        graphs,
     ),
 }
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
+from scipy import ndimage
 
 from sskit.preprocessing._regions import adjacent_pairs, chi2_distances, count_words, reaches
 from sskit.preprocessing._words import (
@@ -15,6 +16,7 @@ from sskit.preprocessing._words import (
     cluster,
     dense_sift,
     lab_colors,
+    sample_descriptors,
 )
 
 MAPS = arrays(
@@ -100,25 +102,32 @@ def ramp(angle, size=40, slope=0.01):
 
 @pytest.mark.parametrize("direction", range(8))
 def test_sift_sees_the_direction_of_the_gradient(direction):
-    descriptor = dense_sift(ramp(direction * np.pi / 4), 16, 4)[5, 5].reshape(16, 8)
+    descriptor = dense_sift(ramp(direction * np.pi / 4), patch_size=16, step=4)[5, 5].reshape(16, 8)
     assert (descriptor.argmax(axis=1) == direction).all()
     assert (np.delete(descriptor, direction, axis=1) < 0.01).all()
 
 
 def test_sift_is_normalised():
     image = np.random.RandomState(0).uniform(size=(20, 20, 3)).astype(np.float32)
-    norms = np.linalg.norm(dense_sift(image, 16, 4), axis=-1)
+    norms = np.linalg.norm(dense_sift(image, patch_size=16, step=4), axis=-1)
     np.testing.assert_allclose(norms, 1, atol=0.05)
     # Contrast does not matter, where there is some ...
-    np.testing.assert_allclose(dense_sift(image, 16, 4), dense_sift(image / 2, 16, 4), atol=0.02)
+    np.testing.assert_allclose(
+        dense_sift(image, patch_size=16, step=4),
+        dense_sift(image / 2, patch_size=16, step=4),
+        atol=0.02,
+    )
     # ... but the less there is below the noise, the less the descriptor says.
-    assert np.linalg.norm(dense_sift(ramp(1.0, slope=1e-5), 16, 4), axis=-1).max() < 0.1
-    assert not dense_sift(np.full((9, 9, 3), 0.3, dtype=np.float32), 16, 4).any()
+    assert (
+        np.linalg.norm(dense_sift(ramp(1.0, slope=1e-5), patch_size=16, step=4), axis=-1).max()
+        < 0.1
+    )
+    assert not dense_sift(np.full((9, 9, 3), 0.3, dtype=np.float32), patch_size=16, step=4).any()
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (3, 2), (17, 5)])
 def test_sift_of_small_images(shape):
-    found = dense_sift(np.random.RandomState(0).uniform(size=(*shape, 3)), 16, 4)
+    found = dense_sift(np.random.RandomState(0).uniform(size=(*shape, 3)), patch_size=16, step=4)
     assert found.shape == (-(-shape[0] // 4), -(-shape[1] // 4), 128)
     assert np.isfinite(found).all()
 
@@ -131,3 +140,49 @@ def test_clusters():
     assert centers.dtype == np.float32
     assert centers.shape == (3, 3)
     np.testing.assert_array_equal(centers, cluster(noisy, 3, 0))
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 2), (17, 30)])
+@pytest.mark.parametrize(
+    ("describe", "step"),
+    [(lab_colors, 1), (partial(dense_sift, patch_size=16, step=4), 4),
+     (partial(dense_sift, patch_size=5, step=3), 3)],
+)  # fmt: skip
+def test_some_points_are_described_as_among_all(describe, step, shape):
+    rng = np.random.RandomState(0)
+    image = rng.uniform(size=(*shape, 3)).astype(np.float32)
+    grid = describe(image)
+    assert grid.shape[:2] == tuple(-(-size // step) for size in shape)
+    rows = grid.reshape(-1, grid.shape[2])
+    points = rng.permutation(len(rows))[:20]
+    np.testing.assert_array_equal(describe(image, points), rows[points])
+    drawn = sample_descriptors(image, describe, step, 5, 0)
+    assert drawn.shape == (min(5, len(rows)), grid.shape[2])
+    everything = sample_descriptors(image, describe, step, len(rows), 0)
+    np.testing.assert_array_equal(everything, rows)
+
+
+def test_sift_against_loops():
+    image = np.random.RandomState(0).uniform(size=(13, 17, 3)).astype(np.float32)
+    gray = image @ np.array([0.2125, 0.7154, 0.0721], dtype=np.float32)
+    down, right = (ndimage.sobel(gray, axis=axis, mode="nearest") / 8 for axis in (0, 1))
+    turns = np.arctan2(down, right) * 4 / np.pi % 8
+    by_direction = np.zeros((*gray.shape, 8))
+    for i, j in np.ndindex(gray.shape):
+        first, share = int(turns[i, j]), turns[i, j] % 1
+        strength = np.hypot(down[i, j], right[i, j])
+        by_direction[i, j, first % 8] += (1 - share) * strength
+        by_direction[i, j, (first + 1) % 8] += share * strength
+    around = np.pad(by_direction, [(1, 1), (1, 1), (0, 0)], mode="edge")
+    found = dense_sift(image, patch_size=12, step=5)
+    for i, j in np.ndindex(3, 4):
+        cells = [
+            around[min(max(5 * i + 2 + a, 0), 12) :, min(max(5 * j + 2 + b, 0), 16) :][:3, :3]
+            for a in (-4, -2, 2, 4)
+            for b in (-4, -2, 2, 4)
+        ]
+        patch = np.concatenate([cell.mean(axis=(0, 1)) for cell in cells])
+        norm = np.linalg.norm(patch)
+        clipped = np.minimum(patch / norm, 0.2)
+        expected = clipped / np.linalg.norm(clipped) * norm / np.hypot(norm, 2 / 256)
+        np.testing.assert_allclose(found[i, j], expected, atol=1e-5)

@@ -43,6 +43,7 @@ NAMES = [
     "hierarchy, graph",
     "poses, names",
     "stopping",
+    "pipeline, nodes",
     "pipeline, tokens",
     "path, box",
     "path, poly",

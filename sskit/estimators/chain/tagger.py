@@ -327,6 +327,9 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
             refuse_violations(tokens, labels, offsets, classes)
         kinds = kinds_of(classes) if isinstance(self.allowed_transitions, str) else None
         repaired = repair(tokens, labels, offsets, *rules, kinds)
+        watch = vars(self).get("_watch")
+        if watch is not None and watch.gated:
+            return repaired
         changed = np.flatnonzero(repaired != labels)
         i, t = locate(offsets, changed[0])
         old, new = classes[labels[changed[0]]], classes[repaired[changed[0]]]

@@ -64,8 +64,9 @@ class SegmenterMixin:
     """Prediction and scoring of estimators that label every node of a graph.
 
     The estimator has ``_decoder(X)``, which checks X and returns an object with the methods
-    ``best()``, ``node_scores()`` and ``max_marginals()``, and the graphs; and `predicts_pixels_`,
-    whether it was fitted to labels of pixels.
+    ``best()``, ``node_scores()`` and ``max_marginals()``, and the graphs;
+    ``_labels_of_single(X)``, the labels of a list of one graph that there is a short way for, or
+    None; and `predicts_pixels_`, whether it was fitted to labels of pixels.
     """
 
     def predict(self, X):
@@ -82,6 +83,11 @@ class SegmenterMixin:
             Each item is an ndarray of labels: of shape (V_i,), of the nodes, or (H_i, W_i), of
             the pixels, if the model was fitted to such.
         """
+        labels = self._labels_of_single(X)
+        if labels is not None:
+            y = np.empty(1, dtype=object)
+            y[0] = labels
+            return y
         decoder, graphs = self._decoder(X)
         labels = self.classes_[decoder.best()]
         return (

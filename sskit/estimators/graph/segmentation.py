@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
+from sskit._ready import ready_graph
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask, block_weights
 from sskit.estimators.base.fitted_state import check_fitted
@@ -20,6 +21,7 @@ from sskit.models.graph.cuts import cut_form, make_request
 from sskit.models.graph.data import check_edge_features, default_lam, node_costs
 from sskit.models.graph.model import GraphModel
 from sskit.models.graph.request_decoder import CutDecoder
+from sskit.models.graph.single_cut import cut_single
 
 
 class SegmentationModel(SegmenterMixin, StructuredEstimator):
@@ -82,7 +84,8 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         expansion moves, each a cut, for more; or by trying all, for graphs of a few nodes, with
         weights of any sign. "auto" is the first or the second. With ``pairwise_form="full"`` the
         moves are swaps, started from each node's own best label and, where tables set labels
-        against each other, from every constant labelling and from that of a spanning forest too.
+        against each other, from every constant labelling and from that of a spanning forest too;
+        then random forests of nodes are labelled anew, each exactly, until that gains nothing.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights, within the bounds that the oracle needs. A bound is a number, None,
         or an array over the flat weight vector (``coef_`` by columns, ``pairwise_``); in a dict
@@ -342,6 +345,22 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         model = GraphModel(*sizes, self.pairwise_form_, self.inference_)
         w = model.weights(self.coef_, self.pairwise_)
         return model.decoder(graphs, w, self.n_jobs), graphs
+
+    def _labels_of_single(self, X):
+        """Return the labels of a list of one graph whose arrays can be cut as they are, or None.
+
+        It is what is served most. Everything else, all faults with it, is left to the decoder.
+        """
+        known = vars(self)
+        graph = ready_graph(X, known.get("n_features_in_"), known.get("n_edge_features_in_"))
+        if graph is None or known.get("predicts_pixels_") is not False:
+            return None
+        check_fitted(self)
+        n_classes = check_graph_model(self)
+        if (self.inference_, self.pairwise_form_, n_classes) != ("graphcut", "potts", 2):
+            return None
+        labels = cut_single(*graph, self.coef_, self.pairwise_)
+        return None if labels is None else self.classes_.take(labels)
 
     def _cut_decoder(self, graphs):
         """Return what finds labels of checked graphs by cuts."""

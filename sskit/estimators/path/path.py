@@ -294,8 +294,9 @@ class RegularizationPath(PathModels, MetaEstimator):
         short = [k for k, fold in enumerate(folds) if not fold.complete]
         if short:
             warnings.warn(
-                f"the paths of folds {short} end early, because the solver reached its limits; "
-                f"lam below {max(fold.lam_end for fold in folds):.3g} has no score",
+                f"the paths of folds {short} end early, because the solver reached its limits "
+                "(max_iter of the estimator, max_time of its solver); lam below "
+                f"{max(fold.lam_end for fold in folds):.3g} has no score",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -15,6 +15,18 @@ from sskit.solvers.path.tracer import PathTracer
 
 # The end of a path whose user names none, as a share of the default lam of the estimator.
 END = 1e-3
+# What ends a path early, and what would let it go on: neither lam nor tol, which it has no use for.
+LIMITS = {
+    Status.MAX_ITER: (
+        "The maximum number of passes at a breakpoint was reached; increase max_iter of the "
+        "estimator or eps, or end the path before by lam_min."
+    ),
+    Status.MAX_TIME: (
+        "The maximum time was reached; increase max_time of the estimator's solver or eps, or end "
+        "the path before by lam_min."
+    ),
+    Status.INTERRUPTED: "The fit was interrupted; the path has the models until then.",
+}
 KAPPA = {True: 0.9, False: 0.7}  # by whether the path is exact
 
 
@@ -139,8 +151,9 @@ class TracedPath:
         """Warn if the path is not complete."""
         if not self.complete:
             why = "" if self.stop.requested else ", below which the gap stays too large"
+            status = self._tracer.status
             warnings.warn(
-                f"the path ends at lam={lam_end:.3g}{why}. {self._tracer.status.value}",
+                f"the path ends at lam={lam_end:.3g}{why}. {LIMITS.get(status, status.value)}",
                 ConvergenceWarning,
                 stacklevel=stacklevel + 1,
             )

@@ -163,7 +163,8 @@ class EarlyStopping(MetaEstimator):
             sample_weight = None if weight is None else _safe_indexing(weight, train)
         # after the split, which may have drawn from a random state that the estimator has too
         model = clone(self.estimator)
-        watch = HeldOutWatch(model, scorer, X_val, y_val, self.n_iter_no_change, self.score_every)
+        options = self.n_iter_no_change, self.score_every, given is not None
+        watch = HeldOutWatch(model, scorer, X_val, y_val, *options)
         try:
             n_iter = watch.fit(X, y, sample_weight)
         except (TypeError, ValueError, RuntimeError):

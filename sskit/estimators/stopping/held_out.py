@@ -31,6 +31,9 @@ class HeldOutWatch:
         Passes without a better score after which to stop.
     score_every : int
         Number of passes between two scores.
+    gated : bool
+        Whether what the model is fitted to is a share of data that have passed its gate, which has
+        warned of them: then it is not to warn again.
 
     Attributes
     ----------
@@ -44,12 +47,13 @@ class HeldOutWatch:
         Fitted attributes that had the best score.
     """
 
-    def __init__(self, model, scorer, X_val, y_val, n_iter_no_change, score_every):
+    def __init__(self, model, scorer, X_val, y_val, n_iter_no_change, score_every, gated):
         self.model = model
         self.scorer = scorer
         self.held_out = X_val, y_val
         self.n_iter_no_change = n_iter_no_change
         self.score_every = score_every
+        self.gated = gated
         self.scores = []
         self.best_score = -np.inf
         self.best_iter = 0

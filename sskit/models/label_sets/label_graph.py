@@ -4,6 +4,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
+from sskit.inputs.edges import check_edges
+
 # Up to so many labels trying all sets takes less time than the relaxation, or little more where
 # that is easy; and it is exact.
 MAX_EXHAUSTIVE_AUTO = 14
@@ -39,16 +41,12 @@ def label_edges(edges, truths, weight):
         if edges == "full":
             return np.stack(np.triu_indices(n_labels, 1), axis=1).astype(np.int32)
         return chow_liu_tree(truths, weight)
-    return check_edges(edges, n_labels)
+    return given_edges(edges, n_labels)
 
 
-def check_edges(edges, n_labels):
+def given_edges(edges, n_labels):
     """Return given edges as (n_edges, 2) int32, the smaller label first, checked."""
-    ends = check_label_pairs(edges, n_labels, "edges")
-    loops = np.flatnonzero(ends[:, 0] == ends[:, 1])
-    if len(loops):
-        raise ValueError(f"edges[{loops[0]}] joins label {ends[loops[0], 0]} to itself")
-    ends = np.sort(ends, axis=1)
+    ends = np.sort(check_edges(edges, n_labels, noun="label"), axis=1)
     first, inverse = np.unique(ends, axis=0, return_index=True, return_inverse=True)[1:]
     repeated = np.flatnonzero(first[inverse.ravel()] != np.arange(len(ends)))
     if len(repeated):
@@ -58,27 +56,6 @@ def check_edges(edges, n_labels):
             f"{ends[e, 0]} and {ends[e, 1]}"
         )
     return ends
-
-
-def check_label_pairs(pairs, n_labels, name):
-    """Return pairs of labels as a C-contiguous int32 array of shape (m, 2), in range."""
-    try:
-        array = np.asarray(pairs)
-    except ValueError:
-        raise ValueError(f"{name} must have the shape (n, 2), but has rows of many") from None
-    if array.size == 0:
-        return np.empty((0, 2), dtype=np.int32)
-    if array.ndim != 2 or array.shape[1] != 2:
-        raise ValueError(f"{name} must have the shape (n, 2), got {array.shape}")
-    if array.dtype.kind not in "iu":
-        raise ValueError(f"{name} must hold whole numbers, got dtype {array.dtype}")
-    wrong = np.flatnonzero(((array < 0) | (array >= n_labels)).any(axis=1))
-    if len(wrong):
-        raise ValueError(
-            f"{name}[{wrong[0]}] is {array[wrong[0]].tolist()}, but there are the labels 0 to "
-            f"{n_labels - 1}"
-        )
-    return np.ascontiguousarray(array, dtype=np.int32)
 
 
 def chow_liu_tree(truths, weight):

@@ -2,6 +2,7 @@ from libc.stdint cimport int32_t
 from libcpp.pair cimport pair as Pair
 from libcpp.vector cimport vector
 
+from sskit.oracles.graph.forest_moves cimport ForestMoves
 from sskit.oracles.graph.expansion cimport MoveMaking
 from sskit.oracles.graph.potentials cimport GraphOracle, Potentials
 
@@ -14,6 +15,7 @@ cdef class ManyStarts(GraphOracle):
 
     cdef readonly MoveMaking moves
     cdef readonly GraphOracle forest     # exact on graphs without cycles
+    cdef readonly ForestMoves forest_moves
     cdef vector[int32_t] trial           # (n_nodes,) an answer
     cdef vector[int32_t] ends            # (n_nodes, 2) the edges of a spanning forest, and spare
     cdef vector[int32_t] table           # (n_nodes,) their tables, and spare

@@ -6,6 +6,7 @@ from libcpp.algorithm cimport sort
 from libcpp.pair cimport pair as Pair
 
 from sskit.core.vectors cimport refill
+from sskit.oracles.graph.forest_moves cimport ForestMoves, find
 from sskit.oracles.graph.potentials cimport ROUNDING, labelling_score, pair_score, table_of
 
 
@@ -15,7 +16,8 @@ cdef class ManyStarts(GraphOracle):
     A swap changes nodes of two states only. Where a table sets two states against each other
     that others lie between, no swap leads out of a labelling in which they are neighbours: it
     has to be started elsewhere. A constant labelling offends no pair, and the labelling that is
-    best for a spanning forest of the edges that matter most offends few.
+    best for a spanning forest of the edges that matter most offends few. The best answer is
+    improved by `ForestMoves`, and by moves again, in turn.
 
     Parameters
     ----------
@@ -28,6 +30,7 @@ cdef class ManyStarts(GraphOracle):
     def __cinit__(self, MoveMaking moves, GraphOracle forest):
         self.moves = moves
         self.forest = forest
+        self.forest_moves = ForestMoves(forest)
 
     cpdef GraphOracle fork(self):
         return ManyStarts(self.moves.fork(), self.forest.fork())
@@ -35,7 +38,7 @@ cdef class ManyStarts(GraphOracle):
     cdef int improve(self, const Potentials* p, int32_t* labels) except -1:
         cdef Potentials spanned = p[0]
         cdef int32_t k
-        cdef double score
+        cdef double score, before
         self.moves.improve(p, labels)
         if takes_expansions(p):
             return 0
@@ -51,7 +54,13 @@ cdef class ManyStarts(GraphOracle):
         spanned.ends, spanned.table = self.ends.data(), self.table.data()
         self.forest.improve(&spanned, self.trial.data())
         self.attempt(p, labels, &score)
-        return 0
+        while True:
+            memcpy(self.trial.data(), labels, p.n_nodes * sizeof(int32_t))
+            self.forest_moves.improve(p, self.trial.data())
+            before = score
+            self.attempt(p, labels, &score)
+            if not score > before:
+                return 0
 
     cdef int attempt(self, const Potentials* p, int32_t* labels, double* score) except -1:
         cdef double value
@@ -87,14 +96,6 @@ cdef class ManyStarts(GraphOracle):
                 self.table[n_kept] = <int32_t>table_of(p, e)
                 n_kept += 1
         return n_kept
-
-
-cdef int32_t find(vector[int32_t]& root, int32_t v) noexcept nogil:
-    """The root of the tree that a node is in; halves the way to it."""
-    while root[v] != v:
-        root[v] = root[root[v]]
-        v = root[v]
-    return v
 
 
 cdef bint takes_expansions(const Potentials* p) noexcept nogil:

@@ -121,6 +121,16 @@ def test_tables_on_crosses_are_predicted_as_well_as_they_are_trained():
     assert hinges >= np.mean(np.maximum(losses, 0)) - 1e-9
 
 
+@pytest.mark.filterwarnings("ignore:the true labels of:UserWarning")
+@pytest.mark.parametrize("seed", range(3))
+def test_stars_that_no_swap_finds(seed):
+    """A centre and its four neighbours have to change together; swaps alone miss by up to 10."""
+    X, y = crosses(seed=seed)
+    model = SegmentationModel(0.01, pairwise_form="full", random_state=0).fit(X, y)
+    for graph, labels, truth in zip(X, model.predict(X), y, strict=True):
+        assert graph_score(model, graph, truth) - graph_score(model, graph, labels) < 6
+
+
 @pytest.mark.parametrize("options", [{}, {"node_weights": "areas"}, {"loss": "hamming"}])
 def test_a_fit_says_if_prediction_misses_the_truth(options):
     X, y = crosses()
@@ -210,6 +220,56 @@ def test_forms_of_graphs(form):
     assert np.array_equal(found.pairwise_, expected.pairwise_)
     for a, b in zip(found.predict(forms[form]), expected.predict(reference), strict=True):
         assert np.array_equal(a, b)
+
+
+def test_one_graph_is_labelled_as_it_is_among_others():
+    X, y = blobs(30, noise=1.5)
+    model = SegmentationModel(random_state=0).fit(X, y)
+    among = model.predict(X)
+    for x, labels in zip(X, among, strict=True):
+        [alone] = found = model.predict([x])
+        assert found.dtype == object and found.shape == (1,)
+        assert alone.dtype == labels.dtype
+        np.testing.assert_array_equal(alone, labels)
+    model.coef_ = np.rint(4 * model.coef_).astype(int)
+    model.coef_[0] *= 3
+    [alone], [labels, _] = model.predict(X[:1]), model.predict(X[:2])
+    np.testing.assert_array_equal(alone, labels)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "pattern"),
+    [
+        ("edge_features", -np.ones((71, 2)), "edge features must not be negative"),
+        ("features", np.full((42, 3), np.nan), "features of X.0. contain"),
+        ("edges", np.full((71, 2), 42), "expected nodes from 0 to 41"),
+    ],
+)
+def test_one_graph_is_refused_as_it_is_among_others(name, value, pattern):
+    X, y = blobs(6)
+    model = SegmentationModel(random_state=0).fit(X, y)
+    wrong = tuple(value if name == n else part for n, part in zip(NAMES, X[0], strict=True))
+    messages = []
+    for batch in ([wrong], [wrong, X[1]]):
+        with pytest.raises(ValueError, match=pattern) as caught:
+            model.predict(batch)
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
+
+
+def test_one_graph_under_weights_that_are_none():
+    X, y = blobs(6)
+    model = SegmentationModel(random_state=0).fit(X, y)
+    model.coef_[1, 1] = np.nan
+    with pytest.raises(ValueError, match="coef_.1, 1. is nan"):
+        model.predict(X[:1])
+    model.coef_[1, 1] = 0.0
+    model.pairwise_[0] = -1.0
+    with pytest.raises(ValueError, match="pairwise_ prefers different labels"):
+        model.predict(X[:1])
+    model.pairwise_form = "full"
+    with pytest.raises(ValueError, match="pairwise_form was 'potts'"):
+        model.predict(X[:1])
 
 
 def pictures(n, ignore=None):

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -448,9 +449,14 @@ def test_paths_cut_short_warn():
     X, y = rows()
     estimator = StructSVMClassifier(solver="fw", max_iter=2, random_state=0)
     path = RegularizationPath(estimator, eps=0.01)
-    with pytest.warns(ConvergenceWarning, match="the path ends at lam=.* increase max_iter"):
+    told = "the path ends at lam=.* increase max_iter of the estimator or eps, .* by lam_min"
+    with pytest.warns(ConvergenceWarning, match=told) as caught:
         path.fit(X, y)
+    assert not re.search(r"\btol\b", str(caught[0].message))
     assert path.lam_end_ > 0
+    short = clone(estimator).set_params(solver=BCFW(max_time=1e-9), max_iter=1000)
+    with pytest.warns(ConvergenceWarning, match="max_time of the estimator's solver or eps"):
+        clone(path).set_params(estimator=short).fit(X, y)
     with (
         pytest.warns(ConvergenceWarning, match="the path ends at lam="),
         pytest.warns(ConvergenceWarning, match=r"the paths of folds \[0, 1, 2\] end early"),

@@ -20,6 +20,10 @@ cdef class Task:
         return True
 
 
+cdef class Seat:
+    """Handed to a thread when it starts."""
+
+
 cdef class Meeting:
     """The place of meeting, the task, and what went wrong."""
 
@@ -41,7 +45,7 @@ cdef class Meeting:
             self.place.leave()
         return 0
 
-    def run_worker(self, Py_ssize_t worker):
+    def run_worker(self, Seat seat):
         """Take part in all rounds: what a helper's thread runs."""
         cdef long last = 0
         cdef Py_ssize_t at = 0
@@ -49,7 +53,7 @@ cdef class Meeting:
         while going:
             try:
                 with nogil:
-                    self.serve(worker, &last, &at)
+                    self.serve(seat.worker, &last, &at)
                 going = False
             except BaseException as error:
                 self.place.cancel()
@@ -88,10 +92,14 @@ cdef class Crew:
         return 0
 
     cdef int start(self) except -1:
+        cdef Seat seat
+        cdef Py_ssize_t worker
         self.hired = True
         for worker in range(1, self.n_workers):
             try:
-                self.threads.append(Helper(self.meeting.run_worker, worker))
+                seat = Seat()
+                seat.worker = worker
+                self.threads.append(Helper(self.meeting.run_worker, seat))
             except RuntimeError:
                 # the system has no room for it: those who are there do its share
                 break

@@ -50,11 +50,11 @@ def visits(kind, toy):
     if kind == "pairwise":
 
         def visit(stop):
-            run_pass(run.move, sampler, LONG, stop)
+            run_pass(run.moves[0], sampler, LONG, stop)
             return run.n_oracle_calls
 
         return visit
-    return lambda stop: run_pass(run.visitor, sampler, LONG, stop)
+    return lambda stop: run_pass(run.visitors[0], sampler, LONG, stop)
 
 
 @pytest.mark.parametrize("kind", ["plain", "pairwise", "ssg"])

@@ -65,9 +65,16 @@ def test_broken_matrices_are_not_canonical(name, values):
 
 
 def test_other_dtypes_are_not_canonical():
-    assert not is_canonical(CSR.astype(np.float32))
+    assert is_canonical(CSR.astype(np.float32))
+    assert not is_canonical(CSR.astype(int))
     wide = CSR.copy()
     wide.indices = wide.indices.astype(np.int64)
+    assert is_canonical(wide)
+    wide.indptr = wide.indptr.astype(np.int64)
+    assert is_canonical(wide)
+    wide.indices = wide.indices.astype(np.int32)
+    assert is_canonical(wide)
+    wide.indices = wide.indices.astype(np.int16)
     assert not is_canonical(wide)
     short = CSR.copy()
     short.data = short.data[:2]
@@ -94,8 +101,7 @@ def test_unusual_ends_are_left_to_others():
 def test_tree():
     ends, marks = ready_tree(np.array([1, -1, 1, 2, -1]), 5)
     assert ends.tolist() == [[1, 0], [1, 2], [2, 3]]
-    assert marks[:, 0].tolist() == [0, 1, 0, 0, 1]
-    assert marks[:, 1].tolist() == [1, 0, 0, 1, 1]
+    assert marks.tolist() == [2, 1, 0, 2, 3] and marks.dtype == np.uint8
 
 
 @pytest.mark.parametrize("parents", [[0], [1, 0], [-1, 2, 1], [-1, 3, 1, 2], [-1, 5], [-2, 0]])

@@ -2,7 +2,7 @@
 # for all models (see row_kernels.hpp and statistics_kernels.hpp).
 from libc.stdint cimport int32_t
 
-from sskit.models.features cimport Rows
+from sskit.models.rows cimport Rows
 
 
 # out (count, padded(n_states)) = rows[first : first + count] @ weights (n_features, n_states)
@@ -21,6 +21,12 @@ cdef void score_rows_apart(
 cdef void add_rows(
     const Rows* rows, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active,
     double step, const double* direction, Py_ssize_t n_states, double* weights
+) noexcept nogil
+
+# packed upper triangle of the Gram matrix of `count` rows; scratch (n_features,) is zero before
+# and after
+cdef void gram_rows(
+    const Rows* rows, Py_ssize_t first, Py_ssize_t count, double* scratch, double* out
 ) noexcept nogil
 
 # out (n_states, padded(n_states)) = table (n_states, n_states) + mask (padded as out)

@@ -12,6 +12,10 @@ cdef extern from "row_kernels.hpp":
         double step, const double* direction, Py_ssize_t n_states, double* weights
     ) noexcept nogil
 
+    void clone_gram_rows "sskit::gram_rows"(
+        const Rows* rows, Py_ssize_t first, Py_ssize_t count, double* scratch, double* out
+    ) noexcept nogil
+
 cdef extern from "statistics_kernels.hpp":
     void clone_masked_table "sskit::masked_table"(
         const double* table, const double* mask, Py_ssize_t n_states, double* out
@@ -55,6 +59,12 @@ cdef void add_rows(
     double step, const double* direction, Py_ssize_t n_states, double* weights
 ) noexcept nogil:
     clone_add_rows(rows, first, active, n_active, step, direction, n_states, weights)
+
+
+cdef void gram_rows(
+    const Rows* rows, Py_ssize_t first, Py_ssize_t count, double* scratch, double* out
+) noexcept nogil:
+    clone_gram_rows(rows, first, count, scratch, out)
 
 
 cdef void masked_table(

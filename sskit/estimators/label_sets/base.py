@@ -18,6 +18,7 @@ from sskit.inputs.label_sets import check_entries, check_sets, target_form
 from sskit.inputs.rows import check_rows
 from sskit.inputs.stacking import refuse_large
 from sskit.inputs.weights import check_sample_weight, check_weights
+from sskit.models.features import squared_norms
 
 # Times the mean squared norm of a row, over their number; chosen on yeast.
 LAM_FACTOR = 1.0
@@ -268,8 +269,7 @@ def default_lam(X, weight, cost):
     """
     weight = np.ones(X.shape[0]) if weight is None else weight
     with np.errstate(over="ignore", invalid="ignore"):
-        squares = X.multiply(X).sum(axis=1) if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
-        squares = np.asarray(squares).ravel()
+        squares = squared_norms(X)
         mean = float(np.average(squares, weights=weight))
     if not np.isfinite(mean):
         refuse_large(squares)

@@ -4,7 +4,6 @@ import copy
 
 import numpy as np
 from sklearn.metrics import accuracy_score
-from sklearn.utils.extmath import row_norms
 from sklearn.utils.multiclass import check_classification_targets
 
 from sskit._ready import all_within
@@ -22,6 +21,7 @@ from sskit.estimators.base.weights import default_lam
 from sskit.inputs.rows import check_classes, check_rows
 from sskit.inputs.stacking import refuse_large
 from sskit.inputs.weights import check_sample_weight, class_factors
+from sskit.models.features import squared_norms
 from sskit.models.multiclass.kernel_model import KernelMulticlassModel
 from sskit.models.multiclass.model import MulticlassModel
 
@@ -74,8 +74,7 @@ def gate(estimator, X, y, sample_weight):
     if hasattr(probe, "feature_names_in_"):
         shared["feature_names_in_"] = probe.feature_names_in_
     if not is_kernel(estimator):
-        with np.errstate(over="ignore"):
-            sqnorm = row_norms(data, squared=True)
+        sqnorm = squared_norms(data)
         if not np.isfinite(sqnorm).all():
             refuse_large(sqnorm)
     return data, labels, weight, shared

@@ -264,8 +264,7 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
         request = make_request(trees, codes, n_kinds, *weights)
         if not request.is_modest():
             check_numbers(self, {"coef_": self.coef_.shape})
-            coef = np.column_stack(weights[:3])
-            check_scores(trees.features, trees.node_offsets, coef, [self.transitions_])
+            check_scores(trees.features, trees.node_offsets, weights[0], weights[1:])
         return TreeDecoder(request, self.n_jobs), trees.node_offsets
 
     def __sklearn_tags__(self):

@@ -13,10 +13,10 @@ from sskit.models.shapes import check_chains
 from sskit.core.checks cimport all_below
 from sskit.core.direction cimport Direction
 from sskit.core.lanes cimport LANES, padded, prefetch_memory
-from sskit.models.features cimport clear_rows, clip_rows
 from sskit.models.row_kernels cimport (
     active_rows, add_rows, dot_rows, gram_sqnorm, masked_table, score_rows
 )
+from sskit.models.rows cimport clear_rows, clip_rows
 from sskit.oracles.chain.viterbi cimport viterbi_labels
 
 

@@ -28,7 +28,7 @@ class TreeModel:
     Parameters
     ----------
     n_features : int
-        Number of features p of a node, those that tell roots and leaves left out.
+        Number of features p of a node.
     n_states : int
         Number of labels K.
     n_kinds : int, default=None
@@ -69,7 +69,7 @@ class TreeModel:
             What solvers take.
         """
         problem = self._problem(trees, codes, labels.astype(np.int32), cost, block_weight)
-        problem.set_grams(*packed_grams(trees.features))
+        problem.set_grams(*packed_grams(trees.features, trees.marks))
         return problem
 
     def decoder(self, trees, codes, w, n_jobs=None):
@@ -97,7 +97,7 @@ class TreeModel:
     def _problem(self, trees, codes, labels, cost, block_weight):
         kinds, table = kinds_of_trees(codes, trees.edge_offsets, self.n_kinds)
         return GraphProblem(
-            [FeatureRows(x, sparsify=False) for x in trees.features],
+            list(node_rows(trees)),
             [FeatureRows(x, sparsify=False) for x in kinds],
             trees.ends,
             np.ascontiguousarray(trees.edge_offsets, dtype=np.int64),
@@ -147,9 +147,8 @@ def make_request(trees, codes, n_kinds, coef, root, leaf, transitions):
     else:
         kinds, table = kinds_of_trees(codes, trees.edge_offsets, n_kinds)
     ends = np.stack([root, leaf], axis=1).astype(np.float64, copy=False)
-    node_rows = (FeatureRows(x, sparsify=False) for x in trees.features)
     return GraphRequest(
-        row_scores(node_rows, np.asarray(coef, dtype=np.float64), ends),
+        row_scores(node_rows(trees), np.asarray(coef, dtype=np.float64), ends),
         [FeatureRows(x, sparsify=False) for x in kinds],
         np.asarray(transitions, dtype=np.float64).ravel(),
         trees.ends,
@@ -158,6 +157,12 @@ def make_request(trees, codes, n_kinds, coef, root, leaf, transitions):
         TreeMaxSum(),
         table,
     )
+
+
+def node_rows(trees):
+    """Yield the feature rows of trees; whether a node is a root and a leaf are two more columns."""
+    for x, marks in zip(trees.features, trees.marks, strict=True):
+        yield FeatureRows(x, sparsify=False, marks=marks)
 
 
 def kinds_of_trees(codes, edge_offsets, n_kinds):
@@ -201,7 +206,7 @@ def default_lam(trees, weight):
     Parameters
     ----------
     trees : TreeBatch
-        The trees; the features that tell roots and leaves do not count.
+        The trees.
     weight : ndarray of shape (n,) or None
         Sample weights; their sum takes the place of n.
 
@@ -216,7 +221,7 @@ def default_lam(trees, weight):
         If squares of the features overflow.
     """
     weight = np.ones(len(trees)) if weight is None else weight
-    total = [sqnorm(x[:, :-2]) for x in trees.features]
+    total = [sqnorm(x) for x in trees.features]
     with np.errstate(over="ignore", invalid="ignore"):
         mean = np.dot(weight, total) / np.dot(weight, trees.n_nodes)
     if not np.isfinite(mean):

@@ -37,7 +37,7 @@ SSKIT_INLINE const double* read_packed(const Half* x, ptrdiff_t n, double* buffe
 template <int K, class V>
 SSKIT_INLINE void packed_scores(const V* x, ptrdiff_t width, const double* weights, double* out) {
     constexpr int STEP = LANES / K;
-    double buffer[PIECE];
+    alignas(64) double buffer[PIECE];
     vec sum = constant(0.0), other = constant(0.0);
     double rest[K] = {};
     for (ptrdiff_t first = 0, n; first < width; first += n, weights += n * K) {
@@ -115,7 +115,7 @@ SSKIT_CLONES void score_rows_apart(const Rows* rows, ptrdiff_t first, ptrdiff_t 
 // weights += outer(x, d), two states, dense
 template <class V>
 SSKIT_INLINE void add_packed(const V* x, ptrdiff_t width, const double* d, double* weights) {
-    double p[LANES], buffer[PIECE];
+    alignas(64) double p[LANES], buffer[PIECE];
     for (int l = 0; l < LANES; ++l) p[l] = d[l % 2];
     const vec both = load(p);
     for (ptrdiff_t first = 0, n; first < width; first += n, weights += 2 * n) {

@@ -101,13 +101,18 @@ SSKIT_INLINE void add_tile(const double* const* x, ptrdiff_t n, const double* we
 template <int NR, class V>
 SSKIT_INLINE void score_tile(const V* x, ptrdiff_t width, const double* weights,
                              ptrdiff_t n_states, double* out, ptrdiff_t stride) {
-    double buffer[NR * PIECE];
+    alignas(64) double buffer[NR * PIECE];
     const double* rows[NR];
     for (ptrdiff_t k = 0; k < NR * stride; k += LANES) store(out + k, constant(0.0));
     for (ptrdiff_t j = 0, n; j < width; j += n, weights += n * n_states) {
         n = next_piece<V>(j, width);
-        for (int r = 0; r < NR; ++r)
+        for (int r = 0; r < NR; ++r) {
             rows[r] = read_piece(x + r * width + j, n, buffer + r * PIECE);
+            // the piece after this one, while this one is used
+            if (PIECE_OF<V> == PIECE)
+                prefetch_memory(x + (j + n < width ? r * width + j + n : (r + NR) * width),
+                                PIECE * sizeof(V));
+        }
 #define SSKIT_ACT(NV) add_tile<NR, NV>(rows, n, weights + c, n_states, out + c, stride)
         SSKIT_STRETCHES(n_states, SSKIT_ACT)
 #undef SSKIT_ACT
@@ -160,7 +165,7 @@ SSKIT_INLINE void add_dense(const V* values, ptrdiff_t width, const int32_t* act
                             ptrdiff_t n_states, double* weights) {
     constexpr ptrdiff_t AT_ONCE = 16;
     const ptrdiff_t stride = padded(n_states);
-    double buffer[AT_ONCE * PIECE];
+    alignas(64) double buffer[AT_ONCE * PIECE];
     const double* rows[AT_ONCE];
     for (ptrdiff_t a = 0; a < n_active; a += AT_ONCE) {
         const ptrdiff_t count = n_active - a < AT_ONCE ? n_active - a : AT_ONCE;
@@ -216,7 +221,7 @@ SSKIT_INLINE void dot_tile(const double* const* x, ptrdiff_t n_x, const double* 
 // packed upper triangle of the Gram matrix of dense rows
 template <class V>
 SSKIT_INLINE void gram_dense(const V* values, ptrdiff_t count, ptrdiff_t width, double* out) {
-    double buffers[2][4 * PIECE];
+    alignas(64) double buffers[2][4 * PIECE];
     const double *x[4], *y[4];
     for (ptrdiff_t s = 0; s < count; s += 4) {
         const ptrdiff_t n_x = count - s < 4 ? count - s : 4;

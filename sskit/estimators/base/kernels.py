@@ -165,14 +165,19 @@ def number_of_gamma(gamma, X):
 
 
 def variance_of(X):
-    """Return the variance of all entries of a matrix in double precision."""
-    if sp.issparse(X):
-        return squared_norms(X).sum() / np.prod(X.shape, dtype=float) - X.mean(dtype=float) ** 2
-    if X.dtype == np.float64:
-        return X.var()
-    mean = X.mean(dtype=np.float64)
-    blocks = (X[part].astype(np.float64) for part in float64_blocks(X))
-    return sum(np.square(block - mean).sum() for block in blocks) / X.size
+    """Return the variance of all entries of a matrix in double precision, whatever its type."""
+    rows = X.data[: X.nnz, None] if sp.issparse(X) else X
+    size = np.prod(X.shape, dtype=float)
+    n_zeros = size - rows.size
+    mean = sum(block.sum() for block in float64_rows(rows)) / size
+    return (
+        sum(np.square(block - mean).sum() for block in float64_rows(rows)) + n_zeros * mean**2
+    ) / size
+
+
+def float64_rows(X):
+    """Yield blocks of rows in double precision."""
+    return (X[part].astype(np.float64, copy=False) for part in float64_blocks(X))
 
 
 def support_of(coefficients, labels, kernel, X):

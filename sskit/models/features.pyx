@@ -2,6 +2,7 @@
 
 import mmap
 import sys
+from functools import lru_cache
 
 import numpy as np
 import scipy.sparse as sp
@@ -64,7 +65,7 @@ cdef class FeatureRows:
             self.rows.indptr = &self.indptr[0]
         else:
             self.set_entries(X.reshape(-1))
-            self.set_indices(np.arange(self.n_features, dtype=np.int32))
+            self.set_indices(first_columns(self.n_features))
             self.n_entries = X.size
         self.rows.width = self.rows.further = self.n_features
         if marks is not None:
@@ -175,6 +176,12 @@ def squared_norms(X):
         for t in range(features.n_rows):
             features.gram(t, 1, &scratch[0], &out[t])
     return norms
+
+
+@lru_cache(maxsize=8)
+def first_columns(n):
+    """Return the numbers 0 to n - 1, which many matrices may share."""
+    return np.arange(n, dtype=np.int32)
 
 
 def float64_blocks(X):

@@ -1,6 +1,6 @@
 # Hot loops on feature rows and statistics: each is compiled for several CPUs, in this module once
 # for all models (see row_kernels.hpp and statistics_kernels.hpp).
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint8_t
 
 from sskit.models.rows cimport Rows
 
@@ -42,6 +42,12 @@ cdef Py_ssize_t active_rows(
 # ||sum_t outer(x_t, direction_t)||^2 over the active rows, from the packed Gram matrix of the x_t
 cdef double gram_sqnorm(
     const double* gram, const int32_t* active, Py_ssize_t n_active, const double* direction,
+    Py_ssize_t stride
+) noexcept nogil
+
+# the same of a Gram matrix of whole numbers
+cdef double small_gram_sqnorm(
+    const uint8_t* gram, const int32_t* active, Py_ssize_t n_active, const double* direction,
     Py_ssize_t stride
 ) noexcept nogil
 

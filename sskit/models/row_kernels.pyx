@@ -1,5 +1,7 @@
 """Hot loops on feature rows and statistics (see the .pxd)."""
 
+from libc.stdint cimport uint8_t
+
 from sskit.core.lanes cimport padded
 
 cdef extern from "row_kernels.hpp":
@@ -25,6 +27,10 @@ cdef extern from "statistics_kernels.hpp":
     ) noexcept nogil
     double clone_gram_sqnorm "sskit::gram_sqnorm"(
         const double* gram, const int32_t* active, Py_ssize_t n_active, const double* direction,
+        Py_ssize_t stride
+    ) noexcept nogil
+    double clone_small_gram_sqnorm "sskit::gram_sqnorm"(
+        const uint8_t* gram, const int32_t* active, Py_ssize_t n_active, const double* direction,
         Py_ssize_t stride
     ) noexcept nogil
     double clone_dot_rows "sskit::dot_rows"(
@@ -84,6 +90,13 @@ cdef double gram_sqnorm(
     Py_ssize_t stride
 ) noexcept nogil:
     return clone_gram_sqnorm(gram, active, n_active, direction, stride)
+
+
+cdef double small_gram_sqnorm(
+    const uint8_t* gram, const int32_t* active, Py_ssize_t n_active, const double* direction,
+    Py_ssize_t stride
+) noexcept nogil:
+    return clone_small_gram_sqnorm(gram, active, n_active, direction, stride)
 
 
 cdef double dot_rows(

@@ -98,7 +98,7 @@ class TreeModel:
         kinds, table = kinds_of_trees(codes, trees.edge_offsets, self.n_kinds)
         return GraphProblem(
             list(node_rows(trees)),
-            [FeatureRows(x, sparsify=False) for x in kinds],
+            shared_rows(kinds),
             trees.ends,
             np.ascontiguousarray(trees.edge_offsets, dtype=np.int64),
             labels,
@@ -140,16 +140,11 @@ def make_request(trees, codes, n_kinds, coef, root, leaf, transitions):
     request : GraphRequest
         What a `TreeDecoder` takes.
     """
-    if codes is None:
-        # one table for all edges of a tree, whose only feature is one
-        kinds = [np.ones((int(n > 0), 1)) for n in np.diff(trees.edge_offsets)]
-        table = np.zeros(len(trees.ends), dtype=np.int32)
-    else:
-        kinds, table = kinds_of_trees(codes, trees.edge_offsets, n_kinds)
+    kinds, table = kinds_of_trees(codes, trees.edge_offsets, n_kinds)
     ends = np.stack([root, leaf], axis=1).astype(np.float64, copy=False)
     return GraphRequest(
         row_scores(node_rows(trees), np.asarray(coef, dtype=np.float64), ends),
-        [FeatureRows(x, sparsify=False) for x in kinds],
+        shared_rows(kinds),
         np.asarray(transitions, dtype=np.float64).ravel(),
         trees.ends,
         trees.edge_offsets,
@@ -163,6 +158,13 @@ def node_rows(trees):
     """Yield the feature rows of trees; whether a node is a root and a leaf are two more columns."""
     for x, marks in zip(trees.features, trees.marks, strict=True):
         yield FeatureRows(x, sparsify=False, marks=marks)
+
+
+def shared_rows(matrices):
+    """Return the feature rows of matrices, of which many may be one and the same."""
+    rows = {id(x): x for x in matrices}
+    rows = {key: FeatureRows(x, sparsify=False) for key, x in rows.items()}
+    return [rows[id(x)] for x in matrices]
 
 
 def kinds_of_trees(codes, edge_offsets, n_kinds):
@@ -179,14 +181,17 @@ def kinds_of_trees(codes, edge_offsets, n_kinds):
 
     Returns
     -------
-    kinds : list of n CSR arrays (n_tables, n_kinds)
-        A row for each kind that the tree has, with a one at that kind.
+    kinds : list of n matrices (n_tables, n_kinds)
+        A row for each kind that the tree has, with a one at that kind. Trees may share one.
     table : ndarray of shape (n_edges,), int32
         Which of its tree's rows is that of the kind of an edge.
     """
     n = len(edge_offsets) - 1
     if codes is None:
-        n_kinds, codes = 1, np.zeros(edge_offsets[-1], dtype=np.int32)
+        # one table for all edges of a tree, whose only feature is one
+        none, one = np.ones((0, 1)), np.ones((1, 1))
+        kinds = [one if n_edges else none for n_edges in np.diff(edge_offsets)]
+        return kinds, np.zeros(edge_offsets[-1], dtype=np.int32)
     tree = np.repeat(np.arange(n), np.diff(edge_offsets))
     present, table = np.unique(tree * n_kinds + codes, return_inverse=True)
     first = np.searchsorted(present, np.arange(n + 1) * n_kinds)

@@ -2,14 +2,14 @@
 Tagging tokens by their embeddings
 ==================================
 
-The output of a network for each token is a row of numbers in a file. A tagger on top reads them where
-they are, in half precision, and knows what a classifier of single tokens does not: which labels follow
-each other. The noisier the embeddings, the more that is worth.
+The output of a network for each token is a row of numbers in a file. A tagger on top reads them
+where they are, in half precision, and knows what a classifier of single tokens does not: which
+labels follow each other. The noisier the embeddings, the more that is worth.
 """
 
 # %%
-# Embeddings that are made up: each label has a direction, and tokens are that plus noise. They are saved
-# as float16, one row below the other, and memory-mapped.
+# Embeddings that are made up: each label has a direction, and tokens are that plus noise. They are
+# saved as float16, one row below the other, and memory-mapped.
 
 import tempfile
 from pathlib import Path
@@ -42,7 +42,7 @@ def embeddings(signal):
 
 
 # %%
-# Slices of a ``RaggedArray`` are views of the file, so that nothing is copied but what a pass reads.
+# Slices of a ``RaggedArray`` are views of the file, so that nothing is copied for the tagger.
 
 signals, train = [0.1, 0.15, 0.2, 0.3], 400
 together, alone = [], []

@@ -12,7 +12,6 @@ from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.sampler import GapSampler, PermutationSampler, UniformSampler
 from sskit.models.chain.beam_decoder import decode_by_beam
 from sskit.models.chain.decoder import decode_best, decode_max_marginals
-from sskit.models.chain.problem import ChainProblem
 from sskit.models.chain.request import ChainRequest
 from sskit.models.features import FeatureRows
 from sskit.models.graph.request import GraphRequest
@@ -20,7 +19,6 @@ from sskit.models.graph.request_decoder import decode_best as decode_graphs
 from sskit.models.kernel.rows import DoubleRows, KernelRows
 from sskit.models.label_sets.decoder import best_sets, climb
 from sskit.models.multiclass.problem import MulticlassProblem
-from sskit.models.row_hashes import row_digests
 from sskit.models.row_scores import RowScores
 from sskit.models.structured.plane_store import HandleStore
 from sskit.oracles.chain.beam import Beam

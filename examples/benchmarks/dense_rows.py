@@ -1,8 +1,8 @@
 """How fast scores of dense feature rows are, against a matrix product of BLAS and the memory.
 
-Rows of 768 features, 17 states, one thread. The memory is read by a dot product of a large array with
-itself. Usage: python dense_rows.py [small | large]      (a few seconds; large half a minute and 3 GB of
-memory)
+Rows of 768 features, 17 states, one thread. The memory is read by a dot product of a large array
+with itself. Usage: python dense_rows.py [small | large]      (a few seconds; large half a minute
+and 3 GB of memory)
 """
 
 import os

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from sskit.models.features import FeatureRows, float64_blocks
+from sskit.models.features import FeatureRows, float64_blocks, squared_norms
 from sskit.models.row_scores import RowScores
 
 
@@ -35,3 +35,8 @@ def linear_scores(X, coef, intercept):
                 np.matmul(X[part].astype(np.float64), coef.T, out=scores[part])
             return scores + intercept
         return RowScores(FeatureRows(X), np.asarray(coef, dtype=np.float64)).table() + intercept
+
+
+def row_sqnorms(X):
+    """Return the squared norms of checked rows in double precision; infinite if they overflow."""
+    return squared_norms(X)

@@ -16,12 +16,11 @@ from sskit.estimators.base.kernels import (
     kernel_bytes,
     make_kernel,
 )
-from sskit.estimators.base.linear import linear_scores
+from sskit.estimators.base.linear import linear_scores, row_sqnorms
 from sskit.estimators.base.weights import default_lam
 from sskit.inputs.rows import check_classes, check_rows
 from sskit.inputs.stacking import refuse_large
 from sskit.inputs.weights import check_sample_weight, class_factors
-from sskit.models.features import squared_norms
 from sskit.models.multiclass.kernel_model import KernelMulticlassModel
 from sskit.models.multiclass.model import MulticlassModel
 
@@ -74,7 +73,7 @@ def gate(estimator, X, y, sample_weight):
     if hasattr(probe, "feature_names_in_"):
         shared["feature_names_in_"] = probe.feature_names_in_
     if not is_kernel(estimator):
-        sqnorm = squared_norms(data)
+        sqnorm = row_sqnorms(data)
         if not np.isfinite(sqnorm).all():
             refuse_large(sqnorm)
     return data, labels, weight, shared

@@ -210,7 +210,8 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
             (V_i,) of each node, -1 for a root, and, in all trees or in none, the kind (V_i,) of
             each node's edge to its parent: integers or strings. Those of roots do not matter.
             Nodes come in any order. Where all samples have the same tree, ``np.arange(V)`` as
-            kinds gives each edge a table of its own.
+            kinds gives each edge a table of its own. Features of dtype float64, float32 or, if
+            dense, float16, memory-mapped ones too, are not copied.
         y : list of n_samples sequences (V_i,)
             Labels of the nodes, of any sortable type.
         sample_weight : array-like of shape (n_samples,), default=None

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sskit._ready import all_within, is_canonical, ready_ends, ready_tree
+from sskit._ready import all_finite, all_within, is_canonical, ready_ends, ready_tree
 
 
 @pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 40])
@@ -31,6 +31,20 @@ def test_arrays_of_another_kind_are_not_looked_at():
     assert not all_within(values[:, ::2])
     for other in (values.astype(np.float32), values.astype(">f8"), [1.0], None, np.ma.array([1.0])):
         assert not all_within(other)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2"])
+@pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 40])
+def test_all_finite(n, dtype):
+    values = np.full(n, np.finfo(dtype).max, dtype=dtype)
+    assert all_finite(values) and all_finite(np.asfortranarray(np.stack([values, -values])))
+    for place in range(n):
+        for wrong in (np.nan, np.inf, -np.inf):
+            spoilt = values.copy()
+            spoilt[place] = wrong
+            assert not all_finite(spoilt)
+    others = values.astype(f">{dtype}"), np.ones((4, 4), dtype)[:, ::2], np.ones(3, int), [1.0]
+    assert not any(map(all_finite, others))
 
 
 CSR = sp.csr_array(np.array([[1.0, 0.0, 2.0], [0.0, 0.0, 0.0], [0.0, 3.0, 0.0]]))

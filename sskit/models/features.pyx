@@ -181,12 +181,15 @@ def squared_norms(X):
 @lru_cache(maxsize=8)
 def first_columns(n):
     """Return the numbers 0 to n - 1, which many matrices may share."""
-    return np.arange(n, dtype=np.int32)
+    columns = np.arange(n, dtype=np.int32)
+    columns.flags.writeable = False
+    return columns
 
 
 def float64_blocks(X):
     """Return slices of the rows of a matrix: blocks of few megabytes in double precision."""
-    return list(gen_batches(X.shape[0], max(1, BLOCK_ENTRIES // max(X.shape[1], 1))))
+    n_rows, n_columns = X.shape
+    return list(gen_batches(n_rows, max(1, BLOCK_ENTRIES // max(n_columns, 1))))
 
 
 def is_mapped(array):

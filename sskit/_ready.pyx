@@ -3,12 +3,22 @@
 import numpy as np
 
 from cpython.buffer cimport PyBUF_ANY_CONTIGUOUS, PyBuffer_Release, PyObject_GetBuffer
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
 
 ctypedef fused index_t:
     int32_t
     int64_t
 
+ctypedef fused pointer_t:
+    int32_t
+    int64_t
+
+ctypedef fused float_t:
+    double
+    float
+
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+INDICES = (np.dtype(np.int32), np.dtype(np.int64))
 cdef double LARGEST = np.finfo(np.float64).max
 DOUBLE = np.dtype(np.float64)
 
@@ -93,20 +103,68 @@ cdef class Doubles:
             PyBuffer_Release(&self.buffer)
 
 
-cdef bint are_finite(const double* values, Py_ssize_t n) noexcept nogil:
+def all_finite(array):
+    """Return whether an array is one of floats that are finite.
+
+    Parameters
+    ----------
+    array : object
+        Anything.
+
+    Returns
+    -------
+    finite : bool
+        False for what is no ndarray of float64, float32 or float16, or not contiguous, too.
+        Nothing is copied.
+    """
+    if type(array) is not np.ndarray:
+        return False
+    flags = array.flags
+    if not (flags.c_contiguous or flags.f_contiguous):
+        return False
+    cdef const double[::1] doubles
+    cdef const float[::1] singles
+    cdef const uint16_t[::1] halves
+    cdef Py_ssize_t n = array.size
+    if array.dtype == np.float64:
+        doubles = array.ravel(order="K")
+        return n == 0 or are_finite(&doubles[0], n)
+    if array.dtype == np.float32:
+        singles = array.ravel(order="K")
+        return n == 0 or are_finite(&singles[0], n)
+    if array.dtype == np.float16:
+        halves = array.ravel(order="K").view(np.uint16)
+        return n == 0 or are_finite_halves(&halves[0], n)
+    return False
+
+
+cdef bint are_finite_halves(const uint16_t* values, Py_ssize_t n) noexcept nogil:
+    """Return whether no exponent of float16 is the one of infinities and NaN."""
+    cdef Py_ssize_t j, stop, first = 0
+    cdef uint16_t wrong = 0
+    for first in range(0, n, 4096):
+        stop = min(first + 4096, n)
+        for j in range(first, stop):
+            wrong |= (values[j] & 0x7C00) == 0x7C00
+        if wrong:
+            return False
+    return True
+
+
+cdef bint are_finite(const float_t* values, Py_ssize_t n) noexcept nogil:
     """Return whether all numbers are finite: times zero they are zero, the others NaN."""
-    cdef double sums[8]
-    cdef double rest = 0.0
+    cdef float_t sums[8]
+    cdef float_t rest = 0.0
     cdef Py_ssize_t j, k
     for k in range(8):
         sums[k] = 0.0
     for j in range(0, n - 7, 8):
         for k in range(8):
-            sums[k] += values[j + k] * 0.0
+            sums[k] += values[j + k] * <float_t>0.0
     for k in range(8):
         rest += sums[k]
     for j in range(n - n % 8, n):
-        rest += values[j] * 0.0
+        rest += values[j] * <float_t>0.0
     return rest == 0.0
 
 
@@ -121,20 +179,27 @@ def is_canonical(X):
     Returns
     -------
     canonical : bool
-        Whether its arrays are contiguous, float64 and int32, its pointers sound, and the columns of
-        each row within the matrix and rising.
+        Whether its arrays are contiguous, float64 or float32 with int32 or int64, its pointers
+        sound, and the columns of each row within the matrix and rising.
     """
     values, indices, indptr = X.data, X.indices, X.indptr
-    for array, dtype in ((values, np.float64), (indices, np.int32), (indptr, np.int32)):
-        if type(array) is not np.ndarray or array.dtype != dtype or array.ndim != 1:
+    for array, dtypes in ((values, FLOATS), (indices, INDICES), (indptr, INDICES)):
+        if type(array) is not np.ndarray or array.dtype not in dtypes or array.ndim != 1:
             return False
         if not array.flags.c_contiguous:
             return False
     n_rows, n_columns = X.shape
-    return rows_rise(indices, indptr, n_rows, n_columns, len(values))
+    cdef bint long_indices = indices.dtype == np.int64, long_indptr = indptr.dtype == np.int64
+    if long_indices and long_indptr:
+        return rows_rise[int64_t, int64_t](indices, indptr, n_rows, n_columns, len(values))
+    if long_indices:
+        return rows_rise[int64_t, int32_t](indices, indptr, n_rows, n_columns, len(values))
+    if long_indptr:
+        return rows_rise[int32_t, int64_t](indices, indptr, n_rows, n_columns, len(values))
+    return rows_rise[int32_t, int32_t](indices, indptr, n_rows, n_columns, len(values))
 
 
-cdef bint rows_rise(const int32_t[::1] indices, const int32_t[::1] indptr, Py_ssize_t n_rows,
+cdef bint rows_rise(const index_t[::1] indices, const pointer_t[::1] indptr, Py_ssize_t n_rows,
                     Py_ssize_t n_columns, Py_ssize_t n_values):
     """Return whether the columns of each row rise within the matrix, and pointers are sound."""
     cdef Py_ssize_t t, j, before, n = min(indices.shape[0], n_values)
@@ -238,8 +303,8 @@ def ready_tree(parents, Py_ssize_t n_nodes):
     -------
     ends : ndarray of shape (n_edges, 2), int32, or None
         Parent and child of each edge, by rising child.
-    marks : ndarray of shape (n_nodes, 2), or None
-        1.0 where a node is a root, and where it is a leaf.
+    marks : ndarray of shape (n_nodes,), uint8, or None
+        1 for a root, 2 for a leaf, 3 for both, else 0.
     """
     nothing = None, None
     if type(parents) is not np.ndarray or parents.ndim != 1 or len(parents) != n_nodes:
@@ -252,14 +317,14 @@ def ready_tree(parents, Py_ssize_t n_nodes):
         if not -1 <= up[v] < n_nodes:
             return nothing
         n_edges += up[v] >= 0
-    ends, marks = np.empty((n_edges, 2), dtype=np.int32), np.zeros((n_nodes, 2))
+    ends, marks = np.empty((n_edges, 2), dtype=np.int32), np.empty(n_nodes, dtype=np.uint8)
     cdef int32_t[:, ::1] edges = ends
-    cdef double[:, ::1] mark = marks
+    cdef uint8_t[::1] mark = marks
     cdef int64_t[::1] seen = np.full(n_nodes, -1)  # from which node a walk upwards came by first
-    mark[:, 1] = 1.0
+    mark[:] = 2
     n_edges = 0
     for v in range(n_nodes):
-        mark[v, 0] = up[v] < 0
+        mark[v] |= up[v] < 0
         u = v
         while u >= 0 and seen[u] < 0:
             seen[u] = v
@@ -267,7 +332,7 @@ def ready_tree(parents, Py_ssize_t n_nodes):
         if u >= 0 and seen[u] == v:
             return nothing  # a cycle
         if up[v] >= 0:
-            mark[up[v], 1] = 0.0
+            mark[up[v]] &= 1
             edges[n_edges, 0], edges[n_edges, 1] = <int32_t>up[v], <int32_t>v
             n_edges += 1
     return ends, marks

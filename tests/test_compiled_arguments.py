@@ -12,7 +12,6 @@ from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.sampler import GapSampler, PermutationSampler, UniformSampler
 from sskit.models.chain.beam_decoder import decode_by_beam
 from sskit.models.chain.decoder import decode_best, decode_max_marginals
-from sskit.models.chain.problem import ChainProblem
 from sskit.models.chain.request import ChainRequest
 from sskit.models.features import FeatureRows
 from sskit.models.graph.request import GraphRequest
@@ -20,7 +19,6 @@ from sskit.models.graph.request_decoder import decode_best as decode_graphs
 from sskit.models.kernel.rows import DoubleRows, KernelRows
 from sskit.models.label_sets.decoder import best_sets, climb
 from sskit.models.multiclass.problem import MulticlassProblem
-from sskit.models.row_hashes import row_digests
 from sskit.models.row_scores import RowScores
 from sskit.models.structured.plane_store import HandleStore
 from sskit.oracles.chain.beam import Beam
@@ -293,20 +291,24 @@ def test_wrong_arguments_are_refused(name):
         call()
 
 
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-def test_rows_of_single_precision_are_not_read_as_double(form):
-    features = FeatureRows(np.eye(3, dtype=np.float32))
-    with pytest.raises(TypeError, match="float32"):
-        MulticlassProblem(features, 3, labels_of(3), np.ones(3) / 3, True)
-    offsets, cost = np.array([0, 3]), np.ones(3)
-    chains = ChainProblem(features, offsets, 3, labels_of(3), cost, np.ones(1))
-    with pytest.raises(TypeError, match="float32"):
-        chains.prepare_steps()
-    with pytest.raises(TypeError, match="float32"):
-        chains.decomposition()
-    double = FeatureRows(form(np.eye(3)))
-    assert (row_digests(features, offsets) == row_digests(double, offsets)).all()
-    assert MulticlassProblem(double, 3, labels_of(3), np.ones(3) / 3, True).n_blocks == 3
+@pytest.mark.parametrize("dtype", [">f8", ">f4", ">f2", "longdouble", "i8", "?", "complex128"])
+def test_numbers_of_other_types_are_not_read_as_floats(dtype):
+    X = np.eye(3).astype(dtype)
+    for form in [X] if ">" in dtype else [X, sp.csr_array(X)]:
+        with pytest.raises(TypeError, match="must be float64, float32 or float16, got"):
+            FeatureRows(form, sparsify=False)
+
+
+@pytest.mark.parametrize("marks", [np.zeros(2, np.uint8), np.full(3, 4, np.uint8), np.zeros(3)])
+def test_marks_that_do_not_fit(marks):
+    with pytest.raises(ValueError, match=r"the number of marks|two bits|Buffer dtype"):
+        FeatureRows(np.eye(3), marks=marks)
+
+
+def test_columns_beyond_what_an_index_holds():
+    wide = sp.csr_array(([1.0], ([0], [2**31])), shape=(1, 2**40))
+    with pytest.raises(ValueError, match="2147483647 features are possible"):
+        FeatureRows(wide)
 
 
 def test_numbers_of_blocks_that_are_right_are_taken():

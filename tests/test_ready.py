@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from sskit._ready import (
+    all_finite,
     all_within,
     is_canonical,
     is_nonnegative,
@@ -112,6 +113,20 @@ def test_a_list_of_one_tuple_is_ready(X):
     assert ready_graph([GRAPH], None, "4") is None
 
 
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2"])
+@pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 40])
+def test_all_finite(n, dtype):
+    values = np.full(n, np.finfo(dtype).max, dtype=dtype)
+    assert all_finite(values) and all_finite(np.asfortranarray(np.stack([values, -values])))
+    for place in range(n):
+        for wrong in (np.nan, np.inf, -np.inf):
+            spoilt = values.copy()
+            spoilt[place] = wrong
+            assert not all_finite(spoilt)
+    others = values.astype(f">{dtype}"), np.ones((4, 4), dtype)[:, ::2], np.ones(3, int), [1.0]
+    assert not any(map(all_finite, others))
+
+
 CSR = sp.csr_array(np.array([[1.0, 0.0, 2.0], [0.0, 0.0, 0.0], [0.0, 3.0, 0.0]]))
 
 
@@ -144,9 +159,16 @@ def test_broken_matrices_are_not_canonical(name, values):
 
 
 def test_other_dtypes_are_not_canonical():
-    assert not is_canonical(CSR.astype(np.float32))
+    assert is_canonical(CSR.astype(np.float32))
+    assert not is_canonical(CSR.astype(int))
     wide = CSR.copy()
     wide.indices = wide.indices.astype(np.int64)
+    assert is_canonical(wide)
+    wide.indptr = wide.indptr.astype(np.int64)
+    assert is_canonical(wide)
+    wide.indices = wide.indices.astype(np.int32)
+    assert is_canonical(wide)
+    wide.indices = wide.indices.astype(np.int16)
     assert not is_canonical(wide)
     short = CSR.copy()
     short.data = short.data[:2]
@@ -173,8 +195,7 @@ def test_unusual_ends_are_left_to_others():
 def test_tree():
     ends, marks = ready_tree(np.array([1, -1, 1, 2, -1]), 5)
     assert ends.tolist() == [[1, 0], [1, 2], [2, 3]]
-    assert marks[:, 0].tolist() == [0, 1, 0, 0, 1]
-    assert marks[:, 1].tolist() == [1, 0, 0, 1, 1]
+    assert marks.tolist() == [2, 1, 0, 2, 3] and marks.dtype == np.uint8
 
 
 @pytest.mark.parametrize("parents", [[0], [1, 0], [-1, 2, 1], [-1, 3, 1, 2], [-1, 5], [-2, 0]])

@@ -8,7 +8,7 @@ from sskit._ready import ready_ends
 from sskit.inputs.edges import check_edges
 from sskit.inputs.ragged import _as_matrix, _items, _type_name, check_widths
 from sskit.inputs.ragged_array import make_offsets
-from sskit.inputs.stacking import canonical_csr, check_finite, is_ready
+from sskit.inputs.stacking import as_floats_in_place, canonical_csr, check_finite, is_ready
 
 __all__ = ["GraphBatch", "check_graphs"]
 
@@ -23,7 +23,7 @@ class GraphBatch:
     Parameters
     ----------
     features, edge_features : list of n matrices (V_i, p) and (E_i, q)
-        C-contiguous float64 or float32 arrays, or CSR matrices of float64.
+        C-contiguous arrays of float64, float32 or float16, or CSR matrices of the first two.
     ends : ndarray of shape (E, 2), int32
         The two nodes of the edges of all graphs, counted in their graph.
     areas : list of ndarray of shape (V_i,), or None
@@ -94,8 +94,8 @@ def check_graphs(X, *, n_features=None, n_edge_features=None, estimator_name="th
     Returns
     -------
     graphs : GraphBatch
-        Dense features of dtype float32 and float64 in C order, memory-mapped ones too, are not
-        copied.
+        Dense features of dtype float64, float32 and float16 in C order, memory-mapped ones too,
+        are not copied, nor are CSR matrices of float64 and float32.
 
     Raises
     ------
@@ -212,10 +212,8 @@ def _matrix(values, label):
     matrix = _as_matrix(values, label)
     if sp.issparse(matrix):
         matrix = canonical_csr(matrix, owned=matrix is not values)
-    elif matrix.dtype == np.float32:
-        matrix = np.ascontiguousarray(matrix)
     else:
-        matrix = np.ascontiguousarray(matrix, dtype=np.float64)
+        matrix = as_floats_in_place(matrix)
     try:
         check_finite(matrix, np.array([0, matrix.shape[0]]), "X")
     except ValueError as error:

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from sskit._numbers import as_array
 from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets, one_sequence, split
 from sskit.inputs.stacking import (
+    as_floats_in_place,
     canonical_csr,
     check_finite,
     check_structure,
@@ -49,10 +50,12 @@ def stack_sequences(
     Returns
     -------
     stacked : RaggedArray
-        Its values are a C-contiguous float64 ndarray or, if any sequence is sparse, a CSR array
-        of float64 in canonical format, with int32 indices where they fit. A RaggedArray that is
-        so already, and a 3-D float64 array, are not copied, nor, where `n_features` is known, a
-        single sequence.
+        Its values are a C-contiguous ndarray of float64, float32 or float16, or, if any sequence
+        is sparse, a CSR array of float64 or float32 in canonical format. Other numbers become
+        float64, and so do those of sequences of several types unless all are float32 or float16.
+        A RaggedArray that is so already, also a memory-mapped one, a 3-D array and matrices that
+        are consecutive slices of one array are not copied, nor is a single sequence where
+        `n_features` is known.
 
     Raises
     ------
@@ -111,7 +114,7 @@ def stack_sequences(
     if sp.issparse(values):
         values = canonical_csr(values, owned=pieces is not None)
     else:
-        values = np.ascontiguousarray(values, dtype=np.float64)
+        values = as_floats_in_place(values)
     if not allow_nan:
         check_finite(values, offsets, name)
     if isinstance(X, RaggedArray) and values is X.values:

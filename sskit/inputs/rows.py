@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_array, validate_data
 
 from sskit.inputs.ragged import _check_sortable
-from sskit.inputs.stacking import check_structure, first_not_finite, is_ready
+from sskit.inputs.stacking import FLOATS, check_structure, first_not_finite, is_ready
 
 __all__ = ["check_classes", "check_rows"]
 
@@ -36,8 +36,9 @@ def check_rows(estimator, X, y="no_validation", **options):
 
     Returns
     -------
-    X : ndarray or CSR matrix of shape (n, p), float64
-        In C order.
+    X : ndarray or CSR matrix of shape (n, p)
+        In C order, of float64, float32 or, if dense, float16; what is so already is not copied.
+        Other numbers become float64.
     y : ndarray
         The target, if one was given.
 
@@ -50,7 +51,7 @@ def check_rows(estimator, X, y="no_validation", **options):
         return X
     options = {
         "accept_sparse": "csr",
-        "dtype": np.float64,
+        "dtype": FLOATS,
         "order": "C",
         "ensure_all_finite": False,
         **options,

@@ -3,10 +3,13 @@
 import numpy as np
 import scipy.sparse as sp
 
-from sskit._ready import all_within, is_canonical
+from sskit._ready import all_finite, is_canonical
 from sskit.inputs.ragged_array import locate, make_offsets
 
 _INT32_MAX = np.iinfo(np.int32).max
+# Numbers of these types are read where they lie; all others become the first.
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.float16))
+_SEARCHED_AT_ONCE = 2**20
 
 
 def is_ready(values, n_features):
@@ -22,13 +25,13 @@ def is_ready(values, n_features):
     Returns
     -------
     ready : bool
-        Whether it is a C-contiguous ndarray or a canonical CSR matrix of finite float64.
+        Whether it is a C-contiguous ndarray or a canonical CSR matrix of finite floats.
     """
     kind = type(values)
     if kind is np.ndarray:
-        sound = values.ndim == 2 and values.flags.c_contiguous and all_within(values)
+        sound = values.ndim == 2 and values.flags.c_contiguous and all_finite(values)
     elif kind is sp.csr_matrix or kind is sp.csr_array:
-        sound = values.ndim == 2 and is_canonical(values) and all_within(values.data)
+        sound = values.ndim == 2 and is_canonical(values) and all_finite(values.data)
     else:
         return False
     if not sound:
@@ -37,19 +40,86 @@ def is_ready(values, n_features):
     return n_rows > 0 and (width == n_features if n_features else width > 0)
 
 
+def common_dtype(dtypes):
+    """Return the smallest type of floats that holds all numbers of other types: float64 if unsure.
+
+    Parameters
+    ----------
+    dtypes : iterable of dtype
+        Of numbers.
+
+    Returns
+    -------
+    dtype : dtype
+        float16 or float32 if there is nothing but these, in the order of bytes of this machine.
+    """
+    dtypes = set(dtypes)
+    return np.result_type(*dtypes) if dtypes and dtypes <= set(FLOATS) else FLOATS[0]
+
+
+def as_floats_in_place(array):
+    """Return an array C-contiguous and of a type that is read as it lies; itself if it is so."""
+    return np.ascontiguousarray(array, dtype=common_dtype([array.dtype]))
+
+
 def stack_dense(pieces):
-    """Concatenate 2-D arrays into a new C-contiguous float64 array."""
+    """Concatenate 2-D arrays into one that is C-contiguous, of their `common_dtype`.
+
+    Nothing is copied if they lie one after the other in one array already.
+    """
+    whole = _joined_where_they_lie(pieces)
+    if whole is not None:
+        return whole
+    dtype = common_dtype(piece.dtype for piece in pieces)
     # Without `out` the result of pieces in Fortran order would be in Fortran order.
-    out = np.empty((sum(piece.shape[0] for piece in pieces), pieces[0].shape[1]))
+    out = np.empty((sum(piece.shape[0] for piece in pieces), pieces[0].shape[1]), dtype=dtype)
     return np.concatenate(pieces, axis=0, out=out, casting="unsafe")
 
 
+def _joined_where_they_lie(pieces):
+    """Return consecutive slices of one array as one, or None if they are not such."""
+    first = pieces[0]
+    if first.base is None or first.dtype not in FLOATS:
+        return None
+    owner, place, n_rows = _owner(first), _address(first), 0
+    for piece in pieces:
+        if (
+            _owner(piece) is not owner
+            or piece.dtype != first.dtype
+            or not piece.flags.c_contiguous
+            or _address(piece) != place
+        ):
+            return None
+        place += piece.nbytes
+        n_rows += piece.shape[0]
+    # all memory in between is that of the array they are slices of
+    return np.lib.stride_tricks.as_strided(
+        first, (n_rows, first.shape[1]), first.strides, writeable=False
+    )
+
+
+def _owner(array):
+    """Return the array whose memory another one is a view of."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def _address(array):
+    """Return where an array begins in memory."""
+    return array.__array_interface__["data"][0]
+
+
 def stack_csr(pieces):
-    """Concatenate CSR matrices and 2-D arrays into a new CSR array of float64.
+    """Concatenate CSR matrices and 2-D arrays into a new CSR array of float64 or float32.
 
     Unlike scipy's vstack it converts while it copies, so that nothing is held twice.
     """
-    pieces = [piece if sp.issparse(piece) else sp.csr_array(piece) for piece in pieces]
+    numbers = common_dtype(piece.dtype for piece in pieces)
+    numbers = np.float32 if numbers == np.float16 else numbers
+    pieces = [
+        piece if sp.issparse(piece) else sp.csr_array(as_sparse_numbers(piece)) for piece in pieces
+    ]
     ends = [int(piece.indptr[-1]) for piece in pieces]
     rows = [piece.shape[0] for piece in pieces]
     starts = make_offsets(ends)
@@ -58,7 +128,7 @@ def stack_csr(pieces):
 
     def join(name):
         arrays = [getattr(piece, name)[:end] for piece, end in zip(pieces, ends, strict=True)]
-        dtype = np.float64 if name == "data" else index
+        dtype = numbers if name == "data" else index
         return np.concatenate(arrays, dtype=dtype, casting="unsafe")
 
     indptr = np.zeros(shape[0] + 1, dtype=index)
@@ -67,15 +137,23 @@ def stack_csr(pieces):
     return sp.csr_array((join("data"), join("indices"), indptr), shape=shape)
 
 
+def as_sparse_numbers(array):
+    """Return an array of a type that SciPy's matrices can have."""
+    return array.astype(np.float32) if array.dtype == np.float16 else array
+
+
 def canonical_csr(csr, *, owned):
-    """Return a valid CSR matrix in canonical format, float64 with int32 indices if they fit.
+    """Return a valid CSR matrix in canonical format, float64 or float32.
 
     The matrix itself is returned if it is so already; only an `owned` one is changed in place.
     """
-    index = np.int32 if max(csr.nnz, csr.shape[1]) <= _INT32_MAX else np.int64
-    if csr.dtype != np.float64 or csr.indices.dtype != index or csr.indptr.dtype != index:
-        data = csr.data.astype(np.float64, copy=False)
-        indices, indptr = (a.astype(index, copy=False) for a in (csr.indices, csr.indptr))
+    dtype = common_dtype([csr.dtype])
+    known = (np.int32, np.int64)
+    if csr.dtype != dtype or csr.indices.dtype not in known or csr.indptr.dtype not in known:
+        data = csr.data.astype(dtype, copy=False)
+        indices, indptr = (
+            a if a.dtype in known else a.astype(np.int64) for a in (csr.indices, csr.indptr)
+        )
         csr = type(csr)((data, indices, indptr), shape=csr.shape)
     if not csr.has_canonical_format:
         csr = csr if owned else csr.copy()
@@ -142,19 +220,23 @@ def check_finite(values, offsets, name):
 def first_not_finite(values):
     """Return row, column and name of the first NaN or infinity of a matrix, or None."""
     flat = values.data[: values.nnz] if sp.issparse(values) else values.reshape(-1)
-    # The sum of finite numbers is finite but for an overflow: one pass without a mask.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(flat.sum()):
-            return None
-    bad = np.flatnonzero(~np.isfinite(flat))
-    if bad.size == 0:
+    flat = np.asarray(flat)
+    if all_finite(flat):
+        return None
+    # a mask of all would be a large array by itself
+    for first in range(0, flat.size, _SEARCHED_AT_ONCE):
+        bad = np.flatnonzero(~np.isfinite(flat[first : first + _SEARCHED_AT_ONCE]))
+        if bad.size:
+            place = first + bad[0]
+            break
+    else:
         return None
     if sp.issparse(values):
-        row = np.searchsorted(values.indptr, bad[0], side="right") - 1
-        column = values.indices[bad[0]]
+        row = np.searchsorted(values.indptr, place, side="right") - 1
+        column = values.indices[place]
     else:
-        row, column = divmod(bad[0], values.shape[1])
-    return row, column, "NaN" if np.isnan(flat[bad[0]]) else "infinity"
+        row, column = divmod(place, values.shape[1])
+    return row, column, "NaN" if np.isnan(flat[place]) else "infinity"
 
 
 def refuse_large(sqnorm, name="X", what="the features in"):

@@ -1,7 +1,6 @@
 """The gate of the estimators of trees: check features, parents and kinds of edges once."""
 
 import numpy as np
-import scipy.sparse as sp
 
 from sskit._ready import ready_tree
 from sskit.inputs.graphs import _all_or_none, check_graphs, parts_of
@@ -20,8 +19,10 @@ class TreeBatch:
 
     Parameters
     ----------
-    features : list of n matrices (V_i, p + 2)
-        Features of the nodes, and whether a node is a root, and a leaf.
+    features : list of n matrices (V_i, p)
+        Features of the nodes, where they lie.
+    marks : list of n ndarrays of shape (V_i,), uint8
+        1 for a root, 2 for a leaf, 3 for both, else 0.
     ends : list of n ndarrays of shape (E_i, 2), int32
         Parent and child of the edges of each tree.
     kinds : ndarray of shape (E,), default=None
@@ -38,8 +39,9 @@ class TreeBatch:
         Where the trees begin.
     """
 
-    def __init__(self, features, ends, kinds=None):
+    def __init__(self, features, marks, ends, kinds=None):
         self.features = features
+        self.marks = marks
         self.ends = np.concatenate(ends)
         self.kinds = kinds
         self.n_nodes = np.array([x.shape[0] for x in features], dtype=np.int64)
@@ -51,8 +53,8 @@ class TreeBatch:
 
     @property
     def n_features(self):
-        """Number of features of a node, those that tell roots and leaves left out."""
-        return self.features[0].shape[1] - 2
+        """Number of features of a node."""
+        return self.features[0].shape[1]
 
     def codes(self, known, estimator_name="the model"):
         """Return the kinds of the edges as places in a list of known ones.
@@ -114,8 +116,7 @@ def check_trees(X, *, n_features=None, estimator_name="the model"):
     Returns
     -------
     trees : TreeBatch
-        The features have two further columns: whether a node is a root, and whether it is a
-        leaf.
+        Their features are not copied where :func:`sskit.inputs.graphs.check_graphs` copies none.
 
     Raises
     ------
@@ -130,10 +131,8 @@ def check_trees(X, *, n_features=None, estimator_name="the model"):
     --------
     >>> from sskit.inputs.trees import check_trees
     >>> trees = check_trees([([[0.5], [2], [1]], [1, -1, 1])])
-    >>> trees.features[0]
-    array([[0.5, 0. , 1. ],
-           [2. , 1. , 0. ],
-           [1. , 0. , 1. ]])
+    >>> trees.marks
+    [array([2, 1, 2], dtype=uint8)]
     >>> trees.ends.tolist()
     [[1, 0], [1, 2]]
     """
@@ -151,15 +150,16 @@ def check_trees(X, *, n_features=None, estimator_name="the model"):
         n_features=n_features,
         estimator_name=estimator_name,
     )
-    features, ends = [], []
+    marks, ends = [], []
     for i, (x, (_, given, _)) in enumerate(zip(checked.features, parts, strict=True)):
         parents = check_parents(given, f"parents of X[{i}]", x.shape[0])
         below = np.flatnonzero(parents >= 0)
         ends.append(np.stack([parents[below], below], axis=1).astype(np.int32))
-        leaf = np.ones(len(parents))
-        leaf[parents[below]] = 0.0
-        features.append(_joined(x, np.stack([parents < 0, leaf], axis=1).astype(np.float64)))
-    return TreeBatch(features, ends, _kinds([kinds for *_, kinds in parts], ends, checked.n_nodes))
+        leaf = np.ones(len(parents), dtype=np.uint8)
+        leaf[parents[below]] = 0
+        marks.append((parents < 0) + 2 * leaf)
+    kinds = _kinds([kinds for *_, kinds in parts], ends, checked.n_nodes)
+    return TreeBatch(checked.features, marks, ends, kinds)
 
 
 def _ready(X, n_features):
@@ -175,21 +175,7 @@ def _ready(X, n_features):
     ends, marks = ready_tree(parents, features.shape[0])
     if ends is None:
         return None
-    if not sp.issparse(features):
-        return TreeBatch([np.hstack([features, marks])], [ends])
-    return TreeBatch([_with_marks(features, marks)], [ends])
-
-
-def _with_marks(x, marks):
-    """Return a canonical CSR matrix with two further columns, as one that is canonical too."""
-    indptr, width = x.indptr, x.shape[1]
-    node, which = np.nonzero(marks)
-    places = indptr[node + 1]
-    data = np.insert(x.data[: indptr[-1]], places, 1.0)
-    indices = np.insert(x.indices[: indptr[-1]], places, which + width)
-    pointers = indptr.copy()
-    pointers[1:] += np.cumsum(np.count_nonzero(marks, axis=1), dtype=indptr.dtype)
-    return sp.csr_array((data, indices, pointers), shape=(x.shape[0], width + 2))
+    return TreeBatch([features], [marks], [ends])
 
 
 def _kinds(given, ends, n_nodes):
@@ -214,10 +200,3 @@ def _kinds(given, ends, n_nodes):
             else [kinds[v] for v in children.tolist()]
         )
     return stack_labels(pieces, lengths, name="kinds of X")[np.concatenate(edge_children)]
-
-
-def _joined(x, columns):
-    """Return a matrix with further columns, of its own kind."""
-    if sp.issparse(x):
-        return sp.hstack([x, sp.csr_array(columns)], format="csr")
-    return np.hstack([x, columns.astype(x.dtype)])

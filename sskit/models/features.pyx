@@ -1,14 +1,29 @@
 """Feature matrices as the kernels read them."""
 
+import mmap
+import sys
+from functools import lru_cache
+
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import gen_batches
 
 from sskit._ready import is_canonical
 
+from sskit.core.checks cimport check_equal
 from sskit.core.lanes cimport LANES, prefetch_memory
+from sskit.models.row_kernels cimport gram_rows
+from sskit.models.rows cimport Half, add_squares
 
-# Below this share of non-zeros a dense matrix is cheaper to hold and to multiply as CSR.
+# Below this share of non-zeros a dense matrix is cheaper to hold and to multiply as CSR, which
+# takes 12 bytes for each of them ...
 SPARSE_BELOW = 0.4
+# ... or 8 in single precision, which is half of what the user's matrix takes at the most.
+SINGLES_SPARSE_BELOW = 0.25
+FLOATS = (np.float64, np.float32, np.float16)
+# Entries that are made float64 at once where nothing else will do.
+BLOCK_ENTRIES = 2**19
+MOST_FEATURES = 2**31 - 1
 
 
 cdef class FeatureRows:
@@ -16,13 +31,16 @@ cdef class FeatureRows:
 
     Parameters
     ----------
-    X : ndarray or CSR matrix of shape (n_rows, n_features), float64, or float32 if dense
-        Dense arrays must be C-contiguous. Nothing is copied but the row pointers, except that
-        a dense matrix with few non-zeros becomes CSR, and that a CSR matrix with unsorted or
-        repeated columns is brought into canonical format: norms and Gram matrices need every
-        column of a row once.
+    X : ndarray or CSR matrix of shape (n_rows, n_features), float64, float32 or float16
+        Dense arrays must be C-contiguous; CSR matrices are not float16. Nothing is copied but
+        row pointers of 32 bits, except that a dense matrix with few non-zeros becomes CSR, and
+        that a CSR matrix with unsorted or repeated columns is brought into canonical format: norms
+        and Gram matrices need every column of a row once.
     sparsify : bool, default=True
-        Whether a dense matrix with few non-zeros becomes CSR; float32 stays dense.
+        Whether a dense matrix with few non-zeros becomes CSR; float16 stays dense, and so does
+        float32 that is memory-mapped.
+    marks : ndarray of shape (n_rows,), uint8, default=None
+        Two further columns of zeros and ones, which are the two lowest bits.
 
     Raises
     ------
@@ -30,88 +48,166 @@ cdef class FeatureRows:
         If the arrays of a CSR matrix do not describe one.
     """
 
-    def __cinit__(self, X, bint sparsify=True):
-        single = X.dtype == np.float32
-        if sparsify and not (single or sp.issparse(X)) and (
-            np.count_nonzero(X) < SPARSE_BELOW * X.size
-        ):
+    def __cinit__(self, X, bint sparsify=True, marks=None):
+        if sparsify and not sp.issparse(X) and has_few_entries(X):
             X = compressed(X)
         self.n_rows, self.n_features = X.shape
+        if self.n_features > MOST_FEATURES:
+            raise ValueError(f"{MOST_FEATURES} features are possible, got {self.n_features}")
+        if X.dtype not in FLOATS:
+            raise TypeError(f"features must be float64, float32 or float16, got {X.dtype}")
         if sp.issparse(X):
             X = checked_csr(X)
-            self.values = X.data
-            self.indices = X.indices.astype(np.int32, copy=False)
+            self.set_entries(X.data)
+            self.set_indices(X.indices)
             self.indptr = X.indptr.astype(np.int64, copy=False)
             self.n_entries = self.indptr[self.n_rows]
             self.rows.indptr = &self.indptr[0]
         else:
-            if single:
-                self.singles = X.reshape(-1)
-            else:
-                self.values = X.reshape(-1)
-            self.indices = np.arange(self.n_features, dtype=np.int32)
+            self.set_entries(X.reshape(-1))
+            self.set_indices(first_columns(self.n_features))
             self.n_entries = X.size
-            self.rows.indptr = NULL
-        self.rows.width = self.n_features
-        if self.n_entries and not single:
-            self.rows.values = &self.values[0]
-        elif self.n_entries:
-            self.rows.singles = &self.singles[0]
-        if self.indices.shape[0]:
+        self.rows.width = self.rows.further = self.n_features
+        if marks is not None:
+            check_equal(len(marks), self.n_rows, "the number of marks")
+            self.marks = marks
+            if np.max(marks, initial=0) >= 4:
+                raise ValueError("marks must be two bits")
+            self.rows.marks = &self.marks[0] if self.n_rows else NULL
+            self.rows.n_further = 2
+            self.n_features += 2
+
+    cdef int set_entries(self, entries) except -1:
+        """Set the numbers, which lie one after the other."""
+        if entries.dtype == np.float32:
+            self.singles = entries
+            if len(entries):
+                self.rows.singles = &self.singles[0]
+        elif entries.dtype == np.float16:
+            self.halves = entries.view(np.uint16)
+            if len(entries):
+                self.rows.halves = <const Half*>&self.halves[0]
+        else:
+            self.values = entries
+            if len(entries):
+                self.rows.values = &self.values[0]
+        return 0
+
+    cdef int set_indices(self, indices) except -1:
+        """Set the columns; of a long index the half that counts is read."""
+        if indices.dtype == np.int64 and sys.byteorder == "little":
+            self.long_indices = indices
+            if len(indices):
+                self.rows.indices = <const int32_t*>&self.long_indices[0]
+            self.rows.shift = 1
+            return 0
+        self.indices = indices.astype(np.int32, copy=False)
+        if len(indices):
             self.rows.indices = &self.indices[0]
+        return 0
 
     cdef Py_ssize_t entries(self, Py_ssize_t first, Py_ssize_t count) noexcept nogil:
         if self.rows.indptr == NULL:
-            return count * self.n_features
+            return count * self.rows.width
         return self.rows.indptr[first + count] - self.rows.indptr[first]
 
     cdef void prefetch(self, Py_ssize_t first, Py_ssize_t count) noexcept nogil:
-        cdef Py_ssize_t start = first * self.n_features
+        cdef Py_ssize_t start = first * self.rows.width
         cdef Py_ssize_t n = self.entries(first, count)
         if self.rows.indptr != NULL:
             start = self.rows.indptr[first]
-            prefetch_memory(self.rows.indices + start, n * sizeof(int32_t))
+            prefetch_memory(
+                self.rows.indices + (start << self.rows.shift),
+                (n << self.rows.shift) * sizeof(int32_t)
+            )
         if self.rows.singles != NULL:
             prefetch_memory(self.rows.singles + start, n * sizeof(float))
+        elif self.rows.halves != NULL:
+            prefetch_memory(self.rows.halves + start, n * sizeof(uint16_t))
         else:
             prefetch_memory(self.rows.values + start, n * sizeof(double))
 
-    cdef int gram(
+    cdef void gram(
         self, Py_ssize_t first, Py_ssize_t count, double* scratch, double* out
-    ) except -1 nogil:
-        cdef Py_ssize_t s, t, e
-        cdef double total
-        cdef const double* x
-        cdef const int32_t* f
-        cdef Py_ssize_t n
-        for s in range(count):
-            n = self.row(first + s, &x, &f)
-            for e in range(n):
-                scratch[f[e]] = x[e]
-            for t in range(s, count):
-                n = self.row(first + t, &x, &f)
-                total = 0.0
-                for e in range(n):
-                    total += x[e] * scratch[f[e]]
-                out[t * (t + 1) // 2 + s] = total
-            n = self.row(first + s, &x, &f)
-            for e in range(n):
-                scratch[f[e]] = 0.0
-        return 0
+    ) noexcept nogil:
+        gram_rows(&self.rows, first, count, scratch, out)
 
-    cdef Py_ssize_t row(
-        self, Py_ssize_t t, const double** x, const int32_t** f
-    ) except -1 nogil:
-        if self.rows.singles != NULL:
-            with gil:
-                raise TypeError("features of float32 cannot be read row by row, float64 can")
-        if self.rows.indptr == NULL:
-            x[0] = self.rows.values + t * self.n_features
-            f[0] = self.rows.indices
-            return self.n_features
-        x[0] = self.rows.values + self.rows.indptr[t]
-        f[0] = self.rows.indices + self.rows.indptr[t]
-        return self.rows.indptr[t + 1] - self.rows.indptr[t]
+    def sqnorms(self, double constant=0.0):
+        """Return the squared norms of the rows, shape (n_rows,); infinite where they overflow.
+
+        Parameters
+        ----------
+        constant : float, default=0.0
+            The square of one more feature of all rows.
+
+        Returns
+        -------
+        norms : ndarray of shape (n_rows,)
+            The same for dense and CSR rows of the same numbers to the last bit.
+        """
+        norms = np.empty(self.n_rows)
+        cdef double[::1] out = norms
+        cdef Py_ssize_t t
+        with nogil:
+            for t in range(self.n_rows):
+                out[t] = add_squares(&self.rows, t, constant)
+        return norms
+
+
+def squared_norms(X):
+    """Return the squared norms of rows in double precision, infinite where they overflow.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_rows, n_features)
+        As `FeatureRows` takes it. Not copied.
+
+    Returns
+    -------
+    sqnorms : ndarray of shape (n_rows,)
+        The same for the same numbers of all types.
+    """
+    cdef FeatureRows features = FeatureRows(X, sparsify=False)
+    cdef Py_ssize_t t
+    norms = np.empty(features.n_rows)
+    cdef double[::1] out = norms
+    cdef double[::1] scratch = np.zeros(features.n_features + 1)
+    with nogil:
+        for t in range(features.n_rows):
+            features.gram(t, 1, &scratch[0], &out[t])
+    return norms
+
+
+@lru_cache(maxsize=8)
+def first_columns(n):
+    """Return the numbers 0 to n - 1, which many matrices may share."""
+    columns = np.arange(n, dtype=np.int32)
+    columns.flags.writeable = False
+    return columns
+
+
+def float64_blocks(X):
+    """Return slices of the rows of a matrix: blocks of few megabytes in double precision."""
+    n_rows, n_columns = X.shape
+    return list(gen_batches(n_rows, max(1, BLOCK_ENTRIES // max(n_columns, 1))))
+
+
+def is_mapped(array):
+    """Return whether the memory of an array is that of a file."""
+    while array is not None:
+        if isinstance(array, (np.memmap, mmap.mmap)):
+            return True
+        array = array.obj if isinstance(array, memoryview) else getattr(array, "base", None)
+    return False
+
+
+def has_few_entries(X):
+    """Return whether a dense matrix has so few non-zeros that it should become CSR."""
+    if X.dtype == np.float64:
+        return np.count_nonzero(X) < SPARSE_BELOW * X.size
+    if X.dtype != np.float32 or is_mapped(X):
+        return False
+    return np.count_nonzero(X) < SINGLES_SPARSE_BELOW * X.size
 
 
 def no_features(n_rows):
@@ -134,7 +230,7 @@ def compressed(X, Py_ssize_t n_rows=4096):
         pointers[first + 1 : first + 1 + len(rows)] = np.count_nonzero(rows, axis=1)
     np.cumsum(pointers, out=pointers)
     n_entries = pointers[len(X)]
-    values, columns = np.empty(n_entries), np.empty(n_entries, dtype=index)
+    values, columns = np.empty(n_entries, dtype=X.dtype), np.empty(n_entries, dtype=index)
     for first in range(0, len(X), n_rows):
         rows = X[first : first + n_rows]
         used = rows != 0

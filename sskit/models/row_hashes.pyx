@@ -2,20 +2,19 @@
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.string cimport memcpy
+from libc.stdint cimport int64_t, uint64_t
 
 from sskit.models.features cimport FeatureRows
+from sskit.models.rows cimport Rows
 
 
-cdef uint64_t mixed(uint64_t digest, uint64_t word) noexcept nogil:
-    # multiply and fold, the step of splitmix64
-    digest = (digest ^ word) * <uint64_t>0xBF58476D1CE4E5B9
-    return digest ^ (digest >> 31)
+cdef extern from "row_hashes.hpp" namespace "sskit":
+    uint64_t mixed(uint64_t digest, uint64_t word) noexcept nogil
+    uint64_t add_row_digest(const Rows* rows, Py_ssize_t t, uint64_t digest) noexcept nogil
 
 
 def row_digests(FeatureRows features, const int64_t[::1] offsets):
-    """Return one digest for each run of feature rows, the same for dense and sparse storage.
+    """Return one digest for each run of feature rows, the same for all storage of equal numbers.
 
     Parameters
     ----------
@@ -29,12 +28,8 @@ def row_digests(FeatureRows features, const int64_t[::1] offsets):
     digests : ndarray of shape (n,), uint64
         Of what is not zero, where it stands, and the number of rows. Not cryptographic.
     """
-    cdef Py_ssize_t i, t, e, n, n_runs = offsets.shape[0] - 1
-    cdef const double* x
-    cdef const int32_t* f
-    cdef uint64_t digest, bits
-    cdef double value
-    cdef bint single = features.rows.singles != NULL
+    cdef Py_ssize_t i, t, n_runs = offsets.shape[0] - 1
+    cdef uint64_t digest
     digests = np.empty(n_runs, dtype=np.uint64)
     cdef uint64_t[::1] out = digests
     check_within(offsets, features.n_rows, "rows")
@@ -42,15 +37,7 @@ def row_digests(FeatureRows features, const int64_t[::1] offsets):
         for i in range(n_runs):
             digest = <uint64_t>(offsets[i + 1] - offsets[i])
             for t in range(offsets[i], offsets[i + 1]):
-                if single:
-                    n, f = features.n_features, features.rows.indices
-                else:
-                    n = features.row(t, &x, &f)
-                for e in range(n):
-                    value = features.rows.singles[t * n + e] if single else x[e]
-                    if value != 0.0:
-                        memcpy(&bits, &value, sizeof(double))
-                        digest = mixed(mixed(digest, <uint64_t>f[e]), bits)
+                digest = add_row_digest(&features.rows, t, digest)
                 digest = mixed(digest, <uint64_t>0x9E3779B97F4A7C15)
             out[i] = digest
     return digests

@@ -1,37 +1,20 @@
-// Products with many feature rows, compiled for several CPUs: included by _row_kernels.pyx only,
+// Products with many feature rows, compiled for several CPUs: included by row_kernels.pyx only,
 // which hands them on.
 #pragma once
-#include "rows.hpp"
+#include "wide_rows.hpp"
 
 namespace sskit {
 
 template <int NV, class V>
-SSKIT_INLINE void row_scores(const V* x, const int32_t* f, ptrdiff_t n, const double* weights,
+SSKIT_INLINE void row_scores(const V* x, const Columns& f, ptrdiff_t n, const double* weights,
                              ptrdiff_t stride, double* out) {
     vec sum[NV];
     for (int v = 0; v < NV; ++v) sum[v] = constant(0.0);
     for (ptrdiff_t j = 0; j < n; ++j) {
         const double* w = weights + f[j] * stride;
-        for (int v = 0; v < NV; ++v) sum[v] += (double)x[j] * load(w + v * LANES);
+        for (int v = 0; v < NV; ++v) sum[v] += number(x[j]) * load(w + v * LANES);
     }
     for (int v = 0; v < NV; ++v) store(out + v * LANES, sum[v]);
-}
-
-// two dense rows at once: the weights are loaded once for both
-template <int NV, class V>
-SSKIT_INLINE void two_row_scores(const V* x, const V* y, ptrdiff_t n, const double* weights,
-                                 ptrdiff_t stride, double* out, double* other) {
-    vec sum[NV], sums[NV];
-    for (int v = 0; v < NV; ++v) sum[v] = sums[v] = constant(0.0);
-    for (ptrdiff_t j = 0; j < n; ++j, weights += stride) {
-        for (int v = 0; v < NV; ++v) {
-            const vec w = load(weights + v * LANES);
-            sum[v] += (double)x[j] * w;
-            sums[v] += (double)y[j] * w;
-        }
-    }
-    for (int v = 0; v < NV; ++v) store(out + v * LANES, sum[v]);
-    for (int v = 0; v < NV; ++v) store(other + v * LANES, sums[v]);
 }
 
 // K states divide a vector: it holds the weights of LANES / K features of a dense row at once.
@@ -42,55 +25,81 @@ SSKIT_INLINE vec repeated(const V* x) {
     return load(p);
 }
 
+// Rows of few states are read where they lie, but for float16.
+template <class V> constexpr ptrdiff_t PACKED_PIECE_OF = PTRDIFF_MAX;
+template <> constexpr ptrdiff_t PACKED_PIECE_OF<Half> = PIECE;
+template <class V>
+SSKIT_INLINE const V* read_packed(const V* x, ptrdiff_t, double*) { return x; }
+SSKIT_INLINE const double* read_packed(const Half* x, ptrdiff_t n, double* buffer) {
+    return read_piece(x, n, buffer);
+}
+
 template <int K, class V>
-SSKIT_INLINE void packed_scores(const V* x, ptrdiff_t n, const double* weights, double* out) {
+SSKIT_INLINE void packed_scores(const V* x, ptrdiff_t width, const double* weights, double* out) {
     constexpr int STEP = LANES / K;
+    alignas(64) double buffer[PIECE];
     vec sum = constant(0.0), other = constant(0.0);
-    ptrdiff_t j = 0;
-    for (; j + 2 * STEP <= n; j += 2 * STEP) {
-        sum += repeated<K>(x + j) * load(weights + j * K);
-        other += repeated<K>(x + j + STEP) * load(weights + j * K + LANES);
+    double rest[K] = {};
+    for (ptrdiff_t first = 0, n; first < width; first += n, weights += n * K) {
+        n = width - first < PACKED_PIECE_OF<V> ? width - first : PACKED_PIECE_OF<V>;
+        const auto* y = read_packed(x + first, n, buffer);
+        ptrdiff_t j = 0;
+        for (; j + 2 * STEP <= n; j += 2 * STEP) {
+            sum += repeated<K>(y + j) * load(weights + j * K);
+            other += repeated<K>(y + j + STEP) * load(weights + j * K + LANES);
+        }
+        // of the last piece alone
+        for (; j < n; ++j)
+            for (int k = 0; k < K; ++k) rest[k] += y[j] * weights[j * K + k];
     }
     double lanes[LANES];
     store(lanes, sum + other);
     for (int k = 0; k < K; ++k) {
         out[k] = 0.0;
         for (int l = k; l < LANES; l += K) out[k] += lanes[l];
+        out[k] += rest[k];
     }
-    for (; j < n; ++j)
-        for (int k = 0; k < K; ++k) out[k] += x[j] * weights[j * K + k];
 }
 
 template <class V>
 SSKIT_INLINE void score_rows_of(const Rows* rows, const V* values, ptrdiff_t first, ptrdiff_t count,
                                 const double* weights, ptrdiff_t n_states, double* out,
                                 ptrdiff_t stride) {
-    const int32_t* f;
-    for (ptrdiff_t t = first; t < first + count; ++t, out += stride) {
-        const ptrdiff_t n = columns_of(*rows, t, f);
-        const V* x = values_of(*rows, values, t);
-        if (stride == 1 && rows->indptr) {
-            out[0] = 0.0;
-            for (ptrdiff_t j = 0; j < n; ++j) out[0] += x[j] * weights[f[j]];
-        } else if (stride == 1) {
-            packed_scores<1>(x, n, weights, out);
-        } else if (!rows->indptr && n_states == 2) {
-            store(out, constant(0.0));  // the padding
-
-            packed_scores<2>(x, n, weights, out);
-        } else if (!rows->indptr && t + 1 < first + count) {
-            const V* y = values_of(*rows, values, t + 1);
-#define SSKIT_ACT(NV) \
-    two_row_scores<NV>(x, y, n, weights + c, n_states, out + c, out + stride + c)
-            SSKIT_STRETCHES(n_states, SSKIT_ACT)
-#undef SSKIT_ACT
-            ++t;
-            out += stride;
-        } else {
-#define SSKIT_ACT(NV) row_scores<NV>(x, f, n, weights + c, n_states, out + c)
+    Columns f;
+    if (!rows->indptr && n_states != 2 && stride > 1) {
+        score_dense(values_of(*rows, values, first), count, rows->width, weights, n_states, out,
+                    stride);
+    } else if (!rows->indptr) {
+        for (ptrdiff_t t = 0; t < count; ++t) {
+            const V* x = values_of(*rows, values, first + t);
+            double* scores = out + t * stride;
+            if (stride > 1) store(scores, constant(0.0));  // the padding
+            if (n_states == 1)
+                packed_scores<1>(x, rows->width, weights, scores);
+            else
+                packed_scores<2>(x, rows->width, weights, scores);
+        }
+    } else {
+        for (ptrdiff_t t = 0; t < count; ++t) {
+            const ptrdiff_t n = columns_of(*rows, first + t, f);
+            const V* x = values_of(*rows, values, first + t);
+            double* scores = out + t * stride;
+            if (stride == 1) {
+                double sum = 0.0;
+                for (ptrdiff_t j = 0; j < n; ++j) sum += number(x[j]) * weights[f[j]];
+                scores[0] = sum;
+                continue;
+            }
+#define SSKIT_ACT(NV) row_scores<NV>(x, f, n, weights + c, n_states, scores + c)
             SSKIT_STRETCHES(n_states, SSKIT_ACT)
 #undef SSKIT_ACT
         }
+    }
+    for (ptrdiff_t t = 0; t < (rows->marks ? count : 0); ++t) {
+        double* scores = out + t * stride;
+        SSKIT_MARKED(rows, first + t, {
+            for (ptrdiff_t k = 0; k < n_states; ++k) scores[k] += weights[c * n_states + k];
+        })
     }
 }
 
@@ -99,42 +108,48 @@ SSKIT_INLINE void score_rows_of(const Rows* rows, const V* values, ptrdiff_t fir
 SSKIT_CLONES void score_rows_apart(const Rows* rows, ptrdiff_t first, ptrdiff_t count,
                                    const double* weights, ptrdiff_t n_states, double* out,
                                    ptrdiff_t stride) {
-    if (rows->singles)
-        score_rows_of(rows, rows->singles, first, count, weights, n_states, out, stride);
-    else
-        score_rows_of(rows, rows->values, first, count, weights, n_states, out, stride);
+    SSKIT_BY_TYPE(rows,
+                  score_rows_of(rows, values, first, count, weights, n_states, out, stride))
 }
 
 // weights += outer(x, d), two states, dense
 template <class V>
-SSKIT_INLINE void add_packed(const V* x, ptrdiff_t n, const double* d, double* weights) {
-    double p[LANES];
+SSKIT_INLINE void add_packed(const V* x, ptrdiff_t width, const double* d, double* weights) {
+    alignas(64) double p[LANES], buffer[PIECE];
     for (int l = 0; l < LANES; ++l) p[l] = d[l % 2];
     const vec both = load(p);
-    ptrdiff_t j = 0;
-    for (; j + LANES / 2 <= n; j += LANES / 2)
-        store(weights + 2 * j, load(weights + 2 * j) + repeated<2>(x + j) * both);
-    for (; j < n; ++j)
-        for (int k = 0; k < 2; ++k) weights[2 * j + k] += x[j] * d[k];
+    for (ptrdiff_t first = 0, n; first < width; first += n, weights += 2 * n) {
+        n = width - first < PACKED_PIECE_OF<V> ? width - first : PACKED_PIECE_OF<V>;
+        const auto* y = read_packed(x + first, n, buffer);
+        ptrdiff_t j = 0;
+        for (; j + LANES / 2 <= n; j += LANES / 2)
+            store(weights + 2 * j, load(weights + 2 * j) + repeated<2>(y + j) * both);
+        for (; j < n; ++j)
+            for (int k = 0; k < 2; ++k) weights[2 * j + k] += y[j] * d[k];
+    }
 }
 
-// weights[:, c : c + HALF] += outer(x_r, d_r) of up to four dense rows
 template <class V>
-SSKIT_INLINE void add_four(const V* const* x, const half_vec* d, int n_rows, ptrdiff_t n,
-                           ptrdiff_t stride, double* weights) {
-    if (n_rows == 4) {
-        // one after the other, so that the sums are those of CSR rows to the last bit
-        for (ptrdiff_t j = 0; j < n; ++j, weights += stride) {
-            half_vec w = load_half(weights);
-            for (int r = 0; r < 4; ++r) w = w + (double)x[r][j] * d[r];
-            store(weights, w);
+SSKIT_INLINE void add_sparse(const Rows* rows, const V* values, ptrdiff_t first,
+                             const int32_t* active, ptrdiff_t n_active, double step,
+                             const double* direction, ptrdiff_t n_states, double* weights) {
+    const ptrdiff_t stride = padded(n_states);
+    Columns f;
+    for (ptrdiff_t c = 0; c < stride; c += HALF) {
+        for (ptrdiff_t a = 0; a < n_active; ++a) {
+            const double* row = direction + active[a] * stride + c;
+            // few states differ between two labellings: most of a direction is zero
+            bool zero = true;
+            for (ptrdiff_t l = 0; l < HALF; ++l) zero &= row[l] == 0.0;
+            if (zero) continue;
+            const half_vec d = step * load_half(row);
+            const V* x = values_of(*rows, values, first + active[a]);
+            const ptrdiff_t n = columns_of(*rows, first + active[a], f);
+            for (ptrdiff_t j = 0; j < n; ++j) {
+                double* w = weights + f[j] * n_states + c;
+                store(w, load_half(w) + number(x[j]) * d);
+            }
         }
-        return;
-    }
-    for (int r = 0; r < n_rows; ++r) {
-        double* w = weights;
-        for (ptrdiff_t j = 0; j < n; ++j, w += stride)
-            store(w, load_half(w) + (double)x[r][j] * d[r]);
     }
 }
 
@@ -143,39 +158,23 @@ SSKIT_INLINE void add_rows_of(const Rows* rows, const V* values, ptrdiff_t first
                               const int32_t* active, ptrdiff_t n_active, double step,
                               const double* direction, ptrdiff_t n_states, double* weights) {
     const ptrdiff_t stride = padded(n_states);
-    if (!rows->indptr && n_states == 2) {
+    if (rows->indptr) {
+        add_sparse(rows, values, first, active, n_active, step, direction, n_states, weights);
+    } else if (n_states == 2) {
         for (ptrdiff_t a = 0; a < n_active; ++a) {
             const double* row = direction + active[a] * stride;
             const double d[2] = {step * row[0], step * row[1]};
             add_packed(values_of(*rows, values, first + active[a]), rows->width, d, weights);
         }
-        return;
+    } else {
+        add_dense(values_of(*rows, values, first), rows->width, active, n_active, step, direction,
+                  n_states, weights);
     }
-    const int32_t* f;
-    for (ptrdiff_t c = 0; c < stride; c += HALF) {
-        const V* x[4];
-        half_vec d[4];
-        int n_rows = 0;
-        for (ptrdiff_t a = 0; a < n_active; ++a) {
-            const double* row = direction + active[a] * stride + c;
-            // few states differ between two labellings: most of a direction is zero
-            bool zero = true;
-            for (ptrdiff_t l = 0; l < HALF; ++l) zero &= row[l] == 0.0;
-            if (zero) continue;
-            x[n_rows] = values_of(*rows, values, first + active[a]);
-            d[n_rows] = step * load_half(row);
-            if (rows->indptr) {
-                const ptrdiff_t n = columns_of(*rows, first + active[a], f);
-                for (ptrdiff_t j = 0; j < n; ++j) {
-                    double* w = weights + f[j] * n_states + c;
-                    store(w, load_half(w) + (double)x[0][j] * d[0]);
-                }
-            } else if (++n_rows == 4) {
-                add_four(x, d, n_rows, rows->width, n_states, weights + c);
-                n_rows = 0;
-            }
-        }
-        if (n_rows) add_four(x, d, n_rows, rows->width, n_states, weights + c);
+    for (ptrdiff_t a = 0; a < (rows->marks ? n_active : 0); ++a) {
+        const double* row = direction + active[a] * stride;
+        SSKIT_MARKED(rows, first + active[a], {
+            for (ptrdiff_t k = 0; k < n_states; ++k) weights[c * n_states + k] += step * row[k];
+        })
     }
 }
 
@@ -184,12 +183,44 @@ SSKIT_INLINE void add_rows_of(const Rows* rows, const V* values, ptrdiff_t first
 SSKIT_CLONES void add_rows(const Rows* rows, ptrdiff_t first, const int32_t* active,
                            ptrdiff_t n_active, double step, const double* direction,
                            ptrdiff_t n_states, double* weights) {
-    if (rows->singles)
-        add_rows_of(rows, rows->singles, first, active, n_active, step, direction, n_states,
-                    weights);
-    else
-        add_rows_of(rows, rows->values, first, active, n_active, step, direction, n_states,
-                    weights);
+    SSKIT_BY_TYPE(rows, add_rows_of(rows, values, first, active, n_active, step, direction,
+                                    n_states, weights))
+}
+
+template <class V>
+SSKIT_INLINE void gram_sparse(const Rows* rows, const V* values, ptrdiff_t first, ptrdiff_t count,
+                              double* scratch, double* out) {
+    Columns f;
+    for (ptrdiff_t s = 0; s < count; ++s) {
+        const V* x = values_of(*rows, values, first + s);
+        ptrdiff_t n = columns_of(*rows, first + s, f);
+        for (ptrdiff_t j = 0; j < n; ++j) scratch[f[j]] = number(x[j]);
+        for (ptrdiff_t t = s; t < count; ++t) {
+            const V* y = values_of(*rows, values, first + t);
+            n = columns_of(*rows, first + t, f);
+            double sum = 0.0;
+            for (ptrdiff_t j = 0; j < n; ++j) sum += number(y[j]) * scratch[f[j]];
+            out[t * (t + 1) / 2 + s] = sum;
+        }
+        n = columns_of(*rows, first + s, f);
+        for (ptrdiff_t j = 0; j < n; ++j) scratch[f[j]] = 0.0;
+    }
+}
+
+// Packed upper triangle of the Gram matrix of `count` rows; scratch (n_features,) is zero before
+// and after.
+SSKIT_CLONES void gram_rows(const Rows* rows, ptrdiff_t first, ptrdiff_t count, double* scratch,
+                            double* out) {
+    if (rows->indptr) {
+        SSKIT_BY_TYPE(rows, gram_sparse(rows, values, first, count, scratch, out))
+    } else {
+        SSKIT_BY_TYPE(rows, gram_dense(values_of(*rows, values, first), count, rows->width, out))
+    }
+    if (!rows->marks) return;
+    for (ptrdiff_t t = 0; t < count; ++t)
+        for (ptrdiff_t s = 0; s <= t; ++s)
+            for (int common = rows->marks[first + s] & rows->marks[first + t]; common; common >>= 1)
+                out[t * (t + 1) / 2 + s] += common & 1;
 }
 
 }  // namespace sskit

@@ -1,8 +1,8 @@
 # Hot loops on feature rows and statistics: each is compiled for several CPUs, in this module once
 # for all models (see row_kernels.hpp and statistics_kernels.hpp).
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint8_t
 
-from sskit.models.features cimport Rows
+from sskit.models.rows cimport Rows
 
 
 # out (count, padded(n_states)) = rows[first : first + count] @ weights (n_features, n_states)
@@ -23,6 +23,12 @@ cdef void add_rows(
     double step, const double* direction, Py_ssize_t n_states, double* weights
 ) noexcept nogil
 
+# packed upper triangle of the Gram matrix of `count` rows; scratch (n_features,) is zero before
+# and after
+cdef void gram_rows(
+    const Rows* rows, Py_ssize_t first, Py_ssize_t count, double* scratch, double* out
+) noexcept nogil
+
 # out (n_states, padded(n_states)) = table (n_states, n_states) + mask (padded as out)
 cdef void masked_table(
     const double* table, const double* mask, Py_ssize_t n_states, double* out
@@ -36,6 +42,12 @@ cdef Py_ssize_t active_rows(
 # ||sum_t outer(x_t, direction_t)||^2 over the active rows, from the packed Gram matrix of the x_t
 cdef double gram_sqnorm(
     const double* gram, const int32_t* active, Py_ssize_t n_active, const double* direction,
+    Py_ssize_t stride
+) noexcept nogil
+
+# the same of a Gram matrix of whole numbers
+cdef double small_gram_sqnorm(
+    const uint8_t* gram, const int32_t* active, Py_ssize_t n_active, const double* direction,
     Py_ssize_t stride
 ) noexcept nogil
 

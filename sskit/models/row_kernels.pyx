@@ -1,5 +1,7 @@
 """Hot loops on feature rows and statistics (see the .pxd)."""
 
+from libc.stdint cimport uint8_t
+
 from sskit.core.lanes cimport padded
 
 cdef extern from "row_kernels.hpp":
@@ -12,6 +14,10 @@ cdef extern from "row_kernels.hpp":
         double step, const double* direction, Py_ssize_t n_states, double* weights
     ) noexcept nogil
 
+    void clone_gram_rows "sskit::gram_rows"(
+        const Rows* rows, Py_ssize_t first, Py_ssize_t count, double* scratch, double* out
+    ) noexcept nogil
+
 cdef extern from "statistics_kernels.hpp":
     void clone_masked_table "sskit::masked_table"(
         const double* table, const double* mask, Py_ssize_t n_states, double* out
@@ -21,6 +27,10 @@ cdef extern from "statistics_kernels.hpp":
     ) noexcept nogil
     double clone_gram_sqnorm "sskit::gram_sqnorm"(
         const double* gram, const int32_t* active, Py_ssize_t n_active, const double* direction,
+        Py_ssize_t stride
+    ) noexcept nogil
+    double clone_small_gram_sqnorm "sskit::gram_sqnorm"(
+        const uint8_t* gram, const int32_t* active, Py_ssize_t n_active, const double* direction,
         Py_ssize_t stride
     ) noexcept nogil
     double clone_dot_rows "sskit::dot_rows"(
@@ -57,6 +67,12 @@ cdef void add_rows(
     clone_add_rows(rows, first, active, n_active, step, direction, n_states, weights)
 
 
+cdef void gram_rows(
+    const Rows* rows, Py_ssize_t first, Py_ssize_t count, double* scratch, double* out
+) noexcept nogil:
+    clone_gram_rows(rows, first, count, scratch, out)
+
+
 cdef void masked_table(
     const double* table, const double* mask, Py_ssize_t n_states, double* out
 ) noexcept nogil:
@@ -74,6 +90,13 @@ cdef double gram_sqnorm(
     Py_ssize_t stride
 ) noexcept nogil:
     return clone_gram_sqnorm(gram, active, n_active, direction, stride)
+
+
+cdef double small_gram_sqnorm(
+    const uint8_t* gram, const int32_t* active, Py_ssize_t n_active, const double* direction,
+    Py_ssize_t stride
+) noexcept nogil:
+    return clone_small_gram_sqnorm(gram, active, n_active, direction, stride)
 
 
 cdef double dot_rows(

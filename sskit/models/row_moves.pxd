@@ -2,7 +2,7 @@
 from libc.stdint cimport int32_t
 
 from sskit.core.moves cimport Moves
-from sskit.models.features cimport Rows
+from sskit.models.rows cimport Rows
 
 
 cdef extern from "row_moves.hpp" namespace "sskit" nogil:

@@ -1,6 +1,7 @@
 from libc.stdint cimport int32_t
 
-from sskit.models.features cimport FeatureRows, Rows
+from sskit.models.features cimport FeatureRows
+from sskit.models.rows cimport Rows
 
 
 cdef class RowScores:

@@ -28,6 +28,7 @@ cdef class RowScores:
     def __cinit__(self, FeatureRows features, const double[:, :] coef,
                   const double[:, :] further=None, like=None):
         cdef RowScores other = like
+        cdef int32_t[::1] columns
         cdef Py_ssize_t n_further = 0 if further is None else further.shape[1]
         if n_further:
             check_equal(further.shape[0], coef.shape[0], "the number of rows of further")
@@ -35,9 +36,12 @@ cdef class RowScores:
         self.features, self.rows = features, features.rows
         self.n_rows, self.n_states = features.n_rows, coef.shape[0]
         self.gathers = (
-            features.rows.indptr != NULL and features.n_entries < features.n_features
+            features.rows.indptr != NULL and features.n_entries < features.rows.further
         )
-        self.n_columns = features.n_entries if self.gathers else features.n_features
+        # further columns, of which dense and sparse rows may have some, are never gathered
+        self.n_columns = features.rows.n_further + (
+            features.n_entries if self.gathers else features.rows.further
+        )
         if other is not None and not (self.gathers or other.gathers):
             check_equal(other.n_columns, self.n_columns, "the number of columns of other rows")
             check_equal(other.n_states, self.n_states, "the number of states of other rows")
@@ -47,9 +51,12 @@ cdef class RowScores:
         self.weights = np.empty(self.n_read + LANES)
         self.weights[self.n_read :] = 0.0
         if self.gathers:
-            copy_columns(coef, further, self.rows.indices, self.n_columns, &self.weights[0])
+            columns = np.empty(self.n_columns + 1, dtype=np.int32)
+            write_columns(&features.rows, features.n_entries, columns)
+            copy_columns(coef, further, &columns[0], self.n_columns, &self.weights[0])
             self.columns = np.arange(self.n_columns + 1, dtype=np.int32)
-            self.rows.indices, self.rows.width = &self.columns[0], self.n_columns
+            self.rows.indices, self.rows.shift = &self.columns[0], 0
+            self.rows.further = features.n_entries
             return
         copy_columns(coef, further, NULL, self.n_columns, &self.weights[0])
 
@@ -59,8 +66,8 @@ cdef class RowScores:
     cdef bint modest(self) noexcept nogil:
         if not are_modest(&self.weights[0], self.n_columns * self.n_states):
             return False
-        # float32 always is
-        return self.rows.singles != NULL or are_modest(
+        # all others are of a type that has no larger numbers
+        return self.rows.values == NULL or are_modest(
             self.rows.values, self.features.n_entries
         )
 
@@ -79,6 +86,15 @@ def row_scores(features, coef, further=None):
         scores.append(part)
         like = part if like is None or like.gathers else like
     return scores
+
+
+cdef void write_columns(const Rows* rows, Py_ssize_t n, int32_t[::1] out) noexcept nogil:
+    """Write the column of each entry of sparse rows, then the further columns."""
+    cdef Py_ssize_t j
+    for j in range(n):
+        out[j] = rows.indices[j << rows.shift]
+    for j in range(rows.n_further):
+        out[n + j] = <int32_t>(rows.further + j)
 
 
 cdef void copy_columns(

@@ -22,6 +22,7 @@ from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets, one_seq
 from sskit.inputs.stacking import canonical_csr, first_not_finite, stack_csr, stack_dense
 from sskit.inputs.tokens import stack_tokens
 from sskit.preprocessing._dict_rows import dict_rows
+from sskit.preprocessing._row_blocks import fit_in_blocks, goes_in_blocks, transform_in_blocks
 
 # These take an iterator and transform each token by itself, so that a piece at a time will do:
 # DictVectorizer holds 40 bytes per value while it works, the result only 12.
@@ -68,6 +69,9 @@ class TokenTransformer(
     DictVectorizer, lists of strings for FeatureHasher, strings for CountVectorizer. NaN is let
     through to an inner transformer that says it allows it.
 
+    StandardScaler, MinMaxScaler and MaxAbsScaler are given dense float32, float16 and much float64
+    a block at a time, so that beside the result, which keeps the type, little memory is needed.
+
     Examples
     --------
     >>> from sklearn.feature_extraction import DictVectorizer
@@ -105,7 +109,10 @@ class TokenTransformer(
         """
         inner, tokens, _, labels = self._start(X, y)
         with config_context(transform_output="default"), tokens_named(inner, X):
-            inner.fit(tokens, *labels)
+            if goes_in_blocks(inner, tokens):
+                fit_in_blocks(inner, tokens)
+            else:
+                inner.fit(tokens, *labels)
         return self._finish(inner)
 
     def fit_transform(self, X, y=None):
@@ -130,7 +137,9 @@ class TokenTransformer(
         """
         inner, tokens, offsets, labels = self._start(X, y)
         with config_context(transform_output="default"), tokens_named(inner, X):
-            if hasattr(inner, "fit_transform") and not isinstance(inner, _TAKE_ITERATORS):
+            if goes_in_blocks(inner, tokens):
+                rows = transform_in_blocks(fit_in_blocks(inner, tokens), tokens)
+            elif hasattr(inner, "fit_transform") and not isinstance(inner, _TAKE_ITERATORS):
                 rows = inner.fit_transform(tokens, *labels)
             else:
                 inner.fit(tokens, *labels)
@@ -301,6 +310,8 @@ def tokens_named(inner, X):
 
 def _transform(inner, tokens, offsets):
     """Return the transformed tokens, made piecemeal if the inner transformer takes iterators."""
+    if goes_in_blocks(inner, tokens):
+        return transform_in_blocks(inner, tokens)
     if not isinstance(tokens, chain):
         return inner.transform(tokens)
     starts = range(0, int(offsets[-1]), _TOKENS_AT_ONCE)

@@ -27,7 +27,7 @@ def test_stacks_all_but_the_features():
     assert graphs.areas is None and graphs.segments is None
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 def test_floats_in_c_order_are_not_copied(dtype):
     x, z = np.eye(3, dtype=dtype), np.ones((2, 4), dtype=dtype)
     graphs = check_graphs([(x, EDGES, z)])
@@ -41,7 +41,7 @@ def test_sparse_features():
     x = sp.csr_array(np.eye(3))
     assert check_graphs([(x, EDGES)]).features[0] is x
     single = check_graphs([(sp.coo_matrix(np.eye(3, dtype=np.float32)), EDGES)])
-    assert single.features[0].dtype == np.float64 and single.features[0].format == "csr"
+    assert single.features[0].dtype == np.float32 and single.features[0].format == "csr"
     with pytest.raises(ValueError, match=r"features of X\[0\] contain NaN at row 1, column 1"):
         check_graphs([(sp.csr_array(np.diag([1, np.nan, 2])), EDGES)])
 

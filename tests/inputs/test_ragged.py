@@ -187,7 +187,6 @@ def test_empty_sequences_and_no_sequences_are_held():
         lambda pieces: [piece.tolist() for piece in pieces],
         lambda pieces: [tuple(map(tuple, piece)) for piece in pieces],
         lambda pieces: [piece.astype(np.uint8) for piece in pieces],
-        lambda pieces: [piece.astype(np.float32) for piece in pieces],
         lambda pieces: [piece.astype(object) for piece in pieces],
         lambda pieces: [np.asfortranarray(piece) for piece in pieces],
         lambda pieces: [piece.repeat(2, axis=1)[:, ::2] for piece in pieces],
@@ -206,6 +205,63 @@ def test_stack_dense(convert):
     assert stacked.values.flags.c_contiguous
     assert stacked.offsets.tolist() == [0, 2, 3, 7]
     same(stacked.values, np.concatenate(pieces))
+
+
+SINGLE, HALF, DOUBLE = np.dtype("f4"), np.dtype("f2"), np.dtype("f8")
+
+
+@pytest.mark.parametrize(
+    ("dtypes", "expected"),
+    [
+        ("f4 f4 f4", SINGLE),
+        ("f2 f2 f2", HALF),
+        ("f2 f4 f2", SINGLE),
+        ("f4 f8 f4", DOUBLE),
+        ("f4 i1 f4", DOUBLE),
+        (">f4 >f4 >f4", DOUBLE),
+        ("f4 >f4 f4", DOUBLE),
+        ("? ? ?", DOUBLE),
+    ],
+)
+def test_short_floats_stay_short(dtypes, expected):
+    pieces = [np.rint(piece) for piece in dense([2, 1, 4])]
+    dtypes = list(map(np.dtype, dtypes.split()))
+    given = [piece.astype(dtype) for piece, dtype in zip(pieces, dtypes, strict=True)]
+    stacked = stack_sequences(given).values
+    assert stacked.dtype == expected and stacked.dtype.isnative
+    same(stacked, np.concatenate([piece.astype(float) for piece in given]))
+    if HALF not in dtypes and all(dtype.isnative for dtype in dtypes):
+        stacked = stack_sequences([given[0], *map(sp.csr_array, given[1:])]).values
+        assert stacked.dtype == expected
+        same(stacked, np.concatenate([piece.astype(float) for piece in given]))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2"])
+def test_slices_of_one_array_are_read_where_they_lie(dtype, tmp_path):
+    X = np.arange(21.0).reshape(7, 3).astype(dtype)
+    np.save(tmp_path / "X.npy", X)
+    for whole in (X, np.load(tmp_path / "X.npy", mmap_mode="r")):
+        pieces = [whole[:2], whole[2:3], whole[3:]]
+        given = [pieces, RaggedArray(whole, [0, 2, 3, 7]), whole.reshape(1, 7, 3)]
+        for form, expected in [*((form, X) for form in given), (pieces[1:], X[2:])]:
+            stacked = stack_sequences(form).values
+            assert np.shares_memory(stacked, whole)
+            np.testing.assert_array_equal(stacked, expected)
+        for given in (pieces[::-1], [*pieces[:2], X[3:].copy()], pieces[::2]):
+            stacked = stack_sequences(given).values
+            assert not np.shares_memory(stacked, whole) and stacked.dtype == dtype
+            np.testing.assert_array_equal(stacked, np.concatenate(given))
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2"])
+def test_what_is_not_finite_is_found_in_all_types(dtype, wrong):
+    X = np.full((300_000, 4), 6e4, dtype=dtype)  # their sum overflows in float16
+    assert stack_sequences(RaggedArray(X, [0, len(X)])).values is X
+    X[299_999, 2] = wrong
+    what = "NaN" if np.isnan(wrong) else "infinity"
+    with pytest.raises(ValueError, match=rf"X\[1\] contains {what} at row 199999, column 2"):
+        stack_sequences(RaggedArray(X, [0, 100_000, len(X)]))
 
 
 @pytest.mark.parametrize(
@@ -247,12 +303,11 @@ def test_duplicates_are_summed_in_a_copy():
     assert piece.indices.tolist() == [1, 0, 1]
 
 
-def test_wide_indices_become_narrow():
+def test_wide_indices_are_read_where_they_lie():
     piece = sp.csr_array(np.eye(3))
     piece.indices, piece.indptr = piece.indices.astype(np.int64), piece.indptr.astype(np.int64)
     assert stack_sequences([piece, piece]).values.indices.dtype == np.int32
-    assert stack_sequences(RaggedArray(piece, [0, 1, 3])).values.indices.dtype == np.int32
-    assert piece.indices.dtype == np.int64
+    assert stack_sequences(RaggedArray(piece, [0, 1, 3])).values is piece
 
 
 def test_very_wide_matrices_keep_wide_indices():

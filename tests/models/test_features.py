@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sskit.models.features import FeatureRows
+from sskit.models.features import FeatureRows, is_mapped, squared_norms
 from sskit.models.multiclass.problem import MulticlassProblem
+from sskit.models.row_hashes import row_digests
+from sskit.models.row_scores import RowScores
 from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem
 
@@ -128,3 +130,84 @@ def test_int64_index_that_int32_would_wrap():
     X.indices[1] = 2**32 + 1
     with pytest.raises(ValueError, match="column indices out of range"):
         FeatureRows(X)
+
+
+def kernels(rows, weights):
+    """Scores, squared norms and digests of all rows."""
+    scores = RowScores(rows, np.ascontiguousarray(weights.T)).table()
+    return scores, rows.sqnorms(), row_digests(rows, np.arange(rows.n_rows + 1))
+
+
+@pytest.mark.parametrize("n_states", [1, 2, 3, 8, 17, 33])
+@pytest.mark.parametrize("width", [1, 5, 127, 128, 129, 300])
+@pytest.mark.parametrize("n_rows", [1, 2, 7, 8, 21])
+def test_numbers_mean_the_same_in_all_types(n_rows, width, n_states):
+    """Pieces of 128 columns, tiles of 8, 4, 2 and 1 rows, and what is left over of each."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, width)).astype(np.float16)
+    weights = rng.normal(size=(width, n_states))
+    expected = X.astype(float) @ weights, (X.astype(float) ** 2).sum(axis=1)
+    found = []
+    for dtype in (np.float64, np.float32, np.float16):
+        rows = FeatureRows(X.astype(dtype), sparsify=False)
+        found.append(kernels(rows, weights))
+        for one, other in zip(expected, found[-1][:2], strict=True):
+            np.testing.assert_allclose(other, one, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(squared_norms(X.astype(dtype)), expected[1], rtol=1e-12)
+        if dtype != np.float16:
+            sparse = kernels(FeatureRows(sp.csr_array(X.astype(dtype))), weights)
+            for one, other in zip(found[-1][1:], sparse[1:], strict=True):
+                np.testing.assert_array_equal(one, other)
+    for other in found[1:]:
+        np.testing.assert_allclose(found[0][0], other[0], rtol=0 if n_states > 2 else 1e-13)
+        for one, two in zip(found[0][1:], other[1:], strict=True):
+            np.testing.assert_array_equal(one, two)
+
+
+def test_every_finite_float16_is_read_right():
+    X = np.arange(2**16, dtype=np.uint16).view(np.float16)
+    X = X[np.isfinite(X)].reshape(-1, 1)
+    for n_states in (1, 3):
+        scores = RowScores(FeatureRows(X), np.ones((n_states, 1))).table()
+        np.testing.assert_array_equal(scores, np.repeat(X.astype(float), n_states, axis=1))
+    wide = np.ascontiguousarray(X.T)
+    coef = np.zeros((40, wide.shape[1]))
+    coef[np.arange(40), 997 * np.arange(40)] = 1.0
+    scores = RowScores(FeatureRows(wide), coef).table()
+    np.testing.assert_array_equal(scores[0], wide[0, 997 * np.arange(40)].astype(float))
+    exact = (X.astype(float) ** 2).ravel()
+    np.testing.assert_array_equal(FeatureRows(X).sqnorms(), exact)
+
+
+@pytest.mark.parametrize("form", ["float64", "float32", "float16", "csr", "few entries"])
+@pytest.mark.parametrize("n_states", [1, 2, 5])
+def test_further_columns_are_columns(form, n_states):
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(7, 4)), 1).astype(np.float16).astype(float)
+    if form == "few entries":  # fewer than columns: weights are gathered
+        X = np.hstack([X * 0, np.zeros((7, 40))])
+        X[2, 5] = 1.5
+    marks = np.array([0, 1, 2, 3, 3, 0, 1], dtype=np.uint8)
+    whole = np.hstack([X, np.stack([marks & 1, marks >> 1], axis=1)])
+    given = X.astype(form) if form.startswith("float") else sp.csr_array(X)
+    rows, joined = FeatureRows(given, sparsify=False, marks=marks), FeatureRows(sp.csr_array(whole))
+    assert rows.n_features == whole.shape[1]
+    coef = rng.normal(size=(n_states, whole.shape[1]))
+    scores = RowScores(rows, coef[:, :-2], coef[:, -2:]).table()
+    np.testing.assert_allclose(scores, whole @ coef.T, rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(rows.sqnorms(), joined.sqnorms())
+    offsets = np.array([0, 3, 7])
+    np.testing.assert_array_equal(row_digests(rows, offsets), row_digests(joined, offsets))
+
+
+def test_which_matrices_become_sparse(tmp_path):
+    X = np.zeros((10, 10), dtype=np.float32)
+    X[:2] = 1.0
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    for form, n_entries in ((X, 20), (mapped, 100), (mapped[:], 100), (X.astype("f2"), 100)):
+        assert FeatureRows(form).n_entries == n_entries
+        assert FeatureRows(form, sparsify=False).n_entries == form.size
+    assert is_mapped(mapped) and is_mapped(np.asarray(mapped)[1:]) and not is_mapped(X[1:])
+    X[:3] = 1.0
+    assert FeatureRows(X).n_entries == 100 and FeatureRows(X.astype(float)).n_entries == 30

@@ -13,6 +13,7 @@ from sskit.estimators.base.fitted_state import (
     raise_damaged,
 )
 from sskit.inputs.stacking import refuse_large
+from sskit.models.features import float64_blocks, squared_norms
 from sskit.models.kernel.functions import Kernel, PrecomputedKernel, check_precomputed, expand
 
 MEGABYTE = 2.0**20
@@ -156,13 +157,27 @@ def number_of_gamma(gamma, X):
     if gamma == "auto":
         return 1.0 / p
     with np.errstate(over="ignore", invalid="ignore"):
-        variance = X.multiply(X).mean() - X.mean() ** 2 if sp.issparse(X) else X.var()
+        variance = variance_of(X)
     if not np.isfinite(variance):
-        with np.errstate(over="ignore"):
-            squares = X.multiply(X) if sp.issparse(X) else X * X
-            refuse_large(np.asarray(squares.sum(axis=1)).ravel())
+        refuse_large(squared_norms(X))
     with np.errstate(over="ignore"):
         return float(min(1.0 / (p * variance), LARGEST_GAMMA)) if variance > 0 else 1.0
+
+
+def variance_of(X):
+    """Return the variance of all entries of a matrix in double precision, whatever its type."""
+    rows = X.data[: X.nnz, None] if sp.issparse(X) else X
+    size = np.prod(X.shape, dtype=float)
+    n_zeros = size - rows.size
+    mean = sum(block.sum() for block in float64_rows(rows)) / size
+    return (
+        sum(np.square(block - mean).sum() for block in float64_rows(rows)) + n_zeros * mean**2
+    ) / size
+
+
+def float64_rows(X):
+    """Yield blocks of rows in double precision."""
+    return (X[part].astype(np.float64, copy=False) for part in float64_blocks(X))
 
 
 def support_of(coefficients, labels, kernel, X):

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from sskit.models.features import FeatureRows
+from sskit.models.features import FeatureRows, float64_blocks, squared_norms
 from sskit.models.row_scores import RowScores
 
 
@@ -28,5 +28,15 @@ def linear_scores(X, coef, intercept):
         if not sp.issparse(X):
             if not (coef.flags.c_contiguous or coef.flags.f_contiguous):
                 coef = coef.copy()  # as it would come out of a file, to the last bit
-            return X @ coef.T + intercept
+            if X.dtype == np.float64:
+                return X @ coef.T + intercept
+            scores = np.empty((X.shape[0], len(coef)))
+            for part in float64_blocks(X):
+                np.matmul(X[part].astype(np.float64), coef.T, out=scores[part])
+            return scores + intercept
         return RowScores(FeatureRows(X), np.asarray(coef, dtype=np.float64)).table() + intercept
+
+
+def row_sqnorms(X):
+    """Return the squared norms of checked rows in double precision; infinite if they overflow."""
+    return squared_norms(X)

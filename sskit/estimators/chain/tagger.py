@@ -284,7 +284,9 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
         Parameters
         ----------
         X : list of n_samples matrices (T_i, n_features), or array (n_samples, T, n_features)
-            Features of the tokens, dense or sparse; also a RaggedArray.
+            Features of the tokens, dense or sparse; also a RaggedArray. float64, float32 or, if
+            dense, float16 are read as they are, in a RaggedArray or an array without a copy, also
+            memory-mapped; other numbers become float64.
         y : list of n_samples sequences (T_i,)
             Labels of the tokens, of any sortable type.
         sample_weight : array-like of shape (n_samples,), default=None

@@ -13,7 +13,7 @@ from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask, block_weights
 from sskit.estimators.base.fitted_state import check_fitted, check_labels, check_numbers
-from sskit.estimators.base.linear import linear_scores
+from sskit.estimators.base.linear import linear_scores, row_sqnorms
 from sskit.inputs.label_sets import check_entries, check_sets, target_form
 from sskit.inputs.rows import check_rows
 from sskit.inputs.stacking import refuse_large
@@ -46,7 +46,8 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
+            Features. float64, float32 or, if dense, float16 in C order are read where they lie,
+            also memory-mapped; other numbers become float64.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or array-like (n_samples,)
             Label indicator: 1 or True where a row has a label, 0 or False elsewhere. If it is
             sparse, predictions are too. Two classes of any type make one label, which the rows
@@ -268,8 +269,7 @@ def default_lam(X, weight, cost):
     """
     weight = np.ones(X.shape[0]) if weight is None else weight
     with np.errstate(over="ignore", invalid="ignore"):
-        squares = X.multiply(X).sum(axis=1) if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
-        squares = np.asarray(squares).ravel()
+        squares = row_sqnorms(X)
         mean = float(np.average(squares, weights=weight))
     if not np.isfinite(mean):
         refuse_large(squares)

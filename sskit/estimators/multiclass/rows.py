@@ -4,7 +4,6 @@ import copy
 
 import numpy as np
 from sklearn.metrics import accuracy_score
-from sklearn.utils.extmath import row_norms
 from sklearn.utils.multiclass import check_classification_targets
 
 from sskit._ready import all_within
@@ -17,7 +16,7 @@ from sskit.estimators.base.kernels import (
     kernel_bytes,
     make_kernel,
 )
-from sskit.estimators.base.linear import linear_scores
+from sskit.estimators.base.linear import linear_scores, row_sqnorms
 from sskit.estimators.base.weights import default_lam
 from sskit.inputs.rows import check_classes, check_rows
 from sskit.inputs.stacking import refuse_large
@@ -74,8 +73,7 @@ def gate(estimator, X, y, sample_weight):
     if hasattr(probe, "feature_names_in_"):
         shared["feature_names_in_"] = probe.feature_names_in_
     if not is_kernel(estimator):
-        with np.errstate(over="ignore"):
-            sqnorm = row_norms(data, squared=True)
+        sqnorm = row_sqnorms(data)
         if not np.isfinite(sqnorm).all():
             refuse_large(sqnorm)
     return data, labels, weight, shared

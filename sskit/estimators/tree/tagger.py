@@ -210,7 +210,8 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
             (V_i,) of each node, -1 for a root, and, in all trees or in none, the kind (V_i,) of
             each node's edge to its parent: integers or strings. Those of roots do not matter.
             Nodes come in any order. Where all samples have the same tree, ``np.arange(V)`` as
-            kinds gives each edge a table of its own.
+            kinds gives each edge a table of its own. Features of dtype float64, float32 or, if
+            dense, float16, memory-mapped ones too, are not copied.
         y : list of n_samples sequences (V_i,)
             Labels of the nodes, of any sortable type.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -264,8 +265,7 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
         request = make_request(trees, codes, n_kinds, *weights)
         if not request.is_modest():
             check_numbers(self, {"coef_": self.coef_.shape})
-            coef = np.column_stack(weights[:3])
-            check_scores(trees.features, trees.node_offsets, coef, [self.transitions_])
+            check_scores(trees.features, trees.node_offsets, weights[0], weights[1:])
         return TreeDecoder(request, self.n_jobs), trees.node_offsets
 
     def __sklearn_tags__(self):

@@ -8,8 +8,9 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 
 from sskit.core.decomposition cimport Factors
-from sskit.models.features cimport FeatureRows, add_row, dot_row
+from sskit.models.features cimport FeatureRows
 from sskit.models.row_kernels cimport score_rows
+from sskit.models.rows cimport add_row, dot_row, score_part
 
 
 cdef class ChainFactors(Factors):
@@ -53,7 +54,6 @@ cdef class ChainFactors(Factors):
     def __cinit__(self, FeatureRows features, const int64_t[::1] offsets, Py_ssize_t n_states,
                   const int32_t[::1] labels, const double[::1] cost, double[::1] block_weight,
                   const double[:, ::1] forbidden, const double[::1] forbidden_start):
-        cdef Py_ssize_t t
         check_chains(features.n_rows, offsets, n_states, labels, cost, block_weight)
         check_lengths(n_states, forbidden=forbidden, forbidden_start=forbidden_start)
         self.features = features
@@ -74,11 +74,7 @@ cdef class ChainFactors(Factors):
         self.forest = True
         self.free = not np.any(forbidden)
         self.pair_weights = self.transition_weights if self.free else -1
-        self.row_sqnorm = np.empty(self.n_nodes)
-        cdef double[::1] unused = np.zeros(max(features.n_features, 1))
-        with nogil:
-            for t in range(self.n_nodes):
-                features.gram(t, 1, &unused[0], &self.row_sqnorm[t])
+        self.row_sqnorm = features.sqnorms()
 
     cdef Py_ssize_t first_node(self, Py_ssize_t i) noexcept nogil:
         return self.offsets[i]
@@ -102,22 +98,11 @@ cdef class ChainFactors(Factors):
         self, Py_ssize_t i, Py_ssize_t j, const double* w, Py_ssize_t start, Py_ssize_t stop,
         double* out
     ) except -1 nogil:
-        cdef Py_ssize_t e, y, n, n_states = self.n_states
-        cdef const double* x
-        cdef const double* row
-        cdef const int32_t* f
-        cdef double value
+        cdef Py_ssize_t y, n_states = self.n_states
         if stop - start == n_states:
             score_rows(&self.features.rows, j, 1, w, n_states, out)
         else:
-            for y in range(start, stop):
-                out[y] = 0.0
-            n = self.features.row(j, &x, &f)
-            for e in range(n):
-                value = x[e]
-                row = w + f[e] * n_states
-                for y in range(start, stop):
-                    out[y] += value * row[y]
+            score_part(&self.features.rows, j, w, n_states, start, stop, out)
         if j == self.offsets[i]:
             for y in range(start, stop):
                 out[y] += w[self.start_weights + y] + self.forbidden_start[y]

@@ -1,7 +1,6 @@
 """The linear chain model."""
 
 import numpy as np
-from sklearn.utils.extmath import row_norms
 
 from sskit.inputs.stacking import refuse_large
 from sskit.inputs.weights import class_factors
@@ -11,7 +10,7 @@ from sskit.models.chain.problem import ChainProblem
 from sskit.models.chain.request import ChainRequest
 from sskit.models.chain.slack import CountedChainSlack
 from sskit.models.counts import are_counts
-from sskit.models.features import FeatureRows
+from sskit.models.features import FeatureRows, squared_norms
 from sskit.models.layout import WeightLayout
 from sskit.models.row_scores import RowScores
 
@@ -50,7 +49,7 @@ class ChainModel:
         Parameters
         ----------
         stacked : RaggedArray
-            Features of the sequences, float64.
+            Features of the sequences.
         labels : ndarray of shape (n_tokens,)
             True labels, 0 to K - 1.
         cost : ndarray of shape (n_tokens,)
@@ -75,7 +74,7 @@ class ChainModel:
         Parameters
         ----------
         stacked : RaggedArray
-            Features of the sequences, float64.
+            Features of the sequences.
         w : ndarray of shape (n_weights,)
             Flat weights.
         n_jobs : int, default=None
@@ -140,7 +139,7 @@ def make_request(stacked, coef, transitions, start, end, rules=(None, None)):
     Parameters
     ----------
     stacked : RaggedArray
-        Features of the sequences, float64.
+        Features of the sequences.
     coef : ndarray of shape (K, p)
         Weights of the features; those of features that do not occur are not read.
     transitions : ndarray of shape (K, K)
@@ -230,7 +229,7 @@ def default_lam(stacked, weight, sqnorm=None):
     weight = np.ones(len(stacked)) if weight is None else weight
     token_weight = np.repeat(weight, stacked.lengths)
     if sqnorm is None:
-        sqnorm = row_norms(stacked.values, squared=True)
+        sqnorm = squared_norms(stacked.values)
     with np.errstate(over="ignore", invalid="ignore"):
         mean_sqnorm = np.dot(token_weight, sqnorm) / token_weight.sum()
     if not np.isfinite(mean_sqnorm):

@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from sskit.core.problem cimport Problem
 from sskit.models.features cimport FeatureRows
@@ -32,6 +32,9 @@ cdef class ChainProblem(Problem):
     # Packed Gram matrices of the nodes' features, for blocks where they cost less than features
     cdef double[::1] gram
     cdef int64_t[::1] gram_offset            # (n_blocks,) -1: no Gram matrix
+    # in place of gram, if all of it are whole numbers below 256, as counts are
+    cdef uint8_t[::1] small_gram
+    cdef bint has_small_gram
     # scratch
     cdef double[::1] value                   # Viterbi values
     cdef int32_t[::1] active                 # rows of a direction that are not zero
@@ -41,3 +44,6 @@ cdef class ChainProblem(Problem):
     cdef double[::1] image                   # (n_features * n_states,) zero between calls
 
     cdef Py_ssize_t length(self, Py_ssize_t i) noexcept nogil
+    # the packed Gram matrix of a block; scratch (n_features,) is zero before and after
+    cdef void make_gram(self, Py_ssize_t i, double* scratch, double* gram) noexcept nogil
+    cdef bint make_small_gram(self, Py_ssize_t total)

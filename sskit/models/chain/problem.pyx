@@ -3,6 +3,7 @@
 import numpy as np
 
 from libc.math cimport NAN
+from libc.stdint cimport uint8_t
 from libc.string cimport memcpy
 
 from sskit.core.fingerprint import Fingerprint
@@ -12,13 +13,13 @@ from sskit.models.shapes import check_chains
 
 from sskit.core.checks cimport all_below
 from sskit.core.direction cimport Direction
-from sskit.core.moves cimport Moves
 from sskit.core.lanes cimport LANES, padded, prefetch_memory
-from sskit.models.features cimport clear_rows, clip_rows
-from sskit.models.row_moves cimport keep_rows
+from sskit.core.moves cimport Moves
 from sskit.models.row_kernels cimport (
-    active_rows, add_rows, dot_rows, gram_sqnorm, masked_table, score_rows
+    active_rows, add_rows, dot_rows, gram_sqnorm, masked_table, score_rows, small_gram_sqnorm
 )
+from sskit.models.row_moves cimport keep_rows
+from sskit.models.rows cimport clear_rows, clip_rows
 from sskit.oracles.chain.viterbi cimport viterbi_labels
 
 
@@ -101,21 +102,48 @@ cdef class ChainProblem(Problem):
                 total += size
             else:
                 n_long += 1
-        self.gram = np.empty(max(total, 1))
         self.gram_offset = gram_offset
         if n_long:
             self.image = np.zeros(self.features.n_features * self.n_states + LANES)
+        if self.make_small_gram(total):
+            return
+        self.gram = np.empty(max(total, 1))
         cdef double[::1] scratch = np.zeros(max(self.features.n_features, 1))
-        cdef double* gram
         with nogil:
             for i in range(self.n_blocks):
-                if self.gram_offset[i] < 0:
+                if self.gram_offset[i] >= 0:
+                    self.make_gram(i, &scratch[0], &self.gram[self.gram_offset[i]])
+
+    cdef void make_gram(self, Py_ssize_t i, double* scratch, double* gram) noexcept nogil:
+        self.features.gram(self.offsets[i], self.length(i), scratch, gram)
+        # start and end weights are one more feature of the first and the last node
+        gram[0] += 1.0
+        gram[self.length(i) * (self.length(i) + 1) // 2 - 1] += 1.0
+
+    cdef bint make_small_gram(self, Py_ssize_t total):
+        """Keep the Gram matrices as bytes, if sparse features are such that this loses nothing."""
+        cdef Py_ssize_t i, e, size
+        cdef double[::1] scratch, gram
+        cdef uint8_t[::1] small
+        cdef bint fits = total > 0 and self.features.rows.indptr != NULL
+        if not fits:
+            return False
+        small, scratch = np.empty(total, dtype=np.uint8), np.zeros(self.features.n_features + 1)
+        gram = np.empty(int(np.diff(self.offsets).max() * (np.diff(self.offsets).max() + 1) // 2))
+        with nogil:
+            for i in range(self.n_blocks):
+                if self.gram_offset[i] < 0 or not fits:
                     continue
-                gram = &self.gram[self.gram_offset[i]]
-                self.features.gram(self.offsets[i], self.length(i), &scratch[0], gram)
-                # start and end weights are one more feature of the first and the last node
-                gram[0] += 1.0
-                gram[self.length(i) * (self.length(i) + 1) // 2 - 1] += 1.0
+                self.make_gram(i, &scratch[0], &gram[0])
+                size = self.length(i) * (self.length(i) + 1) // 2
+                for e in range(size):
+                    fits = fits and 0.0 <= gram[e] < 256.0
+                    small[self.gram_offset[i] + e] = <uint8_t>gram[e] if fits else 0
+                    fits = fits and small[self.gram_offset[i] + e] == gram[e]
+        if fits:
+            self.small_gram = small
+        self.has_small_gram = fits
+        return fits
 
     cdef Py_ssize_t length(self, Py_ssize_t i) noexcept nogil:
         return self.offsets[i + 1] - self.offsets[i]
@@ -275,6 +303,10 @@ cdef class ChainProblem(Problem):
             j = delta.index[e]
             # arithmetic instead of a branch that nobody can predict
             total += (j < n_states * stride) * delta.value[j] * delta.value[j]
+        if self.gram_offset[i] >= 0 and self.has_small_gram:
+            return total + small_gram_sqnorm(
+                &self.small_gram[self.gram_offset[i]], active, n_active, node, stride
+            )
         if self.gram_offset[i] >= 0:
             return total + gram_sqnorm(
                 &self.gram[self.gram_offset[i]], active, n_active, node, stride
@@ -297,7 +329,9 @@ cdef class ChainProblem(Problem):
         self.features.prefetch(first, count)
         prefetch_memory(&self.labels[first], count * sizeof(int32_t))
         prefetch_memory(&self.cost[first], count * sizeof(double))
-        if self.gram_offset[i] >= 0:
+        if self.gram_offset[i] >= 0 and self.has_small_gram:
+            prefetch_memory(&self.small_gram[self.gram_offset[i]], count * (count + 1) // 2)
+        elif self.gram_offset[i] >= 0:
             prefetch_memory(
                 &self.gram[self.gram_offset[i]], count * (count + 1) // 2 * sizeof(double)
             )
@@ -309,6 +343,8 @@ cdef class ChainProblem(Problem):
         )
         other.forbidden, other.forbidden_start = self.forbidden, self.forbidden_start
         other.gram, other.gram_offset = self.gram, self.gram_offset
+        if self.has_small_gram:
+            other.small_gram, other.has_small_gram = self.small_gram, True
         other.image = np.zeros(self.image.shape[0])
         other.slack_kind = self.slack_kind
         return other

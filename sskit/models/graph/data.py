@@ -41,13 +41,15 @@ def without_unlabelled(graphs, labelled):
     return graphs.ends[kept], offsets, edge_features
 
 
-def packed_grams(features):
+def packed_grams(features, marks=None):
     """Return Gram matrices of the feature rows of graphs, where they are worth their memory.
 
     Parameters
     ----------
     features : list of n matrices (V_i, p)
         Features of the nodes.
+    marks : list of n ndarrays of shape (V_i,), uint8, default=None
+        Two further features of zeros and ones, as bits.
 
     Returns
     -------
@@ -67,6 +69,9 @@ def packed_grams(features):
         x = features[i].astype(np.float64, copy=False)
         product = x @ x.T
         product = product.toarray() if sp.issparse(product) else product
+        if marks is not None:
+            bits = np.stack([marks[i] & 1, marks[i] >> 1], axis=1).astype(np.float64)
+            product += bits @ bits.T
         gram[offsets[i] : offsets[i] + packed[i]] = product[np.tril_indices(sizes[i])]
     return gram, offsets
 

@@ -3,7 +3,7 @@ from libcpp.vector cimport vector
 
 from sskit.core.direction cimport Direction
 from sskit.core.problem cimport Problem
-from sskit.models.features cimport Rows
+from sskit.models.rows cimport Rows
 from sskit.oracles.graph.potentials cimport GraphOracle, PairForm, Potentials
 
 

@@ -10,11 +10,12 @@ from sskit.models.shapes import check_graphs, check_grams
 from sskit.core.checks cimport all_below
 from sskit.core.lanes cimport LANES, padded
 from sskit.core.moves cimport Moves
-from sskit.models.features cimport FeatureRows, add_row, clear_rows, clip_rows, dot_row
+from sskit.models.features cimport FeatureRows
 from sskit.models.row_kernels cimport (
     active_rows, add_rows, gram_sqnorm, score_rows, score_rows_apart
 )
 from sskit.models.row_moves cimport keep_rows
+from sskit.models.rows cimport add_row, clear_rows, clip_rows, dot_row
 from sskit.oracles.graph.potentials cimport labelling_score
 from sskit.oracles.graph.starts cimport ManyStarts
 

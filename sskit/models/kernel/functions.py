@@ -5,6 +5,8 @@ from sklearn import config_context
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import gen_batches
 
+from sskit.models.features import float64_blocks
+
 # Entries of the kernel matrices that are computed at once where no whole row is needed.
 BLOCK_ENTRIES = 2**21
 
@@ -67,6 +69,16 @@ class Kernel:
         ValueError
             If a callable returns anything else, or a number is not finite.
         """
+        if X.dtype == Y.dtype == np.float64:
+            return self._matrix(X, Y)
+        # in double precision, a block at a time
+        matrix, X = np.empty((X.shape[0], Y.shape[0])), X.astype(np.float64, copy=False)
+        for part in float64_blocks(Y):
+            matrix[:, part] = self._matrix(X, Y[part].astype(np.float64, copy=False))
+        return matrix
+
+    def _matrix(self, X, Y):
+        """Return the kernel matrix of two sets of rows in double precision."""
         if callable(self.function):
             return checked_matrix(self.function(X, Y), (X.shape[0], Y.shape[0]))
         # both have been checked at the gate
@@ -89,8 +101,8 @@ class Kernel:
         return self(part, part)
 
     def support_vectors(self, X, support):
-        """Return the rows of X with these numbers."""
-        return X[support]
+        """Return the rows of X with these numbers in double precision."""
+        return X[support].astype(np.float64, copy=False)
 
     def against(self, X, support, support_vectors):
         """Return the kernel matrix of new rows and the support vectors.

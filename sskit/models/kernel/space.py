@@ -33,7 +33,7 @@ def kernel_rows(kernel, X, n_bytes, longest):
     n = X.shape[0]
     block_size = max(1, BLOCK_ENTRIES // n)
     if isinstance(kernel, PrecomputedKernel):
-        return DoubleRows.of_matrix(np.ascontiguousarray(X), block_size)
+        return DoubleRows.of_matrix(np.ascontiguousarray(X, dtype=np.float64), block_size)
     kind = DoubleRows if 8 * n * n <= n_bytes else SingleRows
     n_slots = max(int(min(n_bytes / (kind.dtype(0).itemsize * n), n)), longest)
     rows = kind(partial(kernel.rows, X), n, n_slots, block_size)
@@ -90,7 +90,7 @@ def runs_within(kernel, X, offsets):
         last = int(np.searchsorted(offsets, offsets[first] + 256, "right")) - 1
         last = min(max(last, first + 1), n_blocks)
         matrix = kernel.within(X, int(offsets[first]), int(offsets[last]))
-        yield first, last, np.ascontiguousarray(matrix)
+        yield first, last, np.ascontiguousarray(matrix, dtype=np.float64)
         first = last
 
 

@@ -5,8 +5,9 @@ from sskit.models.shapes import check_lengths, check_sets
 from libc.stdint cimport int32_t
 
 from sskit.core.decomposition cimport LabelFactors
-from sskit.models.features cimport FeatureRows, add_row
+from sskit.models.features cimport FeatureRows
 from sskit.models.row_kernels cimport add_rows, score_rows
+from sskit.models.rows cimport add_row
 
 # From this share of the labels on one run through the features for all is the faster.
 cdef Py_ssize_t FEW = 8

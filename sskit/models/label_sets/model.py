@@ -77,7 +77,7 @@ class LabelSetModel:
 
         Parameters
         ----------
-        X : ndarray or CSR matrix of shape (n, p), float64
+        X : ndarray or CSR matrix of shape (n, p)
             Features.
         truths : ndarray of shape (n, L), uint8
             The true sets, 0 or 1.
@@ -265,7 +265,7 @@ class HierarchyModel(LabelSetModel):
 
         Parameters
         ----------
-        X : ndarray or CSR matrix of shape (n, p), float64
+        X : ndarray or CSR matrix of shape (n, p)
             Features.
         truths : ndarray of shape (n, L), uint8
             The true sets, with all ancestors.

@@ -37,7 +37,6 @@ cdef class MultilabelProblem(Problem):
     cdef object tight                      # of its factors; None if it has none
     cdef object whole                      # entries of the fingerprint
 
-    cdef int measure_rows(self) except -1 nogil
     # theta of the labels alone
     cdef void score_labels(self, Py_ssize_t i, const double* w, double* theta) noexcept nogil
     # z_e of the truth, 0 or 1

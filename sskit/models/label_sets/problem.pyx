@@ -13,11 +13,11 @@ from sskit.models.shapes import check_sets
 from sskit.core.capabilities cimport SlackOracle
 from sskit.core.checks cimport all_below
 from sskit.core.direction cimport Direction
-from sskit.core.moves cimport Moves
 from sskit.core.lanes cimport padded
-from sskit.models.features cimport clip_rows
+from sskit.core.moves cimport Moves
 from sskit.models.row_kernels cimport add_rows, score_rows
 from sskit.models.row_moves cimport keep_rows
+from sskit.models.rows cimport clip_rows
 from sskit.oracles.label_sets.oracle cimport ONE
 from sskit.oracles.label_sets.slack cimport SetQuestion, SlackSets
 
@@ -77,18 +77,7 @@ cdef class MultilabelProblem(Problem):
         self.tight = tight
         self.slack = slack
         self.augmented = np.zeros(self.n_labels)
-        self.row_sqnorm = np.full(self.n_blocks, float(intercept))
-        self.measure_rows()
-
-    cdef int measure_rows(self) except -1 nogil:
-        cdef Py_ssize_t i, e, n
-        cdef const double* x
-        cdef const int32_t* f
-        for i in range(self.n_blocks):
-            n = self.features.row(i, &x, &f)
-            for e in range(n):
-                self.row_sqnorm[i] += x[e] * x[e]
-        return 0
+        self.row_sqnorm = features.sqnorms(intercept)
 
     cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
         return all_below(code, self.max_code_length, ONE + 1)

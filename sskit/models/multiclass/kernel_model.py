@@ -41,7 +41,7 @@ class KernelMulticlassModel:
 
         Parameters
         ----------
-        X : ndarray or CSR matrix of shape (n, p), float64
+        X : ndarray or CSR matrix of shape (n, p)
             Features, or the kernel matrix if it is precomputed.
         labels : ndarray of shape (n,)
             True classes, 0 to K - 1.

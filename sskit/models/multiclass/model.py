@@ -33,7 +33,7 @@ class MulticlassModel:
 
         Parameters
         ----------
-        X : ndarray or CSR matrix of shape (n, p), float64
+        X : ndarray or CSR matrix of shape (n, p)
             Features.
         labels : ndarray of shape (n,)
             True classes, 0 to K - 1.

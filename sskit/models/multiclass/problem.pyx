@@ -11,11 +11,11 @@ from libc.math cimport INFINITY
 from sskit.core.capabilities cimport SlackOracle
 from sskit.core.checks cimport check_indices
 from sskit.core.direction cimport Direction
-from sskit.core.moves cimport Moves
 from sskit.core.lanes cimport padded
-from sskit.models.features cimport clip_rows
+from sskit.core.moves cimport Moves
 from sskit.models.row_kernels cimport add_rows, score_rows
 from sskit.models.row_moves cimport keep_rows
+from sskit.models.rows cimport clip_rows
 
 
 cdef class MulticlassProblem(Problem):
@@ -37,9 +37,6 @@ cdef class MulticlassProblem(Problem):
 
     def __cinit__(self, FeatureRows features, Py_ssize_t n_classes, labels, block_weight,
                   bint intercept, *args):
-        cdef Py_ssize_t i, e, n
-        cdef const double* x
-        cdef const int32_t* f
         check_lengths(features.n_rows, labels=labels, block_weight=block_weight)
         check_indices(labels, n_classes, "label")
         self.features = features
@@ -54,11 +51,7 @@ cdef class MulticlassProblem(Problem):
         self.max_code_length = 1
         self.max_support = 2
         self.exact = self.lock_free = True
-        self.row_sqnorm = np.full(self.n_blocks, float(intercept))
-        for i in range(self.n_blocks):
-            n = features.row(i, &x, &f)
-            for e in range(n):
-                self.row_sqnorm[i] += x[e] * x[e]
+        self.row_sqnorm = features.sqnorms(intercept)
 
     cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
         return 0 <= code[0] < self.n_classes

@@ -28,7 +28,7 @@ class TreeModel:
     Parameters
     ----------
     n_features : int
-        Number of features p of a node, those that tell roots and leaves left out.
+        Number of features p of a node.
     n_states : int
         Number of labels K.
     n_kinds : int, default=None
@@ -69,7 +69,7 @@ class TreeModel:
             What solvers take.
         """
         problem = self._problem(trees, codes, labels.astype(np.int32), cost, block_weight)
-        problem.set_grams(*packed_grams(trees.features))
+        problem.set_grams(*packed_grams(trees.features, trees.marks))
         return problem
 
     def decoder(self, trees, codes, w, n_jobs=None):
@@ -97,8 +97,8 @@ class TreeModel:
     def _problem(self, trees, codes, labels, cost, block_weight):
         kinds, table = kinds_of_trees(codes, trees.edge_offsets, self.n_kinds)
         return GraphProblem(
-            [FeatureRows(x, sparsify=False) for x in trees.features],
-            [FeatureRows(x, sparsify=False) for x in kinds],
+            list(node_rows(trees)),
+            shared_rows(kinds),
             trees.ends,
             np.ascontiguousarray(trees.edge_offsets, dtype=np.int64),
             labels,
@@ -140,17 +140,11 @@ def make_request(trees, codes, n_kinds, coef, root, leaf, transitions):
     request : GraphRequest
         What a `TreeDecoder` takes.
     """
-    if codes is None:
-        # one table for all edges of a tree, whose only feature is one
-        kinds = [np.ones((int(n > 0), 1)) for n in np.diff(trees.edge_offsets)]
-        table = np.zeros(len(trees.ends), dtype=np.int32)
-    else:
-        kinds, table = kinds_of_trees(codes, trees.edge_offsets, n_kinds)
+    kinds, table = kinds_of_trees(codes, trees.edge_offsets, n_kinds)
     ends = np.stack([root, leaf], axis=1).astype(np.float64, copy=False)
-    node_rows = (FeatureRows(x, sparsify=False) for x in trees.features)
     return GraphRequest(
-        row_scores(node_rows, np.asarray(coef, dtype=np.float64), ends),
-        [FeatureRows(x, sparsify=False) for x in kinds],
+        row_scores(node_rows(trees), np.asarray(coef, dtype=np.float64), ends),
+        shared_rows(kinds),
         np.asarray(transitions, dtype=np.float64).ravel(),
         trees.ends,
         trees.edge_offsets,
@@ -158,6 +152,19 @@ def make_request(trees, codes, n_kinds, coef, root, leaf, transitions):
         TreeMaxSum(),
         table,
     )
+
+
+def node_rows(trees):
+    """Yield the feature rows of trees; whether a node is a root and a leaf are two more columns."""
+    for x, marks in zip(trees.features, trees.marks, strict=True):
+        yield FeatureRows(x, sparsify=False, marks=marks)
+
+
+def shared_rows(matrices):
+    """Return the feature rows of matrices, of which many may be one and the same."""
+    rows = {id(x): x for x in matrices}
+    rows = {key: FeatureRows(x, sparsify=False) for key, x in rows.items()}
+    return [rows[id(x)] for x in matrices]
 
 
 def kinds_of_trees(codes, edge_offsets, n_kinds):
@@ -174,14 +181,17 @@ def kinds_of_trees(codes, edge_offsets, n_kinds):
 
     Returns
     -------
-    kinds : list of n CSR arrays (n_tables, n_kinds)
-        A row for each kind that the tree has, with a one at that kind.
+    kinds : list of n matrices (n_tables, n_kinds)
+        A row for each kind that the tree has, with a one at that kind. Trees may share one.
     table : ndarray of shape (n_edges,), int32
         Which of its tree's rows is that of the kind of an edge.
     """
     n = len(edge_offsets) - 1
     if codes is None:
-        n_kinds, codes = 1, np.zeros(edge_offsets[-1], dtype=np.int32)
+        # one table for all edges of a tree, whose only feature is one
+        none, one = np.ones((0, 1)), np.ones((1, 1))
+        kinds = [one if n_edges else none for n_edges in np.diff(edge_offsets)]
+        return kinds, np.zeros(edge_offsets[-1], dtype=np.int32)
     tree = np.repeat(np.arange(n), np.diff(edge_offsets))
     present, table = np.unique(tree * n_kinds + codes, return_inverse=True)
     first = np.searchsorted(present, np.arange(n + 1) * n_kinds)
@@ -201,7 +211,7 @@ def default_lam(trees, weight):
     Parameters
     ----------
     trees : TreeBatch
-        The trees; the features that tell roots and leaves do not count.
+        The trees.
     weight : ndarray of shape (n,) or None
         Sample weights; their sum takes the place of n.
 
@@ -216,7 +226,7 @@ def default_lam(trees, weight):
         If squares of the features overflow.
     """
     weight = np.ones(len(trees)) if weight is None else weight
-    total = [sqnorm(x[:, :-2]) for x in trees.features]
+    total = [sqnorm(x) for x in trees.features]
     with np.errstate(over="ignore", invalid="ignore"):
         mean = np.dot(weight, total) / np.dot(weight, trees.n_nodes)
     if not np.isfinite(mean):

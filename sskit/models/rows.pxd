@@ -1,0 +1,42 @@
+# Matrices of feature rows, and what is done with single rows of them (see rows.hpp).
+from libc.stdint cimport int32_t, int64_t, uint8_t
+
+
+cdef extern from "rows.hpp" namespace "sskit":
+    struct Half:                             # float16
+        pass
+    struct Rows:
+        const double* values
+        const float* singles                 # in place of values; likewise the next
+        const Half* halves
+        const int32_t* indices
+        int shift                            # of int64 indices, which are read as int32
+        const int64_t* indptr                # NULL for dense rows
+        int64_t width
+        const uint8_t* marks                 # (n_rows,) further columns of zeros and ones, as bits
+        int64_t further                      # where these begin
+        int64_t n_further
+    # <row t, weights>, the weight of feature f at weights[f * stride]
+    double dot_row(
+        const Rows* rows, Py_ssize_t t, const double* weights, Py_ssize_t stride
+    ) noexcept nogil
+    # weights += step * row t, placed likewise
+    void add_row(
+        const Rows* rows, Py_ssize_t t, double step, double* weights, Py_ssize_t stride
+    ) noexcept nogil
+    # out[k] = <row t, weights[:, k]> for the states k from start to stop - 1
+    void score_part(
+        const Rows* rows, Py_ssize_t t, const double* weights, Py_ssize_t n_states,
+        Py_ssize_t start, Py_ssize_t stop, double* out
+    ) noexcept nogil
+    # sum + ||row t||^2, the same for dense and CSR rows to the last bit
+    double add_squares(const Rows* rows, Py_ssize_t t, double sum) noexcept nogil
+    void clip_rows(
+        const Rows* rows, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active,
+        Py_ssize_t n_states, const double* value, const double* lower, const double* upper,
+        double* weights
+    ) noexcept nogil
+    void clear_rows(
+        const Rows* rows, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active,
+        Py_ssize_t n_states, double* weights
+    ) noexcept nogil

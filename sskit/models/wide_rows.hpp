@@ -1,0 +1,250 @@
+// Dense feature rows, read a piece at a time in double precision.
+#pragma once
+#include "rows.hpp"
+
+#if defined(SSKIT_VECTORS) && defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace sskit {
+
+// Columns of a row that are made double at once, so that they stay in the fastest cache.
+constexpr ptrdiff_t PIECE = 128;
+
+SSKIT_INLINE void widen(const float* x, ptrdiff_t n, double* out) {
+    for (ptrdiff_t j = 0; j < n; ++j) out[j] = x[j];
+}
+
+#if defined(SSKIT_VECTORS) && defined(__x86_64__)
+// Compiled for one kind of processor only, which is asked for.
+__attribute__((target("avx,f16c"))) static void widen_by_f16c(const Half* x, ptrdiff_t n,
+                                                              double* out) {
+    ptrdiff_t j = 0;
+    for (; j + 8 <= n; j += 8) {
+        const __m256 y = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i*)(x + j)));
+        _mm256_storeu_pd(out + j, _mm256_cvtps_pd(_mm256_castps256_ps128(y)));
+        _mm256_storeu_pd(out + j + 4, _mm256_cvtps_pd(_mm256_extractf128_ps(y, 1)));
+    }
+    for (; j < n; ++j) out[j] = _cvtsh_ss(x[j].bits);
+}
+static inline bool has_f16c() {
+    // not every compiler may ask for f16c, which is older than this
+    static const bool has = __builtin_cpu_supports("avx2");
+    return has;
+}
+// Are there registers for 24 vectors?
+static inline bool has_wide_registers() {
+    static const bool has = __builtin_cpu_supports("avx512f");
+    return has;
+}
+#else
+static inline bool has_f16c() { return false; }
+static inline void widen_by_f16c(const Half*, ptrdiff_t, double*) {}
+static inline bool has_wide_registers() { return false; }
+#endif
+
+SSKIT_INLINE void widen(const Half* x, ptrdiff_t n, double* out) {
+    if (has_f16c())
+        widen_by_f16c(x, n, out);
+    else
+        for (ptrdiff_t j = 0; j < n; ++j) out[j] = to_float(x[j]);
+}
+
+// How many columns are read at once: doubles are read where they lie.
+template <class V> constexpr ptrdiff_t PIECE_OF = PIECE;
+template <> constexpr ptrdiff_t PIECE_OF<double> = PTRDIFF_MAX;
+
+// columns in double precision, in the buffer if they are not so already
+template <class V>
+SSKIT_INLINE const double* read_piece(const V* x, ptrdiff_t n, double* buffer) {
+    widen(x, n, buffer);
+    return buffer;
+}
+SSKIT_INLINE const double* read_piece(const double* x, ptrdiff_t, double*) { return x; }
+
+template <class V>
+SSKIT_INLINE ptrdiff_t next_piece(ptrdiff_t done, ptrdiff_t n) {
+    return n - done < PIECE_OF<V> ? n - done : PIECE_OF<V>;
+}
+
+// out (NR, NV vectors) += x (NR, n) @ weights (n, NV vectors)
+template <int NR, int NV>
+SSKIT_INLINE void add_products(const double* const* x, ptrdiff_t n, const double* weights,
+                               ptrdiff_t stride, double* out, ptrdiff_t out_stride) {
+    vec sum[NR][NV];
+    for (int r = 0; r < NR; ++r)
+        for (int v = 0; v < NV; ++v) sum[r][v] = load(out + r * out_stride + v * LANES);
+    const double* rows[NR];
+    for (int r = 0; r < NR; ++r) rows[r] = x[r];
+    for (ptrdiff_t j = 0; j < n; ++j, weights += stride) {
+        vec w[NV];
+        for (int v = 0; v < NV; ++v) w[v] = load(weights + v * LANES);
+        for (int r = 0; r < NR; ++r)
+            for (int v = 0; v < NV; ++v) sum[r][v] += rows[r][j] * w[v];
+    }
+    for (int r = 0; r < NR; ++r)
+        for (int v = 0; v < NV; ++v) store(out + r * out_stride + v * LANES, sum[r][v]);
+}
+
+// The same where all sums may not find a register.
+template <int NR, int NV>
+SSKIT_INLINE void add_tile(const double* const* x, ptrdiff_t n, const double* weights,
+                           ptrdiff_t stride, double* out, ptrdiff_t out_stride) {
+    if constexpr (NR * NV > 24) {
+        add_tile<NR / 2, NV>(x, n, weights, stride, out, out_stride);
+        add_tile<NR / 2, NV>(x + NR / 2, n, weights, stride, out + NR / 2 * out_stride, out_stride);
+    } else {
+        add_products<NR, NV>(x, n, weights, stride, out, out_stride);
+    }
+}
+
+// scores of NR dense rows
+template <int NR, class V>
+SSKIT_INLINE void score_tile(const V* x, ptrdiff_t width, const double* weights,
+                             ptrdiff_t n_states, double* out, ptrdiff_t stride) {
+    alignas(64) double buffer[NR * PIECE];
+    const double* rows[NR];
+    for (ptrdiff_t k = 0; k < NR * stride; k += LANES) store(out + k, constant(0.0));
+    for (ptrdiff_t j = 0, n; j < width; j += n, weights += n * n_states) {
+        n = next_piece<V>(j, width);
+        for (int r = 0; r < NR; ++r) {
+            rows[r] = read_piece(x + r * width + j, n, buffer + r * PIECE);
+            // the piece after this one, while this one is used
+            if (PIECE_OF<V> == PIECE)
+                prefetch_memory(x + (j + n < width ? r * width + j + n : (r + NR) * width),
+                                PIECE * sizeof(V));
+        }
+#define SSKIT_ACT(NV) add_tile<NR, NV>(rows, n, weights + c, n_states, out + c, stride)
+        SSKIT_STRETCHES(n_states, SSKIT_ACT)
+#undef SSKIT_ACT
+    }
+}
+
+// out (count, stride) = x (count, width) @ weights (width, n_states); stride is padded(n_states)
+template <class V>
+SSKIT_INLINE void score_dense(const V* x, ptrdiff_t count, ptrdiff_t width, const double* weights,
+                              ptrdiff_t n_states, double* out, ptrdiff_t stride) {
+    ptrdiff_t t = 0;
+#define SSKIT_TILES(NR)                  \
+    for (; t + NR <= count; t += NR)     \
+        score_tile<NR>(x + t * width, width, weights, n_states, out + t * stride, stride);
+    if (has_wide_registers()) {
+        SSKIT_TILES(8)
+        SSKIT_TILES(4)
+    }
+    SSKIT_TILES(2)
+    SSKIT_TILES(1)
+#undef SSKIT_TILES
+}
+
+// weights[:, c : c + HALF] += outer(x_r, d_r) of up to four rows, one after the other, so that the
+// sums are those of CSR rows to the last bit
+template <int NR>
+SSKIT_INLINE void add_outer(const double* const* x, const half_vec* d, ptrdiff_t n,
+                            ptrdiff_t stride, double* weights) {
+    for (ptrdiff_t j = 0; j < n; ++j, weights += stride) {
+        half_vec w = load_half(weights);
+        for (int r = 0; r < NR; ++r) w = w + x[r][j] * d[r];
+        store(weights, w);
+    }
+}
+
+SSKIT_INLINE void add_outers(const double* const* x, const half_vec* d, int n_rows, ptrdiff_t n,
+                             ptrdiff_t stride, double* weights) {
+    switch (n_rows) {
+        case 1: add_outer<1>(x, d, n, stride, weights); break;
+        case 2: add_outer<2>(x, d, n, stride, weights); break;
+        case 3: add_outer<3>(x, d, n, stride, weights); break;
+        default: add_outer<4>(x, d, n, stride, weights);
+    }
+}
+
+// weights += step * outer(row t, direction) for every t of `active`; see add_rows
+template <class V>
+SSKIT_INLINE void add_dense(const V* values, ptrdiff_t width, const int32_t* active,
+                            ptrdiff_t n_active, double step, const double* direction,
+                            ptrdiff_t n_states, double* weights) {
+    constexpr ptrdiff_t AT_ONCE = 16;
+    const ptrdiff_t stride = padded(n_states);
+    alignas(64) double buffer[AT_ONCE * PIECE];
+    const double* rows[AT_ONCE];
+    for (ptrdiff_t a = 0; a < n_active; a += AT_ONCE) {
+        const ptrdiff_t count = n_active - a < AT_ONCE ? n_active - a : AT_ONCE;
+        for (ptrdiff_t j = 0, n; j < width; j += n) {
+            n = next_piece<V>(j, width);
+            for (ptrdiff_t r = 0; r < count; ++r)
+                rows[r] = read_piece(values + active[a + r] * width + j, n, buffer + r * PIECE);
+            for (ptrdiff_t c = 0; c < stride; c += HALF) {
+                const double* x[4];
+                half_vec d[4];
+                int n_rows = 0;
+                double* w = weights + j * n_states + c;
+                for (ptrdiff_t r = 0; r < count; ++r) {
+                    const double* row = direction + active[a + r] * stride + c;
+                    // few states differ between two labellings: most of a direction is zero
+                    bool zero = true;
+                    for (ptrdiff_t l = 0; l < HALF; ++l) zero &= row[l] == 0.0;
+                    if (zero) continue;
+                    x[n_rows] = rows[r];
+                    d[n_rows] = step * load_half(row);
+                    if (++n_rows == 4) {
+                        add_outers(x, d, 4, n, n_states, w);
+                        n_rows = 0;
+                    }
+                }
+                if (n_rows) add_outers(x, d, n_rows, n, n_states, w);
+            }
+        }
+    }
+}
+
+// out[r * out_stride + s] += <x_r, y_s>, r and s up to 4
+SSKIT_INLINE void dot_tile(const double* const* x, ptrdiff_t n_x, const double* const* y,
+                           ptrdiff_t n_y, ptrdiff_t n, double (*out)[4]) {
+    for (ptrdiff_t r = 0; r < n_x; ++r) {
+        // four sums, whether they are wanted or not
+        vec sum[4];
+        for (int s = 0; s < 4; ++s) sum[s] = constant(0.0);
+        const double* row = x[r];
+        ptrdiff_t j = 0;
+        for (; j + LANES <= n; j += LANES) {
+            const vec part = load(row + j);
+            for (int s = 0; s < 4; ++s) sum[s] += part * load(y[s] + j);
+        }
+        for (ptrdiff_t s = 0; s < n_y; ++s) {
+            double rest = 0.0;
+            for (ptrdiff_t i = j; i < n; ++i) rest += row[i] * y[s][i];
+            out[r][s] += total(sum[s]) + rest;
+        }
+    }
+}
+
+// packed upper triangle of the Gram matrix of dense rows
+template <class V>
+SSKIT_INLINE void gram_dense(const V* values, ptrdiff_t count, ptrdiff_t width, double* out) {
+    alignas(64) double buffers[2][4 * PIECE];
+    const double *x[4], *y[4];
+    for (ptrdiff_t s = 0; s < count; s += 4) {
+        const ptrdiff_t n_x = count - s < 4 ? count - s : 4;
+        for (ptrdiff_t t = s; t < count; t += 4) {
+            const ptrdiff_t n_y = count - t < 4 ? count - t : 4;
+            double sums[4][4] = {};
+            // in the same pieces whatever the type, for the same sums
+            for (ptrdiff_t j = 0; j < width; j += PIECE) {
+                const ptrdiff_t n = width - j < PIECE ? width - j : PIECE;
+                for (ptrdiff_t r = 0; r < n_x; ++r)
+                    x[r] = read_piece(values + (s + r) * width + j, n, buffers[0] + r * PIECE);
+                for (ptrdiff_t r = 0; r < 4; ++r) {
+                    const ptrdiff_t row = t + (r < n_y ? r : 0);
+                    y[r] = read_piece(values + row * width + j, n, buffers[1] + r * PIECE);
+                }
+                dot_tile(x, n_x, y, n_y, n, sums);
+            }
+            for (ptrdiff_t r = 0; r < n_x; ++r)
+                for (ptrdiff_t q = 0; q < n_y; ++q)
+                    if (s + r <= t + q) out[(t + q) * (t + q + 1) / 2 + s + r] = sums[r][q];
+        }
+    }
+}
+
+}  // namespace sskit

@@ -16,6 +16,8 @@ cdef extern from "rows.hpp" namespace "sskit":
         const uint8_t* marks                 # (n_rows,) further columns of zeros and ones, as bits
         int64_t further                      # where these begin
         int64_t n_further
+    # dense rows of doubles, for products that ask for no column indices
+    Rows dense_rows(const double* values, int64_t width) noexcept nogil
     # <row t, weights>, the weight of feature f at weights[f * stride]
     double dot_row(
         const Rows* rows, Py_ssize_t t, const double* weights, Py_ssize_t stride

@@ -35,6 +35,7 @@ cdef class UnreliableProblem(Problem):
         self.n_moves = n_moves
         self.exact = False
         self.costly = costly
+        self.lock_free = problem.lock_free
         self.n_blocks = problem.n_blocks
         self.n_weights = problem.n_weights
         self.max_statistics = problem.max_statistics

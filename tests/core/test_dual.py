@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from sskit.core.dual import DualState
 from sskit.core.regularizer import Regularizer
-from sskit.solvers.common.snapshot import restore, save
 from sskit.models.kernel.functions import Kernel
 from sskit.solvers import BCFW
 from sskit.solvers.block_coordinate.eviction import retire_all
+from sskit.solvers.common.snapshot import restore, save
 from sskit.testing.probe import DualProbe
 from sskit.testing.unreliable import UnreliableProblem
 

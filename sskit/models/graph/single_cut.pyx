@@ -9,8 +9,8 @@ from libc.stdint cimport int32_t
 
 from sskit.core.checks cimport check_equal
 from sskit.core.lanes cimport LANES, padded
-from sskit.models.features cimport Rows
 from sskit.models.row_kernels cimport are_modest, score_rows, score_rows_apart
+from sskit.models.rows cimport Rows, dense_rows
 from sskit.oracles.graph.cut cimport Cut, leave_cut, take_cut
 from sskit.oracles.graph.potentials cimport PairForm, Potentials
 
@@ -79,13 +79,8 @@ def cut_single(const double[:, ::1] features, const int32_t[:, ::1] ends,
         w[2 * p + j] = b_w[q + j] = 0.0
     if not (are_modest(w, 2 * p) and are_modest(&features[0, 0], n * p)):
         return None
-    cdef Rows rows, edge_rows
-    rows.singles = NULL
-    rows.indices = NULL
-    rows.indptr = NULL
-    edge_rows = rows
-    rows.values, rows.width = &features[0, 0], p
-    edge_rows.values, edge_rows.width = &edge_features[0, 0], q
+    cdef Rows rows = dense_rows(&features[0, 0], p)
+    cdef Rows edge_rows = dense_rows(&edge_features[0, 0], q)
     score_rows(&rows, 0, n, w, 2, node)
     score_rows_apart(&edge_rows, 0, m, b_w, 1, pair, 1)
     cdef Potentials found

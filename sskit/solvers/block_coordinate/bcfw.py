@@ -40,8 +40,9 @@ class BCFW(Solver):
     weights of its own; then the dual objective is maximised over how much of each worker's move is
     taken, so that it never falls. Rounds become longer while merges take nearly all. The result is
     a function of the random state and the number of workers. Pairs are visited one after the other
-    all the same in batches, in a kernel space, where the oracle takes the interpreter's lock (graphs,
-    trees, sets of labels, slack rescaling, structures in Python), and with more than 32,768 weights.
+    all the same in batches, in a kernel space, where the oracle takes the interpreter's lock
+    (graphs, trees, sets of labels, slack rescaling, structures in Python), and with more than
+    32,768 weights.
 
     Parameters
     ----------

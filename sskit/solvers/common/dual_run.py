@@ -3,8 +3,8 @@
 import numpy as np
 
 from sskit.core.dual import DualState
-from sskit.solvers.common.snapshot import restore, save
 from sskit.solvers.common.run import Run
+from sskit.solvers.common.snapshot import restore, save
 
 
 class DualRun(Run):

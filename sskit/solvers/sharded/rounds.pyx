@@ -13,7 +13,7 @@ from sskit.core.stop cimport Stop
 from sskit.core.vectors cimport append
 from sskit.parallel.crew cimport Crew, Task
 from sskit.solvers.common.averaging cimport Averager
-from sskit.solvers.oracle_calls.minibatch cimport Visitor, known
+from sskit.solvers.oracle_calls.minibatch cimport known
 from sskit.solvers.sharded.merge cimport Merge
 from sskit.solvers.sharded.shard cimport Shard
 

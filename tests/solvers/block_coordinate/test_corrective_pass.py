@@ -195,9 +195,7 @@ def test_seed_and_number_of_jobs_fix_every_bit(name, steps, sampling, n_jobs):
     ]
     np.testing.assert_array_equal(solutions[1].w, solutions[0].w)
     for column in ("n_passes", "n_oracle_calls", "primal", "dual", "gap"):
-        np.testing.assert_array_equal(
-            solutions[1].history[column], solutions[0].history[column]
-        )
+        np.testing.assert_array_equal(solutions[1].history[column], solutions[0].history[column])
 
 
 @pytest.mark.parametrize("steps", ["pairwise", "away"])

@@ -15,6 +15,7 @@ from sskit.solvers import BCFW, MultiPlane
 from sskit.solvers.block_coordinate.options import shards_for
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.solvers.oracle_calls.pool import make_pool
+from sskit.testing.unreliable import UnreliableProblem
 
 LAM = 0.1
 OPTIONS = [
@@ -166,6 +167,32 @@ def test_a_stop_leaves_the_dual_point_whole():
     check_dual_point(toy, solution.dual_state, 1e-11)
 
 
+@pytest.mark.parametrize("who", [0, 1, 2])
+@pytest.mark.parametrize("alone", [False, True])
+def test_an_error_of_one_worker_is_raised_and_all_go_on(who, alone, request):
+    if alone:
+        request.getfixturevalue("nobody_helps")
+    toy = make("chain", n=40)
+    problem = UnreliableProblem(toy.problem, 10**9)
+    pool = make_pool(problem, 3)
+    run = BCFW(steps="fw", averaging=False).start(
+        problem, toy.regularizer(LAM), np.random.RandomState(0), None, pool
+    )
+    run.run_pass()
+    before = dual_of(toy, run)
+    pool.problems[who].n_moves = 2
+    with pytest.raises(RuntimeError, match=r"the weights of block \d+ cannot be moved"):
+        run.run_pass()
+    pool.problems[who].n_moves = -1
+    assert dual_of(toy, run) >= before
+    for _ in range(3):
+        run.run_pass()
+        check_dual_point(toy, run.dual, 1e-11)
+    v, _ = toy.dual_sum(run.dual, LAM)
+    np.testing.assert_allclose(toy.flat(np.asarray(run.regularizer.v)[: len(v)]), v, atol=1e-11)
+    assert dual_of(toy, run) > before
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2, 4])
 def test_warm_starts_paths_and_early_ends(n_jobs):
     X, y = make_chains(60, n_features=4, n_states=3, random_state=0)
@@ -201,7 +228,10 @@ def test_whatever_else_is_asked_of_an_estimator(options):
         for k in (1, 3)
     )
     assert many.certified_
-    assert abs(one.primal_objective_ - many.primal_objective_) <= one.dual_gap_ + many.dual_gap_ + 1e-12
+    assert (
+        abs(one.primal_objective_ - many.primal_objective_)
+        <= one.dual_gap_ + many.dual_gap_ + 1e-12
+    )
 
 
 def test_pairs_of_options_meet():

@@ -1,6 +1,7 @@
 """Threads that do the parts of a task (see the .pxd)."""
 
 from _thread import allocate_lock, start_new_thread
+from operator import itemgetter
 
 from sskit.core.checks cimport check_least
 
@@ -136,15 +137,10 @@ cdef class Crew:
             failures = self.meeting.failures
             self.meeting.failures = []
             self.meeting.n_failed = 0
-            first, error = min(failures, key=question)
+            first, error = min(failures, key=itemgetter(0))
             if first < at:
                 raise error
         return 0
-
-
-def question(failure):
-    """Return the first question of the part that failed."""
-    return failure[0]
 
 
 class Helper:

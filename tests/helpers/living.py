@@ -16,6 +16,7 @@ from sskit import SlackRescaling
 from sskit.core.direction import Direction
 from sskit.core.dual import DualState
 from sskit.core.priority import SumTree
+from sskit.core.regularizer import Regularizer
 from sskit.core.stop import Stop
 from sskit.models.chain.problem import ChainProblem
 from sskit.models.chain.request import ChainRequest
@@ -34,7 +35,7 @@ from sskit.oracles.graph.potentials import GraphPotentials, PairForm
 from sskit.oracles.parts.max_sum import GridPotentials
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 from sskit.solvers.block_coordinate.eviction import PlaneKeeper
-from sskit.solvers.common.averaging import WeightedAverager
+from sskit.solvers.common.averaging import Averager, WeightedAverager
 from sskit.solvers.dual_decomposition.factors.consistent import ConsistentPoint
 from sskit.solvers.dual_decomposition.factors.oracle import NodeSearch
 from sskit.solvers.dual_decomposition.factors.state import FactorState
@@ -44,7 +45,9 @@ from sskit.solvers.dual_decomposition.label_pairs.pair_weights import PairTable
 from sskit.solvers.oracle_calls.answers import Gaps, Hinges, InexactGaps
 from sskit.solvers.oracle_calls.call import Visit
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
-from sskit.solvers.oracle_calls.pool import Pool, PrecomputingPool
+from sskit.solvers.oracle_calls.pool import Pool, PrecomputingPool, ThreadPool
+from sskit.solvers.sharded.merge import Merge
+from sskit.solvers.sharded.rounds import Rounds
 from sskit.solvers.simplex_qp.maximise import SimplexProgram
 from sskit.solvers.subgradient.subgradient_pass import BoxedSubgradientState, SubgradientState
 from sskit.testing.factor_probe import FactorProbe
@@ -132,6 +135,11 @@ def small_things(chains, sets):
     yield from (HandleStore(["a", "b"], 3), Beam(3, 4, 2), KBest(3, 3, 2), Pool(problem))
     points = Points(np.arange(3.0))
     yield from (p.slack_oracle() for p in (problem, multiclass_toy().problem, sets.problem, points))
+    pool, regularizer = ThreadPool(problem, 2), Regularizer(0.1, problem.n_weights)
+    gaps = np.zeros(problem.n_blocks)
+    dual = DualState(problem)
+    rounds = Rounds(pool.crew, pool.problems, dual, regularizer, Averager(), gaps)
+    yield from (rounds, *rounds.shards, Merge(rounds.shards, regularizer, Averager()))
     yield EnumeratedGraphSlack(graph_toy().problem)
     yield from (SlackSearch(problem, 0.0, 5), PrecomputingPool(problem, None, 2), Stop())
     labels = np.array([0, 1, 1], dtype=np.int32)

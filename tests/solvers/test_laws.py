@@ -97,13 +97,14 @@ def test_the_optimum_is_that_of_the_quadratic_program(name, bounded):
 
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("name", TOYS)
-def test_a_seed_fixes_every_bit_whatever_the_threads(solver, name):
+@pytest.mark.parametrize("n_jobs", [(1, None), (2, 2)], ids=str)
+def test_seed_and_number_of_jobs_fix_every_bit(solver, name, n_jobs):
     toy = make(name, n=9)
     solutions = [
         SOLVERS[solver].solve(
-            toy.problem, toy.regularizer(LAM), tol=0, max_iter=25, random_state=7, n_jobs=n_jobs
+            toy.problem, toy.regularizer(LAM), tol=0, max_iter=25, random_state=7, n_jobs=number
         )
-        for n_jobs in (1, 2, None)
+        for number in n_jobs
     ]
     for other in solutions[1:]:
         np.testing.assert_array_equal(other.w, solutions[0].w)

@@ -6,9 +6,8 @@ from libc.math cimport NAN
 from libc.stdint cimport uint8_t
 from libc.string cimport memcpy
 
-from sskit.core.fingerprint import Fingerprint
 from sskit.models.chain.factors import ChainFactors
-from sskit.models.row_hashes import row_digests, value_digests
+from sskit.models.chain.fingerprint import chain_fingerprint
 from sskit.models.shapes import check_chains
 
 from sskit.core.checks cimport all_below
@@ -283,12 +282,9 @@ cdef class ChainProblem(Problem):
 
     cdef int keep(self, Py_ssize_t i, Direction delta, Moves* moves) except -1 nogil:
         cdef const double* node = &delta.value[self.n_states * self.stride]
-        cdef Py_ssize_t n_active = active_rows(
-            node, self.length(i), self.stride, &self.active[0]
-        )
-        keep_rows(
-            &self.features.rows, self.offsets[i], &self.active[0], n_active, self.n_states, moves
-        )
+        cdef int32_t* active = &self.active[0]
+        cdef Py_ssize_t n = active_rows(node, self.length(i), self.stride, active)
+        keep_rows(&self.features.rows, self.offsets[i], active, n, self.n_states, moves)
         moves.keep(self.transition_weights, self.n_weights)
         return 0
 
@@ -362,16 +358,7 @@ cdef class ChainProblem(Problem):
 
     def fingerprint(self):
         """Return by what the same sequences, labels, losses and transitions are known again."""
-        return Fingerprint(
-            {
-                "the model": "chain",
-                "the number of features": self.features.n_features,
-                "the number of labels": self.n_states,
-                "transitions": (bytes(self.forbidden), bytes(self.forbidden_start)),
-            },
-            {
-                "X": row_digests(self.features, self.offsets),
-                "y": value_digests(self.labels, self.offsets),
-                "the loss of y": value_digests(self.cost, self.offsets),
-            },
+        return chain_fingerprint(
+            self.features, self.offsets, self.n_states, self.labels, self.cost,
+            (bytes(self.forbidden), bytes(self.forbidden_start))
         )

@@ -58,13 +58,10 @@ class BlockCoordinateRun(DualRun):
         super().__init__(problem, regularizer, averager)
         self.sampler = sampler
         self.batches = self.rounds = None
-        # who visits blocks, each with a problem, weights and an average of its own
-        self.places = [self]
         if n_shards > 1:
             self.rounds = Rounds(
                 pool.crew, pool.problems[:n_shards], self.dual, regularizer, averager, self.gaps
             )
-            self.places = self.rounds.shards
         if batch_size > 1:
             # a pass has no more
             batch_size = min(batch_size, problem.n_blocks)
@@ -74,6 +71,11 @@ class BlockCoordinateRun(DualRun):
         if gaps is not None:
             self.gaps[:] = gaps
             sampler.set_gaps(self.gaps)
+
+    @property
+    def places(self):
+        """Who visits blocks, each with a problem, weights and an average of its own."""
+        return [self] if self.rounds is None else self.rounds.shards
 
     def visit_blocks(self, visitors, n_steps):
         """Make a pass, in batches or in rounds if asked.

@@ -5,7 +5,7 @@ import numpy as np
 from libc.stdint cimport INT32_MAX, int32_t
 from libcpp.vector cimport vector
 
-from sskit.core.checks cimport check_equal, check_index
+from sskit.core.checks cimport check_equal, check_index, check_range
 from sskit.core.dual cimport DualState
 from sskit.core.regularizer cimport Regularizer
 from sskit.core.sampler cimport Sampler
@@ -13,7 +13,7 @@ from sskit.core.stop cimport Stop
 from sskit.core.vectors cimport append
 from sskit.parallel.crew cimport Crew, Task
 from sskit.solvers.common.averaging cimport Averager
-from sskit.solvers.oracle_calls.minibatch cimport known
+from sskit.solvers.oracle_calls.minibatch cimport Visitor, known
 from sskit.solvers.sharded.merge cimport Merge
 from sskit.solvers.sharded.shard cimport Shard
 
@@ -101,6 +101,7 @@ cdef class Rounds(Task):
                   Averager averager, double[::1] gaps):
         cdef Py_ssize_t n_blocks = dual.n_blocks
         check_equal(gaps.shape[0], n_blocks, "the number of gaps")
+        check_range(1, len(problems), MOST_SHARDS, "shards")
         regularizer.match(problems[0])
         averager.match(problems[0])
         self.crew, self.stop = crew, crew.stop
@@ -257,7 +258,7 @@ cdef class Rounds(Task):
         sampler.check(self.dual.n_blocks, n_steps)
         self.crew.begin(self)
         for k in range(self.n_shards):
-            (<Shard>self.shards[k]).begin_pass(visitors[k])
+            (<Shard>self.shards[k]).begin_pass(<Visitor?>visitors[k])
         if self.version != self.regularizer.version:
             for k in range(self.n_shards):
                 (<Shard>self.shards[k]).renew()

@@ -5,6 +5,7 @@ import numpy as np
 from libc.string cimport memcpy
 
 from sskit.core.block cimport Block
+from sskit.core.checks cimport check_equal
 from sskit.core.lanes cimport LANES
 from sskit.core.regularizer cimport BoxRegularizer
 from sskit.core.vectors cimport append
@@ -34,6 +35,7 @@ cdef class PrivateRegularizer(Regularizer):
 
     def __cinit__(self, lam, n_weights, covector, Regularizer base, Py_ssize_t run_length,
                   bint own):
+        check_equal(self.n_weights, base.n_weights, "the number of weights")
         self.base = base
         self.base_v, self.base_w = &base.v[0], &base.w[0]
         self.bounded = base.bounded
@@ -89,6 +91,7 @@ cdef class Shard:
 
     def __cinit__(self, Problem problem, DualState dual, Regularizer regularizer, bint own):
         dual.match(problem)
+        regularizer.match(problem)
         self.problem = problem
         self.dual = dual
         self.regularizer = PrivateRegularizer(

@@ -51,8 +51,9 @@ cdef class Crew:
     cdef readonly list threads            # they start at the first task
     cdef bint hired
 
-    # what run() and run_parts() are about; with the GIL
+    # what run() and run_parts() are about, until end(); with the GIL
     cdef int begin(self, Task task) except -1
+    cdef void end(self)
     # Answer the questions 0 .. n - 1, `chunk` at a time; of several errors that of the first
     # question is raised.
     cdef int run(self, Py_ssize_t n, Py_ssize_t chunk) except -1 nogil

@@ -92,6 +92,10 @@ cdef class Crew:
         self.meeting.task = task
         return 0
 
+    cdef void end(self):
+        # a task may hold the crew, and would live as long as both
+        self.meeting.task = None
+
     cdef int start(self) except -1:
         cdef Seat seat
         cdef Py_ssize_t worker

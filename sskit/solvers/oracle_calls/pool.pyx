@@ -18,6 +18,8 @@ cdef extern from "stop.hpp" namespace "sskit" nogil:
 
 # Portions of questions for each worker: so many that nobody waits long for the slowest oracles.
 cdef Py_ssize_t PORTIONS = 8
+# Somebody who asks for more means "all there are": each has scratch memory of its own.
+MOST_WORKERS = 256
 # Calling the others takes microseconds: questions of fewer seconds than this are asked alone.
 cdef double WORTH_A_CALL = 2e-4
 # Seconds for which answers are found ahead without a look.
@@ -153,8 +155,11 @@ cdef class ThreadPool(Pool):
         self.asking.answers = answers
         self.asking.w = w
         self.crew.begin(self.asking)
-        with nogil:
-            self.crew.run(answers.n, answers.n // (PORTIONS * n_workers))
+        try:
+            with nogil:
+                self.crew.run(answers.n, answers.n // (PORTIONS * n_workers))
+        finally:
+            self.crew.end()
         return 0
 
 
@@ -232,7 +237,7 @@ def make_pool(Problem problem, n_jobs=None, Stop stop=None):
     pool : Pool
         Has at most one worker for each block.
     """
-    n_workers = min(effective_n_jobs(n_jobs), problem.n_blocks)
+    n_workers = min(effective_n_jobs(n_jobs), problem.n_blocks, MOST_WORKERS)
     if n_workers <= 1:
         return Pool(problem, stop=stop)
     oracle_pool = problem.oracle_pool(n_workers)

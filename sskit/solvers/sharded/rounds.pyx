@@ -75,7 +75,7 @@ cdef class Rounds(Task):
         the share 1 - load / (n_shards * longest_load) of the time.
     """
 
-    cdef Crew crew
+    cdef readonly Crew crew
     cdef Stop stop
     cdef DualState dual
     cdef Regularizer regularizer
@@ -272,4 +272,5 @@ cdef class Rounds(Task):
         finally:
             with nogil:
                 self.end()
+            self.crew.end()
         return self.n_visits - before

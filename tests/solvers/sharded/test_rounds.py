@@ -1,6 +1,8 @@
 """Rounds: shards that visit blocks at the same time, and the merge of what they found."""
 
+import gc
 import itertools
+import weakref
 from collections import Counter
 
 import numpy as np
@@ -145,6 +147,29 @@ def test_every_block_is_visited_once_in_a_pass(nobody_helps):
         calls[run.n_oracle_calls - before] += 1
     assert calls == {50: 3}
     assert 0 < run.rounds.load <= 4 * run.rounds.longest_load
+
+
+def test_a_run_ends_with_its_last_user():
+    toy = make("chain")
+    run = start(toy, {}, 3)
+    run.run_pass()
+    threads = run.rounds.crew.threads
+    gone = weakref.ref(run)
+    gc.disable()
+    try:
+        del run
+        assert gone() is None
+        for thread in threads:
+            thread.join(10)
+        assert not any(thread.is_alive() for thread in threads)
+    finally:
+        gc.enable()
+
+
+def test_huge_numbers_of_jobs():
+    toy = chain_toy(0, n=400, lengths=(1,))
+    assert make_pool(toy.problem, 10**30).crew.n_workers == 256
+    assert shards_for(toy.problem, make_pool(toy.problem, 10**30)) == 64
 
 
 def test_few_blocks_many_weights_and_locks_are_for_one_worker():

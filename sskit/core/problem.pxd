@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
 
 from sskit.core.capabilities cimport FeatureSpace, PlaneStore
 from sskit.core.direction cimport Direction
@@ -81,6 +81,13 @@ cdef class Problem:
     # scatter(i, delta) is about to move the weights: keep those that it may move, all of them
     # unless a subclass knows better
     cdef int keep(self, Py_ssize_t i, Direction delta, Moves* moves) except -1 nogil
+
+    # scatter for one part of the weights, which cut_weights() made: part[0] is where it begins and
+    # part[1] the next one; two threads may do different parts at once. Returns by how much ||v||^2
+    # grows.
+    cdef double scatter_part(
+        self, Py_ssize_t i, Direction delta, double step, const int64_t* part, double* v
+    ) except? -1 nogil
 
     # || B_i delta ||^2
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil

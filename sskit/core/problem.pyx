@@ -59,6 +59,26 @@ cdef class Problem:
         moves.keep(0, self.n_weights)
         return 0
 
+    cdef double scatter_part(
+        self, Py_ssize_t i, Direction delta, double step, const int64_t* part, double* v
+    ) except? -1 nogil:
+        return self.lacks("scatter_part")
+
+    def cut_weights(self, n_parts):
+        """Return where so many parts of the weights begin that take as long to scatter to.
+
+        Parameters
+        ----------
+        n_parts : int
+            Number of parts.
+
+        Returns
+        -------
+        parts : ndarray of shape (n_parts + 1,), int64, or None
+            What `scatter_part` takes, two at a time; None if the problem has no such method.
+        """
+        return None
+
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
         return self.lacks("sqnorm")
 

@@ -24,6 +24,8 @@ FLOATS = (np.float64, np.float32, np.float16)
 # Entries that are made float64 at once where nothing else will do.
 BLOCK_ENTRIES = 2**19
 MOST_FEATURES = 2**31 - 1
+# Rows that say how often columns occur.
+COUNTED_ROWS = 10_000
 
 
 cdef class FeatureRows:
@@ -105,6 +107,33 @@ cdef class FeatureRows:
         if len(indices):
             self.rows.indices = &self.indices[0]
         return 0
+
+    def cut_columns(self, n_parts):
+        """Return where so many runs of columns begin that have as many entries each.
+
+        Parameters
+        ----------
+        n_parts : int
+            Number of runs.
+
+        Returns
+        -------
+        cuts : ndarray of shape (n_parts + 1,), int64
+            From zero to the number of columns, without the further ones.
+        """
+        cdef Py_ssize_t t, e, width = self.rows.width
+        cdef double[::1] counts = np.full(width, 1e-9)
+        if self.rows.indptr != NULL:
+            for t in range(0, self.n_rows, max(1, self.n_rows // COUNTED_ROWS)):
+                for e in range(self.rows.indptr[t], self.rows.indptr[t + 1]):
+                    counts[self.rows.indices[e << self.rows.shift]] += 1.0
+        total = np.cumsum(counts)
+        shares = np.linspace(0.0, 1.0, n_parts + 1)[1:-1] * (total[-1] if width else 0.0)
+        cuts = np.array([0, *np.searchsorted(total, shares), width], dtype=np.int64)
+        # all runs differ, however often a column occurs: they begin with at least one column each
+        places = np.arange(n_parts + 1)
+        cuts = np.maximum.accumulate(cuts - places) + places
+        return np.clip(cuts, 0, np.maximum(width - n_parts + places, 0))
 
     cdef Py_ssize_t entries(self, Py_ssize_t first, Py_ssize_t count) noexcept nogil:
         if self.rows.indptr == NULL:

@@ -178,6 +178,80 @@ SSKIT_INLINE void add_rows_of(const Rows* rows, const V* values, ptrdiff_t first
     }
 }
 
+// where the columns of a row are no longer below a limit
+static inline ptrdiff_t columns_below(const Columns& f, ptrdiff_t n, ptrdiff_t limit) {
+    ptrdiff_t low = 0;
+    while (low < n) {
+        const ptrdiff_t middle = (low + n) / 2;
+        if (f[middle] < limit)
+            low = middle + 1;
+        else
+            n = middle;
+    }
+    return low;
+}
+
+// w += x d for the states that there are, HALF at most; by how much ||w||^2 grows, lane by lane
+SSKIT_INLINE void add_grown(double x, const half_vec& d, ptrdiff_t n, double* w, half_vec& growth) {
+    if (n >= HALF) {
+        const half_vec old = load_half(w), change = x * d;
+        growth = growth + change * (old + old + change);
+        store(w, old + change);
+        return;
+    }
+    // the next row may belong to somebody else, who is writing to it
+    double part[HALF] = {};
+    for (ptrdiff_t k = 0; k < n; ++k) part[k] = w[k];
+    const half_vec old = load_half(part), change = x * d;
+    growth = growth + change * (old + old + change);
+    store(part, old + change);
+    for (ptrdiff_t k = 0; k < n; ++k) w[k] = part[k];
+}
+
+template <class V>
+SSKIT_INLINE double add_between_of(const Rows* rows, const V* values, ptrdiff_t first,
+                                   const int32_t* active, ptrdiff_t n_active, double step,
+                                   const double* direction, ptrdiff_t n_states, ptrdiff_t low,
+                                   ptrdiff_t high, double* weights) {
+    const ptrdiff_t stride = padded(n_states);
+    half_vec growth = load_half(direction) - load_half(direction);
+    for (ptrdiff_t a = 0; a < n_active; ++a) {
+        Columns f;
+        const V* x = values_of(*rows, values, first + active[a]);
+        const ptrdiff_t n = columns_of(*rows, first + active[a], f);
+        const ptrdiff_t start = rows->indptr ? columns_below(f, n, low) : low < n ? low : n;
+        const ptrdiff_t stop = rows->indptr ? columns_below(f, n, high) : high < n ? high : n;
+        for (ptrdiff_t c = 0; c < n_states; c += HALF) {
+            const double* row = direction + active[a] * stride + c;
+            bool zero = true;
+            for (ptrdiff_t l = 0; l < HALF; ++l) zero &= row[l] == 0.0;
+            if (zero) continue;
+            const half_vec d = step * load_half(row);
+            for (ptrdiff_t j = start; j < stop; ++j) {
+                const ptrdiff_t column = rows->indptr ? f[j] : j;
+                add_grown(number(x[j]), d, n_states - c, weights + column * n_states + c, growth);
+            }
+        }
+    }
+    double lanes[HALF], sum = 0.0;
+    store(lanes, growth);
+    for (ptrdiff_t l = 0; l < HALF; ++l) sum += lanes[l];
+    return sum;
+}
+
+// The same as add_rows for the columns low .. high - 1 alone, without further ones; touches no
+// other weights. Returns by how much the squared norm of the weights grows.
+SSKIT_CLONES double add_rows_between(const Rows* rows, ptrdiff_t first, const int32_t* active,
+                                     ptrdiff_t n_active, double step, const double* direction,
+                                     ptrdiff_t n_states, ptrdiff_t low, ptrdiff_t high,
+                                     double* weights) {
+    if (!n_active) return 0.0;
+    double growth = 0.0;
+    SSKIT_BY_TYPE(rows, growth = add_between_of(rows, values, first, active, n_active, step,
+                                                direction, n_states, low, high, weights))
+    return growth;
+}
+
 // weights += step * outer(row t, direction) for every t of `active` (counted from `first`);
 // direction is (count, padded(n_states))
 SSKIT_CLONES void add_rows(const Rows* rows, ptrdiff_t first, const int32_t* active,

@@ -23,6 +23,20 @@ cdef void add_rows(
     double step, const double* direction, Py_ssize_t n_states, double* weights
 ) noexcept nogil
 
+# the same for the columns low .. high - 1 alone, without further ones: no other weights are
+# touched; returns by how much the squared norm of the weights grows
+cdef double add_rows_between(
+    const Rows* rows, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active,
+    double step, const double* direction, Py_ssize_t n_states, Py_ssize_t low, Py_ssize_t high,
+    double* weights
+) noexcept nogil
+
+# w += change; by how much w^2 grows
+cdef inline double grow(double* w, double change) noexcept nogil:
+    cdef double old = w[0]
+    w[0] = old + change
+    return change * (old + old + change)
+
 # packed upper triangle of the Gram matrix of `count` rows; scratch (n_features,) is zero before
 # and after
 cdef void gram_rows(

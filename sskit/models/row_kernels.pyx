@@ -14,6 +14,11 @@ cdef extern from "row_kernels.hpp":
         double step, const double* direction, Py_ssize_t n_states, double* weights
     ) noexcept nogil
 
+    double clone_add_rows_between "sskit::add_rows_between"(
+        const Rows* rows, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active,
+        double step, const double* direction, Py_ssize_t n_states, Py_ssize_t low,
+        Py_ssize_t high, double* weights
+    ) noexcept nogil
     void clone_gram_rows "sskit::gram_rows"(
         const Rows* rows, Py_ssize_t first, Py_ssize_t count, double* scratch, double* out
     ) noexcept nogil
@@ -65,6 +70,16 @@ cdef void add_rows(
     double step, const double* direction, Py_ssize_t n_states, double* weights
 ) noexcept nogil:
     clone_add_rows(rows, first, active, n_active, step, direction, n_states, weights)
+
+
+cdef double add_rows_between(
+    const Rows* rows, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active,
+    double step, const double* direction, Py_ssize_t n_states, Py_ssize_t low, Py_ssize_t high,
+    double* weights
+) noexcept nogil:
+    return clone_add_rows_between(
+        rows, first, active, n_active, step, direction, n_states, low, high, weights
+    )
 
 
 cdef void gram_rows(

@@ -7,6 +7,7 @@ from libc.stdint cimport int32_t
 from sskit.core.checks cimport check_equal, check_least, check_range
 from sskit.core.direction cimport Direction
 from sskit.core.problem cimport Problem
+from sskit.models.chain.grams cimport SequenceGrams
 from sskit.models.chain.problem cimport ChainProblem
 from sskit.models.features cimport FeatureRows
 from sskit.models.kernel.expansion cimport KernelExpansion
@@ -75,15 +76,14 @@ cdef class KernelChainProblem(ChainProblem):
         rows = self.functions.rows
         lengths = np.diff(self.offsets)
         sizes = lengths * (lengths + 1) // 2
-        self.gram = np.empty(sizes.sum())
-        self.gram_offset = np.cumsum(sizes) - sizes
+        cdef SequenceGrams grams = SequenceGrams(np.cumsum(sizes) - sizes, np.empty(sizes.sum()))
         for first, last, kernels in blocks:
             check_range(first, last, self.n_blocks, "blocks")
             matrix = rows.rounded(kernels)
             origin = self.offsets[first]
             check_least(min(kernels.shape), self.offsets[last] - origin, "the number of kernels")
             for i in range(first, last):
-                gram = &self.gram[self.gram_offset[i]]
+                gram = &grams.full[grams.offset[i]]
                 for t in range(self.length(i)):
                     for s in range(t + 1):
                         gram[t * (t + 1) // 2 + s] = matrix[
@@ -92,6 +92,7 @@ cdef class KernelChainProblem(ChainProblem):
                 # start and end weights are one more feature of the first and the last node
                 gram[0] += 1.0
                 gram[self.length(i) * (self.length(i) + 1) // 2 - 1] += 1.0
+        self.grams = grams
 
     cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
         ChainProblem.scores(self, i, w, theta)
@@ -127,8 +128,7 @@ cdef class KernelChainProblem(ChainProblem):
 
     cpdef Problem fork(self):
         cdef KernelChainProblem other = KernelChainProblem(*self.rebuild)
-        other.gram = self.gram
-        other.gram_offset = self.gram_offset
+        other.grams = self.grams
         other.space.support = self.space.support
         return other
 

@@ -1,6 +1,8 @@
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t
 
+from sskit.core.direction cimport Direction
 from sskit.core.problem cimport Problem
+from sskit.models.chain.grams cimport SequenceGrams
 from sskit.models.features cimport FeatureRows
 
 
@@ -29,12 +31,7 @@ cdef class ChainProblem(Problem):
     cdef const double[::1] forbidden_start   # (n_states,) 0 or -inf
     cdef const int32_t[::1] weight_of        # (n_states * stride,) of a transition, in its table
     cdef public object slack_kind            # makes a slack oracle of the problem, or None
-    # Packed Gram matrices of the nodes' features, for blocks where they cost less than features
-    cdef double[::1] gram
-    cdef int64_t[::1] gram_offset            # (n_blocks,) -1: no Gram matrix
-    # in place of gram, if all of it are whole numbers below 256, as counts are
-    cdef uint8_t[::1] small_gram
-    cdef bint has_small_gram
+    cdef SequenceGrams grams                 # of blocks where they cost less than features
     # scratch
     cdef double[::1] value                   # Viterbi values
     cdef int32_t[::1] active                 # rows of a direction that are not zero
@@ -44,6 +41,6 @@ cdef class ChainProblem(Problem):
     cdef double[::1] image                   # (n_features * n_states,) zero between calls
 
     cdef Py_ssize_t length(self, Py_ssize_t i) noexcept nogil
-    # the packed Gram matrix of a block; scratch (n_features,) is zero before and after
-    cdef void make_gram(self, Py_ssize_t i, double* scratch, double* gram) noexcept nogil
-    cdef bint make_small_gram(self, Py_ssize_t total)
+    cdef double scatter_rest(
+        self, Py_ssize_t i, Direction delta, double step, double* v
+    ) noexcept nogil

@@ -8,6 +8,7 @@ from libc.string cimport memcpy
 
 from sskit.models.chain.factors import ChainFactors
 from sskit.models.chain.fingerprint import chain_fingerprint
+from sskit.models.chain.grams import make_grams, no_grams
 from sskit.models.shapes import check_chains
 
 from sskit.core.checks cimport all_below
@@ -15,7 +16,7 @@ from sskit.core.direction cimport Direction
 from sskit.core.lanes cimport LANES, padded, prefetch_memory
 from sskit.core.moves cimport Moves
 from sskit.models.row_kernels cimport (
-    active_rows, add_rows, dot_rows, gram_sqnorm, masked_table, score_rows, small_gram_sqnorm
+    active_rows, add_rows, add_rows_between, dot_rows, grow, masked_table, score_rows
 )
 from sskit.models.row_moves cimport keep_rows
 from sskit.models.rows cimport clear_rows, clip_rows
@@ -77,72 +78,17 @@ cdef class ChainProblem(Problem):
         weight_of = np.zeros((n_states, self.stride), dtype=np.int32)
         weight_of[:, :n_states] = states[:, None] * n_states + states
         self.weight_of = weight_of.reshape(-1)
-        self.gram_offset = np.full(self.n_blocks, -1, dtype=np.int64)
-        self.gram, self.image = np.empty(1), np.zeros(1)
+        self.grams, self.image = no_grams(self.n_blocks), np.zeros(1)
         self.value = np.empty(longest * self.stride)
         self.active = np.empty(longest, dtype=np.int32)
         self.fresh = np.zeros(longest, dtype=np.int32)
         self.node_scores = np.empty(longest * self.stride)
 
     def prepare_steps(self):
-        """Compute what sqnorm needs: Gram matrices of all short enough blocks.
-
-        A Gram matrix of T rows costs T^2 / 2 products a step, going through the features 3
-        times the stored entries; the cheaper way is taken, which also bounds the memory by a
-        small multiple of the features' own.
-        """
-        cdef Py_ssize_t i, first, size, total = 0, n_long = 0
-        cdef int64_t[::1] gram_offset = np.full(self.n_blocks, -1, dtype=np.int64)
-        for i in range(self.n_blocks):
-            first = self.offsets[i]
-            size = self.length(i) * (self.length(i) + 1) // 2
-            if size <= 2 * self.features.entries(first, self.length(i)):
-                gram_offset[i] = total
-                total += size
-            else:
-                n_long += 1
-        self.gram_offset = gram_offset
-        if n_long:
+        """Compute what sqnorm needs: Gram matrices of all short enough blocks."""
+        self.grams = make_grams(self.features, self.offsets)
+        if np.min(self.grams.offset) < 0:
             self.image = np.zeros(self.features.n_features * self.n_states + LANES)
-        if self.make_small_gram(total):
-            return
-        self.gram = np.empty(max(total, 1))
-        cdef double[::1] scratch = np.zeros(max(self.features.n_features, 1))
-        with nogil:
-            for i in range(self.n_blocks):
-                if self.gram_offset[i] >= 0:
-                    self.make_gram(i, &scratch[0], &self.gram[self.gram_offset[i]])
-
-    cdef void make_gram(self, Py_ssize_t i, double* scratch, double* gram) noexcept nogil:
-        self.features.gram(self.offsets[i], self.length(i), scratch, gram)
-        # start and end weights are one more feature of the first and the last node
-        gram[0] += 1.0
-        gram[self.length(i) * (self.length(i) + 1) // 2 - 1] += 1.0
-
-    cdef bint make_small_gram(self, Py_ssize_t total):
-        """Keep the Gram matrices as bytes, if sparse features are such that this loses nothing."""
-        cdef Py_ssize_t i, e, size
-        cdef double[::1] scratch, gram
-        cdef uint8_t[::1] small
-        cdef bint fits = total > 0 and self.features.rows.indptr != NULL
-        if not fits:
-            return False
-        small, scratch = np.empty(total, dtype=np.uint8), np.zeros(self.features.n_features + 1)
-        gram = np.empty(int(np.diff(self.offsets).max() * (np.diff(self.offsets).max() + 1) // 2))
-        with nogil:
-            for i in range(self.n_blocks):
-                if self.gram_offset[i] < 0 or not fits:
-                    continue
-                self.make_gram(i, &scratch[0], &gram[0])
-                size = self.length(i) * (self.length(i) + 1) // 2
-                for e in range(size):
-                    fits = fits and 0.0 <= gram[e] < 256.0
-                    small[self.gram_offset[i] + e] = <uint8_t>gram[e] if fits else 0
-                    fits = fits and small[self.gram_offset[i] + e] == gram[e]
-        if fits:
-            self.small_gram = small
-        self.has_small_gram = fits
-        return fits
 
     cdef Py_ssize_t length(self, Py_ssize_t i) noexcept nogil:
         return self.offsets[i + 1] - self.offsets[i]
@@ -244,22 +190,45 @@ cdef class ChainProblem(Problem):
     cdef int scatter(
         self, Py_ssize_t i, Direction delta, double step, double* v
     ) except -1 nogil:
+        cdef const double* node = &delta.value[self.n_states * self.stride]
+        cdef int32_t* active = &self.active[0]
+        cdef Py_ssize_t n = active_rows(node, self.length(i), self.stride, active)
+        add_rows(&self.features.rows, self.offsets[i], active, n, step, node, self.n_states, v)
+        self.scatter_rest(i, delta, step, v)
+        return 0
+
+    # the weights that belong to no feature; returns by how much ||v||^2 grows
+    cdef double scatter_rest(
+        self, Py_ssize_t i, Direction delta, double step, double* v
+    ) noexcept nogil:
         cdef Py_ssize_t n_states = self.n_states, stride = self.stride, e, j, k
-        cdef Py_ssize_t last = self.length(i) - 1
-        cdef const double* node = &delta.value[n_states * stride]
-        cdef Py_ssize_t n_active = active_rows(node, last + 1, stride, &self.active[0])
-        add_rows(
-            &self.features.rows, self.offsets[i], &self.active[0], n_active, step, node,
-            n_states, v
-        )
+        cdef const double* first = &delta.value[n_states * stride]
+        cdef const double* last = first + (self.length(i) - 1) * stride
+        cdef double growth = 0.0
         for e in range(delta.n):
             j = delta.index[e]
             if j < n_states * stride:
-                v[self.transition_weights + self.weight_of[j]] += step * delta.value[j]
+                growth += grow(&v[self.transition_weights + self.weight_of[j]], step * delta.value[j])
         for k in range(n_states):
-            v[self.start_weights + k] += step * node[k]
-            v[self.end_weights + k] += step * node[last * stride + k]
-        return 0
+            growth += grow(&v[self.start_weights + k], step * first[k])
+            growth += grow(&v[self.end_weights + k], step * last[k])
+        return growth
+
+    cdef double scatter_part(
+        self, Py_ssize_t i, Direction delta, double step, const int64_t* part, double* v
+    ) except? -1 nogil:
+        cdef const double* node = &delta.value[self.n_states * self.stride]
+        cdef int32_t* active = &self.active[0]
+        cdef Py_ssize_t n = active_rows(node, self.length(i), self.stride, active)
+        cdef double growth = add_rows_between(
+            &self.features.rows, self.offsets[i], active, n, step, node, self.n_states, part[0],
+            part[1], v
+        )
+        return growth if part[0] else growth + self.scatter_rest(i, delta, step, v)
+
+    def cut_weights(self, n_parts):
+        """Return the features with which parts of the weights begin."""
+        return self.features.cut_columns(n_parts)
 
     cdef int clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
@@ -299,14 +268,8 @@ cdef class ChainProblem(Problem):
             j = delta.index[e]
             # arithmetic instead of a branch that nobody can predict
             total += (j < n_states * stride) * delta.value[j] * delta.value[j]
-        if self.gram_offset[i] >= 0 and self.has_small_gram:
-            return total + small_gram_sqnorm(
-                &self.small_gram[self.gram_offset[i]], active, n_active, node, stride
-            )
-        if self.gram_offset[i] >= 0:
-            return total + gram_sqnorm(
-                &self.gram[self.gram_offset[i]], active, n_active, node, stride
-            )
+        if self.grams.has(i):
+            return total + self.grams.sqnorm(i, active, n_active, node, stride)
         if self.image.shape[0] == 1:     # nobody has called prepare_steps
             return NAN
         # <B delta, B delta> = <delta, B^T (B delta)>, B delta formed in scratch memory
@@ -325,12 +288,8 @@ cdef class ChainProblem(Problem):
         self.features.prefetch(first, count)
         prefetch_memory(&self.labels[first], count * sizeof(int32_t))
         prefetch_memory(&self.cost[first], count * sizeof(double))
-        if self.gram_offset[i] >= 0 and self.has_small_gram:
-            prefetch_memory(&self.small_gram[self.gram_offset[i]], count * (count + 1) // 2)
-        elif self.gram_offset[i] >= 0:
-            prefetch_memory(
-                &self.gram[self.gram_offset[i]], count * (count + 1) // 2 * sizeof(double)
-            )
+        if self.grams.has(i):
+            self.grams.prefetch(i, count)
 
     cpdef Problem fork(self):
         cdef ChainProblem other = type(self)(
@@ -338,9 +297,7 @@ cdef class ChainProblem(Problem):
             self.block_weight
         )
         other.forbidden, other.forbidden_start = self.forbidden, self.forbidden_start
-        other.gram, other.gram_offset = self.gram, self.gram_offset
-        if self.has_small_gram:
-            other.small_gram, other.has_small_gram = self.small_gram, True
+        other.grams = self.grams
         other.image = np.zeros(self.image.shape[0])
         other.slack_kind = self.slack_kind
         return other

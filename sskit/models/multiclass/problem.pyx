@@ -13,7 +13,7 @@ from sskit.core.checks cimport check_indices
 from sskit.core.direction cimport Direction
 from sskit.core.lanes cimport padded
 from sskit.core.moves cimport Moves
-from sskit.models.row_kernels cimport add_rows, score_rows
+from sskit.models.row_kernels cimport add_rows, add_rows_between, grow, score_rows
 from sskit.models.row_moves cimport keep_rows
 from sskit.models.rows cimport clip_rows
 
@@ -101,11 +101,28 @@ cdef class MulticlassProblem(Problem):
         add_rows(
             &self.features.rows, i, &row, 1, step, &delta.value[0], self.n_classes, v
         )
-        if self.intercept:
-            v += self.features.n_features * self.n_classes
-            for k in range(self.n_classes):
-                v[k] += step * delta.value[k]
+        for k in range(self.n_classes if self.intercept else 0):
+            v[self.features.n_features * self.n_classes + k] += step * delta.value[k]
         return 0
+
+    cdef double scatter_part(
+        self, Py_ssize_t i, Direction delta, double step, const int64_t* part, double* v
+    ) except? -1 nogil:
+        cdef int32_t row = 0
+        cdef Py_ssize_t k
+        cdef double growth = add_rows_between(
+            &self.features.rows, i, &row, 1, step, &delta.value[0], self.n_classes, part[0],
+            part[1], v
+        )
+        for k in range(self.n_classes if self.intercept and part[0] == 0 else 0):
+            growth += grow(
+                &v[self.features.n_features * self.n_classes + k], step * delta.value[k]
+            )
+        return growth
+
+    def cut_weights(self, n_parts):
+        """Return the features with which parts of the weights begin."""
+        return self.features.cut_columns(n_parts)
 
     cdef int clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,

@@ -223,6 +223,9 @@ cdef class Move(Visitor):
     def __cinit__(self, ActiveSetState state, *args):
         self.state, self.problem, self.dual = state, state.problem, state.dual
 
+    cdef double increased(self) noexcept nogil:
+        return self.state.increase
+
     cdef int visit(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
         return self.state.exact(i, sampler) if self.asks(i) else 0
 

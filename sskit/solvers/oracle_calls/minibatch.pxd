@@ -17,6 +17,8 @@ cdef class Visitor:
 
     # ValueError unless the visitor moves blocks of this problem, by its sizes
     cdef int match(self, Problem problem) except -1
+    # by how much all visits so far have increased the dual objective, at the weights that they saw
+    cdef double increased(self) noexcept nogil
     # A visit by itself: the oracle of block i is asked if it must be, and a step follows.
     cdef int visit(self, Py_ssize_t i, Sampler sampler) except -1 nogil
     # The run is at block i: must the oracle be asked? If not, the visit is over.

@@ -27,6 +27,9 @@ cdef class Visitor:
             raise TypeError(f"{type(self).__name__} visits no problem")
         return self.problem.match(problem)
 
+    cdef double increased(self) noexcept nogil:
+        return 0.0
+
     cdef int visit(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
         return 0
 

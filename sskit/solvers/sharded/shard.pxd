@@ -3,7 +3,6 @@ from libcpp.vector cimport vector
 
 from sskit.core.direction cimport Direction
 from sskit.core.dual cimport DualState
-from sskit.core.moves cimport Moves
 from sskit.core.problem cimport Problem
 from sskit.core.regularizer cimport Regularizer
 from sskit.core.sampler cimport Sampler
@@ -27,20 +26,6 @@ cdef extern from "undo_log.hpp" namespace "sskit" nogil:
         void clear()
 
 
-cdef class PrivateRegularizer(Regularizer):
-    """The weights that one shard moves: a copy, or of one shard the weights of the run themselves.
-
-    Between rounds all shards have the same weights, but for rounding.
-    """
-
-    cdef Regularizer base            # that of the run
-    cdef const double* base_v
-    cdef const double* base_w
-    cdef const double* lower         # of the base, if it is bounded
-    cdef const double* upper
-    cdef Moves moves                 # of this round and of the last
-
-
 cdef class LossSum(Averager):
     """Counts the steps of one shard in a round, and sums how they change the mean loss."""
 
@@ -57,7 +42,8 @@ cdef class Shard:
     """
 
     cdef readonly Problem problem
-    cdef readonly PrivateRegularizer regularizer
+    cdef readonly Regularizer regularizer      # moves the weights of this shard
+    cdef Regularizer base            # that of the run
     cdef readonly LossSum averager
     cdef DualState dual
     cdef Sampler silent              # visitors tell it what they learn; all hear it after the round
@@ -68,7 +54,6 @@ cdef class Shard:
     cdef double load                 # work of the blocks
     cdef UndoLog log                 # of the blocks of the last round that is not settled
     cdef Direction scratch
-    cdef double inner, sqnorm        # of the moves of this round: with w, with themselves
     cdef double gamma
 
     cdef int begin_pass(self, Visitor visitor) except -1
@@ -79,12 +64,10 @@ cdef class Shard:
     cdef void renew(self) noexcept nogil
     # let weights and blocks do what the merge of the last round said of all shards
     cdef int catch_up(self, void** shards, Py_ssize_t n_shards) except -1 nogil
-    cdef void follow(self, Shard other) noexcept nogil
-    cdef void clip(self, Shard other) noexcept nogil
     cdef int settle(self) except -1 nogil
     # visit the blocks; saved: by block, the round in which the log last took it up
     cdef int visit(self, int32_t* saved, int32_t round, Stop stop, bint leads) except -1 nogil
     # find out how far the weights have come
     cdef void measure(self) noexcept nogil
-    # by how much the moves would increase the dual objective if they were the only ones
-    cdef double gain(self, double lam) noexcept nogil
+    # by how much the visits of this round would increase the dual objective by themselves
+    cdef double gain(self) noexcept nogil

@@ -1,63 +1,7 @@
 """One shard of a sharded run (see the .pxd)."""
 
-import numpy as np
-
-from libc.string cimport memcpy
-
 from sskit.core.block cimport Block
-from sskit.core.checks cimport check_equal
-from sskit.core.lanes cimport LANES
-from sskit.core.regularizer cimport BoxRegularizer
 from sskit.core.vectors cimport append
-
-# With fewer weights it is cheaper to take all of them for moved than to know which ones are.
-cdef Py_ssize_t FEW_WEIGHTS = 16384
-
-
-cdef class PrivateRegularizer(Regularizer):
-    """The weights of a shard.
-
-    Parameters
-    ----------
-    lam : float
-        Regularisation strength.
-    n_weights : int
-        Number of weights d.
-    covector : callable
-        As of every regularizer.
-    base : Regularizer
-        Whose weights these are between rounds.
-    run_length : int
-        Of the runs in which the problem keeps weights that move.
-    own : bool
-        Whether there is a copy; else the weights of the base move during a round.
-    """
-
-    def __cinit__(self, lam, n_weights, covector, Regularizer base, Py_ssize_t run_length,
-                  bint own):
-        check_equal(self.n_weights, base.n_weights, "the number of weights")
-        self.base = base
-        self.base_v, self.base_w = &base.v[0], &base.w[0]
-        self.bounded = base.bounded
-        if not own:
-            self.v, self.w = base.v, base.w
-        elif base.bounded:
-            self.w = np.zeros(self.n_weights + LANES)
-        if base.bounded and self.n_weights:
-            self.lower = &(<BoxRegularizer>base).lower[0]
-            self.upper = &(<BoxRegularizer>base).upper[0]
-        if self.n_weights <= FEW_WEIGHTS:
-            run_length = self.n_weights
-        self.moves.follow(&self.v[0], self.n_weights, run_length)
-
-    cdef int move(
-        self, Problem problem, Py_ssize_t i, Direction delta, double step
-    ) except -1 nogil:
-        problem.keep(i, delta, &self.moves)
-        problem.scatter(i, delta, step, &self.v[0])
-        if self.bounded:
-            problem.clip(i, delta, &self.v[0], self.lower, self.upper, &self.w[0])
-        return 0
 
 
 cdef class LossSum(Averager):
@@ -74,7 +18,7 @@ cdef class LossSum(Averager):
 
 
 cdef class Shard:
-    """A worker's own problem, weights and log.
+    """A worker's own problem and log; base of shards, which have weights to move.
 
     Parameters
     ----------
@@ -85,19 +29,14 @@ cdef class Shard:
         others.
     regularizer : Regularizer
         Holds lam and the weights of the run.
-    own : bool
-        Whether the shard has a copy of the weights, as all but one of a run must.
     """
 
-    def __cinit__(self, Problem problem, DualState dual, Regularizer regularizer, bint own):
+    def __cinit__(self, Problem problem, DualState dual, Regularizer regularizer, *args):
         dual.match(problem)
         regularizer.match(problem)
         self.problem = problem
         self.dual = dual
-        self.regularizer = PrivateRegularizer(
-            regularizer.lam, regularizer.n_weights, regularizer.covector, regularizer,
-            problem.run_length, own
-        )
+        self.base = regularizer
         self.averager = LossSum()
         self.silent = Sampler(problem.n_blocks, None)
         self.scratch = Direction(problem.max_statistics)
@@ -106,50 +45,32 @@ cdef class Shard:
     cdef int begin_pass(self, Visitor visitor) except -1:
         visitor.match(self.problem)
         self.visitor = visitor
-        self.regularizer.lam = self.regularizer.base.lam
+        self.regularizer.lam = self.base.lam
         return 0
 
     cdef void begin_round(self) noexcept nogil:
         self.blocks.clear()
         self.n_done = 0
         self.began = False
-        self.load = self.inner = self.sqnorm = 0.0
+        self.load = 0.0
         self.averager.loss = self.averager.n_steps = 0.0
-        self.regularizer.moves.turn()
+
+    cdef void renew(self) noexcept nogil:
+        pass
+
+    cdef int catch_up(self, void** shards, Py_ssize_t n_shards) except -1 nogil:
+        return self.settle()
+
+    cdef void measure(self) noexcept nogil:
+        pass
+
+    cdef double gain(self) noexcept nogil:
+        return 0.0
 
     cdef int hand(self, Py_ssize_t i) except -1 nogil:
         append(self.blocks, i)
         self.load += self.problem.code_length(i)
         return 0
-
-    cdef void renew(self) noexcept nogil:
-        cdef size_t n_bytes = (self.regularizer.n_weights + LANES) * sizeof(double)
-        self.regularizer.moves.clear()
-        if &self.regularizer.v[0] == self.regularizer.base_v:
-            return
-        memcpy(&self.regularizer.v[0], self.regularizer.base_v, n_bytes)
-        if self.regularizer.bounded:
-            memcpy(&self.regularizer.w[0], self.regularizer.base_w, n_bytes)
-
-    cdef int catch_up(self, void** shards, Py_ssize_t n_shards) except -1 nogil:
-        cdef Py_ssize_t k
-        for k in range(n_shards):
-            self.follow(<Shard>shards[k])
-        for k in range(n_shards if self.regularizer.bounded else 0):
-            self.clip(<Shard>shards[k])
-        return self.settle()
-
-    cdef void follow(self, Shard other) noexcept nogil:
-        # its own moves it has made
-        cdef double share = other.gamma - (other is self)
-        if share != 0.0:
-            other.regularizer.moves.add_before_to(&self.regularizer.v[0], share)
-
-    cdef void clip(self, Shard other) noexcept nogil:
-        other.regularizer.moves.clip_before(
-            &self.regularizer.v[0], self.regularizer.lower, self.regularizer.upper,
-            &self.regularizer.w[0]
-        )
 
     cdef int visit(self, int32_t* saved, int32_t round, Stop stop, bint leads) except -1 nogil:
         cdef Py_ssize_t n = self.blocks.size(), i
@@ -172,17 +93,6 @@ cdef class Shard:
             if stop.due() if leads else stop.over():
                 break
         return 0
-
-    cdef void measure(self) noexcept nogil:
-        if self.regularizer.bounded:
-            self.regularizer.moves.measure_clipped(
-                self.regularizer.lower, self.regularizer.upper, &self.inner, &self.sqnorm
-            )
-        else:
-            self.regularizer.moves.measure_linear(&self.inner, &self.sqnorm)
-
-    cdef double gain(self, double lam) noexcept nogil:
-        return self.averager.loss - lam * (self.inner + 0.5 * self.sqnorm)
 
     cdef int settle(self) except -1 nogil:
         cdef Py_ssize_t k, p

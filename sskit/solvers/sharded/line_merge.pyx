@@ -1,0 +1,103 @@
+"""The merge of shards whose moves have waited (see the .pxd)."""
+
+import numpy as np
+
+from libc.stdlib cimport calloc, free
+
+from sskit.core.checks cimport check_equal
+from sskit.core.direction cimport Direction
+from sskit.solvers.sharded.logging_shard cimport LoggingShard
+
+# The moves are taken in whole if they gain this share of what they would gain one by one.
+cdef double ENOUGH = 0.5
+
+
+cdef class LineMerge(Merge):
+    """The moves of all shards on one line.
+
+    Parameters
+    ----------
+    shards : list of LoggingShard
+        Who moves.
+    regularizer : Regularizer
+        Holds lam and the weights, which are written.
+    averager : Averager
+        One that keeps no average.
+    cuts : ndarray of shape (n_shards + 1,), int64
+        Where the parts of the weights begin, from the problem.
+    """
+
+    def __cinit__(self, list shards, regularizer, averager, const int64_t[::1] cuts):
+        cdef Py_ssize_t k, n = self.n_shards
+        check_equal(cuts.shape[0], n + 1, "the number of cuts")
+        for k in range(n):
+            if not isinstance(shards[k], LoggingShard):
+                raise TypeError("the moves of all shards must have waited")
+        self.cuts, self.growth = cuts, np.zeros(n)
+        self.direction = <void**>calloc(max(n, 1), sizeof(void*))
+        if self.direction == NULL:
+            raise MemoryError(f"no memory for {n} shards")
+        self.scratch = [
+            Direction((<LoggingShard>shard).problem.max_statistics) for shard in shards
+        ]
+        for k in range(n):
+            self.direction[k] = <void*>self.scratch[k]
+
+    def __dealloc__(self):
+        free(self.direction)
+
+    cdef void begin(self) noexcept nogil:
+        cdef Py_ssize_t k
+        self.writings = 0
+        self.share = self.total = self.loss = 0.0
+        for k in range(self.n_shards):
+            self.loss += (<LoggingShard>self.shard[k]).averager.loss
+
+    cdef double gain(self) noexcept nogil:
+        return self.share * self.loss - 0.5 * self.regularizer.lam * self.total
+
+    cdef bint more(self) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef double alone = 0.0, square, inner, best, lam = self.regularizer.lam
+        if self.writings:
+            self.share += self.factor
+            for k in range(self.n_shards):
+                self.total += self.growth[k]
+        if self.writings == 0:
+            self.factor = 1.0
+        elif self.writings == 1:
+            for k in range(self.n_shards):
+                alone += (<LoggingShard>self.shard[k]).gain()
+            if self.gain() >= ENOUGH * alone:
+                return False
+            self.whole = self.total
+            self.factor = -0.5
+        elif self.writings == 2:
+            # of the growth a x^2 + 2 b x
+            square = 2.0 * (self.whole - 2.0 * self.total)
+            inner = 0.5 * (self.whole - square)
+            best = self.loss / lam - inner
+            best = min(max(best / square, 0.0), 1.0) if square > 0.0 else 0.0
+            self.factor = best - 0.5
+            if self.factor == 0.0:
+                return False
+        else:
+            return False
+        self.writings += 1
+        return True
+
+    cdef int part(self, Py_ssize_t k) except -1 nogil:
+        cdef Py_ssize_t j
+        self.growth[k] = 0.0
+        for j in range(self.n_shards):
+            self.growth[k] += (<LoggingShard>self.shard[j]).write(
+                (<LoggingShard>self.shard[k]).problem, <Direction>self.direction[k], self.factor,
+                &self.cuts[k], &self.regularizer.v[0]
+            )
+        return 0
+
+    cdef double take(self) noexcept nogil:
+        cdef Py_ssize_t k
+        for k in range(self.n_shards):
+            (<LoggingShard>self.shard[k]).gamma = self.share
+        return self.gain()

@@ -1,0 +1,43 @@
+from libc.stdint cimport int32_t, int64_t
+from libcpp.vector cimport vector
+
+from sskit.core.direction cimport Direction
+from sskit.core.problem cimport Problem
+from sskit.core.regularizer cimport Regularizer
+from sskit.solvers.sharded.shard cimport Shard
+
+cdef extern from "move_log.hpp" namespace "sskit" nogil:
+    cdef cppclass LoggedMove:
+        Py_ssize_t block, n, first
+        double step
+    cdef cppclass MoveLog:
+        vector[LoggedMove] moves
+        vector[int32_t] index
+        vector[double] value
+        void add(
+            Py_ssize_t block, double step, const int32_t* indices, const double* values,
+            Py_ssize_t n
+        ) except +
+        void clear()
+
+
+cdef class LoggingRegularizer(Regularizer):
+    """The weights of the run, which stay as they are while shards visit; moves are logged."""
+
+    cdef MoveLog log
+
+
+cdef class LoggingShard(Shard):
+    """A shard without a copy of the weights: its visits see each other after the round only.
+
+    Made for very many weights, of which a visit moves few.
+    """
+
+    cdef LoggingRegularizer weights
+    cdef double before               # what visits had gained when the round began
+
+    # v += factor * the moves of this round, in one part of the weights, with scratch memory of
+    # whoever asks; returns by how much ||v||^2 grows
+    cdef double write(
+        self, Problem problem, Direction scratch, double factor, const int64_t* part, double* v
+    ) except? -1 nogil

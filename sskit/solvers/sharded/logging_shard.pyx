@@ -1,0 +1,74 @@
+"""A shard whose moves wait until the round is over (see the .pxd)."""
+
+from sskit.core.checks cimport check_equal
+
+
+cdef class LoggingRegularizer(Regularizer):
+    """Weights that are only read.
+
+    Parameters
+    ----------
+    lam : float
+        Regularisation strength.
+    n_weights : int
+        Number of weights d.
+    covector : callable
+        As of every regularizer.
+    base : Regularizer
+        Whose weights these are.
+    """
+
+    def __cinit__(self, lam, n_weights, covector, Regularizer base):
+        check_equal(self.n_weights, base.n_weights, "the number of weights")
+        if base.bounded:
+            raise ValueError("moves of bounded weights cannot wait")
+        self.v, self.w = base.v, base.w
+
+    cdef int move(
+        self, Problem problem, Py_ssize_t i, Direction delta, double step
+    ) except -1 nogil:
+        if delta.n:
+            self.log.add(i, step, &delta.index[0], &delta.value[0], delta.n)
+        return 0
+
+
+cdef class LoggingShard(Shard):
+    """A shard with a log.
+
+    Parameters
+    ----------
+    problem : Problem
+        A fork for this shard alone.
+    dual : DualState
+        The dual point of the run.
+    regularizer : Regularizer
+        Holds lam and the weights of the run.
+    """
+
+    def __cinit__(self, Problem problem, DualState dual, Regularizer regularizer):
+        self.weights = LoggingRegularizer(0.0, regularizer.n_weights, None, regularizer)
+        self.regularizer = self.weights
+
+    cdef void begin_round(self) noexcept nogil:
+        Shard.begin_round(self)
+        self.weights.log.clear()
+        self.before = self.visitor.increased()
+
+    cdef double gain(self) noexcept nogil:
+        return self.visitor.increased() - self.before
+
+    cdef double write(
+        self, Problem problem, Direction scratch, double factor, const int64_t* part, double* v
+    ) except? -1 nogil:
+        cdef Py_ssize_t k
+        cdef double growth = 0.0
+        cdef LoggedMove* move
+        for k in range(<Py_ssize_t>self.weights.log.moves.size()):
+            move = &self.weights.log.moves[k]
+            scratch.add(
+                &self.weights.log.index[move.first], &self.weights.log.value[move.first], move.n,
+                1.0
+            )
+            growth += problem.scatter_part(move.block, scratch, factor * move.step, part, v)
+            scratch.clear()
+        return growth

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <vector>
 
 #include "lanes.hpp"
@@ -56,16 +57,17 @@ public:
         unit = std::max(size, (ptrdiff_t)1);
         n_runs = (n + unit - 1) / unit;
         place.assign(n_runs, 0);
+        // all at once: threads that are not Python's own cannot throw where memory ends
+        for (Runs* runs : {&now, &before}) {
+            runs->run.assign(n_runs, 0);
+            runs->value.assign(n_runs * unit, 0.0);
+        }
     }
 
     // a run is about to move; nothing happens if it has moved before in this round
     void keep_run(ptrdiff_t r) {
         const ptrdiff_t p = place[r];
         if (p < now.n && now.run[p] == r) return;
-        if (now.n == (ptrdiff_t)now.run.size()) {
-            now.run.resize(2 * now.n + 16);
-            now.value.resize(now.run.size() * unit);
-        }
         place[r] = (std::int32_t)now.n;
         now.run[now.n] = (std::int32_t)r;
         const double* w = weights + begin_of(r);

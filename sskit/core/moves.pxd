@@ -5,7 +5,7 @@ cdef extern from "moves.hpp" namespace "sskit" nogil:
     cdef cppclass Moves:
         void follow(double* weights, Py_ssize_t n_weights, Py_ssize_t run_length) except +
         # the weights start .. stop - 1 are about to move
-        void keep(Py_ssize_t start, Py_ssize_t stop) except +
+        void keep(Py_ssize_t start, Py_ssize_t stop)
         # what was kept becomes how far the weights have come: <v, move> or <clip(v), move>, and
         # ||move||^2, with v from the beginning of the round
         void measure_linear(double* inner, double* sqnorm)

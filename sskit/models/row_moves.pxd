@@ -10,4 +10,4 @@ cdef extern from "row_moves.hpp" namespace "sskit" nogil:
     void keep_rows(
         const Rows* rows, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active,
         Py_ssize_t n_states, Moves* moves
-    ) except +
+    )

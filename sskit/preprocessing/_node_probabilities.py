@@ -279,6 +279,11 @@ def _held_out(estimator, graphs, nodes, train, test, classes):
 def _probabilities(fitted, x, classes):
     """Return probabilities in the order of the classes; 0 for one that was not learned."""
     found = np.zeros((x.shape[0], len(classes)))
+    if not np.isin(fitted.classes_, classes).all():
+        raise ValueError(
+            f"the classifier knows the classes {fitted.classes_}, which are not all among the "
+            f"labels {classes} that it was fitted with"
+        )
     found[:, np.searchsorted(classes, fitted.classes_)] = fitted.predict_proba(x)
     return found
 

@@ -109,4 +109,5 @@ class RowsOfBlocks:
 
 def held_rows(matrix):
     """Return the rows of a kernel matrix that there is already."""
-    return DoubleRows.of_matrix(matrix, len(matrix))
+    # kernels of float32 rows may be float32
+    return DoubleRows.of_matrix(np.ascontiguousarray(matrix, dtype=np.float64), len(matrix))

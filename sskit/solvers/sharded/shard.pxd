@@ -14,15 +14,18 @@ cdef extern from "undo_log.hpp" namespace "sskit" nogil:
     cdef cppclass BlockBefore:
         Py_ssize_t block, n_entries, n_planes, first_entry, first_weight
         double loss, aggregate
+    cdef cppclass Stack[T]:
+        Py_ssize_t n
+        T* data()
     cdef cppclass UndoLog:
-        vector[BlockBefore] blocks
-        vector[int32_t] index
-        vector[double] value
-        vector[double] weight
-        void add(
+        Stack[BlockBefore] blocks
+        Stack[int32_t] index
+        Stack[double] value
+        Stack[double] weight
+        bint add(
             Py_ssize_t block, const int32_t* indices, const double* values, Py_ssize_t n_entries,
             const double* weights, Py_ssize_t n_planes, double loss, double aggregate
-        ) except +
+        )
         void clear()
 
 

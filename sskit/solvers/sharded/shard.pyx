@@ -82,10 +82,12 @@ cdef class Shard:
                 self.dual.prefetch(self.blocks[self.n_done + 1])
             if saved[i] != round:
                 block = &self.dual.blocks[i]
-                self.log.add(
+                if not self.log.add(
                     i, block.index, block.value, block.n, block.weight, block.n_planes, block.loss,
                     block.aggregate
-                )
+                ):
+                    with gil:
+                        raise MemoryError("no memory for what blocks were before a round")
                 saved[i] = round
             self.visitor.visit(i, self.silent)
             self.n_done += 1
@@ -99,19 +101,21 @@ cdef class Shard:
         cdef BlockBefore* before
         cdef Block* block
         cdef double new = self.gamma, old = 1.0 - self.gamma, weight
-        for k in range(<Py_ssize_t>self.log.blocks.size() if new < 1.0 else 0):
-            before = &self.log.blocks[k]
+        for k in range(self.log.blocks.n if new < 1.0 else 0):
+            before = self.log.blocks.data() + k
             block = &self.dual.blocks[before.block]
             self.scratch.add(block.index, block.value, block.n, new)
             if before.n_entries:
                 self.scratch.add(
-                    &self.log.index[before.first_entry], &self.log.value[before.first_entry],
-                    before.n_entries, old
+                    self.log.index.data() + before.first_entry,
+                    self.log.value.data() + before.first_entry, before.n_entries, old
                 )
             self.dual.set_mix(before.block, self.scratch, new * block.loss + old * before.loss)
             self.scratch.clear()
             for p in range(block.n_planes):
-                weight = self.log.weight[before.first_weight + p] if p < before.n_planes else 0.0
+                weight = 0.0
+                if p < before.n_planes:
+                    weight = self.log.weight.data()[before.first_weight + p]
                 block.weight[p] = new * block.weight[p] + old * weight
             block.aggregate = new * block.aggregate + old * before.aggregate
         self.log.clear()

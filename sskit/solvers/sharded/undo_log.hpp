@@ -2,9 +2,41 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <cstdlib>
+#include <cstring>
 
 namespace sskit {
+
+// Numbers one after the other. Threads that are not Python's own cannot throw where memory ends.
+template <class T>
+class Stack {
+    T* items = nullptr;
+    ptrdiff_t room = 0;
+
+public:
+    ptrdiff_t n = 0;
+
+    Stack() = default;
+    Stack(const Stack&) = delete;
+    Stack& operator=(const Stack&) = delete;
+    ~Stack() { std::free(items); }
+
+    T* data() { return items; }
+
+    // put `count` more on top; false if there is no memory for them, and then nothing has changed
+    bool push(const T* more, ptrdiff_t count) {
+        if (n + count > room) {
+            const ptrdiff_t wanted = 2 * (n + count);
+            void* grown = std::realloc((void*)items, wanted * sizeof(T));
+            if (!grown) return false;
+            items = (T*)grown;
+            room = wanted;
+        }
+        if (count) std::memcpy((void*)(items + n), more, count * sizeof(T));
+        n += count;
+        return true;
+    }
+};
 
 struct BlockBefore {
     ptrdiff_t block, n_entries, n_planes;
@@ -14,27 +46,20 @@ struct BlockBefore {
 
 // Filled by one thread; memory grows as needed and is used again.
 struct UndoLog {
-    std::vector<BlockBefore> blocks;
-    std::vector<std::int32_t> index;
-    std::vector<double> value, weight;
+    Stack<BlockBefore> blocks;
+    Stack<std::int32_t> index;
+    Stack<double> value, weight;
 
-    void add(ptrdiff_t block, const std::int32_t* indices, const double* values, ptrdiff_t n_entries,
+    // false if there is no memory; then there is nothing to be done with the log but to clear it
+    bool add(ptrdiff_t block, const std::int32_t* indices, const double* values, ptrdiff_t n_entries,
              const double* weights, ptrdiff_t n_planes, double loss, double aggregate) {
-        const BlockBefore before = {block,          n_entries,
-                                    n_planes,       (ptrdiff_t)index.size(),
-                                    (ptrdiff_t)weight.size(), loss, aggregate};
-        index.insert(index.end(), indices, indices + n_entries);
-        value.insert(value.end(), values, values + n_entries);
-        weight.insert(weight.end(), weights, weights + n_planes);
-        blocks.push_back(before);
+        const BlockBefore before = {block,    n_entries, n_planes, index.n,
+                                    weight.n, loss,      aggregate};
+        return index.push(indices, n_entries) && value.push(values, n_entries) &&
+               weight.push(weights, n_planes) && blocks.push(&before, 1);
     }
 
-    void clear() {
-        blocks.clear();
-        index.clear();
-        value.clear();
-        weight.clear();
-    }
+    void clear() { blocks.n = index.n = value.n = weight.n = 0; }
 };
 
 }  // namespace sskit

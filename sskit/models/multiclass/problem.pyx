@@ -7,6 +7,7 @@ from sskit.models.row_hashes import row_digests
 from sskit.models.shapes import check_lengths
 
 from libc.math cimport INFINITY
+from libc.stdint cimport int64_t
 
 from sskit.core.capabilities cimport SlackOracle
 from sskit.core.checks cimport check_indices

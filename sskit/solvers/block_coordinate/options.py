@@ -2,14 +2,11 @@
 
 from sskit.core.sampler import GapSampler, MaxGapSampler, PermutationSampler, UniformSampler
 from sskit.solvers.oracle_calls.pool import ThreadPool
-from sskit.solvers.sharded.rounds import MOST_SHARDS
+from sskit.solvers.sharded.rounds import MOST_COPIED, MOST_SHARDS
 from sskit.solvers.simplex_qp.steps import AwayStep, PairwiseStep, PlainStep, SafeguardedStep
 
 # Shards have no fewer blocks than this.
 LEAST_BLOCKS = 4
-# Of more weights, those that other shards have moved take longer to bring up to date than an oracle
-# takes to be asked.
-MOST_WEIGHTS = 32768
 
 SAMPLERS = {
     "permutation": PermutationSampler,
@@ -87,25 +84,30 @@ def auto_batching(batch_size, problem):
     return {"batch_size": wanted, "selective": wanted > 1}
 
 
-def shards_for(problem, pool):
+def shards_for(problem, pool, *, bounded, averaging):
     """Return how many workers of a pool are to visit blocks at the same time.
 
     Parameters
     ----------
     problem : Problem
         What to solve. Where an oracle takes the interpreter's lock, as structures in Python and
-        minimum cuts do, workers would wait for each other; in a kernel space a step needs rows
-        that all share; and very many weights take longer to bring up to date than oracles to ask.
+        minimum cuts do, workers would wait for each other, and in a kernel space a step needs rows
+        that all share.
     pool : Pool or None
         Whose workers.
+    bounded, averaging : bool
+        Whether there are bounds on the weights, and an average of them: very many weights are
+        moved together after each round, which serves neither.
 
     Returns
     -------
     n_shards : int
         1 if blocks are to be visited one after the other.
     """
-    if not isinstance(pool, ThreadPool) or not problem.lock_free:
+    if not isinstance(pool, ThreadPool) or not problem.lock_free or problem.space.is_kernel_space:
         return 1
-    if problem.space.is_kernel_space or problem.n_weights > MOST_WEIGHTS:
-        return 1
-    return max(min(pool.crew.n_workers, MOST_SHARDS, problem.n_blocks // LEAST_BLOCKS), 1)
+    n_shards = max(min(pool.crew.n_workers, MOST_SHARDS, problem.n_blocks // LEAST_BLOCKS), 1)
+    if problem.n_weights > MOST_COPIED:
+        if bounded or averaging or problem.cut_weights(n_shards) is None:
+            return 1
+    return n_shards

@@ -17,7 +17,7 @@ from sskit.solvers.simplex_qp.line_search cimport best_step
 # Line numbers are those of Lacoste-Julien et al. 2013, algorithm 4.
 cdef int step(
     Problem problem, DualState dual, Regularizer regularizer, Sampler sampler,
-    Averager averager, Visit call, Direction delta, Py_ssize_t i, double* gap
+    Averager averager, Visit call, Direction delta, Py_ssize_t i, double* gap, double* increase
 ) except -1 nogil:
     cdef double weight = problem.block_weight[i], mix_loss = dual.blocks[i].loss
     averager.begin_step()
@@ -28,18 +28,19 @@ cdef int step(
         return 0
     delta.add(&call.index[0], &call.value[0], call.n, 1.0)
     dual.add_to(i, delta, -1.0)
-    return move(problem, dual, regularizer, averager, call, delta, i, gap[0])
+    return move(problem, dual, regularizer, averager, call, delta, i, gap[0], increase)
 
 
 # line search from the mix of block i to the plane of the call; delta: from the one to the other
 cdef int move(
     Problem problem, DualState dual, Regularizer regularizer, Averager averager, Visit call,
-    Direction delta, Py_ssize_t i, double slope
+    Direction delta, Py_ssize_t i, double slope, double* increase
 ) except -1 nogil:
     cdef double weight = problem.block_weight[i], scale = weight / regularizer.lam
     cdef double loss_change = call.loss - dual.blocks[i].loss
     cdef double curvature = weight * scale * problem.sqnorm(i, delta)
     cdef double gamma = best_step(slope, curvature, 1.0)                        # line 6
+    increase[0] += gamma * (slope - 0.5 * gamma * curvature)
     regularizer.move(problem, i, delta, gamma * scale)                          # line 8
     averager.moved(problem, i, delta, gamma * scale, gamma * weight * loss_change)
     if gamma == 1.0:
@@ -77,6 +78,7 @@ cdef class PlainVisitor(Visitor):
     cdef Visit call
     cdef Direction delta
     cdef double[::1] gaps
+    cdef double increase             # of the dual objective, by all visits so far
 
     def __cinit__(self, Problem problem, DualState dual, Regularizer regularizer,
                   Averager averager, double[::1] gaps):
@@ -92,10 +94,13 @@ cdef class PlainVisitor(Visitor):
         self.delta = self.call.delta
         self.gaps = gaps
 
+    cdef double increased(self) noexcept nogil:
+        return self.increase
+
     cdef int visit(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
         return step(
             self.problem, self.dual, self.regularizer, sampler, self.averager, self.call,
-            self.delta, i, &self.gaps[i]
+            self.delta, i, &self.gaps[i], &self.increase
         )
 
     cdef int step_towards(
@@ -120,7 +125,7 @@ cdef class PlainVisitor(Visitor):
         if slope > 0.0:
             return move(
                 self.problem, self.dual, self.regularizer, self.averager, self.call, self.delta, i,
-                self.problem.block_weight[i] * slope
+                self.problem.block_weight[i] * slope, &self.increase
             )
         self.delta.clear()
         return 0

@@ -1,23 +1,22 @@
 from libc.stdint cimport int32_t, int64_t
-from libcpp.vector cimport vector
 
 from sskit.core.direction cimport Direction
 from sskit.core.problem cimport Problem
 from sskit.core.regularizer cimport Regularizer
-from sskit.solvers.sharded.shard cimport Shard
+from sskit.solvers.sharded.shard cimport Shard, Stack
 
 cdef extern from "move_log.hpp" namespace "sskit" nogil:
     cdef cppclass LoggedMove:
         Py_ssize_t block, n, first
         double step
     cdef cppclass MoveLog:
-        vector[LoggedMove] moves
-        vector[int32_t] index
-        vector[double] value
-        void add(
+        Stack[LoggedMove] moves
+        Stack[int32_t] index
+        Stack[double] value
+        bint add(
             Py_ssize_t block, double step, const int32_t* indices, const double* values,
             Py_ssize_t n
-        ) except +
+        )
         void clear()
 
 

@@ -27,8 +27,9 @@ cdef class LoggingRegularizer(Regularizer):
     cdef int move(
         self, Problem problem, Py_ssize_t i, Direction delta, double step
     ) except -1 nogil:
-        if delta.n:
-            self.log.add(i, step, &delta.index[0], &delta.value[0], delta.n)
+        if delta.n and not self.log.add(i, step, &delta.index[0], &delta.value[0], delta.n):
+            with gil:
+                raise MemoryError("no memory for the moves of a round")
         return 0
 
 
@@ -63,11 +64,11 @@ cdef class LoggingShard(Shard):
         cdef Py_ssize_t k
         cdef double growth = 0.0
         cdef LoggedMove* move
-        for k in range(<Py_ssize_t>self.weights.log.moves.size()):
-            move = &self.weights.log.moves[k]
+        for k in range(self.weights.log.moves.n):
+            move = self.weights.log.moves.data() + k
             scratch.add(
-                &self.weights.log.index[move.first], &self.weights.log.value[move.first], move.n,
-                1.0
+                self.weights.log.index.data() + move.first,
+                self.weights.log.value.data() + move.first, move.n, 1.0
             )
             growth += problem.scatter_part(move.block, scratch, factor * move.step, part, v)
             scratch.clear()

@@ -2,7 +2,8 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+
+#include "stack.hpp"
 
 namespace sskit {
 
@@ -13,24 +14,22 @@ struct LoggedMove {
 
 // Filled by one thread, then read by all; memory grows as needed and is used again.
 struct MoveLog {
-    std::vector<LoggedMove> moves;
-    std::vector<std::int32_t> index;
-    std::vector<double> value;
+    Stack<LoggedMove> moves;
+    Stack<std::int32_t> index;
+    Stack<double> value;
 
-    // the entries of a direction, of which `values` are all
-    void add(ptrdiff_t block, double step, const std::int32_t* indices, const double* values,
+    // the entries of a direction, of which `values` are all; false if there is no memory, and then
+    // the move is not part of the log
+    bool add(ptrdiff_t block, double step, const std::int32_t* indices, const double* values,
              ptrdiff_t n) {
-        const LoggedMove move = {block, n, (ptrdiff_t)index.size(), step};
-        index.insert(index.end(), indices, indices + n);
-        for (ptrdiff_t e = 0; e < n; ++e) value.push_back(values[indices[e]]);
-        moves.push_back(move);
+        const LoggedMove move = {block, n, index.n, step};
+        if (!index.push(indices, n) || !value.push(values, n)) return false;
+        double* own = value.data() + value.n - n;
+        for (ptrdiff_t e = 0; e < n; ++e) own[e] = values[indices[e]];
+        return moves.push(&move, 1);
     }
 
-    void clear() {
-        moves.clear();
-        index.clear();
-        value.clear();
-    }
+    void clear() { moves.n = index.n = value.n = 0; }
 };
 
 }  // namespace sskit

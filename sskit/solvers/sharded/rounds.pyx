@@ -14,12 +14,16 @@ from sskit.core.vectors cimport append
 from sskit.parallel.crew cimport Crew, Task
 from sskit.solvers.common.averaging cimport Averager
 from sskit.solvers.oracle_calls.minibatch cimport Visitor, known
+from sskit.solvers.sharded.box_merge cimport BoxMerge
+from sskit.solvers.sharded.line_merge cimport LineMerge
+from sskit.solvers.sharded.logging_shard cimport LoggingShard
 from sskit.solvers.sharded.merge cimport Merge
+from sskit.solvers.sharded.private_shard cimport PrivateShard
 from sskit.solvers.sharded.shard cimport Shard
 
 cdef enum Phase:
     VISITS
-    PRODUCTS
+    MERGING
     CATCHING_UP
 
 # Blocks in flight, those of all shards together, in the first round.
@@ -31,8 +35,9 @@ cdef double PACE = 1.05
 cdef double LARGEST_ROUND = 0.25
 # What a round of the crew can have.
 MOST_SHARDS = 64
-# Products of moves are shared out among the workers if there are more shards than this.
-cdef Py_ssize_t MANY_SHARDS = 3
+# Of more weights, those that other shards have moved take longer to bring up to date in a copy than
+# an oracle takes to be asked: moves wait, and all shards read the same weights.
+MOST_COPIED = 32768
 
 
 cdef class Rounds(Task):
@@ -106,11 +111,17 @@ cdef class Rounds(Task):
         averager.match(problems[0])
         self.crew, self.stop = crew, crew.stop
         self.dual, self.regularizer, self.gaps = dual, regularizer, gaps
-        self.shards = [
-            Shard(problem, dual, regularizer, k > 0) for k, problem in enumerate(problems)
-        ]
-        self.n_shards = len(self.shards)
-        self.merge = Merge(self.shards, regularizer, averager)
+        self.n_shards = len(problems)
+        if regularizer.n_weights > MOST_COPIED:
+            self.shards = [LoggingShard(problem, dual, regularizer) for problem in problems]
+            cuts = problems[0].cut_weights(self.n_shards)
+            self.merge = LineMerge(self.shards, regularizer, averager, cuts)
+        else:
+            self.shards = [
+                PrivateShard(problem, dual, regularizer, k > 0)
+                for k, problem in enumerate(problems)
+            ]
+            self.merge = BoxMerge(self.shards, regularizer, averager)
         self.seen = np.full(n_blocks, -2, dtype=np.int32)
         self.saved = np.full(n_blocks, -2, dtype=np.int32)
         self.owner = np.zeros(n_blocks, dtype=np.int32)
@@ -124,8 +135,8 @@ cdef class Rounds(Task):
     ) except -1 nogil:
         if self.phase == VISITS:
             self.visit(<Shard>self.merge.shard[start], worker == 0)
-        elif self.phase == PRODUCTS:
-            self.merge.fill_products(start)
+        elif self.phase == MERGING:
+            self.merge.part(start)
         else:
             (<Shard>self.merge.shard[start]).catch_up(self.merge.shard, self.n_shards)
         return False
@@ -191,9 +202,8 @@ cdef class Rounds(Task):
             sampler.learned(self.drawn[k], known(self.gaps[self.drawn[k]]))
         for k in range(self.n_shards):
             n_done += (<Shard>self.merge.shard[k]).n_done
-            if (<Shard>self.merge.shard[k]).sqnorm > 0.0:
-                n_moved += 1
-                alone += (<Shard>self.merge.shard[k]).gain(self.regularizer.lam)
+            n_moved += (<Shard>self.merge.shard[k]).gain() > 0.0
+            alone += (<Shard>self.merge.shard[k]).gain()
         if n_moved > 1:
             self.size[kind] *= PACE if increase >= ENOUGH * alone else 1.0 / PACE
             self.limit(kind)
@@ -212,17 +222,15 @@ cdef class Rounds(Task):
         try:
             self.crew.run_parts(self.n_shards)
         finally:
-            self.fill_products()
+            self.do_merge()
             self.close(sampler, kind)
         return 0
 
-    cdef int fill_products(self) except -1 nogil:
-        cdef Py_ssize_t k
-        self.phase = PRODUCTS
-        if self.n_shards > MANY_SHARDS:
-            return self.crew.run_parts(self.n_shards)
-        for k in range(self.n_shards):
-            self.merge.fill_products(k)
+    cdef int do_merge(self) except -1 nogil:
+        self.phase = MERGING
+        self.merge.begin()
+        while self.merge.more():
+            self.crew.run_parts(self.n_shards)
         return 0
 
     # a pass ends: all shards catch up with its last round

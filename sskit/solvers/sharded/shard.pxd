@@ -10,13 +10,15 @@ from sskit.core.stop cimport Stop
 from sskit.solvers.common.averaging cimport Averager
 from sskit.solvers.oracle_calls.minibatch cimport Visitor
 
+cdef extern from "stack.hpp" namespace "sskit" nogil:
+    cdef cppclass Stack[T]:
+        Py_ssize_t n
+        T* data()
+
 cdef extern from "undo_log.hpp" namespace "sskit" nogil:
     cdef cppclass BlockBefore:
         Py_ssize_t block, n_entries, n_planes, first_entry, first_weight
         double loss, aggregate
-    cdef cppclass Stack[T]:
-        Py_ssize_t n
-        T* data()
     cdef cppclass UndoLog:
         Stack[BlockBefore] blocks
         Stack[int32_t] index

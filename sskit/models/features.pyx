@@ -128,7 +128,7 @@ cdef class FeatureRows:
                 for e in range(self.rows.indptr[t], self.rows.indptr[t + 1]):
                     counts[self.rows.indices[e << self.rows.shift]] += 1.0
         total = np.cumsum(counts)
-        shares = np.linspace(0.0, 1.0, n_parts + 1)[1:-1] * (total[-1] if width else 0.0)
+        shares = np.arange(1, n_parts) / n_parts * np.sum(counts)
         cuts = np.array([0, *np.searchsorted(total, shares), width], dtype=np.int64)
         # all runs differ, however often a column occurs: they begin with at least one column each
         places = np.arange(n_parts + 1)

@@ -46,7 +46,7 @@ from sskit.solvers.oracle_calls.answers import Gaps, Hinges, InexactGaps
 from sskit.solvers.oracle_calls.call import Visit
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.solvers.oracle_calls.pool import Pool, PrecomputingPool, ThreadPool
-from sskit.solvers.sharded.merge import Merge
+from sskit.solvers.sharded.box_merge import BoxMerge
 from sskit.solvers.sharded.rounds import Rounds
 from sskit.solvers.simplex_qp.maximise import SimplexProgram
 from sskit.solvers.subgradient.subgradient_pass import BoxedSubgradientState, SubgradientState
@@ -139,7 +139,7 @@ def small_things(chains, sets):
     gaps = np.zeros(problem.n_blocks)
     dual = DualState(problem)
     rounds = Rounds(pool.crew, pool.problems, dual, regularizer, Averager(), gaps)
-    yield from (rounds, *rounds.shards, Merge(rounds.shards, regularizer, Averager()))
+    yield from (rounds, *rounds.shards, BoxMerge(rounds.shards, regularizer, Averager()))
     yield EnumeratedGraphSlack(graph_toy().problem)
     yield from (SlackSearch(problem, 0.0, 5), PrecomputingPool(problem, None, 2), Stop())
     labels = np.array([0, 1, 1], dtype=np.int32)

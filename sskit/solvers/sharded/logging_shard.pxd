@@ -1,6 +1,7 @@
 from libc.stdint cimport int32_t, int64_t
 
 from sskit.core.direction cimport Direction
+from sskit.core.dual cimport DualState
 from sskit.core.problem cimport Problem
 from sskit.core.regularizer cimport Regularizer
 from sskit.solvers.sharded.shard cimport Shard, Stack

@@ -59,6 +59,12 @@ def dual_of(toy, run, box=None):
     return toy.dual(run.dual, LAM, box)
 
 
+def shards(problem, n_jobs):
+    """How many workers a pool of so many gives; None is no pool."""
+    pool = None if n_jobs is None else make_pool(problem, n_jobs)
+    return shards_for(problem, pool, bounded=False, averaging=False)
+
+
 @pytest.fixture
 def nobody_helps(monkeypatch):
     """The system has no room for threads: the leader does all parts."""
@@ -169,18 +175,18 @@ def test_a_run_ends_with_its_last_user():
 def test_huge_numbers_of_jobs():
     toy = chain_toy(0, n=400, lengths=(1,))
     assert make_pool(toy.problem, 10**30).crew.n_workers == 256
-    assert shards_for(toy.problem, make_pool(toy.problem, 10**30)) == 64
+    assert shards(toy.problem, 10**30) == 64
 
 
 def test_few_blocks_many_weights_and_locks_are_for_one_worker():
     for toy, expected in ((chain_toy(0, n=3), 1), (chain_toy(0, n=8), 2), (chain_toy(0, n=40), 8)):
-        assert shards_for(toy.problem, make_pool(toy.problem, 8)) == expected
-    assert shards_for(toy.problem, None) == shards_for(toy.problem, make_pool(toy.problem, 1)) == 1
+        assert shards(toy.problem, 8) == expected
+    assert shards(toy.problem, None) == shards(toy.problem, 1) == 1
     for name in ("graph", "multilabel"):
         problem = TOYS[name](0, n=40).problem
-        assert shards_for(problem, make_pool(problem, 8)) == 1
+        assert shards(problem, 8) == 1
     wide = TOYS["multiclass"](0, n=40)
-    assert shards_for(wide.problem, make_pool(wide.problem, 200)) == 10
+    assert shards(wide.problem, 200) == 10
 
 
 def test_a_stop_leaves_the_dual_point_whole():

@@ -38,11 +38,12 @@ def embeddings(n_tokens=147_000, n_features=768, n_labels=17):
     again = rng.random(len(labels)) < 0.3
     for t in np.flatnonzero(again[1:]) + 1:
         labels[t] = labels[t - 1]
-    return RaggedArray(X, lengths), RaggedArray(labels, lengths)
+    return RaggedArray(X, offsets), RaggedArray(labels, offsets)
 
 
 CASES = {
     # name: (data, lam, gap relative to P(w))
+    "ocr .05": (lambda: ocr("large")[:2], 1e-3, 0.05),
     "ocr .03": (lambda: ocr("large")[:2], 1e-3, 0.032),
     "ocr .003": (lambda: ocr("large")[:2], 1e-3, 0.0032),
     "embeddings": (embeddings, 1e-4, 0.02),

@@ -4,8 +4,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import load_iris
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
@@ -192,7 +192,7 @@ MODELS = {
     ),
     "pipeline, nodes": (
         make_pipeline(
-            NodeProbabilities(LogisticRegression(), cv=2, passthrough=True),
+            NodeProbabilities(GaussianNB(), cv=2, passthrough=True),
             SegmentationModel(**FAST),
         ),
         graphs,

@@ -7,11 +7,14 @@ from collections import Counter
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from helpers.laws import check_certificate, check_dual_point
 from helpers.toys import TOYS, chain_toy
 
 from sskit import SequenceTagger, StructSVMClassifier
 from sskit.datasets import make_chains
+from sskit.models.features import FeatureRows
+from sskit.models.multiclass.problem import MulticlassProblem
 from sskit.parallel import crew
 from sskit.solvers import BCFW, MultiPlane
 from sskit.solvers.block_coordinate.options import shards_for
@@ -147,10 +150,13 @@ def test_every_block_is_visited_once_in_a_pass(nobody_helps):
     toy = chain_toy(3, n=50, lengths=(1, 2, 3, 4))
     run = start(toy, {}, 4)
     calls = Counter()
+    assert np.isinf(run.gaps).all()
     for _ in range(3):
         before = run.n_oracle_calls
         run.run_pass()
         calls[run.n_oracle_calls - before] += 1
+        # as many calls as blocks, and none that was left out
+        assert np.isfinite(run.gaps).all()
     assert calls == {50: 3}
     assert 0 < run.rounds.load <= 4 * run.rounds.longest_load
 
@@ -185,8 +191,8 @@ def test_few_blocks_many_weights_and_locks_are_for_one_worker():
     for name in ("graph", "multilabel"):
         problem = TOYS[name](0, n=40).problem
         assert shards(problem, 8) == 1
-    wide = TOYS["multiclass"](0, n=40)
-    assert shards(wide.problem, 200) == 10
+    rows = TOYS["multiclass"](0, n=40)
+    assert shards(rows.problem, 200) == 10
 
 
 def test_a_stop_leaves_the_dual_point_whole():

@@ -2,10 +2,11 @@
 
 
 cdef extern from "moves.hpp" namespace "sskit" nogil:
+    double clipped(double value, double lower, double upper)
     cdef cppclass Moves:
-        void follow(double* weights, Py_ssize_t n_weights, Py_ssize_t run_length) except +
-        # the weights start .. stop - 1 are about to move
-        void keep(Py_ssize_t start, Py_ssize_t stop)
+        void follow(double* weights, Py_ssize_t n_weights) except +
+        # the weights are about to move
+        void keep()
         # what was kept becomes how far the weights have come: <v, move> or <clip(v), move>, and
         # ||move||^2, with v from the beginning of the round
         void measure_linear(double* inner, double* sqnorm)
@@ -17,7 +18,4 @@ cdef extern from "moves.hpp" namespace "sskit" nogil:
         # a new round begins; this one is then the one before
         void turn()
         void add_before_to(double* target, double step)
-        void clip_before(
-            const double* v, const double* lower, const double* upper, double* w
-        )
         void clear()

@@ -2,7 +2,6 @@ from libc.stdint cimport int32_t, int64_t
 
 from sskit.core.capabilities cimport FeatureSpace, PlaneStore
 from sskit.core.direction cimport Direction
-from sskit.core.moves cimport Moves
 
 
 cdef class Problem:
@@ -35,7 +34,6 @@ cdef class Problem:
     cdef readonly bint costly                # does argmax take far longer than scores?
     cdef readonly bint lock_free             # does no method ever take the interpreter's lock?
     cdef readonly double[::1] block_weight   # (n_blocks,) c_i >= 0, summing to one
-    cdef readonly Py_ssize_t run_length      # of the runs of weights in which keep() counts
     cdef readonly FeatureSpace space         # where the weights live; R^d unless it is set
     cdef readonly PlaneStore plane_store     # holds planes whose codes are mere numbers
 
@@ -77,10 +75,6 @@ cdef class Problem:
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
         const double* upper, double* w
     ) except -1 nogil
-
-    # scatter(i, delta) is about to move the weights: keep those that it may move, all of them
-    # unless a subclass knows better
-    cdef int keep(self, Py_ssize_t i, Direction delta, Moves* moves) except -1 nogil
 
     # scatter for one part of the weights, which cut_weights() made: part[0] is where it begins and
     # part[1] the next one; two threads may do different parts at once. Returns by how much ||v||^2

@@ -11,7 +11,6 @@ cdef class Problem:
 
     def __cinit__(self):
         self.block_weight = np.zeros(0)
-        self.run_length = LANES
         self.space = FeatureSpace()
         self.plane_store = PlaneStore()
 
@@ -54,10 +53,6 @@ cdef class Problem:
         const double* upper, double* w
     ) except -1 nogil:
         return self.lacks("clip")
-
-    cdef int keep(self, Py_ssize_t i, Direction delta, Moves* moves) except -1 nogil:
-        moves.keep(0, self.n_weights)
-        return 0
 
     cdef double scatter_part(
         self, Py_ssize_t i, Direction delta, double step, const int64_t* part, double* v

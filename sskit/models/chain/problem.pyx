@@ -14,11 +14,9 @@ from sskit.models.shapes import check_chains
 from sskit.core.checks cimport all_below
 from sskit.core.direction cimport Direction
 from sskit.core.lanes cimport LANES, padded, prefetch_memory
-from sskit.core.moves cimport Moves
 from sskit.models.row_kernels cimport (
     active_rows, add_rows, add_rows_between, dot_rows, grow, masked_table, score_rows
 )
-from sskit.models.row_moves cimport keep_rows
 from sskit.models.rows cimport clear_rows, clip_rows
 from sskit.oracles.chain.viterbi cimport viterbi_labels
 
@@ -60,7 +58,6 @@ cdef class ChainProblem(Problem):
         self.transition_weights = features.n_features * n_states
         self.start_weights = self.transition_weights + n_states * n_states
         self.end_weights = self.start_weights + n_states
-        self.run_length = n_states
         self.n_weights = self.end_weights + n_states
         self.max_statistics = (n_states + longest) * self.stride
         self.max_code_length = longest
@@ -247,14 +244,6 @@ cdef class ChainProblem(Problem):
                 w[j] = min(max(v[j], lower[j]), upper[j])
         for j in range(self.start_weights, self.n_weights):
             w[j] = min(max(v[j], lower[j]), upper[j])
-        return 0
-
-    cdef int keep(self, Py_ssize_t i, Direction delta, Moves* moves) except -1 nogil:
-        cdef const double* node = &delta.value[self.n_states * self.stride]
-        cdef int32_t* active = &self.active[0]
-        cdef Py_ssize_t n = active_rows(node, self.length(i), self.stride, active)
-        keep_rows(&self.features.rows, self.offsets[i], active, n, self.n_states, moves)
-        moves.keep(self.transition_weights, self.n_weights)
         return 0
 
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:

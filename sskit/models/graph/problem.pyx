@@ -9,12 +9,10 @@ from sskit.models.shapes import check_graphs, check_grams
 
 from sskit.core.checks cimport all_below
 from sskit.core.lanes cimport LANES, padded
-from sskit.core.moves cimport Moves
 from sskit.models.features cimport FeatureRows
 from sskit.models.row_kernels cimport (
     active_rows, add_rows, gram_sqnorm, score_rows, score_rows_apart
 )
-from sskit.models.row_moves cimport keep_rows
 from sskit.models.rows cimport add_row, clear_rows, clip_rows, dot_row
 from sskit.oracles.graph.potentials cimport labelling_score
 from sskit.oracles.graph.starts cimport ManyStarts
@@ -72,7 +70,6 @@ cdef class GraphProblem(Problem):
         self.n_columns, self.n_blocks = form.width, len(features)
         self.width = 1 if form.width == 1 else padded(form.width)
         self.pair_weights = self.n_features * self.n_states
-        self.run_length = self.n_states
         self.n_weights = self.pair_weights + self.n_edge_features * self.n_columns
         self.max_code_length = sizes.max()
         self.max_statistics = (sizes * self.stride + n_tables * self.width).max()
@@ -287,14 +284,6 @@ cdef class GraphProblem(Problem):
         )
         for j in range(self.pair_weights, self.n_weights):
             w[j] = min(max(v[j], lower[j]), upper[j])
-        return 0
-
-    cdef int keep(self, Py_ssize_t i, Direction delta, Moves* moves) except -1 nogil:
-        cdef Py_ssize_t n_active = active_rows(
-            &delta.value[0], self.n_nodes_of(i), self.stride, &self.active[0]
-        )
-        keep_rows(&self.node_rows[i], 0, &self.active[0], n_active, self.n_states, moves)
-        moves.keep(self.pair_weights, self.n_weights)
         return 0
 
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:

@@ -14,9 +14,7 @@ from sskit.core.capabilities cimport SlackOracle
 from sskit.core.checks cimport all_below
 from sskit.core.direction cimport Direction
 from sskit.core.lanes cimport padded
-from sskit.core.moves cimport Moves
 from sskit.models.row_kernels cimport add_rows, score_rows
-from sskit.models.row_moves cimport keep_rows
 from sskit.models.rows cimport clip_rows
 from sskit.oracles.label_sets.oracle cimport ONE
 from sskit.oracles.label_sets.slack cimport SetQuestion, SlackSets
@@ -68,7 +66,6 @@ cdef class MultilabelProblem(Problem):
         self.stride = padded(self.n_labels)
         self.constant_weights = features.n_features * self.n_labels
         self.pair_weights = self.constant_weights + intercept * self.n_labels
-        self.run_length = self.n_labels
         self.n_weights = self.pair_weights + self.n_edges
         self.max_statistics = self.stride + self.n_edges
         self.max_code_length = self.max_support = self.n_labels + self.n_edges
@@ -205,21 +202,6 @@ cdef class MultilabelProblem(Problem):
             else:
                 continue
             w[j] = min(max(v[j], lower[j]), upper[j])
-        return 0
-
-    cdef int keep(self, Py_ssize_t i, Direction delta, Moves* moves) except -1 nogil:
-        cdef int32_t row = 0
-        cdef Py_ssize_t entry, j
-        keep_rows(&self.features.rows, i, &row, 1, self.n_labels, moves)
-        for entry in range(delta.n):
-            j = delta.index[entry]
-            if j >= self.stride:
-                j += self.pair_weights - self.stride
-            elif self.intercept:
-                j += self.constant_weights
-            else:
-                continue
-            moves.keep(j, j + 1)
         return 0
 
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:

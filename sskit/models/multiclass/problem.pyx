@@ -13,9 +13,7 @@ from sskit.core.capabilities cimport SlackOracle
 from sskit.core.checks cimport check_indices
 from sskit.core.direction cimport Direction
 from sskit.core.lanes cimport padded
-from sskit.core.moves cimport Moves
 from sskit.models.row_kernels cimport add_rows, add_rows_between, grow, score_rows
-from sskit.models.row_moves cimport keep_rows
 from sskit.models.rows cimport clip_rows
 
 
@@ -46,7 +44,6 @@ cdef class MulticlassProblem(Problem):
         self.block_weight = block_weight
         self.intercept = intercept
         self.n_blocks = features.n_rows
-        self.run_length = n_classes
         self.n_weights = (features.n_features + intercept) * n_classes
         self.max_statistics = padded(n_classes)
         self.max_code_length = 1
@@ -134,12 +131,6 @@ cdef class MulticlassProblem(Problem):
         clip_rows(&self.features.rows, i, &row, 1, self.n_classes, v, lower, upper, w)
         for j in range(self.features.n_features * self.n_classes, self.n_weights):
             w[j] = min(max(v[j], lower[j]), upper[j])
-        return 0
-
-    cdef int keep(self, Py_ssize_t i, Direction delta, Moves* moves) except -1 nogil:
-        cdef int32_t row = 0
-        keep_rows(&self.features.rows, i, &row, 1, self.n_classes, moves)
-        moves.keep(self.features.n_features * self.n_classes, self.n_weights)
         return 0
 
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:

@@ -8,7 +8,6 @@ from sskit.core.fingerprint import Fingerprint
 
 from sskit.core.capabilities cimport PlaneStore
 from sskit.core.direction cimport Direction
-from sskit.core.moves cimport Moves
 
 cdef Py_ssize_t BITS = sizeof(double) // sizeof(int32_t)   # code of a loss
 
@@ -59,7 +58,6 @@ cdef class SlackProblem(Problem):
         self.problem = problem
         self.search = search
         self.n_blocks = problem.n_blocks
-        self.run_length = problem.run_length
         self.n_weights = problem.n_weights
         self.max_statistics = problem.max_statistics
         self.max_code_length = problem.max_code_length + BITS
@@ -124,9 +122,6 @@ cdef class SlackProblem(Problem):
         self.problem.clip(i, delta, v, lower, upper, w)
         return 0
 
-    cdef int keep(self, Py_ssize_t i, Direction delta, Moves* moves) except -1 nogil:
-        return self.problem.keep(i, delta, moves)
-
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
         return self.problem.sqnorm(i, delta)
 
@@ -175,9 +170,6 @@ cdef class ScaledPlaneStore(PlaneStore):
 
     def __cinit__(self, PlaneStore inner not None, Py_ssize_t inner_code_length):
         self.inner, self.inner_code_length = inner, inner_code_length
-
-    cdef int keep(self, Py_ssize_t i, const int32_t* code) except -1 nogil:
-        return self.inner.keep(i, code)
 
     cdef void forget(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
         self.inner.forget(i, code)

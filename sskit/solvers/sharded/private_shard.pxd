@@ -19,6 +19,9 @@ cdef class PrivateRegularizer(Regularizer):
     cdef const double* upper
     cdef Moves moves                 # of this round and of the last
 
+    # w = clip(v)
+    cdef void clip_all(self) noexcept nogil
+
 
 cdef class PrivateShard(Shard):
     """A shard with a copy of the weights, in which its visits see each other."""
@@ -27,4 +30,3 @@ cdef class PrivateShard(Shard):
     cdef double inner, sqnorm        # of the moves of this round: with w, with themselves
 
     cdef void follow(self, PrivateShard other) noexcept nogil
-    cdef void clip(self, PrivateShard other) noexcept nogil

@@ -6,10 +6,8 @@ from libc.string cimport memcpy
 
 from sskit.core.checks cimport check_equal
 from sskit.core.lanes cimport LANES
+from sskit.core.moves cimport clipped
 from sskit.core.regularizer cimport BoxRegularizer
-
-# With fewer weights it is cheaper to take all of them for moved than to know which ones are.
-cdef Py_ssize_t FEW_WEIGHTS = 16384
 
 
 cdef class PrivateRegularizer(Regularizer):
@@ -25,14 +23,11 @@ cdef class PrivateRegularizer(Regularizer):
         As of every regularizer.
     base : Regularizer
         Whose weights these are between rounds.
-    run_length : int
-        Of the runs in which the problem keeps weights that move.
     own : bool
         Whether there is a copy; else the weights of the base move during a round.
     """
 
-    def __cinit__(self, lam, n_weights, covector, Regularizer base, Py_ssize_t run_length,
-                  bint own):
+    def __cinit__(self, lam, n_weights, covector, Regularizer base, bint own):
         check_equal(self.n_weights, base.n_weights, "the number of weights")
         self.base = base
         self.base_v, self.base_w = &base.v[0], &base.w[0]
@@ -44,18 +39,21 @@ cdef class PrivateRegularizer(Regularizer):
         if base.bounded and self.n_weights:
             self.lower = &(<BoxRegularizer>base).lower[0]
             self.upper = &(<BoxRegularizer>base).upper[0]
-        if self.n_weights <= FEW_WEIGHTS:
-            run_length = self.n_weights
-        self.moves.follow(&self.v[0], self.n_weights, run_length)
+        self.moves.follow(&self.v[0], self.n_weights)
 
     cdef int move(
         self, Problem problem, Py_ssize_t i, Direction delta, double step
     ) except -1 nogil:
-        problem.keep(i, delta, &self.moves)
+        self.moves.keep()
         problem.scatter(i, delta, step, &self.v[0])
         if self.bounded:
             problem.clip(i, delta, &self.v[0], self.lower, self.upper, &self.w[0])
         return 0
+
+    cdef void clip_all(self) noexcept nogil:
+        cdef Py_ssize_t j
+        for j in range(self.n_weights):
+            self.w[j] = clipped(self.v[j], self.lower[j], self.upper[j])
 
 
 cdef class PrivateShard(Shard):
@@ -75,8 +73,7 @@ cdef class PrivateShard(Shard):
 
     def __cinit__(self, Problem problem, DualState dual, Regularizer regularizer, bint own):
         self.weights = PrivateRegularizer(
-            regularizer.lam, regularizer.n_weights, regularizer.covector, regularizer,
-            problem.run_length, own
+            regularizer.lam, regularizer.n_weights, regularizer.covector, regularizer, own
         )
         self.regularizer = self.weights
 
@@ -98,8 +95,8 @@ cdef class PrivateShard(Shard):
         cdef Py_ssize_t k
         for k in range(n_shards):
             self.follow(<PrivateShard>shards[k])
-        for k in range(n_shards if self.weights.bounded else 0):
-            self.clip(<PrivateShard>shards[k])
+        if self.weights.bounded:
+            self.weights.clip_all()
         return self.settle()
 
     cdef void follow(self, PrivateShard other) noexcept nogil:
@@ -107,12 +104,6 @@ cdef class PrivateShard(Shard):
         cdef double share = other.gamma - (other is self)
         if share != 0.0:
             other.weights.moves.add_before_to(&self.weights.v[0], share)
-
-    cdef void clip(self, PrivateShard other) noexcept nogil:
-        other.weights.moves.clip_before(
-            &self.weights.v[0], self.weights.lower, self.weights.upper,
-            &self.weights.w[0]
-        )
 
     cdef void measure(self) noexcept nogil:
         if self.weights.bounded:

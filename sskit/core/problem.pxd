@@ -78,10 +78,10 @@ cdef class Problem:
 
     # scatter for one part of the weights, which cut_weights() made: part[0] is where it begins and
     # part[1] the next one; two threads may do different parts at once. Returns by how much ||v||^2
-    # grows.
+    # grows. It cannot fail: nobody could put right weights of which some parts are written.
     cdef double scatter_part(
         self, Py_ssize_t i, Direction delta, double step, const int64_t* part, double* v
-    ) except? -1 nogil
+    ) noexcept nogil
 
     # || B_i delta ||^2
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil

@@ -119,7 +119,8 @@ cdef class FeatureRows:
         Returns
         -------
         cuts : ndarray of shape (n_parts + 1,), int64
-            From zero to the number of columns, without the further ones.
+            They rise from zero to the number of columns, without the further ones; or beyond it,
+            with runs that are empty, where there are more runs than columns.
         """
         cdef Py_ssize_t t, e, width = self.rows.width
         cdef double[::1] counts = np.full(width, 1e-9)
@@ -130,10 +131,9 @@ cdef class FeatureRows:
         total = np.cumsum(counts)
         shares = np.arange(1, n_parts) / n_parts * np.sum(counts)
         cuts = np.array([0, *np.searchsorted(total, shares), width], dtype=np.int64)
-        # all runs differ, however often a column occurs: they begin with at least one column each
+        # no two runs begin at the same column, however often it occurs
         places = np.arange(n_parts + 1)
-        cuts = np.maximum.accumulate(cuts - places) + places
-        return np.clip(cuts, 0, np.maximum(width - n_parts + places, 0))
+        return np.maximum.accumulate(cuts - places) + places
 
     cdef Py_ssize_t entries(self, Py_ssize_t first, Py_ssize_t count) noexcept nogil:
         if self.rows.indptr == NULL:

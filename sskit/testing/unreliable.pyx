@@ -1,6 +1,6 @@
 """A problem whose oracle stops searching: for tests of what solvers do with inexact oracles."""
 
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
 
 from sskit.core.direction cimport Direction
 from sskit.core.problem cimport Problem
@@ -22,17 +22,27 @@ cdef class UnreliableProblem(Problem):
         After so many moves of weights they fail; never if it is negative.
     costly : bool, default=False
         What it says of the cost of its oracle.
+
+    Attributes
+    ----------
+    n_good, n_moves : int
+        How many are left.
+    n_lengths : int
+        After so many questions for the length of a step these fail too; -1 at first, which is
+        never.
     """
 
     cdef readonly Problem problem
-    cdef public Py_ssize_t n_good        # good answers that are left
-    cdef public Py_ssize_t n_moves       # moves that are left
+    cdef public Py_ssize_t n_good
+    cdef public Py_ssize_t n_moves
+    cdef public Py_ssize_t n_lengths
 
     def __cinit__(self, Problem problem, Py_ssize_t n_good, bint costly=False,
                   Py_ssize_t n_moves=-1):
         self.problem = problem
         self.n_good = n_good
         self.n_moves = n_moves
+        self.n_lengths = -1
         self.exact = False
         self.costly = costly
         self.lock_free = problem.lock_free
@@ -85,6 +95,15 @@ cdef class UnreliableProblem(Problem):
         self.n_moves -= 1
         return self.problem.scatter(i, delta, step, v)
 
+    cdef double scatter_part(
+        self, Py_ssize_t i, Direction delta, double step, const int64_t* part, double* v
+    ) noexcept nogil:
+        return self.problem.scatter_part(i, delta, step, part, v)
+
+    def cut_weights(self, n_parts):
+        """Return where parts of the weights begin."""
+        return self.problem.cut_weights(n_parts)
+
     cdef int clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
         const double* upper, double* w
@@ -93,6 +112,10 @@ cdef class UnreliableProblem(Problem):
         return 0
 
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
+        if self.n_lengths == 0:
+            with gil:
+                raise RuntimeError(f"nobody knows how long a step of block {i} is")
+        self.n_lengths -= 1
         return self.problem.sqnorm(i, delta)
 
     cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept nogil:

@@ -213,7 +213,7 @@ cdef class ChainProblem(Problem):
 
     cdef double scatter_part(
         self, Py_ssize_t i, Direction delta, double step, const int64_t* part, double* v
-    ) except? -1 nogil:
+    ) noexcept nogil:
         cdef const double* node = &delta.value[self.n_states * self.stride]
         cdef int32_t* active = &self.active[0]
         cdef Py_ssize_t n = active_rows(node, self.length(i), self.stride, active)

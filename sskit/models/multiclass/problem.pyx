@@ -105,7 +105,7 @@ cdef class MulticlassProblem(Problem):
 
     cdef double scatter_part(
         self, Py_ssize_t i, Direction delta, double step, const int64_t* part, double* v
-    ) except? -1 nogil:
+    ) noexcept nogil:
         cdef int32_t row = 0
         cdef Py_ssize_t k
         cdef double growth = add_rows_between(

@@ -252,9 +252,7 @@ class BCFW(Solver):
         averager = solver.average(problem.n_weights) if solver.averaging else Averager()
         batching = {"batch_size": solver.batch_size, "selective": solver.selective, "pool": pool}
         if solver.batch_size == 1:
-            batching["n_shards"] = shards_for(
-                problem, pool, bounded=regularizer.bounded, averaging=solver.averaging
-            )
+            batching["n_shards"] = shards_for(problem, pool, bounded=regularizer.bounded)
         if all(getattr(solver, name) in values for name, values in PLAIN.items()):
             return PlainRun(problem, regularizer, sampler, averager, gaps, **batching)
         return ActiveSetRun(

@@ -2,7 +2,7 @@
 
 from sskit.core.sampler import GapSampler, MaxGapSampler, PermutationSampler, UniformSampler
 from sskit.solvers.oracle_calls.pool import ThreadPool
-from sskit.solvers.sharded.rounds import MOST_COPIED, MOST_SHARDS
+from sskit.solvers.sharded.rounds import MOST_SHARDS, moves_wait
 from sskit.solvers.simplex_qp.steps import AwayStep, PairwiseStep, PlainStep, SafeguardedStep
 
 # Shards have no fewer blocks than this.
@@ -84,7 +84,7 @@ def auto_batching(batch_size, problem):
     return {"batch_size": wanted, "selective": wanted > 1}
 
 
-def shards_for(problem, pool, *, bounded, averaging):
+def shards_for(problem, pool, *, bounded):
     """Return how many workers of a pool are to visit blocks at the same time.
 
     Parameters
@@ -95,9 +95,9 @@ def shards_for(problem, pool, *, bounded, averaging):
         that all share.
     pool : Pool or None
         Whose workers.
-    bounded, averaging : bool
-        Whether there are bounds on the weights, and an average of them: very many weights are
-        moved together after each round, which serves neither.
+    bounded : bool
+        Whether there are bounds on the weights. Where these are very many, moves are written to
+        them by parts when a round is over, and bounds would have to follow.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def shards_for(problem, pool, *, bounded, averaging):
     if not isinstance(pool, ThreadPool) or not problem.lock_free or problem.space.is_kernel_space:
         return 1
     n_shards = max(min(pool.crew.n_workers, MOST_SHARDS, problem.n_blocks // LEAST_BLOCKS), 1)
-    if problem.n_weights > MOST_COPIED:
-        if bounded or averaging or problem.cut_weights(n_shards) is None:
+    if moves_wait(problem):
+        if bounded or problem.cut_weights(n_shards) is None:
             return 1
     return n_shards

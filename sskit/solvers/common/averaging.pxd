@@ -1,5 +1,4 @@
 from sskit.core.direction cimport Direction
-from sskit.core.moves cimport Moves
 from sskit.core.problem cimport Problem
 
 
@@ -14,11 +13,11 @@ cdef class Averager:
     cdef int moved(
         self, Problem problem, Py_ssize_t i, Direction delta, double step, double loss_change
     ) except -1 nogil
-    # So many steps are over, and v moves only now: merge() follows for every part of its move,
-    # the mean loss of the planes changes by `loss_change` in all.
-    cdef void begin_merge(self, double n_steps, double loss_change) noexcept nogil
-    # v += step * these moves
-    cdef void merge(self, Moves* moves, double step) noexcept nogil
+    # So many steps are over, v moves only now, and the mean loss of the planes by `loss_change`:
+    # every follower has to move by its weight times as much as v.
+    cdef void merge(self, double n_steps, double loss_change) noexcept nogil
+    # the k-th vector that follows v, and its weight in this merge; NULL after the last one
+    cdef double* follower(self, Py_ssize_t k, double* weight) noexcept nogil
 
 
 cdef class WeightedAverager(Averager):
@@ -31,14 +30,14 @@ cdef class WeightedAverager(Averager):
     cdef double[::1] behind       # (n_weights + LANES,) sum_j S_{j-1} Delta_j
     cdef double loss_behind       # the same for the mean loss of the planes
     cdef double n_steps           # K
-    cdef double before            # S of the iterates before the merge that is under way
+    cdef double before            # S of the iterates before the last merge
 
     # v moved after `n_before` iterates of this average and before all that follow
     cdef int moved_after(
         self, Problem problem, Py_ssize_t i, Direction delta, double step, double loss_change,
         double n_before
     ) except -1 nogil
-    # what merge() multiplies moves with: they come after `n_before` iterates
+    # the weight of moves that come after `n_before` iterates
     cdef void weigh(self, double n_before, double loss_change) noexcept nogil
 
 

@@ -21,11 +21,11 @@ cdef class Averager:
     ) except -1 nogil:
         return 0
 
-    cdef void begin_merge(self, double n_steps, double loss_change) noexcept nogil:
+    cdef void merge(self, double n_steps, double loss_change) noexcept nogil:
         pass
 
-    cdef void merge(self, Moves* moves, double step) noexcept nogil:
-        pass
+    cdef double* follower(self, Py_ssize_t k, double* weight) noexcept nogil:
+        return NULL
 
     def attend(self, Py_ssize_t phase):
         """Say which kind of pass begins: 0 with the oracle, 1 over stored planes."""
@@ -79,7 +79,7 @@ cdef class WeightedAverager(Averager):
         self.loss_behind += before * loss_change
         return problem.scatter(i, delta, before * step, &self.behind[0])
 
-    cdef void begin_merge(self, double n_steps, double loss_change) noexcept nogil:
+    cdef void merge(self, double n_steps, double loss_change) noexcept nogil:
         self.n_steps += n_steps
         self.weigh(self.n_steps - 1.0, loss_change)
 
@@ -87,8 +87,11 @@ cdef class WeightedAverager(Averager):
         self.before = 0.5 * n_before * (n_before + 1.0)
         self.loss_behind += self.before * loss_change
 
-    cdef void merge(self, Moves* moves, double step) noexcept nogil:
-        moves.add_to(&self.behind[0], self.before * step)
+    cdef double* follower(self, Py_ssize_t k, double* weight) noexcept nogil:
+        weight[0] = self.before
+        if k > 0:
+            return NULL
+        return &self.behind[0]
 
     def average(self, regularizer, loss):
         """Return the averages of v and of the mean loss, given the last ones; None if none."""
@@ -160,13 +163,14 @@ cdef class TwoAverages(Averager):
             problem, i, delta, step, loss_change, self.other.n_steps
         )
 
-    cdef void begin_merge(self, double n_steps, double loss_change) noexcept nogil:
-        self.attended.begin_merge(n_steps, loss_change)
+    cdef void merge(self, double n_steps, double loss_change) noexcept nogil:
+        self.attended.merge(n_steps, loss_change)
         self.other.weigh(self.other.n_steps, loss_change)
 
-    cdef void merge(self, Moves* moves, double step) noexcept nogil:
-        self.attended.merge(moves, step)
-        self.other.merge(moves, step)
+    cdef double* follower(self, Py_ssize_t k, double* weight) noexcept nogil:
+        if k == 1:
+            return self.other.follower(0, weight)
+        return self.attended.follower(k, weight)
 
     def average(self, regularizer, loss):
         """Return the averages of v and of the mean loss, given the last ones; None if none."""

@@ -19,6 +19,7 @@ cdef class BoxMerge(Merge):
     cdef bint filled                 # are all products there?
 
     cdef double prefer_whole(self, double gain, double lam) noexcept nogil
+    cdef void move_followers(self) noexcept nogil
 
 
 # Maximise  <slope, x> - lam / 2 x^T gram x  over 0 <= x <= 1 (gram with rows of n), by coordinate

@@ -75,10 +75,19 @@ cdef class BoxMerge(Merge):
             (<PrivateShard>self.shard[k]).gamma = self.share[k]
             n_steps += (<PrivateShard>self.shard[k]).averager.n_steps
             loss += self.share[k] * (<PrivateShard>self.shard[k]).averager.loss
-        self.averager.begin_merge(n_steps, loss)
-        for k in range(n):
-            self.averager.merge(&(<PrivateShard>self.shard[k]).weights.moves, self.share[k])
+        self.averager.merge(n_steps, loss)
+        self.move_followers()
         return increase
+
+    cdef void move_followers(self) noexcept nogil:
+        cdef Py_ssize_t k, f = 0
+        cdef double weight
+        cdef double* target = self.averager.follower(0, &weight)
+        while target != NULL:
+            for k in range(self.n_shards):
+                (<PrivateShard>self.shard[k]).weights.moves.add_to(target, weight * self.share[k])
+            f += 1
+            target = self.averager.follower(f, &weight)
 
     # take all moves in whole if that gains nearly as much; returns the gain
     cdef double prefer_whole(self, double gain, double lam) noexcept nogil:

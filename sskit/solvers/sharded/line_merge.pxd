@@ -20,11 +20,16 @@ cdef class LineMerge(Merge):
     cdef list scratch
     cdef void** direction            # the same, borrowed
     cdef double[::1] growth          # (n_shards,) of ||v||^2 by the last writing, by part
+    cdef double* target              # what is written next: v, or a vector that follows it
     cdef double factor               # of the moves that are written next
     cdef double share                # that has been written so far
     cdef double total                # growth so far
     cdef double whole                # growth at x = 1
     cdef double loss                 # change of the mean loss at x = 1
-    cdef int writings
+    cdef double n_steps
+    cdef int writings                # of v
+    cdef Py_ssize_t n_followed       # vectors that have followed it; -1 until the share is known
 
     cdef double gain(self) noexcept nogil
+    # is something to be written to v, and how much? Else the share is known.
+    cdef bint search(self) noexcept nogil

@@ -22,7 +22,7 @@ cdef class LineMerge(Merge):
     regularizer : Regularizer
         Holds lam and the weights, which are written.
     averager : Averager
-        One that keeps no average.
+        Follows the merges.
     cuts : ndarray of shape (n_shards + 1,), int64
         Where the parts of the weights begin, from the problem.
     """
@@ -49,14 +49,28 @@ cdef class LineMerge(Merge):
     cdef void begin(self) noexcept nogil:
         cdef Py_ssize_t k
         self.writings = 0
-        self.share = self.total = self.loss = 0.0
+        self.n_followed = -1
+        self.target = &self.regularizer.v[0]
+        self.share = self.total = self.loss = self.n_steps = 0.0
         for k in range(self.n_shards):
             self.loss += (<LoggingShard>self.shard[k]).averager.loss
+            self.n_steps += (<LoggingShard>self.shard[k]).averager.n_steps
 
     cdef double gain(self) noexcept nogil:
         return self.share * self.loss - 0.5 * self.regularizer.lam * self.total
 
     cdef bint more(self) noexcept nogil:
+        cdef double weight
+        if self.n_followed < 0:
+            if self.search():
+                return True
+            self.averager.merge(self.n_steps, self.share * self.loss)
+        self.n_followed += 1
+        self.target = self.averager.follower(self.n_followed, &weight)
+        self.factor = weight * self.share
+        return self.target != NULL
+
+    cdef bint search(self) noexcept nogil:
         cdef Py_ssize_t k
         cdef double alone = 0.0, square, inner, best, lam = self.regularizer.lam
         if self.writings:
@@ -92,7 +106,7 @@ cdef class LineMerge(Merge):
         for j in range(self.n_shards):
             self.growth[k] += (<LoggingShard>self.shard[j]).write(
                 (<LoggingShard>self.shard[k]).problem, <Direction>self.direction[k], self.factor,
-                &self.cuts[k], &self.regularizer.v[0]
+                &self.cuts[k], self.target
             )
         return 0
 

@@ -40,4 +40,4 @@ cdef class LoggingShard(Shard):
     # whoever asks; returns by how much ||v||^2 grows
     cdef double write(
         self, Problem problem, Direction scratch, double factor, const int64_t* part, double* v
-    ) except? -1 nogil
+    ) noexcept nogil

@@ -60,7 +60,7 @@ cdef class LoggingShard(Shard):
 
     cdef double write(
         self, Problem problem, Direction scratch, double factor, const int64_t* part, double* v
-    ) except? -1 nogil:
+    ) noexcept nogil:
         cdef Py_ssize_t k
         cdef double growth = 0.0
         cdef LoggedMove* move

@@ -7,6 +7,7 @@ from libcpp.vector cimport vector
 
 from sskit.core.checks cimport check_equal, check_index, check_range
 from sskit.core.dual cimport DualState
+from sskit.core.problem cimport Problem
 from sskit.core.regularizer cimport Regularizer
 from sskit.core.sampler cimport Sampler
 from sskit.core.stop cimport Stop
@@ -38,6 +39,22 @@ MOST_SHARDS = 64
 # Of more weights, those that other shards have moved take longer to bring up to date in a copy than
 # an oracle takes to be asked: moves wait, and all shards read the same weights.
 MOST_COPIED = 32768
+
+
+def moves_wait(Problem problem):
+    """Say whether shards read the same weights, which all move when a round is over.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to solve.
+
+    Returns
+    -------
+    waits : bool
+        False if each shard has a copy of the weights, which its own visits move at once.
+    """
+    return problem.n_weights > MOST_COPIED
 
 
 cdef class Rounds(Task):
@@ -112,7 +129,7 @@ cdef class Rounds(Task):
         self.crew, self.stop = crew, crew.stop
         self.dual, self.regularizer, self.gaps = dual, regularizer, gaps
         self.n_shards = len(problems)
-        if regularizer.n_weights > MOST_COPIED:
+        if moves_wait(problems[0]):
             self.shards = [LoggingShard(problem, dual, regularizer) for problem in problems]
             cuts = problems[0].cut_weights(self.n_shards)
             self.merge = LineMerge(self.shards, regularizer, averager, cuts)

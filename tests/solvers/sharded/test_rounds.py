@@ -12,6 +12,7 @@ from helpers.laws import check_certificate, check_dual_point
 from helpers.toys import TOYS, chain_toy
 
 from sskit import SequenceTagger, StructSVMClassifier
+from sskit.core.regularizer import Regularizer
 from sskit.datasets import make_chains
 from sskit.models.features import FeatureRows
 from sskit.models.multiclass.problem import MulticlassProblem
@@ -20,6 +21,7 @@ from sskit.solvers import BCFW, MultiPlane
 from sskit.solvers.block_coordinate.options import shards_for
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.solvers.oracle_calls.pool import make_pool
+from sskit.solvers.sharded import rounds
 from sskit.testing.unreliable import UnreliableProblem
 
 LAM = 0.1
@@ -65,7 +67,15 @@ def dual_of(toy, run, box=None):
 def shards(problem, n_jobs):
     """How many workers a pool of so many gives; None is no pool."""
     pool = None if n_jobs is None else make_pool(problem, n_jobs)
-    return shards_for(problem, pool, bounded=False, averaging=False)
+    return shards_for(problem, pool, bounded=False)
+
+
+@pytest.fixture(params=[True, False], ids=["copies", "one-copy"])
+def copies(request, monkeypatch):
+    """Shards have copies of the weights; or read the same ones, as if these were very many."""
+    if not request.param:
+        monkeypatch.setattr(rounds, "MOST_COPIED", 0)
+    return request.param
 
 
 @pytest.fixture
@@ -80,9 +90,12 @@ def nobody_helps(monkeypatch):
 
 @every_option
 @every_toy
-@pytest.mark.parametrize("bounded", [False, True], ids=["free", "box"])
+@pytest.mark.parametrize("kind", ["free", "box", "one-copy"])
 @pytest.mark.parametrize("n_jobs", [2, 3, 5])
-def test_the_dual_never_falls_and_is_that_of_the_blocks(name, options, bounded, n_jobs):
+def test_the_dual_never_falls_and_is_that_of_the_blocks(name, options, kind, n_jobs, monkeypatch):
+    bounded = kind == "box"
+    if kind == "one-copy":
+        monkeypatch.setattr(rounds, "MOST_COPIED", 0)
     toy = make(name)
     if bounded and options.get("block_steps", 1) != 1:
         options = {**options, "block_steps": "auto"}
@@ -109,7 +122,7 @@ def test_the_dual_never_falls_and_is_that_of_the_blocks(name, options, bounded, 
 
 @every_option
 @every_toy
-def test_same_optimum_as_one_worker(name, options):
+def test_same_optimum_as_one_worker(name, options, copies):
     toy = make(name)
     # plain steps, and those that may keep next to nothing, get there slowly
     tol = 0.05 if options.get("steps") == "fw" or "cache_size" in options else 1e-6
@@ -127,7 +140,7 @@ def test_same_optimum_as_one_worker(name, options):
 
 @every_option
 @pytest.mark.parametrize("solver", [BCFW, MultiPlane])
-def test_bits_depend_on_seed_and_number_of_jobs_only(options, solver, request):
+def test_bits_depend_on_seed_and_number_of_jobs_only(options, solver, copies, request):
     if solver is MultiPlane:
         options = {k: v for k, v in options.items() if k in ("steps", "sampling")}
     toy = make("chain", n=40)
@@ -146,7 +159,7 @@ def test_bits_depend_on_seed_and_number_of_jobs_only(options, solver, request):
     np.testing.assert_array_equal(solve(3).w, one.w)
 
 
-def test_every_block_is_visited_once_in_a_pass(nobody_helps):
+def test_every_block_is_visited_once_in_a_pass(copies, nobody_helps):
     toy = chain_toy(3, n=50, lengths=(1, 2, 3, 4))
     run = start(toy, {}, 4)
     calls = Counter()
@@ -193,6 +206,36 @@ def test_few_blocks_many_weights_and_locks_are_for_one_worker():
         assert shards(problem, 8) == 1
     rows = TOYS["multiclass"](0, n=40)
     assert shards(rows.problem, 200) == 10
+    wide = MulticlassProblem(
+        FeatureRows(sp.csr_array((40, 20_000))),
+        3,
+        np.arange(40, dtype=np.int32) % 3,
+        np.full(40, 1 / 40),
+        False,
+    )
+    pool = make_pool(wide, 4)
+    assert shards_for(wide, pool, bounded=False) == 4
+    assert shards_for(wide, pool, bounded=True) == 1
+
+
+def test_blocks_that_are_alike_are_not_moved_too_far(copies):
+    # forty of them in flight want the same move, of which a twentieth is enough for all
+    n = 400
+    X, y = sp.csr_array(np.tile([[1.0, 0.5]], (n, 1))), np.ones(n, dtype=np.int32)
+    problem = MulticlassProblem(FeatureRows(X), 2, y, np.full(n, 1 / n), False)
+    regularizer = Regularizer(0.01, problem.n_weights)
+    pool = make_pool(problem, 4)
+    pool.worth = 0.0
+    run = BCFW(averaging=False).start(problem, regularizer, np.random.RandomState(0), None, pool)
+    before = 0.0
+    for _ in range(20):
+        run.run_pass()
+        now = np.mean(run.dual.losses()) - 0.005 * np.sum(np.square(run.regularizer.v))
+        assert now >= before - 1e-12
+        assert run.rounds.increase == pytest.approx(now, abs=1e-10)
+        before = now
+    # the margin of all is one: ||w||^2 = 1 / ||psi||^2
+    assert before == pytest.approx(0.005 / 2.5, rel=1e-3)
 
 
 def test_a_stop_leaves_the_dual_point_whole():
@@ -206,7 +249,7 @@ def test_a_stop_leaves_the_dual_point_whole():
 
 @pytest.mark.parametrize("who", [0, 1, 2])
 @pytest.mark.parametrize("alone", [False, True])
-def test_an_error_of_one_worker_is_raised_and_all_go_on(who, alone, request):
+def test_an_error_of_one_worker_is_raised_and_all_go_on(who, alone, copies, request):
     if alone:
         request.getfixturevalue("nobody_helps")
     toy = make("chain", n=40)
@@ -216,10 +259,10 @@ def test_an_error_of_one_worker_is_raised_and_all_go_on(who, alone, request):
         problem, toy.regularizer(LAM), np.random.RandomState(0), None, pool
     )
     run.run_pass()
-    pool.problems[who].n_moves = 2
-    with pytest.raises(RuntimeError, match=r"the weights of block \d+ cannot be moved"):
+    pool.problems[who].n_lengths = 2
+    with pytest.raises(RuntimeError, match=r"nobody knows how long a step of block \d+ is"):
         run.run_pass()
-    pool.problems[who].n_moves = -1
+    pool.problems[who].n_lengths = -1
     check_dual_point(toy, run.dual, 1e-11)
     # the workers serve the next run
     run = BCFW().start(problem, toy.regularizer(LAM), np.random.RandomState(0), None, pool)
@@ -231,7 +274,7 @@ def test_an_error_of_one_worker_is_raised_and_all_go_on(who, alone, request):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 4])
-def test_warm_starts_paths_and_early_ends(n_jobs):
+def test_warm_starts_paths_and_early_ends(n_jobs, copies):
     X, y = make_chains(60, n_features=4, n_states=3, random_state=0)
     warm = SequenceTagger(lam=0.1, tol=0.2, warm_start=True, n_jobs=n_jobs, random_state=0)
     warm.fit(X, y)
@@ -254,7 +297,7 @@ def test_warm_starts_paths_and_early_ends(n_jobs):
     ],
     ids=str,
 )
-def test_whatever_else_is_asked_of_an_estimator(options):
+def test_whatever_else_is_asked_of_an_estimator(options, copies):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 3)), rng.integers(3, size=80)
     weight = rng.uniform(0.5, 2.0, size=80)

@@ -1,0 +1,94 @@
+"""Weights that are written by parts, one by each worker, once a round is over."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sskit.core.regularizer import Regularizer
+from sskit.models.chain.problem import ChainProblem
+from sskit.models.features import FeatureRows
+from sskit.models.multiclass.problem import MulticlassProblem
+from sskit.solvers import BCFW
+from sskit.solvers.oracle_calls.pool import make_pool
+from sskit.solvers.sharded import rounds
+
+N = 60
+
+
+def long_indices(X):
+    X = sp.csr_array(X)
+    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    return X
+
+
+STORED = {
+    "dense": np.asarray,
+    "float32": lambda X: X.astype(np.float32),
+    "float16": lambda X: X.astype(np.float16),
+    "csr": sp.csr_array,
+    "csr-float32": lambda X: sp.csr_array(X.astype(np.float32)),
+    "csr-int64": long_indices,
+}
+
+
+def features(form, n_rows, width):
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(n_rows, width)), 2)
+    X[rng.random(X.shape) < 0.5] = 0.0
+    return FeatureRows(STORED[form](X))
+
+
+def rows(form, width, n_states, intercept):
+    y = np.random.default_rng(1).integers(n_states, size=N).astype(np.int32)
+    return MulticlassProblem(features(form, N, width), n_states, y, np.full(N, 1 / N), intercept)
+
+
+def chains(form, width, n_states, intercept):
+    lengths = np.random.default_rng(1).integers(1, 6, size=N)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    n_rows = int(offsets[-1])
+    labels = np.random.default_rng(2).integers(n_states, size=n_rows).astype(np.int32)
+    problem = ChainProblem(
+        features(form, n_rows, width),
+        offsets,
+        n_states,
+        labels,
+        np.ones(n_rows),
+        np.full(N, 1 / N),
+    )
+    problem.prepare_steps()
+    return problem
+
+
+@pytest.mark.parametrize("n_states", [2, 3, 9])
+@pytest.mark.parametrize("width", [1, 3, 20])
+@pytest.mark.parametrize("form", STORED)
+@pytest.mark.parametrize("make, intercept", [(rows, False), (rows, True), (chains, False)])
+def test_weights_are_the_sum_of_the_blocks(make, intercept, form, width, n_states, monkeypatch):
+    monkeypatch.setattr(rounds, "MOST_COPIED", 0)
+    problem = make(form, width, n_states, intercept)
+    regularizer = Regularizer(0.01, problem.n_weights)
+    pool = make_pool(problem, 4)
+    pool.worth = 0.0
+    run = BCFW().start(problem, regularizer, np.random.RandomState(0), None, pool)
+    for _ in range(3):
+        run.run_pass()
+    v = np.array(regularizer.v)[: problem.n_weights]
+    assert np.abs(v).max() > 0.01
+    run.dual.rebuild(problem, regularizer)
+    np.testing.assert_allclose(v, np.array(regularizer.v)[: problem.n_weights], atol=1e-11)
+    # and what the writers saw of them is what there is
+    dual = np.mean(run.dual.losses()) - 0.005 * v @ v
+    assert run.rounds.increase == pytest.approx(dual, abs=1e-10)
+
+
+def test_parts_begin_at_different_columns_and_weigh_the_same():
+    rng = np.random.default_rng(0)
+    # the first columns occur in nearly all rows, the last ones hardly ever
+    X = sp.csr_array((rng.random((300, 50)) < np.geomspace(1.0, 0.01, 50)).astype(float))
+    cuts = FeatureRows(X).cut_columns(4)
+    assert cuts[0] == 0 and cuts[-1] == 50 and (np.diff(cuts) > 0).all()
+    entries = [X[:, a:b].nnz for a, b in zip(cuts[:-1], cuts[1:])]
+    assert max(entries) < 1.6 * X.nnz / 4
+    assert FeatureRows(X[:, :2]).cut_columns(4).tolist() == [0, 1, 2, 3, 4]
+    assert FeatureRows(rng.normal(size=(5, 12))).cut_columns(3).tolist() == [0, 4, 8, 12]

@@ -47,6 +47,8 @@ from sskit.solvers.oracle_calls.call import Visit
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.solvers.oracle_calls.pool import Pool, PrecomputingPool, ThreadPool
 from sskit.solvers.sharded.box_merge import BoxMerge
+from sskit.solvers.sharded.line_merge import LineMerge
+from sskit.solvers.sharded.logging_shard import LoggingShard
 from sskit.solvers.sharded.rounds import Rounds
 from sskit.solvers.simplex_qp.maximise import SimplexProgram
 from sskit.solvers.subgradient.subgradient_pass import BoxedSubgradientState, SubgradientState
@@ -140,6 +142,9 @@ def small_things(chains, sets):
     dual = DualState(problem)
     rounds = Rounds(pool.crew, pool.problems, dual, regularizer, Averager(), gaps)
     yield from (rounds, *rounds.shards, BoxMerge(rounds.shards, regularizer, Averager()))
+    waiting = [LoggingShard(problem, dual, regularizer) for problem in pool.problems]
+    cuts = pool.problems[0].cut_weights(len(waiting))
+    yield from (*waiting, LineMerge(waiting, regularizer, Averager(), cuts))
     yield EnumeratedGraphSlack(graph_toy().problem)
     yield from (SlackSearch(problem, 0.0, 5), PrecomputingPool(problem, None, 2), Stop())
     labels = np.array([0, 1, 1], dtype=np.int32)

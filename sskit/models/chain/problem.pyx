@@ -3,7 +3,6 @@
 import numpy as np
 
 from libc.math cimport NAN
-from libc.stdint cimport uint8_t
 from libc.string cimport memcpy
 
 from sskit.models.chain.factors import ChainFactors
@@ -205,7 +204,8 @@ cdef class ChainProblem(Problem):
         for e in range(delta.n):
             j = delta.index[e]
             if j < n_states * stride:
-                growth += grow(&v[self.transition_weights + self.weight_of[j]], step * delta.value[j])
+                k = self.transition_weights + self.weight_of[j]
+                growth += grow(&v[k], step * delta.value[j])
         for k in range(n_states):
             growth += grow(&v[self.start_weights + k], step * first[k])
             growth += grow(&v[self.end_weights + k], step * last[k])

@@ -107,7 +107,6 @@ def shards_for(problem, pool, *, bounded):
     if not isinstance(pool, ThreadPool) or not problem.lock_free or problem.space.is_kernel_space:
         return 1
     n_shards = max(min(pool.crew.n_workers, MOST_SHARDS, problem.n_blocks // LEAST_BLOCKS), 1)
-    if moves_wait(problem):
-        if bounded or problem.cut_weights(n_shards) is None:
-            return 1
+    if moves_wait(problem) and (bounded or problem.cut_weights(n_shards) is None):
+        return 1
     return n_shards

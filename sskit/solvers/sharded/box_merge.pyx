@@ -66,9 +66,7 @@ cdef class BoxMerge(Merge):
         cdef double lam = self.regularizer.lam, loss = 0.0, n_steps = 0.0, increase
         for k in range(n):
             self.gram[k, k] = (<PrivateShard>self.shard[k]).sqnorm
-            self.slope[k] = (
-                (<PrivateShard>self.shard[k]).averager.loss - lam * (<PrivateShard>self.shard[k]).inner
-            )
+            self.slope[k] = (<PrivateShard>self.shard[k]).slope()
         increase = maximise_on_box(&self.slope[0], &self.gram[0, 0], n, lam, &self.share[0])
         increase = self.prefer_whole(increase, lam)
         for k in range(n):

@@ -30,3 +30,5 @@ cdef class PrivateShard(Shard):
     cdef double inner, sqnorm        # of the moves of this round: with w, with themselves
 
     cdef void follow(self, PrivateShard other) noexcept nogil
+    # of the dual objective along the moves of this round, at their beginning
+    cdef double slope(self) noexcept nogil

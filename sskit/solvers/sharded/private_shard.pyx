@@ -113,5 +113,8 @@ cdef class PrivateShard(Shard):
         else:
             self.weights.moves.measure_linear(&self.inner, &self.sqnorm)
 
+    cdef double slope(self) noexcept nogil:
+        return self.averager.loss - self.base.lam * self.inner
+
     cdef double gain(self) noexcept nogil:
-        return self.averager.loss - self.base.lam * (self.inner + 0.5 * self.sqnorm)
+        return self.slope() - 0.5 * self.base.lam * self.sqnorm

@@ -1,5 +1,7 @@
 """Weights that are written by parts, one by each worker, once a round is over."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -88,7 +90,7 @@ def test_parts_begin_at_different_columns_and_weigh_the_same():
     X = sp.csr_array((rng.random((300, 50)) < np.geomspace(1.0, 0.01, 50)).astype(float))
     cuts = FeatureRows(X).cut_columns(4)
     assert cuts[0] == 0 and cuts[-1] == 50 and (np.diff(cuts) > 0).all()
-    entries = [X[:, a:b].nnz for a, b in zip(cuts[:-1], cuts[1:])]
+    entries = [X[:, a:b].nnz for a, b in pairwise(cuts)]
     assert max(entries) < 1.6 * X.nnz / 4
     assert FeatureRows(X[:, :2]).cut_columns(4).tolist() == [0, 1, 2, 3, 4]
     assert FeatureRows(rng.normal(size=(5, 12))).cut_columns(3).tolist() == [0, 4, 8, 12]

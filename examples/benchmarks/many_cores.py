@@ -1,28 +1,37 @@
-"""What several workers gain: time to the same gap, and how many more passes it takes.
+"""What several workers gain: fits to the same gap, predictions, and passes by number of workers.
 
-Usage: python many_cores.py [case ...]
+Usage: python many_cores.py [--rounds N] [--memory FOLDER] [case ...]
 
-First line of a case: seconds on the clock with one and with two jobs, which take turns, median of
-five, to the same gap. The others: what 4, 8 and 16 workers would do, by counts, which do not depend
-on the cores there are: passes over those of one worker, the blocks in flight, and the share of the
-time for which a worker would wait for the longest of its round if blocks took time in proportion to
-their lengths. What is not in these counts is the meeting of the workers itself, some ten
-microseconds a round.
+First lines of a case: seconds on the clock with one and with two jobs, which take turns, medians.
+"fit" is all of it, from the arrays to the certificate; "pass" is one exact pass, "predict" predicts
+the training data. The other lines are for sequences: what 4, 8 and 16 workers would do, by counts,
+which do not depend on the cores there are: passes over those of one worker, the blocks in flight,
+and the share of the time for which a worker would wait for the longest of its round if blocks took
+time in proportion to their lengths. What is not in these counts is the meeting of the workers
+itself, some ten microseconds a round.
 
-The cases "ocr" and "conll" need the data sets, see sskit.datasets.
+The cases "ocr", "conll", "horses" and "words" need data sets, see sskit.datasets; "sentences" needs
+6 GB of memory.
 """
 
-import sys
+import argparse
+import re
 import time
 
 import numpy as np
+import scipy.sparse as sp
 from _common import chain_problem, conll, ocr
+from sklearn.base import clone
+from sklearn.feature_extraction import DictVectorizer
 
+from sskit import SegmentationModel, SequenceTagger, TreeTagger
 from sskit.core.regularizer import Regularizer
-from sskit.solvers import BCFW
+from sskit.datasets import load_conll2000
+from sskit.preprocessing import TokenTransformer
+from sskit.solvers import BCFW, GDMM
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.utils import RaggedArray
 
-ROUNDS = 5
 COUNTED = 4, 8, 16
 
 
@@ -41,63 +50,157 @@ def embeddings(n_tokens=147_000, n_features=768, n_labels=17):
     return RaggedArray(X, offsets), RaggedArray(labels, offsets)
 
 
+def sentences(n_sentences=90_000, n_labels=17, n_columns=100_000, n_stored=26):
+    """Return sentences of sparse rows: 2.2 million tokens, 57 million numbers."""
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(5, 45, size=n_sentences)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    n_rows = offsets[-1]
+    y = rng.integers(n_labels, size=n_rows)
+    columns = (rng.random((n_rows, n_stored), dtype=np.float32) ** 3 * (n_columns - n_labels)).astype(
+        np.int32
+    )
+    # four of them tell the label, more or less
+    columns[:, :4] += (y[:, None] - columns[:, :4]) % n_labels
+    wrong = rng.random(n_rows) < 0.2
+    columns[wrong, :4] = rng.integers(n_columns, size=(wrong.sum(), 4))
+    columns.sort(axis=1)
+    indptr = np.arange(n_rows + 1, dtype=np.int32) * n_stored
+    X = sp.csr_array(
+        (np.ones(columns.size, dtype=np.float32), columns.ravel(), indptr),
+        shape=(n_rows, n_columns),
+    )
+    X.sum_duplicates()
+    return RaggedArray(X, offsets), RaggedArray(y, offsets)
+
+
+def words(n_words=1000, n_sentences=1500):
+    """Return words without vowels, which are to be restored: as many labels as words."""
+    corpus = load_conll2000(subset="train")
+    text = [[word.lower() for word, _ in sentence] for sentence in corpus.data]
+    names, counts = np.unique(np.concatenate(text), return_counts=True)
+    known = set(names[np.argsort(-counts)[:n_words]])
+    X, y = [], []
+    for sentence in text[:n_sentences]:
+        kept = [w for w in sentence if w in known]
+        bare = ["", *(re.sub("[aeiou]", "", w) for w in kept), ""]
+        if kept:
+            y.append(kept)
+            X.append(
+                [
+                    {"w=" + b: 1, "-1=" + a: 1, "+1=" + c: 1}
+                    for a, b, c in zip(bare, bare[1:], bare[2:], strict=False)
+                ]
+            )
+    return TokenTransformer(DictVectorizer()).fit_transform(X), y
+
+
+def trees(n_trees=3000, n_features=40, n_states=8):
+    """Return trees whose nodes are like their parents, and their labels."""
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(n_states, n_features))
+    X, y = [], []
+    for size in rng.integers(10, 30, size=n_trees):
+        parents = np.array([rng.integers(max(v - 4, 0), v) if v else -1 for v in range(size)])
+        labels = rng.integers(n_states, size=size)
+        for v in np.flatnonzero(rng.random(size) < 0.6):
+            labels[v] = labels[max(parents[v], 0)]
+        X.append((0.3 * centres[labels] + rng.normal(size=(size, n_features)), parents))
+        y.append(labels)
+    return X, y
+
+
+def horses():
+    """Return superpixel graphs of images of horses."""
+    from _images import graphs
+
+    return graphs("horses", arguments.memory)[:2]
+
+
+def tagger(tol=0.02, lam=None):
+    """Return a tagger to be fitted until the gap is this share of P(w)."""
+    return SequenceTagger(lam=lam, tol=tol, max_iter=2000, random_state=0)
+
+
 CASES = {
-    # name: (data, lam, gap relative to P(w))
-    "ocr .05": (lambda: ocr("large")[:2], 1e-3, 0.05),
-    "ocr .03": (lambda: ocr("large")[:2], 1e-3, 0.032),
-    "ocr .003": (lambda: ocr("large")[:2], 1e-3, 0.0032),
-    "embeddings": (embeddings, 1e-4, 0.02),
-    "conll": (lambda: conll()[:2], 1e-3, 0.02),
+    # name: (data, estimator)
+    "ocr .03": (lambda: ocr("large")[:2], tagger(0.032, 1e-3)),
+    "ocr .003": (lambda: ocr("large")[:2], tagger(0.0032, 1e-3)),
+    "conll": (lambda: conll()[:2], tagger()),
+    "embeddings": (embeddings, tagger()),
+    "sentences": (sentences, tagger()),
+    "trees": (trees, TreeTagger(tol=0.02, random_state=0)),
+    "horses": (horses, SegmentationModel(tol=0.02, random_state=0)),
+    "words": (words, SequenceTagger(solver=GDMM(), tol=0.1, max_iter=30, random_state=0)),
 }
 
 
-def solve(problem, lam, tol, n_jobs):
-    """Return the solution and the seconds that it took."""
-    start = time.perf_counter()
-    solution = BCFW().solve(
-        problem,
-        Regularizer(lam, problem.n_weights),
-        tol=tol,
-        max_iter=1000,
-        n_jobs=n_jobs,
-        random_state=0,
-    )
-    return solution, time.perf_counter() - start
+def alternately(functions, rounds):
+    """Return the median seconds of functions that take turns."""
+    seconds = [[] for _ in functions]
+    for _ in range(rounds):
+        for function, record in zip(functions, seconds, strict=True):
+            start = time.perf_counter()
+            function()
+            record.append(time.perf_counter() - start)
+    return np.median(seconds, axis=1)
+
+
+def line(name, what, seconds, more=""):
+    """Print what one and two jobs took."""
+    one, two = seconds
+    print(f"{name:11} {what:8} {one:7.2f} s, {two:7.2f} s, ratio {two / one:.2f}{more}", flush=True)
 
 
 def report(name):
     """Print the lines of one case."""
-    data, lam, tol = CASES[name]
-    problem = chain_problem(*data())
-    seconds = {1: [], 2: []}
-    for _ in range(ROUNDS):
-        for n_jobs, record in seconds.items():
-            solution, taken = solve(problem, lam, tol, n_jobs)
-            record.append(taken)
-            if n_jobs == 1:
-                one = solution
-            else:
-                two = solution
-    medians = {n_jobs: float(np.median(record)) for n_jobs, record in seconds.items()}
-    print(
-        f"{name:12} one {medians[1]:6.2f} s, {one.n_iter} passes; "
-        f"two {medians[2]:6.2f} s, {two.n_iter} passes; ratio {medians[2] / medians[1]:.2f}",
-        flush=True,
-    )
-    for n_jobs in COUNTED:
-        solution, _ = solve(problem, lam, tol, n_jobs)
+    data, estimator = CASES[name]
+    X, y = data()
+    one, two = (clone(estimator).set_params(n_jobs=n_jobs) for n_jobs in (1, 2))
+    seconds = alternately([lambda: one.fit(X, y), lambda: two.fit(X, y)], arguments.rounds)
+    more = f"; {one.n_iter_}, {two.n_iter_} passes; gaps {one.dual_gap_:.3g}, {two.dual_gap_:.3g}"
+    line(name, "fit", seconds, more)
+    predictions = [lambda: one.predict(X), lambda: two.predict(X)]
+    line(name, "predict", alternately(predictions, arguments.rounds))
+    if isinstance(estimator, SequenceTagger) and not isinstance(estimator.solver, GDMM):
+        count(name, chain_problem(X, y), one.lam_, estimator.tol)
+
+
+def count(name, problem, lam, tol):
+    """Print what an exact pass takes, and what more workers would do."""
+    w = Regularizer(lam, problem.n_weights).padded(np.ones(problem.n_weights))
+    passes = []
+    for n_jobs in (1, 2):
+        evaluator = Evaluator(problem, n_jobs)
+        passes.append(lambda evaluator=evaluator: evaluator.hinges(w))
+    line(name, "pass", alternately(passes, arguments.rounds))
+    alone = None
+    for n_jobs in (1, *COUNTED):
+        solution = BCFW().solve(
+            problem,
+            Regularizer(lam, problem.n_weights),
+            tol=tol,
+            max_iter=2000,
+            n_jobs=n_jobs,
+            random_state=0,
+        )
+        alone = alone or solution.n_iter
         rounds = solution.continuation.run.rounds
         if rounds is None:
-            print(f"{name:12} {n_jobs:3} workers: blocks are visited one after the other")
             continue
         waits = 1.0 - rounds.load / (n_jobs * rounds.longest_load)
         print(
-            f"{name:12} {n_jobs:3} workers: {solution.n_iter / one.n_iter:.2f} of the passes, "
+            f"{name:11} {n_jobs:3} workers: {solution.n_iter / alone:.2f} of the passes, "
             f"{rounds.n_visits / rounds.n_rounds:.0f} blocks in flight, waits {waits:.0%}",
             flush=True,
         )
 
 
 if __name__ == "__main__":
-    for case in sys.argv[1:] or CASES:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--memory", help="where superpixels and features are kept on disk")
+    parser.add_argument("cases", nargs="*", choices=[[], *CASES], default=[])
+    arguments = parser.parse_args()
+    for case in arguments.cases or CASES:
         report(case)

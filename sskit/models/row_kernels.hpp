@@ -191,21 +191,55 @@ static inline ptrdiff_t columns_below(const Columns& f, ptrdiff_t n, ptrdiff_t l
     return low;
 }
 
-// w += x d for the states that there are, HALF at most; by how much ||w||^2 grows, lane by lane
-SSKIT_INLINE void add_grown(double x, const half_vec& d, ptrdiff_t n, double* w, half_vec& growth) {
-    if (n >= HALF) {
-        const half_vec old = load_half(w), change = x * d;
+// Four numbers of a row of n states at once, or fewer of a shorter row: where they begin for chunk c,
+// and the step for them, zero where the chunk before has been. The next row may belong to somebody
+// else, who is writing to it.
+static inline ptrdiff_t begin_of_chunk(ptrdiff_t c, ptrdiff_t n) {
+    return c + HALF > n && n >= HALF ? n - HALF : c;
+}
+
+SSKIT_INLINE half_vec chunk_of(const double* row, ptrdiff_t c, ptrdiff_t n, double step) {
+    static const double kept[2 * HALF] = {0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0};
+    static_assert(HALF == 4, "half of the numbers above");
+    const ptrdiff_t begin = begin_of_chunk(c, n);
+    return step * load_half(row + begin) * load_half(kept + HALF - (c - begin));
+}
+
+SSKIT_INLINE double sum_of(const half_vec& x) {
+    double lanes[HALF], sum = 0.0;
+    store(lanes, x);
+    for (ptrdiff_t l = 0; l < HALF; ++l) sum += lanes[l];
+    return sum;
+}
+
+// add_rows for one row, columns start .. stop - 1 of it, and one chunk of the states; by how much
+// ||w||^2 grows
+template <class V>
+SSKIT_INLINE double add_chunk(const Columns& f, bool sparse, const V* x, ptrdiff_t start,
+                              ptrdiff_t stop, const half_vec& d, ptrdiff_t n_states, ptrdiff_t c,
+                              double* weights) {
+    double* first = weights + begin_of_chunk(c, n_states);
+    if (n_states < HALF) {
+        double growth = 0.0, lanes[HALF];
+        store(lanes, d);
+        for (ptrdiff_t j = start; j < stop; ++j) {
+            double* w = first + (sparse ? f[j] : j) * n_states;
+            for (ptrdiff_t k = 0; k < n_states; ++k) {
+                const double change = number(x[j]) * lanes[k];
+                growth += change * (2.0 * w[k] + change);
+                w[k] += change;
+            }
+        }
+        return growth;
+    }
+    half_vec growth = d - d;
+    for (ptrdiff_t j = start; j < stop; ++j) {
+        double* w = first + (sparse ? f[j] : j) * n_states;
+        const half_vec old = load_half(w), change = number(x[j]) * d;
         growth = growth + change * (old + old + change);
         store(w, old + change);
-        return;
     }
-    // the next row may belong to somebody else, who is writing to it
-    double part[HALF] = {};
-    for (ptrdiff_t k = 0; k < n; ++k) part[k] = w[k];
-    const half_vec old = load_half(part), change = x * d;
-    growth = growth + change * (old + old + change);
-    store(part, old + change);
-    for (ptrdiff_t k = 0; k < n; ++k) w[k] = part[k];
+    return sum_of(growth);
 }
 
 template <class V>
@@ -214,29 +248,24 @@ SSKIT_INLINE double add_between_of(const Rows* rows, const V* values, ptrdiff_t 
                                    const double* direction, ptrdiff_t n_states, ptrdiff_t low,
                                    ptrdiff_t high, double* weights) {
     const ptrdiff_t stride = padded(n_states);
-    half_vec growth = load_half(direction) - load_half(direction);
+    const bool sparse = rows->indptr != nullptr;
+    double growth = 0.0;
     for (ptrdiff_t a = 0; a < n_active; ++a) {
         Columns f;
         const V* x = values_of(*rows, values, first + active[a]);
+        const double* row = direction + active[a] * stride;
         const ptrdiff_t n = columns_of(*rows, first + active[a], f);
-        const ptrdiff_t start = rows->indptr ? columns_below(f, n, low) : low < n ? low : n;
-        const ptrdiff_t stop = rows->indptr ? columns_below(f, n, high) : high < n ? high : n;
+        const ptrdiff_t start = sparse ? columns_below(f, n, low) : low < n ? low : n;
+        const ptrdiff_t stop = sparse ? columns_below(f, n, high) : high < n ? high : n;
         for (ptrdiff_t c = 0; c < n_states; c += HALF) {
-            const double* row = direction + active[a] * stride + c;
             bool zero = true;
-            for (ptrdiff_t l = 0; l < HALF; ++l) zero &= row[l] == 0.0;
+            for (ptrdiff_t l = 0; l < HALF; ++l) zero &= row[c + l] == 0.0;
             if (zero) continue;
-            const half_vec d = step * load_half(row);
-            for (ptrdiff_t j = start; j < stop; ++j) {
-                const ptrdiff_t column = rows->indptr ? f[j] : j;
-                add_grown(number(x[j]), d, n_states - c, weights + column * n_states + c, growth);
-            }
+            const half_vec d = chunk_of(row, c, n_states, step);
+            growth += add_chunk(f, sparse, x, start, stop, d, n_states, c, weights);
         }
     }
-    double lanes[HALF], sum = 0.0;
-    store(lanes, growth);
-    for (ptrdiff_t l = 0; l < HALF; ++l) sum += lanes[l];
-    return sum;
+    return growth;
 }
 
 // The same as add_rows for the columns low .. high - 1 alone, without further ones; touches no

@@ -142,9 +142,12 @@ def small_things(chains, sets):
     dual = DualState(problem)
     rounds = Rounds(pool.crew, pool.problems, dual, regularizer, Averager(), gaps)
     yield from (rounds, *rounds.shards, BoxMerge(rounds.shards, regularizer, Averager()))
-    waiting = [LoggingShard(problem, dual, regularizer) for problem in pool.problems]
-    cuts = pool.problems[0].cut_weights(len(waiting))
-    yield from (*waiting, LineMerge(waiting, regularizer, Averager(), cuts))
+    logging = [
+        LoggingShard(problem, dual, regularizer, True, k > 0)
+        for k, problem in enumerate(pool.problems)
+    ]
+    cuts = pool.problems[0].cut_weights(len(logging))
+    yield from (*logging, LineMerge(logging, regularizer, Averager(), cuts))
     yield EnumeratedGraphSlack(graph_toy().problem)
     yield from (SlackSearch(problem, 0.0, 5), PrecomputingPool(problem, None, 2), Stop())
     labels = np.array([0, 1, 1], dtype=np.int32)

@@ -2,7 +2,7 @@
 
 from sskit.core.sampler import GapSampler, MaxGapSampler, PermutationSampler, UniformSampler
 from sskit.solvers.oracle_calls.pool import ThreadPool
-from sskit.solvers.sharded.rounds import MOST_SHARDS, moves_wait
+from sskit.solvers.sharded.rounds import MOST_SHARDS, logs_moves
 from sskit.solvers.simplex_qp.steps import AwayStep, PairwiseStep, PlainStep, SafeguardedStep
 
 # Shards have no fewer blocks than this.
@@ -107,6 +107,6 @@ def shards_for(problem, pool, *, bounded):
     if not isinstance(pool, ThreadPool) or not problem.lock_free or problem.space.is_kernel_space:
         return 1
     n_shards = max(min(pool.crew.n_workers, MOST_SHARDS, problem.n_blocks // LEAST_BLOCKS), 1)
-    if moves_wait(problem) and (bounded or problem.cut_weights(n_shards) is None):
+    if logs_moves(problem) and (bounded or problem.cut_weights(n_shards) is None):
         return 1
     return n_shards

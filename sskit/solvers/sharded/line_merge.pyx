@@ -1,7 +1,8 @@
-"""The merge of shards whose moves have waited (see the .pxd)."""
+"""The merge of shards with logs (see the .pxd)."""
 
 import numpy as np
 
+from libc.stdint cimport INT64_MAX
 from libc.stdlib cimport calloc, free
 
 from sskit.core.checks cimport check_equal
@@ -10,6 +11,8 @@ from sskit.solvers.sharded.logging_shard cimport LoggingShard
 
 # The moves are taken in whole if they gain this share of what they would gain one by one.
 cdef double ENOUGH = 0.5
+# The part of the weights that has all of them.
+cdef int64_t[2] ALL = [0, INT64_MAX]
 
 
 cdef class LineMerge(Merge):
@@ -32,8 +35,9 @@ cdef class LineMerge(Merge):
         check_equal(cuts.shape[0], n + 1, "the number of cuts")
         for k in range(n):
             if not isinstance(shards[k], LoggingShard):
-                raise TypeError("the moves of all shards must have waited")
+                raise TypeError("all shards must have logs")
         self.cuts, self.growth = cuts, np.zeros(n)
+        self.copies = n > 0 and (<LoggingShard>shards[0]).weights.moves
         self.direction = <void**>calloc(max(n, 1), sizeof(void*))
         if self.direction == NULL:
             raise MemoryError(f"no memory for {n} shards")
@@ -59,6 +63,19 @@ cdef class LineMerge(Merge):
     cdef double gain(self) noexcept nogil:
         return self.share * self.loss - 0.5 * self.regularizer.lam * self.total
 
+    cdef double written(self) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef double growth = 0.0, lam = self.regularizer.lam
+        if not self.copies:
+            for k in range(self.n_shards):
+                growth += self.growth[k]
+            return growth
+        if self.writings == 1:
+            # that of its own moves is what its visits know
+            growth = (<LoggingShard>self.shard[0]).averager.loss
+            growth = 2.0 / lam * (growth - (<LoggingShard>self.shard[0]).gain())
+        return growth + self.growth[0]
+
     cdef bint more(self) noexcept nogil:
         cdef double weight
         if self.n_followed < 0:
@@ -75,8 +92,7 @@ cdef class LineMerge(Merge):
         cdef double alone = 0.0, square, inner, best, lam = self.regularizer.lam
         if self.writings:
             self.share += self.factor
-            for k in range(self.n_shards):
-                self.total += self.growth[k]
+            self.total += self.written()
         if self.writings == 0:
             self.factor = 1.0
         elif self.writings == 1:
@@ -102,11 +118,19 @@ cdef class LineMerge(Merge):
 
     cdef int part(self, Py_ssize_t k) except -1 nogil:
         cdef Py_ssize_t j
+        cdef const int64_t* part = &self.cuts[k]
+        cdef double* target = self.target
+        cdef bint follows = self.copies and self.n_followed < 0
+        if follows:
+            part, target = ALL, &(<LoggingShard>self.shard[k]).weights.v[0]
         self.growth[k] = 0.0
         for j in range(self.n_shards):
+            # its own moves it has made
+            if j == k and follows and self.writings == 1:
+                continue
             self.growth[k] += (<LoggingShard>self.shard[j]).write(
                 (<LoggingShard>self.shard[k]).problem, <Direction>self.direction[k], self.factor,
-                &self.cuts[k], self.target
+                part, target
             )
         return 0
 

@@ -22,13 +22,18 @@ cdef extern from "move_log.hpp" namespace "sskit" nogil:
 
 
 cdef class LoggingRegularizer(Regularizer):
-    """The weights of the run, which stay as they are while shards visit; moves are logged."""
+    """Weights whose moves are logged.
+
+    Either all shards read those of the run, which stay as they are until the round is over; or the
+    moves are also made, in a copy for each shard but one, which then follows the logs of the others.
+    """
 
     cdef MoveLog log
+    cdef bint moves                  # are moves made at once?
 
 
 cdef class LoggingShard(Shard):
-    """A shard without a copy of the weights: its visits see each other after the round only.
+    """A shard that others can follow move by move, whichever weights they have.
 
     Made for very many weights, of which a visit moves few.
     """

@@ -1,10 +1,12 @@
-"""A shard whose moves wait until the round is over (see the .pxd)."""
+"""A shard that logs its moves (see the .pxd)."""
+
+from libc.string cimport memcpy
 
 from sskit.core.checks cimport check_equal
 
 
 cdef class LoggingRegularizer(Regularizer):
-    """Weights that are only read.
+    """Weights of a shard with a log.
 
     Parameters
     ----------
@@ -16,13 +18,19 @@ cdef class LoggingRegularizer(Regularizer):
         As of every regularizer.
     base : Regularizer
         Whose weights these are.
+    moves : bool
+        Whether moves are made at once.
+    own : bool
+        Whether in a copy.
     """
 
-    def __cinit__(self, lam, n_weights, covector, Regularizer base):
+    def __cinit__(self, lam, n_weights, covector, Regularizer base, bint moves, bint own):
         check_equal(self.n_weights, base.n_weights, "the number of weights")
         if base.bounded:
-            raise ValueError("moves of bounded weights cannot wait")
-        self.v, self.w = base.v, base.w
+            raise ValueError("moves of bounded weights cannot be followed")
+        self.moves = moves
+        if not own:
+            self.v, self.w = base.v, base.w
 
     cdef int move(
         self, Problem problem, Py_ssize_t i, Direction delta, double step
@@ -30,7 +38,7 @@ cdef class LoggingRegularizer(Regularizer):
         if delta.n and not self.log.add(i, step, &delta.index[0], &delta.value[0], delta.n):
             with gil:
                 raise MemoryError("no memory for the moves of a round")
-        return 0
+        return problem.scatter(i, delta, step, &self.v[0]) if self.moves else 0
 
 
 cdef class LoggingShard(Shard):
@@ -44,11 +52,22 @@ cdef class LoggingShard(Shard):
         The dual point of the run.
     regularizer : Regularizer
         Holds lam and the weights of the run.
+    moves : bool
+        Whether moves are made at once; then every shard must have weights of its own.
+    own : bool
+        Whether it has a copy, as all but one must that make moves at once.
     """
 
-    def __cinit__(self, Problem problem, DualState dual, Regularizer regularizer):
-        self.weights = LoggingRegularizer(0.0, regularizer.n_weights, None, regularizer)
+    def __cinit__(self, Problem problem, DualState dual, Regularizer regularizer, bint moves,
+                  bint own):
+        self.weights = LoggingRegularizer(
+            0.0, regularizer.n_weights, None, regularizer, moves, own
+        )
         self.regularizer = self.weights
+
+    cdef void renew(self) noexcept nogil:
+        if &self.weights.v[0] != &self.base.v[0]:
+            memcpy(&self.weights.v[0], &self.base.v[0], self.base.n_weights * sizeof(double))
 
     cdef void begin_round(self) noexcept nogil:
         Shard.begin_round(self)

@@ -36,13 +36,17 @@ cdef double PACE = 1.05
 cdef double LARGEST_ROUND = 0.25
 # What a round of the crew can have.
 MOST_SHARDS = 64
-# Of more weights, those that other shards have moved take longer to bring up to date in a copy than
-# an oracle takes to be asked: moves wait, and all shards read the same weights.
-MOST_COPIED = 32768
+# More weights are not compared as a whole, with what they were: shards follow each other's logs.
+MOST_COMPARED = 32768
+# So many shards do that in copies of the weights of so many bytes together: processors would have
+# to pass on to each other what is written to one vector. Each shard follows all others, however; a
+# vector for all is written by all of them together.
+MOST_FOLLOWED = 4
+MOST_COPIES = 2**28
 
 
-def moves_wait(Problem problem):
-    """Say whether shards read the same weights, which all move when a round is over.
+def logs_moves(Problem problem):
+    """Say whether shards log their moves, since there are too many weights to compare.
 
     Parameters
     ----------
@@ -51,10 +55,28 @@ def moves_wait(Problem problem):
 
     Returns
     -------
-    waits : bool
-        False if each shard has a copy of the weights, which its own visits move at once.
+    logs : bool
+        False if each shard has a copy of the weights, and the merge sees how far it has come.
     """
-    return problem.n_weights > MOST_COPIED
+    return problem.n_weights > MOST_COMPARED
+
+
+def copies_fit(n_shards, n_weights):
+    """Say whether shards that log their moves are to have copies of the weights.
+
+    Parameters
+    ----------
+    n_shards : int
+        Number of shards.
+    n_weights : int
+        Number of weights d.
+
+    Returns
+    -------
+    fit : bool
+        Whether these are few, and not too large.
+    """
+    return n_shards <= MOST_FOLLOWED and 8 * (n_shards - 1) * n_weights <= MOST_COPIES
 
 
 cdef class Rounds(Task):
@@ -129,8 +151,12 @@ cdef class Rounds(Task):
         self.crew, self.stop = crew, crew.stop
         self.dual, self.regularizer, self.gaps = dual, regularizer, gaps
         self.n_shards = len(problems)
-        if moves_wait(problems[0]):
-            self.shards = [LoggingShard(problem, dual, regularizer) for problem in problems]
+        if logs_moves(problems[0]):
+            own = copies_fit(self.n_shards, regularizer.n_weights)
+            self.shards = [
+                LoggingShard(problem, dual, regularizer, own, own and k > 0)
+                for k, problem in enumerate(problems)
+            ]
             cuts = problems[0].cut_weights(self.n_shards)
             self.merge = LineMerge(self.shards, regularizer, averager, cuts)
         else:

@@ -62,12 +62,16 @@ def chains(form, width, n_states, intercept):
     return problem
 
 
+@pytest.mark.parametrize("copies", [False, True])
 @pytest.mark.parametrize("n_states", [2, 3, 9])
 @pytest.mark.parametrize("width", [1, 3, 20])
 @pytest.mark.parametrize("form", STORED)
 @pytest.mark.parametrize("make, intercept", [(rows, False), (rows, True), (chains, False)])
-def test_weights_are_the_sum_of_the_blocks(make, intercept, form, width, n_states, monkeypatch):
-    monkeypatch.setattr(rounds, "MOST_COPIED", 0)
+def test_weights_are_the_sum_of_the_blocks(
+    make, intercept, form, width, n_states, copies, monkeypatch
+):
+    monkeypatch.setattr(rounds, "MOST_COMPARED", 0)
+    monkeypatch.setattr(rounds, "MOST_COPIES", 2**28 * copies)
     problem = make(form, width, n_states, intercept)
     regularizer = Regularizer(0.01, problem.n_weights)
     pool = make_pool(problem, 4)

@@ -70,11 +70,20 @@ def shards(problem, n_jobs):
     return shards_for(problem, pool, bounded=False)
 
 
-@pytest.fixture(params=[True, False], ids=["copies", "one-copy"])
-def copies(request, monkeypatch):
-    """Shards have copies of the weights; or read the same ones, as if these were very many."""
-    if not request.param:
-        monkeypatch.setattr(rounds, "MOST_COPIED", 0)
+def choose(how, monkeypatch):
+    """Let shards do as if there were few weights, many or very many."""
+    if how != "compared":
+        monkeypatch.setattr(rounds, "MOST_COMPARED", 0)
+    if how == "shared":
+        monkeypatch.setattr(rounds, "MOST_COPIES", 0)
+    if how == "followed":
+        monkeypatch.setattr(rounds, "MOST_FOLLOWED", 64)
+
+
+@pytest.fixture(params=["compared", "followed", "shared"])
+def weights(request, monkeypatch):
+    """Shards compare copies of the weights, follow each other's logs in copies, or share one."""
+    choose(request.param, monkeypatch)
     return request.param
 
 
@@ -90,12 +99,11 @@ def nobody_helps(monkeypatch):
 
 @every_option
 @every_toy
-@pytest.mark.parametrize("kind", ["free", "box", "one-copy"])
+@pytest.mark.parametrize("kind", ["free", "box", "followed", "shared"])
 @pytest.mark.parametrize("n_jobs", [2, 3, 5])
 def test_the_dual_never_falls_and_is_that_of_the_blocks(name, options, kind, n_jobs, monkeypatch):
     bounded = kind == "box"
-    if kind == "one-copy":
-        monkeypatch.setattr(rounds, "MOST_COPIED", 0)
+    choose(kind if kind in ("followed", "shared") else "compared", monkeypatch)
     toy = make(name)
     if bounded and options.get("block_steps", 1) != 1:
         options = {**options, "block_steps": "auto"}
@@ -122,7 +130,7 @@ def test_the_dual_never_falls_and_is_that_of_the_blocks(name, options, kind, n_j
 
 @every_option
 @every_toy
-def test_same_optimum_as_one_worker(name, options, copies):
+def test_same_optimum_as_one_worker(name, options, weights):
     toy = make(name)
     # plain steps, and those that may keep next to nothing, get there slowly
     tol = 0.05 if options.get("steps") == "fw" or "cache_size" in options else 1e-6
@@ -140,7 +148,7 @@ def test_same_optimum_as_one_worker(name, options, copies):
 
 @every_option
 @pytest.mark.parametrize("solver", [BCFW, MultiPlane])
-def test_bits_depend_on_seed_and_number_of_jobs_only(options, solver, copies, request):
+def test_bits_depend_on_seed_and_number_of_jobs_only(options, solver, weights, request):
     if solver is MultiPlane:
         options = {k: v for k, v in options.items() if k in ("steps", "sampling")}
     toy = make("chain", n=40)
@@ -159,7 +167,7 @@ def test_bits_depend_on_seed_and_number_of_jobs_only(options, solver, copies, re
     np.testing.assert_array_equal(solve(3).w, one.w)
 
 
-def test_every_block_is_visited_once_in_a_pass(copies, nobody_helps):
+def test_every_block_is_visited_once_in_a_pass(weights, nobody_helps):
     toy = chain_toy(3, n=50, lengths=(1, 2, 3, 4))
     run = start(toy, {}, 4)
     calls = Counter()
@@ -218,7 +226,7 @@ def test_few_blocks_many_weights_and_locks_are_for_one_worker():
     assert shards_for(wide, pool, bounded=True) == 1
 
 
-def test_blocks_that_are_alike_are_not_moved_too_far(copies):
+def test_blocks_that_are_alike_are_not_moved_too_far(weights):
     # forty of them in flight want the same move, of which a twentieth is enough for all
     n = 400
     X, y = sp.csr_array(np.tile([[1.0, 0.5]], (n, 1))), np.ones(n, dtype=np.int32)
@@ -249,7 +257,7 @@ def test_a_stop_leaves_the_dual_point_whole():
 
 @pytest.mark.parametrize("who", [0, 1, 2])
 @pytest.mark.parametrize("alone", [False, True])
-def test_an_error_of_one_worker_is_raised_and_all_go_on(who, alone, copies, request):
+def test_an_error_of_one_worker_is_raised_and_all_go_on(who, alone, weights, request):
     if alone:
         request.getfixturevalue("nobody_helps")
     toy = make("chain", n=40)
@@ -274,7 +282,7 @@ def test_an_error_of_one_worker_is_raised_and_all_go_on(who, alone, copies, requ
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 4])
-def test_warm_starts_paths_and_early_ends(n_jobs, copies):
+def test_warm_starts_paths_and_early_ends(n_jobs, weights):
     X, y = make_chains(60, n_features=4, n_states=3, random_state=0)
     warm = SequenceTagger(lam=0.1, tol=0.2, warm_start=True, n_jobs=n_jobs, random_state=0)
     warm.fit(X, y)
@@ -297,7 +305,7 @@ def test_warm_starts_paths_and_early_ends(n_jobs, copies):
     ],
     ids=str,
 )
-def test_whatever_else_is_asked_of_an_estimator(options, copies):
+def test_whatever_else_is_asked_of_an_estimator(options, weights):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 3)), rng.integers(3, size=80)
     weight = rng.uniform(0.5, 2.0, size=80)

@@ -11,6 +11,9 @@ cdef Py_ssize_t MANY_SHARDS = 3
 # Moves that are taken in whole leave nothing to settle, block by block: they are if that gains this
 # share of the most that can be gained.
 cdef double NEARLY = 0.98
+# A merge should gain this share of what the moves would gain each by itself: with many short visits
+# longer rounds, whose merges gain less, save more time than they cost passes.
+cdef double ENOUGH = 0.9
 # Sweeps end when no share moves by more than this, or after so many.
 cdef double STILL = 1e-9
 cdef Py_ssize_t MOST_SWEEPS = 1000
@@ -31,6 +34,7 @@ cdef class BoxMerge(Merge):
 
     def __cinit__(self):
         cdef Py_ssize_t n = self.n_shards, k
+        self.enough = ENOUGH
         for k in range(n):
             if not isinstance(self.shards[k], PrivateShard):
                 raise TypeError("all shards must have weights of their own")

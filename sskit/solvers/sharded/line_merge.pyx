@@ -9,8 +9,10 @@ from sskit.core.checks cimport check_equal
 from sskit.core.direction cimport Direction
 from sskit.solvers.sharded.logging_shard cimport LoggingShard
 
-# The moves are taken in whole if they gain this share of what they would gain one by one.
-cdef double ENOUGH = 0.5
+# A merge should gain this share of what the moves would gain one by one, and the moves are taken in
+# whole if it is no less than that.
+cdef double ENOUGH = 0.95
+cdef double LEAST = 0.5
 # The part of the weights that has all of them.
 cdef int64_t[2] ALL = [0, INT64_MAX]
 
@@ -36,6 +38,7 @@ cdef class LineMerge(Merge):
         for k in range(n):
             if not isinstance(shards[k], LoggingShard):
                 raise TypeError("all shards must have logs")
+        self.enough = ENOUGH
         self.cuts, self.growth = cuts, np.zeros(n)
         self.copies = n > 0 and (<LoggingShard>shards[0]).weights.moves
         self.direction = <void**>calloc(max(n, 1), sizeof(void*))
@@ -98,7 +101,7 @@ cdef class LineMerge(Merge):
         elif self.writings == 1:
             for k in range(self.n_shards):
                 alone += (<LoggingShard>self.shard[k]).gain()
-            if self.gain() >= ENOUGH * alone:
+            if self.gain() >= LEAST * alone:
                 return False
             self.whole = self.total
             self.factor = -0.5

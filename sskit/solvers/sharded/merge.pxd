@@ -14,6 +14,7 @@ cdef class Merge:
     cdef list shards
     cdef void** shard                # the same, borrowed
     cdef readonly Py_ssize_t n_shards
+    cdef double enough               # share of what moves gain one by one that a merge should gain
 
     cdef void begin(self) noexcept nogil
     cdef bint more(self) noexcept nogil

@@ -29,9 +29,8 @@ cdef enum Phase:
 
 # Blocks in flight, those of all shards together, in the first round.
 cdef double FIRST_IN_FLIGHT = 40.0
-# Rounds become longer while merges gain this share of what their moves would gain each by itself,
-# and shorter while they gain less, by this factor at a time, up to this share of all blocks.
-cdef double ENOUGH = 0.9
+# Rounds become longer while merges gain enough, and shorter while they gain less, by this factor at
+# a time, up to this share of all blocks.
 cdef double PACE = 1.05
 cdef double LARGEST_ROUND = 0.25
 # What a round of the crew can have.
@@ -248,7 +247,7 @@ cdef class Rounds(Task):
             n_moved += (<Shard>self.merge.shard[k]).gain() > 0.0
             alone += (<Shard>self.merge.shard[k]).gain()
         if n_moved > 1:
-            self.size[kind] *= PACE if increase >= ENOUGH * alone else 1.0 / PACE
+            self.size[kind] *= PACE if increase >= self.merge.enough * alone else 1.0 / PACE
             self.limit(kind)
         self.n_rounds += 1
         self.n_visits += n_done

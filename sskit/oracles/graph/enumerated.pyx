@@ -42,9 +42,9 @@ cdef class Enumerated(GraphOracle):
         return 0
 
     cdef int check_size(self, const Potentials* p) except -1 nogil:
-        cdef Py_ssize_t v
+        cdef Py_ssize_t _v
         cdef double n = 1.0
-        for v in range(p.n_nodes):
+        for _v in range(p.n_nodes):
             n *= p.n_states
             if n > MOST_LABELLINGS:
                 with gil:

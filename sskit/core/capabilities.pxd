@@ -55,6 +55,7 @@ cdef class SlackOracle:
 
     cdef readonly bint has_product           # is there argmax_slack?
     cdef readonly bint has_cone              # is there argmax_within?
+    cdef readonly bint lock_free             # do they never take the interpreter's lock?
     cdef readonly double precision           # of argmax_within, relative; 0: but for rounding
     cdef readonly str missing                # the package without which there is none, or None
 

@@ -9,6 +9,18 @@ cdef extern from "vectors.hpp" namespace "sskit" nogil:
     # x comes after the last of v
     void append[T](vector[T]& v, const T& x) except +
 
+    # plain numbers; what workers fill grows here, for it raises MemoryError in any thread
+    cdef cppclass Scratch[T]:
+        Py_ssize_t size()
+        T* data()
+        T& operator[](Py_ssize_t)
+        # so many of them: the first ones are as before, others hold any numbers
+        int resize(Py_ssize_t n) except -1
+        # n times x
+        int refill(Py_ssize_t n, T x) except -1
+        int push(T x) except -1
+        T pop()
+
 
 cdef extern from "<queue>" namespace "std" nogil:
     cdef cppclass priority_queue[T]:

@@ -119,6 +119,57 @@ cdef class ProblemProbe:
         self.delta.clear()
         return np.array(image[:d])
 
+    def visit_all(self, w, double[:, ::1] out, int32_t[::1] going, Py_ssize_t first=0,
+                  Py_ssize_t step=1):
+        """Do for many blocks, one after the other, what a visit asks of a problem.
+
+        Other Python threads run meanwhile. Those that hold the interpreter's lock stop it where a
+        method of the problem takes the lock.
+
+        Parameters
+        ----------
+        w : ndarray of shape (n_weights,)
+            Weights, which do not move.
+        out : ndarray of shape (n_blocks, 2)
+            Written to: the hinge of each block, and ||B_i psi||^2 of the plane that was found.
+        going : ndarray of shape (1,), int32
+            Begin again with the first block as long as this is not zero.
+        first, step : int, default=0 and 1
+            Of all blocks these: first, first + step, ...
+        """
+        cdef Problem problem = self.problem
+        cdef double[::1] padded = room(checked(w, problem.n_weights, "w"))
+        cdef double[::1] moved = np.zeros(problem.n_weights + LANES)
+        cdef double[::1] low = np.full(problem.n_weights, -1.0), high = np.ones(problem.n_weights)
+        cdef double[::1] theta = np.zeros(problem.max_statistics)
+        cdef int32_t[::1] code = np.zeros(problem.max_code_length, dtype=np.int32)
+        cdef int32_t[::1] index = np.zeros(problem.max_support, dtype=np.int32)
+        cdef double[::1] value = np.zeros(problem.max_support)
+        cdef double loss = 0.0
+        cdef Py_ssize_t i, e, n
+        cdef bint again = True
+        if out.shape[0] != problem.n_blocks or out.shape[1] != 2 or going.shape[0] != 1:
+            raise ValueError(f"out must have shape ({problem.n_blocks}, 2), and going (1,)")
+        if first < 0 or step < 1:
+            raise ValueError(f"there are no blocks {first}, {first + step}, ...")
+        with nogil:
+            while again:
+                i = first
+                while i < problem.n_blocks:
+                    problem.scores(i, &padded[0], &theta[0])
+                    problem.argmax(i, &theta[0], 1.0, &code[0], &loss)
+                    n = problem.plane(i, &code[0], &index[0], &value[0])
+                    problem.scores_at(i, &padded[0], &index[0], n, &theta[0])
+                    for e in range(n):
+                        loss -= value[e] * theta[index[e]]
+                    self.delta.add(&index[0], &value[0], n, 1.0)
+                    problem.scatter(i, self.delta, 1.0, &moved[0])
+                    problem.clip(i, self.delta, &moved[0], &low[0], &high[0], &moved[0])
+                    out[i, 0], out[i, 1] = loss, problem.sqnorm(i, self.delta)
+                    self.delta.clear()
+                    i += step
+                again = going[0] != 0
+
 
 cdef class DualProbe(ProblemProbe):
     """The methods of a dual point, for one call at a time.

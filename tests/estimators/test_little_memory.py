@@ -20,6 +20,7 @@ EVERYTHING = [0, 2, 5, 10, 20, 40, 60, 80, 100, 120, 150, 200, 300]
 SLOW = [
     *CASES, "rows by pairwise steps", "rows by cuts", "rows in threads", "sequences by slack",
     "sequences by factors", "sequences by many planes", "sets by factors", "graphs",
+    "trees in threads", "sets in threads", "sequences by slack in threads",
 ]  # fmt: skip
 
 pytestmark = pytest.mark.skipif(

@@ -51,6 +51,13 @@ def graphs(n, n_nodes=30):
     return [(x, ends, np.ones((n_nodes, 1))) for x in features], list(y)
 
 
+def trees(n, n_nodes=12, p=6):
+    """Trees of nodes of five labels, under a root or under the node before."""
+    X, y = sequences(n, n_nodes, p)
+    parents = [np.maximum(np.arange(m) - 1 - i % 3, -1) for i, m in enumerate(map(len, X))]
+    return list(zip(X, parents, strict=True)), y
+
+
 # An estimator, what makes data of a size, and the size at which memory is to end
 CASES = {
     "rows": (sskit.StructSVMClassifier(**SHORT), rows, 1_000_000),
@@ -73,6 +80,13 @@ CASES = {
         sskit.MultilabelPairwise(inference="lp", solver="gdmm", **SHORT), sets, 20_000,
     ),
     "graphs": (sskit.SegmentationModel(**SHORT), graphs, 3_000),
+    "trees in threads": (sskit.TreeTagger(n_jobs=4, **SHORT), trees, 20_000),
+    "sets in threads": (
+        sskit.MultilabelPairwise(edges="tree", n_jobs=4, **SHORT), sets, 50_000,
+    ),
+    "sequences by slack in threads": (
+        sskit.SequenceTagger(rescaling="slack", n_jobs=4, **SHORT), sequences, 5_000,
+    ),
 }  # fmt: skip
 
 

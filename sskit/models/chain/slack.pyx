@@ -28,7 +28,7 @@ cdef class CountedChainSlack(SlackOracle):
     cdef const int32_t[::1] levels       # (n_rows,) cost of a wrong label, in units
     cdef const double[::1] unit          # (n_blocks,)
     cdef Py_ssize_t largest              # loss of all, in units
-    cdef LossIndexed programme           # made when it is first needed: its table may be large
+    cdef LossIndexed programme
     cdef double[::1] margin              # scratch: h of the best labelling by loss
 
     def __cinit__(self, ChainProblem problem not None):
@@ -39,18 +39,14 @@ cdef class CountedChainSlack(SlackOracle):
         self.largest = int(np.round(totals.max()))
         self.levels = np.round(levels).astype(np.int32)
         self.margin = np.empty(self.largest + 1)
-        self.has_product = self.has_cone = True
+        self.programme = LossIndexed(problem.max_code_length, self.largest, problem.n_states)
+        self.has_product = self.has_cone = self.lock_free = True
 
     # h of the best labelling by loss, -inf where there is none; returns the largest loss
     cdef Py_ssize_t solve(self, Py_ssize_t i, const double* theta, double offset) except -1 nogil:
         cdef const double* node = theta + self.problem.n_states * self.problem.stride
         cdef const int32_t* labels = &self.problem.labels[self.problem.offsets[i]]
         cdef Py_ssize_t e, n_units
-        if self.programme is None:
-            with gil:
-                self.programme = LossIndexed(
-                    self.problem.max_code_length, self.largest, self.problem.n_states
-                )
         n_units = self.programme.solve(
             node, theta, self.problem.length(i), labels, &self.levels[self.problem.offsets[i]]
         )

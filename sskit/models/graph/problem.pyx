@@ -74,7 +74,7 @@ cdef class GraphProblem(Problem):
         self.max_code_length = sizes.max()
         self.max_statistics = (sizes * self.stride + n_tables * self.width).max()
         self.max_support = (2 * sizes + 2 * np.diff(edges)).max()
-        self.exact, self.costly = oracle.exact, True
+        self.exact, self.costly, self.lock_free = oracle.exact, True, oracle.lock_free
         self.several = isinstance(oracle, ManyStarts)
         self.gram, self.gram_offset = np.empty(1), np.full(self.n_blocks, -1, dtype=np.int64)
         self.augmented = np.zeros(self.max_code_length * self.stride)
@@ -177,8 +177,7 @@ cdef class GraphProblem(Problem):
             p = self.potentials(i, theta, loss_weight)
             if not self.exact:
                 self.begin(i, &p, loss_weight > 0.0, NULL, code)
-            with gil:
-                self.oracle.improve(&p, code)
+            self.oracle.improve(&p, code)
         memcpy(&self.last[first], code, self.n_nodes_of(i) * sizeof(int32_t))
         loss[0] = 0.0
         for v in range(self.n_nodes_of(i)):
@@ -191,13 +190,10 @@ cdef class GraphProblem(Problem):
     ) except -1 nogil:
         cdef Potentials p = self.potentials(i, theta, 0.0)
         nodes_alone(&p, &self.other[0])
-        with gil:
-            self.oracle.improve(&p, &self.other[0])
+        self.oracle.improve(&p, &self.other[0])
         p = self.potentials(i, theta, loss_weight)
         self.begin(i, &p, True, &self.other[0], code)
-        with gil:
-            (<ManyStarts>self.oracle).moves.improve(&p, code)
-        return 0
+        return (<ManyStarts>self.oracle).moves.improve(&p, code)
 
     cdef void begin(
         self, Py_ssize_t i, const Potentials* p, bint with_truth, const int32_t* predicted,

@@ -1,5 +1,6 @@
 from libc.stdint cimport int32_t, int64_t
 
+from sskit.core.vectors cimport Scratch
 from sskit.oracles.graph.potentials cimport GraphOracle, PairForm, Potentials
 
 
@@ -11,6 +12,9 @@ cdef class GraphRequest:
 
     cdef tuple features                      # a RowScores for the nodes of each graph
     cdef tuple edge_features                 # FeatureRows of the edges, or of the tables
+    # (n_blocks,) the same objects, for who has not got the interpreter's lock
+    cdef Scratch[void*] node_rows
+    cdef Scratch[void*] edge_rows
     cdef double[::1] pair_weights            # with LANES spare ones
     cdef const int32_t[:, ::1] ends          # (n_edges, 2) the nodes of an edge, in their graph
     cdef const int32_t[::1] table            # (n_edges,) of an edge; empty: each has its own
@@ -28,4 +32,4 @@ cdef class GraphRequest:
     cdef int check_graph(self, Py_ssize_t i) except -1
     cdef Py_ssize_t n_nodes_of(self, Py_ssize_t i) noexcept nogil
     # potentials of graph i, that are kept in theta, of max_statistics doubles
-    cdef Potentials potentials(self, Py_ssize_t i, double* theta)
+    cdef Potentials potentials(self, Py_ssize_t i, double* theta) noexcept nogil

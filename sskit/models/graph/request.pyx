@@ -59,6 +59,8 @@ cdef class GraphRequest:
         cdef int64_t[::1] nodes = sizes
         for i in range(self.n_blocks):
             rows, edge_rows = self.features[i], self.edge_features[i]
+            self.node_rows.push(<void*>rows)
+            self.edge_rows.push(<void*>edge_rows)
             check_equal(rows.n_states, self.n_states, "the number of states")
             check_equal(edge_rows.n_features * form.width, pairs.shape[0], "the length of pairs")
             nodes[i + 1] = nodes[i] + rows.n_rows
@@ -93,20 +95,18 @@ cdef class GraphRequest:
     cdef Py_ssize_t n_nodes_of(self, Py_ssize_t i) noexcept nogil:
         return self.nodes[i + 1] - self.nodes[i]
 
-    cdef Potentials potentials(self, Py_ssize_t i, double* theta):
-        cdef RowScores rows = self.features[i]
-        cdef FeatureRows edge_rows = self.edge_features[i]
+    cdef Potentials potentials(self, Py_ssize_t i, double* theta) noexcept nogil:
         cdef Py_ssize_t n_nodes = self.n_nodes_of(i), first = self.edges[i]
+        cdef Py_ssize_t n_tables = (<FeatureRows>self.edge_rows[i]).n_rows
         cdef Potentials p
-        with nogil:
-            rows.write(0, n_nodes, theta)
-            score_rows_apart(
-                &edge_rows.rows, 0, edge_rows.n_rows, &self.pair_weights[0], self.form.width,
-                theta + n_nodes * self.stride, self.width
-            )
+        (<RowScores>self.node_rows[i]).write(0, n_nodes, theta)
+        score_rows_apart(
+            &(<FeatureRows>self.edge_rows[i]).rows, 0, n_tables, &self.pair_weights[0],
+            self.form.width, theta + n_nodes * self.stride, self.width
+        )
         p.n_nodes, p.n_edges, p.n_states = n_nodes, self.edges[i + 1] - first, self.n_states
         p.stride, p.width, p.potts = self.stride, self.width, self.form.potts
-        p.node, p.pair, p.n_tables = theta, theta + n_nodes * self.stride, edge_rows.n_rows
+        p.node, p.pair, p.n_tables = theta, theta + n_nodes * self.stride, n_tables
         p.ends = &self.ends[first, 0] if p.n_edges else NULL
         p.table = &self.table[first] if self.table.shape[0] and p.n_edges else NULL
         p.column, p.factor = &self.form.column[0, 0], &self.form.factor[0, 0]

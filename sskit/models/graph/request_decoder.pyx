@@ -48,9 +48,10 @@ def decode_best(GraphRequest graphs, Py_ssize_t start, Py_ssize_t stop, int32_t[
     cdef double[::1] theta = np.empty(graphs.max_statistics + 1)
     cdef Potentials p
     cdef Py_ssize_t i
-    for i in range(start, stop):
-        p = graphs.potentials(i, &theta[0])
-        graphs.oracle.improve(&p, &out[graphs.nodes[i]])
+    with nogil:
+        for i in range(start, stop):
+            p = graphs.potentials(i, &theta[0])
+            graphs.oracle.improve(&p, &out[graphs.nodes[i]])
 
 
 def decode_marginals(GraphRequest graphs, Py_ssize_t start, Py_ssize_t stop,

@@ -93,6 +93,7 @@ def cut_single(const double[:, ::1] features, const int32_t[:, ::1] ends,
     labels = np.empty(n, dtype=np.int32)
     cdef int32_t[::1] out = labels
     cdef Cut cut = take_cut()
-    cut.improve(&found, &out[0])
+    with nogil:
+        cut.improve(&found, &out[0])
     leave_cut(cut)
     return labels

@@ -31,6 +31,7 @@ cdef class EnumeratedGraphSlack(SlackOracle):
         self.tried = np.zeros(problem.max_code_length, dtype=np.int32)
         few = float(problem.n_states) ** min(problem.max_code_length, 300) <= MOST_LABELLINGS
         self.has_product = self.has_cone = few
+        self.lock_free = True
 
     # the first labelling of a block, and the next one; returns whether there is another
     cdef void begin_trials(self, Py_ssize_t i) noexcept nogil:

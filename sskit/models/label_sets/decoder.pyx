@@ -33,10 +33,11 @@ def best_sets(LabelSetOracle oracle, const double[:, ::1] scores, const int32_t[
     check_equal(ends.shape[1], 2, "the number of ends")
     check_indices(ends, n_labels, "label")
     check_room(scores, sets)
-    for i in range(scores.shape[0]):
-        oracle.find(n_labels, &scores[i, 0], n_edges, &ends[0, 0], &pairs[0], &code[0])
-        for j in range(n_labels):
-            sets[i, j] = code[j] >= ONE // 2
+    with nogil:
+        for i in range(scores.shape[0]):
+            oracle.find(n_labels, &scores[i, 0], n_edges, &ends[0, 0], &pairs[0], &code[0])
+            for j in range(n_labels):
+                sets[i, j] = code[j] >= ONE // 2
 
 
 def climb(const double[:, ::1] scores, const int32_t[::1] indptr, const int32_t[::1] neighbours,

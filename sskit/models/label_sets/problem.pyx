@@ -69,7 +69,7 @@ cdef class MultilabelProblem(Problem):
         self.n_weights = self.pair_weights + self.n_edges
         self.max_statistics = self.stride + self.n_edges
         self.max_code_length = self.max_support = self.n_labels + self.n_edges
-        self.exact = oracle.exact
+        self.exact, self.lock_free = oracle.exact, oracle.lock_free
         self.costly = costly
         self.tight = tight
         self.slack = slack
@@ -125,10 +125,9 @@ cdef class MultilabelProblem(Problem):
         for j in range(self.n_labels):
             # the loss is cost |y - t| = cost (t + (1 - 2 t) y)
             label[j] = theta[j] + loss_weight * self.cost[j] * (1 - 2 * self.truths[i, j])
-        with gil:
-            self.oracle.find(
-                self.n_labels, label, self.n_edges, &self.ends[0, 0], theta + self.stride, code
-            )
+        self.oracle.find(
+            self.n_labels, label, self.n_edges, &self.ends[0, 0], theta + self.stride, code
+        )
         loss[0] = self.set_loss(i, code)
         return 0
 
@@ -280,7 +279,7 @@ cdef class MultilabelSlack(SlackOracle):
             return
         self.sets = sets
         self.has_product, self.has_cone = self.sets.has_product, self.sets.has_cone
-        self.precision = self.sets.precision
+        self.precision, self.lock_free = self.sets.precision, self.sets.lock_free
 
     # the truth in place of no answer, and the loss
     cdef int finish(self, Py_ssize_t i, bint found, int32_t* code, double* loss) except -1 nogil:
@@ -293,18 +292,13 @@ cdef class MultilabelSlack(SlackOracle):
         self, Py_ssize_t i, const double* theta, double offset, int32_t* code, double* loss
     ) except -1 nogil:
         cdef SetQuestion q = self.problem.question(i, theta, offset)
-        cdef bint found
-        with gil:
-            found = self.sets.best_product(&q, code)
-        return self.finish(i, found, code, loss)
+        return self.finish(i, self.sets.best_product(&q, code), code, loss)
 
     cdef int argmax_within(
         self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
         double lower, double upper, int32_t* code, double* loss
     ) except -1 nogil:
         cdef SetQuestion q = self.problem.question(i, theta, offset)
-        cdef bint found
-        with gil:
-            found = self.sets.best_within(&q, loss_weight, lower, upper, code)
+        cdef bint found = self.sets.best_within(&q, loss_weight, lower, upper, code)
         self.finish(i, found, code, loss)
         return found

@@ -177,7 +177,7 @@ cdef class MulticlassSlack(SlackOracle):
 
     def __cinit__(self, MulticlassProblem problem not None):
         self.problem = problem
-        self.has_product = self.has_cone = True
+        self.has_product = self.has_cone = self.lock_free = True
 
     cdef int argmax_slack(
         self, Py_ssize_t i, const double* theta, double offset, int32_t* code, double* loss

@@ -70,8 +70,7 @@ cdef class PartsProblem(Problem):
         self.max_statistics = self.n_weights
         self.max_code_length = 2 * self.n_parts
         self.max_support = 11 * self.n_parts
-        self.exact = True
-        self.costly = True
+        self.exact = self.costly = self.lock_free = True
         height, width = max(x.shape[1] for x in maps), max(x.shape[2] for x in maps)
         self.oracle = PartsMaxSum(parents, types_of, self.n_types, height, width)
         self.node = np.zeros(self.n_parts * height * width)

@@ -1,9 +1,9 @@
 """Angular search (Choi, Meshi, Srebro 2016, algorithm 2)."""
 
 from libc.math cimport INFINITY, sqrt
-from libcpp.vector cimport vector
 
 from sskit.core.problem cimport Problem
+from sskit.core.vectors cimport Scratch
 from sskit.models.slack.search cimport SlackSearch, check_oracle
 
 cdef extern from "Python.h":
@@ -39,10 +39,11 @@ cdef class AngularSearch(SlackSearch):
         As of `SlackSearch`.
     """
 
-    cdef vector[Cone] cones
+    cdef Scratch[Cone] cones
 
     def __cinit__(self, Problem problem, double tol, Py_ssize_t max_queries):
         check_oracle(self.oracle is not None and self.oracle.has_cone, problem)
+        self.lock_free = problem.lock_free and self.oracle.lock_free
         self.exact = (
             problem.exact and self.oracle.precision == 0.0 and tol == 0.0
             and max_queries == PY_SSIZE_T_MAX
@@ -52,11 +53,11 @@ cdef class AngularSearch(SlackSearch):
         cdef double lam = self.first_weight()
         cdef Cone cone
         cone.lower, cone.upper, cone.bound = 0.0, INFINITY, INFINITY
-        self.cones.clear()
+        self.cones.resize(0)
         while True:
             self.split(cone, lam)
             self.bound = self.best
-            if self.cones.empty():
+            if self.cones.size() == 0:
                 return 0
             cone = self.pop()
             self.bound = max(self.best, cone.bound)
@@ -93,17 +94,16 @@ cdef class AngularSearch(SlackSearch):
         cdef Cone cone
         if lower * (1.0 + EQUAL) < upper:
             cone.lower, cone.upper, cone.bound = lower, upper, bound
-            self.cones.push_back(cone)
+            self.cones.push(cone)
         return 0
 
     # take out the cone with the largest bound: there are few
     cdef Cone pop(self) noexcept nogil:
         cdef Cone cone
-        cdef size_t k, top = 0
+        cdef Py_ssize_t k, top = 0
         for k in range(1, self.cones.size()):
             if self.cones[k].bound > self.cones[top].bound:
                 top = k
-        cone = self.cones[top]
-        self.cones[top] = self.cones.back()
-        self.cones.pop_back()
+        cone, self.cones[top] = self.cones[top], self.cones[self.cones.size() - 1]
+        self.cones.pop()
         return cone

@@ -62,7 +62,7 @@ cdef class SlackProblem(Problem):
         self.max_statistics = problem.max_statistics
         self.max_code_length = problem.max_code_length + BITS
         self.max_support = problem.max_support
-        self.exact = search.exact
+        self.exact, self.lock_free = search.exact, search.lock_free
         self.costly = problem.costly
         self.space = problem.space
         self.block_weight = problem.block_weight

@@ -25,6 +25,7 @@ cdef class SlackSearch:
     cdef readonly double rounding         # .. but for this share
     cdef readonly Py_ssize_t max_queries  # of one search
     cdef readonly bint exact              # is the answer always a maximiser?
+    cdef readonly bint lock_free          # does it never take the interpreter's lock?
     cdef readonly int64_t[::1] counts       # (2,) searches, queries
     # the search that is going on
     cdef Py_ssize_t i

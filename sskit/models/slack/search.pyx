@@ -33,7 +33,7 @@ cdef class SlackSearch:
         self.oracle = problem.slack_oracle()
         self.tol = tol
         self.max_queries = max_queries
-        self.exact = False
+        self.exact, self.lock_free = False, problem.lock_free
         self.rounding = ROUNDING
         if self.oracle is not None:
             self.rounding = max(self.oracle.precision, ROUNDING)
@@ -126,6 +126,7 @@ cdef class ExactSearch(SlackSearch):
     def __cinit__(self, Problem problem, double tol, Py_ssize_t max_queries):
         self.exact = problem.exact
         check_oracle(self.oracle is not None and self.oracle.has_product, problem)
+        self.lock_free = problem.lock_free and self.oracle.lock_free
 
     cdef int search(self) except -1 nogil:
         cdef double loss

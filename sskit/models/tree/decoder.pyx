@@ -38,9 +38,10 @@ def decode_marginals(GraphRequest trees, Py_ssize_t start, Py_ssize_t stop,
     cdef TreeMaxSum oracle = trees.oracle
     cdef Potentials p
     cdef Py_ssize_t i
-    for i in range(start, stop):
-        p = trees.potentials(i, &theta[0])
-        oracle.marginals(&p, out[trees.nodes[i] : trees.nodes[i + 1]])
+    with nogil:
+        for i in range(start, stop):
+            p = trees.potentials(i, &theta[0])
+            oracle.marginals(&p, &out[trees.nodes[i], 0])
 
 
 def decode_top_k(GraphRequest trees, Py_ssize_t start, Py_ssize_t stop, tuple out):

@@ -1,5 +1,7 @@
 from libc.stdint cimport int32_t
 
+from sskit.core.vectors cimport Scratch
+
 
 cdef class LossIndexed:
     """The best labellings of a chain, one for each loss (Bauer et al. 2014).
@@ -13,9 +15,10 @@ cdef class LossIndexed:
     cdef Py_ssize_t stride
     cdef Py_ssize_t max_nodes
     cdef Py_ssize_t max_loss                 # E, in units
-    cdef double[::1] value                   # (max_nodes, E + 1, stride) V
-    cdef double[::1] moved                   # (stride,) scratch
-    cdef double[::1] best                    # (E + 1,) score of the best labelling by loss
+    # (max_nodes, E + 1, stride) V; there from the first chain on, for it may be large
+    cdef Scratch[double] value
+    cdef Scratch[double] moved               # (stride,) scratch
+    cdef Scratch[double] best                # (E + 1,) score of the best labelling by loss
 
     # Best scores of labellings of n_nodes >= 1 nodes by loss, in `best`, -inf where there is
     # none; returns the largest loss. Arguments are those of viterbi_labels; levels are the
@@ -23,7 +26,7 @@ cdef class LossIndexed:
     cdef Py_ssize_t solve(
         self, const double* node, const double* transition, Py_ssize_t n_nodes,
         const int32_t* truth, const int32_t* levels
-    ) noexcept nogil
+    ) except -1 nogil
 
     # a labelling with that score and loss, of the chain that was solved last
     cdef void labelling(

@@ -29,18 +29,19 @@ cdef class LossIndexed:
         self.stride = padded(n_states)
         self.max_nodes = max_nodes
         self.max_loss = max_loss
-        self.value = np.empty(max_nodes * (max_loss + 1) * self.stride)
-        self.moved = np.empty(self.stride)
-        self.best = np.empty(max_loss + 1)
 
     cdef Py_ssize_t solve(
         self, const double* node, const double* transition, Py_ssize_t n_nodes,
         const int32_t* truth, const int32_t* levels
-    ) noexcept nogil:
+    ) except -1 nogil:
         cdef Py_ssize_t stride = self.stride, table = (self.max_loss + 1) * stride
         cdef Py_ssize_t t, k, e, reach = 0, level, right
-        cdef double* value = &self.value[0]
-        cdef double* moved = &self.moved[0]
+        cdef double* value
+        cdef double* moved
+        self.value.resize(self.max_nodes * table)
+        self.moved.resize(stride)
+        self.best.resize(self.max_loss + 1)
+        value, moved = self.value.data(), self.moved.data()
         for t in range(n_nodes):
             level, right = levels[t], truth[t]
             for k in range((reach + level + 1) * stride):
@@ -192,11 +193,13 @@ def viterbi_by_loss(nodes, transitions, truth, *, cost=1.0):
     reach = programme.solve(
         &node_rows[0, 0], &transition_rows[0, 0], n_nodes, &true_states[0], &units[0]
     )
-    labels = np.full((reach + 1, n_nodes), -1, dtype=np.int32)
+    labels, scores = np.full((reach + 1, n_nodes), -1, dtype=np.int32), np.empty(reach + 1)
     cdef int32_t[:, ::1] out = labels
+    cdef double[::1] best = scores
     for e in range(reach + 1):
-        if programme.best[e] > -INFINITY:
+        best[e] = programme.best[e]
+        if best[e] > -INFINITY:
             programme.labelling(
                 &transition_rows[0, 0], n_nodes, &true_states[0], &units[0], e, &out[e, 0]
             )
-    return labels, np.array(programme.best[: reach + 1])
+    return labels, scores

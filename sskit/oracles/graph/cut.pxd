@@ -12,6 +12,9 @@ cdef class Cut(GraphOracle):
     Node v is on the side of the source with its first option. Its edge from the source has the
     capacity gain[v], what the first option scores more than the second; it may be negative.
     Nodes whose options are the same are not in the network.
+
+    PyMaxflow 1.3.2 keeps the interpreter's lock in all that it does. It is asked by send() and
+    marginals() alone, and nothing else here takes the lock, but for more memory.
     """
 
     cdef Py_ssize_t max_nodes
@@ -26,16 +29,18 @@ cdef class Cut(GraphOracle):
     cdef int32_t* tail               # (max_edges,) edges of the network, by place
     cdef int32_t* head
     cdef double[::1] capacity        # (max_edges,) of either direction
+    cdef unsigned char[::1] sides    # (max_nodes,) by place: 1 where send() chose the second option
     cdef tuple arrays                # the same memory as NumPy arrays: see send()
     cdef Py_ssize_t n_nodes          # of the network
     cdef Py_ssize_t n_edges
 
-    cdef int reserve(self, Py_ssize_t n_nodes, Py_ssize_t n_edges) except -1
+    cdef int reserve(self, Py_ssize_t n_nodes, Py_ssize_t n_edges) except -1 nogil
+    cdef int grow(self, Py_ssize_t n_nodes, Py_ssize_t n_edges) except -1
     # Write the second option to `labels`, which holds the first, where it is chosen; returns at
     # how many nodes. Where both are as good the first stays.
     cdef Py_ssize_t choose(
         self, const Potentials* p, const int32_t* second, int32_t* labels
-    ) except -1
+    ) except -1 nogil
     # the network of a choice; returns an edge that no cut can represent, or -1
     cdef Py_ssize_t prepare(
         self, const Potentials* p, const int32_t* first, const int32_t* second
@@ -47,10 +52,9 @@ cdef class Cut(GraphOracle):
         self.head[self.n_edges] = self.place[v]
         self.capacity[self.n_edges] = capacity
         self.n_edges += 1
-    # hand the network to the solver and return its maximum flow
-    cdef double send(self) except *
-    # (n_nodes of the network,) 1 where the second option is chosen
-    cdef const unsigned char[::1] sides(self)
+    # hand the network to the solver, fill `sides` and return its maximum flow
+    cdef double send(self) except? -1 nogil
+    cdef double run(self) except? -1
     # After prepare() of the choice between the states 0 and 1, and with the best score in all
     # places of `out` (n_nodes, 2): the max-marginals.
     cdef int marginals(self, double[:, ::1] out) except -1

@@ -8,6 +8,7 @@ from sskit.oracles.graph.flow import flow_graph
 
 from libc.math cimport fabs
 from libc.stdint cimport int32_t
+from libc.string cimport memcpy
 
 from sskit.oracles.graph.potentials cimport ROUNDING, GraphOracle, Potentials, pair_score
 
@@ -18,26 +19,32 @@ cdef class Cut(GraphOracle):
     def __cinit__(self):
         self.exact = True
 
-    cdef int reserve(self, Py_ssize_t n_nodes, Py_ssize_t n_edges) except -1:
+    cdef int reserve(self, Py_ssize_t n_nodes, Py_ssize_t n_edges) except -1 nogil:
         if n_nodes <= self.max_nodes and n_edges <= self.max_edges:
             return 0
+        with gil:
+            return self.grow(n_nodes, n_edges)
+
+    cdef int grow(self, Py_ssize_t n_nodes, Py_ssize_t n_edges) except -1:
         n_nodes, n_edges = max(n_nodes, self.max_nodes, 1), max(n_edges, self.max_edges, 1)
         graph = flow_graph(n_nodes, n_edges)
         nodes = np.empty((3, n_nodes), dtype=np.int32)
         ends = np.empty((2, n_edges), dtype=np.int32)
         gain, capacity = np.empty(n_nodes), np.empty(n_edges)
+        sides = np.empty(n_nodes, dtype=np.uint8)
         places = np.arange(n_nodes, dtype=np.int32)
         arrays = places, gain, np.zeros(n_nodes), *ends, capacity
         # all of them or none: memory may end on the way
         self.max_nodes, self.max_edges, self.graph, self.arrays = n_nodes, n_edges, graph, arrays
         self.nodes, self.ends, self.gain, self.capacity = nodes, ends, gain, capacity
+        self.sides = sides
         self.place, self.node_of, self.option = (
             &self.nodes[0, 0], &self.nodes[1, 0], &self.nodes[2, 0]
         )
         self.tail, self.head = &self.ends[0, 0], &self.ends[1, 0]
         return 0
 
-    cdef int improve(self, const Potentials* p, int32_t* labels) except -1:
+    cdef int improve(self, const Potentials* p, int32_t* labels) except -1 nogil:
         cdef Py_ssize_t v
         self.reserve(p.n_nodes, p.n_edges)
         for v in range(p.n_nodes):
@@ -51,24 +58,23 @@ cdef class Cut(GraphOracle):
 
     cdef Py_ssize_t choose(
         self, const Potentials* p, const int32_t* second, int32_t* labels
-    ) except -1:
+    ) except -1 nogil:
         cdef Py_ssize_t k, e, v, n_changed = 0
         self.reserve(p.n_nodes, p.n_edges)
-        with nogil:
-            e = self.prepare(p, labels, second)
+        e = self.prepare(p, labels, second)
         if e >= 0:
-            raise ValueError(
-                f"edge {e} between the nodes {p.ends[2 * e]} and {p.ends[2 * e + 1]} cannot be "
-                "represented by a cut: its potentials of the states "
-                + _describe(p, e, labels[p.ends[2 * e]], second[p.ends[2 * e]],
-                            labels[p.ends[2 * e + 1]], second[p.ends[2 * e + 1]])
-            )
+            with gil:
+                raise ValueError(
+                    f"edge {e} between the nodes {p.ends[2 * e]} and {p.ends[2 * e + 1]} cannot "
+                    "be represented by a cut: its potentials of the states "
+                    + _describe(p, e, labels[p.ends[2 * e]], second[p.ends[2 * e]],
+                                labels[p.ends[2 * e + 1]], second[p.ends[2 * e + 1]])
+                )
         if self.n_nodes == 0:
             return 0
         self.send()
-        cdef const unsigned char[::1] sides = self.sides()
         for k in range(self.n_nodes):
-            if sides[k]:
+            if self.sides[k]:
                 v = self.node_of[k]
                 labels[v] = second[v]
                 n_changed += 1
@@ -122,20 +128,27 @@ cdef class Cut(GraphOracle):
                 self.node_of[self.n_nodes] = <int32_t>v
                 self.n_nodes += 1
 
-    cdef double send(self) except *:
+    cdef double send(self) except? -1 nogil:
+        with gil:
+            return self.run()
+
+    cdef double run(self) except? -1:
         cdef object graph = self.graph
-        places, gain, zero, tail, head, capacity = self.arrays
+        cdef const unsigned char[::1] sides
         cdef Py_ssize_t n = self.n_nodes, m = self.n_edges
+        cdef double flow
+        places, gain, zero, tail, head, capacity = self.arrays
+        places = places[:n]
         graph.reset()
         graph.add_nodes(n)
         if m:
             capacity = capacity[:m]
             graph.add_edges(tail[:m], head[:m], capacity, capacity)
-        graph.add_grid_tedges(places[:n], gain[:n], zero[:n])
-        return graph.maxflow()
-
-    cdef const unsigned char[::1] sides(self):
-        return self.graph.get_grid_segments(self.arrays[0][: self.n_nodes]).view(np.uint8)
+        graph.add_grid_tedges(places, gain[:n], zero[:n])
+        flow = graph.maxflow()
+        sides = graph.get_grid_segments(places).view(np.uint8)
+        memcpy(&self.sides[0], &sides[0], n)
+        return flow
 
     cdef int marginals(self, double[:, ::1] out) except -1:
         """Write max-marginals.
@@ -147,7 +160,7 @@ cdef class Cut(GraphOracle):
         cdef Py_ssize_t k
         cdef double flow = self.send(), lost, force
         cdef double[::1] forces = np.abs(self.arrays[1][: self.n_nodes])
-        cdef const unsigned char[::1] sides = self.sides()
+        cdef const unsigned char[::1] sides = self.sides
         cdef object graph = self.graph
         for k in range(self.n_edges):
             forces[self.tail[k]] += 2.0 * self.capacity[k]

@@ -2,6 +2,8 @@ from libc.stdint cimport int32_t, int64_t
 from libcpp.pair cimport pair
 from libcpp.vector cimport vector
 
+from sskit.core.vectors cimport Scratch
+
 
 # Edges of a graph, sorted by the later (larger) of their two nodes, then by the earlier. Edges
 # between the same two nodes add up; there are no self loops.
@@ -19,25 +21,25 @@ cdef class Enumeration:
     edge to an earlier node. The partial sums are kept: where only the last few of the earlier
     nodes have changed, only their rows are added again.
 
-    One object serves one thread and any number of graphs, one after the other.
+    One object serves one thread and any number of graphs, one after the other; its memory grows
+    with them.
     """
 
-    cdef readonly Py_ssize_t max_nodes
-    cdef readonly Py_ssize_t max_edges
     cdef readonly Py_ssize_t n_states
     cdef readonly Py_ssize_t k
     cdef Py_ssize_t stride            # padded(n_states)
-    # (max_edges + max_nodes, stride): row first[v] + v holds the potentials of node v, the next
+    # (n_edges + n_nodes, stride): row first[v] + v holds the potentials of node v, the next
     # rows the sums with its edges one by one, so that row first[v + 1] + v holds the gains
-    cdef double[::1] gain
-    cdef int32_t[::1] changed         # (max_nodes + 1,) see enter
-    cdef double[::1] prefix           # (max_nodes,) scores of the nodes before a node
-    cdef int32_t[::1] state           # (max_nodes,) the current labelling
+    cdef Scratch[double] gain
+    cdef Scratch[int32_t] changed     # (n_nodes + 1,) see enter
+    cdef Scratch[double] prefix       # (n_nodes,) scores of the nodes before a node
+    cdef Scratch[int32_t] state       # (n_nodes,) the current labelling
     # heap of the best so far, the worst on top: minus the score, place in lexicographic order
     cdef vector[pair[double, int64_t]] best
 
-    # The best labellings of 1 <= n_nodes <= max_nodes nodes with n_edges <= max_edges edges and
-    # n_states^n_nodes < 2^63 labellings, by falling score
+    cdef void set_states(self, Py_ssize_t n_states) noexcept nogil
+    # The best labellings of n_nodes >= 1 nodes with n_states^n_nodes < 2^63 labellings, by falling
+    # score
     #     sum_v node[v, y_v] + sum_uv table[y_u, y_v] + loss_weight sum_v [y_v != truth_v] cost_v
     # as many as are possible (> -inf) up to k; returns their number. Rows of node have
     # padded(n_states) columns; truth may be NULL (no loss). labels (k, n_nodes) and scores (k,)

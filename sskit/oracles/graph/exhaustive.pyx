@@ -20,26 +20,19 @@ cdef class Enumeration:
 
     Parameters
     ----------
-    max_nodes, max_edges : int
-        Size of the largest graph.
     n_states : int
         Number of states.
     k : int
         Number of labellings to find, at least 1.
     """
 
-    def __cinit__(self, Py_ssize_t max_nodes, Py_ssize_t max_edges, Py_ssize_t n_states,
-                  Py_ssize_t k):
-        self.max_nodes = max_nodes
-        self.max_edges = max_edges
-        self.n_states = n_states
+    def __cinit__(self, Py_ssize_t n_states, Py_ssize_t k):
+        self.set_states(n_states)
         self.k = k
-        self.stride = padded(n_states)
-        self.gain = np.empty((max_edges + max_nodes) * self.stride)
-        self.changed = np.empty(max_nodes + 1, dtype=np.int32)
-        self.prefix = np.empty(max_nodes)
-        self.state = np.empty(max_nodes, dtype=np.int32)
         self.best.reserve(k)
+
+    cdef void set_states(self, Py_ssize_t n_states) noexcept nogil:
+        self.n_states, self.stride = n_states, padded(n_states)
 
     cdef Py_ssize_t decode(
         self, const double* node, Py_ssize_t n_nodes, const EarlierEdges* edges,
@@ -51,6 +44,10 @@ cdef class Enumeration:
         cdef const double* gain
         cdef double score, worst = -INFINITY
         cdef int64_t place
+        self.gain.resize((edges.first[n_nodes] + n_nodes) * stride)
+        self.changed.resize(n_nodes + 1)
+        self.prefix.resize(n_nodes)
+        self.state.resize(n_nodes)
         for v in range(n_nodes):
             base = &self.gain[(edges.first[v] + v) * stride]
             memcpy(base, node + v * stride, stride * sizeof(double))
@@ -268,7 +265,7 @@ def exhaustive(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0, top_k=
             f"more than max_labellings={limit}"
         )
     size = min(top_k, n_labellings)
-    cdef Enumeration enumeration = Enumeration(n_nodes, len(edges), n_states, size)
+    cdef Enumeration enumeration = Enumeration(n_states, size)
     first, earlier, table = earlier_edges(edges, pairwise, n_nodes, n_states)
     cdef const int64_t[::1] first_edges = first
     cdef const int32_t[::1] earlier_nodes = earlier

@@ -21,12 +21,13 @@ cdef class MoveMaking(GraphOracle):
     cdef double[::1] reduced         # (max_nodes * n_states,)
     cdef readonly Py_ssize_t n_cuts  # so far
 
-    cdef int reserve(self, const Potentials* p) except -1
-    cdef int find_certain(self, const Potentials* p) except -1
+    cdef int reserve(self, const Potentials* p) except -1 nogil
+    cdef int grow(self, const Potentials* p) except -1
+    cdef int find_certain(self, const Potentials* p) except -1 nogil
     # take move m if it raises the score by more than `least`; did it?
     cdef int move(
         self, const Potentials* p, int32_t* labels, Py_ssize_t m, double* score, double least
-    ) except -1
+    ) except -1 nogil
     # number of different moves, and the options of move m from these labels
     cdef Py_ssize_t n_moves(self, Py_ssize_t n_states) noexcept nogil
     cdef void options(

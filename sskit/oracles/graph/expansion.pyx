@@ -29,28 +29,34 @@ cdef class MoveMaking(GraphOracle):
     cpdef GraphOracle fork(self):
         return type(self)(self.persistency)
 
-    cdef int reserve(self, const Potentials* p) except -1:
+    cdef int reserve(self, const Potentials* p) except -1 nogil:
         if p.n_nodes > self.max_nodes or p.n_states != self.n_states:
-            n_nodes = max(p.n_nodes, self.max_nodes)
-            certain, trial, second = np.empty((3, n_nodes), dtype=np.int32)
-            self.reduced = np.empty(n_nodes * p.n_states)
-            self.certain, self.trial, self.second = certain, trial, second
-            # last, should memory end on the way
-            self.max_nodes, self.n_states = n_nodes, p.n_states
+            with gil:
+                self.grow(p)
         self.cut.reserve(p.n_nodes, p.n_edges)
         return 0
 
-    cdef int improve(self, const Potentials* p, int32_t* labels) except -1:
+    cdef int grow(self, const Potentials* p) except -1:
+        n_nodes = max(p.n_nodes, self.max_nodes)
+        certain, trial, second = np.empty((3, n_nodes), dtype=np.int32)
+        self.reduced = np.empty(n_nodes * p.n_states)
+        self.certain, self.trial, self.second = certain, trial, second
+        # last, should memory end on the way
+        self.max_nodes, self.n_states = n_nodes, p.n_states
+        return 0
+
+    cdef int improve(self, const Potentials* p, int32_t* labels) except -1 nogil:
         cdef Py_ssize_t n_moves = self.n_moves(p.n_states), m = 0, idle = 0, v, e
         cdef double score, least = 0.0
         if p.potts:
             for e in range(p.n_edges):
                 if p.pair[e] < 0.0:
-                    raise ValueError(
-                        f"edge {e} between the nodes {p.ends[2 * e]} and {p.ends[2 * e + 1]} "
-                        f"cannot be represented by a cut: its potential is {p.pair[e]:.6g}, "
-                        "expected a number >= 0"
-                    )
+                    with gil:
+                        raise ValueError(
+                            f"edge {e} between the nodes {p.ends[2 * e]} and "
+                            f"{p.ends[2 * e + 1]} cannot be represented by a cut: its potential "
+                            f"is {p.pair[e]:.6g}, expected a number >= 0"
+                        )
         self.reserve(p)
         self.find_certain(p)
         for v in range(p.n_nodes):
@@ -71,7 +77,7 @@ cdef class MoveMaking(GraphOracle):
 
     cdef int move(
         self, const Potentials* p, int32_t* labels, Py_ssize_t m, double* score, double least
-    ) except -1:
+    ) except -1 nogil:
         cdef double value
         self.options(m, p, labels)
         self.n_cuts += 1
@@ -83,7 +89,7 @@ cdef class MoveMaking(GraphOracle):
         score[0] = value
         return 1
 
-    cdef int find_certain(self, const Potentials* p) except -1:
+    cdef int find_certain(self, const Potentials* p) except -1 nogil:
         """Cut each state off from all others (Kovtun 2003).
 
         A node that takes a state in the smallest cut "this state or the best of the rest" has
@@ -93,40 +99,36 @@ cdef class MoveMaking(GraphOracle):
         cdef Py_ssize_t v, i, e, n_states = p.n_states
         cdef int32_t k, j, a, b
         cdef double rest
-        cdef const unsigned char[::1] sides
-        cdef Cut cut = self.cut
         for v in range(p.n_nodes):
             self.certain[v] = -1
             memcpy(&self.reduced[v * n_states], p.node + v * p.stride, n_states * sizeof(double))
         if not (p.potts and self.persistency):
             return 0
         for k in range(n_states):
-            with nogil:
-                for v in range(p.n_nodes):
-                    cut.place[v] = -(self.certain[v] >= 0)
-                cut.begin(p)
-                for i in range(cut.n_nodes):
-                    v = cut.node_of[i]
-                    rest = -INFINITY
-                    for j in range(n_states):
-                        if j != k:
-                            rest = max(rest, self.reduced[v * n_states + j])
-                    cut.gain[i] = rest - self.reduced[v * n_states + k]
-                for e in range(p.n_edges):
-                    a, b = p.ends[2 * e], p.ends[2 * e + 1]
-                    if cut.place[a] >= 0 and cut.place[b] >= 0 and p.pair[e] > 0.0:
-                        cut.join(a, b, p.pair[e])
-            if cut.n_nodes == 0:
-                return 0
-            self.n_cuts += 1
-            cut.send()
-            sides = cut.sides()
-            for i in range(cut.n_nodes):
-                if sides[i]:
-                    self.certain[cut.node_of[i]] = k
+            for v in range(p.n_nodes):
+                self.cut.place[v] = -(self.certain[v] >= 0)
+            self.cut.begin(p)
+            for i in range(self.cut.n_nodes):
+                v = self.cut.node_of[i]
+                rest = -INFINITY
+                for j in range(n_states):
+                    if j != k:
+                        rest = max(rest, self.reduced[v * n_states + j])
+                self.cut.gain[i] = rest - self.reduced[v * n_states + k]
             for e in range(p.n_edges):
                 a, b = p.ends[2 * e], p.ends[2 * e + 1]
-                if cut.place[a] < 0 or cut.place[b] < 0:
+                if self.cut.place[a] >= 0 and self.cut.place[b] >= 0 and p.pair[e] > 0.0:
+                    self.cut.join(a, b, p.pair[e])
+            if self.cut.n_nodes == 0:
+                return 0
+            self.n_cuts += 1
+            self.cut.send()
+            for i in range(self.cut.n_nodes):
+                if self.cut.sides[i]:
+                    self.certain[self.cut.node_of[i]] = k
+            for e in range(p.n_edges):
+                a, b = p.ends[2 * e], p.ends[2 * e + 1]
+                if self.cut.place[a] < 0 or self.cut.place[b] < 0:
                     continue
                 if (self.certain[a] == k) != (self.certain[b] == k):
                     v = b if self.certain[a] == k else a
@@ -307,6 +309,7 @@ def expansion(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0, start=N
         labels, _ = check_truth(start, 1.0, p.n_nodes, p.n_states, "start")
     cdef int32_t[::1] out = labels
     cdef MoveMaking oracle = MOVES[moves](persistency)
-    oracle.improve(p, &out[0])
+    with nogil:
+        oracle.improve(p, &out[0])
     score = labelling_score(p, &out[0])
     return (labels, score, oracle.bound(p, &out[0])) if return_bound else (labels, score)

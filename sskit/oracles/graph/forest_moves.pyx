@@ -3,7 +3,6 @@
 from libc.math cimport fabs
 from libc.string cimport memcpy
 
-from sskit.core.vectors cimport refill
 from sskit.oracles.graph.potentials cimport ROUNDING, labelling_score, pair_score, table_of
 
 # After so many moves without a gain there is an end.
@@ -33,7 +32,7 @@ cdef class ForestMoves(GraphOracle):
     cpdef GraphOracle fork(self):
         return ForestMoves(self.forest.fork())
 
-    cdef int improve(self, const Potentials* p, int32_t* labels) except -1:
+    cdef int improve(self, const Potentials* p, int32_t* labels) except -1 nogil:
         cdef Py_ssize_t idle = 0
         cdef double score = labelling_score(p, labels), value
         if p.n_edges == 0:
@@ -48,17 +47,17 @@ cdef class ForestMoves(GraphOracle):
                 memcpy(labels, self.trial.data(), p.n_nodes * sizeof(int32_t))
         return 0
 
-    cdef int prepare(self, const Potentials* p) except -1:
+    cdef int prepare(self, const Potentials* p) except -1 nogil:
         cdef Py_ssize_t v, e, side
-        refill(self.first, p.n_nodes + 1, <int32_t>0)
-        refill(self.other, 2 * p.n_edges, <int32_t>0)
-        refill(self.order, p.n_nodes, <int32_t>0)
-        refill(self.root, p.n_nodes, <int32_t>-1)
-        refill(self.met, p.n_nodes, <int32_t>-1)
-        refill(self.node, p.n_nodes * p.stride, 0.0)
-        refill(self.ends, 2 * p.n_nodes, <int32_t>0)
-        refill(self.table, p.n_nodes, <int32_t>0)
-        refill(self.trial, p.n_nodes, <int32_t>0)
+        self.first.refill(p.n_nodes + 1, 0)
+        self.other.refill(2 * p.n_edges, 0)
+        self.order.refill(p.n_nodes, 0)
+        self.root.refill(p.n_nodes, -1)
+        self.met.refill(p.n_nodes, -1)
+        self.node.refill(p.n_nodes * p.stride, 0.0)
+        self.ends.refill(2 * p.n_nodes, 0)
+        self.table.refill(p.n_nodes, 0)
+        self.trial.refill(p.n_nodes, 0)
         for e in range(2 * p.n_edges):
             self.first[p.ends[e] + 1] += 1
         for v in range(p.n_nodes):
@@ -76,7 +75,7 @@ cdef class ForestMoves(GraphOracle):
         self.drawn = 1
         return 0
 
-    cdef int move(self, const Potentials* p, const int32_t* labels) except -1:
+    cdef int move(self, const Potentials* p, const int32_t* labels) except -1 nogil:
         cdef Potentials part = p[0]
         cdef Py_ssize_t e, v, n_kept = 0
         cdef int32_t a, b, k

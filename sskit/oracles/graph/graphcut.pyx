@@ -68,7 +68,8 @@ def graphcut(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0):
     cdef Cut cut = take_cut()
     labels = np.empty(potentials.struct_.n_nodes, dtype=np.int32)
     cdef int32_t[::1] out = labels
-    cut.improve(&potentials.struct_, &out[0])
+    with nogil:
+        cut.improve(&potentials.struct_, &out[0])
     leave_cut(cut)
     return labels, labelling_score(&potentials.struct_, &out[0])
 

@@ -72,9 +72,10 @@ cdef class GraphPotentials:
 cdef class GraphOracle:
     """Finds a labelling of a high score; the object is scratch memory for one thread."""
 
-    cdef readonly bint exact     # is it always the best?
+    cdef readonly bint exact         # is it always the best?
+    cdef readonly bint lock_free     # does improve() never take the interpreter's lock?
 
     # labels holds a labelling to start from, and then one that is no worse
-    cdef int improve(self, const Potentials* p, int32_t* labels) except -1
+    cdef int improve(self, const Potentials* p, int32_t* labels) except -1 nogil
     # another one for another thread
     cpdef GraphOracle fork(self)

@@ -195,8 +195,9 @@ def _pairs(edges, pairwise, n_nodes, n_states):
 cdef class GraphOracle:
     """Base of the oracles of graphs."""
 
-    cdef int improve(self, const Potentials* p, int32_t* labels) except -1:
-        raise NotImplementedError(f"{type(self).__name__} must implement improve")
+    cdef int improve(self, const Potentials* p, int32_t* labels) except -1 nogil:
+        with gil:
+            raise NotImplementedError(f"{type(self).__name__} must implement improve")
 
     cpdef GraphOracle fork(self):
         raise NotImplementedError(f"{type(self).__name__} must implement fork")

@@ -5,7 +5,6 @@ from libc.string cimport memcpy
 from libcpp.algorithm cimport sort
 from libcpp.pair cimport pair as Pair
 
-from sskit.core.vectors cimport refill
 from sskit.oracles.graph.forest_moves cimport ForestMoves, find
 from sskit.oracles.graph.potentials cimport ROUNDING, labelling_score, pair_score, table_of
 
@@ -35,7 +34,7 @@ cdef class ManyStarts(GraphOracle):
     cpdef GraphOracle fork(self):
         return ManyStarts(self.moves.fork(), self.forest.fork())
 
-    cdef int improve(self, const Potentials* p, int32_t* labels) except -1:
+    cdef int improve(self, const Potentials* p, int32_t* labels) except -1 nogil:
         cdef Potentials spanned = p[0]
         cdef int32_t k
         cdef double score, before
@@ -44,12 +43,12 @@ cdef class ManyStarts(GraphOracle):
             return 0
         score = labelling_score(p, labels)
         for k in range(p.n_states):
-            refill(self.trial, p.n_nodes, k)
+            self.trial.refill(p.n_nodes, k)
             self.attempt(p, labels, &score)
-        refill(self.order, p.n_edges, Pair[double, int32_t](0.0, 0))
-        refill(self.root, p.n_nodes, <int32_t>0)
-        refill(self.ends, 2 * p.n_nodes, <int32_t>0)
-        refill(self.table, p.n_nodes, <int32_t>0)
+        self.order.resize(p.n_edges)
+        self.root.refill(p.n_nodes, 0)
+        self.ends.refill(2 * p.n_nodes, 0)
+        self.table.refill(p.n_nodes, 0)
         spanned.n_edges = self.span(p)
         spanned.ends, spanned.table = self.ends.data(), self.table.data()
         self.forest.improve(&spanned, self.trial.data())
@@ -62,7 +61,7 @@ cdef class ManyStarts(GraphOracle):
             if not score > before:
                 return 0
 
-    cdef int attempt(self, const Potentials* p, int32_t* labels, double* score) except -1:
+    cdef int attempt(self, const Potentials* p, int32_t* labels, double* score) except -1 nogil:
         cdef double value
         self.moves.improve(p, self.trial.data())
         value = labelling_score(p, self.trial.data())
@@ -84,7 +83,7 @@ cdef class ManyStarts(GraphOracle):
             for c in range(1, n_columns):
                 low, high = min(low, row[c]), max(high, row[c])
             self.order[e] = Pair[double, int32_t](low - high, <int32_t>e)  # ties: by number
-        sort(self.order.begin(), self.order.end())
+        sort(self.order.data(), self.order.data() + p.n_edges)
         for v in range(p.n_nodes):
             self.root[v] = <int32_t>v
         for c in range(p.n_edges):

@@ -19,11 +19,13 @@ cdef class Closure(LabelSetOracle):
 
     cdef readonly Py_ssize_t n_labels
 
-    cdef int check(self, Py_ssize_t n_labels, Py_ssize_t n_edges) except -1:
+    cdef int check(self, Py_ssize_t n_labels, Py_ssize_t n_edges) except -1 nogil:
         if n_labels != self.n_labels:
-            raise ValueError(f"the hierarchy has {self.n_labels} labels, got {n_labels}")
+            with gil:
+                raise ValueError(f"the hierarchy has {self.n_labels} labels, got {n_labels}")
         if n_edges:
-            raise ValueError(f"a hierarchy has no pairs, got {n_edges} edges")
+            with gil:
+                raise ValueError(f"a hierarchy has no pairs, got {n_edges} edges")
         return 0
 
 
@@ -50,7 +52,7 @@ cdef class TreeClosure(Closure):
     cdef double[::1] total            # (n_labels,) scores of subtrees
 
     def __cinit__(self, parents):
-        self.exact = True
+        self.exact = self.lock_free = True
         self.parents, order = check_parents(parents)
         self.n_labels = len(self.parents)
         self.parent, self.order = self.parents, order
@@ -59,10 +61,9 @@ cdef class TreeClosure(Closure):
     cdef int find(
         self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
         const double* pair, int32_t* code
-    ) except -1:
+    ) except -1 nogil:
         self.check(n_labels, n_edges)
-        with nogil:
-            self.choose(label, code)
+        self.choose(label, code)
         return 0
 
     cdef void choose(self, const double* label, int32_t* code) noexcept nogil:
@@ -128,27 +129,34 @@ cdef class DagClosure(Closure):
     cdef int find(
         self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
         const double* pair, int32_t* code
-    ) except -1:
+    ) except -1 nogil:
         self.check(n_labels, n_edges)
         if n_labels == 0:
             return 0
-        cdef object graph = self.graph
-        cdef const unsigned char[::1] sides
         cdef double enough = 1.0
         cdef Py_ssize_t v
-        labels, gain, zero, parent, child, capacity, none = self.arrays
         for v in range(n_labels):
             self.gain[v] = -label[v]
             enough += fabs(label[v])
+        for v in range(self.capacity.shape[0]):
+            self.capacity[v] = enough
+        with gil:
+            return self.cut(code)
+
+    # the network goes to PyMaxflow, see `sskit.oracles.graph.cut`
+    cdef int cut(self, int32_t* code) except -1:
+        cdef object graph = self.graph
+        cdef const unsigned char[::1] sides
+        cdef Py_ssize_t v
+        labels, gain, zero, parent, child, capacity, none = self.arrays
         graph.reset()
-        graph.add_nodes(n_labels)
+        graph.add_nodes(self.n_labels)
         if len(parent):
-            self.capacity[:] = enough
             graph.add_edges(parent, child, capacity, none)
         graph.add_grid_tedges(labels, gain, zero)
         graph.maxflow()
         sides = graph.get_grid_segments(labels).view(np.uint8)
-        for v in range(n_labels):
+        for v in range(self.n_labels):
             code[v] = ONE * sides[v]
         return 0
 

@@ -18,7 +18,7 @@ cdef class EnumeratedSets(LabelSetOracle):
     cdef double best
     cdef unsigned int best_set
 
-    cdef int check(self, Py_ssize_t n_labels) except -1
+    cdef int check(self, Py_ssize_t n_labels) except -1 nogil
     # scores of labels in gain[n_labels], and weights of pairs
     cdef void load(
         self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,

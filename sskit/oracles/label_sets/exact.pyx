@@ -4,30 +4,31 @@ import numpy as np
 
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy, memset
-from libcpp.vector cimport vector
 
-from sskit.core.vectors cimport refill
+from sskit.core.vectors cimport Scratch
 from sskit.oracles.graph.cut cimport Cut
 from sskit.oracles.tree.forest cimport Forest
 from sskit.oracles.label_sets.oracle cimport ONE, LabelSetOracle, write_pairs
 from sskit.oracles.graph.potentials cimport Potentials
 
 MAX_ENUMERATED = 20
+cdef Py_ssize_t MOST_LABELS = MAX_ENUMERATED
 
 
 cdef class IndependentSets(LabelSetOracle):
     """The labels whose scores are positive, where there are no edges."""
 
     def __cinit__(self):
-        self.exact = True
+        self.exact = self.lock_free = True
 
     cdef int find(
         self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
         const double* pair, int32_t* code
-    ) except -1:
+    ) except -1 nogil:
         cdef Py_ssize_t k
         if n_edges:
-            raise ValueError(f"labels with {n_edges} edges are not independent")
+            with gil:
+                raise ValueError(f"labels with {n_edges} edges are not independent")
         for k in range(n_labels):
             code[k] = ONE if label[k] > 0.0 else 0
         return 0
@@ -40,7 +41,7 @@ cdef class EnumeratedSets(LabelSetOracle):
     """The best of all sets of up to 20 labels, by depth-first search (see the .pxd)."""
 
     def __cinit__(self):
-        self.exact = True
+        self.exact = self.lock_free = True
         self.weights = np.empty((MAX_ENUMERATED, MAX_ENUMERATED))
         self.positive = np.empty(MAX_ENUMERATED)
         self.gain = np.empty((MAX_ENUMERATED + 1, MAX_ENUMERATED))
@@ -48,26 +49,26 @@ cdef class EnumeratedSets(LabelSetOracle):
     cdef int find(
         self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
         const double* pair, int32_t* code
-    ) except -1:
+    ) except -1 nogil:
         cdef Py_ssize_t k
         self.check(n_labels)
         if n_labels == 0:
             return 0
-        with nogil:
-            self.load(n_labels, label, n_edges, ends, pair)
-            self.best, self.best_set = 0.0, 0  # the empty set
-            self.search(n_labels, 0.0, 0)
-            for k in range(n_labels):
-                code[k] = ONE if self.best_set >> k & 1 else 0
-            write_pairs(n_labels, n_edges, ends, code)
+        self.load(n_labels, label, n_edges, ends, pair)
+        self.best, self.best_set = 0.0, 0  # the empty set
+        self.search(n_labels, 0.0, 0)
+        for k in range(n_labels):
+            code[k] = ONE if self.best_set >> k & 1 else 0
+        write_pairs(n_labels, n_edges, ends, code)
         return 0
 
-    cdef int check(self, Py_ssize_t n_labels) except -1:
-        if n_labels > MAX_ENUMERATED:
-            raise ValueError(
-                f"{n_labels} labels have too many sets to enumerate, expected at most "
-                f"{MAX_ENUMERATED}"
-            )
+    cdef int check(self, Py_ssize_t n_labels) except -1 nogil:
+        if n_labels > MOST_LABELS:
+            with gil:
+                raise ValueError(
+                    f"{n_labels} labels have too many sets to enumerate, expected at most "
+                    f"{MAX_ENUMERATED}"
+                )
         return 0
 
     cdef void load(
@@ -124,26 +125,26 @@ cdef class CutSets(LabelSetOracle):
     """The best set where no pair has a negative score, by one minimum cut."""
 
     cdef Cut cut
-    cdef vector[double] node        # (n_labels, 2) scores without and with a label
-    cdef vector[int32_t] column     # (2, 2) the pair's number counts where both labels
-    cdef vector[double] factor      # are there
+    cdef Scratch[double] node       # (n_labels, 2) scores without and with a label
+    cdef Scratch[int32_t] column    # (2, 2) the pair's number counts where both labels
+    cdef Scratch[double] factor     # are there
 
     def __cinit__(self):
         self.exact = True
         self.cut = Cut()
-        self.column.resize(4)
-        self.factor.resize(4)
+        self.column.refill(4, 0)
+        self.factor.refill(4, 0.0)
         self.factor[3] = 1.0
 
     cdef int find(
         self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
         const double* pair, int32_t* code
-    ) except -1:
+    ) except -1 nogil:
         cdef Potentials potentials
         cdef Py_ssize_t k
         if n_labels == 0:
             return 0
-        refill(self.node, 2 * n_labels, 0.0)
+        self.node.refill(2 * n_labels, 0.0)
         for k in range(n_labels):
             self.node[2 * k + 1] = label[k]
         potentials.n_nodes, potentials.n_edges = n_labels, n_edges
@@ -168,27 +169,26 @@ cdef class TreeSets(LabelSetOracle):
     """The best set where the edges form a forest, by max-sum."""
 
     cdef Forest forest
-    cdef vector[double] gain        # (n_labels,) by place: of a label over its absence, with the
-    cdef vector[double] lift        # subtree below; what its parent adds to that by being there
+    cdef Scratch[double] gain       # (n_labels,) by place: of a label over its absence, with the
+    cdef Scratch[double] lift       # subtree below; what its parent adds to that by being there
 
     def __cinit__(self):
-        self.exact = True
+        self.exact = self.lock_free = True
         self.forest = Forest()
 
     cdef int find(
         self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
         const double* pair, int32_t* code
-    ) except -1:
+    ) except -1 nogil:
         cdef Py_ssize_t k
         self.forest.arrange(n_labels, n_edges, ends)
         self.gain.resize(n_labels)
         self.lift.resize(n_labels)
-        with nogil:
-            for k in range(n_labels):
-                self.gain[k] = label[self.forest.order[k]]
-                self.lift[k] = pair[self.forest.edge[k]] if self.forest.edge[k] >= 0 else 0.0
-            self.choose(n_labels, code)
-            write_pairs(n_labels, n_edges, ends, code)
+        for k in range(n_labels):
+            self.gain[k] = label[self.forest.order[k]]
+            self.lift[k] = pair[self.forest.edge[k]] if self.forest.edge[k] >= 0 else 0.0
+        self.choose(n_labels, code)
+        write_pairs(n_labels, n_edges, ends, code)
         return 0
 
     cdef void choose(self, Py_ssize_t n_labels, int32_t* code) noexcept nogil:

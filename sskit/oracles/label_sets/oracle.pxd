@@ -14,13 +14,14 @@ cdef class LabelSetOracle:
     min(y_k, y_l) for all other y. Which y there are, the oracle knows.
     """
 
-    cdef readonly bint exact     # is its answer always the best of those that there are?
+    cdef readonly bint exact         # is its answer always the best of those that there are?
+    cdef readonly bint lock_free     # does find() never take the interpreter's lock?
 
     # code (n_labels + n_edges,): y and z of the answer, in units
     cdef int find(
         self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
         const double* pair, int32_t* code
-    ) except -1
+    ) except -1 nogil
     # another one for another thread
     cpdef LabelSetOracle fork(self)
 

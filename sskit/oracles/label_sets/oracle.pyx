@@ -13,8 +13,9 @@ cdef class LabelSetOracle:
     cdef int find(
         self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
         const double* pair, int32_t* code
-    ) except -1:
-        raise NotImplementedError(f"{type(self).__name__} must implement find")
+    ) except -1 nogil:
+        with gil:
+            raise NotImplementedError(f"{type(self).__name__} must implement find")
 
     cpdef LabelSetOracle fork(self):
         raise NotImplementedError(f"{type(self).__name__} must implement fork")
@@ -57,9 +58,10 @@ def find_label_set(LabelSetOracle oracle, gains, edges, pairwise):
     cdef const double[::1] label = gains, pair = pairwise
     cdef const int32_t[:, ::1] ends = edges
     if n_labels:
-        oracle.find(
-            n_labels, &label[0], n_edges, &ends[0, 0] if n_edges else NULL,
-            &pair[0] if n_edges else NULL, &code_out[0]
-        )
+        with nogil:
+            oracle.find(
+                n_labels, &label[0], n_edges, &ends[0, 0] if n_edges else NULL,
+                &pair[0] if n_edges else NULL, &code_out[0]
+            )
     values = code / float(ONE)
     return values[:n_labels], values[n_labels:]

@@ -1,8 +1,9 @@
 """Roof duality: the LP relaxation of a binary pairwise model by one minimum cut."""
 
 from libc.stdint cimport int32_t
-from libcpp.vector cimport vector
+from libc.string cimport memcpy
 
+from sskit.core.vectors cimport Scratch
 from sskit.oracles.graph.cut cimport Cut
 from sskit.oracles.label_sets.oracle cimport ONE, LabelSetOracle
 from sskit.oracles.graph.potentials cimport Potentials
@@ -30,10 +31,10 @@ cdef class RoofDuality(LabelSetOracle):
 
     cdef Cut cut
     cdef Potentials network         # only its sizes are read
-    cdef vector[double] gain        # (n_labels,) scores of labels given the decided ones
-    cdef vector[double] low         # (n_labels,) sums of negative, of positive pairs
-    cdef vector[double] high
-    cdef vector[int32_t] open       # the edges between undecided labels
+    cdef Scratch[double] gain        # (n_labels,) scores of labels given the decided ones
+    cdef Scratch[double] low         # (n_labels,) sums of negative, of positive pairs
+    cdef Scratch[double] high
+    cdef Scratch[int32_t] open       # the edges between undecided labels
 
     def __cinit__(self):
         self.exact = True
@@ -42,31 +43,27 @@ cdef class RoofDuality(LabelSetOracle):
     cdef int find(
         self, Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
         const double* pair, int32_t* code
-    ) except -1:
+    ) except -1 nogil:
         cdef Py_ssize_t n_open, e
         cdef bint doubled
-        self.gain.assign(label, label + n_labels)
+        self.gain.resize(n_labels)
         self.low.resize(n_labels)
         self.high.resize(n_labels)
         self.open.resize(n_edges)
-        with nogil:
-            n_open = self.decide(n_labels, n_edges, ends, pair, code)
+        if n_labels:
+            memcpy(self.gain.data(), label, n_labels * sizeof(double))
+        n_open = self.decide(n_labels, n_edges, ends, pair, code)
         if n_open:
-            with nogil:
-                doubled = False
-                for e in range(n_open):
-                    doubled |= pair[self.open[e]] < 0.0
+            doubled = False
+            for e in range(n_open):
+                doubled |= pair[self.open[e]] < 0.0
             self.network.n_nodes = (1 + doubled) * n_labels
             self.cut.reserve(self.network.n_nodes, (1 + doubled) * n_open)
-            with nogil:
-                self.join(self.cut, n_labels, n_open, ends, pair, code, doubled)
+            self.join(self.cut, n_labels, n_open, ends, pair, code, doubled)
             self.cut.send()
             self.read(n_labels, code, doubled)
-        with nogil:
-            for e in range(n_edges):
-                code[n_labels + e] = pair_code(
-                    code[ends[2 * e]], code[ends[2 * e + 1]], pair[e]
-                )
+        for e in range(n_edges):
+            code[n_labels + e] = pair_code(code[ends[2 * e]], code[ends[2 * e + 1]], pair[e])
         return 0
 
     cpdef LabelSetOracle fork(self):
@@ -148,8 +145,8 @@ cdef class RoofDuality(LabelSetOracle):
                 if doubled:
                     cut.gain[cut.place[k + shift]] = self.gain[k]
 
-    cdef int read(self, Py_ssize_t n_labels, int32_t* code, bint doubled) except -1:
-        cdef const unsigned char[::1] sides = self.cut.sides()
+    cdef void read(self, Py_ssize_t n_labels, int32_t* code, bint doubled) noexcept nogil:
+        cdef const unsigned char* sides = &self.cut.sides[0]
         cdef Py_ssize_t k
         cdef int32_t* place = self.cut.place
         for k in range(n_labels):
@@ -159,7 +156,6 @@ cdef class RoofDuality(LabelSetOracle):
                 code[k] = (ONE // 2) * (1 + sides[place[k]] - sides[place[k + n_labels]])
             else:
                 code[k] = ONE * sides[place[k]]
-        return 0
 
 
 cdef int32_t pair_code(int32_t u, int32_t v, double pair) noexcept nogil:

@@ -25,13 +25,14 @@ cdef class SlackSets:
 
     cdef readonly bint has_product   # is there best_product?
     cdef readonly bint has_cone      # is there best_within?
+    cdef readonly bint lock_free     # do they never take the interpreter's lock?
     cdef readonly double precision   # relative, of the answers; 0 where they are only rounded
 
     # a set that maximises g h
-    cdef bint best_product(self, const SetQuestion* q, int32_t* code) except -1
+    cdef bint best_product(self, const SetQuestion* q, int32_t* code) except -1 nogil
     # a set that maximises h + loss_weight g among those with lower h <= g < upper h
     cdef bint best_within(
         self, const SetQuestion* q, double loss_weight, double lower, double upper, int32_t* code
-    ) except -1
+    ) except -1 nogil
     # another one for another thread
     cpdef SlackSets fork(self)

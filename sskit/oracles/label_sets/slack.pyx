@@ -11,13 +11,15 @@ from sskit.oracles.label_sets.oracle cimport ONE
 cdef class SlackSets:
     """Base of all; a subclass says what it has, and overrides that and fork."""
 
-    cdef bint best_product(self, const SetQuestion* q, int32_t* code) except -1:
-        raise NotImplementedError(f"{type(self).__name__} has no best_product")
+    cdef bint best_product(self, const SetQuestion* q, int32_t* code) except -1 nogil:
+        with gil:
+            raise NotImplementedError(f"{type(self).__name__} has no best_product")
 
     cdef bint best_within(
         self, const SetQuestion* q, double loss_weight, double lower, double upper, int32_t* code
-    ) except -1:
-        raise NotImplementedError(f"{type(self).__name__} has no best_within")
+    ) except -1 nogil:
+        with gil:
+            raise NotImplementedError(f"{type(self).__name__} has no best_within")
 
     cpdef SlackSets fork(self):
         raise NotImplementedError(f"{type(self).__name__} must implement fork")

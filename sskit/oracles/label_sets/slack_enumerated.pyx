@@ -63,33 +63,32 @@ cdef class EnumeratedSlack(SlackSets):
     cdef const SetQuestion* q
 
     def __cinit__(self):
-        self.has_product = self.has_cone = True
+        self.has_product = self.has_cone = self.lock_free = True
         self.sets = EnumeratedSets()
         self.product, self.total = Product(), Sum()
 
-    cdef bint best_product(self, const SetQuestion* q, int32_t* code) except -1:
+    cdef bint best_product(self, const SetQuestion* q, int32_t* code) except -1 nogil:
         self.product.lam, self.product.lower, self.product.upper = 1.0, 0.0, INFINITY
         self.product.best = 0.0
         return self.find(q, self.product, code)
 
     cdef bint best_within(
         self, const SetQuestion* q, double loss_weight, double lower, double upper, int32_t* code
-    ) except -1:
+    ) except -1 nogil:
         self.total.lam, self.total.lower, self.total.upper = loss_weight, lower, upper
         self.total.best = 0.0     # sets that count have more
         return self.find(q, self.total, code)
 
-    cdef bint find(self, const SetQuestion* q, Goal goal, int32_t* code) except -1:
+    cdef bint find(self, const SetQuestion* q, Goal goal, int32_t* code) except -1 nogil:
         cdef Py_ssize_t k, n_labels = q.n_labels
         self.sets.check(n_labels)
         self.q = q
-        with nogil:
-            self.sets.load(n_labels, q.label, q.n_edges, q.ends, q.pair)
-            self.search(goal, n_labels, q.offset, 0.0, 0)
-            if goal.best > 0.0:
-                for k in range(n_labels):
-                    code[k] = ONE if goal.best_set >> k & 1 else 0
-                write_pairs(n_labels, q.n_edges, q.ends, code)
+        self.sets.load(n_labels, q.label, q.n_edges, q.ends, q.pair)
+        self.search(goal, n_labels, q.offset, 0.0, 0)
+        if goal.best > 0.0:
+            for k in range(n_labels):
+                code[k] = ONE if goal.best_set >> k & 1 else 0
+            write_pairs(n_labels, q.n_edges, q.ends, code)
         return goal.best > 0.0
 
     # decide the labels before k; the others have been, and have the margin h and the loss g

@@ -4,9 +4,9 @@ import numpy as np
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
-from libcpp.vector cimport vector
 
 from sskit.core.checks cimport check_equal, check_indices
+from sskit.core.vectors cimport Scratch
 from sskit.oracles.tree.forest cimport Forest
 from sskit.oracles.label_sets.oracle cimport ONE, write_pairs
 from sskit.oracles.label_sets.slack cimport SetQuestion, SlackSets
@@ -37,15 +37,15 @@ cdef class CountedForest(SlackSets):
     cdef double unit
     cdef Py_ssize_t stride            # numbers of a row of the tables: E + 1
     cdef Forest forest
-    cdef vector[double] joint         # (L, 2, 2) by place: scores by the parent's state, its own
-    cdef vector[double] value         # (L + 1, 2, stride) V
-    cdef vector[double] before        # (L, 2, stride) V of the parent before it was joined
-    cdef vector[int32_t] reach        # (L + 1,) largest loss in V
-    cdef vector[int32_t] reached      # (L,) in `before`
-    cdef vector[double] message       # (stride,) scratch
-    cdef vector[double] margin        # (stride,) h by loss
-    cdef vector[int32_t] state        # (L + 1,) of the way back
-    cdef vector[int32_t] units        # (L + 1,) losses that are still to be shared out
+    cdef Scratch[double] joint         # (L, 2, 2) by place: scores by the parent's state, its own
+    cdef Scratch[double] value         # (L + 1, 2, stride) V
+    cdef Scratch[double] before        # (L, 2, stride) V of the parent before it was joined
+    cdef Scratch[int32_t] reach        # (L + 1,) largest loss in V
+    cdef Scratch[int32_t] reached      # (L,) in `before`
+    cdef Scratch[double] message       # (stride,) scratch
+    cdef Scratch[double] margin        # (stride,) h by loss
+    cdef Scratch[int32_t] state        # (L + 1,) of the way back
+    cdef Scratch[int32_t] units        # (L + 1,) losses that are still to be shared out
 
     def __cinit__(self, levels, double unit, *args):
         if np.min(levels, initial=0) < 0:
@@ -53,7 +53,7 @@ cdef class CountedForest(SlackSets):
         self.levels, self.unit = levels, unit
         self.stride = int(np.sum(levels)) + 1
         self.forest = Forest()
-        self.has_product = self.has_cone = True
+        self.has_product = self.has_cone = self.lock_free = True
         n_labels = len(levels)
         self.joint.resize(4 * n_labels)
         self.reach.resize(n_labels + 1)
@@ -64,7 +64,7 @@ cdef class CountedForest(SlackSets):
         self.units.resize(n_labels + 1)
 
     # the edges as a forest, and `joint`
-    cdef int load(self, const SetQuestion* q) except -1:
+    cdef int load(self, const SetQuestion* q) except -1 nogil:
         cdef Py_ssize_t k
         self.forest.arrange(q.n_labels, q.n_edges, q.ends)
         for k in range(q.n_labels):
@@ -75,16 +75,17 @@ cdef class CountedForest(SlackSets):
         return 0
 
     # h of the best set by loss, in `margin`
-    cdef int solve(self, const SetQuestion* q) except -1:
+    cdef int solve(self, const SetQuestion* q) except -1 nogil:
         cdef Py_ssize_t e, n = q.n_labels
-        check_equal(n, self.levels.shape[0], "the number of labels")
+        if n != self.levels.shape[0]:
+            with gil:
+                check_equal(n, self.levels.shape[0], "the number of labels")
         self.load(q)
         self.value.resize(2 * (n + 1) * self.stride)
         self.before.resize(2 * n * self.stride)
-        with nogil:
-            self.climb(q)
-            for e in range(self.stride):
-                self.margin[e] = q.offset + self.value[2 * n * self.stride + e]
+        self.climb(q)
+        for e in range(self.stride):
+            self.margin[e] = q.offset + self.value[2 * n * self.stride + e]
         return 0
 
     cdef void climb(self, const SetQuestion* q) noexcept nogil:
@@ -160,7 +161,7 @@ cdef class CountedForest(SlackSets):
             code[self.forest.order[k]] = ONE * self.state[k]
         write_pairs(n, q.n_edges, q.ends, code)
 
-    cdef bint best_product(self, const SetQuestion* q, int32_t* code) except -1:
+    cdef bint best_product(self, const SetQuestion* q, int32_t* code) except -1 nogil:
         cdef Py_ssize_t e, units = 0
         cdef double best = 0.0
         self.solve(q)
@@ -173,7 +174,7 @@ cdef class CountedForest(SlackSets):
 
     cdef bint best_within(
         self, const SetQuestion* q, double loss_weight, double lower, double upper, int32_t* code
-    ) except -1:
+    ) except -1 nogil:
         cdef Py_ssize_t e, units = 0
         cdef double best = -INFINITY, h, g
         self.solve(q)
@@ -210,7 +211,7 @@ cdef class CountedClosure(CountedForest):
         self.given = edges
         self.edges = np.concatenate([edges, np.zeros((1, 2), dtype=np.int32)])
 
-    cdef int load(self, const SetQuestion* q) except -1:
+    cdef int load(self, const SetQuestion* q) except -1 nogil:
         cdef Py_ssize_t k, edge
         self.forest.arrange(q.n_labels, self.edges.shape[0] - 1, &self.edges[0, 0])
         for k in range(q.n_labels):

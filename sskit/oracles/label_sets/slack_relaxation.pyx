@@ -47,6 +47,13 @@ cdef class RelaxedSlack(SlackSets):
 
     cdef bint best_within(
         self, const SetQuestion* q, double loss_weight, double lower, double upper, int32_t* code
+    ) except -1 nogil:
+        with gil:
+            return self.solve(q, loss_weight, lower, upper, code)
+
+    # HiGHS is asked by way of Python
+    cdef bint solve(
+        self, const SetQuestion* q, double loss_weight, double lower, double upper, int32_t* code
     ) except -1:
         cdef Py_ssize_t k, n = q.n_labels + q.n_edges
         cdef double loss = 0.0, span = 0.0, h = q.offset, g = 0.0

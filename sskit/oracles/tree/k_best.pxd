@@ -2,7 +2,7 @@ from libc.stdint cimport int32_t
 from libcpp.pair cimport pair
 from libcpp.vector cimport vector
 
-from sskit.core.vectors cimport priority_queue
+from sskit.core.vectors cimport Scratch, priority_queue
 from sskit.oracles.graph.potentials cimport Potentials
 from sskit.oracles.tree.max_sum cimport TreeMaxSum
 
@@ -46,8 +46,8 @@ cdef class TreeKBest:
     cdef vector[int32_t] link_of
     cdef vector[int32_t] place_of              # of a link, and the state of its parent
     cdef vector[int32_t] state_of
-    cdef vector[int32_t] first_child           # (n_nodes,) by place, -1: none
-    cdef vector[int32_t] sibling               # (n_nodes,) of the next child of its parent, -1
+    cdef Scratch[int32_t] first_child          # (n_nodes,) by place, -1: none
+    cdef Scratch[int32_t] sibling              # (n_nodes,) of the next child of its parent, -1
     cdef vector[vector[Head]] heads
     cdef vector[vector[Joined]] joined
     cdef vector[vector[int32_t]] waiting       # by state: the rank of the head that is next, -1

@@ -1,6 +1,6 @@
 from libc.stdint cimport int32_t
-from libcpp.vector cimport vector
 
+from sskit.core.vectors cimport Scratch
 from sskit.oracles.tree.forest cimport Forest
 from sskit.oracles.graph.potentials cimport GraphOracle, Potentials
 
@@ -14,16 +14,17 @@ cdef class TreeMaxSum(GraphOracle):
 
     cdef Forest forest
     cdef Py_ssize_t stride
-    cdef vector[double] value      # best score of a subtree by the state of its root
-    cdef vector[double] message    # the same with the edge to the parent, by the parent's state
-    cdef vector[double] beyond     # best score of the rest of the tree, by the state of the place
+    cdef Scratch[double] value      # best score of a subtree by the state of its root
+    cdef Scratch[double] message    # the same with the edge to the parent, by the parent's state
+    cdef Scratch[double] beyond     # best score of the rest of the tree, by the state of the place
     # tables (n_states, stride) of edges, first node by second, or turned: of one edge at a time,
     # or, where edges share them, each once: that of row t from 2 t on
-    cdef vector[double] tables
-    cdef vector[char] ready        # which of them are made; empty if they are not kept
-    cdef vector[double] row        # (2, stride) scratch, zeros
+    cdef Scratch[double] tables
+    cdef Scratch[char] ready        # which of them are made; empty if they are not kept
+    cdef Scratch[double] row       # (2, stride) scratch, zeros
+    cdef Scratch[double] bests     # (n_nodes,) by place: best score of the tree
 
-    cdef int reserve(self, const Potentials* p) except -1
+    cdef int reserve(self, const Potentials* p) except -1 nogil
     # fill value and message
     cdef void ascend(self, const Potentials* p) noexcept nogil
     # out[b] = max over a of from_[a] + the score of the edge of a place with a at the place and b
@@ -32,7 +33,7 @@ cdef class TreeMaxSum(GraphOracle):
         self, const Potentials* p, Py_ssize_t place, bint down, const double* from_, double* out
     ) noexcept nogil
     # out (n_nodes, n_states)
-    cdef int marginals(self, const Potentials* p, double[:, ::1] out) except -1
+    cdef int marginals(self, const Potentials* p, double* out) except -1 nogil
     cdef void descend(self, const Potentials* p) noexcept nogil
     # the table of an edge from the state of its first node, or if not forward its second, to that
     # of the other

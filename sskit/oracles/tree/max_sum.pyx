@@ -7,7 +7,6 @@ from libc.stdint cimport int32_t
 from libc.string cimport memcpy, memset
 
 from sskit.core.lanes cimport padded
-from sskit.core.vectors cimport refill
 from sskit.oracles.tree.forest cimport Forest
 from sskit.oracles.graph.potentials cimport (
     GraphOracle, GraphPotentials, Potentials, labelling_score, pair_score, table_of
@@ -19,46 +18,45 @@ cdef class TreeMaxSum(GraphOracle):
     """Max-sum on forests; its memory grows with the graphs."""
 
     def __cinit__(self):
-        self.exact = True
+        self.exact = self.lock_free = True
         self.forest = Forest()
 
     cpdef GraphOracle fork(self):
         return TreeMaxSum()
 
-    cdef int reserve(self, const Potentials* p) except -1:
+    cdef int reserve(self, const Potentials* p) except -1 nogil:
         self.forest.arrange(p.n_nodes, p.n_edges, p.ends)
         self.stride = padded(p.n_states)
         self.value.resize(p.n_nodes * self.stride)
         self.message.resize(p.n_nodes * self.stride)
         # what edges share is made once, as long as that takes no more memory than the edges would
         cdef Py_ssize_t n_kept = 2 * p.n_tables if 2 * p.n_tables <= p.n_edges else 0
-        refill(self.ready, n_kept, <char>0)
+        self.ready.refill(n_kept, 0)
         self.tables.resize(max(n_kept, 1) * p.n_states * self.stride)
-        refill(self.row, 2 * self.stride, 0.0)
+        self.row.refill(2 * self.stride, 0.0)
         return 0
 
-    cdef int improve(self, const Potentials* p, int32_t* labels) except -1:
+    cdef int improve(self, const Potentials* p, int32_t* labels) except -1 nogil:
         cdef Py_ssize_t i, k, best_state
         cdef int32_t parent
         cdef double best, candidate
         cdef const double* value
         self.reserve(p)
-        with nogil:
-            self.ascend(p)
-            for i in range(p.n_nodes):
-                parent = self.forest.parent[i]
-                value = &self.value[i * self.stride]
-                best_state, best = 0, -INFINITY
-                for k in range(p.n_states):
-                    candidate = value[k]
-                    if parent >= 0:
-                        candidate += edge_score(
-                            p, self.forest.edge[i], self.forest.order[i], <int32_t>k,
-                            labels[self.forest.order[parent]]
-                        )
-                    if candidate > best:
-                        best_state, best = k, candidate
-                labels[self.forest.order[i]] = <int32_t>best_state
+        self.ascend(p)
+        for i in range(p.n_nodes):
+            parent = self.forest.parent[i]
+            value = &self.value[i * self.stride]
+            best_state, best = 0, -INFINITY
+            for k in range(p.n_states):
+                candidate = value[k]
+                if parent >= 0:
+                    candidate += edge_score(
+                        p, self.forest.edge[i], self.forest.order[i], <int32_t>k,
+                        labels[self.forest.order[parent]]
+                    )
+                if candidate > best:
+                    best_state, best = k, candidate
+            labels[self.forest.order[i]] = <int32_t>best_state
         return 0
 
     cdef void ascend(self, const Potentials* p) noexcept nogil:
@@ -116,38 +114,37 @@ cdef class TreeMaxSum(GraphOracle):
                 table[a * stride + b] = p.factor[k] * pair[p.column[k]]
         return table
 
-    cdef int marginals(self, const Potentials* p, double[:, ::1] out) except -1:
+    cdef int marginals(self, const Potentials* p, double* out) except -1 nogil:
         cdef Py_ssize_t i, k, stride, n_impossible = 0
         cdef double best = -INFINITY, total = 0.0, others = 0.0
         cdef const double* value
+        cdef double* row
         self.reserve(p)
         stride = self.stride
         self.beyond.resize(p.n_nodes * stride)
-        cdef double[::1] bests = np.empty(p.n_nodes)  # of the tree, by place
-        with nogil:
-            self.ascend(p)
-            self.descend(p)
-            for i in range(p.n_nodes):
-                if self.forest.parent[i] < 0:
-                    value = &self.value[i * stride]
-                    best = value[0]
-                    for k in range(1, p.n_states):
-                        best = max(best, value[k])
-                    if best == -INFINITY:
-                        n_impossible += 1
-                    else:
-                        total += best
-                bests[i] = best  # places of a tree stand together
-            for i in range(p.n_nodes):
-                # what the other trees score
-                if bests[i] == -INFINITY:
-                    others = total if n_impossible == 1 else -INFINITY
+        self.bests.resize(p.n_nodes)
+        self.ascend(p)
+        self.descend(p)
+        for i in range(p.n_nodes):
+            if self.forest.parent[i] < 0:
+                value = &self.value[i * stride]
+                best = value[0]
+                for k in range(1, p.n_states):
+                    best = max(best, value[k])
+                if best == -INFINITY:
+                    n_impossible += 1
                 else:
-                    others = total - bests[i] if n_impossible == 0 else -INFINITY
-                for k in range(p.n_states):
-                    out[self.forest.order[i], k] = (
-                        self.value[i * stride + k] + self.beyond[i * stride + k] + others
-                    )
+                    total += best
+            self.bests[i] = best  # places of a tree stand together
+        for i in range(p.n_nodes):
+            # what the other trees score
+            if self.bests[i] == -INFINITY:
+                others = total if n_impossible == 1 else -INFINITY
+            else:
+                others = total - self.bests[i] if n_impossible == 0 else -INFINITY
+            row = out + self.forest.order[i] * p.n_states
+            for k in range(p.n_states):
+                row[k] = self.value[i * stride + k] + self.beyond[i * stride + k] + others
         return 0
 
     cdef void descend(self, const Potentials* p) noexcept nogil:
@@ -250,7 +247,8 @@ default=None
     cdef TreeMaxSum oracle = TreeMaxSum()
     labels = np.empty(potentials.struct_.n_nodes, dtype=np.int32)
     cdef int32_t[::1] out = labels
-    oracle.improve(&potentials.struct_, &out[0])
+    with nogil:
+        oracle.improve(&potentials.struct_, &out[0])
     cdef double score = labelling_score(&potentials.struct_, &out[0])
     if score == -np.inf:
         raise ValueError(f"no labelling of {len(labels)} nodes is allowed by the potentials")
@@ -304,5 +302,6 @@ default=None
     cdef TreeMaxSum oracle = TreeMaxSum()
     scores = np.empty((potentials.struct_.n_nodes, potentials.struct_.n_states))
     cdef double[:, ::1] out = scores
-    oracle.marginals(&potentials.struct_, out)
+    with nogil:
+        oracle.marginals(&potentials.struct_, &out[0, 0])
     return scores

@@ -1,0 +1,87 @@
+"""Problems that say so never take the interpreter's lock, and forks of theirs share none."""
+
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from helpers.locks import EXACT_SLACK, LOCK_FREE, LOCKING, OTHER_SLACK
+
+from sskit.testing.probe import ProblemProbe
+
+PURE = LOCK_FREE | EXACT_SLACK
+SECONDS = 20
+
+
+def weights_of(problem, seed=0):
+    return np.random.default_rng(seed).normal(size=problem.n_weights)
+
+
+class Visits:
+    """Visits of blocks of a problem in a thread of their own, until they are ended."""
+
+    def __init__(self, problem, w, first=0, step=1):
+        self.mine = slice(first, None, step)
+        self.out = np.full((problem.n_blocks, 2), np.nan)
+        self.going = np.ones(1, dtype=np.int32)
+        self.thread = threading.Thread(
+            target=ProblemProbe(problem).visit_all, args=(w, self.out, self.going, first, step)
+        )
+        self.thread.start()
+
+    def wait(self, patience=0.001):
+        """Wait for answers of all blocks; the lock is free meanwhile if there is any patience."""
+        end = time.perf_counter() + SECONDS
+        while np.isnan(self.out[self.mine]).any() and time.perf_counter() < end:
+            if patience:
+                time.sleep(patience)
+
+    def end(self):
+        self.going[0] = 0
+        self.thread.join(SECONDS)
+        assert not self.thread.is_alive()
+
+
+@pytest.mark.parametrize("name", PURE | OTHER_SLACK)
+def test_visits_go_on_while_another_thread_holds_the_lock(name):
+    problem = (PURE | OTHER_SLACK)[name]()
+    assert problem.lock_free
+    assert problem.fork().lock_free
+    w, interval = weights_of(problem), sys.getswitchinterval()
+    # nobody makes this thread give the lock away: it does so where it sleeps
+    sys.setswitchinterval(100 * SECONDS)
+    visits = Visits(problem.fork(), w)
+    try:
+        visits.wait()
+        first = visits.out.copy()
+        visits.out[:] = np.nan
+        visits.wait(patience=0.0)
+        again = visits.out.copy()
+    finally:
+        sys.setswitchinterval(interval)
+        visits.end()
+    assert np.isfinite(first).all() and np.isfinite(again).all()
+    if name in PURE:
+        np.testing.assert_allclose(again[:, 0], first[:, 0], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", PURE)
+def test_forks_that_are_asked_at_once_answer_as_one_that_is_asked_alone(name):
+    problem, n_forks = PURE[name](), 3
+    w, alone = weights_of(problem), np.empty((problem.n_blocks, 2))
+    ProblemProbe(problem).visit_all(w, alone, np.zeros(1, dtype=np.int32))
+    together = [Visits(problem.fork(), w, k, n_forks) for k in range(n_forks)]
+    for visits in together:
+        visits.wait()
+    for visits in together:
+        visits.end()
+        expected = alone[visits.mine]
+        np.testing.assert_allclose(visits.out[visits.mine], expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", LOCKING)
+def test_what_asks_other_packages_or_python_says_so(name):
+    problem = LOCKING[name]()
+    assert not problem.lock_free
+    assert not problem.fork().lock_free

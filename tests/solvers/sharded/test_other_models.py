@@ -1,0 +1,176 @@
+"""Shards of every model that takes no lock: trees, graphs, sets of labels, slack rescaling."""
+
+import numpy as np
+import pytest
+from helpers.laws import check_certificate, check_dual_point, check_optimum
+from helpers.locks import EXACT_SLACK, KERNELS, LOCK_FREE, LOCKING, OTHER_SLACK
+from helpers.slack import slack_pairs
+from helpers.toys import TOYS, Toy
+
+from sskit import HierarchicalMultilabel, MultilabelPairwise, SequenceTagger, TreeTagger
+from sskit.core.regularizer import Regularizer
+from sskit.models.slack.model import SlackRescaling
+from sskit.solvers import BCFW, MultiPlane
+from sskit.solvers.block_coordinate.options import shards_for
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.solvers.oracle_calls.pool import make_pool
+
+LAM = 0.1
+OPTIONS = [
+    {},
+    {"steps": "fw", "averaging": False},
+    {"steps": "pairwise", "sampling": "gap", "cache": True, "stored_passes": 2},
+    {"steps": "away", "sampling": "uniform"},
+]
+every_option = pytest.mark.parametrize(
+    "options", OPTIONS, ids=lambda o: "-".join(map(str, o.values())) or "auto"
+)
+
+
+def shards(problem, n_jobs=3):
+    return shards_for(problem, make_pool(problem, n_jobs), bounded=False, averaging=False)
+
+
+def start(problem, options, n_jobs):
+    pool = make_pool(problem, n_jobs)
+    pool.worth = 0.0
+    regularizer = Regularizer(LAM, problem.n_weights)
+    return BCFW(**options).start(problem, regularizer, np.random.RandomState(0), None, pool)
+
+
+@pytest.mark.parametrize("name", LOCK_FREE | EXACT_SLACK | OTHER_SLACK)
+def test_workers_visit_what_takes_no_lock(name):
+    assert shards((LOCK_FREE | EXACT_SLACK | OTHER_SLACK)[name]()) == 3
+
+
+@pytest.mark.parametrize("name", LOCKING | KERNELS)
+def test_one_worker_visits_what_takes_the_lock(name):
+    assert shards((LOCKING | KERNELS)[name]()) == 1
+
+
+@every_option
+@pytest.mark.parametrize("name", ["graph", "multilabel"])
+@pytest.mark.parametrize("n_jobs", [2, 5])
+def test_the_dual_never_falls_and_the_certificate_holds(name, options, n_jobs):
+    weights = np.random.default_rng(0).uniform(0.2, 2.0, size=24)
+    toy = TOYS[name](5, n=24, weights=weights)
+    run = start(toy.problem, options, n_jobs)
+    assert len(run.places) == n_jobs
+    before, evaluator = 0.0, Evaluator(toy.problem)
+    for _ in range(12):
+        run.run_pass()
+        check_dual_point(toy, run.dual, 1e-11)
+        now = toy.dual(run.dual, LAM)
+        assert now >= before - 1e-12
+        before = now
+        check_certificate(toy, run, evaluator, LAM)
+
+
+@every_option
+@pytest.mark.parametrize("name", LOCK_FREE | EXACT_SLACK)
+def test_same_optimum_as_one_worker(name, options):
+    tol = 0.05 if options.get("steps") == "fw" else 1e-5
+    problem = (LOCK_FREE | EXACT_SLACK)[name]()
+    one, many = (
+        BCFW(**options).solve(
+            problem, Regularizer(LAM, problem.n_weights), tol=tol, max_iter=3000, n_jobs=n_jobs,
+            random_state=0,
+        )
+        for n_jobs in (1, 3)
+    )  # fmt: skip
+    for solution in (one, many):
+        assert solution.gap <= tol * (solution.primal + solution.unit / 1000)
+        assert solution.certified
+    # each is a bound of the same optimum
+    assert many.primal >= one.dual - 1e-12
+    assert one.primal >= many.dual - 1e-12
+
+
+@pytest.mark.parametrize("name", OTHER_SLACK)
+def test_inexact_searches_come_as_far(name):
+    problem = OTHER_SLACK[name]()
+    for solver in (BCFW(), MultiPlane()):
+        solution = solver.solve(
+            problem, Regularizer(LAM, problem.n_weights), tol=0.01, max_iter=300, n_jobs=3,
+            random_state=0,
+        )  # fmt: skip
+        assert solution.gap >= -1e-12 and not solution.certified
+        assert solution.dual > 0.0
+
+
+@pytest.mark.parametrize("search", ["exact", "angular"])
+@pytest.mark.parametrize("name", sorted(TOYS))
+def test_slack_rescaling_ends_at_the_optimum_of_the_quadratic_program(name, search):
+    toy = TOYS[name](2, n=20)
+    problem, pairs = SlackRescaling(search).wrap(toy.problem), slack_pairs(toy.pairs)
+    toy = Toy(problem, toy.layout, pairs, toy.X, toy.n_states)
+    run, evaluator = start(problem, {}, 4), Evaluator(problem)
+    assert len(run.places) == 4
+    for _ in range(400):
+        run.run_pass()
+        certificate = run.certify(evaluator)
+        if certificate.gap <= 1e-7:
+            break
+    assert certificate.primal == pytest.approx(pairs.primal(toy.flat(certificate.w), LAM))
+    # products of sets of labels come near it slowly, with one worker as well
+    assert certificate.gap <= 1e-3 * certificate.primal
+    check_optimum(toy, certificate, lam=LAM, tolerance=certificate.gap + 1e-7)
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3])
+@pytest.mark.parametrize("name", ["tree", "sets-tree", "hierarchy-tree-exact", "chain-bisecting"])
+def test_bits_depend_on_seed_and_number_of_jobs_only(name, n_jobs):
+    def solve():
+        problem = (LOCK_FREE | EXACT_SLACK | OTHER_SLACK)[name]()
+        return BCFW().solve(
+            problem, Regularizer(LAM, problem.n_weights), tol=1e-3, max_iter=20, n_jobs=n_jobs,
+            random_state=3,
+        )  # fmt: skip
+
+    one, other = solve(), solve()
+    np.testing.assert_array_equal(one.w, other.w)
+
+
+def tree_data(rng):
+    y = [rng.integers(3, size=5) for _ in range(40)]
+    return [(np.eye(3)[labels] + rng.normal(size=(5, 3)), [-1, 0, 0, 1, 1]) for labels in y], y
+
+
+def chain_data(rng):
+    y = [rng.integers(3, size=5) for _ in range(40)]
+    return [np.eye(3)[labels] + rng.normal(size=(5, 3)) for labels in y], y
+
+
+def set_data(rng):
+    X = rng.normal(size=(60, 4))
+    y = (X @ rng.normal(size=(4, 4)) + rng.normal(size=(60, 4)) > 0).astype(int)
+    y[:, 0] = 1  # closed under the ancestors below
+    y[:, 1] |= y[:, 3]
+    return X, y
+
+
+@pytest.mark.parametrize(
+    ("estimator", "data"),
+    [
+        (TreeTagger(), tree_data),
+        (TreeTagger(rescaling="slack"), tree_data),
+        (SequenceTagger(rescaling="slack"), chain_data),
+        (MultilabelPairwise(edges="tree"), set_data),
+        (MultilabelPairwise(edges=None), set_data),
+        (MultilabelPairwise(edges="full", inference="exhaustive", rescaling="slack"), set_data),
+        (HierarchicalMultilabel([-1, 0, 0, 1]), set_data),
+        (HierarchicalMultilabel([-1, 0, 0, 1], rescaling="slack"), set_data),
+    ],
+    ids=str,
+)
+def test_estimators_of_two_jobs_find_what_one_finds(estimator, data):
+    X, y = data(np.random.default_rng(0))
+    one, two = (
+        estimator.set_params(lam=0.05, tol=0.01, n_jobs=n_jobs, random_state=0).fit(X, y)
+        and (estimator.primal_objective_, estimator.dual_gap_, estimator.certified_)
+        for n_jobs in (1, 2)
+    )
+    assert one[2] == two[2]
+    if one[2]:
+        assert abs(one[0] - two[0]) <= one[1] + two[1] + 1e-12
+    assert len(estimator.predict(X)) == len(y)

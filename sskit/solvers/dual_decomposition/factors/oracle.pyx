@@ -135,9 +135,6 @@ cdef class EdgeSearch:
         self.second[state.factors.n_states :] = np.inf
         self.scratch = np.zeros(state.factors.n_states + LANES)
 
-    def renew(self):
-        """Take notice that weights have moved other than between leave() and enter()."""
-
     cdef Py_ssize_t look(self, Py_ssize_t i, Py_ssize_t e, double* gain) except -1 nogil:
         cdef Py_ssize_t best = place(&self.state.edges[e], self.best(i, e))
         self.best_active(i, e, gain)
@@ -195,6 +192,12 @@ cdef class EdgeSearch:
         return 0
 
     cdef int enter(self) except -1 nogil:
+        return 0
+
+    cdef int note(self, int32_t pair) except -1 nogil:
+        return 0
+
+    cdef int renew(self) except -1 nogil:
         return 0
 
 

@@ -58,7 +58,7 @@ cdef class EdgeSearch:
     # like leave(), of one pair; may be called for several before enter()
     cdef int note(self, int32_t pair) except -1 nogil
     # weights have moved other than between those
-    cdef int renew(self) except -1 nogil
+    cdef int rearrange(self) except -1 nogil
 
 
 # ValueError unless both search for the factors of this state

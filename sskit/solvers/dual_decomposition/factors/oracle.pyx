@@ -135,6 +135,10 @@ cdef class EdgeSearch:
         self.second[state.factors.n_states :] = np.inf
         self.scratch = np.zeros(state.factors.n_states + LANES)
 
+    def renew(self):
+        """Take notice that weights have moved other than between leave() and enter()."""
+        self.rearrange()
+
     cdef Py_ssize_t look(self, Py_ssize_t i, Py_ssize_t e, double* gain) except -1 nogil:
         cdef Py_ssize_t best = place(&self.state.edges[e], self.best(i, e))
         self.best_active(i, e, gain)
@@ -197,7 +201,7 @@ cdef class EdgeSearch:
     cdef int note(self, int32_t pair) except -1 nogil:
         return 0
 
-    cdef int renew(self) except -1 nogil:
+    cdef int rearrange(self) except -1 nogil:
         return 0
 
 

@@ -46,15 +46,12 @@ inline bool reorder(Order& order, std::int32_t label, double before, double now)
     if (!(now > 0.0)) {
         std::move(place + 1, end, place);
         --order.n;
-    } else if (stands_before(item, *place)) {
-        Partner* target = std::lower_bound(order.data(), place, item, stands_before);
-        std::move_backward(target, place, place + 1);
-        *target = item;
-    } else {
-        Partner* target = std::lower_bound(place + 1, end, item, stands_before);
-        std::move(place + 1, target, place);
-        *(target - 1) = item;
+        return true;
     }
+    // most moves are short
+    for (; place > order.data() && stands_before(item, place[-1]); --place) *place = place[-1];
+    for (; place + 1 < end && stands_before(place[1], item); ++place) *place = place[1];
+    *place = item;
     return true;
 }
 

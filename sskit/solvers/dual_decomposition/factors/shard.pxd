@@ -27,6 +27,7 @@ cdef class ShardState(FactorState):
     """Factors of another state under weights of their own, whose moves are kept."""
 
     cdef Buffer[FactorMove] moves
+    cdef bint scores                     # do moves have their scores?
 
     cdef int keep(
         self, Py_ssize_t i, Py_ssize_t factor, bint edge, const Mix* mix, const double* change

@@ -2,6 +2,9 @@
 
 from sskit.solvers.dual_decomposition.factors.buffer cimport need
 
+# How many moves ahead of its turn a move's weights are sent for.
+cdef Py_ssize_t AHEAD = 1
+
 
 cdef class ShardState(FactorState):
     """Factors under weights of their own.
@@ -37,7 +40,7 @@ cdef class ShardState(FactorState):
             if change[k] != 0.0:
                 move.state, move.step = mix.state[k], -scale * change[k]
                 # states of a factor do not share weights: those before it have not moved this one
-                move.score = self.score(&move)
+                move.score = self.score(&move) if self.scores else 0.0
                 need(self.moves.push(move))
         return 0
 
@@ -54,11 +57,14 @@ cdef class SweepShard:
     ----------
     sweep : Sweep
         Of a `ShardState` and searches of this shard alone.
+    scores : bool
+        Whether the moves are measured by a shard that follows them.
     """
 
-    def __cinit__(self, Sweep sweep):
+    def __cinit__(self, Sweep sweep, bint scores):
         self.sweep = sweep
         self.state = <ShardState?>sweep.state
+        self.state.scores = scores
 
     cdef void begin_round(self) noexcept nogil:
         self.blocks.clear()
@@ -140,6 +146,10 @@ cdef class SweepShard:
         cdef FactorMove* move
         for k in range(other.state.moves.n):
             move = other.state.moves.data() + k
+            if k + AHEAD < other.state.moves.n and not move[AHEAD].edge:
+                self.sweep.factors.prefetch_node(
+                    move[AHEAD].block, move[AHEAD].factor, move[AHEAD].state, w
+                )
             if measures:
                 inner += move.step * (self.state.score(move) - move.score)
             if move.edge:

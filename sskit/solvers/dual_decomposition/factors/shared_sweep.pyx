@@ -88,7 +88,7 @@ cdef class SharedSweep(Task):
         for k in range(n_shards):
             w = state.w if k == 0 else state.w.copy()
             own = ShardState(state.factors, state.lam, state.rho, w, state)
-            self.shards.append(SweepShard(make_sweep(own)))
+            self.shards.append(SweepShard(make_sweep(own), k > 0))
             self.shard[k] = <void*>self.shards[k]
             check_equal((<SweepShard>self.shard[k]).state is own, True, "the state of the sweep")
         for k in range(2):
@@ -134,7 +134,7 @@ cdef class SharedSweep(Task):
                 &shard.state.w[0], &self.state.w[0],
                 (self.factors.n_weights + LANES) * sizeof(double)
             )
-        return shard.sweep.edges.renew()
+        return shard.sweep.edges.rearrange()
 
     cdef int do_all(self, Phase phase) except -1 nogil:
         self.phase = phase

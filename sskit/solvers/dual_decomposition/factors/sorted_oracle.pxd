@@ -23,8 +23,9 @@ cdef struct Move:
 cdef class OrderedSearch(EdgeSearch):
     """Oracle of edges in time sublinear in their pairs, where all share one table of weights.
 
-    Invariant: outside of leave(), or note(), and enter(), `rows` and `columns` hold exactly the pairs of
-    positive weight, by their present weights, and `tops` the first weight of each row, or 0.
+    Invariant: outside of leave(), or note(), and enter(), `rows` and `columns` hold exactly the
+    pairs of positive weight, by their present weights, and `tops` the first weight of each row, or
+    0.
     """
 
     cdef vector[Order] rows          # by first label

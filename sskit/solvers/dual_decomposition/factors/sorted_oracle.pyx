@@ -42,9 +42,9 @@ cdef class OrderedSearch(EdgeSearch):
         self.rows.resize(state.factors.n_states)
         self.columns.resize(state.factors.n_states)
         self.tops = SumTree(np.zeros(state.factors.n_states))
-        self.renew()
+        self.rearrange()
 
-    cdef int renew(self) except -1 nogil:
+    cdef int rearrange(self) except -1 nogil:
         cdef int32_t n_states = <int32_t>self.factors.n_states, a, b
         cdef Partner item
         for a in range(n_states):

@@ -143,7 +143,7 @@ cdef class Sweep:
     def rebuild(self):
         """Sum the weights anew from the dual variables, without the rounding of many moves."""
         self.state.rebuild()
-        self.edges.renew()
+        self.edges.rearrange()
 
     def run_pass(self, Sampler sampler, Py_ssize_t n_steps, Stop stop=None):
         """Visit blocks without the GIL.

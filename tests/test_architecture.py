@@ -36,7 +36,7 @@ ROOMS = {
     "oracles/tree": "core oracles oracles/chain oracles/graph",
     "oracles/parts": "inputs oracles",
     "oracles/label_sets": "core inputs oracles oracles/graph oracles/tree",
-    "models": "core",
+    "models": "core parallel",
     "models/kernel": "core models",
     "models/slack": "core",
     "models/structured": "core inputs models",

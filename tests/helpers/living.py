@@ -24,6 +24,7 @@ from sskit.models.features import FeatureRows
 from sskit.models.graph.request import GraphRequest
 from sskit.models.graph.slack import EnumeratedGraphSlack
 from sskit.models.kernel.rows import KernelRows
+from sskit.models.row_grams import RowGrams
 from sskit.models.row_scores import RowScores
 from sskit.models.slack.model import SEARCHES
 from sskit.models.slack.search import SlackSearch
@@ -121,6 +122,7 @@ def small_things(chains, sets):
         SumTree(np.ones(3)),
     )
     yield from (FeatureRows(rows), FeatureRows(sp.csr_array(rows)), WeightedAverager(4))
+    yield RowGrams(FeatureRows(rows), np.array([0, 3]), np.array([0]), 3)
     yield BoxedSubgradientState(0.1, 4, np.zeros(4), np.ones(4))
     scores, form = RowScores(FeatureRows(rows), np.eye(2)), PairForm(2, "potts")
     yield scores

@@ -13,7 +13,8 @@ from sskit.estimators.base.fitted_state import (
     raise_damaged,
 )
 from sskit.inputs.stacking import refuse_large
-from sskit.models.features import float64_blocks, squared_norms
+from sskit.models.features import float64_blocks
+from sskit.models.row_grams import squared_norms
 from sskit.models.kernel.functions import Kernel, PrecomputedKernel, check_precomputed, expand
 
 MEGABYTE = 2.0**20

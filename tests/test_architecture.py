@@ -36,7 +36,7 @@ ROOMS = {
     "oracles/tree": "core oracles oracles/chain oracles/graph",
     "oracles/parts": "inputs oracles",
     "oracles/label_sets": "core inputs oracles oracles/graph oracles/tree",
-    "models": "core",
+    "models": "core parallel",
     "models/kernel": "core models",
     "models/slack": "core",
     "models/structured": "core inputs models",
@@ -56,11 +56,11 @@ ROOMS = {
     "solvers/frank_wolfe": "core solvers/common solvers/oracle_calls solvers/simplex_qp",
     "solvers/subgradient": "core solvers/common solvers/oracle_calls",
     "solvers/cutting_plane": "core solvers/common solvers/oracle_calls solvers/simplex_qp",
-    "solvers/dual_decomposition/factors": "core solvers/simplex_qp",
+    "solvers/dual_decomposition/factors": "core parallel solvers/simplex_qp",
     "solvers/dual_decomposition/label_pairs": "core",
     "solvers/dual_decomposition": (
         "core solvers/common solvers/dual_decomposition/factors "
-        "solvers/dual_decomposition/label_pairs"
+        "solvers/dual_decomposition/label_pairs solvers/oracle_calls"
     ),
     "solvers/path": "solvers/common solvers/oracle_calls",
     "estimators/base": (

@@ -14,6 +14,7 @@ cdef class FeatureRows:
     cdef readonly Py_ssize_t n_rows
     cdef readonly Py_ssize_t n_features      # the further columns included
     cdef readonly Py_ssize_t n_entries       # stored ones, without the further columns
+    cdef readonly object n_jobs              # of threads for what is computed of all rows at once
     # one of these, by type, and empty if there are no entries
     cdef const double[::1] values
     cdef const float[::1] singles

@@ -43,6 +43,8 @@ cdef class FeatureRows:
         float32 that is memory-mapped.
     marks : ndarray of shape (n_rows,), uint8, default=None
         Two further columns of zeros and ones, which are the two lowest bits.
+    n_jobs : int, default=None
+        Number of threads for what is computed of all rows at once.
 
     Raises
     ------
@@ -50,7 +52,8 @@ cdef class FeatureRows:
         If the arrays of a CSR matrix do not describe one.
     """
 
-    def __cinit__(self, X, bint sparsify=True, marks=None):
+    def __cinit__(self, X, bint sparsify=True, marks=None, n_jobs=None):
+        self.n_jobs = n_jobs
         if sparsify and not sp.issparse(X) and has_few_entries(X):
             X = compressed(X)
         self.n_rows, self.n_features = X.shape
@@ -181,30 +184,6 @@ cdef class FeatureRows:
             for t in range(self.n_rows):
                 out[t] = add_squares(&self.rows, t, constant)
         return norms
-
-
-def squared_norms(X):
-    """Return the squared norms of rows in double precision, infinite where they overflow.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n_rows, n_features)
-        As `FeatureRows` takes it. Not copied.
-
-    Returns
-    -------
-    sqnorms : ndarray of shape (n_rows,)
-        The same for the same numbers of all types.
-    """
-    cdef FeatureRows features = FeatureRows(X, sparsify=False)
-    cdef Py_ssize_t t
-    norms = np.empty(features.n_rows)
-    cdef double[::1] out = norms
-    cdef double[::1] scratch = np.zeros(features.n_features + 1)
-    with nogil:
-        for t in range(features.n_rows):
-            features.gram(t, 1, &scratch[0], &out[t])
-    return norms
 
 
 @lru_cache(maxsize=8)

@@ -24,6 +24,7 @@ from sskit.models.features import FeatureRows
 from sskit.models.graph.request import GraphRequest
 from sskit.models.graph.slack import EnumeratedGraphSlack
 from sskit.models.kernel.rows import KernelRows
+from sskit.models.row_grams import RowGrams
 from sskit.models.row_scores import RowScores
 from sskit.models.slack.model import SEARCHES
 from sskit.models.slack.search import SlackSearch
@@ -123,6 +124,7 @@ def small_things(chains, sets):
         SumTree(np.ones(3)),
     )
     yield from (FeatureRows(rows), FeatureRows(sp.csr_array(rows)), WeightedAverager(4))
+    yield RowGrams(FeatureRows(rows), np.array([0, 3]), np.array([0]), 3)
     yield BoxedSubgradientState(0.1, 4, np.zeros(4), np.ones(4))
     scores, form = RowScores(FeatureRows(rows), np.eye(2)), PairForm(2, "potts")
     yield scores
@@ -138,6 +140,9 @@ def small_things(chains, sets):
     points = Points(np.arange(3.0))
     yield from (p.slack_oracle() for p in (problem, multiclass_toy().problem, sets.problem, points))
     pool, regularizer = ThreadPool(problem, 2), Regularizer(0.1, problem.n_weights)
+    many, seed = chain_toy(1, n=12).problem, np.random.RandomState(0)
+    run = GDMM().start(many, Regularizer(0.1, many.n_weights), seed, None, ThreadPool(many, 2))
+    yield from (run.sweep, *run.sweep.shards, *(s.sweep.state for s in run.sweep.shards))
     gaps = np.zeros(problem.n_blocks)
     dual = DualState(problem)
     rounds = Rounds(pool.crew, pool.problems, dual, regularizer, Averager(), gaps)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sskit.models.features import FeatureRows, is_mapped, squared_norms
+from sskit.models.features import FeatureRows, is_mapped
 from sskit.models.multiclass.problem import MulticlassProblem
+from sskit.models.row_grams import squared_norms
 from sskit.models.row_hashes import row_digests
 from sskit.models.row_scores import RowScores
 from sskit.testing.probe import ProblemProbe

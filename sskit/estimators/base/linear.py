@@ -3,7 +3,8 @@
 import numpy as np
 import scipy.sparse as sp
 
-from sskit.models.features import FeatureRows, float64_blocks, squared_norms
+from sskit.models.features import FeatureRows, float64_blocks
+from sskit.models.row_grams import squared_norms
 from sskit.models.row_scores import RowScores
 
 

@@ -315,7 +315,8 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
         labels = self._legal(labels, stacked.offsets, classes, rules)
         lam = None  # in a kernel space it depends on the kernel
         if not is_kernel(self):
-            lam = default_lam(stacked, weight)  # refuses features that are too large, whatever lam
+            # refuses features that are too large, whatever lam
+            lam = default_lam(stacked, weight, n_jobs=self.n_jobs)
         return stacked, labels, weight, classes, rules, lam
 
     def _legal(self, labels, offsets, classes, rules):
@@ -353,7 +354,7 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
         if is_kernel(self):
             return bind_in_kernel_space(self, *given, weight, allowed, shared)
         model = ChainModel(stacked.values.shape[1], len(classes), *allowed)
-        problem = model.bind(*given)
+        problem = model.bind(*given, n_jobs=self.n_jobs)
         to_attributes = BlockAttributes(model.layout, shared)
         return TrainingTask(problem, model.layout, lam, to_attributes, classes)
 

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from sskit.models.row_grams import RowGrams
+
 from sskit.core.lanes cimport prefetch_memory
 from sskit.models.features cimport FeatureRows
 from sskit.models.row_kernels cimport gram_sqnorm, small_gram_sqnorm
@@ -51,14 +53,6 @@ def no_grams(n_sequences):
     return SequenceGrams(np.full(n_sequences, -1, dtype=np.int64), np.empty(1))
 
 
-cdef void make_gram(
-    FeatureRows features, Py_ssize_t first, Py_ssize_t count, double* scratch, double* gram
-) noexcept nogil:
-    features.gram(first, count, scratch, gram)
-    gram[0] += 1.0
-    gram[count * (count + 1) // 2 - 1] += 1.0
-
-
 def make_grams(FeatureRows features, const int64_t[::1] offsets):
     """Return the Gram matrices of all short enough sequences.
 
@@ -69,7 +63,7 @@ def make_grams(FeatureRows features, const int64_t[::1] offsets):
     Parameters
     ----------
     features : FeatureRows
-        Of all tokens.
+        Of all tokens; the threads that it allows share the work.
     offsets : ndarray of shape (n_sequences + 1,), int64
         Where the sequences begin and end.
 
@@ -78,48 +72,20 @@ def make_grams(FeatureRows features, const int64_t[::1] offsets):
     grams : SequenceGrams
         The matrices.
     """
-    cdef Py_ssize_t i, count, total = 0, n = offsets.shape[0] - 1
+    cdef Py_ssize_t i, count, longest = 1, total = 0, n = offsets.shape[0] - 1
     cdef int64_t[::1] offset = np.full(n, -1, dtype=np.int64)
     for i in range(n):
         count = offsets[i + 1] - offsets[i]
         if count * (count + 1) // 2 <= 2 * features.entries(offsets[i], count):
             offset[i] = total
+            longest = max(longest, count)
             total += count * (count + 1) // 2
-    small = small_numbers(features, offsets, offset, total)
-    if small is not None:
-        return SequenceGrams(offset, np.empty(1), small)
-    cdef double[::1] full = np.empty(max(total, 1))
-    cdef double[::1] scratch = np.zeros(max(features.n_features, 1))
-    with nogil:
-        for i in range(n):
-            if offset[i] >= 0:
-                make_gram(
-                    features, offsets[i], offsets[i + 1] - offsets[i], &scratch[0],
-                    &full[offset[i]]
-                )
+    grams = RowGrams(features, offsets, offset, longest, ends=1.0)
+    if total > 0 and features.rows.indptr != NULL:
+        # counts lose nothing as bytes
+        small = np.empty(total, dtype=np.uint8)
+        if grams.bytes(small):
+            return SequenceGrams(offset, np.empty(1), small)
+    full = np.empty(max(total, 1))
+    grams.numbers(full)
     return SequenceGrams(offset, full)
-
-
-cdef small_numbers(
-    FeatureRows features, const int64_t[::1] offsets, const int64_t[::1] offset, Py_ssize_t total
-):
-    """Return the matrices as bytes, if sparse features are such that this loses nothing."""
-    cdef Py_ssize_t i, e, count, n = offsets.shape[0] - 1
-    cdef bint fits = total > 0 and features.rows.indptr != NULL
-    if not fits:
-        return None
-    cdef uint8_t[::1] small = np.empty(total, dtype=np.uint8)
-    cdef double[::1] scratch = np.zeros(features.n_features + 1)
-    longest = int(np.diff(offsets).max())
-    cdef double[::1] gram = np.empty(longest * (longest + 1) // 2)
-    with nogil:
-        for i in range(n):
-            if offset[i] < 0 or not fits:
-                continue
-            count = offsets[i + 1] - offsets[i]
-            make_gram(features, offsets[i], count, &scratch[0], &gram[0])
-            for e in range(count * (count + 1) // 2):
-                fits = fits and 0.0 <= gram[e] < 256.0
-                small[offset[i] + e] = <uint8_t>gram[e] if fits else 0
-                fits = fits and small[offset[i] + e] == gram[e]
-    return small if fits else None

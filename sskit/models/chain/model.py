@@ -10,8 +10,9 @@ from sskit.models.chain.problem import ChainProblem
 from sskit.models.chain.request import ChainRequest
 from sskit.models.chain.slack import CountedChainSlack
 from sskit.models.counts import are_counts
-from sskit.models.features import FeatureRows, squared_norms
+from sskit.models.features import FeatureRows
 from sskit.models.layout import WeightLayout
+from sskit.models.row_grams import squared_norms
 from sskit.models.row_scores import RowScores
 
 
@@ -43,7 +44,7 @@ class ChainModel:
             end=(n_states,),
         )
 
-    def bind(self, stacked, labels, cost, block_weight):
+    def bind(self, stacked, labels, cost, block_weight, n_jobs=None):
         """Bind the model to training data.
 
         Parameters
@@ -56,13 +57,15 @@ class ChainModel:
             Loss of a wrong label at each token.
         block_weight : ndarray of shape (n,)
             Weights of the sequences, summing to one.
+        n_jobs : int, default=None
+            Number of threads for what is computed of all features now.
 
         Returns
         -------
         problem : ChainProblem
             What solvers take; it has a slack oracle where the losses allow it.
         """
-        problem = self._problem(stacked, labels.astype(np.int32), cost, block_weight)
+        problem = self._problem(stacked, labels.astype(np.int32), cost, block_weight, n_jobs)
         if are_counts(cost, stacked.offsets, self.n_states):
             problem.slack_kind = CountedChainSlack
         problem.prepare_steps()
@@ -91,9 +94,9 @@ class ChainModel:
         request = make_request(stacked, **self.layout.split(w), rules=rules)
         return make_decoder(request, n_jobs, beam_size)
 
-    def _problem(self, stacked, labels, cost, block_weight):
+    def _problem(self, stacked, labels, cost, block_weight, n_jobs):
         return ChainProblem(
-            FeatureRows(stacked.values),
+            FeatureRows(stacked.values, n_jobs=n_jobs),
             np.ascontiguousarray(stacked.offsets, dtype=np.int64),
             self.n_states,
             labels,
@@ -200,7 +203,7 @@ def token_costs(loss, class_weight, classes, labels, lengths):
     return cost
 
 
-def default_lam(stacked, weight, sqnorm=None):
+def default_lam(stacked, weight, sqnorm=None, n_jobs=None):
     """Return R^2 / (4 n), with R^2 the mean squared norm of a token's features.
 
     The scale of the features cancels, and so does their number if they are of one size; 1 / n
@@ -215,6 +218,8 @@ def default_lam(stacked, weight, sqnorm=None):
         Sample weights; their sum takes the place of n.
     sqnorm : ndarray of shape (n_tokens,), default=None
         Squared norms of the tokens in a kernel space; None means those of their features.
+    n_jobs : int, default=None
+        Number of threads that compute these.
 
     Returns
     -------
@@ -229,7 +234,7 @@ def default_lam(stacked, weight, sqnorm=None):
     weight = np.ones(len(stacked)) if weight is None else weight
     token_weight = np.repeat(weight, stacked.lengths)
     if sqnorm is None:
-        sqnorm = squared_norms(stacked.values)
+        sqnorm = squared_norms(stacked.values, n_jobs)
     with np.errstate(over="ignore", invalid="ignore"):
         mean_sqnorm = np.dot(token_weight, sqnorm) / token_weight.sum()
     if not np.isfinite(mean_sqnorm):

@@ -1,9 +1,12 @@
 """The greedy direction method of multipliers."""
 
+from functools import partial
+
 from sskit.core.sampler import PermutationSampler
 from sskit.solvers.common.checks import AUTO, COUNT, FINITE, NATURAL, TRUTH, StrOptions
 from sskit.solvers.common.idle_options import NO_PAIRS, SETS, Idle
 from sskit.solvers.dual_decomposition.factors.oracle import EdgeSearch, NodeSearch, PartitionSearch
+from sskit.solvers.dual_decomposition.factors.shared_sweep import MOST_SHARDS, SharedSweep
 from sskit.solvers.dual_decomposition.factors.sorted_oracle import OrderedSearch
 from sskit.solvers.dual_decomposition.factors.state import FactorState, disagreement_scale
 from sskit.solvers.dual_decomposition.factors.sweep import Sweep
@@ -11,9 +14,12 @@ from sskit.solvers.dual_decomposition.factors.update import AwayUpdate, Projecti
 from sskit.solvers.dual_decomposition.label_run import start_labels
 from sskit.solvers.dual_decomposition.run import FactorRun
 from sskit.solvers.dual_decomposition.solver import FactorSolver
+from sskit.solvers.oracle_calls.pool import ThreadPool
 
 MANY = 80  # labels, from which on ordered pairs pay
 PART = 100  # labels that a node looks at
+LEAST_BLOCKS = 4  # of a worker: fewer are not worth a round
+MOST_COPIED = 2**27  # numbers that the copies of the weights may have, one for each further worker
 UPDATES = {"afw": AwayUpdate, "bgcd": ProjectionUpdate}
 
 
@@ -120,6 +126,11 @@ class GDMM(FactorSolver):
     exact passes has a certificate, as labels give a dual point of that. Elsewhere dual and gap
     are nan. The infeasibility is that of the edges that are linked. Memory: 9 bytes for
     each label of a row, 56 for each edge that is linked in a row, 48 for each pair of labels.
+
+    *Workers.* With several of them (``n_jobs`` of the estimator) each visits some blocks in a short
+    round under weights of its own, then follows the moves of the others. Where they would raise
+    the Lagrangian together, one has its way. The fit is a function of the seed and of ``n_jobs``;
+    each further worker has a copy of the weights. Sets of labels are visited by one worker.
 
     *Stopping.* Once the gap is at most tol * P(w). Where there is no gap: once the infeasibility
     is at most tol and the augmented Lagrangian moved by no more than the share tol in a pass, which
@@ -230,7 +241,7 @@ class GDMM(FactorSolver):
         gaps : ndarray of shape (n_blocks,), default=None
             Not used.
         pool : Pool, default=None
-            Not used.
+            Whose workers visit blocks at the same time.
 
         Returns
         -------
@@ -247,18 +258,60 @@ class GDMM(FactorSolver):
             )
         rho = solver.rho * disagreement_scale(factors, regularizer.lam)
         state = FactorState(factors, regularizer.lam, rho, regularizer.v)
-        nodes = NodeSearch(state)
-        if solver.partitions > 1:
-            n_parts = min(solver.partitions, factors.n_states)
-            nodes = PartitionSearch(state, n_parts, random_state.randint(2**31))
-        sweep = Sweep(
-            state,
-            nodes,
-            OrderedSearch(state) if solver.ordered else EdgeSearch(state),
-            UPDATES[solver.method](),
-            solver.step,
-            solver.block_sweeps,
-        )
+        make_sweep = partial(sweep_over, solver=solver, random_state=random_state)
+        n_shards = shards_for(problem, pool)
+        if n_shards > 1:
+            sweep = SharedSweep(pool.crew, state, make_sweep, n_shards)
+        else:
+            sweep = make_sweep(state)
         sampler = PermutationSampler(problem.n_blocks, random_state)
         exact = solver.gap_every is not None
         return FactorRun(problem, regularizer, sweep, sampler, exact, solver.stored_passes)
+
+
+def shards_for(problem, pool):
+    """Return how many workers of a pool are to visit blocks at the same time.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to solve.
+    pool : Pool or None
+        Whose workers.
+
+    Returns
+    -------
+    n_shards : int
+        1 if blocks are to be visited one after the other.
+    """
+    if not isinstance(pool, ThreadPool):
+        return 1
+    n_copies = MOST_COPIED // max(problem.n_weights, 1)
+    most = min(MOST_SHARDS, problem.n_blocks // LEAST_BLOCKS, n_copies + 1)
+    return max(min(pool.crew.n_workers, most), 1)
+
+
+def sweep_over(state, *, solver, random_state):
+    """Return a sweep over the factors of a state.
+
+    Parameters
+    ----------
+    state : FactorState
+        What it moves.
+    solver : GDMM
+        Its parameters, with every "auto" replaced.
+    random_state : RandomState
+        Source of randomness.
+
+    Returns
+    -------
+    sweep : Sweep
+        With oracles of its own.
+    """
+    nodes = NodeSearch(state)
+    if solver.partitions > 1:
+        n_parts = min(solver.partitions, state.factors.n_states)
+        nodes = PartitionSearch(state, n_parts, random_state.randint(2**31))
+    edges = OrderedSearch(state) if solver.ordered else EdgeSearch(state)
+    update = UPDATES[solver.method]()
+    return Sweep(state, nodes, edges, update, solver.step, solver.block_sweeps)

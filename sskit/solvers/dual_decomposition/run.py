@@ -17,7 +17,7 @@ class FactorRun(Run):
         What to solve.
     regularizer : Regularizer
         Holds lam and w.
-    sweep : Sweep
+    sweep : Sweep or SharedSweep
         Visits the blocks.
     sampler : Sampler
         Order of the blocks.
@@ -58,7 +58,7 @@ class FactorRun(Run):
     @property
     def n_scores(self):
         """States that the oracles of the factors looked at so far."""
-        return self.sweep.nodes.n_looks + self.sweep.edges.n_looks
+        return self.sweep.n_looks
 
     def row(self):
         """Return the values of `columns` after a pass."""

@@ -55,6 +55,10 @@ cdef class EdgeSearch:
     # the weights of a mix are about to change, and with them the scores of its pairs; they have
     cdef int leave(self, const Mix* mix, const double* change) except -1 nogil
     cdef int enter(self) except -1 nogil
+    # like leave(), of one pair; may be called for several before enter()
+    cdef int note(self, int32_t pair) except -1 nogil
+    # weights have moved other than between those
+    cdef int rearrange(self) except -1 nogil
 
 
 # ValueError unless both search for the factors of this state

@@ -137,6 +137,7 @@ cdef class EdgeSearch:
 
     def renew(self):
         """Take notice that weights have moved other than between leave() and enter()."""
+        self.rearrange()
 
     cdef Py_ssize_t look(self, Py_ssize_t i, Py_ssize_t e, double* gain) except -1 nogil:
         cdef Py_ssize_t best = place(&self.state.edges[e], self.best(i, e))
@@ -195,6 +196,12 @@ cdef class EdgeSearch:
         return 0
 
     cdef int enter(self) except -1 nogil:
+        return 0
+
+    cdef int note(self, int32_t pair) except -1 nogil:
+        return 0
+
+    cdef int rearrange(self) except -1 nogil:
         return 0
 
 

@@ -2,49 +2,57 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <vector>
+
+#include "buffer.hpp"
 
 namespace sskit {
 
 // A label that stands with another one in a pair, and the weight of this pair
 struct Partner {
     double weight;
-    int32_t label;
+    std::int32_t label;
 };
+
+using Order = Buffer<Partner>;
 
 // the order of partners: by falling weight, equal ones by label
 inline bool stands_before(const Partner& a, const Partner& b) {
     return a.weight > b.weight || (a.weight == b.weight && a.label < b.label);
 }
 
-inline void put_in_order(std::vector<Partner>& order) {
-    std::sort(order.begin(), order.end(), stands_before);
+inline void put_in_order(Order& order) {
+    std::sort(order.data(), order.data() + order.n, stands_before);
 }
 
 // Take notice in an order, which holds exactly the partners of positive weight, that a weight was
-// `before` and is `now`: a search by halves, and a move of those between the two places.
-inline void reorder(std::vector<Partner>& order, int32_t label, double before, double now) {
+// `before` and is `now`: a search by halves, and a move of those between the two places. False if
+// there is no memory for one more.
+inline bool reorder(Order& order, std::int32_t label, double before, double now) {
     const Partner item = {now, label};
     if (!(before > 0.0)) {
-        if (now > 0.0)
-            order.insert(std::lower_bound(order.begin(), order.end(), item, stands_before), item);
-        return;
+        if (!(now > 0.0)) return true;
+        if (!order.reserve(order.n + 1)) return false;
+        Partner* end = order.data() + order.n++;
+        Partner* place = std::lower_bound(order.data(), end, item, stands_before);
+        std::move_backward(place, end, end + 1);
+        *place = item;
+        return true;
     }
-    const auto place =
-        std::lower_bound(order.begin(), order.end(), Partner{before, label}, stands_before);
+    Partner* end = order.data() + order.n;
+    Partner* place =
+        std::lower_bound(order.data(), end, Partner{before, label}, stands_before);
     // the label is held elsewhere, or not at all, where somebody else has moved weights
-    if (place == order.end() || place->label != label) return;
+    if (place == end || place->label != label) return true;
     if (!(now > 0.0)) {
-        order.erase(place);
-    } else if (stands_before(item, *place)) {
-        const auto target = std::lower_bound(order.begin(), place, item, stands_before);
-        std::move_backward(target, place, place + 1);
-        *target = item;
-    } else {
-        const auto target = std::lower_bound(place + 1, order.end(), item, stands_before);
-        std::move(place + 1, target, place);
-        *(target - 1) = item;
+        std::move(place + 1, end, place);
+        --order.n;
+        return true;
     }
+    // most moves are short
+    for (; place > order.data() && stands_before(item, place[-1]); --place) *place = place[-1];
+    for (; place + 1 < end && stands_before(place[1], item); ++place) *place = place[1];
+    *place = item;
+    return true;
 }
 
 }  // namespace sskit

@@ -2,6 +2,7 @@ from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
 from sskit.core.priority cimport SumTree
+from sskit.solvers.dual_decomposition.factors.buffer cimport Buffer
 from sskit.solvers.dual_decomposition.factors.oracle cimport EdgeSearch
 
 cdef extern from "partners.hpp" namespace "sskit":
@@ -10,7 +11,7 @@ cdef extern from "partners.hpp" namespace "sskit":
         int32_t label
 
 # the partners of a label by falling weight: those with which it makes a pair of positive weight
-ctypedef vector[Partner] Order
+ctypedef Buffer[Partner] Order
 
 
 # A pair whose weight is about to change
@@ -22,18 +23,21 @@ cdef struct Move:
 cdef class OrderedSearch(EdgeSearch):
     """Oracle of edges in time sublinear in their pairs, where all share one table of weights.
 
-    Invariant: outside of leave() .. enter(), `rows` and `columns` hold exactly the pairs of
-    positive weight, by their present weights, and `tops` the first weight of each row, or 0.
+    Invariant: outside of leave(), or note(), and enter(), `rows` and `columns` hold exactly the
+    pairs of positive weight, by their present weights, and `tops` the first weight of each row, or
+    0.
     """
 
     cdef vector[Order] rows          # by first label
     cdef vector[Order] columns       # by second label
     cdef SumTree tops                # (n_states,) by first label
-    cdef vector[Move] moving         # between leave() and enter()
+    cdef Buffer[Move] moving         # until enter()
     cdef double most                 # the largest gain found so far, and its pair
     cdef int32_t found
 
     cdef double weight(self, int32_t pair) noexcept nogil
+    # the first weight of a row, or 0
+    cdef double top(self, int32_t a) noexcept nogil
     cdef void offer(self, double gain, int32_t pair) noexcept nogil
     # Offer the first pair of a row, or of a column, whose other label has no message; `base` is
     # what it gains besides its weight

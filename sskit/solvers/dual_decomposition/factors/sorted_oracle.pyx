@@ -6,13 +6,14 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
 from sskit.core.priority cimport SumTree
+from sskit.solvers.dual_decomposition.factors.buffer cimport need
 from sskit.solvers.dual_decomposition.factors.oracle cimport EdgeSearch
 from sskit.solvers.dual_decomposition.factors.state cimport FactorState
 from sskit.solvers.dual_decomposition.factors.marginals cimport Message, Mix
 
 cdef extern from "partners.hpp" namespace "sskit":
     void put_in_order(Order& order) noexcept nogil
-    void reorder(Order& order, int32_t label, double before, double now) except + nogil
+    bint reorder(Order& order, int32_t label, double before, double now) noexcept nogil
 
 
 cdef class OrderedSearch(EdgeSearch):
@@ -41,63 +42,67 @@ cdef class OrderedSearch(EdgeSearch):
         self.rows.resize(state.factors.n_states)
         self.columns.resize(state.factors.n_states)
         self.tops = SumTree(np.zeros(state.factors.n_states))
-        self.renew()
+        self.rearrange()
 
-    def renew(self):
-        """Order all pairs anew: their weights have moved."""
+    cdef int rearrange(self) except -1 nogil:
         cdef int32_t n_states = <int32_t>self.factors.n_states, a, b
-        cdef double[::1] tops = np.zeros(n_states)
         cdef Partner item
-        with nogil:
-            for a in range(n_states):
-                self.rows[a].clear()
-                self.columns[a].clear()
-            for a in range(n_states):
-                for b in range(n_states):
-                    item.weight = self.weight(a * n_states + b)
-                    if item.weight > 0.0:
-                        item.label = b
-                        self.rows[a].push_back(item)
-                        item.label = a
-                        self.columns[b].push_back(item)
-            for a in range(n_states):
-                put_in_order(self.rows[a])
-                put_in_order(self.columns[a])
-                tops[a] = self.rows[a][0].weight if self.rows[a].size() else 0.0
-        self.tops.fill(tops)
+        for a in range(n_states):
+            self.rows[a].clear()
+            self.columns[a].clear()
+        for a in range(n_states):
+            for b in range(n_states):
+                item.weight = self.weight(a * n_states + b)
+                if item.weight > 0.0:
+                    item.label = b
+                    need(self.rows[a].push(item))
+                    item.label = a
+                    need(self.columns[b].push(item))
+        for a in range(n_states):
+            put_in_order(self.rows[a])
+            put_in_order(self.columns[a])
+            self.tops.set(a, self.top(a))
+        return 0
+
+    cdef double top(self, int32_t a) noexcept nogil:
+        return self.rows[a].data()[0].weight if self.rows[a].n else 0.0
 
     @property
     def n_held(self):
         """Number of pairs that are held in the orders."""
         cdef size_t a
-        return sum([self.rows[a].size() for a in range(self.rows.size())])
+        return sum([self.rows[a].n for a in range(self.rows.size())])
 
     cdef double weight(self, int32_t pair) noexcept nogil:
         return self.state.w[self.factors.pair_weights + pair]
 
     cdef int leave(self, const Mix* mix, const double* change) except -1 nogil:
-        cdef Move move
         cdef Py_ssize_t k
-        self.moving.clear()
         for k in range(mix.n):
             if change[k] != 0.0:
-                move.pair = mix.state[k]
-                move.before = self.weight(move.pair)
-                self.moving.push_back(move)
+                self.note(mix.state[k])
         return 0
+
+    cdef int note(self, int32_t pair) except -1 nogil:
+        cdef Move move
+        move.pair, move.before = pair, self.weight(pair)
+        return need(self.moving.push(move))
 
     cdef int enter(self) except -1 nogil:
         cdef int32_t n_states = <int32_t>self.factors.n_states, a, b
         cdef double now
-        cdef Move move
-        for move in self.moving:
+        cdef Py_ssize_t k
+        cdef Move* move
+        for k in range(self.moving.n):
+            move = self.moving.data() + k
             a, b = move.pair // n_states, move.pair % n_states
             now = self.weight(move.pair)
-            reorder(self.rows[a], b, move.before, now)
-            reorder(self.columns[b], a, move.before, now)
-            now = self.rows[a][0].weight if self.rows[a].size() else 0.0
+            need(reorder(self.rows[a], b, move.before, now))
+            need(reorder(self.columns[b], a, move.before, now))
+            now = self.top(a)
             if now != self.tops.largest[self.tops.n_leaves + a]:
                 self.tops.set(a, now)
+        self.moving.clear()
         return 0
 
     cdef int32_t best(self, Py_ssize_t i, Py_ssize_t e) except -1 nogil:
@@ -135,7 +140,9 @@ cdef class OrderedSearch(EdgeSearch):
 
     cdef void walk_row(self, int32_t a, double base) noexcept nogil:
         cdef Partner item
-        for item in self.rows[a]:
+        cdef Py_ssize_t k
+        for k in range(self.rows[a].n):
+            item = self.rows[a].data()[k]
             if base + item.weight <= self.most:
                 return
             self.n_looks += 1
@@ -147,7 +154,9 @@ cdef class OrderedSearch(EdgeSearch):
 
     cdef void walk_column(self, int32_t b, double base) noexcept nogil:
         cdef Partner item
-        for item in self.columns[b]:
+        cdef Py_ssize_t k
+        for k in range(self.columns[b].n):
+            item = self.columns[b].data()[k]
             if base + item.weight <= self.most:
                 return
             self.n_looks += 1

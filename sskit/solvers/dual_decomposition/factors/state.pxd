@@ -27,6 +27,8 @@ cdef class FactorState:
     cdef readonly double[::1] w          # (n_weights + LANES,)
     cdef readonly double ascent          # of the augmented Lagrangian by multipliers so far
     # of the three arrays; the garbage collector may have taken the factors before they are freed
+    cdef bint owns                       # are they its own?
+    cdef FactorState owner               # whose they are, else None
     cdef Py_ssize_t n_nodes
     cdef Py_ssize_t n_edges
     cdef Mix* nodes                      # (n_nodes,)
@@ -35,6 +37,7 @@ cdef class FactorState:
     cdef int64_t[::1] incident_offsets   # (n_nodes + 1,)
     cdef int64_t[::1] incident           # (2 n_edges,) the messages of each node
 
+    cdef int share(self, FactorState owner) except -1
     # state of an edge whose ends have their true states
     cdef int32_t true_pair(self, Py_ssize_t first, Py_ssize_t second) noexcept nogil
     # rho c_i / lam: what a message counts in a gradient

@@ -26,6 +26,8 @@ cdef class FactorState:
         Weight of the disagreement of factors, in units of c_i^2 / lam.
     w : ndarray of shape (n_weights + LANES,)
         Where the weights are kept; zero.
+    owner : FactorState, default=None
+        Whose dual variables and messages these are, so that only the weights are of its own.
 
     Raises
     ------
@@ -33,7 +35,8 @@ cdef class FactorState:
         If nodes have too many states for pairs of them to be numbered.
     """
 
-    def __cinit__(self, Factors factors, double lam, double rho, double[::1] w):
+    def __cinit__(self, Factors factors, double lam, double rho, double[::1] w,
+                  FactorState owner=None):
         cdef Py_ssize_t i, e, j, side, k
         cdef Py_ssize_t ends[2]
         if factors.n_states > MOST_STATES:
@@ -41,6 +44,10 @@ cdef class FactorState:
         check_least(w.shape[0], factors.n_weights + LANES, "the length of w")
         self.factors, self.lam, self.rho, self.w = factors, lam, rho, w
         self.n_nodes, self.n_edges = factors.n_nodes, factors.n_edges
+        if owner is not None:
+            self.share(owner)
+            return
+        self.owns = True
         self.nodes = <Mix*>calloc(max(factors.n_nodes, 1), sizeof(Mix))
         self.edges = <Mix*>calloc(max(factors.n_edges, 1), sizeof(Mix))
         self.messages = <Message*>calloc(max(2 * factors.n_edges, 1), sizeof(Message))
@@ -66,8 +73,18 @@ cdef class FactorState:
                     self.incident[free_place[ends[side]]] = 2 * e + side
                     free_place[ends[side]] += 1
 
+    cdef int share(self, FactorState owner) except -1:
+        if owner.factors is not self.factors:
+            raise ValueError("the dual variables are those of other factors")
+        self.owner = owner
+        self.nodes, self.edges, self.messages = owner.nodes, owner.edges, owner.messages
+        self.incident_offsets, self.incident = owner.incident_offsets, owner.incident
+        return 0
+
     def __dealloc__(self):
         cdef Py_ssize_t j, e
+        if not self.owns:
+            return
         if self.nodes != NULL:
             for j in range(self.n_nodes):
                 free(self.nodes[j].state)

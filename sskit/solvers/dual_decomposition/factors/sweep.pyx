@@ -1,11 +1,10 @@
 """The pass of the greedy direction method of multipliers."""
 
-from libc.stdint cimport int32_t, uint64_t
-from libcpp.vector cimport vector
+from libc.stdint cimport int32_t
 
-from sskit.core.decomposition cimport Factors
 from sskit.core.sampler cimport Sampler
 from sskit.core.stop cimport Stop
+from sskit.solvers.dual_decomposition.factors.buffer cimport need
 from sskit.solvers.dual_decomposition.factors.oracle cimport EdgeSearch, NodeSearch, check_searches
 from sskit.solvers.dual_decomposition.factors.state cimport FactorState
 from sskit.solvers.dual_decomposition.factors.update cimport Quadratic, Update
@@ -35,18 +34,6 @@ cdef class Sweep:
         first, the others move among the states that are in the mixes, then the multipliers.
     """
 
-    cdef readonly FactorState state
-    cdef Factors factors
-    cdef readonly NodeSearch nodes
-    cdef readonly EdgeSearch edges
-    cdef readonly Update update
-    cdef readonly double step
-    cdef readonly Py_ssize_t n_sweeps
-    cdef readonly uint64_t n_steps           # factors visited so far
-    cdef vector[double] gain
-    cdef vector[double] own
-    cdef vector[double] change
-
     def __cinit__(self, FactorState state, NodeSearch nodes, EdgeSearch edges, Update update,
                   double step, Py_ssize_t n_sweeps=1):
         check_searches(state, nodes, edges)
@@ -55,10 +42,7 @@ cdef class Sweep:
         self.update, self.step, self.n_sweeps = update, step, n_sweeps
 
     cdef int reserve(self, Py_ssize_t n) except -1 nogil:
-        self.gain.resize(n)
-        self.own.resize(n)
-        self.change.resize(n)
-        return 0
+        return need(self.gain.reserve(n) and self.own.reserve(n) and self.change.reserve(n))
 
     cdef double move_node(self, Py_ssize_t i, Py_ssize_t j, Py_ssize_t greedy) except? -1 nogil:
         """Move a node whose gains are known."""
@@ -68,12 +52,12 @@ cdef class Sweep:
         cdef double decrease
         degree = self.state.incident_offsets[j + 1] - self.state.incident_offsets[j]
         for k in range(mix.n):
-            self.own[k] = (
+            self.own.data()[k] = (
                 self.factors.node_sqnorm(i, j, mix.state[k]) + self.state.rho * degree
             )
         quadratic.shared = 0.0
         decrease = self.propose(i, mix, greedy, &quadratic)
-        self.state.move_node(i, j, &self.change[0])
+        self.state.move_node(i, j, self.change.data())
         return decrease
 
     cdef double move_edge(self, Py_ssize_t i, Py_ssize_t e, Py_ssize_t greedy) except? -1 nogil:
@@ -83,23 +67,23 @@ cdef class Sweep:
         cdef Quadratic quadratic
         cdef double decrease
         for k in range(mix.n):
-            self.own[k] = self.factors.edge_sqnorm(i, e, mix.state[k])
+            self.own.data()[k] = self.factors.edge_sqnorm(i, e, mix.state[k])
         quadratic.shared = self.state.rho
         decrease = self.propose(i, mix, greedy, &quadratic)
-        self.edges.leave(mix, &self.change[0])
-        self.state.move_edge(i, e, &self.change[0])
+        self.edges.leave(mix, self.change.data())
+        self.state.move_edge(i, e, self.change.data())
         self.edges.enter()
         return decrease
 
     cdef double propose(
         self, Py_ssize_t i, const Mix* mix, Py_ssize_t greedy, Quadratic* quadratic
     ) except? -1 nogil:
-        quadratic.gain, quadratic.own = &self.gain[0], &self.own[0]
+        quadratic.gain, quadratic.own = self.gain.data(), self.own.data()
         quadratic.scale = self.factors.block_weight[i] / self.state.lam
         quadratic.n_states = <int32_t>self.factors.n_states
         self.n_steps += 1
         return self.update.propose(
-            mix.state, mix.weight, mix.n, greedy, quadratic, &self.change[0]
+            mix.state, mix.weight, mix.n, greedy, quadratic, self.change.data()
         )
 
     cdef double visit(self, Py_ssize_t i) except? -1 nogil:
@@ -108,16 +92,34 @@ cdef class Sweep:
         cdef double decrease = 0.0
         for j in range(self.factors.first_node(i), self.factors.first_node(i + 1)):
             self.reserve(self.state.nodes[j].n + 1)
-            greedy = self.nodes.look(i, j, &self.gain[0])
+            greedy = self.nodes.look(i, j, self.gain.data())
             # nothing can move in a mix of one state, which is the best
             if self.state.nodes[j].n > 1:
                 decrease += self.move_node(i, j, greedy)
         for e in range(self.factors.first_edge(i), self.factors.first_edge(i + 1)):
             self.reserve(self.state.edges[e].n + 1)
-            greedy = self.edges.look(i, e, &self.gain[0])
+            greedy = self.edges.look(i, e, self.gain.data())
             if self.state.edges[e].n > 1:
                 decrease += self.move_edge(i, e, greedy)
         return self.factors.block_weight[i] * decrease
+
+    cdef int take(self, Py_ssize_t i, double* decrease, double* disagreement) except -1 nogil:
+        cdef Py_ssize_t _
+        cdef double distance
+        decrease[0] += self.visit(i)
+        distance = self.state.ascend(i, self.step)
+        for _ in range(self.n_sweeps - 1):
+            decrease[0] += self.revisit(i)
+            distance = self.state.ascend(i, self.step)
+        disagreement[0] += self.share(i, distance)
+        return 0
+
+    cdef int take_stored(
+        self, Py_ssize_t i, double step, double* decrease, double* disagreement
+    ) except -1 nogil:
+        decrease[0] += self.revisit(i)
+        disagreement[0] += self.share(i, self.state.ascend(i, step))
+        return 0
 
     cdef double revisit(self, Py_ssize_t i) except? -1 nogil:
         """Move every factor of a block among the states of its mix; return the decrease."""
@@ -126,17 +128,22 @@ cdef class Sweep:
         for j in range(self.factors.first_node(i), self.factors.first_node(i + 1)):
             if self.state.nodes[j].n > 1:
                 self.reserve(self.state.nodes[j].n)
-                decrease += self.move_node(i, j, self.nodes.best_active(i, j, &self.gain[0]))
+                decrease += self.move_node(i, j, self.nodes.best_active(i, j, self.gain.data()))
         for e in range(self.factors.first_edge(i), self.factors.first_edge(i + 1)):
             if self.state.edges[e].n > 1:
                 self.reserve(self.state.edges[e].n)
-                decrease += self.move_edge(i, e, self.edges.best_active(i, e, &self.gain[0]))
+                decrease += self.move_edge(i, e, self.edges.best_active(i, e, self.gain.data()))
         return self.factors.block_weight[i] * decrease
+
+    @property
+    def n_looks(self):
+        """States that the oracles looked at so far."""
+        return self.nodes.n_looks + self.edges.n_looks
 
     def rebuild(self):
         """Sum the weights anew from the dual variables, without the rounding of many moves."""
         self.state.rebuild()
-        self.edges.renew()
+        self.edges.rearrange()
 
     def run_pass(self, Sampler sampler, Py_ssize_t n_steps, Stop stop=None):
         """Visit blocks without the GIL.
@@ -159,22 +166,17 @@ cdef class Sweep:
             edge at an end and the mix of this node; between 0 and 1. That of the blocks that
             were visited.
         """
-        cdef Py_ssize_t _k, _, i
-        cdef double decrease = 0.0, disagreement = 0.0, distance
+        cdef Py_ssize_t _, i
+        cdef double decrease = 0.0, disagreement = 0.0
         sampler.check(self.factors.n_blocks, n_steps)
         if stop is None:
             stop = Stop()
         with nogil:
-            for _k in range(n_steps):
+            for _ in range(n_steps):
                 i = sampler.next()
                 if self.factors.block_weight[i] == 0.0:
                     continue
-                decrease += self.visit(i)
-                distance = self.state.ascend(i, self.step)
-                for _ in range(self.n_sweeps - 1):
-                    decrease += self.revisit(i)
-                    distance = self.state.ascend(i, self.step)
-                disagreement += self.share(i, distance)
+                self.take(i, &decrease, &disagreement)
                 if stop.due():
                     break
         return decrease, disagreement
@@ -204,8 +206,7 @@ cdef class Sweep:
         with nogil:
             for i in range(self.factors.n_blocks):
                 if self.factors.block_weight[i] > 0.0:
-                    decrease += self.revisit(i)
-                    disagreement += self.share(i, self.state.ascend(i, step))
+                    self.take_stored(i, step, &decrease, &disagreement)
                 if stop.due():
                     break
         return decrease, disagreement

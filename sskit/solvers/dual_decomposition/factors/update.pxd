@@ -1,5 +1,6 @@
 from libc.stdint cimport int32_t
-from libcpp.vector cimport vector
+
+from sskit.solvers.dual_decomposition.factors.buffer cimport Buffer
 
 
 # The quadratic by which the augmented Lagrangian over c_i depends on a mix q:
@@ -16,9 +17,9 @@ cdef struct Quadratic:
 cdef class Update:
     """How the mix of a factor moves once its greedy state is known."""
 
-    cdef vector[int32_t] first
-    cdef vector[int32_t] second
-    cdef vector[double] point
+    cdef Buffer[int32_t] first
+    cdef Buffer[int32_t] second
+    cdef Buffer[double] point
 
     # change[k] of weight[k] for the n states of a mix; returns the decrease of the objective
     cdef double propose(

@@ -1,5 +1,6 @@
 """Updates of the mix of one factor (see the .pxd)."""
 
+from sskit.solvers.dual_decomposition.factors.buffer cimport need
 from sskit.solvers.simplex_qp.line_search cimport best_step
 
 
@@ -15,11 +16,10 @@ cdef class Update:
 
     cdef int split(self, const int32_t* state, Py_ssize_t n, int32_t n_states) except -1 nogil:
         cdef Py_ssize_t k
-        self.first.resize(n)
-        self.second.resize(n)
+        need(self.first.reserve(n) and self.second.reserve(n))
         for k in range(n):
-            self.first[k] = state[k] // n_states
-            self.second[k] = state[k] % n_states
+            self.first.data()[k] = state[k] // n_states
+            self.second.data()[k] = state[k] % n_states
         return 0
 
     cdef double curvature(
@@ -27,6 +27,8 @@ cdef class Update:
     ) noexcept nogil:
         cdef Py_ssize_t k, m
         cdef double total = 0.0, shared = 0.0
+        cdef const int32_t* first = self.first.data()
+        cdef const int32_t* second = self.second.data()
         for k in range(n):
             total += quadratic.own[k] * d[k] * d[k]
         if quadratic.shared > 0.0:
@@ -34,7 +36,7 @@ cdef class Update:
                 shared += 2.0 * d[k] * d[k]
                 for m in range(k):
                     shared += 2.0 * d[k] * d[m] * (
-                        (self.first[k] == self.first[m]) + (self.second[k] == self.second[m])
+                        (first[k] == first[m]) + (second[k] == second[m])
                     )
         return quadratic.scale * (total + quadratic.shared * shared)
 
@@ -115,22 +117,25 @@ cdef class ProjectionUpdate(Update):
     ) except? -1 nogil:
         cdef Py_ssize_t k, m, crowd, largest = 1
         cdef double curvature = 0.0
+        cdef const int32_t* first
+        cdef const int32_t* second
         self.split(state, n, quadratic.n_states)
+        first, second = self.first.data(), self.second.data()
         for k in range(n):
             curvature = max(curvature, quadratic.own[k])
             crowd = 0
             for m in range(n):
-                crowd += (self.first[k] == self.first[m]) + (self.second[k] == self.second[m])
+                crowd += (first[k] == first[m]) + (second[k] == second[m])
             largest = max(largest, crowd)
         curvature = quadratic.scale * (curvature + quadratic.shared * largest)
         if not curvature > 0.0:
             for k in range(n):
                 change[k] = (k == greedy) - weight[k]
             return self.decrease(change, n, quadratic)
-        self.point.resize(n)
+        need(self.point.reserve(n))
         for k in range(n):
             change[k] = weight[k] + quadratic.gain[k] / curvature
-        project(change, n, &self.point[0])
+        project(change, n, self.point.data())
         for k in range(n):
             change[k] = change[k] - weight[k] if change[k] > 0.0 else -weight[k]
         return self.decrease(change, n, quadratic)

@@ -62,7 +62,7 @@ def sentences(n_sentences=90_000, n_labels=17, n_columns=100_000, n_stored=26):
     )
     # four of them tell the label, more or less
     columns[:, :4] += (y[:, None] - columns[:, :4]) % n_labels
-    wrong = rng.random(n_rows) < 0.2
+    wrong = rng.random(n_rows) < 0.05
     columns[wrong, :4] = rng.integers(n_columns, size=(wrong.sum(), 4))
     columns.sort(axis=1)
     indptr = np.arange(n_rows + 1, dtype=np.int32) * n_stored

@@ -28,7 +28,7 @@ every_option = pytest.mark.parametrize(
 
 
 def shards(problem, n_jobs=3):
-    return shards_for(problem, make_pool(problem, n_jobs), bounded=False, averaging=False)
+    return shards_for(problem, make_pool(problem, n_jobs), bounded=False)
 
 
 def start(problem, options, n_jobs):
@@ -161,7 +161,7 @@ def set_data(rng):
         (HierarchicalMultilabel([-1, 0, 0, 1]), set_data),
         (HierarchicalMultilabel([-1, 0, 0, 1], rescaling="slack"), set_data),
     ],
-    ids=str,
+    ids=lambda item: item.__name__ if callable(item) else str(item),
 )
 def test_estimators_of_two_jobs_find_what_one_finds(estimator, data):
     X, y = data(np.random.default_rng(0))

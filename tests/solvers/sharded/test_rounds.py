@@ -205,13 +205,10 @@ def test_huge_numbers_of_jobs():
     assert shards(toy.problem, 10**30) == 64
 
 
-def test_few_blocks_many_weights_and_locks_are_for_one_worker():
+def test_few_blocks_and_bounds_on_many_weights_are_for_fewer_workers():
     for toy, expected in ((chain_toy(0, n=3), 1), (chain_toy(0, n=8), 2), (chain_toy(0, n=40), 8)):
         assert shards(toy.problem, 8) == expected
     assert shards(toy.problem, None) == shards(toy.problem, 1) == 1
-    for name in ("graph", "multilabel"):
-        problem = TOYS[name](0, n=40).problem
-        assert shards(problem, 8) == 1
     rows = TOYS["multiclass"](0, n=40)
     assert shards(rows.problem, 200) == 10
     wide = MulticlassProblem(

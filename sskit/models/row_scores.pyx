@@ -1,6 +1,7 @@
 """Scores of feature rows under weights that stay where they are (see the .pxd)."""
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
@@ -8,6 +9,14 @@ from libc.string cimport memcpy
 from sskit.core.checks cimport check_equal
 from sskit.core.lanes cimport LANES, padded
 from sskit.models.row_kernels cimport are_modest, score_rows
+from sskit.parallel.crew cimport Crew, Task
+
+# Products of a table from which on threads are worth starting.
+LEAST_PRODUCTS = 10_000_000
+# Portions of rows for each thread, in whole groups.
+cdef Py_ssize_t PORTIONS = 8
+cdef Py_ssize_t GROUP = 64
+MOST_WORKERS = 64
 
 
 cdef class RowScores:
@@ -71,11 +80,64 @@ cdef class RowScores:
             self.rows.values, self.features.n_entries
         )
 
-    def table(self):
-        """Return the scores of all rows, shape (n_rows, n_states)."""
+    def table(self, n_jobs=None):
+        """Return the scores of all rows.
+
+        Parameters
+        ----------
+        n_jobs : int, default=None
+            Number of threads; the bits do not depend on it.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_rows, n_states)
+            A view of rows with spare numbers.
+        """
         cdef double[:, ::1] out = np.empty((max(self.n_rows, 1), padded(self.n_states)))
-        self.write(0, self.n_rows, &out[0, 0])
+        cdef Py_ssize_t n_workers = 1, chunk
+        cdef Crew crew
+        cdef Task table
+        if self.features.n_entries * self.n_states >= LEAST_PRODUCTS:
+            n_workers = min(effective_n_jobs(n_jobs), MOST_WORKERS)
+        if n_workers == 1:
+            self.write(0, self.n_rows, &out[0, 0])
+        else:
+            crew, table = Crew(n_workers), Table(self, out)
+            # rows go through the processor in groups
+            chunk = (self.n_rows // (PORTIONS * n_workers) // GROUP + 1) * GROUP
+            crew.begin(table)
+            try:
+                with nogil:
+                    crew.run(self.n_rows, chunk)
+            finally:
+                crew.end()
         return np.asarray(out)[: self.n_rows, : self.n_states]
+
+
+cdef class Table(Task):
+    """The scores of all rows, of which each thread writes some.
+
+    Parameters
+    ----------
+    scores : RowScores
+        The rows and weights.
+    out : ndarray of shape (n_rows, padded(n_states))
+        Where they are written.
+    """
+
+    cdef RowScores scores
+    cdef double[:, ::1] out
+
+    def __cinit__(self, RowScores scores, double[:, ::1] out):
+        check_equal(out.shape[0], max(scores.n_rows, 1), "the number of rows")
+        check_equal(out.shape[1], padded(scores.n_states), "the number of columns")
+        self.scores, self.out = scores, out
+
+    cdef bint perform(
+        self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t worker
+    ) except -1 nogil:
+        self.scores.write(start, stop - start, &self.out[start, 0])
+        return False
 
 
 def row_scores(features, coef, further=None):

@@ -25,7 +25,7 @@ from sskit.models.graph.request import GraphRequest
 from sskit.models.graph.slack import EnumeratedGraphSlack
 from sskit.models.kernel.rows import KernelRows
 from sskit.models.row_grams import RowGrams
-from sskit.models.row_scores import RowScores
+from sskit.models.row_scores import RowScores, Table
 from sskit.models.slack.model import SEARCHES
 from sskit.models.slack.search import SlackSearch
 from sskit.models.structured.plane_store import HandleStore
@@ -127,7 +127,7 @@ def small_things(chains, sets):
     yield RowGrams(FeatureRows(rows), np.array([0, 3]), np.array([0]), 3)
     yield BoxedSubgradientState(0.1, 4, np.zeros(4), np.ones(4))
     scores, form = RowScores(FeatureRows(rows), np.eye(2)), PairForm(2, "potts")
-    yield scores
+    yield from (scores, Table(scores, np.zeros((3, 8))))
     yield ChainRequest(scores, np.array([0, 1, 3]), np.eye(2), np.ones(2), np.ones(2))
     ends, edge_rows = np.array([[0, 1]], dtype=np.int32), FeatureRows(np.ones((1, 1)))
     offsets = np.array([0, 1])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from sskit.models import row_scores as row_scores_module
 from sskit.models.features import FeatureRows
 from sskit.models.row_scores import RowScores, row_scores
 
@@ -66,3 +67,17 @@ def test_what_is_written_counts_in_the_next_request():
     assert RowScores(features, coef).table().tolist() == [[3.0, 3.0]]
     coef[1] = 2.0
     assert RowScores(features, coef).table().tolist() == [[3.0, 6.0]]
+
+
+@pytest.mark.parametrize("form", ["dense", "csr"])
+@pytest.mark.parametrize("n_states", [1, 3, 8, 21])
+def test_tables_have_the_same_bits_for_any_number_of_threads(form, n_states, monkeypatch):
+    monkeypatch.setattr(row_scores_module, "LEAST_PRODUCTS", 0)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1003, 7)) * (rng.random((1003, 7)) < 0.7)
+    coef = rng.normal(size=(n_states, 7))
+    scores = RowScores(FeatureRows(sp.csr_array(X) if form == "csr" else X), coef)
+    expected = scores.table()
+    np.testing.assert_allclose(expected, X @ coef.T, atol=1e-12)
+    for n_jobs in (1, 2, 5):
+        np.testing.assert_array_equal(scores.table(n_jobs), expected)

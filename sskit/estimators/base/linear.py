@@ -8,7 +8,7 @@ from sskit.models.row_grams import squared_norms
 from sskit.models.row_scores import RowScores
 
 
-def linear_scores(X, coef, intercept):
+def linear_scores(X, coef, intercept, n_jobs=None):
     """Return scores of rows, which are not checked.
 
     Parameters
@@ -19,6 +19,8 @@ def linear_scores(X, coef, intercept):
         Weights; of features that occur in no sparse row they are not read.
     intercept : ndarray of shape (n_scores,)
         Added to the scores.
+    n_jobs : int, default=None
+        Number of threads for sparse rows; products of dense ones have threads of their own.
 
     Returns
     -------
@@ -35,7 +37,8 @@ def linear_scores(X, coef, intercept):
             for part in float64_blocks(X):
                 np.matmul(X[part].astype(np.float64), coef.T, out=scores[part])
             return scores + intercept
-        return RowScores(FeatureRows(X), np.asarray(coef, dtype=np.float64)).table() + intercept
+        scores = RowScores(FeatureRows(X), np.asarray(coef, dtype=np.float64))
+        return scores.table(n_jobs) + intercept
 
 
 def row_sqnorms(X):

@@ -111,7 +111,7 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
         # scores that are not finite are found below
         shapes = {"coef_": (n_labels, X.shape[1]), "intercept_": (n_labels,)}
         check_numbers(self, shapes, finite=False)
-        scores = linear_scores(X, self.coef_, self.intercept_)
+        scores = linear_scores(X, self.coef_, self.intercept_, self.n_jobs)
         with np.errstate(over="ignore", invalid="ignore"):
             # an oracle adds up scores of any of the labels and pairs, and takes differences
             most = np.abs(scores).sum(axis=1) + np.abs(self._pairs()).sum()

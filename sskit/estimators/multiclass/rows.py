@@ -157,7 +157,7 @@ def class_scores(estimator, X):
         scores = function_values(estimator, X, n_scores) + estimator.intercept_
     else:
         check_numbers(estimator, {"coef_": (n_scores, X.shape[1])}, finite=False)
-        scores = linear_scores(X, estimator.coef_, estimator.intercept_)
+        scores = linear_scores(X, estimator.coef_, estimator.intercept_, estimator.n_jobs)
     if all_within(scores):
         return scores
     wrong = np.flatnonzero(~np.isfinite(scores).all(axis=1))

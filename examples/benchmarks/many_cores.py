@@ -57,9 +57,9 @@ def sentences(n_sentences=90_000, n_labels=17, n_columns=100_000, n_stored=26):
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     n_rows = offsets[-1]
     y = rng.integers(n_labels, size=n_rows)
-    columns = (rng.random((n_rows, n_stored), dtype=np.float32) ** 3 * (n_columns - n_labels)).astype(
-        np.int32
-    )
+    columns = (
+        rng.random((n_rows, n_stored), dtype=np.float32) ** 3 * (n_columns - n_labels)
+    ).astype(np.int32)
     # four of them tell the label, more or less
     columns[:, :4] += (y[:, None] - columns[:, :4]) % n_labels
     wrong = rng.random(n_rows) < 0.05

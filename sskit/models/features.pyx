@@ -28,6 +28,29 @@ MOST_FEATURES = 2**31 - 1
 COUNTED_ROWS = 10_000
 
 
+def cut_columns(counts, n_parts):
+    """Return where so many runs of columns begin that have as many entries each.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_columns,)
+        How often the columns occur.
+    n_parts : int
+        Number of runs.
+
+    Returns
+    -------
+    cuts : ndarray of shape (n_parts + 1,), int64
+        They rise from zero to the number of columns; or beyond it, with runs that are empty, where
+        there are more runs than columns.
+    """
+    shares = np.arange(1, n_parts) / n_parts * np.sum(counts)
+    cuts = np.array([0, *np.searchsorted(np.cumsum(counts), shares), len(counts)], dtype=np.int64)
+    # no two runs begin at the same column, however often it occurs
+    places = np.arange(n_parts + 1)
+    return np.maximum.accumulate(cuts - places) + places
+
+
 cdef class FeatureRows:
     """Feature rows of a dense or CSR matrix.
 
@@ -111,32 +134,21 @@ cdef class FeatureRows:
             self.rows.indices = &self.indices[0]
         return 0
 
-    def cut_columns(self, n_parts):
-        """Return where so many runs of columns begin that have as many entries each.
-
-        Parameters
-        ----------
-        n_parts : int
-            Number of runs.
+    def count_columns(self):
+        """Return how often the columns occur, in a sample of the rows of a CSR matrix.
 
         Returns
         -------
-        cuts : ndarray of shape (n_parts + 1,), int64
-            They rise from zero to the number of columns, without the further ones; or beyond it,
-            with runs that are empty, where there are more runs than columns.
+        counts : ndarray of shape (n_columns,), float64
+            Positive, and all the same for dense rows; without the further columns.
         """
-        cdef Py_ssize_t t, e, width = self.rows.width
-        cdef double[::1] counts = np.full(width, 1e-9)
+        cdef Py_ssize_t t, e
+        cdef double[::1] counts = np.full(self.rows.width, 1e-9)
         if self.rows.indptr != NULL:
             for t in range(0, self.n_rows, max(1, self.n_rows // COUNTED_ROWS)):
                 for e in range(self.rows.indptr[t], self.rows.indptr[t + 1]):
                     counts[self.rows.indices[e << self.rows.shift]] += 1.0
-        total = np.cumsum(counts)
-        shares = np.arange(1, n_parts) / n_parts * np.sum(counts)
-        cuts = np.array([0, *np.searchsorted(total, shares), width], dtype=np.int64)
-        # no two runs begin at the same column, however often it occurs
-        places = np.arange(n_parts + 1)
-        return np.maximum.accumulate(cuts - places) + places
+        return np.asarray(counts)
 
     cdef Py_ssize_t entries(self, Py_ssize_t first, Py_ssize_t count) noexcept nogil:
         if self.rows.indptr == NULL:

@@ -264,11 +264,19 @@ SSKIT_INLINE double add_between_of(const Rows* rows, const V* values, ptrdiff_t 
             const half_vec d = chunk_of(row, c, n_states, step);
             growth += add_chunk(f, sparse, x, start, stop, d, n_states, c, weights);
         }
+        // further columns go with the first one
+        for (ptrdiff_t k = 0; k < n_states && low == 0; ++k) {
+            SSKIT_MARKED(rows, first + active[a], {
+                double* w = weights + c * n_states + k;
+                growth += step * row[k] * (2.0 * *w + step * row[k]);
+                *w += step * row[k];
+            })
+        }
     }
     return growth;
 }
 
-// The same as add_rows for the columns low .. high - 1 alone, without further ones; touches no
+// The same as add_rows for the columns low .. high - 1 alone, further ones with the first; touches no
 // other weights. Returns by how much the squared norm of the weights grows.
 SSKIT_CLONES double add_rows_between(const Rows* rows, ptrdiff_t first, const int32_t* active,
                                      ptrdiff_t n_active, double step, const double* direction,

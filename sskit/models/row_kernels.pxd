@@ -23,7 +23,7 @@ cdef void add_rows(
     double step, const double* direction, Py_ssize_t n_states, double* weights
 ) noexcept nogil
 
-# the same for the columns low .. high - 1 alone, without further ones: no other weights are
+# the same for the columns low .. high - 1 alone, further ones with the first: no other weights are
 # touched; returns by how much the squared norm of the weights grows
 cdef double add_rows_between(
     const Rows* rows, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active,

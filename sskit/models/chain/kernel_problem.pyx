@@ -56,6 +56,7 @@ cdef class KernelChainProblem(ChainProblem):
             rows, n_states, self.n_weights, offsets, labels
         )
         self.n_weights = self.functions.stop
+        self.lock_free = False     # rows come from Python
         self.identity = identity
         self.rebuild = (
             features, offsets, n_states, labels, cost, block_weight, allowed, allowed_start, rows,

@@ -8,6 +8,7 @@ from libc.string cimport memcpy
 from sskit.models.chain.factors import ChainFactors
 from sskit.models.chain.fingerprint import chain_fingerprint
 from sskit.models.chain.grams import make_grams, no_grams
+from sskit.models.features import cut_columns
 from sskit.models.shapes import check_chains
 
 from sskit.core.checks cimport all_below
@@ -225,7 +226,7 @@ cdef class ChainProblem(Problem):
 
     def cut_weights(self, n_parts):
         """Return the features with which parts of the weights begin."""
-        return self.features.cut_columns(n_parts)
+        return cut_columns(self.features.count_columns(), n_parts)
 
     cdef int clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,

@@ -4,6 +4,7 @@ import numpy as np
 
 from libc.string cimport memcpy, memset
 
+from sskit.models.features import cut_columns
 from sskit.models.graph.data import graph_fingerprint
 from sskit.models.shapes import check_graphs, check_grams
 
@@ -11,11 +12,24 @@ from sskit.core.checks cimport all_below
 from sskit.core.lanes cimport LANES, padded
 from sskit.models.features cimport FeatureRows
 from sskit.models.row_kernels cimport (
-    active_rows, add_rows, gram_sqnorm, score_rows, score_rows_apart
+    active_rows, add_rows, add_rows_between, gram_sqnorm, score_rows, score_rows_apart
 )
 from sskit.models.rows cimport add_row, clear_rows, clip_rows, dot_row
 from sskit.oracles.graph.potentials cimport labelling_score
 from sskit.oracles.graph.starts cimport ManyStarts
+
+# So many graphs say how often features occur.
+COUNTED_GRAPHS = 100
+# One worker's part of the weights has all those of pairs.
+MOST_PAIR_WEIGHTS = 4096
+
+
+cdef double squares(const double* x, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t j
+    cdef double total = 0.0
+    for j in range(n):
+        total += x[j] * x[j]
+    return total
 
 
 cdef class GraphProblem(Problem):
@@ -255,6 +269,29 @@ cdef class GraphProblem(Problem):
         )
         self.scatter_pairs(i, delta, step, v + self.pair_weights)
         return 0
+
+    cdef double scatter_part(
+        self, Py_ssize_t i, Direction delta, double step, const int64_t* part, double* v
+    ) noexcept nogil:
+        cdef Py_ssize_t n_active = active_rows(
+            &delta.value[0], self.n_nodes_of(i), self.stride, &self.active[0]
+        )
+        cdef double growth = add_rows_between(
+            &self.node_rows[i], 0, &self.active[0], n_active, step, &delta.value[0],
+            self.n_states, part[0], part[1], v
+        )
+        if part[0] == 0:
+            growth -= squares(v + self.pair_weights, self.n_weights - self.pair_weights)
+            self.scatter_pairs(i, delta, step, v + self.pair_weights)
+            growth += squares(v + self.pair_weights, self.n_weights - self.pair_weights)
+        return growth
+
+    def cut_weights(self, n_parts):
+        """Return the features of nodes with which parts of the weights begin."""
+        if self.n_weights - self.pair_weights > MOST_PAIR_WEIGHTS:
+            return None
+        sample = self.features[0][:: max(1, self.n_blocks // COUNTED_GRAPHS)]
+        return cut_columns(sum(features.count_columns() for features in sample), n_parts)
 
     cdef void scatter_pairs(
         self, Py_ssize_t i, Direction delta, double step, double* v

@@ -7,6 +7,7 @@ from libc.string cimport memcpy
 
 from sskit.core.fingerprint import Fingerprint
 from sskit.models.row_hashes import row_digests, value_digests
+from sskit.models.features import cut_columns
 from sskit.models.label_sets.factors import MultilabelFactors
 from sskit.models.shapes import check_sets
 
@@ -14,7 +15,7 @@ from sskit.core.capabilities cimport SlackOracle
 from sskit.core.checks cimport all_below
 from sskit.core.direction cimport Direction
 from sskit.core.lanes cimport padded
-from sskit.models.row_kernels cimport add_rows, score_rows
+from sskit.models.row_kernels cimport add_rows, add_rows_between, grow, score_rows
 from sskit.models.rows cimport clip_rows
 from sskit.oracles.label_sets.oracle cimport ONE
 from sskit.oracles.label_sets.slack cimport SetQuestion, SlackSets
@@ -184,6 +185,27 @@ cdef class MultilabelProblem(Problem):
             elif self.intercept:
                 v[self.constant_weights + j] += step * delta.value[j]
         return 0
+
+    cdef double scatter_part(
+        self, Py_ssize_t i, Direction delta, double step, const int64_t* part, double* v
+    ) noexcept nogil:
+        cdef int32_t row = 0
+        cdef Py_ssize_t entry, j
+        cdef double growth = add_rows_between(
+            &self.features.rows, i, &row, 1, step, &delta.value[0], self.n_labels, part[0],
+            part[1], v
+        )
+        for entry in range(delta.n if part[0] == 0 else 0):
+            j = delta.index[entry]
+            if j >= self.stride:
+                growth += grow(&v[self.pair_weights + j - self.stride], step * delta.value[j])
+            elif self.intercept:
+                growth += grow(&v[self.constant_weights + j], step * delta.value[j])
+        return growth
+
+    def cut_weights(self, n_parts):
+        """Return the features with which parts of the weights begin."""
+        return cut_columns(self.features.count_columns(), n_parts)
 
     cdef int clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,

@@ -51,6 +51,7 @@ cdef class KernelMulticlassProblem(MulticlassProblem):
             rows, n_classes, self.n_weights, np.arange(self.n_blocks + 1)
         )
         self.n_weights = self.functions.stop
+        self.lock_free = False     # rows come from Python
         self.row_sqnorm = rows.rounded(diagonal) + float(intercept)
         self.identity = identity
 

@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
 
 from sskit.core.problem cimport Problem
 from sskit.models.features cimport FeatureRows

@@ -4,6 +4,7 @@ import numpy as np
 
 from sskit.core.fingerprint import Fingerprint
 from sskit.models.row_hashes import row_digests
+from sskit.models.features import cut_columns
 from sskit.models.shapes import check_lengths
 
 from libc.math cimport INFINITY
@@ -120,7 +121,7 @@ cdef class MulticlassProblem(Problem):
 
     def cut_weights(self, n_parts):
         """Return the features with which parts of the weights begin."""
-        return self.features.cut_columns(n_parts)
+        return cut_columns(self.features.count_columns(), n_parts)
 
     cdef int clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,

@@ -31,6 +31,14 @@ cdef double add_rows_between(
     double* weights
 ) noexcept nogil
 
+# ||x||^2
+cdef inline double squares(const double* x, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t j
+    cdef double total = 0.0
+    for j in range(n):
+        total += x[j] * x[j]
+    return total
+
 # w += change; by how much w^2 grows
 cdef inline double grow(double* w, double change) noexcept nogil:
     cdef double old = w[0]

@@ -50,7 +50,9 @@ from sskit.solvers.oracle_calls.pool import Pool, PrecomputingPool, ThreadPool
 from sskit.solvers.sharded.box_merge import BoxMerge
 from sskit.solvers.sharded.line_merge import LineMerge
 from sskit.solvers.sharded.logging_shard import LoggingShard
+from sskit.solvers.sharded.merge import Merge
 from sskit.solvers.sharded.rounds import Rounds
+from sskit.solvers.sharded.shard import Shard
 from sskit.solvers.simplex_qp.maximise import SimplexProgram
 from sskit.solvers.subgradient.subgradient_pass import BoxedSubgradientState, SubgradientState
 from sskit.testing.factor_probe import FactorProbe
@@ -153,6 +155,7 @@ def small_things(chains, sets):
     ]
     cuts = pool.problems[0].cut_weights(len(logging))
     yield from (*logging, LineMerge(logging, regularizer, Averager(), cuts))
+    yield from (Shard(problem, dual, regularizer), Merge(logging, regularizer, Averager()))
     yield EnumeratedGraphSlack(graph_toy().problem)
     yield from (SlackSearch(problem, 0.0, 5), PrecomputingPool(problem, None, 2), Stop())
     labels = np.array([0, 1, 1], dtype=np.int32)

@@ -12,24 +12,16 @@ from sskit.core.checks cimport all_below
 from sskit.core.lanes cimport LANES, padded
 from sskit.models.features cimport FeatureRows
 from sskit.models.row_kernels cimport (
-    active_rows, add_rows, add_rows_between, gram_sqnorm, score_rows, score_rows_apart
+    active_rows, add_rows, add_rows_between, gram_sqnorm, score_rows, score_rows_apart, squares
 )
 from sskit.models.rows cimport add_row, clear_rows, clip_rows, dot_row
-from sskit.oracles.graph.potentials cimport labelling_score
+from sskit.oracles.graph.potentials cimport labelling_score, nodes_alone
 from sskit.oracles.graph.starts cimport ManyStarts
 
 # So many graphs say how often features occur.
 COUNTED_GRAPHS = 100
 # One worker's part of the weights has all those of pairs.
 MOST_PAIR_WEIGHTS = 4096
-
-
-cdef double squares(const double* x, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t j
-    cdef double total = 0.0
-    for j in range(n):
-        total += x[j] * x[j]
-    return total
 
 
 cdef class GraphProblem(Problem):
@@ -375,13 +367,3 @@ cdef class GraphProblem(Problem):
         if self.table.shape[0]:
             numbers["the kinds of the edges of X"] = self.table, self.edges
         return graph_fingerprint(whole, *self.features, numbers)
-
-
-cdef void nodes_alone(const Potentials* p, int32_t* labels) noexcept nogil:
-    """Write the best label of every node without regard to the edges."""
-    cdef Py_ssize_t v, k
-    for v in range(p.n_nodes):
-        labels[v] = 0
-        for k in range(1, p.n_states):
-            if p.node[v * p.stride + k] > p.node[v * p.stride + labels[v]]:
-                labels[v] = <int32_t>k

@@ -180,6 +180,9 @@ cdef class ScaledPlaneStore(PlaneStore):
     def __cinit__(self, PlaneStore inner not None, Py_ssize_t inner_code_length):
         self.inner, self.inner_code_length = inner, inner_code_length
 
+    cdef int keep(self, Py_ssize_t i, const int32_t* code) except -1 nogil:
+        return self.inner.keep(i, code)
+
     cdef void forget(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
         self.inner.forget(i, code)
 

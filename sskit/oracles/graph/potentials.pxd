@@ -40,6 +40,9 @@ cdef inline double pair_score(
 
 cdef double labelling_score(const Potentials* p, const int32_t* labels) noexcept nogil
 
+# the best label of every node without regard to the edges
+cdef void nodes_alone(const Potentials* p, int32_t* labels) noexcept nogil
+
 
 # Raise ValueError if what a cut makes of the numbers overflows: it would never end
 cdef int check_capacities(const Potentials* p) except -1

@@ -22,6 +22,15 @@ cdef double labelling_score(const Potentials* p, const int32_t* labels) noexcept
     return total
 
 
+cdef void nodes_alone(const Potentials* p, int32_t* labels) noexcept nogil:
+    cdef Py_ssize_t v, k
+    for v in range(p.n_nodes):
+        labels[v] = 0
+        for k in range(1, p.n_states):
+            if p.node[v * p.stride + k] > p.node[v * p.stride + labels[v]]:
+                labels[v] = <int32_t>k
+
+
 cdef int check_capacities(const Potentials* p) except -1:
     cdef Py_ssize_t v, e, k
     cdef double total = 0.0

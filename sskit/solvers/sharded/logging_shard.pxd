@@ -25,7 +25,7 @@ cdef class LoggingRegularizer(Regularizer):
     """Weights whose moves are logged.
 
     Either all shards read those of the run, which stay as they are until the round is over; or the
-    moves are also made, in a copy for each shard but one, which then follows the logs of the others.
+    moves are made at once, in a copy for each shard but one, which then follows the other logs.
     """
 
     cdef MoveLog log

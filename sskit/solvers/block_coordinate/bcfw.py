@@ -36,13 +36,13 @@ class BCFW(Solver):
     :math:`P(w) - D \ge 0` bounds the distance of :math:`P(w)` to the optimum; it is the sum of
     the gaps of the pairs, computed by an exact pass over the data.
 
-    With several workers (``n_jobs`` of the estimator) each visits some pairs in a short round, with
-    weights of its own; then the dual objective is maximised over how much of each worker's move is
-    taken, so that it never falls. Rounds become longer while merges take nearly all. The result is
-    a function of the random state and the number of workers. Pairs are visited one after the other
-    all the same in batches, in a kernel space, where the oracle takes the interpreter's lock
-    (graphs, trees, sets of labels, slack rescaling, structures in Python), and with more than
-    32,768 weights.
+    With several workers (``n_jobs`` of the estimator) each visits some pairs in a short round; then
+    the dual objective is maximised over how much of each worker's move is taken, or of all moves
+    where there are more than 32,768 weights, so that it never falls. Rounds become longer while
+    merges take nearly all. The result is a function of the random state and the number of workers.
+    Pairs are visited one after the other all the same in batches, in a kernel space, where the
+    oracle takes the interpreter's lock (minimum cuts, linear programmes, structures in Python), and
+    where more than 32,768 weights have bounds.
 
     Parameters
     ----------

@@ -139,8 +139,8 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
         `predict_topk` and `decision_function` use it, so it can be set on a fitted estimator.
     n_jobs : int, default=None
         Number of threads. Training visits as many sequences at the same time and merges what was
-        found; what comes out depends on the number, not on how fast they are. Exact passes, batches of oracle calls and prediction give the same
-        with any.
+        found; what comes out depends on the number, not on how fast they are. Exact passes,
+        batches of oracle calls and prediction give the same with any.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the training pairs.
     verbose : int, default=0

@@ -105,7 +105,10 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         not use them raises an error that says what changed. Not for solvers
         that keep none: "subgradient", "cutting_plane", "gdmm", "soft_bcfw".
     n_jobs : int, default=None
-        Number of threads for exact passes and prediction. The result does not depend on it.
+        Number of threads. Exact passes and prediction give the same with any, and so does
+        training with cuts and moves, which take Python's lock. Graphs that are enumerated
+        (inference="exhaustive") are visited that many at the same time: what comes out then
+        depends on the number, not on how fast the threads are.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the training pairs.
     verbose : int, default=0

@@ -89,8 +89,9 @@ class MultilabelPairwise(LabelSetClassifier):
         not use them raises an error that says what changed. Not for solvers
         that keep none: "subgradient", "cutting_plane", "gdmm", "soft_bcfw".
     n_jobs : int, default=None
-        Number of threads for exact passes and batches of oracle calls. The result does not
-        depend on it.
+        Number of threads. Training visits as many rows at the same time and merges what was found,
+        unless inference is "graphcut" or "lp"; what comes out depends on the number, not on how
+        fast they are. Exact passes and batches of oracle calls give the same with any.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the training pairs.
     verbose : int, default=0

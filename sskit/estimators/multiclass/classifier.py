@@ -83,10 +83,9 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StructuredEstimator):
         "soft_bcfw".
     n_jobs : int, default=None
         Number of threads. Training visits as many rows at the same time and merges what was found,
-        unless there is a kernel or there are very many weights; what comes out depends on the
-        number, not on how fast they are. With a model object it is the number of threads, or of
-        processes (its attribute ``parallel``), for exact passes, batches and prediction, which
-        give the same with any.
+        unless there is a kernel; what comes out depends on the number, not on how fast they are.
+        With a model object it is the number of threads, or of processes (its attribute
+        ``parallel``), for exact passes, batches and prediction, which give the same with any.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the training pairs.
     verbose : int, default=0

@@ -98,8 +98,9 @@ class PartsModel(PoserMixin, StructuredEstimator):
         Whether a fit goes on from where the last one with warm_start=True ended. It needs the
         same springs: give their `means`, or the same `random_state` and samples.
     n_jobs : int, default=None
-        Number of threads for exact passes, batches of oracle calls and prediction. The result
-        does not depend on it.
+        Number of threads. Training visits as many training pairs at the same time and merges what
+        was found; what comes out depends on the number, not on how fast they are. Exact passes,
+        batches of oracle calls and prediction give the same with any.
     random_state : int, RandomState instance or None, default=None
         Seed of the clusters and of the order of the training pairs.
     verbose : int, default=0

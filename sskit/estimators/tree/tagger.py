@@ -77,8 +77,9 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
         not use them raises an error that says what changed. Not for solvers
         that keep none: "subgradient", "cutting_plane", "gdmm", "soft_bcfw".
     n_jobs : int, default=None
-        Number of threads for exact passes, batches of oracle calls and prediction. The result
-        does not depend on it.
+        Number of threads. Training visits as many trees at the same time and merges what was
+        found; what comes out depends on the number, not on how fast they are. Exact passes,
+        batches of oracle calls and prediction give the same with any.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the training pairs.
     verbose : int, default=0

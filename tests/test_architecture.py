@@ -32,7 +32,7 @@ ROOMS = {
     "inputs": "",
     "oracles": "core inputs",
     "oracles/chain": "core oracles",
-    "oracles/graph": "core inputs oracles",
+    "oracles/graph": "core inputs oracles parallel",
     "oracles/tree": "core oracles oracles/chain oracles/graph",
     "oracles/parts": "inputs oracles",
     "oracles/label_sets": "core inputs oracles oracles/graph oracles/tree",

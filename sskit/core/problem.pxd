@@ -33,6 +33,7 @@ cdef class Problem:
     cdef readonly bint exact                 # does argmax truly maximise?
     cdef readonly bint costly                # does argmax take far longer than scores?
     cdef readonly bint lock_free             # does no method ever take the interpreter's lock?
+    cdef readonly bint takes_turns           # or for a part of its time only, in turns?
     cdef readonly double[::1] block_weight   # (n_blocks,) c_i >= 0, summing to one
     cdef readonly FeatureSpace space         # where the weights live; R^d unless it is set
     cdef readonly PlaneStore plane_store     # holds planes whose codes are mere numbers

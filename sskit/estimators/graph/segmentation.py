@@ -105,9 +105,9 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         not use them raises an error that says what changed. Not for solvers
         that keep none: "subgradient", "cutting_plane", "gdmm", "soft_bcfw".
     n_jobs : int, default=None
-        Number of threads. Exact passes and prediction give the same with any, and so does
-        training with cuts and moves, which take Python's lock. Graphs that are enumerated
-        (inference="exhaustive") are visited that many at the same time: what comes out then
+        Number of threads. Exact passes and prediction give the same with any, and so does training
+        with moves, which take Python's lock. Graphs of two labels are visited that many at the same
+        time (three with cuts, at most), and so are graphs that are enumerated: what comes out then
         depends on the number, not on how fast the threads are.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the training pairs.

@@ -80,13 +80,12 @@ cdef class GraphProblem(Problem):
         self.max_code_length = sizes.max()
         self.max_statistics = (sizes * self.stride + n_tables * self.width).max()
         self.max_support = (2 * sizes + 2 * np.diff(edges)).max()
-        self.exact, self.costly, self.lock_free = oracle.exact, True, oracle.lock_free
+        self.exact, self.costly = oracle.exact, True
+        self.lock_free, self.takes_turns = oracle.lock_free, oracle.takes_turns
         self.several = isinstance(oracle, ManyStarts)
         self.gram, self.gram_offset = np.empty(1), np.full(self.n_blocks, -1, dtype=np.int64)
         self.augmented = np.zeros(self.max_code_length * self.stride)
-        self.other = np.zeros(self.max_code_length, dtype=np.int32)
-        self.active = np.zeros(self.max_code_length, dtype=np.int32)
-        self.fresh = np.zeros(self.max_code_length, dtype=np.int32)
+        self.other, self.active, self.fresh = np.zeros((3, self.max_code_length), dtype=np.int32)
         self.image = np.zeros(self.n_weights + LANES)
 
     def set_grams(self, gram, gram_offset):

@@ -13,8 +13,8 @@ cdef class Cut(GraphOracle):
     capacity gain[v], what the first option scores more than the second; it may be negative.
     Nodes whose options are the same are not in the network.
 
-    PyMaxflow 1.3.2 keeps the interpreter's lock in all that it does. It is asked by send() and
-    marginals() alone, and nothing else here takes the lock, but for more memory.
+    PyMaxflow 1.3.2 keeps the interpreter's lock in all that it does. It is asked by send(), in
+    turns, and by marginals() alone, and nothing else here takes the lock, but for more memory.
     """
 
     cdef Py_ssize_t max_nodes

@@ -11,13 +11,20 @@ from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
 from sskit.oracles.graph.potentials cimport ROUNDING, GraphOracle, Potentials, pair_score
+from sskit.parallel.turnstile cimport Turnstile
+
+cdef extern from "Python.h":
+    int PyGILState_Check() nogil
+
+# All cuts of all threads.
+cdef Turnstile turnstile
 
 
 cdef class Cut(GraphOracle):
     """Scratch memory for cuts; it grows with the graphs."""
 
     def __cinit__(self):
-        self.exact = True
+        self.exact = self.takes_turns = True
 
     cdef int reserve(self, Py_ssize_t n_nodes, Py_ssize_t n_edges) except -1 nogil:
         if n_nodes <= self.max_nodes and n_edges <= self.max_edges:
@@ -129,8 +136,14 @@ cdef class Cut(GraphOracle):
                 self.n_nodes += 1
 
     cdef double send(self) except? -1 nogil:
-        with gil:
-            return self.run()
+        # who holds the lock already must not let those wait who are on their way to it
+        cdef bint mine = not PyGILState_Check() and turnstile.enter()
+        try:
+            with gil:
+                return self.run()
+        finally:
+            if mine:
+                turnstile.leave()
 
     cdef double run(self) except? -1:
         cdef object graph = self.graph

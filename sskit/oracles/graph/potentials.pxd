@@ -77,6 +77,7 @@ cdef class GraphOracle:
 
     cdef readonly bint exact         # is it always the best?
     cdef readonly bint lock_free     # does improve() never take the interpreter's lock?
+    cdef readonly bint takes_turns   # or for a part of its time only, in turns?
 
     # labels holds a labelling to start from, and then one that is no worse
     cdef int improve(self, const Potentials* p, int32_t* labels) except -1 nogil

@@ -41,8 +41,8 @@ class BCFW(Solver):
     where there are more than 32,768 weights, so that it never falls. Rounds become longer while
     merges take nearly all. The result is a function of the random state and the number of workers.
     Pairs are visited one after the other all the same in batches, in a kernel space, where the
-    oracle takes the interpreter's lock (minimum cuts, linear programmes, structures in Python), and
-    where more than 32,768 weights have bounds.
+    oracle takes the interpreter's lock all the time (moves, linear programmes, structures in
+    Python), and where more than 32,768 weights have bounds.
 
     Parameters
     ----------

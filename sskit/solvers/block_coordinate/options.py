@@ -7,6 +7,8 @@ from sskit.solvers.simplex_qp.steps import AwayStep, PairwiseStep, PlainStep, Sa
 
 # Shards have no fewer blocks than this.
 LEAST_BLOCKS = 4
+# More would wait for their turns at the interpreter's lock.
+MOST_IN_TURNS = 3
 
 SAMPLERS = {
     "permutation": PermutationSampler,
@@ -90,9 +92,8 @@ def shards_for(problem, pool, *, bounded):
     Parameters
     ----------
     problem : Problem
-        What to solve. Where an oracle takes the interpreter's lock, as structures in Python and
-        minimum cuts do, workers would wait for each other, and in a kernel space a step needs rows
-        that all share.
+        What to solve. Where an oracle takes the interpreter's lock, as structures in Python do,
+        workers would wait for each other, and in a kernel space a step needs rows that all share.
     pool : Pool or None
         Whose workers.
     bounded : bool
@@ -104,9 +105,10 @@ def shards_for(problem, pool, *, bounded):
     n_shards : int
         1 if blocks are to be visited one after the other.
     """
-    if not isinstance(pool, ThreadPool) or not problem.lock_free or problem.space.is_kernel_space:
+    if not isinstance(pool, ThreadPool) or problem.space.is_kernel_space:
         return 1
-    n_shards = max(min(pool.crew.n_workers, MOST_SHARDS, problem.n_blocks // LEAST_BLOCKS), 1)
+    most = MOST_SHARDS if problem.lock_free else MOST_IN_TURNS if problem.takes_turns else 1
+    n_shards = max(min(pool.crew.n_workers, most, problem.n_blocks // LEAST_BLOCKS), 1)
     if logs_moves(problem) and (bounded or problem.cut_weights(n_shards) is None):
         return 1
     return n_shards

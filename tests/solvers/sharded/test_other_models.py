@@ -8,7 +8,7 @@ from helpers.slack import slack_pairs
 from helpers.toys import TOYS, Toy
 
 from sskit import HierarchicalMultilabel, MultilabelPairwise, SequenceTagger, TreeTagger
-from sskit.core.regularizer import Regularizer
+from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.models.slack.model import SlackRescaling
 from sskit.solvers import BCFW, MultiPlane
 from sskit.solvers.block_coordinate.options import shards_for
@@ -16,6 +16,8 @@ from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.solvers.oracle_calls.pool import make_pool
 
 LAM = 0.1
+# A part of what takes the lock takes it in turns.
+TURNS = {"graph-cut": LOCKING["graph-cut"]}
 OPTIONS = [
     {},
     {"steps": "fw", "averaging": False},
@@ -31,6 +33,15 @@ def shards(problem, n_jobs=3):
     return shards_for(problem, make_pool(problem, n_jobs), bounded=False)
 
 
+def regularizer_of(problem, name=None):
+    """Its weights; those of pairs are not negative if these are for cuts."""
+    if name not in TURNS:
+        return Regularizer(LAM, problem.n_weights)
+    lower, upper = np.full((2, problem.n_weights), np.inf)
+    lower[:-1], lower[-1] = -np.inf, 0.0
+    return BoxRegularizer(LAM, lower, upper)
+
+
 def start(problem, options, n_jobs):
     pool = make_pool(problem, n_jobs)
     pool.worth = 0.0
@@ -43,9 +54,25 @@ def test_workers_visit_what_takes_no_lock(name):
     assert shards((LOCK_FREE | EXACT_SLACK | OTHER_SLACK)[name]()) == 3
 
 
-@pytest.mark.parametrize("name", LOCKING | KERNELS)
+@pytest.mark.parametrize("name", sorted((LOCKING.keys() - TURNS.keys()) | KERNELS.keys()))
 def test_one_worker_visits_what_takes_the_lock(name):
     assert shards((LOCKING | KERNELS)[name]()) == 1
+
+
+@pytest.mark.parametrize("name", TURNS)
+def test_few_workers_visit_what_takes_the_lock_in_turns(name):
+    problem = TURNS[name]()
+    assert [shards(problem, n_jobs) for n_jobs in (1, 2, 3, 8)] == [1, 2, 3, 3]
+
+    def solve(n_jobs):
+        return BCFW().solve(
+            problem, regularizer_of(problem, name), tol=1e-4, max_iter=500, n_jobs=n_jobs,
+            random_state=0,
+        )  # fmt: skip
+
+    two = solve(2)
+    np.testing.assert_array_equal(two.w, solve(2).w)
+    assert two.w.tolist() != solve(1).w.tolist()
 
 
 @every_option
@@ -67,13 +94,13 @@ def test_the_dual_never_falls_and_the_certificate_holds(name, options, n_jobs):
 
 
 @every_option
-@pytest.mark.parametrize("name", LOCK_FREE | EXACT_SLACK)
+@pytest.mark.parametrize("name", LOCK_FREE | EXACT_SLACK | TURNS)
 def test_same_optimum_as_one_worker(name, options):
     tol = 0.05 if options.get("steps") == "fw" else 1e-5
-    problem = (LOCK_FREE | EXACT_SLACK)[name]()
+    problem = (LOCK_FREE | EXACT_SLACK | TURNS)[name]()
     one, many = (
         BCFW(**options).solve(
-            problem, Regularizer(LAM, problem.n_weights), tol=tol, max_iter=3000, n_jobs=n_jobs,
+            problem, regularizer_of(problem, name), tol=tol, max_iter=3000, n_jobs=n_jobs,
             random_state=0,
         )
         for n_jobs in (1, 3)

@@ -100,7 +100,7 @@ def nobody_helps(monkeypatch):
 @every_option
 @every_toy
 @pytest.mark.parametrize("kind", ["free", "box", "followed", "shared"])
-@pytest.mark.parametrize("n_jobs", [2, 3, 5])
+@pytest.mark.parametrize("n_jobs", [2, 5])
 def test_the_dual_never_falls_and_is_that_of_the_blocks(name, options, kind, n_jobs, monkeypatch):
     bounded = kind == "box"
     choose(kind if kind in ("followed", "shared") else "compared", monkeypatch)

@@ -224,10 +224,17 @@ def is_mapped(array):
 def has_few_entries(X):
     """Return whether a dense matrix has so few non-zeros that it should become CSR."""
     if X.dtype == np.float64:
-        return np.count_nonzero(X) < SPARSE_BELOW * X.size
-    if X.dtype != np.float32 or is_mapped(X):
+        limit = SPARSE_BELOW * X.size
+    elif X.dtype == np.float32 and not is_mapped(X):
+        limit = SINGLES_SPARSE_BELOW * X.size
+    else:
         return False
-    return np.count_nonzero(X) < SINGLES_SPARSE_BELOW * X.size
+    found = 0
+    for part in float64_blocks(X):
+        found += np.count_nonzero(X[part])
+        if found >= limit:
+            break
+    return found < limit
 
 
 def no_features(n_rows):

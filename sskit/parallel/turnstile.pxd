@@ -3,5 +3,5 @@
 
 cdef extern from "turnstile.hpp" namespace "sskit" nogil:
     cdef cppclass Turnstile:
-        bint enter()
+        void enter()
         void leave()

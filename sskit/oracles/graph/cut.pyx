@@ -137,12 +137,14 @@ cdef class Cut(GraphOracle):
 
     cdef double send(self) except? -1 nogil:
         # who holds the lock already must not let those wait who are on their way to it
-        cdef bint mine = not PyGILState_Check() and turnstile.enter()
+        cdef bint queues = not PyGILState_Check()
+        if queues:
+            turnstile.enter()
         try:
             with gil:
                 return self.run()
         finally:
-            if mine:
+            if queues:
                 turnstile.leave()
 
     cdef double run(self) except? -1:

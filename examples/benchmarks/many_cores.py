@@ -17,11 +17,13 @@ The cases "ocr", "conll", "horses" and "words" need data sets, see sskit.dataset
 import argparse
 import re
 import time
+import warnings
 
 import numpy as np
 import scipy.sparse as sp
 from _common import chain_problem, conll, ocr
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction import DictVectorizer
 
 from sskit import SegmentationModel, SequenceTagger, TreeTagger
@@ -110,6 +112,25 @@ def trees(n_trees=3000, n_features=40, n_states=8):
     return X, y
 
 
+def grids(n_grids=150, height=12, width=13, n_features=100):
+    """Return grids of pixels with a disc each, and which pixels are in it."""
+    rng = np.random.default_rng(0)
+    place = np.arange(height * width).reshape(height, width)
+    across = np.stack([place[:, :-1].ravel(), place[:, 1:].ravel()], axis=1)
+    down = np.stack([place[:-1].ravel(), place[1:].ravel()], axis=1)
+    X, y = [], []
+    for _ in range(n_grids):
+        row, column, radius = rng.uniform(2, 10), rng.uniform(2, 10), rng.uniform(6, 20)
+        distance = (np.arange(height)[:, None] - row) ** 2 + (np.arange(width) - column) ** 2
+        inside = (distance < radius).astype(int).ravel()
+        pixels = rng.normal(size=(inside.size, n_features))
+        pixels[:, 0] += 0.8 * inside
+        pixels[:, 1] -= 0.5 * inside
+        X.append((pixels, np.concatenate([across, down])))
+        y.append(inside)
+    return X, y
+
+
 def horses():
     """Return superpixel graphs of images of horses."""
     from _images import graphs
@@ -130,8 +151,9 @@ CASES = {
     "embeddings": (embeddings, tagger()),
     "sentences": (sentences, tagger()),
     "trees": (trees, TreeTagger(tol=0.02, random_state=0)),
+    "grids": (grids, SegmentationModel(lam=0.01, tol=0.02, random_state=0)),
     "horses": (horses, SegmentationModel(tol=0.02, random_state=0)),
-    "words": (words, SequenceTagger(solver=GDMM(), tol=0.1, max_iter=30, random_state=0)),
+    "words": (words, SequenceTagger(solver=GDMM(), tol=1e-3, max_iter=20, random_state=0)),
 }
 
 
@@ -202,5 +224,7 @@ if __name__ == "__main__":
     parser.add_argument("--memory", help="where superpixels and features are kept on disk")
     parser.add_argument("cases", nargs="*", choices=[[], *CASES], default=[])
     arguments = parser.parse_args()
+    # the case "words" ends after some passes
+    warnings.simplefilter("ignore", ConvergenceWarning)
     for case in arguments.cases or CASES:
         report(case)

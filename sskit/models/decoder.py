@@ -1,7 +1,9 @@
 """Labelling many inputs with a trained model."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 
 
 class Decoder:
@@ -30,11 +32,17 @@ class Decoder:
 
     def _run(self, function, out):
         """Call function(request, *weights, start, stop, out) for every share; return `out`."""
-        if len(self.shares) == 1:
-            function(self.request, *self.weights, *self.shares[0], out)
-        else:
-            Parallel(n_jobs=len(self.shares), require="sharedmem")(
-                delayed(function)(self.request.fork(), *self.weights, start, stop, out)
-                for start, stop in self.shares
-            )
+        own, *others = self.shares
+        if not others:
+            function(self.request, *self.weights, *own, out)
+            return out
+        # joblib would look only every hundredth of a second whether its threads are done
+        with ThreadPoolExecutor(len(others)) as executor:
+            futures = [
+                executor.submit(function, self.request.fork(), *self.weights, *share, out)
+                for share in others
+            ]
+            function(self.request, *self.weights, *own, out)
+            for future in futures:
+                future.result()
         return out

@@ -78,4 +78,9 @@ def test_the_driver_finds_what_is_wrong(compiler, tmp_path, fault):
     right = HEADER.read_text()
     assert right.count(FAULTS[fault][0]) == 1
     done = drive(compiler, tmp_path, right.replace(*FAULTS[fault]))
+    # on a busy machine helpers come late, and two threads seldom meet where they should not
+    for seed in range(1, 40):
+        if done.returncode:
+            break
+        done = run([tmp_path / "driver", "2000", str(1 + seed % 7), str(seed)])
     assert done.returncode in (1, 66), done

@@ -9,9 +9,9 @@ from sskit.core.checks cimport check_equal
 from sskit.core.direction cimport Direction
 from sskit.solvers.sharded.logging_shard cimport LoggingShard
 
-# A merge should gain this share of what the moves would gain one by one, and the moves are taken in
-# whole if it is no less than that.
+# A merge should gain this share of what the moves would gain one by one ...
 cdef double ENOUGH = 0.95
+# ... and if all moves together gain less than this, the best share of them is searched for.
 cdef double LEAST = 0.5
 # The part of the weights that has all of them.
 cdef int64_t[2] ALL = [0, INT64_MAX]

@@ -191,7 +191,7 @@ static inline ptrdiff_t columns_below(const Columns& f, ptrdiff_t n, ptrdiff_t l
     return low;
 }
 
-// Four numbers of a row of n states at once, or fewer of a shorter row: where they begin for chunk c,
+// HALF numbers of a row of n states at once, or fewer of a shorter row: where they begin for chunk c,
 // and the step for them, zero where the chunk before has been. The next row may belong to somebody
 // else, who is writing to it.
 static inline ptrdiff_t begin_of_chunk(ptrdiff_t c, ptrdiff_t n) {
@@ -199,10 +199,10 @@ static inline ptrdiff_t begin_of_chunk(ptrdiff_t c, ptrdiff_t n) {
 }
 
 SSKIT_INLINE half_vec chunk_of(const double* row, ptrdiff_t c, ptrdiff_t n, double step) {
-    static const double kept[2 * HALF] = {0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0};
-    static_assert(HALF == 4, "half of the numbers above");
+    static const double kept[2 * LANES] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
+    static_assert(LANES == 8 && HALF <= LANES, "half of the numbers above, or fewer");
     const ptrdiff_t begin = begin_of_chunk(c, n);
-    return step * load_half(row + begin) * load_half(kept + HALF - (c - begin));
+    return step * load_half(row + begin) * load_half(kept + LANES - (c - begin));
 }
 
 SSKIT_INLINE double sum_of(const half_vec& x) {

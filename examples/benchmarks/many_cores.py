@@ -8,7 +8,7 @@ the training data. The other lines are for sequences: what 4, 8 and 16 workers w
 which do not depend on the cores there are: passes over those of one worker, the blocks in flight,
 and the share of the time for which a worker would wait for the longest of its round if blocks took
 time in proportion to their lengths. What is not in these counts is the meeting of the workers
-itself, some ten microseconds a round.
+itself, a few microseconds a round.
 
 The cases "ocr", "conll", "horses" and "words" need data sets, see sskit.datasets; "sentences" needs
 6 GB of memory.
@@ -44,7 +44,7 @@ def embeddings(n_tokens=147_000, n_features=768, n_labels=17):
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     X = rng.normal(size=(offsets[-1], n_features))
     scores = X @ rng.normal(size=(n_features, n_labels)) / np.sqrt(n_features)
-    scores += rng.normal(scale=0.3, size=scores.shape)
+    scores += rng.normal(scale=0.7, size=scores.shape)
     labels = scores.argmax(axis=1)
     again = rng.random(len(labels)) < 0.3
     for t in np.flatnonzero(again[1:]) + 1:

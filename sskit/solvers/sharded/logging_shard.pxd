@@ -4,16 +4,17 @@ from sskit.core.direction cimport Direction
 from sskit.core.dual cimport DualState
 from sskit.core.problem cimport Problem
 from sskit.core.regularizer cimport Regularizer
-from sskit.solvers.sharded.shard cimport Shard, Stack
+from sskit.parallel.buffer cimport Buffer
+from sskit.solvers.sharded.shard cimport Shard
 
 cdef extern from "move_log.hpp" namespace "sskit" nogil:
     cdef cppclass LoggedMove:
         Py_ssize_t block, n, first
         double step
     cdef cppclass MoveLog:
-        Stack[LoggedMove] moves
-        Stack[int32_t] index
-        Stack[double] value
+        Buffer[LoggedMove] moves
+        Buffer[int32_t] index
+        Buffer[double] value
         bint add(
             Py_ssize_t block, double step, const int32_t* indices, const double* values,
             Py_ssize_t n

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "stack.hpp"
+#include "buffer.hpp"
 
 namespace sskit {
 
@@ -14,9 +14,9 @@ struct LoggedMove {
 
 // Filled by one thread, then read by all; memory grows as needed and is used again.
 struct MoveLog {
-    Stack<LoggedMove> moves;
-    Stack<std::int32_t> index;
-    Stack<double> value;
+    Buffer<LoggedMove> moves;
+    Buffer<std::int32_t> index;
+    Buffer<double> value;
 
     // the entries of a direction, of which `values` are all; false if there is no memory, and then
     // the move is not part of the log

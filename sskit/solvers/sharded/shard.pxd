@@ -7,23 +7,19 @@ from sskit.core.problem cimport Problem
 from sskit.core.regularizer cimport Regularizer
 from sskit.core.sampler cimport Sampler
 from sskit.core.stop cimport Stop
+from sskit.parallel.buffer cimport Buffer
 from sskit.solvers.common.averaging cimport Averager
 from sskit.solvers.oracle_calls.minibatch cimport Visitor
-
-cdef extern from "stack.hpp" namespace "sskit" nogil:
-    cdef cppclass Stack[T]:
-        Py_ssize_t n
-        T* data()
 
 cdef extern from "undo_log.hpp" namespace "sskit" nogil:
     cdef cppclass BlockBefore:
         Py_ssize_t block, n_entries, n_planes, first_entry, first_weight
         double loss, aggregate
     cdef cppclass UndoLog:
-        Stack[BlockBefore] blocks
-        Stack[int32_t] index
-        Stack[double] value
-        Stack[double] weight
+        Buffer[BlockBefore] blocks
+        Buffer[int32_t] index
+        Buffer[double] value
+        Buffer[double] weight
         bint add(
             Py_ssize_t block, const int32_t* indices, const double* values, Py_ssize_t n_entries,
             const double* weights, Py_ssize_t n_planes, double loss, double aggregate

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "stack.hpp"
+#include "buffer.hpp"
 
 namespace sskit {
 
@@ -15,9 +15,9 @@ struct BlockBefore {
 
 // Filled by one thread; memory grows as needed and is used again.
 struct UndoLog {
-    Stack<BlockBefore> blocks;
-    Stack<std::int32_t> index;
-    Stack<double> value, weight;
+    Buffer<BlockBefore> blocks;
+    Buffer<std::int32_t> index;
+    Buffer<double> value, weight;
 
     // false if there is no memory; then there is nothing to be done with the log but to clear it
     bool add(ptrdiff_t block, const std::int32_t* indices, const double* values, ptrdiff_t n_entries,

@@ -1,7 +1,7 @@
 from libc.stdint cimport int32_t
 
 from sskit.core.stop cimport Stop
-from sskit.solvers.dual_decomposition.factors.buffer cimport Buffer
+from sskit.parallel.buffer cimport Buffer
 from sskit.solvers.dual_decomposition.factors.marginals cimport Message, Mix
 from sskit.solvers.dual_decomposition.factors.state cimport FactorState
 from sskit.solvers.dual_decomposition.factors.sweep cimport Sweep

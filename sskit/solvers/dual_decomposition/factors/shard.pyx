@@ -1,6 +1,6 @@
 """One shard of a pass over factors (see the .pxd)."""
 
-from sskit.solvers.dual_decomposition.factors.buffer cimport need
+from sskit.parallel.buffer cimport need
 
 # How many moves ahead of its turn a move's weights are sent for.
 cdef Py_ssize_t AHEAD = 1

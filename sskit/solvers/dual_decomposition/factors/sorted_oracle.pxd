@@ -2,7 +2,7 @@ from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
 from sskit.core.priority cimport SumTree
-from sskit.solvers.dual_decomposition.factors.buffer cimport Buffer
+from sskit.parallel.buffer cimport Buffer
 from sskit.solvers.dual_decomposition.factors.oracle cimport EdgeSearch
 
 cdef extern from "partners.hpp" namespace "sskit":

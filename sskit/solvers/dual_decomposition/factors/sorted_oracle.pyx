@@ -6,7 +6,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
 from sskit.core.priority cimport SumTree
-from sskit.solvers.dual_decomposition.factors.buffer cimport need
+from sskit.parallel.buffer cimport need
 from sskit.solvers.dual_decomposition.factors.oracle cimport EdgeSearch
 from sskit.solvers.dual_decomposition.factors.state cimport FactorState
 from sskit.solvers.dual_decomposition.factors.marginals cimport Message, Mix

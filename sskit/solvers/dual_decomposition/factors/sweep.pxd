@@ -1,7 +1,7 @@
 from libc.stdint cimport uint64_t
 
 from sskit.core.decomposition cimport Factors
-from sskit.solvers.dual_decomposition.factors.buffer cimport Buffer
+from sskit.parallel.buffer cimport Buffer
 from sskit.solvers.dual_decomposition.factors.marginals cimport Mix
 from sskit.solvers.dual_decomposition.factors.oracle cimport EdgeSearch, NodeSearch
 from sskit.solvers.dual_decomposition.factors.state cimport FactorState

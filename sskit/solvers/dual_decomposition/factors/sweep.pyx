@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t
 
 from sskit.core.sampler cimport Sampler
 from sskit.core.stop cimport Stop
-from sskit.solvers.dual_decomposition.factors.buffer cimport need
+from sskit.parallel.buffer cimport need
 from sskit.solvers.dual_decomposition.factors.oracle cimport EdgeSearch, NodeSearch, check_searches
 from sskit.solvers.dual_decomposition.factors.state cimport FactorState
 from sskit.solvers.dual_decomposition.factors.update cimport Quadratic, Update

@@ -1,6 +1,6 @@
 from libc.stdint cimport int32_t
 
-from sskit.solvers.dual_decomposition.factors.buffer cimport Buffer
+from sskit.parallel.buffer cimport Buffer
 
 
 # The quadratic by which the augmented Lagrangian over c_i depends on a mix q:

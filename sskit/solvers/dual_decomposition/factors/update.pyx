@@ -1,6 +1,6 @@
 """Updates of the mix of one factor (see the .pxd)."""
 
-from sskit.solvers.dual_decomposition.factors.buffer cimport need
+from sskit.parallel.buffer cimport need
 from sskit.solvers.simplex_qp.line_search cimport best_step
 
 

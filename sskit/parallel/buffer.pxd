@@ -16,5 +16,5 @@ cdef extern from "buffer.hpp" namespace "sskit" nogil:
 cdef inline int need(bint there) except -1 nogil:
     if not there:
         with gil:
-            raise MemoryError("no memory for the states of factors")
+            raise MemoryError("no memory for what a worker keeps")
     return 0

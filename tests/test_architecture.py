@@ -43,7 +43,7 @@ ROOMS = {
     "models/multiclass": "core models models/kernel",
     "models/chain": "core inputs models models/kernel oracles/chain",
     "models/graph": "core inputs models oracles/graph oracles/tree",
-    "models/tree": "core inputs models models/graph oracles/graph oracles/tree",
+    "models/tree": "core models models/graph oracles/graph oracles/tree",
     "models/parts": "core inputs models oracles/parts",
     "models/label_sets": "core inputs models oracles/label_sets",
     "solvers/oracle_calls": "core parallel",

@@ -26,7 +26,7 @@ from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
 from sskit.datasets import load_wsj_pos, make_glyph_sentences
 from sskit.inputs.ragged import stack_sequences
-from sskit.models.chain.model import ChainModel, default_lam
+from sskit.models.chain.model import ChainModel, default_lam, token_scale
 from sskit.preprocessing import TokenTransformer
 from sskit.solvers import BCFW, GDMM
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
@@ -40,7 +40,7 @@ def bind(X, y, n_states):
     labels = np.concatenate(y)
     model = ChainModel(stacked.values.shape[1], n_states)
     problem = model.bind(stacked, labels, np.ones(len(labels)), block_weights(len(X)))
-    return model, problem, default_lam(stacked, None)
+    return model, problem, default_lam(token_scale(stacked, None))
 
 
 def curve(name, solver, data, test, n_passes, every=1, goal=0.0):

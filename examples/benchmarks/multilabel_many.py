@@ -18,8 +18,8 @@ from sklearn.metrics import f1_score
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
 from sskit.datasets import load_bibtex, load_delicious, load_rcv1_topics
-from sskit.estimators.label_sets.base import default_lam
-from sskit.models.label_sets.label_graph import label_edges
+from sskit.estimators.label_sets.base import default_lam, row_scale
+from sskit.models.label_sets.label_graph import label_edges, label_shares
 from sskit.models.label_sets.model import PairwiseModel
 from sskit.solvers import BCFW, GDMM
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
@@ -32,10 +32,11 @@ def curve(name, solver, data, test, edges, seconds):
     """Print (passes, seconds, micro F1, accuracy) as a fit goes on; return the rows."""
     X, Y = data
     weight, cost = block_weights(len(Y)), np.ones(Y.shape[1])
-    ends = label_edges(edges, Y, weight)
+    shares = label_shares(Y, weight) if edges == "tree" else None
+    ends = label_edges(edges, Y.shape[1], shares)
     model = PairwiseModel(X.shape[1], Y.shape[1], ends, True, "lp" if len(ends) else "auto")
     problem = model.bind(X, Y, cost, weight)
-    regularizer = Regularizer(default_lam(X, None, cost), problem.n_weights)
+    regularizer = Regularizer(default_lam(row_scale(X, None), cost), problem.n_weights)
     began = time.process_time()
     run = solver.start(problem, regularizer, np.random.RandomState(0))
     spent, rows = time.process_time() - began, []

@@ -170,7 +170,7 @@ cdef class Problem:
         raise NotImplementedError(f"{type(self).__name__} must implement fingerprint")
 
 
-def block_weights(n_blocks, sample_weight=None):
+def block_weights(n_blocks, sample_weight=None, largest=None, total=None):
     """Return the weights c_i of the blocks in the mean loss.
 
     Parameters
@@ -179,6 +179,10 @@ def block_weights(n_blocks, sample_weight=None):
         Number of training pairs n.
     sample_weight : array-like of shape (n_blocks,), default=None
         Non-negative weights s_i; None means one for each.
+    largest : float, default=None
+        If these are only some of the blocks, the largest weight of all.
+    total : float, default=None
+        Likewise the sum of the weights of all blocks, each divided by the largest.
 
     Returns
     -------
@@ -186,8 +190,14 @@ def block_weights(n_blocks, sample_weight=None):
         c_i = s_i / sum(s).
     """
     if sample_weight is None:
-        return np.full(n_blocks, 1.0 / n_blocks)
+        if largest is None:
+            largest, total = 1.0, n_blocks
+        return np.full(n_blocks, 1.0 / largest / total)
     sample_weight = np.array(sample_weight, dtype=np.float64)
     # dividing by the maximum first keeps tiny weights from underflowing in the sum
-    sample_weight /= sample_weight.max()
-    return sample_weight / sample_weight.sum()
+    if largest is None:
+        sample_weight /= sample_weight.max()
+        total = sample_weight.sum()
+    else:
+        sample_weight /= largest
+    return sample_weight / total

@@ -108,13 +108,15 @@ def check_indicator(y):
     return np.ascontiguousarray(dense != 0, dtype=np.uint8)
 
 
-def check_sets(y):
+def check_sets(y, part=False):
     """Return sets of labels as bytes, and the classes.
 
     Parameters
     ----------
     y : ndarray or CSR matrix of shape (n, L), or ndarray of shape (n,)
         Label indicator, or two classes.
+    part : bool, default=False
+        Whether these are some of the rows only, so that they may have one class.
 
     Returns
     -------
@@ -133,15 +135,21 @@ def check_sets(y):
         return sets, np.arange(sets.shape[1])
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
+    if not (part and len(classes) == 1):
+        check_two_classes(classes)
+    return codes.astype(np.uint8)[:, None], classes
+
+
+def check_two_classes(classes):
+    """Raise ValueError unless there are two classes, which stand for one label."""
     if len(classes) > 2:
         raise ValueError(
             "Only binary classification is supported. The type of the target is "
-            f"{type_of_target(y)}: y must be a label indicator of shape (n_samples, n_labels), "
-            "or have two classes"
+            f"{type_of_target(classes)}: y must be a label indicator of shape "
+            "(n_samples, n_labels), or have two classes"
         )
     if len(classes) < 2:
         raise ValueError(f"y must have 2 classes, got 1 class: {classes[0]}")
-    return codes.astype(np.uint8)[:, None], classes
 
 
 def target_form(y):

@@ -1,5 +1,7 @@
 """Matrices of many sequences, stacked and checked."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -245,3 +247,57 @@ def refuse_large(sqnorm, name="X", what="the features in"):
         f"{what} {name} are too large: their squares overflow; the largest are in "
         f"{name}[{np.argmax(sqnorm)}]"
     )
+
+
+@dataclass(frozen=True)
+class FeatureScale:
+    """How large features are: sums over samples; those of parts of the data add up.
+
+    Attributes
+    ----------
+    squares : float
+        Sum of the squared norms of the rows of all samples, each times the weight of its sample.
+    rows : float
+        Sum of the weights of the samples over all rows.
+    weight : float
+        Sum of the weights of the samples.
+    """
+
+    squares: float
+    rows: float
+    weight: float
+
+    def __add__(self, other):
+        """Return the sums over the samples of both."""
+        return FeatureScale(
+            self.squares + other.squares, self.rows + other.rows, self.weight + other.weight
+        )
+
+    @property
+    def mean(self):
+        """Mean squared norm of a row."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.squares / self.rows
+
+    def checked(self, sqnorm):
+        """Return the sums, or raise ValueError if squares of the features overflow.
+
+        Parameters
+        ----------
+        sqnorm : array-like of shape (n,)
+            Squared norms by sample, by which the error names one.
+
+        Returns
+        -------
+        scale : FeatureScale
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            Naming the sample with the largest features.
+        """
+        # the samples of a part may all have the weight zero
+        if not np.isfinite(self.mean if self.rows > 0 else self.squares):
+            refuse_large(sqnorm)
+        return self

@@ -9,7 +9,7 @@ from sskit._numbers import as_floats, shortened
 SMALLEST = 1e-150
 
 
-def check_sample_weight(sample_weight, n_samples, name="X"):
+def check_sample_weight(sample_weight, n_samples, name="X", part=False):
     """Return sample weights as float64, or None.
 
     Parameters
@@ -20,6 +20,8 @@ def check_sample_weight(sample_weight, n_samples, name="X"):
         Their number.
     name : str, default="X"
         What the weights belong to, for error messages.
+    part : bool, default=False
+        Whether these are some of the samples only, so that all their weights may be zero.
 
     Returns
     -------
@@ -39,16 +41,46 @@ def check_sample_weight(sample_weight, n_samples, name="X"):
         weight = np.full(n_samples, weight)
     if weight.ndim != 1:
         raise ValueError(f"sample_weight must be a 1D array or a number, got shape {weight.shape}")
-    check_weights(weight, n_samples, "sample_weight", "sample", name)
-    with np.errstate(over="ignore"):
-        total = weight.sum()
-        if not SMALLEST <= total <= 1 / SMALLEST:
-            raise ValueError(f"sample_weight has the sum {total}, expected one nearer to 1")
+    check_each_weight(weight, n_samples, "sample_weight", "sample", name)
+    if not part:
+        with np.errstate(over="ignore"):
+            check_total(weight.max(initial=0.0), weight.sum())
     return weight
+
+
+def check_total(largest, total):
+    """Raise ValueError unless the sum of the weights of all samples has a reciprocal.
+
+    Parameters
+    ----------
+    largest : float
+        The largest weight.
+    total : float
+        The sum.
+
+    Raises
+    ------
+    ValueError
+        If all weights are zero, or their sum is too small or too large.
+    """
+    if not largest:
+        raise ValueError("sample_weight is zero for all samples")
+    if not SMALLEST <= total <= 1 / SMALLEST:
+        raise ValueError(f"sample_weight has the sum {total}, expected one nearer to 1")
 
 
 def check_weights(weight, n, name, noun, owner):
     """Raise ValueError unless weights are finite numbers >= 0, and not all of them 0.
+
+    Parameters and errors are those of `check_each_weight`.
+    """
+    check_each_weight(weight, n, name, noun, owner)
+    if not weight.any():
+        raise ValueError(f"{name} is zero for all {noun}s")
+
+
+def check_each_weight(weight, n, name, noun, owner):
+    """Raise ValueError unless weights are finite numbers >= 0.
 
     Parameters
     ----------
@@ -72,11 +104,9 @@ def check_weights(weight, n, name, noun, owner):
     wrong = np.flatnonzero(~((weight >= 0) & (weight < np.inf)))
     if len(wrong):
         raise ValueError(f"{name}[{wrong[0]}] is {weight[wrong[0]]}, expected a finite number >= 0")
-    if not weight.any():
-        raise ValueError(f"{name} is zero for all {noun}s")
 
 
-def class_factors(class_weight, classes, labels):
+def class_factors(class_weight, classes, counts):
     """Return the weight of each class.
 
     Parameters
@@ -86,8 +116,8 @@ def class_factors(class_weight, classes, labels):
         same.
     classes : ndarray of shape (K,)
         Labels.
-    labels : ndarray of shape (n,)
-        True ones, 0 to K - 1.
+    counts : ndarray of shape (K,)
+        How often each occurs.
 
     Returns
     -------
@@ -107,7 +137,11 @@ def class_factors(class_weight, classes, labels):
                 f"class_weight has the key {unknown[0]!r}, which is none of the labels in y: "
                 f"{shortened(classes.tolist())}"
             )
-    factors = compute_class_weight(class_weight, classes=classes, y=classes[labels])
+        factors = compute_class_weight(class_weight, classes=classes, y=classes)
+    elif not counts.all():
+        raise ValueError("classes should have valid labels that are in y")
+    else:
+        factors = counts.sum() / (len(classes) * counts)
     wrong = np.flatnonzero(~((factors >= 0) & (factors < np.inf)))
     if len(wrong):
         raise ValueError(

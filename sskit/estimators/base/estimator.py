@@ -12,7 +12,6 @@ from sklearn.utils._param_validation import Interval, StrOptions, validate_param
 
 from sskit._documentation import ADDRESS, DocumentedMixin
 from sskit._saved_names import LoadableMixin
-from sskit.core.problem import block_weights
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.stop import Stop
 from sskit.estimators.base.callbacks import (
@@ -20,6 +19,7 @@ from sskit.estimators.base.callbacks import (
     CallbackSupportMixin,
     PassReporter,
 )
+from sskit.estimators.base.facts import merge_facts
 from sskit.estimators.base.warm_start import WarmStart
 from sskit.estimators.base.weights import check_class_weight, resolved_lam
 from sskit.models.slack.model import SlackRescaling
@@ -97,11 +97,17 @@ class TrainingTask(NamedTuple):
 class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, BaseEstimator):
     """Base of all estimators.
 
-    A subclass has the parameters of `_parameter_constraints` and its own, and implements
-    ``_gate(X, y, sample_weight)``, which checks training data and returns them in the form that
-    it goes on with, and ``_make_task(X, y, sample_weight)``, which begins with that and returns a
-    `TrainingTask`. Its fit stores what `_fit` returns with `_set_fitted`: until then nothing of the
-    estimator changes.
+    A subclass has the parameters of `_parameter_constraints` and its own, and implements three
+    steps from training data to the problem. ``_gate(X, y, sample_weight, part=False)`` checks
+    data and returns them in the form that the next steps take; if they are a part of the data
+    only, what all parts together must have is left to `_agree`. ``_survey(checked)`` returns the
+    `Facts` of checked data: what they say that depends on all data. ``_bind(checked, facts)``
+    returns the `TrainingTask` of checked data, given the facts of all. `_make_task` is the three
+    of them for data in one piece. Data in parts are gated and surveyed where they lie, the facts
+    are agreed on once by `_agree`, and each part is bound where it lies.
+
+    Its fit stores what `_fit` returns with `_set_fitted`: until then nothing of the estimator
+    changes.
     """
 
     _parameter_constraints = {
@@ -155,9 +161,70 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
             return RESCALINGS[self.rescaling]
         return self.rescaling
 
+    def _make_task(self, X, y, sample_weight):
+        """Bind the model to training data; return a `TrainingTask`."""
+        checked = self._gate(X, y, sample_weight)
+        return self._bind(checked, self._survey(checked))
+
+    def _agree(self, surveys):
+        """Return the facts of all data from those of their parts.
+
+        Parameters
+        ----------
+        surveys : list of Facts or None
+            In the order of the parts; None for a part that has no samples.
+
+        Returns
+        -------
+        facts : Facts
+            What ``_bind`` takes for each of the parts.
+
+        Raises
+        ------
+        ValueError
+            Naming the first part that differs where all must be the same, or if all parts
+            together lack what training data must have.
+        """
+        facts = self._complete(merge_facts(surveys))
+        facts.check_weights()
+        self._check_facts(facts)
+        return facts
+
+    def _complete(self, facts):
+        """Return merged facts with what parameters make of them."""
+        return facts
+
+    def _check_facts(self, facts):
+        """Raise ValueError if all parts together lack what the gate asks of data in one piece."""
+
+    def _refuse_parts(self):
+        """Return why an estimator cannot be fitted to data in parts.
+
+        Returns
+        -------
+        reason : str or None
+            A sentence; None if it can.
+        """
+        solver = self._make_solver()
+        if not solver.keeps_dual_point:
+            return (
+                f"data in parts cannot be fitted by {type(solver).__name__}, which keeps no dual "
+                "point; use the solver 'bcfw' or 'frank_wolfe'"
+            )
+        if self.warm_start and "_warm_start" in vars(self):
+            return (
+                "warm_start=True cannot continue the last fit, whose data were in one piece, with "
+                "data in parts; set warm_start=False to start anew"
+            )
+        return None
+
     def _make_rescaled_task(self, X, y, sample_weight):
-        """Return the `TrainingTask` of ``_make_task`` under the rescaling asked for."""
-        task, rescaling = self._make_task(X, y, sample_weight), self._rescaling()
+        """Return the `TrainingTask` of `_make_task` under the rescaling asked for."""
+        return self._rescaled(self._make_task(X, y, sample_weight))
+
+    def _rescaled(self, task):
+        """Return a `TrainingTask` under the rescaling asked for."""
+        rescaling = self._rescaling()
         if rescaling is None:
             return task
         return task._replace(problem=rescaling.wrap(task.problem))
@@ -358,7 +425,6 @@ def refuse_overflow(w, known):
 __all__ = [
     "StructuredEstimator",
     "TrainingTask",
-    "block_weights",
     "check_constraints",
     "replace_fitted",
 ]

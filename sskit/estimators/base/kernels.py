@@ -53,6 +53,15 @@ class KernelMixin:
         check_kernel(self)
         return solver
 
+    def _refuse_parts(self):
+        """Return why an estimator cannot be fitted to data in parts, or None if it can."""
+        if is_kernel(self):
+            return (
+                "data in parts cannot be fitted with a kernel: the weights are functions of all "
+                "training rows; leave kernel at 'linear'"
+            )
+        return super()._refuse_parts()
+
     def _model_parameters(self):
         """Return the names of parameters that make a model what it is: the kernel and its own."""
         own = PARAMETERS.get(self.kernel, ()) if isinstance(self.kernel, str) else ()

@@ -13,6 +13,7 @@ from sskit.estimators.base.fitted_state import (
 )
 from sskit.inputs.ragged import PREDICTS, check_kinds, split, stack_labels
 from sskit.inputs.ragged_array import object_array
+from sskit.inputs.weights import class_factors
 from sskit.metrics import token_accuracy_score
 
 # Sums of scores above it may overflow.
@@ -167,6 +168,11 @@ class TaggerMixin:
         "loss": [StrOptions({"hamming", "hamming_sum"})],
         "class_weight": [StrOptions({"balanced"}), dict, None],
     }
+
+    def _check_facts(self, facts):
+        """Raise ValueError if weights of classes do not fit the labels of all parts."""
+        if self.class_weight is not None:
+            class_factors(self.class_weight, facts.labels.values, facts.labels.counts)
 
     def predict(self, X):
         """Return the best labels of each sequence.

@@ -15,9 +15,9 @@ def check_class_weight(class_weight):
                 )
 
 
-def default_lam(n_samples, sample_weight):
-    """Return 1 / n, or 1 / sum of the sample weights."""
-    return 1.0 / (n_samples if sample_weight is None else float(sample_weight.sum()))
+def default_lam(facts):
+    """Return 1 / sum of the sample weights, 1 / n without."""
+    return 1.0 / facts.weights.total
 
 
 def resolved_lam(estimator, default):

@@ -4,7 +4,7 @@ from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.estimator import TrainingTask
 from sskit.estimators.base.kernels import kernel_bytes, make_kernel
 from sskit.models.chain.kernel_model import KernelChainModel
-from sskit.models.chain.model import default_lam
+from sskit.models.chain.model import default_lam, token_scale
 from sskit.models.kernel.space import diagonal
 
 
@@ -45,6 +45,6 @@ def bind_in_kernel_space(
     X, kernel, classes = stacked.values, make_kernel(estimator, stacked.values), shared["classes_"]
     model = KernelChainModel(kernel, X.shape[0], len(classes), *allowed)
     problem = model.bind(stacked, labels, cost, block_weight, kernel_bytes(estimator))
-    lam = default_lam(stacked, weight, diagonal(kernel, X))
+    lam = default_lam(token_scale(stacked, weight, diagonal(kernel, X)))
     to_attributes = BlockAttributes(model.layout, shared, False, kernel, X, labels)
     return TrainingTask(problem, model.layout, lam, to_attributes, classes, kernel.definite)

@@ -2,6 +2,7 @@
 
 import warnings
 from numbers import Integral
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -12,9 +13,9 @@ from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT, with_callbacks
 from sskit.estimators.base.estimator import (
     StructuredEstimator,
     TrainingTask,
-    block_weights,
     check_constraints,
 )
+from sskit.estimators.base.facts import LabelFacts, Labels, WeightSums
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.kernels import KernelMixin, function_values, is_kernel
 from sskit.estimators.base.tagging import (
@@ -27,6 +28,7 @@ from sskit.estimators.base.tagging import (
 from sskit.estimators.chain.kernel import bind_in_kernel_space
 from sskit.inputs.ragged import stack_labels, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray, locate
+from sskit.inputs.stacking import FeatureScale
 from sskit.inputs.weights import check_sample_weight
 from sskit.models.chain.model import (
     ChainModel,
@@ -35,6 +37,7 @@ from sskit.models.chain.model import (
     make_decoder,
     make_request,
     token_costs,
+    token_scale,
 )
 from sskit.models.chain.transitions import (
     find_violations,
@@ -45,6 +48,33 @@ from sskit.models.chain.transitions import (
 )
 
 USED_BY_PREDICT = ("beam_size", "allowed_transitions")
+
+
+class Sequences(NamedTuple):
+    """Checked sequences and labels.
+
+    Attributes
+    ----------
+    stacked : RaggedArray
+        Features.
+    labels : ndarray of shape (n_tokens,)
+        Labels, 0 to k - 1, that keep to the rules if these are all data.
+    classes : ndarray of shape (k,)
+        What these are.
+    weight : ndarray of shape (n,) or None
+        Weights of the sequences.
+    rules : tuple or None
+        Allowed transitions and first labels; None if these are a part of the data.
+    scale : FeatureScale or None
+        How large features are; None in a kernel space, where it depends on the kernel.
+    """
+
+    stacked: RaggedArray
+    labels: np.ndarray
+    classes: np.ndarray
+    weight: np.ndarray | None
+    rules: tuple | None
+    scale: FeatureScale | None
 
 
 class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
@@ -304,19 +334,20 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
         self._set_fitted(self._fit(X, y, sample_weight))
         return self
 
-    def _gate(self, X, y, sample_weight):
-        """Check training data; return them stacked, with weights, classes, rules and lam."""
+    def _gate(self, X, y, sample_weight, part=False):
+        """Return training data, or a part of them, checked."""
         stacked = stack_sequences(X)
         target = stack_labels(y, stacked.lengths)
-        weight = check_sample_weight(sample_weight, len(stacked))
+        weight = check_sample_weight(sample_weight, len(stacked), part=part)
         classes, labels = np.unique(target, return_inverse=True)
-        rules = resolve_transitions(self.allowed_transitions, classes)
-        labels = self._legal(labels, stacked.offsets, classes, rules)
-        lam = None  # in a kernel space it depends on the kernel
+        rules = scale = None
+        if not part:
+            rules = resolve_transitions(self.allowed_transitions, classes)
+            labels = self._legal(labels, stacked.offsets, classes, rules)
         if not is_kernel(self):
             # refuses features that are too large, whatever lam
-            lam = default_lam(stacked, weight, n_jobs=self.n_jobs)
-        return stacked, labels, weight, classes, rules, lam
+            scale = token_scale(stacked, weight, n_jobs=self.n_jobs)
+        return Sequences(stacked, labels, classes, weight, rules, scale)
 
     def _legal(self, labels, offsets, classes, rules):
         """Return labels to train on; see on_violation."""
@@ -343,18 +374,52 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
         )
         return repaired
 
-    def _make_task(self, X, y, sample_weight):
-        """Bind the model to training data; return a `TrainingTask`."""
-        stacked, labels, weight, classes, rules, lam = self._gate(X, y, sample_weight)
+    def _survey(self, checked):
+        """Return the `LabelFacts` of checked data."""
+        stacked = checked.stacked
+        return LabelFacts(
+            n_samples=len(stacked),
+            weights=WeightSums.of(len(stacked), checked.weight),
+            n_features=stacked.values.shape[1],
+            labels=Labels.of(checked.classes, checked.labels),
+            scale=checked.scale,
+        )
+
+    def _check_facts(self, facts):
+        """Raise ValueError if what parameters say of labels does not fit those of all parts."""
+        resolve_transitions(self.allowed_transitions, facts.labels.values)
+        super()._check_facts(facts)
+
+    def _refuse_parts(self):
+        """Return why an estimator cannot be fitted to data in parts, or None if it can."""
+        repairs = self.allowed_transitions is not None and self.on_violation == "repair"
+        counts = isinstance(self.class_weight, str)
+        return super()._refuse_parts() or (
+            "data in parts cannot be fitted with on_violation='repair' and "
+            "class_weight='balanced', which counts the labels of all parts once they are repaired"
+            if repairs and counts
+            else None
+        )
+
+    def _bind(self, checked, facts):
+        """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
+        stacked, labels, own, weight, rules, _ = checked
+        classes = facts.labels.values
+        if rules is None:
+            rules = resolve_transitions(self.allowed_transitions, classes)
+            labels = facts.labels.renumber(own, labels)
+            labels = self._legal(labels, stacked.offsets, classes, rules)
         allowed = (None, None) if self.on_violation == "ignore" else rules
-        shared = chain_attributes(classes, stacked.values.shape[1], rules)
-        costs = token_costs(self.loss, self.class_weight, classes, labels, stacked.lengths)
-        given = stacked, labels, costs, block_weights(len(stacked), weight)
+        shared = chain_attributes(classes, facts.n_features, rules)
+        factors = self.class_weight, classes
+        costs = token_costs(self.loss, *factors, labels, stacked.lengths, facts.labels.counts)
+        given = stacked, labels, costs, facts.weights.block_weights(len(stacked), weight)
         if is_kernel(self):
             return bind_in_kernel_space(self, *given, weight, allowed, shared)
-        model = ChainModel(stacked.values.shape[1], len(classes), *allowed)
+        model = ChainModel(facts.n_features, len(classes), *allowed)
         problem = model.bind(*given, n_jobs=self.n_jobs)
         to_attributes = BlockAttributes(model.layout, shared)
+        lam = default_lam(facts.scale)
         return TrainingTask(problem, model.layout, lam, to_attributes, classes)
 
     def _rules(self):

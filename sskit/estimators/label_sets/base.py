@@ -1,6 +1,8 @@
 """What estimators of sets of labels share."""
 
 import copy
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,12 +13,13 @@ from sklearn.utils._param_validation import StrOptions
 from sskit._numbers import as_floats
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
-from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask, block_weights
+from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
+from sskit.estimators.base.facts import Labels, RowFacts, WeightSums, averaged, same
 from sskit.estimators.base.fitted_state import check_fitted, check_labels, check_numbers
 from sskit.estimators.base.linear import linear_scores, row_sqnorms
-from sskit.inputs.label_sets import check_entries, check_sets, target_form
+from sskit.inputs.label_sets import check_entries, check_sets, check_two_classes, target_form
 from sskit.inputs.rows import check_rows
-from sskit.inputs.stacking import refuse_large
+from sskit.inputs.stacking import FeatureScale
 from sskit.inputs.weights import check_sample_weight, check_weights
 
 # Times the mean squared norm of a row, over their number; chosen on yeast.
@@ -24,12 +27,55 @@ LAM_FACTOR = 1.0
 LARGEST_SCORE = np.finfo(np.float64).max / 16
 
 
+class LabelledRows(NamedTuple):
+    """Checked rows and sets of labels.
+
+    Attributes
+    ----------
+    data : {ndarray, CSR matrix} of shape (n_samples, n_features)
+        Features.
+    sets : ndarray of shape (n_samples, n_labels), uint8
+        0 or 1.
+    classes : ndarray of shape (n_labels,), or (1,) or (2,) for classes
+        Numbers of the labels, or the classes that there are.
+    form : {"classes", "sparse", "dense"}
+        What y was.
+    cost : ndarray of shape (n_labels,)
+        Loss of a wrong label.
+    weight : ndarray of shape (n_samples,) or None
+        Weights of the rows.
+    scale : FeatureScale
+        How large features are.
+    names : ndarray of shape (n_features,) or None
+        Names of the features.
+    """
+
+    data: object
+    sets: np.ndarray
+    classes: np.ndarray
+    form: str
+    cost: np.ndarray
+    weight: np.ndarray | None
+    scale: FeatureScale
+    names: np.ndarray | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelSetFacts(RowFacts):
+    """What rows and sets of labels say of all data; `labels` are two classes, or None."""
+
+    form: str = same("y has the form {!r}, but that of part {} has the form {!r}")
+    n_labels: int = same("y has {} labels, but that of part {} has {}")
+    # of rows that have a pair of labels, where the model depends on it
+    shares: np.ndarray | None = averaged()
+
+
 class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
     """Base of the estimators of sets of labels.
 
-    A subclass implements ``_make_model(n_features, truths, weight)``, the model for training
-    data; ``_model()``, that of the fitted estimator; and ``_truths(model, truths)``, the sets that
-    are learnt.
+    A subclass implements ``_make_model(facts)``, the model for training data; ``_model()``, that
+    of the fitted estimator; ``_truths(model, truths)``, the sets that are learnt; and, where its
+    model depends on which labels go together, ``_shares(truths, weight)``.
     """
 
     _parameter_constraints = {
@@ -68,39 +114,72 @@ class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
         self._set_fitted(self._fit(X, y, sample_weight))
         return self
 
-    def _gate(self, X, y, sample_weight):
-        """Check training data; return rows, sets, classes, costs, weights, lam and a probe.
-
-        The probe is a copy of the estimator that knows the names of the features.
-        """
+    def _gate(self, X, y, sample_weight, part=False):
+        """Return training data, or a part of them, checked."""
         check_entries(y)
         probe = copy.copy(self)
         data, target = check_rows(probe, X, y, multi_output=True)
-        given, classes = check_sets(target)
+        given, classes = check_sets(target, part)
         cost = label_costs(self.loss, self.label_weight, given.shape[1])
-        weight = check_sample_weight(sample_weight, len(given))
+        weight = check_sample_weight(sample_weight, len(given), part=part)
         # refuses features that are too large, whatever lam
-        lam = default_lam(data, weight, cost)
-        return data, given, classes, target_form(target), cost, weight, lam, probe
+        scale = row_scale(data, weight)
+        names = getattr(probe, "feature_names_in_", None)
+        return LabelledRows(data, given, classes, target_form(target), cost, weight, scale, names)
 
-    def _make_task(self, X, y, sample_weight):
-        """Bind the model to training data; return a `TrainingTask`."""
-        data, given, classes, form, cost, weight, lam, probe = self._gate(X, y, sample_weight)
-        share = block_weights(len(given), weight)
-        model = self._make_model(data.shape[1], given, share)
-        problem = model.bind(data, self._truths(model, given), cost, share)
+    def _survey(self, checked):
+        """Return the `LabelSetFacts` of checked data."""
+        data, sets, classes, form, _, weight, scale, names = checked
+        weights, shares = WeightSums.of(len(sets), weight), None
+        if weights.largest:
+            shares = self._shares(sets, weights.block_weights(len(sets), weight))
+        return LabelSetFacts(
+            n_samples=len(sets),
+            weights=weights,
+            n_features=data.shape[1],
+            labels=Labels(classes, np.zeros(len(classes))) if form == "classes" else None,
+            scale=scale,
+            feature_names=None if names is None else tuple(names),
+            form=form,
+            n_labels=sets.shape[1],
+            shares=shares,
+        )
+
+    def _shares(self, sets, weight):
+        """Return what `label_shares` does if the model depends on it, else None."""
+
+    def _complete(self, facts):
+        """Return merged facts; two classes may be in different parts."""
+        if facts.labels is None:
+            return facts
+        check_two_classes(facts.labels.values)
+        return facts
+
+    def _check_facts(self, facts):
+        """Raise ValueError if the model cannot have so many labels."""
+        self._make_model(facts)
+
+    def _bind(self, checked, facts):
+        """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
+        data, sets, classes, form, cost, weight, _, names = checked
+        if form == "classes":
+            sets = facts.labels.renumber(classes, sets)
+            classes = facts.labels.values
+        share = facts.weights.block_weights(len(sets), weight)
+        model = self._make_model(facts)
+        problem = model.bind(data, self._truths(model, sets), cost, share)
         shared = {
             "classes_": classes,
-            "n_features_in_": data.shape[1],
+            "n_features_in_": facts.n_features,
             "_form": form,
             **self._structure(model),
         }
         if not self.fit_intercept:
-            shared["intercept_"] = np.zeros(given.shape[1])
-        if hasattr(probe, "feature_names_in_"):
-            shared["feature_names_in_"] = probe.feature_names_in_
-        to_attributes = BlockAttributes(model.layout, shared)
-        return TrainingTask(problem, model.layout, lam, to_attributes, shared["classes_"])
+            shared["intercept_"] = np.zeros(facts.n_labels)
+        if names is not None:
+            shared["feature_names_in_"] = names
+        to_attributes, lam = BlockAttributes(model.layout, shared), default_lam(facts.scale, cost)
+        return TrainingTask(problem, model.layout, lam, to_attributes, classes)
 
     def _scores(self, X):
         """Return the scores of the labels alone, of checked X, shape (n, L)."""
@@ -242,25 +321,20 @@ def label_costs(loss, label_weight, n_labels):
     return weight / n_labels if loss == "hamming" else weight
 
 
-def default_lam(X, weight, cost):
-    """Return R^2 / n, with R^2 the mean squared norm of a row, for costs of one.
-
-    The scale of the features cancels. With costs that are k times as large, the same sets are
-    learned with a lam that is 1 / k times as large.
+def row_scale(X, weight):
+    """Return how large the features of rows are.
 
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n, p)
         Features.
     weight : ndarray of shape (n,) or None
-        Sample weights; their sum takes the place of n.
-    cost : ndarray of shape (L,)
-        Loss of a wrong label.
+        Sample weights.
 
     Returns
     -------
-    lam : float
-        As if R^2 were one if all features are zero.
+    scale : FeatureScale
+        A row for each sample.
 
     Raises
     ------
@@ -268,10 +342,29 @@ def default_lam(X, weight, cost):
         If squares of the features overflow.
     """
     weight = np.ones(X.shape[0]) if weight is None else weight
+    sqnorm, total = row_sqnorms(X), weight.sum()
     with np.errstate(over="ignore", invalid="ignore"):
-        squares = row_sqnorms(X)
-        mean = float(np.average(squares, weights=weight))
-    if not np.isfinite(mean):
-        refuse_large(squares)
+        squares = np.multiply(sqnorm, weight).sum()
+    return FeatureScale(squares, total, total).checked(sqnorm)
+
+
+def default_lam(scale, cost):
+    """Return R^2 / n, with R^2 the mean squared norm of a row, for costs of one.
+
+    The scale of the features cancels. With costs that are k times as large, the same sets are
+    learned with a lam that is 1 / k times as large.
+
+    Parameters
+    ----------
+    scale : FeatureScale
+        Of the rows; the sum of the sample weights takes the place of n.
+    cost : ndarray of shape (L,)
+        Loss of a wrong label.
+
+    Returns
+    -------
+    lam : float
+        As if R^2 were one if all features are zero.
+    """
     # one after the other: their product may overflow
-    return float((LAM_FACTOR * mean or 1.0) / cost.mean() / weight.sum())
+    return float((LAM_FACTOR * scale.mean or 1.0) / cost.mean() / scale.weight)

@@ -182,9 +182,10 @@ class HierarchicalMultilabel(LabelSetClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _make_model(self, n_features, given, share):
+    def _make_model(self, facts):
         """Return the model for training data."""
-        return HierarchyModel(n_features, given.shape[1], self.hierarchy, self.fit_intercept)
+        sizes = facts.n_features, facts.n_labels
+        return HierarchyModel(*sizes, self.hierarchy, self.fit_intercept)
 
     def _truths(self, model, given):
         """Return the sets that are learnt: those that are given and their ancestors."""

@@ -7,7 +7,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from sskit.estimators.base.fitted_state import check_choice, check_numbers, raise_damaged
 from sskit.estimators.label_sets.base import LabelSetClassifier
-from sskit.models.label_sets.label_graph import label_edges
+from sskit.models.label_sets.label_graph import label_edges, label_shares
 from sskit.models.label_sets.model import ORACLES, PairwiseModel
 
 
@@ -215,10 +215,16 @@ class MultilabelPairwise(LabelSetClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _make_model(self, n_features, given, share):
+    def _shares(self, sets, weight):
+        """Return the shares of pairs of labels, if the edges are made of them."""
+        tree = isinstance(self.edges, str) and self.edges == "tree"
+        return label_shares(sets, weight) if tree else None
+
+    def _make_model(self, facts):
         """Return the model for training data."""
-        ends = label_edges(self.edges, given, share)
-        return PairwiseModel(n_features, given.shape[1], ends, self.fit_intercept, self.inference)
+        n_features, n_labels = facts.n_features, facts.n_labels
+        ends = label_edges(self.edges, n_labels, facts.shares)
+        return PairwiseModel(n_features, n_labels, ends, self.fit_intercept, self.inference)
 
     def _truths(self, model, given):
         """Return the sets that are learnt: those that are given."""

@@ -246,15 +246,30 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StructuredEstimator):
         self._set_fitted(fitted)
         return self
 
-    def _gate(self, X, y, sample_weight):
-        """Check training data; return what is bound."""
-        kind = rows if isinstance(self.model, str) else structured
-        return kind.gate(self, X, y, sample_weight)
+    @property
+    def _kind(self):
+        """What checks training data and binds the model: the module of rows, or of objects."""
+        return rows if isinstance(self.model, str) else structured
 
-    def _make_task(self, X, y, sample_weight):
-        """Bind the model to training data; return a `TrainingTask`."""
-        kind = rows if isinstance(self.model, str) else structured
-        return kind.bind(self, *self._gate(X, y, sample_weight))
+    def _gate(self, X, y, sample_weight, part=False):
+        """Return training data, or a part of them, checked."""
+        return self._kind.gate(self, X, y, sample_weight, part)
+
+    def _survey(self, checked):
+        """Return the facts of checked data."""
+        return self._kind.survey(self, checked)
+
+    def _complete(self, facts):
+        """Return merged facts with what parameters make of them."""
+        return self._kind.complete(self, facts)
+
+    def _bind(self, checked, facts):
+        """Bind the model to checked data; return a `TrainingTask`."""
+        return self._kind.bind(self, checked, facts)
+
+    def _refuse_parts(self):
+        """Return why an estimator cannot be fitted to data in parts, or None if it can."""
+        return super()._refuse_parts() or self._kind.refuse_parts(self)
 
     def _model_parameters(self):
         """Return the names of parameters that make a model what it is."""

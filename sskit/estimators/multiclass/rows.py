@@ -1,6 +1,8 @@
 """What StructSVMClassifier fits to rows and classes."""
 
 import copy
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.metrics import accuracy_score
@@ -8,7 +10,8 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from sskit._ready import all_within
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.estimator import TrainingTask, block_weights
+from sskit.estimators.base.estimator import TrainingTask
+from sskit.estimators.base.facts import Labels, RowFacts, WeightSums
 from sskit.estimators.base.fitted_state import check_labels, check_numbers
 from sskit.estimators.base.kernels import (
     function_values,
@@ -25,7 +28,34 @@ from sskit.models.multiclass.kernel_model import KernelMulticlassModel
 from sskit.models.multiclass.model import MulticlassModel
 
 
-def gate(estimator, X, y, sample_weight):
+class Rows(NamedTuple):
+    """Checked rows and classes.
+
+    Attributes
+    ----------
+    data : {ndarray, CSR matrix} of shape (n_samples, n_features)
+        Features.
+    labels : ndarray of shape (n_samples,)
+        Classes, 0 to k - 1.
+    classes : ndarray of shape (k,)
+        What these are.
+    weight : ndarray of shape (n_samples,) or None
+        Weights, those of the classes included if these are all data.
+    names : ndarray of shape (n_features,) or None
+        Names of the features.
+    part : bool
+        Whether these are a part of the data.
+    """
+
+    data: object
+    labels: np.ndarray
+    classes: np.ndarray
+    weight: np.ndarray | None
+    names: np.ndarray | None
+    part: bool
+
+
+def gate(estimator, X, y, sample_weight, part=False):
     """Check the training data of an estimator.
 
     Parameters
@@ -38,17 +68,13 @@ def gate(estimator, X, y, sample_weight):
         Classes.
     sample_weight : array-like of shape (n_samples,) or None
         Weights of the rows.
+    part : bool, default=False
+        Whether these are a part of the data.
 
     Returns
     -------
-    data : {ndarray, CSR matrix} of shape (n_samples, n_features)
-        Features.
-    labels : ndarray of shape (n_samples,)
-        Classes, 0 to K - 1.
-    weight : ndarray of shape (n_samples,) or None
-        Weights, those of the classes included.
-    shared : dict
-        Fitted attributes that do not depend on the weights.
+    checked : Rows
+        The data.
 
     Raises
     ------
@@ -59,30 +85,80 @@ def gate(estimator, X, y, sample_weight):
     check_classes(y)
     data, target = check_rows(probe, X, y)
     check_classification_targets(target)
-    weight = check_sample_weight(sample_weight, data.shape[0])
+    weight = check_sample_weight(sample_weight, data.shape[0], part=part)
     classes, labels = np.unique(target, return_inverse=True)
-    if len(classes) < 2:
-        raise ValueError(f"y must have at least 2 classes, got 1 class: {classes[0]}")
-    if estimator.class_weight is not None:
-        factors = class_factors(estimator.class_weight, classes, labels)
-        weight = factors[labels] * (1.0 if weight is None else weight)
-        weight = check_sample_weight(weight, data.shape[0])
-    shared = {"classes_": classes, "n_features_in_": data.shape[1]}
-    if not estimator.fit_intercept:
-        shared["intercept_"] = np.zeros(len(classes))
-    if hasattr(probe, "feature_names_in_"):
-        shared["feature_names_in_"] = probe.feature_names_in_
+    if not part:
+        check_class_number(classes)
+        if estimator.class_weight is not None:
+            weight = with_factors(estimator, weight, labels, Labels.of(classes, labels))
+            weight = check_sample_weight(weight, data.shape[0])
     if not is_kernel(estimator):
         sqnorm = row_sqnorms(data)
         if not np.isfinite(sqnorm).all():
             refuse_large(sqnorm)
-    return data, labels, weight, shared
+    names = getattr(probe, "feature_names_in_", None)
+    return Rows(data, labels, classes, weight, names, part)
 
 
-def bind(estimator, data, labels, weight, shared):
-    """Bind the multiclass model to what `gate` returns; return a `TrainingTask`."""
-    n_samples = data.shape[0]
-    given = data, labels, block_weights(n_samples, weight), default_lam(n_samples, weight), shared
+def check_class_number(classes):
+    """Raise ValueError if there is one class only."""
+    if len(classes) < 2:
+        raise ValueError(f"y must have at least 2 classes, got 1 class: {classes[0]}")
+
+
+def with_factors(estimator, weight, labels, all_labels):
+    """Return sample weights times the weights of the classes, by the labels of all data."""
+    factors = class_factors(estimator.class_weight, all_labels.values, all_labels.counts)
+    return factors[labels] * (1.0 if weight is None else weight)
+
+
+def survey(estimator, checked):
+    """Return the `RowFacts` of checked data."""
+    n_samples, n_features = checked.data.shape
+    weights = WeightSums.of(n_samples, checked.weight)
+    labels = Labels.of(checked.classes, checked.labels)
+    if checked.part and estimator.class_weight is not None:
+        share = weights.block_weights(n_samples, checked.weight) if weights.largest else None
+        shares = np.bincount(checked.labels, share, len(checked.classes))
+        labels = labels._replace(shares=shares)
+    return RowFacts(
+        n_samples=n_samples,
+        weights=weights,
+        n_features=n_features,
+        feature_names=None if checked.names is None else tuple(checked.names),
+        labels=labels,
+        scale=None,
+    )
+
+
+def complete(estimator, facts):
+    """Return merged facts with the weights of the classes among those of the samples."""
+    check_class_number(facts.labels.values)
+    if estimator.class_weight is None:
+        return facts
+    facts.check_weights()
+    factors = class_factors(estimator.class_weight, facts.labels.values, facts.labels.counts)
+    weights = facts.weights.times_factors(factors, facts.labels.shares)
+    return replace(facts, weights=weights)
+
+
+def refuse_parts(estimator):
+    """Return why rows cannot be fitted in parts: there is no reason but those of all estimators."""
+
+
+def bind(estimator, checked, facts):
+    """Bind the multiclass model to checked data, given the facts of all; see `gate`."""
+    classes = facts.labels.values
+    labels, weight = facts.labels.renumber(checked.classes, checked.labels), checked.weight
+    if checked.part and estimator.class_weight is not None:
+        weight = with_factors(estimator, weight, labels, facts.labels)
+    shared = {"classes_": classes, "n_features_in_": facts.n_features}
+    if not estimator.fit_intercept:
+        shared["intercept_"] = np.zeros(len(classes))
+    if checked.names is not None:
+        shared["feature_names_in_"] = checked.names
+    block_weight = facts.weights.block_weights(len(labels), weight)
+    given = checked.data, labels, block_weight, default_lam(facts), shared
     return (bind_in_kernel_space if is_kernel(estimator) else bind_linear)(estimator, *given)
 
 

@@ -1,13 +1,17 @@
 """Poses: places for the parts of a body, found by score maps and springs."""
 
 import numbers
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
+import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from sskit.estimators.base.attributes import BlockAttributes, flat_weights
 from sskit.estimators.base.callbacks import with_callbacks
-from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask, block_weights
+from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
+from sskit.estimators.base.facts import Facts, WeightSums, averaged
 from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.weights import default_lam
 from sskit.estimators.parts.prediction import (
@@ -19,8 +23,58 @@ from sskit.inputs.parents import check_parents
 from sskit.inputs.poses import check_torso, pose_scales
 from sskit.inputs.score_maps import check_part_names, check_positions, check_score_maps
 from sskit.inputs.weights import check_sample_weight
-from sskit.models.parts.data import check_means, spring_means, spring_unit
+from sskit.models.parts.data import (
+    check_means,
+    pooled_square,
+    spring_means,
+    spring_square,
+    spring_unit,
+)
 from sskit.models.parts.model import PoseModel
+
+
+class Poses(NamedTuple):
+    """Checked score maps and positions.
+
+    Attributes
+    ----------
+    parents : ndarray of shape (n_parts,), int32
+        The tree.
+    names : ndarray of shape (n_parts,), object, or None
+        Names of the parts.
+    maps : list of n ndarrays
+        Score maps.
+    places : ndarray of shape (n, n_parts, 2)
+        True positions.
+    scale : ndarray of shape (n,)
+        Units of distances.
+    weight : ndarray of shape (n,) or None
+        Weights of the samples.
+    """
+
+    parents: np.ndarray
+    names: np.ndarray | None
+    maps: list
+    places: np.ndarray
+    scale: np.ndarray
+    weight: np.ndarray | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoseFacts(Facts):
+    """What poses say of all data: where springs rest, and how far parts are from there."""
+
+    means: np.ndarray | None = averaged()
+    square: float | None = averaged()
+
+    def joined(self, parts, portions):
+        """Return these facts with the mean square about the means of all, not of each part."""
+        some = [k for k, portion in enumerate(portions) if portion]
+        if not some:
+            return self
+        means, squares = [parts[k].means for k in some], [parts[k].square for k in some]
+        square = pooled_square(means, squares, [portions[k] for k in some], self.means)
+        return replace(self, square=square)
 
 
 class PartsModel(PoserMixin, StructuredEstimator):
@@ -277,28 +331,45 @@ class PartsModel(PoserMixin, StructuredEstimator):
         self._set_fitted(self._fit(X, y, sample_weight))
         return self
 
-    def _gate(self, X, y, sample_weight):
-        """Check training data; return the tree, names, maps, positions, their scales, weights."""
+    def _gate(self, X, y, sample_weight, part=False):
+        """Return training data, or a part of them, checked."""
         parents = check_parents(self.parents, "parents")
         names = check_part_names(self.part_names, len(parents))
         torso = check_torso(self.torso, len(parents), names)
         maps = check_score_maps(X, len(parents), names)
         places = check_positions(y, maps, names)
-        weight = check_sample_weight(sample_weight, len(maps))
+        weight = check_sample_weight(sample_weight, len(maps), part=part)
         if self.means is not None:
             check_means(self.means, parents)
-        return parents, names, maps, places, pose_scales(places, torso), weight
+        return Poses(parents, names, maps, places, pose_scales(places, torso), weight)
 
-    def _make_task(self, X, y, sample_weight):
-        """Bind the model to training data; return a `TrainingTask`."""
-        parents, names, maps, places, scale, weight = self._gate(X, y, sample_weight)
-        means = self._make_means(places, parents, weight)
-        unit = spring_unit(places, parents, means, weight)
-        model = PoseModel(parents, means, unit, self.min_square)
-        blocks = block_weights(len(maps), weight)
-        problem = model.bind(maps, places, scale, self.loss, self.cutoff, blocks)
+    def _survey(self, checked):
+        """Return the `PoseFacts` of checked data."""
+        parents, _, maps, places, _, weight = checked
+        means = square = None
+        if weight is None or weight.any():
+            means = self._make_means(places, parents, weight)
+            square = spring_square(places, parents, means, weight)
+        weights = WeightSums.of(len(maps), weight)
+        return PoseFacts(n_samples=len(maps), weights=weights, means=means, square=square)
+
+    def _refuse_parts(self):
+        """Return why an estimator cannot be fitted to data in parts, or None if it can."""
+        return super()._refuse_parts() or (
+            "data in parts cannot be fitted without means unless n_types=1: the types of springs "
+            "are clusters of the poses of all parts; set means"
+            if self.means is None and self.n_types > 1
+            else None
+        )
+
+    def _bind(self, checked, facts):
+        """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
+        parents, names, maps, places, scale, weight = checked
+        model = PoseModel(parents, facts.means, spring_unit(facts.square), self.min_square)
+        share = facts.weights.block_weights(len(maps), weight)
+        problem = model.bind(maps, places, scale, self.loss, self.cutoff, share)
         to_attributes = BlockAttributes(model.layout, shared_attributes(model, names))
-        return TrainingTask(problem, model.layout, default_lam(len(maps), weight), to_attributes)
+        return TrainingTask(problem, model.layout, default_lam(facts), to_attributes)
 
     def _make_means(self, places, parents, weight):
         """Return where springs rest, given or from clusters."""

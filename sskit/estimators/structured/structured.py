@@ -1,19 +1,22 @@
 """Fit, prediction and score of classifiers whose model is an object."""
 
 import warnings
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT
-from sskit.estimators.base.estimator import TrainingTask, block_weights
+from sskit.estimators.base.estimator import TrainingTask
+from sskit.estimators.base.facts import Facts, WeightSums, same, summed
 from sskit.estimators.base.fitted_state import check_numbers, raise_damaged
 from sskit.estimators.base.kernels import require_defaults
 from sskit.estimators.base.weights import default_lam
 from sskit.inputs.ragged_array import object_array
 from sskit.inputs.samples import check_pairs, check_samples, plain_labels
 from sskit.inputs.weights import check_sample_weight
-from sskit.models.structured.pystruct import adapted
+from sskit.models.structured.pystruct import adapted, needs_data
 from sskit.models.structured.structure import Structure
 
 # Parameters that belong to the model "multiclass" alone, with their defaults.
@@ -25,7 +28,36 @@ MULTICLASS_ONLY = {
 }
 
 
-def gate(estimator, X, y, sample_weight):
+class Samples(NamedTuple):
+    """Checked samples of a structure.
+
+    Attributes
+    ----------
+    inputs, targets : list of length n
+        Samples.
+    weight : ndarray of shape (n,) or None
+        Their weights.
+    part : bool
+        Whether these are a part of the data.
+    """
+
+    inputs: list
+    targets: list
+    weight: np.ndarray | None
+    part: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class StructureFacts(Facts):
+    """What samples of a structure say of all data."""
+
+    n_weights: int | None = same("joint features have length {}, but in part {} length {}")
+    # by which predictions are plain arrays: labels are all numbers, or all strings
+    n_plain: int = summed()
+    n_strings: int = summed()
+
+
+def gate(estimator, X, y, sample_weight, part=False):
     """Check the model object of an estimator and the form of its training data.
 
     What they hold, only the model object knows; it is asked when it is bound.
@@ -40,13 +72,13 @@ def gate(estimator, X, y, sample_weight):
         True labellings.
     sample_weight : array-like of shape (n,) or None
         Weights of the samples.
+    part : bool, default=False
+        Whether these are a part of the data.
 
     Returns
     -------
-    inputs, targets : list
-        Samples, of equal number.
-    weight : ndarray of shape (n,) or None
-        Their weights.
+    checked : Samples
+        The data.
 
     Raises
     ------
@@ -61,20 +93,52 @@ def gate(estimator, X, y, sample_weight):
     why = "cannot be combined with a model object, which has its own features and loss"
     require_defaults(estimator, MULTICLASS_ONLY, why)
     inputs, targets = check_pairs(X, y)
-    return inputs, targets, check_sample_weight(sample_weight, len(inputs))
+    weight = check_sample_weight(sample_weight, len(inputs), part=part)
+    return Samples(inputs, targets, weight, part)
 
 
-def bind(estimator, inputs, targets, weight):
+def survey(estimator, checked):
+    """Return the `StructureFacts` of checked samples."""
+    inputs, targets, weight, part = checked
+    plain, n_weights = plain_labels(targets).dtype.kind, None
+    if part:  # else binding finds it, without asking the model once more
+        n_weights = Structure(adapted(estimator.model, inputs, targets)).n_weights(inputs, targets)
+    return StructureFacts(
+        n_samples=len(inputs),
+        weights=WeightSums.of(len(inputs), weight),
+        n_weights=n_weights,
+        n_plain=len(inputs) * (plain != "O"),
+        n_strings=len(inputs) * (plain == "U"),
+    )
+
+
+def complete(estimator, facts):
+    """Return merged facts, which need nothing more."""
+    return facts
+
+
+def refuse_parts(estimator):
+    """Return why a model object cannot be fitted to data in parts, or None if it can."""
+    if not needs_data(estimator.model):
+        return None
+    return (
+        f"data in parts cannot be fitted with {type(estimator.model).__name__}, which is "
+        "initialised with all training data; initialise it and give "
+        "PystructAdapter(model, initialize=False)"
+    )
+
+
+def bind(estimator, checked, facts):
     """Bind the model object of an estimator to training data.
 
     Parameters
     ----------
     estimator : StructSVMClassifier
         Has the model; not changed.
-    inputs, targets : list of length n
-        Samples.
-    weight : ndarray of shape (n,) or None
-        Their weights.
+    checked : Samples
+        From `gate`.
+    facts : StructureFacts
+        Of all data.
 
     Returns
     -------
@@ -86,11 +150,13 @@ def bind(estimator, inputs, targets, weight):
     ValueError
         If the model gives a wrong answer.
     """
+    inputs, targets, weight, _ = checked
     model = adapted(estimator.model, inputs, targets)
-    problem, layout = Structure(model).bind(inputs, targets, block_weights(len(inputs), weight))
-    shared = {"model_": model, "_plain": plain_labels(targets).dtype != object}
-    to_attributes = BlockAttributes(layout, shared)
-    return TrainingTask(problem, layout, default_lam(len(inputs), weight), to_attributes)
+    block_weight = facts.weights.block_weights(len(inputs), weight)
+    problem, layout = Structure(model).bind(inputs, targets, block_weight)
+    plain = facts.n_plain == facts.n_samples and facts.n_strings in (0, facts.n_samples)
+    to_attributes = BlockAttributes(layout, {"model_": model, "_plain": plain})
+    return TrainingTask(problem, layout, default_lam(facts), to_attributes)
 
 
 def warn_of_no_loss(estimator, fitted):

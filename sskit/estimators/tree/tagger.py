@@ -1,18 +1,55 @@
 """Labels for the nodes of trees."""
 
+from dataclasses import dataclass
+from typing import NamedTuple
+
 import numpy as np
 
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
-from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask, block_weights
+from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
+from sskit.estimators.base.facts import LabelFacts, Labels, WeightSums, same, united
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.tagging import TaggerMixin, check_scores, check_tree
 from sskit.inputs.ragged import stack_labels
-from sskit.inputs.trees import check_trees
+from sskit.inputs.stacking import FeatureScale
+from sskit.inputs.trees import TreeBatch, check_trees
 from sskit.inputs.weights import check_sample_weight
 from sskit.models.chain.model import token_costs
 from sskit.models.tree.decoder import TreeDecoder
-from sskit.models.tree.model import TreeModel, default_lam, make_request
+from sskit.models.tree.model import TreeModel, default_lam, feature_scale, make_request
+
+
+class Trees(NamedTuple):
+    """Checked trees and labels.
+
+    Attributes
+    ----------
+    trees : TreeBatch
+        Features, edges and kinds of edges.
+    labels : ndarray of shape (n_nodes,)
+        Labels, 0 to k - 1.
+    classes : ndarray of shape (k,)
+        What these are.
+    weight : ndarray of shape (n,) or None
+        Weights of the trees.
+    scale : FeatureScale
+        How large features are.
+    """
+
+    trees: TreeBatch
+    labels: np.ndarray
+    classes: np.ndarray
+    weight: np.ndarray | None
+    scale: FeatureScale
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeFacts(LabelFacts):
+    """What trees say of all data."""
+
+    has_kinds: str = same("edges of X have {}, but those of part {} have {}")
+    kinds: Labels | None = united()
 
 
 class TreeTagger(TaggerMixin, StructuredEstimator):
@@ -231,29 +268,47 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
         self._set_fitted(self._fit(X, y, sample_weight))
         return self
 
-    def _gate(self, X, y, sample_weight):
-        """Check training data; return trees, labels, weights, classes and the default lam."""
+    def _gate(self, X, y, sample_weight, part=False):
+        """Return training data, or a part of them, checked."""
         trees = check_trees(X)
         target = stack_labels(y, trees.n_nodes, what="trees")
-        weight = check_sample_weight(sample_weight, len(trees))
+        weight = check_sample_weight(sample_weight, len(trees), part=part)
         classes, labels = np.unique(target, return_inverse=True)
         # refuses features that are too large, whatever lam
-        return trees, labels, weight, classes, default_lam(trees, weight)
+        return Trees(trees, labels, classes, weight, feature_scale(trees, weight))
 
-    def _make_task(self, X, y, sample_weight):
-        """Bind the model to training data; return a `TrainingTask`."""
-        trees, labels, weight, classes, lam = self._gate(X, y, sample_weight)
-        kinds = None if trees.kinds is None else np.unique(trees.kinds)
-        model = TreeModel(trees.n_features, len(classes), None if kinds is None else len(kinds))
+    def _survey(self, checked):
+        """Return the `TreeFacts` of checked data."""
+        trees, kinds = checked.trees, checked.trees.kinds
+        if kinds is not None:
+            kinds = Labels(*np.unique(kinds, return_counts=True))
+        return TreeFacts(
+            n_samples=len(trees),
+            weights=WeightSums.of(len(trees), checked.weight),
+            n_features=trees.n_features,
+            labels=Labels.of(checked.classes, checked.labels),
+            scale=checked.scale,
+            has_kinds="no kinds" if kinds is None else "kinds",
+            kinds=kinds,
+        )
+
+    def _bind(self, checked, facts):
+        """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
+        trees, classes = checked.trees, facts.labels.values
+        labels = facts.labels.renumber(checked.classes, checked.labels)
+        kinds = None if facts.kinds is None else facts.kinds.values
+        model = TreeModel(facts.n_features, len(classes), None if kinds is None else len(kinds))
+        factors = self.class_weight, classes
         problem = model.bind(
             trees,
             trees.codes(kinds),
             labels,
-            token_costs(self.loss, self.class_weight, classes, labels, trees.n_nodes),
-            block_weights(len(trees), weight),
+            token_costs(self.loss, *factors, labels, trees.n_nodes, facts.labels.counts),
+            facts.weights.block_weights(len(trees), checked.weight),
         )
-        shared = {"classes_": classes, "edge_kinds_": kinds, "n_features_in_": trees.n_features}
+        shared = {"classes_": classes, "edge_kinds_": kinds, "n_features_in_": facts.n_features}
         to_attributes = BlockAttributes(model.layout, shared)
+        lam = default_lam(facts.scale)
         return TrainingTask(problem, model.layout, lam, to_attributes, classes)
 
     def _decoder(self, X):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit.inputs.stacking import refuse_large
+from sskit.inputs.stacking import FeatureScale
 from sskit.inputs.weights import class_factors
 from sskit.models.chain.beam_decoder import BeamDecoder
 from sskit.models.chain.decoder import ChainDecoder
@@ -169,7 +169,7 @@ def make_decoder(request, n_jobs, beam_size):
     return BeamDecoder(request, n_jobs, beam_size)
 
 
-def token_costs(loss, class_weight, classes, labels, lengths):
+def token_costs(loss, class_weight, classes, labels, lengths, counts=None):
     """Return the loss of a wrong label at each token.
 
     Parameters
@@ -184,6 +184,8 @@ def token_costs(loss, class_weight, classes, labels, lengths):
         True labels, 0 to K - 1.
     lengths : ndarray of shape (n,)
         Lengths of the sequences.
+    counts : ndarray of shape (K,), default=None
+        How often each label occurs in all training data; None means in these.
 
     Returns
     -------
@@ -199,23 +201,21 @@ def token_costs(loss, class_weight, classes, labels, lengths):
     if loss == "hamming":
         cost /= np.repeat(lengths, lengths)
     if class_weight is not None:
-        cost *= class_factors(class_weight, classes, labels)[labels]
+        if counts is None:
+            counts = np.bincount(labels, minlength=len(classes))
+        cost *= class_factors(class_weight, classes, counts)[labels]
     return cost
 
 
-def default_lam(stacked, weight, sqnorm=None, n_jobs=None):
-    """Return R^2 / (4 n), with R^2 the mean squared norm of a token's features.
-
-    The scale of the features cancels, and so does their number if they are of one size; 1 / n
-    makes the sum over the sequences weigh as much as the regulariser whatever n. The factor is
-    the one that came closest to the best lam on OCR letters and CoNLL-2000 together.
+def token_scale(stacked, weight, sqnorm=None, n_jobs=None):
+    """Return how large the features of tokens are.
 
     Parameters
     ----------
     stacked : RaggedArray
         Features of the sequences.
     weight : ndarray of shape (n,) or None
-        Sample weights; their sum takes the place of n.
+        Sample weights.
     sqnorm : ndarray of shape (n_tokens,), default=None
         Squared norms of the tokens in a kernel space; None means those of their features.
     n_jobs : int, default=None
@@ -223,8 +223,8 @@ def default_lam(stacked, weight, sqnorm=None, n_jobs=None):
 
     Returns
     -------
-    lam : float
-        1 / n if all features are zero.
+    scale : FeatureScale
+        With the weight of a sequence for each of its tokens.
 
     Raises
     ------
@@ -236,7 +236,26 @@ def default_lam(stacked, weight, sqnorm=None, n_jobs=None):
     if sqnorm is None:
         sqnorm = squared_norms(stacked.values, n_jobs)
     with np.errstate(over="ignore", invalid="ignore"):
-        mean_sqnorm = np.dot(token_weight, sqnorm) / token_weight.sum()
-    if not np.isfinite(mean_sqnorm):
-        refuse_large(np.maximum.reduceat(sqnorm, stacked.offsets[:-1]))
-    return float(mean_sqnorm / 4.0 or 1.0) / float(weight.sum())
+        squares = np.dot(token_weight, sqnorm)
+    scale = FeatureScale(squares, token_weight.sum(), float(weight.sum()))
+    return scale.checked(np.maximum.reduceat(sqnorm, stacked.offsets[:-1]))
+
+
+def default_lam(scale):
+    """Return R^2 / (4 n), with R^2 the mean squared norm of a token's features.
+
+    The scale of the features cancels, and so does their number if they are of one size; 1 / n
+    makes the sum over the sequences weigh as much as the regulariser whatever n. The factor is
+    the one that came closest to the best lam on OCR letters and CoNLL-2000 together.
+
+    Parameters
+    ----------
+    scale : FeatureScale
+        Of the tokens; the sum of the sample weights takes the place of n.
+
+    Returns
+    -------
+    lam : float
+        1 / n if all features are zero.
+    """
+    return float(scale.mean / 4.0 or 1.0) / scale.weight

@@ -1,10 +1,12 @@
 """Arrays that the graph model makes of graphs before it is bound to them."""
 
+from typing import NamedTuple
+
 import numpy as np
 import scipy.sparse as sp
 
 from sskit.core.fingerprint import Fingerprint
-from sskit.inputs.stacking import refuse_large
+from sskit.inputs.stacking import FeatureScale, refuse_large
 from sskit.models.row_hashes import row_digests, value_digests
 
 # A Gram matrix is kept for graphs of at most so many nodes per feature: then it takes no more
@@ -76,7 +78,37 @@ def packed_grams(features, marks=None):
     return gram, offsets
 
 
-def node_costs(loss, labels, labelled, n_states, node_weight, n_nodes):
+class NodeSums(NamedTuple):
+    """What nodes weigh that have a label; those of parts of the data add up to those of all.
+
+    Attributes
+    ----------
+    n_labelled : int
+        How many there are.
+    total : float
+        Sum of their weights.
+    of_class : ndarray of shape (K,)
+        The same by label.
+    """
+
+    n_labelled: int
+    total: float
+    of_class: np.ndarray
+
+
+def node_sums(labels, labelled, n_states, node_weight):
+    """Return the `NodeSums` of nodes; arguments as for `node_costs`."""
+    weight = labelled_weight(labelled, node_weight)
+    of_class = np.bincount(labels[labelled], weight[labelled], n_states)
+    return NodeSums(int(labelled.sum()), float(weight.sum()), of_class)
+
+
+def labelled_weight(labelled, node_weight):
+    """Return the weights of nodes, zero for those without a label; None means ones."""
+    return np.where(labelled, np.ones(len(labelled)) if node_weight is None else node_weight, 0.0)
+
+
+def node_costs(loss, labels, labelled, n_states, node_weight, n_nodes, sums=None):
     """Return the loss of a wrong label at each node.
 
     Parameters
@@ -94,29 +126,63 @@ def node_costs(loss, labels, labelled, n_states, node_weight, n_nodes):
         Weights of the nodes.
     n_nodes : ndarray of shape (n,)
         Numbers of nodes of the graphs.
+    sums : NodeSums, default=None
+        Of all training data; None means of these graphs.
 
     Returns
     -------
     cost : ndarray of shape (N,)
         Non-negative. For "hamming_sum" the weights have the mean one.
+
+    Raises
+    ------
+    ValueError
+        If all weights are zero.
     """
-    weight = np.ones(len(labels)) if node_weight is None else node_weight
-    weight = np.where(labelled, weight, 0.0)
-    total = weight.sum()
+    weight = labelled_weight(labelled, node_weight)
+    n_labelled, total, of_class = sums or node_sums(labels, labelled, n_states, node_weight)
     if not total > 0:
         raise ValueError("all nodes that have a label have the weight 0")
     if loss == "hamming_sum":
-        return weight * (labelled.sum() / total)
+        return weight * (n_labelled / total)
     graph = np.repeat(np.arange(len(n_nodes)), n_nodes)
     of_graph = np.bincount(graph, weight, len(n_nodes))
     share = weight / np.where(of_graph > 0, of_graph, 1.0)[graph]
     if loss == "hamming":
         return share
-    of_class = np.bincount(labels[labelled], weight[labelled], n_states)
     return share * (total / (n_states * np.where(of_class > 0, of_class, 1.0)))[labels]
 
 
-def default_lam(features, weight, loss):
+def node_scale(features, weight, n_nodes):
+    """Return how large the features of nodes are.
+
+    Parameters
+    ----------
+    features : list of n matrices (V_i, p)
+        Features of the nodes.
+    weight : ndarray of shape (n,) or None
+        Sample weights.
+    n_nodes : ndarray of shape (n,)
+        Numbers of nodes.
+
+    Returns
+    -------
+    scale : FeatureScale
+        With the weight of a sample for each of its nodes.
+
+    Raises
+    ------
+    ValueError
+        If squares of the features overflow.
+    """
+    weight = np.ones(len(features)) if weight is None else weight
+    total = [sqnorm(x) for x in features]
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.dot(weight, total)
+    return FeatureScale(squares, np.dot(weight, n_nodes), float(weight.sum())).checked(total)
+
+
+def default_lam(scale, loss):
     """Return 4 R^2 / n, with R^2 the mean squared norm of a node's features, for "hamming_sum".
 
     The scale of the features cancels. The factor is the one that served horses and MSRC together:
@@ -125,10 +191,8 @@ def default_lam(features, weight, loss):
 
     Parameters
     ----------
-    features : list of n matrices (V_i, p)
-        Features of the nodes.
-    weight : ndarray of shape (n,) or None
-        Sample weights; their sum takes the place of n.
+    scale : FeatureScale
+        Of the nodes; the sum of the sample weights takes the place of n.
     loss : {"hamming", "hamming_sum", "balanced"}
         The loss.
 
@@ -136,21 +200,9 @@ def default_lam(features, weight, loss):
     -------
     lam : float
         As if R^2 were one if all features are zero.
-
-    Raises
-    ------
-    ValueError
-        If squares of the features overflow.
     """
-    weight = np.ones(len(features)) if weight is None else weight
-    n_nodes = np.dot(weight, [x.shape[0] for x in features])
-    total = [sqnorm(x) for x in features]
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean = np.dot(weight, total) / n_nodes
-    if not np.isfinite(mean):
-        refuse_large(total)
-    scale = 1.0 if loss == "hamming_sum" else n_nodes / weight.sum()
-    return float((4.0 * mean or 1.0) * scale / weight.sum())
+    n_nodes = 1.0 if loss == "hamming_sum" else scale.rows / scale.weight
+    return float((4.0 * scale.mean or 1.0) * n_nodes / scale.weight)
 
 
 def check_edge_features(edge_features):

@@ -12,17 +12,17 @@ MAX_EXHAUSTIVE_AUTO = 14
 MAX_EXHAUSTIVE = 20
 
 
-def label_edges(edges, truths, weight):
+def label_edges(edges, n_labels, shares=None):
     """Return the edges that a parameter asks for.
 
     Parameters
     ----------
     edges : "full", "tree", None or array-like of shape (n_edges, 2)
         All pairs of labels; the tree of Chow and Liu; none; or these.
-    truths : ndarray of shape (n, n_labels), uint8
-        The sets of labels, of which the tree is made.
-    weight : ndarray of shape (n,)
-        Weights of the rows.
+    n_labels : int
+        Number of labels L.
+    shares : ndarray of shape (n_labels, n_labels), default=None
+        From `label_shares`; the tree is made of it.
 
     Returns
     -------
@@ -34,13 +34,12 @@ def label_edges(edges, truths, weight):
     ValueError
         Naming the first edge that is wrong.
     """
-    n_labels = truths.shape[1]
     if edges is None:
         return np.empty((0, 2), dtype=np.int32)
     if isinstance(edges, str):
         if edges == "full":
             return np.stack(np.triu_indices(n_labels, 1), axis=1).astype(np.int32)
-        return chow_liu_tree(truths, weight)
+        return chow_liu_tree(shares)
     return given_edges(edges, n_labels)
 
 
@@ -58,8 +57,8 @@ def given_edges(edges, n_labels):
     return ends
 
 
-def chow_liu_tree(truths, weight):
-    """Return the spanning tree of the labels with the largest mutual information.
+def label_shares(truths, weight):
+    """Return the share of rows that have a pair of labels.
 
     Parameters
     ----------
@@ -67,6 +66,25 @@ def chow_liu_tree(truths, weight):
         The sets of labels.
     weight : ndarray of shape (n,)
         Weights of the rows.
+
+    Returns
+    -------
+    shares : ndarray of shape (n_labels, n_labels)
+        Of the labels alone on the diagonal.
+    """
+    share = weight / weight.sum()
+    # float32 counts would lose digits, and a product of integers is slow
+    dense = truths.astype(np.float64)
+    return (dense * share[:, None]).T @ dense
+
+
+def chow_liu_tree(shares):
+    """Return the spanning tree of the labels with the largest mutual information.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (n_labels, n_labels)
+        From `label_shares`.
 
     Returns
     -------
@@ -78,7 +96,7 @@ def chow_liu_tree(truths, weight):
     Chow, Liu (1968). Approximating discrete probability distributions with dependence trees.
     IEEE Transactions on Information Theory 14.
     """
-    information = mutual_information(truths, weight)
+    information = mutual_information(shares)
     n_labels = len(information)
     # any tree spans: a graph with no zeros, and a minimum of what is positive
     cost = information.max(initial=0.0) - information + 1.0
@@ -90,12 +108,8 @@ def chow_liu_tree(truths, weight):
     return np.ascontiguousarray(ends[np.lexsort(ends.T[::-1])], dtype=np.int32)
 
 
-def mutual_information(truths, weight):
-    """Return the mutual information of all pairs of labels in nats, shape (L, L)."""
-    share = weight / weight.sum()
-    # float32 counts would lose digits, and a product of integers is slow
-    dense = truths.astype(np.float64)
-    both = (dense * share[:, None]).T @ dense
+def mutual_information(both):
+    """Return the mutual information of all pairs of labels in nats, shape (L, L), of shares."""
     one = np.diag(both)
     total = np.zeros_like(both)
     for joint, marginal in (

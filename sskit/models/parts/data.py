@@ -44,11 +44,8 @@ def spring_means(places, parents, n_types, weight, random_state):
     return means
 
 
-def spring_unit(places, parents, means, weight):
-    """Return thrice the root mean squared displacement from where springs rest, along an axis.
-
-    Measured in this unit nearly all true displacements are between -1 and 1, and those of parts
-    at wrong places not so large that their squares outweigh all other features.
+def spring_square(places, parents, means, weight):
+    """Return the mean squared displacement from where springs rest.
 
     Parameters
     ----------
@@ -63,15 +60,59 @@ def spring_unit(places, parents, means, weight):
 
     Returns
     -------
-    unit : float
-        In cells; at least one.
+    square : float
+        In squared cells; zero if all parts are roots.
     """
     hung = np.flatnonzero(parents >= 0)
     if not hung.size:
-        return 1.0
+        return 0.0
     moved = places[:, hung] - places[:, parents[hung]]
     distance = ((moved[:, :, None] - means[hung]) ** 2).sum(axis=-1)
-    square = np.average(np.nanmin(distance, axis=2).mean(axis=1), weights=weight)
+    return float(np.average(np.nanmin(distance, axis=2).mean(axis=1), weights=weight))
+
+
+def pooled_square(means, squares, shares, pooled):
+    """Return the mean squared displacement of several parts of the data from common means.
+
+    Parameters
+    ----------
+    means : sequence of ndarray of shape (n_parts, n_types, 2)
+        Where springs rest in each part of the data: with several types, the same in all.
+    squares : sequence of float
+        From `spring_square`, of each part of the data and its means.
+    shares : sequence of float
+        Which share of the sample weights each has.
+    pooled : ndarray of shape (n_parts, n_types, 2)
+        Means of the means.
+
+    Returns
+    -------
+    square : float
+        By the theorem of parallel axes.
+    """
+    hung = ~np.isnan(pooled[:, 0, 0])
+    if not hung.any():
+        return 0.0
+    moved = [((own - pooled)[hung] ** 2).sum(axis=-1).mean() for own in means]
+    return float(np.dot(shares, np.add(squares, moved)))
+
+
+def spring_unit(square):
+    """Return thrice the root mean squared displacement from where springs rest, along an axis.
+
+    Measured in this unit nearly all true displacements are between -1 and 1, and those of parts
+    at wrong places not so large that their squares outweigh all other features.
+
+    Parameters
+    ----------
+    square : float
+        From `spring_square`.
+
+    Returns
+    -------
+    unit : float
+        In cells; at least one.
+    """
     return max(1.0, 3.0 * float(np.sqrt(square / 2)))
 
 

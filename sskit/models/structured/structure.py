@@ -62,7 +62,7 @@ class Structure:
         layout : WeightLayout
             Places of the weights.
         """
-        answers = Answers(self.model, X, Y, self._n_weights())
+        answers = self._answers(X, Y)
         problem = PythonProblem(
             answers,
             block_weight,
@@ -80,6 +80,13 @@ class Structure:
         if not isinstance(flag, (bool, np.bool_)):
             raise ValueError(f"{name} of the model is {flag!r}, expected True or False")
         return bool(flag)
+
+    def n_weights(self, X, Y):
+        """Return the length of the joint features, for which the first sample may be asked."""
+        return self._answers(X, Y).n_weights
+
+    def _answers(self, X, Y):
+        return Answers(self.model, X, Y, self._n_weights())
 
     def _n_weights(self):
         n_weights = getattr(self.model, "n_weights", None)

@@ -5,9 +5,8 @@ from functools import lru_cache
 import numpy as np
 import scipy.sparse as sp
 
-from sskit.inputs.stacking import refuse_large
 from sskit.models.features import FeatureRows
-from sskit.models.graph.data import packed_grams, sqnorm
+from sskit.models.graph.data import node_scale, packed_grams
 from sskit.models.graph.problem import GraphProblem
 from sskit.models.graph.request import GraphRequest
 from sskit.models.layout import WeightLayout
@@ -205,30 +204,22 @@ def kinds_of_trees(codes, edge_offsets, n_kinds):
     return kinds, (table.reshape(-1) - first[tree]).astype(np.int32)
 
 
-def default_lam(trees, weight):
+def feature_scale(trees, weight):
+    """Return the `FeatureScale` of a `TreeBatch` whose trees have sample weights, or None."""
+    return node_scale(trees.features, weight, trees.n_nodes)
+
+
+def default_lam(scale):
     """Return R^2 / (4 n), with R^2 the mean squared norm of a node's features, as for chains.
 
     Parameters
     ----------
-    trees : TreeBatch
-        The trees.
-    weight : ndarray of shape (n,) or None
-        Sample weights; their sum takes the place of n.
+    scale : FeatureScale
+        Of the nodes; the sum of the sample weights takes the place of n.
 
     Returns
     -------
     lam : float
         As if R^2 were four if all features are zero.
-
-    Raises
-    ------
-    ValueError
-        If squares of the features overflow.
     """
-    weight = np.ones(len(trees)) if weight is None else weight
-    total = [sqnorm(x) for x in trees.features]
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean = np.dot(weight, total) / np.dot(weight, trees.n_nodes)
-    if not np.isfinite(mean):
-        refuse_large(total)
-    return float(mean / 4.0 or 1.0) / float(weight.sum())
+    return float(scale.mean / 4.0 or 1.0) / scale.weight

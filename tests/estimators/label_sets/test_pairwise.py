@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from sskit import MultilabelPairwise, RegularizationPath, SlackRescaling
-from sskit.estimators.label_sets.base import default_lam
+from sskit.estimators.label_sets.base import default_lam, row_scale
 
 
 @pytest.fixture(scope="module")
@@ -126,16 +126,20 @@ def test_scales_of_features_and_loss_cancel(data):
     assert other.lam_ == pytest.approx(64.0**2 * 4.0 * one.lam_)
 
 
+def lam_of(X, weight, cost):
+    return default_lam(row_scale(X, weight), cost)
+
+
 def test_default_lam():
     X = np.array([[3.0, 4.0], [0.0, 0.0]])
-    unit = default_lam(np.eye(2), None, np.ones(3))
-    assert default_lam(X, None, np.ones(3)) == pytest.approx(12.5 * unit)
-    assert default_lam(sp.csr_array(X), None, np.ones(3)) == pytest.approx(12.5 * unit)
-    assert default_lam(X, np.array([3.0, 1.0]), np.ones(3)) == pytest.approx(18.75 * unit / 2)
-    assert default_lam(X, None, np.full(3, 0.5)) == pytest.approx(25.0 * unit)
-    assert default_lam(0 * X, None, np.ones(3)) == 0.5
+    unit = lam_of(np.eye(2), None, np.ones(3))
+    assert lam_of(X, None, np.ones(3)) == pytest.approx(12.5 * unit)
+    assert lam_of(sp.csr_array(X), None, np.ones(3)) == pytest.approx(12.5 * unit)
+    assert lam_of(X, np.array([3.0, 1.0]), np.ones(3)) == pytest.approx(18.75 * unit / 2)
+    assert lam_of(X, None, np.full(3, 0.5)) == pytest.approx(25.0 * unit)
+    assert lam_of(0 * X, None, np.ones(3)) == 0.5
     with pytest.raises(ValueError, match="features in X are too large"):
-        default_lam(np.full((2, 2), 1e200), None, np.ones(3))
+        lam_of(np.full((2, 2), 1e200), None, np.ones(3))
 
 
 @pytest.mark.parametrize("edges", ["full", "tree", None])

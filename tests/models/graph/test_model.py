@@ -16,7 +16,7 @@ from helpers.toys import graph_toy
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import BoxRegularizer
 from sskit.inputs.graphs import check_graphs
-from sskit.models.graph.data import default_lam, node_costs
+from sskit.models.graph.data import default_lam, node_costs, node_scale
 from sskit.models.graph.model import GraphModel
 from sskit.oracles import expansion
 from sskit.solvers import BCFW
@@ -360,16 +360,20 @@ def test_costs():
         node_costs("hamming", *arguments, np.zeros(6), n_nodes)
 
 
+def lam_of(features, weight, loss):
+    return default_lam(node_scale(features, weight, [x.shape[0] for x in features]), loss)
+
+
 def test_default_lam():
     features = [np.full((2, 2), 3.0, dtype=np.float32), sp.csr_array(np.eye(4))]
-    assert default_lam(features, None, "hamming_sum") == pytest.approx(4 * (36 + 4) / 6 / 2)
-    assert default_lam(features, None, "hamming") == pytest.approx(4 * (36 + 4) / 2 / 2)
+    assert lam_of(features, None, "hamming_sum") == pytest.approx(4 * (36 + 4) / 6 / 2)
+    assert lam_of(features, None, "hamming") == pytest.approx(4 * (36 + 4) / 2 / 2)
     weight = np.array([3.0, 1.0])
-    assert default_lam(features, weight, "hamming_sum") == pytest.approx(4 * (108 + 4) / 10 / 4)
-    assert default_lam(features, weight, "balanced") == pytest.approx(4 * (108 + 4) / 4 / 4)
-    assert default_lam([np.zeros((2, 2))] * 3, None, "hamming_sum") == pytest.approx(1 / 3)
+    assert lam_of(features, weight, "hamming_sum") == pytest.approx(4 * (108 + 4) / 10 / 4)
+    assert lam_of(features, weight, "balanced") == pytest.approx(4 * (108 + 4) / 4 / 4)
+    assert lam_of([np.zeros((2, 2))] * 3, None, "hamming_sum") == pytest.approx(1 / 3)
     with pytest.raises(ValueError, match="overflow"):
-        default_lam([np.full((1, 1), 1e200)], None, "hamming")
+        lam_of([np.full((1, 1), 1e200)], None, "hamming")
 
 
 def test_toys_of_graphs_have_more_than_one_node():

@@ -14,10 +14,9 @@ from sskit.models.label_sets.label_graph import (
     chow_liu_tree,
     is_forest,
     label_edges,
+    label_shares,
     mutual_information,
 )
-
-ONES = np.ones(4)
 
 
 def random_sets(seed, n=40, n_labels=4):
@@ -37,18 +36,18 @@ def trees(n_labels):
 def test_names_of_edges():
     sets = random_sets(0)
     weight = np.ones(len(sets))
-    full = label_edges("full", sets, weight)
+    full = label_edges("full", 4)
     assert full.tolist() == [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]
-    assert label_edges(None, sets, weight).shape == (0, 2)
-    assert label_edges([], sets, weight).shape == (0, 2)
-    given_edges = label_edges([[3, 1], [0, 2]], sets, weight)
+    assert label_edges(None, 4).shape == (0, 2)
+    assert label_edges([], 4).shape == (0, 2)
+    given_edges = label_edges([[3, 1], [0, 2]], 4)
     assert given_edges.tolist() == [[1, 3], [0, 2]]
-    tree = label_edges("tree", sets, weight)
+    tree = label_edges("tree", 4, label_shares(sets, weight))
     assert tree.shape == (3, 2) and is_forest(tree, 4)
-    for ends in (full, given_edges, tree, label_edges(None, sets, weight)):
+    for ends in (full, given_edges, tree, label_edges(None, 4)):
         assert ends.dtype == np.int32 and ends.flags.c_contiguous
-    assert label_edges("full", sets[:, :1], weight).shape == (0, 2)
-    assert label_edges("tree", sets[:, :1], weight).shape == (0, 2)
+    assert label_edges("full", 1).shape == (0, 2)
+    assert label_edges("tree", 1, label_shares(sets[:, :1], weight)).shape == (0, 2)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +65,7 @@ def test_names_of_edges():
 )
 def test_wrong_edges_are_named(edges, message):
     with pytest.raises(ValueError, match=message):
-        label_edges(edges, random_sets(0), ONES)
+        label_edges(edges, 4)
 
 
 def plain_information(sets, weight):
@@ -86,9 +85,10 @@ def test_the_tree_is_the_best_of_all(seed):
     sets = random_sets(seed)
     sets[:, seed % 4] &= seed != 3  # a label that never occurs tells nothing
     weight = np.random.default_rng(seed).uniform(0.1, 2.0, len(sets))
-    information = mutual_information(sets, weight)
+    shares = label_shares(sets, weight)
+    information = mutual_information(shares)
     np.testing.assert_allclose(information, plain_information(sets, weight), atol=1e-12)
-    found = sum(information[k, j] for k, j in chow_liu_tree(sets, weight))
+    found = sum(information[k, j] for k, j in chow_liu_tree(shares))
     best = max(sum(information[k, j] for k, j in tree) for tree in trees(4))
     assert found == pytest.approx(best, abs=1e-12)
 
@@ -102,7 +102,7 @@ def test_indices_of_the_graph_have_32_bits(monkeypatch):
         return minimum_spanning_tree(graph)
 
     monkeypatch.setattr(sskit.models.label_sets.label_graph, "minimum_spanning_tree", watched)
-    chow_liu_tree(random_sets(0), np.ones(40))
+    chow_liu_tree(label_shares(random_sets(0), np.ones(40)))
     assert met == [(np.int32, np.int32)]
 
 
@@ -110,7 +110,8 @@ def test_a_weight_of_k_is_k_copies():
     sets, weight = random_sets(7), np.arange(40) % 3
     copies = np.repeat(sets, weight, axis=0)
     np.testing.assert_allclose(
-        mutual_information(sets, weight), mutual_information(copies, np.ones(len(copies)))
+        mutual_information(label_shares(sets, weight)),
+        mutual_information(label_shares(copies, np.ones(len(copies)))),
     )
 
 

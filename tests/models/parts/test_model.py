@@ -11,7 +11,7 @@ from helpers.trees import cells_of, random_parents
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import BoxRegularizer
 from sskit.inputs.poses import pose_scales
-from sskit.models.parts.data import spring_means, spring_unit
+from sskit.models.parts.data import spring_means, spring_square, spring_unit
 from sskit.models.parts.model import PoseModel
 from sskit.solvers import BCFW, FrankWolfe, MultiPlane
 from sskit.testing.probe import ProblemProbe
@@ -176,6 +176,10 @@ def test_types_are_the_nearest_means():
     np.testing.assert_array_equal(model.types(places), [[0, 0], [0, 1]])
 
 
+def unit_of(places, parents, means):
+    return spring_unit(spring_square(places, parents, means, None))
+
+
 def test_means_are_those_of_clusters():
     rng = np.random.default_rng(0)
     root = rng.integers(10, 20, size=(60, 2))
@@ -189,11 +193,11 @@ def test_means_are_those_of_clusters():
     np.testing.assert_allclose(means[0], [[-4, 3], [7, -2]], atol=0.5)
     deviation = moved - means[0][np.where(np.arange(60) % 3 == 0, 1, 0)]
     expected = max(1.0, 3 * np.sqrt((deviation**2).mean()))
-    assert spring_unit(places, parents, means, None) == pytest.approx(expected)
-    assert spring_unit(places * 10, parents, means * 10, None) == pytest.approx(
+    assert unit_of(places, parents, means) == pytest.approx(expected)
+    assert unit_of(places * 10, parents, means * 10) == pytest.approx(
         30 * np.sqrt((deviation**2).mean())
     )
-    assert spring_unit(places, np.array([-1, -1]), means, None) == 1.0
+    assert unit_of(places, np.array([-1, -1]), means) == 1.0
     # more types than displacements
     few = spring_means(places[:1], parents, 3, None, np.random.RandomState(0))
     np.testing.assert_array_equal(few[0, 0], moved[0])

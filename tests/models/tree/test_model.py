@@ -12,7 +12,7 @@ from helpers.trees import random_parents
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
 from sskit.inputs.trees import check_trees
-from sskit.models.tree.model import TreeModel, default_lam, kinds_of_trees
+from sskit.models.tree.model import TreeModel, default_lam, feature_scale, kinds_of_trees
 from sskit.solvers import BCFW, FrankWolfe, MultiPlane, Subgradient
 from sskit.testing.problem_checks import check_problem
 
@@ -127,13 +127,17 @@ def test_decoder_equals_enumeration(n_jobs, n_kinds):
         start += n_nodes
 
 
+def lam_of(trees, weight):
+    return default_lam(feature_scale(trees, weight))
+
+
 def test_default_lam():
     trees = check_trees([([[1.0, 1.0], [2.0, 0.0]], [-1, 0]), ([[0.0, 3.0]], [-1])])
-    assert default_lam(trees, None) == pytest.approx((2 + 4 + 9) / 3 / 4 / 2)
-    assert default_lam(trees, np.array([3.0, 0.0])) == pytest.approx((2 + 4) / 2 / 4 / 3)
-    assert default_lam(check_trees([([[0.0]], [-1])]), None) == 1.0
+    assert lam_of(trees, None) == pytest.approx((2 + 4 + 9) / 3 / 4 / 2)
+    assert lam_of(trees, np.array([3.0, 0.0])) == pytest.approx((2 + 4) / 2 / 4 / 3)
+    assert lam_of(check_trees([([[0.0]], [-1])]), None) == 1.0
     with pytest.raises(ValueError, match="overflow"):
-        default_lam(check_trees([([[1e200]], [-1])]), None)
+        lam_of(check_trees([([[1e200]], [-1])]), None)
 
 
 def test_trees_hold_a_table_for_each_kind_that_they_have():

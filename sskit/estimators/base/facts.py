@@ -1,0 +1,359 @@
+"""What all training data together say, agreed between the parts that they lie in."""
+
+from dataclasses import dataclass, field, fields, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from sskit._numbers import shortened
+from sskit.core.problem import block_weights
+from sskit.inputs.ragged import stack_labels
+from sskit.inputs.stacking import FeatureScale
+from sskit.inputs.weights import check_total
+
+
+class WeightSums(NamedTuple):
+    """What the weights of the samples add up to, without underflow.
+
+    Attributes
+    ----------
+    largest : float
+        The largest weight.
+    scaled : float
+        Sum of the weights divided by the largest; 0 if all are zero.
+    total : float
+        Sum of the weights as they are.
+    """
+
+    largest: float
+    scaled: float
+    total: float
+
+    @classmethod
+    def of(cls, n_samples, weight):
+        """Return the sums of weights; None means one for each sample."""
+        if weight is None:
+            return cls(1.0, float(n_samples), float(n_samples))
+        largest = float(weight.max())
+        scaled = float((weight / largest).sum()) if largest else 0.0
+        with np.errstate(over="ignore"):
+            return cls(largest, scaled, float(weight.sum()))
+
+    @classmethod
+    def merge(cls, parts):
+        """Return the sums over several parts."""
+        largest = max(part.largest for part in parts)
+        scaled = sum(part.relative_to(largest) for part in parts)
+        return cls(largest, scaled, sum(part.total for part in parts))
+
+    def relative_to(self, largest):
+        """Return the sum of the weights divided by another largest one; 0 if that is zero."""
+        return self.scaled * (self.largest / largest) if largest else 0.0
+
+    def times_factors(self, factors, shares):
+        """Return the sums of weights that are multiplied by a factor of their class.
+
+        Parameters
+        ----------
+        factors : ndarray of shape (K,)
+            By class.
+        shares : ndarray of shape (K,)
+            Share of the sum that each class has.
+
+        Returns
+        -------
+        sums : WeightSums
+            With a bound in place of the largest weight.
+        """
+        largest = float(factors.max())
+        scaled = float(shares @ (factors / largest)) if largest else 0.0
+        with np.errstate(over="ignore"):
+            return WeightSums(
+                self.largest * largest, self.scaled * scaled, self.total * scaled * largest
+            )
+
+    def block_weights(self, n_samples, weight):
+        """Return the weights c_i of samples that are some or all of those of the sums."""
+        return block_weights(n_samples, weight, self.largest, self.scaled)
+
+
+class Labels(NamedTuple):
+    """Which labels there are, and what there is of each.
+
+    Attributes
+    ----------
+    values : ndarray of shape (K,)
+        The labels, sorted.
+    counts : ndarray of shape (K,)
+        How many there are of each, or what these weigh.
+    shares : ndarray of shape (K,), default=None
+        Which share of the sum of the sample weights each has.
+    """
+
+    values: np.ndarray
+    counts: np.ndarray
+    shares: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, values, codes):
+        """Return labels with their counts, from their numbers in the data."""
+        return cls(values, np.bincount(codes, minlength=len(values)))
+
+    @classmethod
+    def merge(cls, parts, portions, numbers):
+        """Return the union of the labels of several parts.
+
+        Parameters
+        ----------
+        parts : list of Labels
+            Of the parts.
+        portions : list of float
+            Which share of the sample weights each part has.
+        numbers : list of int
+            What error messages call the parts.
+
+        Returns
+        -------
+        labels : Labels
+            Counts are added up.
+
+        Raises
+        ------
+        ValueError
+            Naming the first part whose labels do not sort with those before.
+        """
+        values = union([part.values for part in parts], numbers)
+        counts = np.zeros(len(values), dtype=np.result_type(*(part.counts for part in parts)))
+        shares = None if parts[0].shares is None else np.zeros(len(values))
+        for part, portion in zip(parts, portions, strict=True):
+            places = places_in(values, part.values)
+            counts[places] += part.counts
+            if shares is not None and portion:
+                shares[places] += portion * part.shares
+        return cls(values, counts, shares)
+
+    def renumber(self, values, codes):
+        """Return labels of a part by their numbers here.
+
+        Parameters
+        ----------
+        values : ndarray of shape (k,)
+            Labels of the part.
+        codes : ndarray of int
+            Labels by their numbers there.
+
+        Returns
+        -------
+        codes : ndarray of int
+            What was given if the numbers are the same.
+        """
+        if np.array_equal(values, self.values):
+            return codes
+        return places_in(self.values, values).astype(codes.dtype)[codes]
+
+
+def places_in(values, some):
+    """Return where some labels stand among others, of which they are."""
+    place = {value: k for k, value in enumerate(values.tolist())}
+    known = [place[value] for value in some.astype(values.dtype).tolist()]
+    return np.array(known, dtype=np.intp)
+
+
+def union(pieces, numbers):
+    """Return the union of labels of several parts, sorted; see `Labels.merge`."""
+    kept = [k for k, piece in enumerate(pieces) if len(piece)]
+    if not kept:
+        return pieces[0]
+    for n in range(len(kept), 0, -1):
+        some = [pieces[k] for k in kept[:n]]
+        try:
+            # refuses what does not sort, and keeps numbers what they are
+            values = np.unique(stack_labels(some, [len(piece) for piece in some]))
+        except TypeError:
+            continue
+        break
+    if n < len(kept):
+        label, first = (pieces[k].tolist()[0] for k in (kept[n], kept[0]))
+        raise ValueError(
+            f"part {numbers[kept[n]]}: {label!r} is a label, which does not sort with the labels "
+            f"of the parts before, such as {first!r} of part {numbers[kept[0]]}"
+        )
+    return values
+
+
+def same(sentence):
+    """Return a field of facts that must be the same in all parts.
+
+    Parameters
+    ----------
+    sentence : str
+        What error messages say of a part that differs, with places for its value, the number of
+        the first part, and the value there.
+
+    Returns
+    -------
+    field : dataclasses.Field
+        With a rule by which it is merged.
+    """
+
+    def rule(values, portions, numbers):
+        for number, value in zip(numbers, values, strict=True):
+            if value != values[0]:
+                told = sentence.format(_told(value), numbers[0], _told(values[0]))
+                raise ValueError(f"part {number}: {told}")
+        return values[0]
+
+    return field(metadata={"rule": rule})
+
+
+def summed():
+    """Return a field of facts that is added up over the parts."""
+
+    def rule(values, portions, numbers):
+        return None if values[0] is None else sum(values[1:], values[0])
+
+    return field(metadata={"rule": rule})
+
+
+def averaged():
+    """Return a field of facts that is averaged by the sample weights, over parts that have any."""
+
+    def rule(values, portions, numbers):
+        terms = [(v, portion) for v, portion in zip(values, portions, strict=True) if portion]
+        if not terms or terms[0][0] is None:
+            return None
+        first = terms[0][0]
+        if all(np.array_equal(value, first, equal_nan=True) for value, _ in terms):
+            return first
+        return sum(portion * value for value, portion in terms)
+
+    return field(metadata={"rule": rule})
+
+
+def united():
+    """Return a field of facts that has `Labels`, or None in all parts."""
+
+    def rule(values, portions, numbers):
+        if values[0] is None:
+            return None
+        return Labels.merge(values, portions, numbers)
+
+    return field(metadata={"rule": rule})
+
+
+def _told(value):
+    """Return what error messages say of a value."""
+    if isinstance(value, tuple):
+        return shortened(value)
+    return "none" if value is None else value
+
+
+def _merged_weights(values, portions, numbers):
+    """Return the sums of the weights of all parts."""
+    return WeightSums.merge(values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What training data, or a part of them, say that the binding of each part depends on.
+
+    A subclass has a field, made by `same`, `summed`, `averaged` or `united`, for each thing that
+    its estimator has to know of all data. They are small, whatever the number of samples.
+
+    Attributes
+    ----------
+    n_samples : int
+        Number of samples.
+    weights : WeightSums
+        What the sample weights add up to.
+    """
+
+    n_samples: int = summed()
+    weights: WeightSums = field(metadata={"rule": _merged_weights})
+
+    def check_weights(self):
+        """Raise ValueError if the weights of all samples are zero, or have no finite sum."""
+        check_total(self.weights.largest, self.weights.total)
+
+    def joined(self, parts, portions):
+        """Return these facts of all parts, completed by what follows from several fields.
+
+        Parameters
+        ----------
+        parts : list of Facts
+            Of the parts.
+        portions : list of float
+            Which share of the sample weights each part has.
+
+        Returns
+        -------
+        facts : Facts
+            By default these.
+        """
+        return self
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelFacts(Facts):
+    """What labelled sequences, trees and graphs say of all data."""
+
+    n_features: int = same("X has {} features, but part {} has {}")
+    labels: Labels = united()
+    scale: FeatureScale | None = summed()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowFacts(LabelFacts):
+    """What rows of features say of all data."""
+
+    feature_names: tuple | None = same("X has the feature names {}, but part {} has {}")
+    labels: Labels | None = united()
+    scale: FeatureScale | None = summed()
+
+
+def merge_facts(surveys):
+    """Return the facts of all data from those of their parts, in the order of the parts.
+
+    Parameters
+    ----------
+    surveys : list of Facts or None
+        None for a part without samples.
+
+    Returns
+    -------
+    facts : Facts
+        Those of a single part are returned as they are.
+
+    Raises
+    ------
+    ValueError
+        If all parts are empty; naming the first part that differs from the first one where all
+        must be the same.
+
+    Examples
+    --------
+    >>> from sskit import StructSVMClassifier
+    >>> from sskit.estimators.base.facts import merge_facts
+    >>> model = StructSVMClassifier()
+    >>> parts = [([[1.0, 2.0]], [0]), ([[3.0, 4.0]], [1])]
+    >>> surveys = [model._survey(model._gate(X, y, None, part=True)) for X, y in parts]
+    >>> facts = merge_facts(surveys)
+    >>> facts.n_samples, facts.labels.values.tolist()
+    (2, [0, 1])
+    """
+    numbers = [number for number, survey in enumerate(surveys) if survey is not None]
+    found = [surveys[number] for number in numbers]
+    if not found:
+        raise ValueError("all parts are empty, but at least one sample is needed")
+    if len(found) == 1:
+        return found[0]
+    largest = max(part.weights.largest for part in found)
+    relative = np.array([part.weights.relative_to(largest) for part in found])
+    portions = (relative / relative.sum()).tolist() if largest else [0.0] * len(found)
+    merged = {
+        each.name: each.metadata["rule"](
+            [getattr(part, each.name) for part in found], portions, numbers
+        )
+        for each in fields(found[0])
+    }
+    return replace(found[0], **merged).joined(found, portions)

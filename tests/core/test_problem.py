@@ -142,3 +142,10 @@ def test_block_weights_sum_to_one(weights, expected):
     copy = None if given is None else given.copy()
     np.testing.assert_allclose(block_weights(4, given), expected)
     assert given is None or (given == copy).all()
+
+
+def test_block_weights_of_some_blocks_are_a_share_of_those_of_all():
+    weights = np.array([1e-200, 3e-200, 4e-200])
+    some = block_weights(2, weights[:2], 4e-200, 2.0)
+    np.testing.assert_array_equal(some, block_weights(3, weights)[:2])
+    np.testing.assert_array_equal(block_weights(2, None, 1.0, 5.0), block_weights(5)[:2])

@@ -185,13 +185,14 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
             Naming the first part that differs where all must be the same, or if all parts
             together lack what training data must have.
         """
-        facts = self._complete(merge_facts(surveys))
+        facts = merge_facts(surveys)
         facts.check_weights()
+        facts = self._complete(facts)
         self._check_facts(facts)
         return facts
 
     def _complete(self, facts):
-        """Return merged facts with what parameters make of them."""
+        """Return merged facts with what parameters make of them, checked."""
         return facts
 
     def _check_facts(self, facts):

@@ -145,9 +145,9 @@ class Labels(NamedTuple):
         Returns
         -------
         codes : ndarray of int
-            What was given if the numbers are the same.
+            What was given if the numbers are the same, or there are no labels.
         """
-        if np.array_equal(values, self.values):
+        if np.array_equal(values, self.values) or not len(values):
             return codes
         return places_in(self.values, values).astype(codes.dtype)[codes]
 
@@ -165,10 +165,8 @@ def union(pieces, numbers):
     if not kept:
         return pieces[0]
     for n in range(len(kept), 0, -1):
-        some = [pieces[k] for k in kept[:n]]
         try:
-            # refuses what does not sort, and keeps numbers what they are
-            values = np.unique(stack_labels(some, [len(piece) for piece in some]))
+            values = np.unique(_joined([pieces[k] for k in kept[:n]]))
         except TypeError:
             continue
         break
@@ -179,6 +177,14 @@ def union(pieces, numbers):
             f"of the parts before, such as {first!r} of part {numbers[kept[0]]}"
         )
     return values
+
+
+def _joined(pieces):
+    """Return labels of several parts as one array, or raise TypeError if they do not sort."""
+    if len({piece.dtype.kind for piece in pieces}) == 1:
+        return np.concatenate(pieces)
+    # else strings would become of numbers, and floats of large integers
+    return stack_labels(pieces, [len(piece) for piece in pieces])
 
 
 def same(sentence):
@@ -306,7 +312,7 @@ class LabelFacts(Facts):
 class RowFacts(LabelFacts):
     """What rows of features say of all data."""
 
-    feature_names: tuple | None = same("X has the feature names {}, but part {} has {}")
+    feature_names: tuple | None = same("the feature names of X are {}, but those of part {} are {}")
     labels: Labels | None = united()
     scale: FeatureScale | None = summed()
 

@@ -383,7 +383,7 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
     def _targets(self, checked, facts):
         """Return labels, costs, which nodes have a label, and weights of graphs."""
         graphs, labels, classes, labelled, *_ = checked
-        labels = facts.labels.renumber(classes, labels)
+        labels = facts.labels.renumber(classes, labels) * labelled
         sums = NodeSums(facts.n_labelled, facts.node_weight, facts.labels.counts)
         given = len(facts.labels.values), self._areas(graphs), graphs.n_nodes
         cost = node_costs(self.loss, labels, labelled, *given, sums)

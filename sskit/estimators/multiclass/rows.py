@@ -136,10 +136,11 @@ def complete(estimator, facts):
     check_class_number(facts.labels.values)
     if estimator.class_weight is None:
         return facts
-    facts.check_weights()
     factors = class_factors(estimator.class_weight, facts.labels.values, facts.labels.counts)
     weights = facts.weights.times_factors(factors, facts.labels.shares)
-    return replace(facts, weights=weights)
+    facts = replace(facts, weights=weights)
+    facts.check_weights()
+    return facts
 
 
 def refuse_parts(estimator):

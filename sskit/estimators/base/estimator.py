@@ -186,7 +186,7 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
             together lack what training data must have.
         """
         facts = merge_facts(surveys)
-        facts.check_weights()
+        facts.check()
         facts = self._complete(facts)
         self._check_facts(facts)
         return facts

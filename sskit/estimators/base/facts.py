@@ -67,6 +67,8 @@ class WeightSums(NamedTuple):
         """
         largest = float(factors.max())
         scaled = float(shares @ (factors / largest)) if largest else 0.0
+        if not scaled:
+            return WeightSums(0.0, 0.0, 0.0)
         with np.errstate(over="ignore"):
             return WeightSums(
                 self.largest * largest, self.scaled * scaled, self.total * scaled * largest
@@ -209,7 +211,7 @@ def same(sentence):
                 raise ValueError(f"part {number}: {told}")
         return values[0]
 
-    return field(metadata={"rule": rule})
+    return field(metadata={"rule": rule, "same": True})
 
 
 def summed():
@@ -277,8 +279,8 @@ class Facts:
     n_samples: int = summed()
     weights: WeightSums = field(metadata={"rule": _merged_weights})
 
-    def check_weights(self):
-        """Raise ValueError if the weights of all samples are zero, or have no finite sum."""
+    def check(self):
+        """Raise ValueError if the weights of all samples are zero, or sums overflow."""
         check_total(self.weights.largest, self.weights.total)
 
     def joined(self, parts, portions):
@@ -306,6 +308,12 @@ class LabelFacts(Facts):
     n_features: int = same("X has {} features, but part {} has {}")
     labels: Labels = united()
     scale: FeatureScale | None = summed()
+
+    def check(self):
+        """Raise ValueError if the weights of all samples are zero, or sums overflow."""
+        super().check()
+        if self.scale is not None and not np.isfinite(self.scale.mean):
+            raise ValueError("the features in X are too large: their squares overflow in sum")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -356,10 +364,11 @@ def merge_facts(surveys):
     largest = max(part.weights.largest for part in found)
     relative = np.array([part.weights.relative_to(largest) for part in found])
     portions = (relative / relative.sum()).tolist() if largest else [0.0] * len(found)
+    # the form of the others may depend on what must be the same
     merged = {
         each.name: each.metadata["rule"](
             [getattr(part, each.name) for part in found], portions, numbers
         )
-        for each in fields(found[0])
+        for each in sorted(fields(found[0]), key=lambda each: "same" not in each.metadata)
     }
     return replace(found[0], **merged).joined(found, portions)

@@ -139,7 +139,7 @@ def complete(estimator, facts):
     factors = class_factors(estimator.class_weight, facts.labels.values, facts.labels.counts)
     weights = facts.weights.times_factors(factors, facts.labels.shares)
     facts = replace(facts, weights=weights)
-    facts.check_weights()
+    facts.check()
     return facts
 
 

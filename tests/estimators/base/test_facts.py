@@ -392,6 +392,21 @@ MASKED = SimpleNamespace(
         ),
         (
             MultilabelPairwise(),
+            [(ROWS[:2], [0, 1]), (ROWS[:2], SETS[:2])],
+            "part 1: y has the form 'dense', but that of part 0 has the form 'classes'",
+        ),
+        (
+            SequenceTagger(),
+            [([[[1.3e154]]], [["a"]])] * 2,
+            "the features in X are too large: their squares overflow in sum",
+        ),
+        (
+            StructSVMClassifier(class_weight={"a": 0.0, "b": 0}),
+            [(ROWS[:2], ["a", "b"])] * 2,
+            "sample_weight is zero for all samples",
+        ),
+        (
+            MultilabelPairwise(),
             [(ROWS[:2], [k, k + 1]) for k in range(2)],
             "Only binary classification is supported. The type of the target is multiclass",
         ),

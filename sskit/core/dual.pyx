@@ -235,6 +235,28 @@ cdef class DualState:
             regularizer.refresh()
             raise
 
+    def add_sum(self, Problem problem, double lam, double[::1] v):
+        """Add what the blocks add to a dual sum, c_i / lam B_i q_i each; not in a kernel space.
+
+        Parameters
+        ----------
+        problem : Problem
+            Of this dual point; its blocks may be some of those that the weights c_i are of.
+        lam : float
+            Regularisation strength.
+        v : ndarray of shape (n_weights + LANES,)
+            The sum, which grows.
+        """
+        self.match(problem)
+        problem.check_weights(v.shape[0], "v")
+        cdef Direction scratch = Direction(problem.max_statistics)
+        cdef Py_ssize_t i
+        with nogil:
+            for i in range(self.n_blocks):
+                self.add_to(i, scratch, 1.0)
+                problem.scatter(i, scratch, problem.block_weight[i] / lam, &v[0])
+                scratch.clear()
+
     def n_support_planes(self, Problem problem):
         """Return the number of planes with weight, those of the truth aside.
 

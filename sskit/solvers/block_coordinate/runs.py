@@ -103,6 +103,7 @@ class BlockCoordinateRun(DualRun):
 
     def certify(self, evaluator):
         """Return the certificate of the last iterate, or of the average if that is better."""
+        self.sum_mixes()
         self.dual.rebuild(self.problem, self.regularizer, self.stop)
         last, gaps = certify_dual_point(self.problem, self.regularizer, self.dual, evaluator)
         self.learn_gaps(gaps)
@@ -243,10 +244,9 @@ class ActiveSetRun(BlockCoordinateRun):
         else:
             self.rounds.run_pass(self.stored_moves, self.stored_sampler, n_steps, 1)
 
-    def certify(self, evaluator):
-        """Return the certificate of the last iterate, or of the average if that is better."""
+    def sum_mixes(self):
+        """Sum the mixes anew from their planes, where these are known."""
         self.states[0].sum_mixes()
-        return super().certify(evaluator)
 
     def learn_gaps(self, gaps):
         """Take over the exact gaps of all blocks."""

@@ -128,13 +128,13 @@ class Solution:
         return f"an infeasibility of {infeasibility:.3g} and no gap, or a change{above}"
 
 
-def proves(problem, certificate):
+def proves(exact, certificate):
     """Return whether the numbers of an exact pass prove anything.
 
     Parameters
     ----------
-    problem : Problem
-        Says whether its oracle is exact.
+    exact : bool
+        Whether the oracle truly maximises.
     certificate : Certificate
         Of the pass. Where numbers overflow, or a kernel is not positive semi-definite, the
         objectives are not on their sides of the optimum.
@@ -146,7 +146,7 @@ def proves(problem, certificate):
     """
     numbers = certificate.primal, certificate.dual, certificate.gap
     noise = 1e-9 * max(1.0, abs(certificate.primal))
-    sound = problem.exact and certificate.proves
+    sound = exact and certificate.proves
     return bool(sound and np.isfinite(numbers).all() and certificate.gap >= -noise)
 
 

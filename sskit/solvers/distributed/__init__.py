@@ -1,0 +1,1 @@
+"""Runs on data in parts, which lie in several places or are loaded one after the other."""

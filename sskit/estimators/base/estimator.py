@@ -2,12 +2,10 @@
 
 import inspect
 import numbers
-import warnings
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 
 from sskit._documentation import ADDRESS, DocumentedMixin
@@ -20,11 +18,11 @@ from sskit.estimators.base.callbacks import (
     PassReporter,
 )
 from sskit.estimators.base.facts import merge_facts
+from sskit.estimators.base.outcome import fitted_attributes, warn_of_end
 from sskit.estimators.base.warm_start import WarmStart
 from sskit.estimators.base.weights import check_class_weight, resolved_lam
 from sskit.models.slack.model import SlackRescaling
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
-from sskit.solvers.common.solution import Status
 from sskit.solvers.common.solver import Solver
 
 SOLVERS = {
@@ -313,13 +311,13 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
         """
         solver = self._check_parameters()
         task = self._make_rescaled_task(X, y, sample_weight)
-        problem, to_attributes, classes = task.problem, task.to_attributes, task.classes
+        problem, classes = task.problem, task.classes
         metadata = {"sample_weight": sample_weight}
         lam = resolved_lam(self, task.default_lam)
         regularizer = self._make_regularizer(solver, task, lam)
         solver = self._solver_for(problem, solver).resolved(problem, regularizer.bounded)
         fingerprint, start = self._last_fit(problem, classes)
-        reporter = PassReporter(self, self.max_iter, X, y, metadata, to_attributes)
+        reporter = PassReporter(self, self.max_iter, X, y, metadata, task.to_attributes)
         # to the end, so that a Ctrl-C that comes too late to stop a pass loses nothing
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
             solution = solver.solve(
@@ -334,32 +332,12 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
                 start=start,
                 stop=stop,
             )
-            known = [solution.primal, solution.dual, solution.gap]
-            if not solution.certified:
-                known = known[:1] if np.isinf(solution.primal) else []
-            refuse_overflow(solution.w, known)
-            fitted = to_attributes(solution.w) | {
-                "lam_": lam,
-                "solver_": solver,
-                "dual_gap_": solution.gap,
-                "primal_objective_": solution.primal,
-                "dual_objective_": solution.dual,
-                "certified_": solution.certified and task.certifiable,
-                "n_iter_": solution.n_iter,
-                "n_oracle_calls_": solution.n_oracle_calls,
-                "history_": solution.history,
-            }
+            fitted = fitted_attributes(solution, solver, task, lam)
             if self.warm_start:
                 point = solution.continuation.save()
                 fitted["_warm_start"] = WarmStart(fingerprint, classes, point)
             reporter.end(fitted)
-        if solution.status not in (Status.CONVERGED, Status.CALLBACK):
-            warnings.warn(
-                f"{type(self).__name__} stopped after {solution.n_iter} passes with "
-                f"{solution.compared(self.tol)}. {solution.status.value}",
-                ConvergenceWarning,
-                stacklevel=3 + FRAMES_AROUND_FIT,
-            )
+        warn_of_end(type(self).__name__, solution, self.tol, stacklevel=4 + FRAMES_AROUND_FIT)
         return fitted
 
     def _last_fit(self, problem, classes):
@@ -404,23 +382,6 @@ def check_constraints(estimator, *names):
     for name, value in given.items():
         if isinstance(value, int) and value.bit_length() > LARGEST_BITS:
             raise ValueError(f"{name} must be a number below 2**{LARGEST_BITS}, got a larger one")
-
-
-def refuse_overflow(w, known):
-    """Raise ValueError unless weights, and what is known of their objective, are finite.
-
-    Parameters
-    ----------
-    w : ndarray of shape (n_weights,)
-        The weights.
-    known : list of float
-        Objectives and gaps.
-    """
-    if not (np.isfinite(w).all() and np.isfinite(known).all()):
-        raise ValueError(
-            "the weights or their objective overflow: scale the features of X and the loss to "
-            "sizes nearer to one, or choose a larger lam"
-        )
 
 
 __all__ = [

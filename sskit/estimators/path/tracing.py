@@ -8,7 +8,8 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from sskit.core.stop import Stop
-from sskit.estimators.base.estimator import QUIET, refuse_overflow
+from sskit.estimators.base.estimator import QUIET
+from sskit.estimators.base.outcome import refuse_overflow
 from sskit.solvers.common.continuation import Continuation
 from sskit.solvers.common.solution import Status
 from sskit.solvers.path.tracer import PathTracer

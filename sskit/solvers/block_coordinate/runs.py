@@ -6,6 +6,7 @@ from sskit._numbers import capped
 from sskit.core.sampler import PromisingSampler
 from sskit.solvers.block_coordinate import corrective_pass
 from sskit.solvers.block_coordinate.plain_pass import PlainVisitor
+from sskit.solvers.block_coordinate.schedule import FixedSchedule
 from sskit.solvers.common.certificate import better_of, certify_dual_point
 from sskit.solvers.common.dual_run import DualRun
 from sskit.solvers.oracle_calls.minibatch import Batches, run_pass
@@ -15,6 +16,46 @@ from sskit.solvers.sharded.rounds import Rounds
 # A stored pass leaves out the blocks that promised less than this share of the mean when they
 # were last visited: they cost as much as the others and gain next to nothing.
 LEAST_PROMISE = 0.1
+
+
+def make_pass(runs, n_slices=1):
+    """Make a pass over the blocks of one run or several, and passes over their stored planes.
+
+    How many of these follow is up to the schedule of the first run.
+
+    Parameters
+    ----------
+    runs : list of BlockCoordinateRun
+        Their regularizer is one.
+    n_slices : int, default=1
+        In how many turns runs make their visits. Blocks of a run that are all visited before
+        those of the next pull the weights to and fro.
+    """
+    schedule, stop = runs[0].schedule, runs[0].stop
+    n_calls = sum(run.n_oracle_calls for run in runs)
+    schedule.begin(sum(run.increase for run in runs))
+    visits = [run.begin_pass() for run in runs]
+    n_blocks = sum(visits)
+    take_turns([run.visit for run in runs], visits, n_slices)
+    # what the cache answered was no work for the oracle
+    n_visits = sum(run.n_oracle_calls for run in runs) - n_calls
+    while not stop.ends and schedule.another(
+        sum(run.increase for run in runs), n_visits / n_blocks
+    ):
+        visits = [run.begin_stored() for run in runs]
+        take_turns([run.visit_stored for run in runs], visits, n_slices)
+        n_visits = sum(visits)
+    for run in runs:
+        run.end_pass()
+
+
+def take_turns(visit, n_visits, n_slices):
+    """Let several make so many visits each, in turns."""
+    for k in range(n_slices):
+        for visit_some, n in zip(visit, n_visits, strict=True):
+            n_now = n * (k + 1) // n_slices - n * k // n_slices
+            if n_now:
+                visit_some(n_now)
 
 
 class BlockCoordinateRun(DualRun):
@@ -77,6 +118,29 @@ class BlockCoordinateRun(DualRun):
         """Who visits blocks, each with a problem, weights and an average of its own."""
         return [self] if self.rounds is None else self.rounds.shards
 
+    def run_pass(self):
+        """Visit every block once, and stored planes again; return the last known gap."""
+        make_pass([self])
+        return float(self.gaps.sum())
+
+    def begin_pass(self):
+        """Draw the blocks of a pass; return how many visits it has."""
+        return self.sampler.begin_pass(self.problem.n_blocks)
+
+    def visit(self, n_steps):
+        """Make some of the visits of a pass."""
+        raise NotImplementedError(f"{type(self).__name__} must implement visit")
+
+    def begin_stored(self):
+        """Draw the blocks of a pass over stored planes; return how many visits it has."""
+        return 0
+
+    def visit_stored(self, n_steps):
+        """Make some of the visits of a pass over stored planes."""
+
+    def end_pass(self):
+        """Drop what is of no more use."""
+
     def visit_blocks(self, visitors, n_steps):
         """Make a pass, in batches or in rounds if asked.
 
@@ -127,6 +191,9 @@ class BlockCoordinateRun(DualRun):
 class PlainRun(BlockCoordinateRun):
     """Plain steps: a visit leaves nothing behind but the mix of the block."""
 
+    schedule = FixedSchedule(0)
+    increase = 0.0
+
     def __init__(self, problem, regularizer, sampler, averager, gaps, **batching):
         super().__init__(problem, regularizer, sampler, averager, gaps, **batching)
         self.visitors = [
@@ -134,12 +201,9 @@ class PlainRun(BlockCoordinateRun):
             for place in self.places
         ]
 
-    def run_pass(self):
-        """Take one step for every block; return the sum of the gaps last seen."""
-        n_steps = self.problem.n_blocks
-        self.sampler.begin_pass(n_steps)
+    def visit(self, n_steps):
+        """Make some of the visits of a pass, a step at each."""
         self.n_oracle_calls += self.visit_blocks(self.visitors, n_steps)
-        return float(self.gaps.sum())
 
 
 class ActiveSetRun(BlockCoordinateRun):
@@ -218,31 +282,33 @@ class ActiveSetRun(BlockCoordinateRun):
         """By how much all moves so far have increased the dual objective."""
         return (self.rounds or self.states[0]).increase
 
-    def run_pass(self):
-        """Visit every block once, and stored planes again; return the last known gap."""
-        n_blocks, n_calls = self.problem.n_blocks, self.n_oracle_calls
+    def begin_pass(self):
+        """Draw the blocks of a pass; return how many visits it has."""
         self.clock += 1
         for state in self.states:
             state.clock = self.clock
-        self.schedule.begin(self.increase)
         self.averager.attend(0)
-        self.sampler.begin_pass(n_blocks)
-        self.visit_blocks(self.moves, n_blocks)
+        return super().begin_pass()
+
+    def visit(self, n_steps):
+        """Make some of the visits of a pass."""
+        self.visit_blocks(self.moves, n_steps)
+
+    def begin_stored(self):
+        """Draw the blocks of a pass over stored planes; return how many visits it has."""
         self.averager.attend(1)
-        # what the cache answered was no work for the oracle
-        n_visits = self.n_oracle_calls - n_calls
-        while not self.stop.ends and self.schedule.another(self.increase, n_visits / n_blocks):
-            n_visits = self.stored_sampler.begin_pass(n_blocks)
-            self.visit_stored(n_visits)
-        self.keeper.tidy(self.dual, self.clock)
-        return float(self.gaps.sum())
+        return self.stored_sampler.begin_pass(self.problem.n_blocks)
 
     def visit_stored(self, n_steps):
-        """Make a pass over stored planes, with so many visits."""
+        """Make some of the visits of a pass over stored planes."""
         if self.rounds is None:
             run_pass(self.stored_moves[0], self.stored_sampler, n_steps, self.stop)
         else:
             self.rounds.run_pass(self.stored_moves, self.stored_sampler, n_steps, 1)
+
+    def end_pass(self):
+        """Drop planes that are of no more use."""
+        self.keeper.tidy(self.dual, self.clock)
 
     def sum_mixes(self):
         """Sum the mixes anew from their planes, where these are known."""

@@ -1,15 +1,39 @@
 """A run of a solver on one part of the data."""
 
+from typing import NamedTuple
+
 import numpy as np
 
-from sskit.core.stop import CutShort
 from sskit.solvers.block_coordinate.eviction import retire_all
 from sskit.solvers.common.dual_point import DualPoint
 from sskit.solvers.common.snapshot import restore, save
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
-# The clock of no run comes to that.
+# No clock of a run comes to that.
 FOREVER = 2**31 - 1
+
+
+class Report(NamedTuple):
+    """What a part, or all parts of a site, have come to by a pass.
+
+    Attributes
+    ----------
+    loss : float
+        Sum of c_i times the loss of the mix.
+    estimate : float
+        Sum of the block gaps that were last seen.
+    n_calls : int
+        Calls of the oracle so far, those of exact passes included.
+    """
+
+    loss: float
+    estimate: float
+    n_calls: int
+
+    @classmethod
+    def total(cls, reports):
+        """Return the sums of several reports."""
+        return cls(*(sum(column) for column in zip(*reports, strict=True)))
 
 
 class PartRun:
@@ -20,73 +44,148 @@ class PartRun:
     load : callable
         Returns the problem of the part, whose block weights c_i are those in all data.
     solver : Solver
-        Starts the run.
+        Starts the run; without averaging.
+    regularizer : Regularizer
+        Holds the weights that visits move; shared with other parts.
+    lam : float
+        Regularisation strength; that of the regularizer may be another.
     random_state : RandomState
         Source of randomness of this part.
-    n_jobs : int or None
+    n_jobs : int, default=None
         Threads.
-    keeps : bool
-        Whether the problem stays in memory; else it is loaded for each visit, and what stays is
-        the dual point, without planes that have no weight.
+    keeps : bool, default=True
+        Whether the problem stays in memory between visits; else what stays is the dual point,
+        without the planes that have no weight.
     point : DualPoint, default=None
         Where to start.
 
     Attributes
     ----------
-    loss : float
-        Sum of c_i times the loss of the mix, as of the last visit.
-    largest : float
-        Sum of c_i times the largest loss: what the part adds to P(0); nan before the first visit.
-    estimate : float
-        Sum of the block gaps that were last seen.
-    n_oracle_calls : int
-        Calls of the oracle so far.
+    exact : bool
+        Whether the oracle truly maximises.
+    unit : float
+        Sum of c_i times the largest loss, what the part adds to P(0).
     """
 
-    def __init__(self, load, solver, random_state, n_jobs, keeps, point=None):
+    def __init__(
+        self,
+        load,
+        solver,
+        regularizer,
+        lam,
+        random_state,
+        *,
+        n_jobs=None,
+        keeps=True,
+        point=None,
+    ):
         self.load = load
         self.solver = solver
+        self.regularizer = regularizer
+        self.lam = lam
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.keeps = keeps
         self.point = point
-        self.problem = self.run = self.evaluator = self.gaps = self.largest_loss = None
-        self.loss = 0.0
-        self.largest = self.estimate = np.nan
+        self.largest_loss = None if point is None else point.largest_loss
+        self.run = self.gaps = None
         self.n_calls_before = 0
 
-    def open(self, regularizer, stop):
-        """Load the problem if need be, and go on where the part was left.
+    def open(self, stop):
+        """Load the problem if it is not in memory, and go on where the part was left."""
+        if self.run is None:
+            self.problem = self.load()
+            self.evaluator = Evaluator(self.problem, self.n_jobs, stop)
+            self.n_queries_before = self.problem.n_queries(0)
+            self.begin()
+        self.run.stop = stop
+
+    def begin(self):
+        """Start a run where the part was left."""
+        problem = self.problem
+        weight = np.asarray(problem.block_weight)
+        if self.largest_loss is None:
+            zero = self.regularizer.padded(np.zeros(problem.n_weights))
+            self.largest_loss = self.evaluator.hinges(zero)
+        self.unit = float(weight @ self.largest_loss)
+        self.exact = problem.exact
+        self.run = self.solver.start(
+            problem,
+            self.regularizer,
+            self.random_state,
+            weight * self.largest_loss if self.gaps is None else self.gaps,
+            self.evaluator.pool,
+        )
+        if self.point is not None:
+            restore(self.run.dual, self.point.blocks)
+            self.run.dual.keep_shares(problem, self.point.shares(weight, self.lam))
+            self.point = None
+
+    def close(self):
+        """Leave the part; return its `Report`."""
+        report = Report(
+            float(np.dot(self.problem.block_weight, self.run.dual.losses())),
+            float(self.run.gaps.sum()),
+            self.n_calls(),
+        )
+        if not self.keeps:
+            self.point = self.save(whole=False)
+            self.gaps = self.run.gaps
+            self.n_calls_before = report.n_calls
+            self.run = self.problem = self.evaluator = None
+        return report
+
+    def n_calls(self):
+        """Return how often the oracle was called so far."""
+        n_calls = self.run.n_oracle_calls + self.evaluator.n_calls
+        return self.n_calls_before + self.problem.n_queries(n_calls) - self.n_queries_before
+
+    def visit(self, stop):
+        """Make a pass over the part; return its `Report`."""
+        self.open(stop)
+        self.run.run_pass()
+        return self.close()
+
+    def evaluate(self, stop, v):
+        """Make an exact pass at the weights of the regularizer.
 
         Parameters
         ----------
-        regularizer : Regularizer
-            Holds the weights that visits move.
         stop : Stop
-            Says when to end early.
-        """
-        if self.run is None:
-            problem = self.load()
-            self.evaluator = Evaluator(problem, self.n_jobs, stop)
-            self.n_queries_before = problem.n_queries(0)
-            weight = np.asarray(problem.block_weight)
-            if self.largest_loss is None:
-                zero = regularizer.padded(np.zeros(problem.n_weights))
-                self.largest_loss = self.evaluator.hinges(zero)
-                self.largest = float(weight @ self.largest_loss)
-            gaps = weight * self.largest_loss if self.gaps is None else self.gaps
-            self.run = self.solver.start(
-                problem, regularizer, self.random_state, gaps, self.evaluator.pool
-            )
-            self.problem = problem
-            if self.point is not None:
-                restore(self.run.dual, self.point.blocks)
-                lam = regularizer.lam * self.scale
-                self.run.dual.keep_shares(problem, self.point.shares(weight, lam))
-        self.run.stop = stop
+            Says when to leave out the rest.
+        v : ndarray of shape (n_weights + LANES,)
+            What the part adds to the dual sum is added to this.
 
-    def close(self):
-        """Leave the part; what need not stay in memory goes."""
-        weight = np.asarray(self.problem.block_weight)
-        self.loss = float(weight @ self.run.dual.losses())
-        self.estimate = float(self.run.gaps.sum())
+        Returns
+        -------
+        report : Report
+            Its estimate is the sum of the gaps.
+        hinge : float
+            Sum of c_i times the hinge.
+
+        Raises
+        ------
+        CutShort
+            If a stop was due before the end.
+        """
+        self.open(stop)
+        self.run.sum_mixes()
+        hinge, gaps = self.evaluator.hinges(self.regularizer.w, self.run.dual)
+        self.run.learn_gaps(gaps)
+        self.run.dual.add_sum(self.problem, self.lam, v)
+        total = float(np.dot(self.problem.block_weight, hinge))
+        return self.close(), total
+
+    def save(self, whole=True):
+        """Return the `DualPoint` of the part; without planes that have no weight unless whole."""
+        if self.run is None:
+            return self.point
+        if not whole:
+            retire_all(self.run.dual, FOREVER, True)
+        return DualPoint(
+            lam=self.lam,
+            block_weight=np.array(self.problem.block_weight),
+            largest_loss=self.largest_loss,
+            blocks=save(self.run.dual),
+            average=None,
+        )

@@ -1,0 +1,90 @@
+"""What a fit came to: its attributes, and the warning if it did not reach its tolerance."""
+
+import warnings
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from sskit.solvers.common.solution import Status
+
+
+def fitted_attributes(solution, solver, task, lam):
+    """Return the fitted attributes of an estimator.
+
+    Parameters
+    ----------
+    solution : Solution
+        What the solver returned.
+    solver : Solver
+        The solver, with every "auto" replaced.
+    task : TrainingTask
+        Says what the weights mean.
+    lam : float
+        Regularisation strength.
+
+    Returns
+    -------
+    fitted : dict
+        By name.
+
+    Raises
+    ------
+    ValueError
+        If the weights or what is known of their objective are not finite.
+    """
+    known = [solution.primal, solution.dual, solution.gap]
+    if not solution.certified:
+        known = known[:1] if np.isinf(solution.primal) else []
+    refuse_overflow(solution.w, known)
+    return task.to_attributes(solution.w) | {
+        "lam_": lam,
+        "solver_": solver,
+        "dual_gap_": solution.gap,
+        "primal_objective_": solution.primal,
+        "dual_objective_": solution.dual,
+        "certified_": solution.certified and task.certifiable,
+        "n_iter_": solution.n_iter,
+        "n_oracle_calls_": solution.n_oracle_calls,
+        "history_": solution.history,
+    }
+
+
+def warn_of_end(name, solution, tol, stacklevel):
+    """Warn unless a fit reached its tolerance, or was stopped by a callback.
+
+    Parameters
+    ----------
+    name : str
+        Of the estimator.
+    solution : Solution
+        What the solver returned.
+    tol : float
+        The tolerance.
+    stacklevel : int
+        That of the warning, seen from here.
+    """
+    if solution.status in (Status.CONVERGED, Status.CALLBACK):
+        return
+    warnings.warn(
+        f"{name} stopped after {solution.n_iter} passes with {solution.compared(tol)}. "
+        f"{solution.status.value}",
+        ConvergenceWarning,
+        stacklevel=stacklevel,
+    )
+
+
+def refuse_overflow(w, known):
+    """Raise ValueError unless weights, and what is known of their objective, are finite.
+
+    Parameters
+    ----------
+    w : ndarray of shape (n_weights,)
+        The weights.
+    known : list of float
+        Objectives and gaps.
+    """
+    if not (np.isfinite(w).all() and np.isfinite(known).all()):
+        raise ValueError(
+            "the weights or their objective overflow: scale the features of X and the loss to "
+            "sizes nearer to one, or choose a larger lam"
+        )

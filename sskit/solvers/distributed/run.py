@@ -1,0 +1,143 @@
+"""The run of a fit to data in parts."""
+
+import time
+
+import numpy as np
+
+from sskit.solvers.common.run import Run
+from sskit.solvers.common.solution import Certificate
+from sskit.solvers.distributed.part_run import Report
+
+
+class Rounds:
+    """Record of the rounds of a run: what they took and what they gained.
+
+    Attributes
+    ----------
+    COLUMNS : dict of str to type
+        The columns: passes over the data so far, whether the round was an exact pass, seconds
+        since the start, seconds of the visits and of everything, bytes sent, the dual objective
+        after it, and how many parts had been lost and were loaded again.
+    """
+
+    COLUMNS = {
+        "n_passes": np.int64,
+        "exact": np.bool_,
+        "time": np.float64,
+        "visit_time": np.float64,
+        "merge_time": np.float64,
+        "n_bytes": np.int64,
+        "dual": np.float64,
+        "n_lost": np.int64,
+    }
+
+    def __init__(self):
+        self.began = time.perf_counter()
+        self.rows = []
+
+    def append(self, *row):
+        """Add a round."""
+        self.rows.append(row)
+
+    def as_dict(self):
+        """Return the columns as arrays of equal length."""
+        columns = zip(*self.rows, strict=True) if self.rows else [()] * len(self.COLUMNS)
+        return {
+            name: np.array(values, dtype=dtype)
+            for (name, dtype), values in zip(self.COLUMNS.items(), columns, strict=True)
+        }
+
+
+class DistributedRun(Run):
+    """Passes of all sites, whose moves are added up.
+
+    With one site a pass is one of the solver. With more, a round may make the dual objective
+    fall, since it is extrapolated: then extrapolation begins anew (O'Donoghue, Candes 2015).
+
+    Parameters
+    ----------
+    sites : Sites
+        Who makes the passes.
+    regularizer : Regularizer
+        Has lam and the box; its own weights are not used.
+    """
+
+    def __init__(self, sites, regularizer):
+        super().__init__()
+        self.sites = sites
+        self.regularizer = regularizer
+        self.rounds = Rounds()
+        self.n_passes = 0
+        self.momentum = 1.0
+        self.extrapolation = 0.0
+        self.dual_value = 0.0
+        self.report = Report(0.0, np.inf, 0)
+
+    @property
+    def n_oracle_calls(self):
+        """Calls of the oracle so far, those of exact passes included."""
+        return self.report.n_calls
+
+    def lower_bound(self):
+        """Return the dual objective of the present dual point."""
+        return self.dual_value
+
+    def run_pass(self):
+        """Let every site make a pass; return the sum of the gaps last seen."""
+        start = time.perf_counter()
+        self.report = Report.total(self.sites.visit(self.extrapolation, self.stop))
+        visited = time.perf_counter()
+        before = self.dual_value
+        self.dual_value = self.dual(self.sites.merge(anew=False))
+        self.n_passes += 1
+        self.record(start, visited, exact=False)
+        if self.dual_value < before:
+            self.momentum, self.extrapolation = 1.0, 0.0
+        elif self.sites.n_sites > 1:
+            momentum = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * self.momentum**2))
+            self.extrapolation = (self.momentum - 1.0) / momentum
+            self.momentum = momentum
+        return self.report.estimate
+
+    def certify(self, evaluator):
+        """Return the certificate of the last round; see `Run.certify`."""
+        start = time.perf_counter()
+        answers = self.sites.evaluate(self.stop)
+        visited = time.perf_counter()
+        self.report = Report.total([report for report, _ in answers])
+        w = self.weights()
+        norms = self.sites.merge(anew=True)
+        self.dual_value = self.dual(norms)
+        self.record(start, visited, exact=True)
+        lam, hinge = self.regularizer.lam, sum(hinge for _, hinge in answers)
+        return Certificate(
+            w,
+            0.5 * lam * norms.before + hinge,
+            self.dual_value,
+            # the block gaps are those between the weights and the dual sum as they were, which
+            # rounding has driven apart
+            self.report.estimate + 0.5 * lam * norms.excess,
+        )
+
+    def dual(self, norms):
+        """Return the dual objective, of the `Norms` of the dual sum."""
+        lam = self.regularizer.lam
+        return self.report.loss + 0.5 * lam * norms.w_w - lam * norms.v_w
+
+    def record(self, start, visited, exact):
+        """Add a round to the record."""
+        now = time.perf_counter()
+        self.rounds.append(
+            self.n_passes,
+            exact,
+            now - self.rounds.began,
+            visited - start,
+            now - visited,
+            self.sites.n_bytes,
+            self.dual_value,
+            0,
+        )
+
+    def weights(self):
+        """Return a copy of the current weights."""
+        return self.regularizer.image(np.array(self.sites.total()))

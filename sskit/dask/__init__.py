@@ -1,0 +1,8 @@
+"""Fits to data in parts, on many machines or one after the other on one.
+
+Needs Dask, the extra ``dask``: ``pip install sskit-learn[dask]``.
+"""
+
+from sskit.dask._distributed import Distributed
+
+__all__ = ["Distributed"]

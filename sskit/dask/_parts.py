@@ -1,0 +1,164 @@
+"""Parts of data: how collections are cut into them, and what an estimator makes of one."""
+
+import numpy as np
+
+from sskit.core.stop import CutShort
+
+
+class Part:
+    """One part of training data, as an estimator checks it.
+
+    Parameters
+    ----------
+    number : int
+        Of the part.
+    estimator : StructuredEstimator
+        Whose gate it passes.
+    load : callable
+        Returns (X, y, sample_weight), each what the estimator takes.
+    keeps : bool, default=True
+        Whether the part stays in memory, from the gate on; else it is loaded for each use.
+    remembers : bool, default=False
+        Whether a later fit may go on from here: then the fingerprint of its problem is taken.
+    start : WarmStart, default=None
+        Where the last fit of the part ended; checked when the part is bound.
+
+    Attributes
+    ----------
+    fingerprint : Fingerprint or None
+        Of the problem, once it was bound.
+    """
+
+    def __init__(self, number, estimator, load, keeps=True, remembers=False, start=None):
+        self.number = number
+        self.estimator = estimator
+        self.load = load
+        self.keeps = keeps
+        self.remembers = remembers
+        self.start = start
+        self.checked = self.fingerprint = None
+
+    def check(self):
+        """Return the part as the gate of the estimator returns it; None if it has no samples."""
+        X, y, sample_weight = self.call(self.load)
+        if n_samples(X) == 0 and n_samples(y) == 0:
+            return None
+        return self.call(self.estimator._gate, X, y, sample_weight, part=True)
+
+    def survey(self):
+        """Return the `Facts` of the part; None if it has no samples."""
+        checked = self.check()
+        if self.keeps:
+            self.checked = checked
+        return None if checked is None else self.call(self.estimator._survey, checked)
+
+    def bind(self, facts):
+        """Return the `TrainingTask` of the part, given the facts of all parts."""
+        checked, self.checked = self.checked, None
+        if checked is None:
+            checked = self.check()
+        return self.call(lambda: self.estimator._rescaled(self.estimator._bind(checked, facts)))
+
+    def problem(self, facts):
+        """Return the problem of the part, given the facts of all parts; check where it starts."""
+        task = self.bind(facts)
+        if self.fingerprint is None and (self.remembers or self.start is not None):
+            self.fingerprint = task.problem.fingerprint()
+            if self.start is not None:
+                self.call(self.start.check, self.fingerprint, task.classes)
+        return task.problem
+
+    def call(self, function, *args, **kwargs):
+        """Return what a function returns; an error is told with the number of the part."""
+        try:
+            return function(*args, **kwargs)
+        except (CutShort, MemoryError):
+            raise
+        except (ValueError, TypeError) as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"part {self.number}: {error}") from error
+        except Exception as error:
+            raise RuntimeError(
+                f"part {self.number}: {type(error).__name__}: {error}"
+            ) from error
+
+
+def n_samples(data):
+    """Return the number of samples of a part; None if it cannot be told."""
+    shape = getattr(data, "shape", None)
+    if shape is not None and len(shape):
+        return shape[0]
+    try:
+        return len(data)
+    except TypeError:
+        return None
+
+
+def collect(X, y, sample_weight=None):
+    """Return the parts of collections.
+
+    Parameters
+    ----------
+    X, y : dask bag, array, dataframe or series, or list of parts
+        Parts of a list are Delayed objects, futures, or data.
+    sample_weight : dask array or series, or list of parts, default=None
+        Non-negative weights.
+
+    Returns
+    -------
+    parts : list of tuple (X, y, sample_weight)
+        Each of them data, a Delayed object or a future; the weight may be None.
+
+    Raises
+    ------
+    TypeError
+        If these are no collections of parts.
+    ValueError
+        If they have different numbers of parts, or parts of different lengths.
+    """
+    columns = {"X": X, "y": y}
+    if sample_weight is not None:
+        columns["sample_weight"] = sample_weight
+    lists = {name: parts_of(data, name) for name, data in columns.items()}
+    n_parts = len(lists["X"])
+    if not n_parts:
+        raise ValueError("X has no parts, expected at least one")
+    for name, parts in lists.items():
+        if len(parts) != n_parts:
+            raise ValueError(f"X has {n_parts} parts but {name} has {len(parts)}")
+    known = {name: lengths(data) for name, data in columns.items()}
+    for name, of_parts in known.items():
+        for number, (n, expected) in enumerate(zip(of_parts or (), known["X"] or (), strict=False)):
+            if n != expected and not np.isnan(n + expected):
+                raise ValueError(f"part {number}: X has {expected} samples but {name} has {n}")
+    weights = lists.get("sample_weight", [None] * n_parts)
+    return list(zip(lists["X"], lists["y"], weights, strict=True))
+
+
+def parts_of(data, name):
+    """Return the parts of one collection, as a list."""
+    if isinstance(data, (list, tuple)):
+        return list(data)
+    if not hasattr(data, "to_delayed"):
+        raise TypeError(
+            f"{name} must be a Dask collection or a list of parts, got {type(data).__name__}; data "
+            "in one piece are for the estimator itself"
+        )
+    if hasattr(data, "numblocks"):
+        if any(n > 1 for n in data.numblocks[1:]):
+            raise ValueError(
+                f"{name} must be cut along its first axis only, got chunks {data.chunks}; see its "
+                "rechunk"
+            )
+    return np.asarray(data.to_delayed(), dtype=object).ravel().tolist()
+
+
+def lengths(data):
+    """Return the numbers of samples of the parts of a collection, nan or None if not known."""
+    chunks = getattr(data, "chunks", None)
+    return chunks[0] if chunks else None
+
+
+def is_lazy(value):
+    """Return whether a value has yet to be computed, or is elsewhere."""
+    return hasattr(value, "__dask_graph__") or hasattr(value, "add_done_callback")

@@ -63,6 +63,7 @@ ROOMS = {
         "solvers/dual_decomposition/label_pairs solvers/oracle_calls"
     ),
     "solvers/path": "solvers/common solvers/oracle_calls",
+    "solvers/distributed": ("core solvers/block_coordinate solvers/common solvers/oracle_calls"),
     "estimators/base": (
         "core inputs metrics models models/kernel models/slack solvers solvers/common"
     ),
@@ -75,6 +76,7 @@ ROOMS = {
     "estimators/label_sets": "estimators/base inputs models/label_sets",
     "estimators/path": "core estimators/base inputs solvers/common solvers/path",
     "estimators/stopping": "estimators/base inputs",
+    "dask": "core estimators/base solvers/common solvers/distributed",
     "metrics": "inputs",
     "preprocessing": "inputs",
     "display": "inputs",
@@ -88,12 +90,13 @@ ROOMS = {
     "solvers": "",
     "estimators": "",
 }
-LAZY = {"highspy", "matplotlib", "maxflow", "pandas", "skimage"}
+LAZY = {"distributed", "highspy", "matplotlib", "maxflow", "pandas", "skimage"}
 # Distributions that are not named as their module is.
 DISTRIBUTIONS = {
     "PIL": "pillow", "maxflow": "pymaxflow", "skimage": "scikit-image", "sklearn": "scikit-learn",
 }  # fmt: skip
-EXTRAS = ("plot", "lp", "images")  # for users; the others are for developers
+EXTRAS = ("plot", "lp", "images", "dask")  # for users; the others are for developers
+GUESTS = {"dask": {"dask"}}  # of rooms that nobody enters without them
 THEIRS = {"pandas", "pooch"}  # used where a user has them
 COMPILER = {"cpython", "cython", "libc", "libcpp"}  # what every Cython has
 MAX_LINES = 300  # of code
@@ -263,6 +266,7 @@ def undeclared_guests(package):
         if head not in {package.name, *COMPILER, *sys.stdlib_module_names}
         and DISTRIBUTIONS.get(head, head)
         not in (needed | optional | THEIRS if imported.in_function else needed)
+        and head not in GUESTS.get(room_of_file(package, path), ())
     ]
 
 

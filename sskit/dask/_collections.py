@@ -2,8 +2,13 @@
 
 import dask
 import numpy as np
+from sklearn.utils import get_tags
 
-from sskit.dask._parts import is_lazy, lengths, parts_of
+from sskit.dask._parts import collect, is_lazy, lengths, n_samples, parts_of
+from sskit.estimators.base.weights import weight_argument
+
+# What of estimators is scored by labels; by samples that of the others.
+COUNTS_LABELS = {"sequence_tagger", "tree_tagger", "graph_labeller"}
 
 
 def lazily(model, method, X):
@@ -63,3 +68,47 @@ def call_method(model, method, part):
     if isinstance(part, list) and not part:
         return []
     return getattr(model, method)(part)
+
+
+def lazy_score(model, X, y, sample_weight=None):
+    """Return the score of a fitted estimator on a collection, as a Delayed number.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    X, y : dask bag, array or dataframe, or list of parts
+        As in a fit.
+    sample_weight : dask array or series, or list of parts, default=None
+        Non-negative weights.
+
+    Returns
+    -------
+    score : Delayed
+        Mean of the scores of the parts, each with the weight of what is counted in it.
+    """
+    shared = dask.delayed(model, traverse=False, pure=True)
+    terms = [dask.delayed(score_part)(shared, *part) for part in collect(X, y, sample_weight)]
+    return dask.delayed(mean_score)(terms)
+
+
+def score_part(model, X, y, sample_weight):
+    """Return the score of a part and its weight."""
+    if not n_samples(X):
+        return 0.0, 0.0
+    weight = np.ones(n_samples(X)) if sample_weight is None else np.asarray(sample_weight, float)
+    if get_tags(model).estimator_type in COUNTS_LABELS:
+        ignored = getattr(model, "ignore_label", None)
+        weight = weight * [np.size(labels) - np.sum(labels == ignored) for labels in y]
+    total = float(weight.sum())
+    if not total:
+        return 0.0, 0.0
+    return model.score(X, y, **weight_argument(sample_weight)), total
+
+
+def mean_score(terms):
+    """Return the weighted mean of scores."""
+    total = sum(weight for _, weight in terms)
+    if not total:
+        raise ValueError("X has no samples that count, expected at least one")
+    return sum(score * weight for score, weight in terms) / total

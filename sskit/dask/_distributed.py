@@ -1,14 +1,18 @@
 """The estimator of data in parts."""
 
+from numbers import Integral
+from os import PathLike
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sskit.core.stop import Stop
-from sskit.dask._collections import lazily
+from sskit.dask._checkpoint import Checkpoint
+from sskit.dask._collections import lazily, lazy_score
 from sskit.dask._local import LocalPlaces
 from sskit.dask._parts import collect
 from sskit.dask._plan import suited
@@ -42,7 +46,17 @@ class Distributed(MetaEstimator):
     Parameters
     ----------
     estimator : estimator
-        Of this package, with a solver that keeps a dual point, and no kernel.
+        Of this package, with a solver that keeps a dual point, and no kernel. With
+        ``warm_start=True`` a fit goes on from where the last one ended, part by part; its dual
+        variables are then kept in this object.
+    checkpoint : str or path, default=None
+        Folder in which the dual variables are saved every `checkpoint_every` passes and at the
+        end. A fit of the same data with the same parameters goes on from there, also in another
+        process; what is saved of other data, of another model or by another version is refused.
+        Files are pickles: as with all of these, do not load what you do not trust. None saves
+        nothing.
+    checkpoint_every : int, default=10
+        Passes between two checkpoints.
 
     Attributes
     ----------
@@ -70,8 +84,8 @@ class Distributed(MetaEstimator):
     Notes
     -----
     Where parts pass through memory one after the other, the blocks of a part are all visited
-    before those of the next, and passes over stored planes are left out, which takes more passes
-    than a fit to all data in memory. Parts should be many, and not sorted by what is in them.
+    before those of the next. That can take more passes than a fit to all data in memory, above all
+    if there are few parts, or if they differ in what is in them: shuffle the data first.
 
     References
     ----------
@@ -94,14 +108,20 @@ class Distributed(MetaEstimator):
     >>> model = Distributed(SequenceTagger(random_state=0)).fit(X, y)
     >>> model.estimator_.certified_
     True
-    >>> model.predict(X)[0].compute()[0].shape
-    (5,)
+    >>> len(model.predict(X)[0].compute())
+    20
     """
 
-    _parameter_constraints = {"estimator": [object]}
+    _parameter_constraints = {
+        "estimator": [object],
+        "checkpoint": [str, PathLike, None],
+        "checkpoint_every": [Interval(Integral, 1, None, closed="left")],
+    }
 
-    def __init__(self, estimator):
+    def __init__(self, estimator, *, checkpoint=None, checkpoint_every=10):
         self.estimator = estimator
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
 
     def fit(self, X, y, sample_weight=None):
         """Fit the estimator.
@@ -131,27 +151,29 @@ class Distributed(MetaEstimator):
         reason = model._refuse_parts()
         if reason is not None:
             raise ValueError(reason)
-        starts = vars(self).get("_warm_start", {}) if model.warm_start else {}
-        places = LocalPlaces(model, parts, starts, model.warm_start)
+        starts, store = vars(self).get("_warm_start", {}) if model.warm_start else {}, None
+        if self.checkpoint is not None:
+            store = Checkpoint(self.checkpoint, model, len(parts))
+            starts = store.load() or starts
+        places = LocalPlaces(model, parts, starts, model.warm_start or store is not None)
         try:
-            fitted = self._fit_at(places, model, solver, X, y, sample_weight)
+            fitted = self._fit_at(places, model, solver, store, (X, y, sample_weight))
         finally:
             places.close()
         vars(self).pop("_warm_start", None)
         replace_fitted(self, fitted)
         return self
 
-    def _fit_at(self, places, model, solver, X, y, sample_weight):
+    def _fit_at(self, places, model, solver, store, data):
         """Fit to parts at their places; return the fitted attributes."""
-        solver = suited(solver, places.passing, places.n_sites)
+        solver = suited(solver, places.n_sites)
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
             facts = model._agree(places.survey())
             n_parts = len(places.parts)
             seeds = check_random_state(model.random_state).randint(2**31 - 1, size=n_parts + 1)
             plan, task = places.make_plan(model, facts, solver, seeds)
-            reporter = PassReporter(
-                model, model.max_iter, X, y, {"sample_weight": sample_weight}, task.to_attributes
-            )
+            metadata = {"sample_weight": data[2]}
+            reporter = PassReporter(model, model.max_iter, *data[:2], metadata, task.to_attributes)
             progress = Progress(f"{type(self).__name__} {type(solver).__name__}", model.verbose)
             sites, unit, exact = places.begin(plan, stop)
             run = DistributedRun(sites, plan.regularizer())
@@ -165,18 +187,26 @@ class Distributed(MetaEstimator):
             )
             if any(part.start is not None for part in places.parts):
                 driver.certify()
-            status = driver.reach(
-                Tolerance(model.tol, unit), max_iter=model.max_iter, on_pass=reporter.on_pass
-            )
+
+            def ends():
+                marks = places.fingerprints()
+                for number, point in sites.save():
+                    yield number, WarmStart(marks[number], task.classes, point)
+
+            def on_pass(n_iter, weights):
+                if store is not None and n_iter % self.checkpoint_every == 0:
+                    store.save(ends())
+                return reporter.on_pass(n_iter, weights)
+
+            tolerance = Tolerance(model.tol, unit)
+            status = driver.reach(tolerance, max_iter=model.max_iter, on_pass=on_pass)
             solution = driver.solution(status)
             outcome = fitted_attributes(solution, plan.solver, task, plan.lam)
             fitted = {"history_": run.rounds.as_dict()}
+            if store is not None:
+                store.save(ends())
             if model.warm_start:
-                marks = places.fingerprints()
-                fitted["_warm_start"] = {
-                    number: WarmStart(marks[number], task.classes, point)
-                    for number, point in sites.save()
-                }
+                fitted["_warm_start"] = dict(ends())
             reporter.end(outcome)
         warn_of_end(type(model).__name__, solution, model.tol, stacklevel=4)
         model._set_fitted(outcome)
@@ -221,3 +251,21 @@ class Distributed(MetaEstimator):
         """
         check_is_fitted(self)
         return lazily(self.estimator_, "decision_function", X)
+
+    def score(self, X, y, sample_weight=None):
+        """Return the score of the fitted estimator, lazily for collections.
+
+        Parameters
+        ----------
+        X, y : dask bag, array or dataframe, list of parts
+            As in `fit`.
+        sample_weight : dask array or series, or list of parts, default=None
+            Non-negative weights.
+
+        Returns
+        -------
+        score : Delayed
+            Its ``compute()`` is the score of all parts together.
+        """
+        check_is_fitted(self)
+        return lazy_score(self.estimator_, X, y, sample_weight)

@@ -38,7 +38,6 @@ class LocalPlaces:
             )
             for number, values in enumerate(parts)
         ]
-        self.passing = not all(part.keeps for part in self.parts)
         self.full = []
 
     def survey(self):

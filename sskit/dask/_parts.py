@@ -78,9 +78,7 @@ class Part:
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"part {self.number}: {error}") from error
         except Exception as error:
-            raise RuntimeError(
-                f"part {self.number}: {type(error).__name__}: {error}"
-            ) from error
+            raise RuntimeError(f"part {self.number}: {type(error).__name__}: {error}") from error
 
 
 def n_samples(data):
@@ -144,12 +142,11 @@ def parts_of(data, name):
             f"{name} must be a Dask collection or a list of parts, got {type(data).__name__}; data "
             "in one piece are for the estimator itself"
         )
-    if hasattr(data, "numblocks"):
-        if any(n > 1 for n in data.numblocks[1:]):
-            raise ValueError(
-                f"{name} must be cut along its first axis only, got chunks {data.chunks}; see its "
-                "rechunk"
-            )
+    if any(n > 1 for n in getattr(data, "numblocks", ())[1:]):
+        raise ValueError(
+            f"{name} must be cut along its first axis only, got chunks {data.chunks}; see its "
+            "rechunk"
+        )
     return np.asarray(data.to_delayed(), dtype=object).ravel().tolist()
 
 

@@ -20,11 +20,17 @@ class WarmStart:
         The labels behind the numbers in the problem, if there are any.
     point : DualPoint
         Where the last fit ended.
+    refusal : str
+        What is said where it is not of the problem, with a place for the difference.
     """
 
     fingerprint: Fingerprint
     classes: object
     point: DualPoint
+    refusal: str = (
+        "warm_start=True cannot continue the last fit, because {}; set warm_start=False to start "
+        "anew"
+    )
 
     def check(self, fingerprint, classes):
         """Raise ValueError unless the point is one of a new problem too.
@@ -50,7 +56,4 @@ class WarmStart:
         else:
             difference = fingerprint.difference(self.fingerprint)
         if difference is not None:
-            raise ValueError(
-                f"warm_start=True cannot continue the last fit, because {difference}; set "
-                "warm_start=False to start anew"
-            )
+            raise ValueError(self.refusal.format(difference))

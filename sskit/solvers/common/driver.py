@@ -107,9 +107,7 @@ class Driver:
             return Status.CONVERGED
         first, status = self.n_iter, None
         # who never makes an exact pass can be judged after any pass
-        rule = (ExactPassRule if exact else EstimateRule)(
-            self.gap_every or 1, tolerance, self.unit
-        )
+        rule = (ExactPassRule if exact else EstimateRule)(self.gap_every or 1, tolerance, self.unit)
         self.run.tolerance = tolerance
         while status is None:
             self.stop.begin_pass()

@@ -211,14 +211,11 @@ class Site:
             Of this piece; `before` and `excess` only if `anew`.
         """
         place = slice(*bounds(self.regularizer.n_weights, k, n_pieces))
-        lower, upper = (
-            side[place] if np.ndim(side) else side for side in self.regularizer.box()
-        )
+        lower, upper = (side[place] if np.ndim(side) else side for side in self.regularizer.box())
         before = self.total[place]
-        if anew:
-            v = add_up(incoming)
-        else:
-            v = before + add_up(incoming) if incoming else before
+        v = add_up(incoming) if incoming else before
+        if incoming and not anew:
+            v += before
         w = np.clip(v, lower, upper)
         norms = [float(w @ w), float(v @ w), 0.0, 0.0]
         if anew:

@@ -87,6 +87,11 @@ cdef class Stop:
         self.n_presses += 1
         self.review()
 
+    def request(self, int n_presses):
+        """Take over how often Ctrl-C has been pressed, in another process or thread."""
+        self.n_presses = n_presses
+        self.review()
+
     cdef int begin(self, int activity) except -1:
         self.activity = activity
         self.attentive = threading.current_thread() is threading.main_thread()
@@ -146,6 +151,11 @@ cdef class Stop:
     def requested(self):
         """Whether Ctrl-C has been pressed."""
         return self.n_presses > 0
+
+    @property
+    def seconds_left(self):
+        """Seconds until passes end, negative once they have to; inf if there is no limit."""
+        return self.deadline - seconds()
 
     @property
     def timed_out(self):

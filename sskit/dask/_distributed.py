@@ -1,6 +1,7 @@
 """The estimator of data in parts."""
 
-from numbers import Integral
+import copy
+from numbers import Integral, Real
 from os import PathLike
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sskit.core.stop import Stop
 from sskit.dask._checkpoint import Checkpoint
+from sskit.dask._cluster import ClusterPlaces, find_client
 from sskit.dask._collections import lazily, lazy_score
 from sskit.dask._local import LocalPlaces
 from sskit.dask._parts import collect
@@ -116,12 +118,29 @@ class Distributed(MetaEstimator):
         "estimator": [object],
         "checkpoint": [str, PathLike, None],
         "checkpoint_every": [Interval(Integral, 1, None, closed="left")],
+        "client": [object],
+        "timeout": [Interval(Real, 0, None, closed="neither")],
     }
 
-    def __init__(self, estimator, *, checkpoint=None, checkpoint_every=10):
+    def __init__(
+        self, estimator, *, client=None, checkpoint=None, checkpoint_every=10, timeout=300.0
+    ):
         self.estimator = estimator
+        self.client = client
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
+        self.timeout = timeout
+
+    def __getstate__(self):
+        """Return what is pickled: a client, which belongs to its process, is left out."""
+        state = super().__getstate__()
+        return state if state["client"] is False else state | {"client": None}
+
+    def __sklearn_clone__(self):
+        """Return an estimator that is not fitted, with the same client."""
+        cloned = super(Distributed, copy.copy(self)).__sklearn_clone__()
+        cloned.client = self.client
+        return cloned
 
     def fit(self, X, y, sample_weight=None):
         """Fit the estimator.
@@ -155,7 +174,7 @@ class Distributed(MetaEstimator):
         if self.checkpoint is not None:
             store = Checkpoint(self.checkpoint, model, len(parts))
             starts = store.load() or starts
-        places = LocalPlaces(model, parts, starts, model.warm_start or store is not None)
+        places = self._places(model, parts, starts, store)
         try:
             fitted = self._fit_at(places, model, solver, store, (X, y, sample_weight))
         finally:
@@ -164,11 +183,22 @@ class Distributed(MetaEstimator):
         replace_fitted(self, fitted)
         return self
 
+    def _places(self, model, parts, starts, store):
+        """Return where the parts are: on a cluster if there is one, else here."""
+        client = find_client(self.client)
+        remembers = model.warm_start or store is not None
+        if client is None:
+            return LocalPlaces(model, parts, starts, remembers)
+        last_start = starts.get if store is None else store.load_part
+        return ClusterPlaces(client, self.timeout, model, parts, starts, remembers, last_start)
+
     def _fit_at(self, places, model, solver, store, data):
         """Fit to parts at their places; return the fitted attributes."""
-        solver = suited(solver, places.n_sites)
+        # what is refused is so before the data are looked at
+        suited(solver, n_sites=1)
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
             facts = model._agree(places.survey())
+            solver = suited(solver, places.n_sites)
             n_parts = len(places.parts)
             seeds = check_random_state(model.random_state).randint(2**31 - 1, size=n_parts + 1)
             plan, task = places.make_plan(model, facts, solver, seeds)
@@ -185,7 +215,7 @@ class Distributed(MetaEstimator):
                 stop=stop,
                 progress=progress,
             )
-            if any(part.start is not None for part in places.parts):
+            if places.starts:
                 driver.certify()
 
             def ends():

@@ -38,6 +38,7 @@ class LocalPlaces:
             )
             for number, values in enumerate(parts)
         ]
+        self.starts = starts
         self.full = []
 
     def survey(self):

@@ -74,11 +74,20 @@ class Part:
             return function(*args, **kwargs)
         except (CutShort, MemoryError):
             raise
-        except (ValueError, TypeError) as error:
-            kind = TypeError if isinstance(error, TypeError) else ValueError
-            raise kind(f"part {self.number}: {error}") from error
         except Exception as error:
-            raise RuntimeError(f"part {self.number}: {type(error).__name__}: {error}") from error
+            raise error_of(self.number, error) from error
+
+    def let_go(self):
+        """Forget how it is loaded, once it is bound to stay."""
+        self.load = self.checked = None
+
+
+def error_of(number, error):
+    """Return an error that names the part in which another one arose."""
+    if isinstance(error, (ValueError, TypeError)):
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        return kind(f"part {number}: {error}")
+    return RuntimeError(f"part {number}: {type(error).__name__}: {error}")
 
 
 def n_samples(data):

@@ -72,7 +72,13 @@ class Plan:
             Not begun.
         """
         regularizer = self.regularizer(n_sites)
-        runs = {
+        runs = self.make_runs(parts, regularizer)
+        order = np.random.RandomState(self.seeds[[-1, min(runs)]])
+        return Site(runs, regularizer, n_sites, order)
+
+    def make_runs(self, parts, regularizer):
+        """Return the runs of parts at the weights of a regularizer, `PartRun` by number."""
+        return {
             part.number: PartRun(
                 partial(part.problem, self.facts),
                 self.solver,
@@ -85,8 +91,6 @@ class Plan:
             )
             for part in parts
         }
-        order = np.random.RandomState(self.seeds[[-1, min(runs)]])
-        return Site(runs, regularizer, n_sites, order)
 
 
 def make_plan(estimator, part, facts, solver, seeds):

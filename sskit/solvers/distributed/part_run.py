@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sskit.core.stop import Stop
 from sskit.solvers.block_coordinate.eviction import retire_all
 from sskit.solvers.common.dual_point import DualPoint
 from sskit.solvers.common.snapshot import restore, save
@@ -175,6 +176,13 @@ class PartRun:
         self.run.dual.add_sum(self.problem, self.lam, v)
         total = float(np.dot(self.problem.block_weight, hinge))
         return self.close(), total
+
+    def sum_up(self, v):
+        """Add what the part adds to the dual sum to v; return its `Report`."""
+        self.open(Stop())
+        self.run.sum_mixes()
+        self.run.dual.add_sum(self.problem, self.lam, v)
+        return self.close()
 
     def save(self, whole=True):
         """Return the `DualPoint` of the part; without planes that have no weight unless whole."""

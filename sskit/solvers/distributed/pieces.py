@@ -4,6 +4,13 @@ import numpy as np
 
 # A number alone takes 8 bytes, with its place 12.
 SPARSE_SHARE = 8.0 / 12.0
+# Vectors that take less bytes are sent in one piece: more messages would take longer.
+SHORT = 1_000_000
+
+
+def n_pieces_of(n_weights, n_sites):
+    """Return in how many pieces so many sites add up their moves."""
+    return 1 if 8 * n_weights < SHORT else n_sites
 
 
 def bounds(n_weights, k, n_pieces):

@@ -7,6 +7,7 @@ import numpy as np
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import Certificate
 from sskit.solvers.distributed.part_run import Report
+from sskit.solvers.distributed.sites import SitesLost
 
 
 class Rounds:
@@ -72,11 +73,12 @@ class DistributedRun(Run):
         self.extrapolation = 0.0
         self.dual_value = 0.0
         self.report = Report(0.0, np.inf, 0)
+        self.n_lost = self.n_lost_calls = 0
 
     @property
     def n_oracle_calls(self):
         """Calls of the oracle so far, those of exact passes included."""
-        return self.report.n_calls
+        return self.report.n_calls + self.n_lost_calls
 
     def lower_bound(self):
         """Return the dual objective of the present dual point."""
@@ -84,6 +86,43 @@ class DistributedRun(Run):
 
     def run_pass(self):
         """Let every site make a pass; return the sum of the gaps last seen."""
+        return self.persist(self.make_pass)
+
+    def certify(self, evaluator):
+        """Return the certificate of the last round; see `Run.certify`."""
+        return self.persist(self.make_exact_pass)
+
+    def weights(self):
+        """Return a copy of the current weights."""
+        return self.persist(self.present_weights)
+
+    def persist(self, action):
+        """Return what an action returns, which is begun anew whenever sites are lost."""
+        while True:
+            try:
+                return action()
+            except SitesLost:
+                self.recover()
+
+    def recover(self):
+        """Go on with the dual variables that are left, after sites were lost.
+
+        Any dual variables are feasible, so that all that is lost is progress. Rounds begin where
+        their sum is, and are extrapolated anew.
+        """
+        n_calls = self.report.n_calls
+        while True:
+            try:
+                self.report = Report.total(self.sites.recover())
+                self.dual_value = self.dual(self.sites.merge(anew=True))
+                break
+            except SitesLost:
+                continue
+        self.n_lost_calls += max(n_calls - self.report.n_calls, 0)
+        self.momentum, self.extrapolation = 1.0, 0.0
+
+    def make_pass(self):
+        """Make one round."""
         start = time.perf_counter()
         self.report = Report.total(self.sites.visit(self.extrapolation, self.stop))
         visited = time.perf_counter()
@@ -99,13 +138,13 @@ class DistributedRun(Run):
             self.momentum = momentum
         return self.report.estimate
 
-    def certify(self, evaluator):
-        """Return the certificate of the last round; see `Run.certify`."""
+    def make_exact_pass(self):
+        """Make an exact pass."""
         start = time.perf_counter()
         answers = self.sites.evaluate(self.stop)
         visited = time.perf_counter()
         self.report = Report.total([report for report, _ in answers])
-        w = self.weights()
+        w = self.present_weights()
         norms = self.sites.merge(anew=True)
         self.dual_value = self.dual(norms)
         self.record(start, visited, exact=True)
@@ -135,9 +174,10 @@ class DistributedRun(Run):
             now - visited,
             self.sites.n_bytes,
             self.dual_value,
-            0,
+            self.sites.n_lost - self.n_lost,
         )
+        self.n_lost = self.sites.n_lost
 
-    def weights(self):
-        """Return a copy of the current weights."""
+    def present_weights(self):
+        """Return a copy of the weights as of the last round."""
         return self.regularizer.image(np.array(self.sites.total()))

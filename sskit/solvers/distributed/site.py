@@ -64,15 +64,38 @@ class Site:
     def __init__(self, parts, regularizer, n_sites, random_state):
         self.parts = parts
         self.regularizer = regularizer
-        self.n_sites = n_sites
         self.random_state = random_state
         self.reports = {}
+        self.be_one_of(n_sites)
+
+    def change(self, parts, lam, n_sites):
+        """Have other parts from now on, and be one of another number of sites.
+
+        Until the next `sum_up`, or exact pass, what is known of the dual sum is not true.
+
+        Parameters
+        ----------
+        parts : dict of int to PartRun
+            The parts by their numbers; they share the regularizer of this site.
+        lam : float
+            That of the regularizer, lam / n_sites.
+        n_sites : int
+            How many sites there are.
+        """
+        self.parts = parts
+        self.reports = {number: self.reports[number] for number in parts if number in self.reports}
+        self.regularizer.change_lam(lam)
+        self.be_one_of(n_sites)
+
+    def be_one_of(self, n_sites):
+        """Be one of so many sites, at a dual sum of zero unless it is alone."""
+        self.n_sites = n_sites
         # The dual sum of all sites, where the next round begins beyond it, and what this site
         # adds to either; alone, the dual sum is that of the regularizer.
         self.common = self.drift = self.move = None
         if n_sites > 1:
-            self.common = np.zeros(regularizer.n_weights)
-            self.drift = np.zeros(regularizer.n_weights)
+            self.common = np.zeros(self.regularizer.n_weights)
+            self.drift = np.zeros(self.regularizer.n_weights)
 
     @property
     def total(self):
@@ -185,6 +208,14 @@ class Site:
             hinge += of_part
         self.move = move
         return Report.total(self.reports.values()), hinge
+
+    def sum_up(self):
+        """Sum the dual variables anew, without a pass; return the `Report` of all parts."""
+        move = np.zeros(len(self.regularizer.v))
+        for number, part in self.parts.items():
+            self.reports[number] = part.sum_up(move)
+        self.move = move
+        return Report.total(self.reports.values())
 
     def outgoing(self, k, n_pieces):
         """Return piece k of what the last pass has found, packed: a move, or a sum."""

@@ -3,10 +3,18 @@
 from sskit.solvers.distributed.site import Norms
 
 
+class SitesLost(Exception):
+    """Sites are gone with the dual variables of their parts, and what was under way was undone.
+
+    Whoever meets it asks `Sites.recover`, and begins anew what was under way.
+    """
+
+
 class Sites:
     """Base: what a run asks of all sites together.
 
-    A subclass implements ``visit``, ``evaluate``, ``merge``, ``total`` and ``save``.
+    A subclass implements ``visit``, ``evaluate``, ``merge``, ``total`` and ``save``; if sites can
+    be lost, these raise `SitesLost`, and there is ``recover``.
 
     Attributes
     ----------
@@ -14,9 +22,11 @@ class Sites:
         How many there are.
     n_bytes : int
         Bytes that have been sent from site to site.
+    n_lost : int
+        Parts that have been lost, and were loaded again.
     """
 
-    n_bytes = 0
+    n_bytes = n_lost = 0
 
     def visit(self, extrapolation, stop):
         """Let every site make a pass; return a list of `Report`."""
@@ -43,6 +53,16 @@ class Sites:
     def save(self):
         """Yield (number, `DualPoint`) for every part."""
         raise NotImplementedError(f"{type(self).__name__} must implement save")
+
+    def recover(self):
+        """Put the parts of lost sites elsewhere, and let all sites sum their dual variables.
+
+        Returns
+        -------
+        reports : list of Report
+            Of all sites; `merge` of these sums is to follow.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must implement recover")
 
 
 class LocalSites(Sites):

@@ -172,9 +172,13 @@ class PartRun:
         self.run.sum_mixes()
         hinge, gaps = self.evaluator.hinges(self.regularizer.w, self.run.dual)
         self.run.learn_gaps(gaps)
-        self.run.dual.add_sum(self.problem, self.lam, v)
+        self.add_sum(v)
         total = float(np.dot(self.problem.block_weight, hinge))
         return self.close(), total
+
+    def add_sum(self, v):
+        """Add what the part, which is open, adds to the dual sum."""
+        self.run.dual.add_sum(self.problem, self.lam, v)
 
     def save(self, whole=True):
         """Return the `DualPoint` of the part; without planes that have no weight unless whole."""

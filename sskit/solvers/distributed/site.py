@@ -87,7 +87,7 @@ class Site:
         return self.n_sites == 1
 
     def begin(self, stop=None):
-        """Load every part once.
+        """Load every part once, and sum the dual variables that it begins with.
 
         Parameters
         ----------
@@ -103,8 +103,10 @@ class Site:
         """
         stop = Stop() if stop is None else stop
         unit, exact = 0.0, True
+        self.move = np.zeros(len(self.regularizer.v))
         for number, part in self.parts.items():
             part.open(stop)
+            part.add_sum(self.move)
             self.reports[number] = part.close()
             unit, exact = unit + part.unit, exact and part.exact
         return unit, exact

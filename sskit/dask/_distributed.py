@@ -155,7 +155,7 @@ class Distributed(MetaEstimator):
         if self.checkpoint is not None:
             store = Checkpoint(self.checkpoint, model, len(parts))
             starts = store.load() or starts
-        places = LocalPlaces(model, parts, starts, model.warm_start or store is not None)
+        places = self._places(model, parts, starts, model.warm_start or store is not None)
         try:
             fitted = self._fit_at(places, model, solver, store, (X, y, sample_weight))
         finally:
@@ -163,6 +163,10 @@ class Distributed(MetaEstimator):
         vars(self).pop("_warm_start", None)
         replace_fitted(self, fitted)
         return self
+
+    def _places(self, model, parts, starts, remembers):
+        """Return where the parts lie."""
+        return LocalPlaces(model, parts, starts, remembers)
 
     def _fit_at(self, places, model, solver, store, data):
         """Fit to parts at their places; return the fitted attributes."""

@@ -88,13 +88,19 @@ class PartRun:
         self.keeps = keeps
         self.point = point
         self.largest_loss = None if point is None else point.largest_loss
-        self.run = self.gaps = None
+        self.run = self.gaps = self.coming = None
         self.n_calls_before = 0
+
+    def load_ahead(self, executor):
+        """Let an executor load the problem, which is soon to be opened, if it is not in memory."""
+        if self.run is None and self.coming is None:
+            self.coming = executor.submit(self.load)
 
     def open(self, stop):
         """Load the problem if it is not in memory, and go on where the part was left."""
         if self.run is None:
-            self.problem = self.load()
+            coming, self.coming = self.coming, None
+            self.problem = self.load() if coming is None else coming.result()
             self.evaluator = Evaluator(self.problem, self.n_jobs, stop)
             self.n_queries_before = self.problem.n_queries(0)
             self.begin()

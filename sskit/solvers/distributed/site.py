@@ -1,5 +1,6 @@
 """What one process does of a run on data in parts."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -104,7 +105,7 @@ class Site:
         stop = Stop() if stop is None else stop
         unit, exact = 0.0, True
         self.move = np.zeros(len(self.regularizer.v))
-        for number, part in self.parts.items():
+        for number, part in self.in_turn([*self.parts]):
             part.open(stop)
             part.add_sum(self.move)
             self.reports[number] = part.close()
@@ -133,15 +134,25 @@ class Site:
             self.move = np.array(self.regularizer.v)
         self.visit_kept(stop)
         passing = [number for number, part in self.parts.items() if not part.keeps]
-        for k in self.random_state.permutation(len(passing)):
+        order = [passing[k] for k in self.random_state.permutation(len(passing))]
+        for number, part in self.in_turn(order):
             if stop.ends:
                 break
-            self.reports[passing[k]] = self.parts[passing[k]].visit(stop)
+            self.reports[number] = part.visit(stop)
         if not self.alone:
             # visits have moved the weights n_sites times as far as the dual sum
             np.subtract(self.regularizer.v, self.move, out=self.move)
             self.move /= self.n_sites
         return Report.total(self.reports.values())
+
+    def in_turn(self, numbers):
+        """Yield (number, part) of some parts; while one is in use, the next is loaded."""
+        with ThreadPoolExecutor(1) as executor:
+            for k, number in enumerate(numbers):
+                if k + 1 < len(numbers):
+                    self.parts[numbers[k]].load_ahead(executor)
+                    self.parts[numbers[k + 1]].load_ahead(executor)
+                yield number, self.parts[number]
 
     def visit_kept(self, stop):
         """Make a pass over the parts that stay in memory, which take turns."""
@@ -182,7 +193,7 @@ class Site:
         if not self.alone:
             self.regularizer.set_v(self.common)
         move, hinge = np.zeros(len(self.regularizer.v)), 0.0
-        for number, part in self.parts.items():
+        for number, part in self.in_turn([*self.parts]):
             self.reports[number], of_part = part.evaluate(stop, move)
             hinge += of_part
         self.move = move

@@ -3,6 +3,7 @@
 import sys
 import time
 import warnings
+from typing import NamedTuple
 
 import dask
 
@@ -247,6 +248,27 @@ class ClusterPlaces:
         self.tasks.close()
 
 
+class Begun(NamedTuple):
+    """What sites say when they have begun, each a tuple with an entry for every site.
+
+    Attributes
+    ----------
+    unit : tuple of float
+        What the parts add to P(0).
+    exact : tuple of bool
+        Whether all oracles truly maximise.
+    reports : tuple of Report
+        Of the parts.
+    marks : tuple of dict of int to Fingerprint
+        Of the parts, if they are wanted.
+    """
+
+    unit: tuple
+    exact: tuple
+    reports: tuple
+    marks: tuple
+
+
 class ClusterSites(Sites):
     """Sites on the workers of a cluster, one on each that has parts.
 
@@ -278,32 +300,32 @@ class ClusterSites(Sites):
         """Make the sites; return P(0), and whether all oracles truly maximise."""
         while True:
             try:
-                return self.take()
+                found = self.take()
+                self.merge(anew=True)
+                return sum(found.unit), all(found.exact)
             except SitesLost:
                 self.places.settle(self.tasks.timeout)
 
     def take(self):
-        """Let every worker have a site of its parts."""
+        """Let every worker have a site of its parts; return what these say, `Begun`."""
         places = self.places
         parts = {}
         for number, address in sorted(places.address.items()):
             parts.setdefault(address, []).append(number)
         self.addresses = list(parts)
         plan = self.tasks.scatter(self.plan)
-        found = self.tasks.call(
-            [(address, "take", parts[address], self.n_sites, plan) for address in parts]
-        )
+        calls = [(address, "take", parts[address], self.n_sites, plan) for address in parts]
+        found = Begun(*zip(*self.tasks.call(calls), strict=True))
         # what is bound needs no data any more but its own
         places.futures.clear()
-        for _, _, marks in found:
+        for marks in found.marks:
             places.marks |= marks
-        return sum(unit for unit, _, _ in found), all(exact for _, exact, _ in found)
+        return found
 
     def recover(self):
         """Put the parts of lost sites elsewhere; see `Sites`."""
         self.places.settle(self.tasks.timeout)
-        self.take()
-        return self.at_all("sum_up")
+        return list(self.take().reports)
 
     def at_all(self, method, *args, stop=None):
         """Return what a method of all sites returns."""

@@ -65,7 +65,9 @@ class LocalPlaces:
             Whether all oracles truly maximise.
         """
         site = plan.make_site(self.full)
-        return LocalSites([site]), *site.begin(stop)
+        sites, begun = LocalSites([site]), site.begin(stop)
+        sites.merge(anew=True)
+        return sites, *begun
 
     def fingerprints(self):
         """Return the fingerprints of the problems of the parts by number, if they are wanted."""

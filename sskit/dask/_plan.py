@@ -147,14 +147,12 @@ def suited(solver, n_sites):
         If it is to average.
     """
     options = solver.get_params()
-    if options.get("averaging") is True:
+    if options.get("averaging") is True and type(solver)().averaging is not True:
         raise ValueError(
             "averaging=True cannot be combined with data in parts, whose weights are not averaged; "
             "leave it at 'auto'"
         )
-    auto = {}
-    if "averaging" in options:
-        auto["averaging"] = False
+    auto = {"averaging": False} if "averaging" in options else {}
     if n_sites > 1 and options.get("stored_passes") == "auto" and options.get("steps") != "fw":
         auto["stored_passes"] = STORED_PASSES
     return clone(solver).set_params(**auto)

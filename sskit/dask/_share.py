@@ -10,6 +10,7 @@ from sskit.core.stop import Stop
 from sskit.dask._parts import Part
 from sskit.dask._plan import make_plan
 from sskit.estimators.base.estimator import QUIET
+from sskit.solvers.distributed.part_run import Report
 from sskit.solvers.distributed.pieces import n_bytes
 from sskit.solvers.distributed.site import Norms
 
@@ -19,7 +20,7 @@ shares = {}
 ended = deque(maxlen=1000)
 guard = threading.Lock()
 # What changes a share: these are not done twice, whatever the scheduler runs twice.
-CHANGES = {"survey", "take", "visit", "evaluate", "sum_up", "follow"}
+CHANGES = {"survey", "take", "visit", "evaluate", "follow"}
 
 
 class ShareLost(Exception):
@@ -109,7 +110,9 @@ class Share:
         return self.parts[number]
 
     def take(self, numbers, n_sites, plan):
-        """Make a site of parts, or let the site have these from now on; load all of them.
+        """Make a site of parts, or let the site have these from now on; load those that are new.
+
+        The sum of their dual variables is then what was found.
 
         Parameters
         ----------
@@ -126,6 +129,8 @@ class Share:
             What the parts add to P(0).
         exact : bool
             Whether all their oracles truly maximise.
+        report : Report
+            Of the site.
         marks : dict of int to Fingerprint
             Of the parts, if they are wanted.
         """
@@ -141,7 +146,8 @@ class Share:
         unit, exact = self.site.begin()
         for part in parts:
             part.let_go()
-        return unit, exact, {part.number: part.fingerprint for part in parts}
+        report = Report.total(self.site.reports.values())
+        return unit, exact, report, {part.number: part.fingerprint for part in parts}
 
     def visit(self, extrapolation, limits):
         """Make a pass; return the `Report` of the site."""
@@ -150,10 +156,6 @@ class Share:
     def evaluate(self, limits):
         """Make an exact pass; return the `Report` and the hinge."""
         return self.begun().evaluate(self.make_stop(*limits))
-
-    def sum_up(self):
-        """Sum the dual variables anew; return the `Report`."""
-        return self.begun().sum_up()
 
     def outgoing(self, k, n_pieces):
         """Return piece k of what was found, packed."""

@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sskit.core.stop import Stop
 from sskit.solvers.block_coordinate.eviction import retire_all
 from sskit.solvers.common.dual_point import DualPoint
 from sskit.solvers.common.snapshot import restore, save
@@ -89,13 +88,19 @@ class PartRun:
         self.keeps = keeps
         self.point = point
         self.largest_loss = None if point is None else point.largest_loss
-        self.run = self.gaps = None
+        self.run = self.gaps = self.coming = None
         self.n_calls_before = 0
+
+    def load_ahead(self, executor):
+        """Let an executor load the problem, which is soon to be opened, if it is not in memory."""
+        if self.run is None and self.coming is None:
+            self.coming = executor.submit(self.load)
 
     def open(self, stop):
         """Load the problem if it is not in memory, and go on where the part was left."""
         if self.run is None:
-            self.problem = self.load()
+            coming, self.coming = self.coming, None
+            self.problem = self.load() if coming is None else coming.result()
             self.evaluator = Evaluator(self.problem, self.n_jobs, stop)
             self.n_queries_before = self.problem.n_queries(0)
             self.begin()
@@ -173,16 +178,13 @@ class PartRun:
         self.run.sum_mixes()
         hinge, gaps = self.evaluator.hinges(self.regularizer.w, self.run.dual)
         self.run.learn_gaps(gaps)
-        self.run.dual.add_sum(self.problem, self.lam, v)
+        self.add_sum(v)
         total = float(np.dot(self.problem.block_weight, hinge))
         return self.close(), total
 
-    def sum_up(self, v):
-        """Add what the part adds to the dual sum to v; return its `Report`."""
-        self.open(Stop())
-        self.run.sum_mixes()
+    def add_sum(self, v):
+        """Add what the part, which is open, adds to the dual sum."""
         self.run.dual.add_sum(self.problem, self.lam, v)
-        return self.close()
 
     def save(self, whole=True):
         """Return the `DualPoint` of the part; without planes that have no weight unless whole."""

@@ -1,5 +1,6 @@
 """What one process does of a run on data in parts."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -71,7 +72,7 @@ class Site:
     def change(self, parts, lam, n_sites):
         """Have other parts from now on, and be one of another number of sites.
 
-        Until the next `sum_up`, or exact pass, what is known of the dual sum is not true.
+        What is known of the dual sum is not true until all sites have begun, and follow.
 
         Parameters
         ----------
@@ -110,7 +111,7 @@ class Site:
         return self.n_sites == 1
 
     def begin(self, stop=None):
-        """Load every part once.
+        """Load every part once, and sum the dual variables that it begins with.
 
         Parameters
         ----------
@@ -126,8 +127,10 @@ class Site:
         """
         stop = Stop() if stop is None else stop
         unit, exact = 0.0, True
-        for number, part in self.parts.items():
+        self.move = np.zeros(len(self.regularizer.v))
+        for number, part in self.in_turn([*self.parts]):
             part.open(stop)
+            part.add_sum(self.move)
             self.reports[number] = part.close()
             unit, exact = unit + part.unit, exact and part.exact
         return unit, exact
@@ -154,15 +157,25 @@ class Site:
             self.move = np.array(self.regularizer.v)
         self.visit_kept(stop)
         passing = [number for number, part in self.parts.items() if not part.keeps]
-        for k in self.random_state.permutation(len(passing)):
+        order = [passing[k] for k in self.random_state.permutation(len(passing))]
+        for number, part in self.in_turn(order):
             if stop.ends:
                 break
-            self.reports[passing[k]] = self.parts[passing[k]].visit(stop)
+            self.reports[number] = part.visit(stop)
         if not self.alone:
             # visits have moved the weights n_sites times as far as the dual sum
             np.subtract(self.regularizer.v, self.move, out=self.move)
             self.move /= self.n_sites
         return Report.total(self.reports.values())
+
+    def in_turn(self, numbers):
+        """Yield (number, part) of some parts; while one is in use, the next is loaded."""
+        with ThreadPoolExecutor(1) as executor:
+            for k, number in enumerate(numbers):
+                if k + 1 < len(numbers):
+                    self.parts[numbers[k]].load_ahead(executor)
+                    self.parts[numbers[k + 1]].load_ahead(executor)
+                yield number, self.parts[number]
 
     def visit_kept(self, stop):
         """Make a pass over the parts that stay in memory, which take turns."""
@@ -203,19 +216,11 @@ class Site:
         if not self.alone:
             self.regularizer.set_v(self.common)
         move, hinge = np.zeros(len(self.regularizer.v)), 0.0
-        for number, part in self.parts.items():
+        for number, part in self.in_turn([*self.parts]):
             self.reports[number], of_part = part.evaluate(stop, move)
             hinge += of_part
         self.move = move
         return Report.total(self.reports.values()), hinge
-
-    def sum_up(self):
-        """Sum the dual variables anew, without a pass; return the `Report` of all parts."""
-        move = np.zeros(len(self.regularizer.v))
-        for number, part in self.parts.items():
-            self.reports[number] = part.sum_up(move)
-        self.move = move
-        return Report.total(self.reports.values())
 
     def outgoing(self, k, n_pieces):
         """Return piece k of what the last pass has found, packed: a move, or a sum."""

@@ -1,0 +1,162 @@
+"""Data in parts: passes by number of sites, and data that pass through memory.
+
+Usage: python parts.py [rounds [case ...] | memory [GIGABYTES]]
+
+"rounds": passes until the gap is 2 % of the objective, with 1 to 64 sites that make
+their passes at the same weights and add up their moves, all in one process, so that nothing of it
+depends on the cores there are. "memory": sequences of dense rows in a file of each part, which is
+loaded for each pass and dropped: peak memory and seconds, beside a fit to one memory-mapped file.
+
+The cases "ocr" and "conll" need data sets, see sskit.datasets.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+import dask
+import numpy as np
+from _common import conll, ocr
+from many_cores import embeddings, sentences
+from sklearn.exceptions import ConvergenceWarning
+
+from sskit import SequenceTagger
+from sskit.dask import Distributed
+from sskit.dask._local import LocalPlaces
+from sskit.solvers.distributed.sites import LocalSites
+from sskit.utils import RaggedArray
+
+SITES = 1, 2, 4, 16, 64
+MOST_PASSES = 300
+N_FEATURES, N_LABELS, N_PARTS = 768, 17, 60
+
+CASES = {
+    "ocr": (lambda: ocr("large")[:2], {"lam": 1e-3, "loss": "hamming"}),
+    "conll": (lambda: conll()[:2], {}),
+    "embeddings": (lambda: embeddings(n_tokens=60_000, n_features=96), {}),
+    "sentences": (lambda: sentences(n_sentences=20_000), {}),
+}
+
+
+class ManyPlaces(LocalPlaces):
+    """A part to each of several sites in this process."""
+
+    n_sites = 1
+
+    def begin(self, plan, stop):
+        """Make the sites, and let each load its part."""
+        sites = [plan.make_site([part], len(self.full)) for part in self.full]
+        begun = [site.begin(stop) for site in sites]
+        return LocalSites(sites), sum(unit for unit, _ in begun), True
+
+
+class Simulated(Distributed):
+    """Fits with as many sites as there are parts."""
+
+    def _places(self, model, parts, starts, remembers):
+        places = ManyPlaces(model, parts, starts, remembers)
+        places.n_sites = len(parts)
+        return places
+
+
+def rounds(name):
+    """Print the passes of a case by number of sites."""
+    data, options = CASES[name]
+    X, y = data()
+    order = np.random.RandomState(0).permutation(len(X))
+    X, y = ([data[i] for i in order] for data in (X, y))
+    for n_sites in SITES:
+        cuts = np.linspace(0, len(X), n_sites + 1).astype(int)
+        parts = [
+            [data[start:stop] for start, stop in zip(cuts[:-1], cuts[1:], strict=True)]
+            for data in (X, y)
+        ]
+        model = SequenceTagger(max_iter=MOST_PASSES, random_state=0, **options)
+        start = time.perf_counter()
+        fitted = Simulated(model).fit(*parts).estimator_
+        share = fitted.dual_gap_ / fitted.primal_objective_
+        print(
+            f"{name:11} {n_sites:3} sites: {fitted.n_iter_:4} passes, gap {share:.3f}, "
+            f"{time.perf_counter() - start:.0f} s",
+            flush=True,
+        )
+
+
+def write_parts(folder, gigabytes):
+    """Write sequences of rows that tell their labels, in parts and as a whole."""
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=(N_FEATURES, N_LABELS)).astype(np.float32)
+    n_rows = int(gigabytes * 2**30 / (4 * N_FEATURES * N_PARTS)) // 25 * 25
+    shape = N_PARTS * n_rows, N_FEATURES
+    whole = np.lib.format.open_memmap(folder / "X.npy", "w+", np.float32, shape)
+    labels = np.empty(len(whole), dtype=np.int64)
+    for k in range(N_PARTS):
+        rows = rng.standard_normal((n_rows, N_FEATURES), dtype=np.float32)
+        scores = rows @ truth / np.sqrt(N_FEATURES)
+        part = slice(k * n_rows, (k + 1) * n_rows)
+        whole[part] = rows
+        labels[part] = (scores + rng.normal(scale=0.7, size=scores.shape)).argmax(axis=1)
+        np.save(folder / f"X{k}.npy", rows)
+    np.save(folder / "y.npy", labels)
+
+
+def load(folder, k):
+    """Return the sequences of part k, or of all."""
+    X = np.load(folder / f"X{k}.npy")
+    y = np.load(folder / "y.npy")[k * len(X) : (k + 1) * len(X)]
+    offsets = np.arange(0, len(X) + 1, 25)
+    return RaggedArray(X, offsets), RaggedArray(y, offsets)
+
+
+def fit(folder, kind):
+    """Fit one of two kinds; print peak memory and seconds."""
+    tagger = SequenceTagger(random_state=0, verbose=0)
+    before, start = peak(), time.perf_counter()
+    if kind == "parts":
+        parts = [dask.delayed(load, nout=2)(folder, k) for k in range(N_PARTS)]
+        fitted = Distributed(tagger).fit(*zip(*parts, strict=True)).estimator_
+    else:
+        X = np.load(folder / "X.npy", mmap_mode="r")
+        offsets = np.arange(0, len(X) + 1, 25)
+        y = RaggedArray(np.load(folder / "y.npy"), offsets)
+        fitted = tagger.fit(RaggedArray(X, offsets), y)
+    print(
+        f"{kind:6}: {time.perf_counter() - start:.0f} s, peak {peak():.0f} MiB (before the fit "
+        f"{before:.0f}), {fitted.n_iter_} passes, P(w) {fitted.primal_objective_:.5g}, "
+        f"D {fitted.dual_objective_:.5g}",
+        flush=True,
+    )
+
+
+def peak():
+    """Return the largest resident memory so far, in MiB; of a mapped file with its pages."""
+    status = Path("/proc/self/status").read_text()
+    return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 1024
+
+
+def memory(gigabytes):
+    """Print what fits to a file, and to a file for each part, take."""
+    with tempfile.TemporaryDirectory() as name:
+        write_parts(Path(name), gigabytes)
+        for kind in ("mapped", "parts"):
+            subprocess.run([sys.executable, __file__, kind, name], check=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("what", nargs="?", choices=["rounds", "memory", "mapped", "parts"])
+    parser.add_argument("more", nargs="*")
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    if arguments.what in ("mapped", "parts"):
+        fit(Path(arguments.more[0]), arguments.what)
+    if arguments.what in (None, "rounds"):
+        for case in arguments.more or CASES:
+            rounds(case)
+    if arguments.what in (None, "memory"):
+        memory(float(arguments.more[0]) if arguments.more else 0.5)

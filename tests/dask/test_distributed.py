@@ -1,0 +1,427 @@
+"""Fits to data in parts, without a cluster."""
+
+import gc
+import pickle
+import warnings
+import weakref
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from helpers.interruption import PressedStop
+from helpers.parts import CASES, CLASSES, N, ROWS, TAGS, TOKENS, WEIGHT, split
+from helpers.structures import Chains
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from sskit import SequenceTagger, StructSVMClassifier
+from sskit.solvers import BCFW, GDMM, FrankWolfe, MultiPlane
+
+dask = pytest.importorskip("dask")
+
+from sskit.dask import Distributed  # noqa: E402
+
+WHOLE = SequenceTagger(tol=1e-3, random_state=0)
+
+
+def lazy(value):
+    """A part that has yet to be computed."""
+    return dask.delayed(lambda: value, pure=False)()
+
+
+def columns(data, n_parts):
+    """Lists of parts of X, y and the weights, None where there are none."""
+    found = [list(column) for column in zip(*split(data, n_parts), strict=True)]
+    return [None if column[0] is None else column for column in found]
+
+
+def assert_same_optimum(found, expected, tol=1e-3):
+    """Two certificates that bracket one optimum."""
+    assert found.certified_ and expected.certified_
+    assert found.lam_ == pytest.approx(expected.lam_, rel=1e-12)
+    noise = 1e-9 * expected.primal_objective_
+    assert found.dual_objective_ <= expected.primal_objective_ + noise
+    assert expected.dual_objective_ <= found.primal_objective_ + noise
+    assert found.dual_gap_ <= tol * (found.primal_objective_ + 0.1)
+
+
+# Few parts that pass through memory one after the other take many passes.
+WRAPS = {"kept": (lambda value: value, 1e-3), "passing": (lazy, 0.05)}
+
+
+@pytest.mark.parametrize("wrap", WRAPS)
+@pytest.mark.parametrize("name", CASES)
+def test_the_optimum_is_that_of_the_data_in_one_piece(name, wrap):
+    estimator, *data = CASES[name]
+    wrap, tol = WRAPS[wrap]
+    estimator = clone(estimator).set_params(lam=0.2, tol=tol, random_state=0, max_iter=5000)
+    parts = [
+        None if column is None else [wrap(part) for part in column] for column in columns(data, 5)
+    ]
+    model = Distributed(estimator).fit(*parts)
+    whole = clone(estimator).fit(*data)
+    if whole.certified_:
+        assert_same_optimum(model.estimator_, whole, tol)
+    assert model.estimator_.get_params().keys() == estimator.get_params().keys()
+    given = {name for name in vars(whole) if name.endswith("_")}
+    assert {name for name in vars(model.estimator_) if name.endswith("_")} == given
+
+
+SOLVERS = {
+    "plain": BCFW(steps="fw", stored_passes=0),
+    "away": BCFW(steps="away", block_steps=1),
+    "gaps": BCFW(sampling="gap", cache=True),
+    "safeguard": BCFW(safeguard=True, sampling="uniform", stored_passes=2),
+    "batches": BCFW(batch_size=3),
+    "planes": MultiPlane(),
+    "batch": FrankWolfe(),
+}
+
+
+@pytest.mark.parametrize("wrap", [lambda value: value, lazy], ids=["kept", "passing"])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("bounds", [None, (-0.3, 0.3)])
+@pytest.mark.parametrize("name", SOLVERS)
+def test_solvers(name, bounds, n_jobs, wrap):
+    options = {"lam": 0.3, "bounds": bounds, "tol": 0.02, "max_iter": 3000, "random_state": 0}
+    estimator = SequenceTagger(solver=SOLVERS[name], n_jobs=n_jobs, **options)
+    X, y, _ = columns((TOKENS, TAGS, None), 3)
+    found = Distributed(estimator).fit([wrap(x) for x in X], y).estimator_
+    exact = SequenceTagger(**options | {"tol": 1e-4}).fit(TOKENS, TAGS)
+    assert found.certified_
+    assert found.dual_objective_ <= exact.primal_objective_
+    assert exact.dual_objective_ <= found.primal_objective_ <= 1.03 * exact.primal_objective_
+    if bounds is not None:
+        assert np.abs(found.coef_).max() <= 0.3
+
+
+def test_one_part_that_stays_has_the_objectives_of_a_fit():
+    found = Distributed(clone(WHOLE)).fit([TOKENS], [TAGS]).estimator_
+    assert_same_optimum(found, clone(WHOLE).fit(TOKENS, TAGS))
+
+
+def test_a_fit_is_a_function_of_the_random_state():
+    X, y, _ = columns((TOKENS, TAGS, None), 4)
+    first, second = (Distributed(clone(WHOLE)).fit([lazy(x) for x in X], y).estimator_ for _ in range(2))
+    np.testing.assert_array_equal(first.coef_, second.coef_)
+
+
+class Memory(bytearray):
+    """What arrays lie in, as long as there are any."""
+
+    __hash__ = object.__hash__
+
+
+def test_one_part_is_in_use_while_the_next_is_loaded():
+    alive, most, loads = weakref.WeakSet(), [0], [0]
+
+    def load(part):
+        memory = Memory(ROWS[part].tobytes())
+        alive.add(memory)
+        most[0], loads[0] = max(most[0], len(alive)), loads[0] + 1
+        return np.frombuffer(memory).reshape(-1, ROWS.shape[1])
+
+    parts = [slice(k, k + 4) for k in range(0, N, 4)]
+    X = [dask.delayed(load, pure=False)(part) for part in parts]
+    model = StructSVMClassifier(random_state=0, tol=0.2, lam=0.5)
+    gc.disable()
+    model = Distributed(model).fit(X, [CLASSES[part] for part in parts])
+    gc.enable()
+    assert most[0] == 2
+    # the survey, the plan, the beginning; then each part for each pass
+    n_passes = len(model.history_["time"])
+    assert loads[0] == 2 * len(parts) + 1 + n_passes * len(parts)
+
+
+def test_history():
+    X, y, _ = columns((TOKENS, TAGS, None), 4)
+    model = Distributed(clone(WHOLE)).fit(X, y)
+    history, fitted = model.history_, model.estimator_
+    assert {len(column) for column in history.values()} == {len(history["time"])}
+    assert history["n_passes"][-1] == fitted.n_iter_
+    assert history["exact"].sum() == len(fitted.history_["gap"])
+    assert (np.diff(history["dual"]) >= -1e-12).all()
+    assert not history["n_bytes"].any() and not history["n_lost"].any()
+    assert (history["visit_time"] + history["merge_time"] <= history["time"]).all()
+    np.testing.assert_array_equal(
+        history["n_passes"][history["exact"]], fitted.history_["n_passes"]
+    )
+    assert model.n_features_in_ == 3 and model.classes_.tolist() == fitted.classes_.tolist()
+    assert model.to_local() is fitted
+
+
+def test_clones_pickles_and_tags():
+    model = Distributed(clone(WHOLE), checkpoint_every=3)
+    assert clone(model).get_params()["checkpoint_every"] == 3
+    assert clone(model).set_params(estimator__tol=0.5).estimator.tol == 0.5
+    model.fit(*columns((TOKENS, TAGS, None), 2)[:2])
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.estimator_.coef_, model.estimator_.coef_)
+    assert model.__sklearn_tags__().estimator_type == "sequence_tagger"
+    assert not hasattr(Distributed(StructSVMClassifier(Chains(3))), "decision_function")
+    assert "Distributed" in model._repr_html_()
+
+
+def test_empty_parts():
+    X, y, _ = columns((TOKENS, TAGS, None), 2)
+    model = Distributed(clone(WHOLE)).fit([[], X[0], [], X[1]], [[], y[0], [], y[1]])
+    assert_same_optimum(model.estimator_, clone(WHOLE).fit(TOKENS, TAGS))
+    found = model.predict([lazy([]), lazy(X[0])])
+    assert found[0].compute() == [] and len(found[1].compute()) == 10
+
+
+def test_collections():
+    import dask.array as da
+    import dask.bag as db
+
+    X, y = (db.from_sequence(data, npartitions=3) for data in (TOKENS, TAGS))
+    model = Distributed(clone(WHOLE)).fit(X, y)
+    whole = clone(WHOLE).fit(TOKENS, TAGS)
+    assert_same_optimum(model.estimator_, whole)
+    with dask.config.set(scheduler="synchronous"):
+        found, expected = model.predict(X).compute(), model.estimator_.predict(TOKENS)
+        assert all(map(np.array_equal, found, expected)) and len(found) == N
+        weight = db.from_sequence(WEIGHT.tolist(), npartitions=3)
+        score = model.score(X, y, weight).compute()
+        assert score == pytest.approx(model.estimator_.score(TOKENS, TAGS, WEIGHT), rel=1e-12)
+        rows = Distributed(StructSVMClassifier(tol=1e-3, random_state=0))
+        arrays = [da.from_array(each, chunks=7) for each in (ROWS[:, :], CLASSES, WEIGHT)]
+        arrays[0] = arrays[0].rechunk((7, 4))
+        rows.fit(*arrays)
+        assert_same_optimum(
+            rows.estimator_, clone(rows.estimator).fit(ROWS, CLASSES, WEIGHT)
+        )
+        for method in ("predict", "decision_function"):
+            lazily, at_once = (
+                getattr(each, method)(data)
+                for each, data in ((rows, arrays[0]), (rows.estimator_, ROWS))
+            )
+            assert lazily.chunks[0] == (7, 7, 6) and lazily.dtype == at_once.dtype
+            np.testing.assert_array_equal(lazily.compute(), at_once)
+        # lengths that are not known
+        some = arrays[0][arrays[0][:, 0] > 0]
+        np.testing.assert_array_equal(
+            rows.predict(some).compute(), rows.estimator_.predict(ROWS[ROWS[:, 0] > 0])
+        )
+        assert rows.score(*arrays).compute() == pytest.approx(
+            rows.estimator_.score(ROWS, CLASSES, WEIGHT)
+        )
+    np.testing.assert_array_equal(rows.predict(ROWS), rows.estimator_.predict(ROWS))
+
+
+def test_data_frames():
+    pandas = pytest.importorskip("pandas")
+    frames = pytest.importorskip("dask.dataframe")
+    table = pandas.DataFrame(ROWS, columns=list("abcd"))
+    X, y = (
+        frames.from_pandas(data, npartitions=3) for data in (table, pandas.Series(CLASSES))
+    )
+    model = Distributed(StructSVMClassifier(tol=1e-3, random_state=0)).fit(X, y)
+    assert model.feature_names_in_.tolist() == list("abcd")
+    whole = clone(model.estimator).fit(table, CLASSES)
+    assert_same_optimum(model.estimator_, whole)
+
+
+def test_warm_start_goes_on():
+    X, y, _ = columns((TOKENS, TAGS, None), 3)
+    model = Distributed(SequenceTagger(tol=0.1, random_state=0, warm_start=True))
+    before = model.fit(X, y).estimator_.dual_objective_
+    model.set_params(estimator__tol=1e-3).fit([lazy(x) for x in X], y)
+    assert model.history_["dual"][0] >= before - 1e-12
+    assert_same_optimum(model.estimator_, clone(WHOLE).fit(TOKENS, TAGS))
+    again = model.fit(X, y).estimator_
+    assert again.n_iter_ == 0 and again.certified_
+    # at another lam, and with a part more
+    model.set_params(estimator__lam=0.5).fit([*X, X[0]], [*y, y[0]])
+    expected = SequenceTagger(0.5, tol=1e-3).fit(TOKENS + X[0], TAGS + y[0])
+    assert_same_optimum(model.estimator_, expected)
+    changed = [x + (x is X[1][2]) for x in X[1]]
+    with pytest.raises(ValueError, match=r"^part 1: warm_start=True .*, because X\[2\] changed"):
+        model.fit([X[0], changed], y[:2])
+
+
+def test_checkpoints(tmp_path):
+    X, y, _ = columns((TOKENS, TAGS, None), 3)
+    model = Distributed(clone(WHOLE), checkpoint=tmp_path / "kept", checkpoint_every=2)
+    model.set_params(estimator__max_iter=3)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X, y)
+    best = model.estimator_.dual_objective_
+    (folder,) = (tmp_path / "kept").iterdir()
+    assert folder.name == "checkpoint-000000002"
+    (tmp_path / "kept" / "unfinished").mkdir()
+    again = Distributed(clone(WHOLE), checkpoint=str(tmp_path / "kept")).fit([lazy(x) for x in X], y)
+    assert again.history_["dual"][0] >= best - 1e-12
+    assert_same_optimum(again.estimator_, clone(WHOLE).fit(TOKENS, TAGS))
+    for changed, message in [
+        ({"estimator__loss": "hamming"}, "was made with loss 'hamming_sum', not 'hamming'"),
+        ({"estimator": StructSVMClassifier()}, "with estimator SequenceTagger, not Struct"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            clone(again).set_params(**changed).fit(X, y)
+    with pytest.raises(ValueError, match="was made with parts 3, not 2"):
+        clone(again).fit(X[:2], y[:2])
+    with pytest.raises(ValueError, match=r"^part 2: the checkpoint in .*kept is of other data, bec"):
+        clone(again).fit([X[0], X[1], [2.0 * x for x in X[2]]], y)
+
+
+def test_a_fit_that_is_interrupted_goes_on_from_its_checkpoint(tmp_path):
+    class Failure(Exception):
+        pass
+
+    n_loads = [0]
+
+    def load(x):
+        n_loads[0] += 1
+        if n_loads[0] == 40:
+            raise Failure("gone")
+        return x
+
+    X, y, _ = columns((TOKENS, TAGS, None), 3)
+    parts = [dask.delayed(load, pure=False)(x) for x in X]
+    model = Distributed(clone(WHOLE), checkpoint=tmp_path, checkpoint_every=2)
+    with pytest.raises(RuntimeError, match="^part [012]: Failure: gone$"):
+        model.fit(parts, y)
+    assert not hasattr(model, "estimator_")
+    model.fit(parts, y)
+    assert model.history_["dual"][0] > 0.0
+    assert_same_optimum(model.estimator_, clone(WHOLE).fit(TOKENS, TAGS))
+
+
+def test_stops(monkeypatch):
+    X, y, _ = columns((TOKENS, TAGS, None), 3)
+    model = Distributed(SequenceTagger(tol=0, random_state=0, solver=BCFW(max_time=0.2)))
+    with pytest.warns(ConvergenceWarning, match="maximum time was reached"):
+        model.fit([lazy(x) for x in X], y)
+    assert model.estimator_.certified_
+    model.set_params(estimator__solver="auto")
+    for moments, certified in [((30,), True), ((30, 30), False)]:
+        stop = PressedStop(*moments)
+        monkeypatch.setattr("sskit.dask._distributed.Stop", lambda max_time, stop=stop: stop)
+        with pytest.warns(ConvergenceWarning, match="interrupted"):
+            model.fit([lazy(x) for x in X], y)
+        assert model.estimator_.certified_ == certified
+        assert np.isfinite(model.estimator_.coef_).all()
+
+
+def test_a_callback_sees_the_weights_of_the_moment(monkeypatch):
+    seen = []
+
+    class Watch:
+        gated = False
+
+        def on_pass(self, n_iter, attributes):
+            seen.append((n_iter, attributes()["coef_"].copy()))
+            return n_iter == 3
+
+    estimator = SequenceTagger(tol=0, random_state=0)
+    X, y, _ = columns((TOKENS, TAGS, None), 3)
+    model = Distributed(estimator)
+    make = "sskit.dask._distributed.clone"
+    monkeypatch.setattr(make, lambda given: watched(given, Watch()))
+    model.fit(X, y)
+    assert [n_iter for n_iter, _ in seen] == [1, 2, 3]
+    np.testing.assert_allclose(seen[-1][1], model.estimator_.coef_, rtol=1e-9, atol=1e-12)
+
+
+def watched(estimator, watch):
+    """A clone that tells somebody of its passes."""
+    model = clone(estimator)
+    model._watch = watch
+    return model
+
+
+LISTS = [TOKENS[:10], TOKENS[10:]], [TAGS[:10], TAGS[10:]]
+
+
+@pytest.mark.parametrize(
+    ("model", "data", "error", "message"),
+    [
+        (Distributed(SequenceTagger), LISTS, TypeError, "got the class SequenceTagger"),
+        (Distributed(clone(WHOLE), checkpoint_every=0), LISTS, ValueError, "'checkpoint_every'"),
+        (Distributed(clone(WHOLE), checkpoint=3), LISTS, ValueError, "'checkpoint'"),
+        (Distributed(SequenceTagger(tol=-1)), LISTS, ValueError, "'tol'"),
+        (Distributed(SequenceTagger(solver="gdmm")), LISTS, ValueError, "no dual point; use"),
+        (Distributed(SequenceTagger(kernel="rbf")), LISTS, ValueError, "with a kernel: the weig"),
+        (
+            Distributed(SequenceTagger(solver=BCFW(averaging=True))),
+            LISTS,
+            ValueError,
+            "averaging=True cannot be combined with data in parts",
+        ),
+        (Distributed(clone(WHOLE)), (ROWS, CLASSES), TypeError, "X must be a Dask collection or a list"),
+        (Distributed(clone(WHOLE)), ([], []), ValueError, "^X has no parts, expected at least one$"),
+        (
+            Distributed(clone(WHOLE)),
+            (LISTS[0], LISTS[1][:1]),
+            ValueError,
+            "^X has 2 parts but y has 1$",
+        ),
+        (
+            Distributed(clone(WHOLE)),
+            (LISTS[0], [LISTS[1][0], LISTS[1][1][:8]]),
+            ValueError,
+            "^part 1: .*10.*8",
+        ),
+        (
+            Distributed(clone(WHOLE)),
+            ([TOKENS[:2], [TOKENS[2], TOKENS[3] * np.nan]], [TAGS[:2], TAGS[2:4]]),
+            ValueError,
+            r"^part 1: .*X\[1\]",
+        ),
+        (
+            Distributed(clone(WHOLE)),
+            ([TOKENS[:2], [x[:, :2] for x in TOKENS[2:4]]], [TAGS[:2], TAGS[2:4]]),
+            ValueError,
+            "^part 1: X has 2 features, but part 0 has 3$",
+        ),
+        (Distributed(clone(WHOLE)), ([[], []], [[], []]), ValueError, "^all parts are empty"),
+        (
+            Distributed(clone(WHOLE)),
+            (*LISTS, [np.ones(10), -np.ones(10)]),
+            ValueError,
+            r"^part 1: sample_weight\[0\] is -1",
+        ),
+    ],
+)
+def test_bad_input(model, data, error, message):
+    model = clone(model) if not isinstance(model.estimator, type) else model
+    with pytest.raises(error, match=message):
+        model.fit(*data)
+    assert not hasattr(model, "estimator_")
+
+
+def test_arrays_are_cut_along_rows_only():
+    import dask.array as da
+
+    X = da.from_array(ROWS, chunks=(10, 2))
+    with pytest.raises(ValueError, match="^X must be cut along its first axis only, got chunks"):
+        Distributed(StructSVMClassifier()).fit(X, da.from_array(CLASSES, chunks=10))
+    X, y = da.from_array(ROWS, chunks=(10, 4)), da.from_array(CLASSES, chunks=(12, 8))
+    with pytest.raises(ValueError, match="^part 0: X has 10 samples but y has 12$"):
+        Distributed(StructSVMClassifier()).fit(X, y)
+
+
+def test_sparse_parts_and_ragged_arrays():
+    from sskit.utils import RaggedArray
+
+    parts = columns((TOKENS, TAGS, None), 2)[0]
+    stacked = [
+        RaggedArray(sp.csr_array(np.vstack(x)), np.cumsum([0, *map(len, x)])) for x in parts
+    ]
+    model = Distributed(clone(WHOLE)).fit(stacked, columns((TOKENS, TAGS, None), 2)[1])
+    assert_same_optimum(model.estimator_, clone(WHOLE).fit(TOKENS, TAGS))
+
+
+def test_nothing_of_the_users_is_changed():
+    X, y, _ = columns((TOKENS, TAGS, None), 3)
+    before = [[x.copy() for x in part] for part in X]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Distributed(clone(WHOLE)).fit(X, y)
+    assert all(map(np.array_equal, sum(before, []), sum(X, [])))
+
+
+def test_gdmm_is_refused_by_name():
+    with pytest.raises(ValueError, match="by GDMM, which keeps no dual point"):
+        Distributed(SequenceTagger(solver=GDMM())).fit(*LISTS)

@@ -1,0 +1,67 @@
+"""Clusters on this machine, whose workers can be killed."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+
+N_CLASSES = 6
+LAM = 0.003
+rng = np.random.default_rng(0)
+CENTRES = rng.normal(size=(N_CLASSES, 30))
+CLASSES = rng.integers(N_CLASSES, size=600)
+ROWS = 0.4 * CENTRES[CLASSES] + rng.normal(size=(600, 30))
+
+
+def load(k, n_parts):
+    """Part k of the rows and their classes."""
+    place = slice(600 * k // n_parts, 600 * (k + 1) // n_parts)
+    return ROWS[place], CLASSES[place]
+
+
+def primal(model, X=ROWS, y=CLASSES):
+    """P(w) of a fitted multiclass model, in plain NumPy."""
+    w = np.column_stack([model.coef_, model.intercept_])
+    scores = X @ model.coef_.T + model.intercept_
+    truth = np.eye(len(scores.T))[np.searchsorted(model.classes_, y)]
+    hinge = (scores + 1.0 - truth).max(axis=1) - (scores * truth).sum(axis=1)
+    return 0.5 * model.lam_ * np.sum(w**2) + hinge.mean()
+
+
+def process_id(dask_worker):
+    """Process of a worker."""
+    return os.getpid()
+
+
+def kill(client, which=0):
+    """Kill one worker; return its address."""
+    found = sorted(client.run(process_id, on_error="ignore").items())
+    address, process = found[which % len(found)]
+    os.kill(process, signal.SIGKILL)
+    return address
+
+
+def kill_later(client, seconds, which=0):
+    """Kill one worker in so many seconds; return the thread that does."""
+    _, process = sorted(client.run(process_id).items())[which]
+
+    def wait():
+        time.sleep(seconds)
+        os.kill(process, signal.SIGKILL)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    return thread
+
+
+def start_worker(address, folder):
+    """A worker for a scheduler, without anybody who starts it again."""
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny"]
+    options = ["--nthreads", "1", "--no-dashboard", "--local-directory", str(folder)]
+    return subprocess.Popen(
+        command + options, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )

@@ -1,0 +1,211 @@
+"""Sites that move one dual point: certificates are true, whatever lies where."""
+
+import numpy as np
+import pytest
+from helpers.parts import CASES, split
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+from sskit.core.regularizer import BoxRegularizer, Regularizer
+from sskit.core.stop import Stop
+from sskit.solvers import BCFW, FrankWolfe
+from sskit.solvers.common.driver import Driver
+from sskit.solvers.common.progress import Progress
+from sskit.solvers.common.solution import Status
+from sskit.solvers.common.tolerance import Tolerance
+from sskit.solvers.distributed.part_run import PartRun
+from sskit.solvers.distributed.pieces import add_up, bounds, n_bytes, pack
+from sskit.solvers.distributed.run import DistributedRun
+from sskit.solvers.distributed.site import Site
+from sskit.solvers.distributed.sites import LocalSites, Sites
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
+
+LAM = 0.2
+PLAIN = BCFW(averaging=False)
+
+
+def tasks_of(name, n_parts):
+    """Training tasks of the parts of a case, and that of all data."""
+    estimator, *data = CASES[name]
+    estimator = clone(estimator)
+    checked = [estimator._gate(*part, part=True) for part in split(data, n_parts)]
+    facts = estimator._agree([estimator._survey(part) for part in checked])
+    tasks = [estimator._rescaled(estimator._bind(part, facts)) for part in checked]
+    return tasks, estimator._make_rescaled_task(*data)
+
+
+def regularizer_of(task, lam=LAM, half_width=None):
+    """A regularizer, with the box of the layout or one around zero."""
+    box, n_weights = task.layout.bounds(None), task.layout.n_weights
+    if half_width is not None:
+        box = np.full(n_weights, -half_width), np.full(n_weights, half_width)
+    return Regularizer(lam, n_weights) if box is None else BoxRegularizer(lam, *box)
+
+
+def make_run(tasks, owners, solver=PLAIN, half_width=None, keeps=True):
+    """A run on parts that belong to sites by number."""
+    sites, n_sites, stop = [], len(set(owners)), Stop()
+    for owner in sorted(set(owners)):
+        regularizer = regularizer_of(tasks[0], LAM / n_sites, half_width)
+        parts = {
+            number: PartRun(
+                lambda task=task: task.problem,
+                solver,
+                regularizer,
+                LAM,
+                np.random.RandomState(number),
+                keeps=keeps,
+            )
+            for number, task in enumerate(tasks)
+            if owners[number] == owner
+        }
+        sites.append(Site(parts, regularizer, n_sites, np.random.RandomState(owner)))
+    unit = sum(site.begin(stop)[0] for site in sites)
+    run = DistributedRun(LocalSites(sites), regularizer_of(tasks[0], LAM, half_width))
+    progress = Progress("sites", 0)
+    return Driver(run, unit, gap_every=10, exact=True, stop=stop, progress=progress)
+
+
+def optimum_of(task, half_width=None):
+    """A tight solution for all data."""
+    return BCFW().solve(
+        task.problem, regularizer_of(task, LAM, half_width), tol=1e-5, max_iter=20000
+    )
+
+
+def assert_true(solution, task, half_width=None):
+    """The certificate is what a slow look at all data finds."""
+    regularizer = regularizer_of(task, LAM, half_width)
+    hinges = Evaluator(task.problem).hinges(regularizer.padded(solution.w))
+    primal = regularizer.primal(solution.w, float(np.dot(task.problem.block_weight, hinges)))
+    assert solution.primal == pytest.approx(primal, rel=1e-9)
+    assert solution.gap == pytest.approx(solution.primal - solution.dual, rel=1e-6, abs=1e-12)
+    best = optimum_of(task, half_width)
+    assert solution.dual <= best.primal * (1 + 1e-9)
+    assert best.dual <= solution.primal * (1 + 1e-9)
+
+
+OWNERS = {"one": (0,) * 5, "two": (0, 1, 1, 0, 1), "each": (0, 1, 2, 3, 4)}
+
+
+@pytest.mark.parametrize("owners", OWNERS)
+@pytest.mark.parametrize("name", [name for name in CASES if name != "tiny weights"])
+def test_certificates_of_all_models(name, owners):
+    tasks, whole = tasks_of(name, 5)
+    driver = make_run(tasks, OWNERS[owners])
+    status = driver.reach(Tolerance(0.02, driver.unit), max_iter=3000)
+    assert status is Status.CONVERGED
+    assert_true(driver.solution(status), whole)
+
+
+SOLVERS = {
+    "plain": BCFW(steps="fw", averaging=False),
+    "away": BCFW(steps="away", averaging=False, stored_passes=10),
+    "gap": BCFW(sampling="gap", cache=True, averaging=False),
+    "batch": FrankWolfe(),
+}
+
+
+@pytest.mark.parametrize("half_width", [None, 0.2])
+@pytest.mark.parametrize("owners", OWNERS)
+@pytest.mark.parametrize("name", SOLVERS)
+def test_certificates_of_all_solvers(name, owners, half_width):
+    tasks, whole = tasks_of("sequences", 5)
+    driver = make_run(tasks, OWNERS[owners], SOLVERS[name], half_width)
+    status = driver.reach(Tolerance(0.05, driver.unit), max_iter=3000)
+    assert status is Status.CONVERGED
+    assert_true(driver.solution(status), whole, half_width)
+
+
+@pytest.mark.parametrize("half_width", [None, 0.2])
+@pytest.mark.parametrize("owners", OWNERS)
+def test_the_dual_sum_is_that_of_the_dual_variables_after_every_round(owners, half_width):
+    tasks, whole = tasks_of("sequences", 5)
+    driver = make_run(tasks, OWNERS[owners], PLAIN, half_width)
+    for _ in range(6):
+        driver.run.run_pass()
+        by_rounds, value = driver.run.weights(), driver.run.dual_value
+        certificate = driver.run.certify(None)
+        np.testing.assert_allclose(driver.run.weights(), by_rounds, rtol=1e-9, atol=1e-12)
+        assert certificate.dual == pytest.approx(value, rel=1e-9, abs=1e-12)
+        assert certificate.gap >= 0.0
+
+
+def test_without_extrapolation_the_dual_objective_never_falls():
+    tasks, _ = tasks_of("sequences", 5)
+    run = make_run(tasks, OWNERS["each"]).run
+    values = []
+    for _ in range(30):
+        run.extrapolation = 0.0
+        run.run_pass()
+        values.append(run.dual_value)
+    assert (np.diff(values) >= -1e-12).all()
+
+
+def test_extrapolation_begins_anew_where_the_dual_objective_falls():
+    tasks, _ = tasks_of("rows", 5)
+    run = make_run(tasks, OWNERS["each"]).run
+    fell = 0
+    for _ in range(200):
+        before = run.dual_value
+        run.run_pass()
+        if run.dual_value < before:
+            fell += 1
+            assert run.extrapolation == 0.0 and run.momentum == 1.0
+    assert fell
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_parts_go_on_from_dual_points(keeps):
+    tasks, whole = tasks_of("sequences", 5)
+    driver = make_run(tasks, OWNERS["one"], keeps=keeps)
+    driver.reach(Tolerance(0.05, driver.unit), max_iter=3000)
+    points = dict(driver.run.sites.save())
+    assert sorted(points) == list(range(5))
+    again = make_run(tasks, OWNERS["two"])
+    for site in again.run.sites.sites:
+        for number, part in site.parts.items():
+            part.run, part.point = None, points[number]
+        site.begin()
+    again.run.sites.merge(anew=True)
+    certificate = again.certify()
+    assert certificate.dual == pytest.approx(driver.certificate.dual, rel=1e-9)
+    assert_true(again.solution(Status.CONVERGED), whole)
+
+
+def test_a_part_that_passes_keeps_its_planes_with_weight_only():
+    tasks, _ = tasks_of("sequences", 5)
+    driver = make_run(tasks, OWNERS["one"], keeps=False)
+    for _ in range(3):
+        driver.run.run_pass()
+    for part in driver.run.sites.sites[0].parts.values():
+        assert part.run is None and part.problem is None
+        assert (part.save().blocks["weight"] > 0.0).all()
+
+
+@given(
+    st.lists(st.lists(st.sampled_from([0.0, 0.0, 1.5, -2.0]), min_size=7, max_size=7), min_size=1),
+    st.integers(1, 9),
+)
+def test_pieces_add_up(rows, n_pieces):
+    vectors = np.array(rows)
+    found = []
+    for k in range(n_pieces):
+        first, last = bounds(7, k, n_pieces)
+        packed = [pack(vector[first:last]) for vector in vectors]
+        for vector, piece in zip(vectors, packed, strict=True):
+            n_stored = np.count_nonzero(vector[first:last])
+            assert n_bytes(piece) == min(12 * n_stored, 8 * (last - first))
+        found.append(add_up(packed))
+    np.testing.assert_allclose(np.concatenate(found), vectors.sum(axis=0), atol=1e-12)
+
+
+def test_what_sites_must_implement():
+    sites = Sites()
+    for name, arguments in [
+        ("visit", (0.0, None)), ("evaluate", (None,)), ("merge", (True,)), ("total", ()),
+        ("save", ()),
+    ]:  # fmt: skip
+        with pytest.raises(NotImplementedError, match=f"^Sites must implement {name}$"):
+            getattr(sites, name)(*arguments)

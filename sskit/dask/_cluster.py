@@ -8,13 +8,15 @@ from typing import NamedTuple
 import dask
 
 from sskit.dask._parts import error_of, is_lazy
-from sskit.dask._tasks import INTERVAL, LATE, Tasks
+from sskit.dask._tasks import Tasks
 from sskit.solvers.distributed.pieces import n_pieces_of
 from sskit.solvers.distributed.sites import Sites, SitesLost
 
 # So often the parts whose tasks are cancelled are asked for again: the scheduler may have been
 # restarted, or their data are gone.
 MOST_TRIES = 3
+# Seconds between two looks whether parts have been computed.
+LOOK = 0.05
 
 
 def find_client(client):
@@ -173,8 +175,10 @@ class ClusterPlaces:
                         "that can be computed again"
                     )
             if again:
-                time.sleep(INTERVAL)
-                self.futures |= self.compute(again)
+                time.sleep(LOOK)
+                # by themselves, so that what one part lacks stops no other
+                for number in again:
+                    self.futures |= self.compute([number])
                 continue
             waiting = [number for number in numbers if states[number] == "pending"]
             if not waiting:
@@ -188,7 +192,7 @@ class ClusterPlaces:
                     f"part {waiting[0]}: it was lost with a worker, and not computed again within "
                     f"{limit:g} seconds; see timeout"
                 )
-            wait_for([self.futures[number] for number in waiting])
+            time.sleep(LOOK)
         for number in numbers:
             if states[number] == "error":
                 error = self.futures[number].exception()
@@ -407,18 +411,3 @@ class ClusterSites(Sites):
 def as_part(X, y, sample_weight):
     """Return a part as it comes to its worker."""
     return X, y, sample_weight
-
-
-def wait_for(futures):
-    """Wait a moment, or until futures are computed."""
-    from distributed import wait
-
-    try:
-        wait(futures, timeout=INTERVAL)
-    except LATE:
-        pass
-    except Exception as error:
-        # their state says more
-        if "Cancelled" not in type(error).__name__:
-            raise
-

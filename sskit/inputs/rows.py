@@ -63,7 +63,11 @@ def check_rows(estimator, X, y="no_validation", **options):
         with np.errstate(invalid="ignore"):
             checked = validate_data(estimator, X, y, **options)
     except (TypeError, ValueError, OverflowError) as error:
-        raise named(error, X, options) from error
+        told = named(error, X, options)
+        if told is error:
+            # not from itself: who follows causes would not come to an end
+            raise
+        raise told from error
     check_finite_rows(checked[0] if isinstance(checked, tuple) else checked)
     return checked
 

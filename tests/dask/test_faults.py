@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from helpers.clusters import CLASSES, LAM, ROWS, kill, load, primal, start_worker
+from helpers.clusters import CLASSES, ROWS, kill, load, primal, start_worker
 
 from sskit import StructSVMClassifier
 
@@ -19,7 +19,8 @@ pytestmark = pytest.mark.slow
 
 N_WORKERS = 3
 N_FITS = 25
-MODEL = StructSVMClassifier(lam=LAM, tol=1e-3, random_state=0, max_iter=5000)
+LAM = 0.01
+MODEL = StructSVMClassifier(lam=LAM, tol=1e-2, random_state=0, max_iter=5000)
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +37,7 @@ def cluster(request, tmp_path):
         made = distributed.LocalCluster(
             n_workers=N_WORKERS,
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address=":0",
             local_directory=tmp_path,
             silence_logs=50,
         )
@@ -44,7 +45,7 @@ def cluster(request, tmp_path):
             yield client, lambda: client.wait_for_workers(N_WORKERS, timeout=60)
         return
     made = distributed.LocalCluster(
-        n_workers=0, processes=False, dashboard_address=None, silence_logs=50
+        n_workers=0, processes=False, dashboard_address=":0", silence_logs=50
     )
     workers = []
 
@@ -100,7 +101,7 @@ def test_every_fit_ends_with_a_true_certificate(cluster, optimum):
     client, complete = cluster
     random_state = np.random.RandomState(0)
     complete()
-    _, typical = fit_and_kill(client, 60.0 if False else 0.0, 0)
+    _, typical = fit_and_kill(client, 0.0, 0)
     n_lost = 0
     for k in range(N_FITS):
         complete()

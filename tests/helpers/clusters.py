@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 
 import numpy as np
 
@@ -51,7 +52,8 @@ def kill_later(client, seconds, which=0):
 
     def wait():
         time.sleep(seconds)
-        os.kill(process, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
 
     thread = threading.Thread(target=wait)
     thread.start()

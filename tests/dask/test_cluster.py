@@ -1,0 +1,215 @@
+"""Fits to parts on the workers of a cluster."""
+
+import pickle
+import threading
+import warnings
+
+import numpy as np
+import pytest
+from helpers.clusters import CLASSES, LAM, ROWS, kill_later, load, primal
+from helpers.parts import TAGS, TOKENS
+from sklearn.base import clone
+
+from sskit import SequenceTagger, StructSVMClassifier
+
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+
+from sskit.dask import Distributed, _share  # noqa: E402
+from sskit.dask._cluster import find_client  # noqa: E402
+
+MODEL = StructSVMClassifier(lam=0.05, tol=1e-2, random_state=0, max_iter=5000)
+N_PARTS = 5
+LOST = pytest.mark.filterwarnings("ignore:lost .* parts of the data:UserWarning")
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """Two workers, each a process."""
+    with distributed.LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        dashboard_address=":0",
+        local_directory=tmp_path_factory.mktemp("workers"),
+        silence_logs=50,
+    ) as made:
+        yield made
+
+
+@pytest.fixture
+def client(cluster):
+    """A client, which is not the default one; no worker has anything of a fit afterwards."""
+    with distributed.Client(cluster, set_as_default=False) as made:
+        made.wait_for_workers(2, timeout=60)
+        yield made
+        assert set(made.run(n_shares).values()) == {0}
+
+
+@pytest.fixture(scope="module")
+def whole():
+    """A tight fit to all rows."""
+    return clone(MODEL).set_params(tol=1e-6, max_iter=50_000).fit(ROWS, CLASSES)
+
+
+def n_shares():
+    return len(_share.shares)
+
+
+def as_arrays(client):
+    import dask.array
+
+    cuts = (100, 150, 200, 50, 100)
+    return dask.array.from_array(ROWS, (cuts, 30)), dask.array.from_array(CLASSES, (cuts,))
+
+
+def as_delayed(client):
+    made = [dask.delayed(load, nout=2, pure=False)(k, N_PARTS) for k in range(N_PARTS)]
+    return [part[0] for part in made], [part[1] for part in made]
+
+
+def as_data(client):
+    return zip(*(load(k, N_PARTS) for k in range(N_PARTS)), strict=True)
+
+
+def as_futures(client):
+    return (client.scatter(list(column), hash=False) for column in as_data(client))
+
+
+def as_one(client):
+    return [[part] for part in (ROWS, CLASSES)]
+
+
+def assert_right(found, whole):
+    """A certificate that is true, and brackets the optimum."""
+    model = found.estimator_
+    assert model.certified_
+    assert model.primal_objective_ == pytest.approx(primal(model), rel=1e-9)
+    assert model.dual_objective_ <= whole.primal_objective_ * (1 + 1e-9)
+    assert whole.dual_objective_ <= model.primal_objective_ * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("form", [as_arrays, as_delayed, as_data, as_futures, as_one])
+def test_the_optimum_is_that_of_a_local_fit(client, whole, form):
+    X, y = form(client)
+    assert_right(Distributed(MODEL, client=client).fit(X, y), whole)
+
+
+def test_sequences_in_bags_with_empty_parts(client):
+    import dask.bag
+
+    X, y = (dask.bag.from_sequence(data, npartitions=4) for data in (TOKENS, TAGS))
+    X, y = (
+        dask.bag.concat([bag, dask.bag.from_delayed([dask.delayed(lambda: [])()])]) for bag in (X, y)
+    )
+    tagger = SequenceTagger(lam=0.2, tol=1e-2, random_state=0)
+    found = Distributed(tagger, client=client).fit(X, y).estimator_
+    expected = clone(tagger).fit(TOKENS, TAGS)
+    assert found.certified_
+    assert found.dual_objective_ <= expected.primal_objective_
+    assert expected.dual_objective_ <= found.primal_objective_
+    assert found.classes_.tolist() == expected.classes_.tolist()
+
+
+def test_errors_name_the_part(client):
+    X, y = as_delayed(client)
+    y[3] = dask.delayed(lambda y: y[:-1])(y[3])
+    with pytest.raises(ValueError, match="^part 3: .*120.*119"):
+        Distributed(MODEL, client=client).fit(X, y)
+    y[3] = dask.delayed(lambda: 1 / 0)()
+    with pytest.raises(RuntimeError, match="^part 3: ZeroDivisionError: division by zero"):
+        Distributed(MODEL, client=client).fit(X, y)
+
+
+def test_two_fits_at_once_do_not_meet(client, whole):
+    other = clone(MODEL).set_params(lam=0.1)
+    found = {}
+
+    def fit(model):
+        found[model] = Distributed(model, client=client).fit(*as_delayed(client))
+
+    threads = [threading.Thread(target=fit, args=(model,)) for model in (MODEL, other)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert_right(found[MODEL], whole)
+    assert_right(found[other], clone(other).set_params(tol=1e-5).fit(ROWS, CLASSES))
+
+
+def test_the_client_is_cloned_but_not_pickled(client):
+    model = Distributed(MODEL, client=client).fit(*as_delayed(client))
+    assert clone(model).client is client
+    assert not hasattr(clone(model), "estimator_")
+    loaded = pickle.loads(pickle.dumps(model))
+    assert loaded.client is None and model.client is client
+    assert np.array_equal(loaded.predict(ROWS), model.predict(ROWS))
+    assert pickle.loads(pickle.dumps(Distributed(MODEL, client=False))).client is False
+
+
+def test_which_client_is_used(client):
+    assert find_client(None) is None
+    assert find_client(client) is client
+    with client.as_current():
+        assert find_client(None) is client
+        assert find_client(False) is None
+    # a task does not wait for others, whose place it takes
+    assert client.submit(has_no_client, pure=False).result()
+    with pytest.raises(TypeError, match="client must be a distributed.Client, False or None, got"):
+        find_client("tcp://127.0.0.1:1")
+    with pytest.raises(ValueError, match="'timeout' parameter of Distributed must be"):
+        Distributed(MODEL, timeout=0).fit(*as_data(client))
+
+
+def has_no_client():
+    distributed.get_client()
+    return find_client(None) is None
+
+
+def test_warm_start_goes_on_part_by_part(client, whole):
+    data = as_delayed(client)
+    model = Distributed(clone(MODEL).set_params(warm_start=True), client=client).fit(*data)
+    n_passes = model.estimator_.n_iter_
+    model.fit(*data)
+    assert model.estimator_.n_iter_ == 0 < n_passes
+    assert_right(model, whole)
+
+
+def test_max_time_ends_passes(client):
+    from sklearn.exceptions import ConvergenceWarning
+
+    from sskit.solvers import BCFW
+
+    slow = clone(MODEL).set_params(solver=BCFW(max_time=0.5), tol=1e-9, lam=1e-4)
+    with pytest.warns(ConvergenceWarning, match="max_time"):
+        model = Distributed(slow, client=client).fit(*as_delayed(client))
+    assert model.estimator_.certified_
+    assert model.estimator_.primal_objective_ == pytest.approx(primal(model.estimator_), rel=1e-9)
+
+
+def test_bytes_are_counted(client):
+    model = Distributed(MODEL, client=client).fit(*as_delayed(client))
+    sent, n_weights = model.history_["n_bytes"], 6 * 31
+    # one of two workers sends its move, and gets the sum
+    assert 0 < np.diff(sent).max() <= 2 * 8 * n_weights
+
+
+def test_data_that_are_gone_are_told(client):
+    X, y = (list(column) for column in as_futures(client))
+    X[2].cancel()
+    with pytest.raises(ValueError, match="part 2: its data are gone"):
+        Distributed(MODEL, client=client, timeout=20.0).fit(X, y)
+
+
+@LOST
+def test_a_worker_is_lost_in_the_middle(client, whole):
+    hard = clone(MODEL).set_params(tol=1e-3, lam=LAM)
+    killer = kill_later(client, 1.5)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", UserWarning)
+        model = Distributed(hard, client=client, timeout=60.0).fit(*as_delayed(client))
+    killer.join()
+    assert_right(model, clone(hard).set_params(tol=1e-5).fit(ROWS, CLASSES))
+    lost = model.history_["n_lost"]
+    assert np.count_nonzero(lost) == 1
+    said = [str(each.message) for each in told if "parts of the data" in str(each.message)]
+    assert len(said) == 1 and f"with {lost.sum()} parts" in said[0]

@@ -45,12 +45,20 @@ class Distributed(MetaEstimator):
     each pass and dropped again, one after the other: data larger than memory can be fitted on one
     machine. What stays in memory are the weights and the dual variables.
 
+    On a cluster parts are computed once, where the scheduler wants them to be, and stay there;
+    futures are used where they lie. Every worker that has parts makes passes over them, and all of
+    them add up their moves. If a worker is lost, its parts are computed again, and begin at the
+    last checkpoint, else at the truth; the certificate remains true.
+
     Parameters
     ----------
     estimator : estimator
         Of this package, with a solver that keeps a dual point, and no kernel. With
         ``warm_start=True`` a fit goes on from where the last one ended, part by part; its dual
         variables are then kept in this object.
+    client : distributed.Client, False or None, default=None
+        Of the cluster. None is the default client if there is one, outside of tasks; else, as for
+        False, there is no cluster. It is not pickled.
     checkpoint : str or path, default=None
         Folder in which the dual variables are saved every `checkpoint_every` passes and at the
         end. A fit of the same data with the same parameters goes on from there, also in another
@@ -59,6 +67,9 @@ class Distributed(MetaEstimator):
         nothing.
     checkpoint_every : int, default=10
         Passes between two checkpoints.
+    timeout : float, default=300.0
+        Seconds to wait on a cluster for a part that was lost with a worker, for any worker if
+        there is none, and for the scheduler.
 
     Attributes
     ----------
@@ -76,12 +87,19 @@ class Distributed(MetaEstimator):
     TypeError
         In fit, if the estimator is not one of this package, or X is no collection of parts.
     ValueError
-        In fit, for wrong parameters or data; the part is named.
+        In fit, for wrong parameters or data; the part is named. Also if a part was lost whose data
+        cannot be had again.
+    TimeoutError
+        In fit, if the cluster has had no worker for `timeout` seconds.
+    RuntimeError
+        In fit, if workers are lost again and again.
 
     Warns
     -----
     ConvergenceWarning
         If ``max_iter`` of the estimator ends the fit, ``max_time`` of its solver, or Ctrl-C.
+    UserWarning
+        If a worker was lost.
 
     Notes
     -----

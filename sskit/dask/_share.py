@@ -1,6 +1,7 @@
 """What a worker of a cluster has of a fit, and does when it is asked."""
 
 import threading
+import time
 from collections import deque
 from functools import partial
 
@@ -19,6 +20,8 @@ shares = {}
 # Fits that have ended: a task that comes too late does not begin them again.
 ended = deque(maxlen=1000)
 guard = threading.Lock()
+# Seconds for which nothing must have been asked by a client that is gone.
+IDLE = 60.0
 # What changes a share: these are not done twice, whatever the scheduler runs twice.
 CHANGES = {"survey", "take", "visit", "evaluate", "follow"}
 
@@ -46,6 +49,7 @@ class Share:
         self.lock = threading.Lock()
         self.era = 0
         self.last = (None, None)
+        self.asked = time.monotonic()
 
     def call(self, era, token, method, args):
         """Return what a method returns.
@@ -65,6 +69,7 @@ class Share:
             if era < self.era:
                 raise ShareLost(f"{method} was asked before another worker was lost")
             self.era = era
+            self.asked = time.monotonic()
             if token == self.last[0]:
                 return self.last[1]
             answer = getattr(self, method)(*args)
@@ -262,6 +267,21 @@ def press(fit, n_presses, dask_worker):
     share = shares.get((fit, dask_worker.address))
     if share is not None:
         share.press(n_presses)
+
+
+def forget_strangers(clients, dask_worker):
+    """Forget the shares on a worker that belong to clients which are gone.
+
+    Parameters
+    ----------
+    clients : list of str
+        Those that are there, with which the key of a fit begins.
+    """
+    for (fit, address), share in list(shares.items()):
+        known = fit.startswith(tuple(clients))
+        if address == dask_worker.address and not known and not share.lock.locked():
+            if time.monotonic() - share.asked > IDLE:
+                forget(fit, dask_worker)
 
 
 def forget(fit, dask_worker):

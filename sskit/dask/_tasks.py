@@ -7,7 +7,7 @@ import uuid
 import warnings
 from concurrent.futures import Future, wait
 
-from sskit.dask._share import ask, forget, press
+from sskit.dask._share import ask, forget, forget_strangers, press
 from sskit.solvers.distributed.sites import SitesLost
 
 # Seconds between two looks whether Ctrl-C was pressed and all workers are there.
@@ -37,9 +37,15 @@ class Tasks:
     def __init__(self, client, timeout):
         self.client = client
         self.timeout = timeout
-        self.fit = uuid.uuid4().hex
+        self.fit = f"{client.id}-{uuid.uuid4().hex}"
         self.era = self.n_losses = self.n_told = 0
         self.gone = set()
+        in_background(self.sweep)
+
+    def sweep(self):
+        """Let workers forget the fits of clients that have died."""
+        clients = self.client.run_on_scheduler(client_ids)
+        self.client.run(forget_strangers, clients, on_error="ignore")
 
     def submit(self, address, method, *args):
         """Return the future of a method of the share on a worker; see `Share`."""
@@ -199,6 +205,11 @@ class Tasks:
                 UserWarning,
                 stacklevel=2,
             )
+
+
+def client_ids(dask_scheduler):
+    """Return by what the scheduler knows the clients that are there."""
+    return list(dask_scheduler.clients)
 
 
 def is_lost(future):

@@ -1,6 +1,7 @@
 """Fits to parts on the workers of a cluster."""
 
 import pickle
+import signal
 import threading
 import warnings
 
@@ -182,6 +183,19 @@ def test_max_time_ends_passes(client):
     slow = clone(MODEL).set_params(solver=BCFW(max_time=0.5), tol=1e-9, lam=1e-4)
     with pytest.warns(ConvergenceWarning, match="max_time"):
         model = Distributed(slow, client=client).fit(*as_delayed(client))
+    assert model.estimator_.certified_
+    assert model.estimator_.primal_objective_ == pytest.approx(primal(model.estimator_), rel=1e-9)
+
+
+def test_ctrl_c_ends_the_fit_with_a_certificate(client, own_handler):
+    from sklearn.exceptions import ConvergenceWarning
+
+    endless = clone(MODEL).set_params(tol=1e-12, lam=1e-4, max_iter=10**6)
+    timer = threading.Timer(1.0, signal.raise_signal, (signal.SIGINT,))
+    timer.start()
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        model = Distributed(endless, client=client).fit(*as_delayed(client))
+    timer.join()
     assert model.estimator_.certified_
     assert model.estimator_.primal_objective_ == pytest.approx(primal(model.estimator_), rel=1e-9)
 

@@ -114,6 +114,7 @@ def test_every_fit_ends_with_a_true_certificate(cluster, optimum):
         assert found.dual_objective_ <= optimum.primal_objective_ * (1 + 1e-9)
         assert optimum.dual_objective_ <= value * (1 + 1e-9)
         assert value - found.dual_objective_ == pytest.approx(found.dual_gap_, abs=1e-9)
+        typical = min(typical, taken)
         n_lost += model.history_["n_lost"].sum()
         print(f"fit {k}: killed after {seconds:.2f} of {taken:.2f} s, {model.history_['n_lost'].sum()}"
               f" parts lost, {found.n_iter_} rounds", flush=True)

@@ -277,11 +277,11 @@ def forget_strangers(clients, dask_worker):
     clients : list of str
         Those that are there, with which the key of a fit begins.
     """
+    now = time.monotonic()
     for (fit, address), share in list(shares.items()):
-        known = fit.startswith(tuple(clients))
-        if address == dask_worker.address and not known and not share.lock.locked():
-            if time.monotonic() - share.asked > IDLE:
-                forget(fit, dask_worker)
+        idle = not share.lock.locked() and now - share.asked > IDLE
+        if idle and address == dask_worker.address and not fit.startswith(tuple(clients)):
+            forget(fit, dask_worker)
 
 
 def forget(fit, dask_worker):

@@ -124,9 +124,7 @@ class Tasks:
                     self.fail(tasks, also, answer.exception())
                 if stop is not None and stop.n_presses > self.n_told:
                     self.n_told = stop.n_presses
-                    in_background(
-                        self.client.run, press, self.fit, self.n_told, on_error="ignore"
-                    )
+                    in_background(self.client.run, press, self.fit, self.n_told, on_error="ignore")
                 live = self.live()
                 if live is not None:
                     seen = time.monotonic()

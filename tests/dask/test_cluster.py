@@ -100,7 +100,8 @@ def test_sequences_in_bags_with_empty_parts(client):
 
     X, y = (dask.bag.from_sequence(data, npartitions=4) for data in (TOKENS, TAGS))
     X, y = (
-        dask.bag.concat([bag, dask.bag.from_delayed([dask.delayed(lambda: [])()])]) for bag in (X, y)
+        dask.bag.concat([bag, dask.bag.from_delayed([dask.delayed(lambda: [])()])])
+        for bag in (X, y)
     )
     tagger = SequenceTagger(lam=0.2, tol=1e-2, random_state=0)
     found = Distributed(tagger, client=client).fit(X, y).estimator_

@@ -1,12 +1,15 @@
 """Workers are killed at random times: every fit ends, with a certificate that is true."""
 
+import re
 import threading
 import time
 import warnings
+from contextlib import suppress
 
 import numpy as np
 import pytest
 from helpers.clusters import CLASSES, ROWS, kill, load, primal, start_worker
+from sklearn.base import clone
 
 from sskit import StructSVMClassifier
 
@@ -23,11 +26,24 @@ LAM = 0.01
 MODEL = StructSVMClassifier(lam=LAM, tol=1e-2, random_state=0, max_iter=5000)
 
 
+# as long as other tests need
+LONG = StructSVMClassifier(lam=0.001, tol=1e-3, random_state=0, max_iter=5000)
+LOST = pytest.mark.filterwarnings("ignore:lost .* parts of the data:UserWarning")
+
+
+def tight(model):
+    """A fit whose certificate brackets the optimum closely."""
+    return clone(model).set_params(tol=1e-6, max_iter=50_000).fit(ROWS, CLASSES)
+
+
 @pytest.fixture(scope="module")
 def optimum():
-    """Lower bound of the optimum that is tight."""
-    model = StructSVMClassifier(lam=LAM, tol=1e-6, random_state=0, max_iter=50_000)
-    return model.fit(ROWS, CLASSES)
+    return tight(MODEL)
+
+
+@pytest.fixture(scope="module")
+def long_optimum():
+    return tight(LONG)
 
 
 @pytest.fixture(params=["started again", "not started again"])
@@ -83,8 +99,8 @@ def fit_and_kill(client, seconds, which, warm=False):
             failed.append(error)
 
     killer = threading.Thread(target=later)
-    model = Distributed(MODEL, client=client, timeout=60.0)
-    model.estimator = MODEL.__class__(**MODEL.get_params() | {"warm_start": warm})
+    estimator = clone(MODEL).set_params(warm_start=warm)
+    model = Distributed(estimator, client=client, timeout=60.0)
     began = time.monotonic()
     killer.start()
     with warnings.catch_warnings():
@@ -116,7 +132,86 @@ def test_every_fit_ends_with_a_true_certificate(cluster, optimum):
         assert value - found.dual_objective_ == pytest.approx(found.dual_gap_, abs=1e-9)
         typical = min(typical, taken)
         n_lost += model.history_["n_lost"].sum()
-        print(f"fit {k}: killed after {seconds:.2f} of {taken:.2f} s, {model.history_['n_lost'].sum()}"
-              f" parts lost, {found.n_iter_} rounds", flush=True)
         assert taken < 60.0
     assert n_lost > N_FITS // 2
+
+
+def begin(client, X, y, timeout=60.0):
+    """A fit in another thread; what it returns or raises comes in a list."""
+    ends = []
+
+    def fit():
+        try:
+            ends.append(Distributed(LONG, client=client, timeout=timeout).fit(X, y))
+        except Exception as error:
+            ends.append(error)
+
+    thread = threading.Thread(target=fit)
+    thread.start()
+    return thread, ends
+
+
+@LOST
+def test_all_workers_are_lost_at_once(cluster, long_optimum):
+    client, complete = cluster
+    complete()
+    thread, ends = begin(client, *data(7))
+    time.sleep(2.0)
+    for _ in range(N_WORKERS):
+        kill(client)
+        time.sleep(0.05)
+    complete()
+    thread.join(120)
+    assert ends[0].estimator_.certified_
+    found = ends[0].estimator_
+    assert found.primal_objective_ == pytest.approx(primal(found), rel=1e-9)
+    assert found.primal_objective_ >= long_optimum.dual_objective_ * (1 - 1e-9)
+    assert ends[0].history_["n_lost"].sum() >= 7
+
+
+@LOST
+def test_the_cluster_is_started_anew(cluster, long_optimum):
+    client, complete = cluster
+    complete()
+    thread, ends = begin(client, *data(7))
+    time.sleep(2.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        # there may be nobody who starts workers again
+        with suppress(TimeoutError):
+            client.restart(timeout=20, wait_for_workers=False)
+    complete()
+    thread.join(120)
+    assert ends[0].estimator_.certified_
+    found = ends[0].estimator_
+    assert found.primal_objective_ == pytest.approx(primal(found), rel=1e-9)
+    assert found.primal_objective_ >= long_optimum.dual_objective_ * (1 - 1e-9)
+
+
+@LOST
+def test_scattered_data_that_are_lost_are_named(cluster):
+    client, complete = cluster
+    complete()
+    X, y = (
+        client.scatter(list(column), hash=False)
+        for column in zip(*(load(k, 7) for k in range(7)), strict=True)
+    )
+    thread, ends = begin(client, X, y, timeout=30.0)
+    time.sleep(2.0)
+    kill(client)
+    thread.join(60)
+    assert isinstance(ends[0], ValueError)
+    assert re.match("part [0-6]: its data are gone", str(ends[0]))
+
+
+def test_nobody_waits_for_ever_for_workers():
+    with (
+        distributed.LocalCluster(
+            n_workers=0, processes=False, dashboard_address=":0", silence_logs=50
+        ) as made,
+        distributed.Client(made) as client,
+    ):
+        began = time.monotonic()
+        with pytest.raises(TimeoutError, match="^waited 3 seconds for a worker to compute part 0"):
+            Distributed(LONG, client=client, timeout=3.0).fit(*data(7))
+        assert time.monotonic() - began < 10.0

@@ -64,6 +64,4 @@ def start_worker(address, folder):
     """A worker for a scheduler, without anybody who starts it again."""
     command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny"]
     options = ["--nthreads", "1", "--no-dashboard", "--local-directory", str(folder)]
-    return subprocess.Popen(
-        command + options, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    return subprocess.Popen(command + options, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -162,6 +162,24 @@ def test_what_ends_at_which_press():
             stop.press()
 
 
+def test_presses_elsewhere_count():
+    stop = Stop()
+    stop.request(1)
+    stop.begin_certificate()
+    assert stop.requested and not stop.ends
+    stop.request(2)
+    assert stop.ends
+    stop.begin_pass()
+    assert stop.ends
+
+
+def test_how_much_time_is_left():
+    assert Stop().seconds_left == np.inf
+    assert 59.0 < Stop(60.0).seconds_left <= 60.0
+    late = Stop(-1.0)
+    assert late.seconds_left < 0.0 and late.timed_out
+
+
 def test_bad_arguments():
     with pytest.raises(TypeError):
         Stop("soon")

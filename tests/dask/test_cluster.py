@@ -4,6 +4,7 @@ import pickle
 import signal
 import threading
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ distributed = pytest.importorskip("distributed")
 from sskit.dask import Distributed, _share  # noqa: E402
 from sskit.dask._cluster import find_client  # noqa: E402
 
-MODEL = StructSVMClassifier(lam=0.05, tol=1e-2, random_state=0, max_iter=5000)
+MODEL = StructSVMClassifier(lam=0.05, tol=0.03, random_state=0, max_iter=5000)
 N_PARTS = 5
 LOST = pytest.mark.filterwarnings("ignore:lost .* parts of the data:UserWarning")
 
@@ -181,7 +182,7 @@ def test_max_time_ends_passes(client):
 
     from sskit.solvers import BCFW
 
-    slow = clone(MODEL).set_params(solver=BCFW(max_time=0.5), tol=1e-9, lam=1e-4)
+    slow = clone(MODEL).set_params(solver=BCFW(max_time=0.3), tol=1e-9, lam=1e-4)
     with pytest.warns(ConvergenceWarning, match="max_time"):
         model = Distributed(slow, client=client).fit(*as_delayed(client))
     assert model.estimator_.certified_
@@ -192,13 +193,48 @@ def test_ctrl_c_ends_the_fit_with_a_certificate(client, own_handler):
     from sklearn.exceptions import ConvergenceWarning
 
     endless = clone(MODEL).set_params(tol=1e-12, lam=1e-4, max_iter=10**6)
-    timer = threading.Timer(1.0, signal.raise_signal, (signal.SIGINT,))
+    timer = threading.Timer(0.7, signal.raise_signal, (signal.SIGINT,))
     timer.start()
     with pytest.warns(ConvergenceWarning, match="interrupted"):
         model = Distributed(endless, client=client).fit(*as_delayed(client))
     timer.join()
     assert model.estimator_.certified_
     assert model.estimator_.primal_objective_ == pytest.approx(primal(model.estimator_), rel=1e-9)
+
+
+class Counted(_share.Share):
+    """A share that counts."""
+
+    n = 0
+
+    def visit(self):
+        self.n += 1
+        return self.n
+
+
+def test_a_task_that_runs_twice_moves_nothing_twice():
+    share = Counted()
+    assert [share.call(0, token, "visit", ()) for token in "aabb"] == [1, 1, 2, 2]
+
+
+def test_what_was_asked_before_a_loss_is_not_done_after_it():
+    share = Counted()
+    share.call(1, "a", "visit", ())
+    with pytest.raises(_share.ShareLost, match="visit was asked before another worker was lost"):
+        share.call(0, "b", "visit", ())
+    assert share.n == 1
+
+
+def test_shares_of_clients_that_are_gone_are_forgotten(monkeypatch):
+    worker = SimpleNamespace(address="here")
+    shares = {(fit, "here"): _share.Share() for fit in ("Client-a-1", "Client-b-1", "Client-b-2")}
+    shares["Client-b-3", "there"] = shares["Client-b-2", "here"]
+    shares["Client-b-1", "here"].asked -= 2 * _share.IDLE
+    monkeypatch.setattr(_share, "shares", shares)
+    _share.forget_strangers(["Client-a"], worker)
+    assert ("Client-b-1", "here") not in shares and len(shares) == 3
+    _share.forget_strangers(["Client-b"], worker)
+    assert len(shares) == 3
 
 
 def test_bytes_are_counted(client):
@@ -217,8 +253,8 @@ def test_data_that_are_gone_are_told(client):
 
 @LOST
 def test_a_worker_is_lost_in_the_middle(client, whole):
-    hard = clone(MODEL).set_params(tol=1e-3, lam=LAM)
-    killer = kill_later(client, 1.5)
+    hard = clone(MODEL).set_params(tol=1e-2, lam=LAM)
+    killer = kill_later(client, 0.7)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", UserWarning)
         model = Distributed(hard, client=client, timeout=60.0).fit(*as_delayed(client))

@@ -98,3 +98,9 @@ def test_wrong_classes(y, error, message):
 )
 def test_classes_that_pass(y):
     check_classes(y)
+
+
+def test_no_error_is_its_own_cause():
+    with pytest.raises(ValueError, match="inconsistent numbers of samples") as caught:
+        check_rows(BaseEstimator(), np.zeros((3, 2)), np.zeros(2))
+    assert caught.value.__cause__ is None

@@ -67,10 +67,17 @@ class Tasks:
         """Return a future of a value of this process, which tasks can have as an argument."""
         if value is None:
             return None
-        try:
-            return self.client.scatter([value], hash=False)[0]
-        except LATE:
-            self.refuse_to_wait("a worker to send data to")
+        ends = time.monotonic() + self.timeout
+        while True:
+            try:
+                return self.client.scatter([value], hash=False, timeout=self.timeout)[0]
+            except LATE:
+                self.refuse_to_wait("a worker to send data to")
+            except OSError:
+                # the worker that was to get them is gone
+                if time.monotonic() > ends:
+                    raise
+                time.sleep(INTERVAL)
 
     def call(self, calls, stop=None):
         """Ask several workers; return their answers.
@@ -140,15 +147,17 @@ class Tasks:
         """Raise SitesLost, or the error of the first task that failed, whichever came first."""
         # the scheduler may not have learnt of the loss yet that is behind the error
         live = self.wait_for_all(tasks)
+        gone = {address for address, _ in [*also, *tasks] if address not in live}
         for group in (also, tasks):
-            gone = {address for address, future in group if address not in live or is_lost(future)}
-            if gone:
-                self.lose(gone)
+            gone = gone or {address for address, future in group if has_lost(future)}
+        if gone:
+            self.lose(gone)
         for _, future in tasks:
             if future.status == "error":
                 raise future.exception()
         if isinstance(error, asyncio.CancelledError) or "Cancelled" in type(error).__name__:
-            self.lose({address for address, _ in tasks})
+            # what they depend on was elsewhere
+            self.lose(set())
         raise error
 
     def wait_for_all(self, tasks):
@@ -169,7 +178,7 @@ class Tasks:
         self.gone |= addresses
         self.era += 1
         self.n_losses += 1
-        listed = ", ".join(sorted(addresses))
+        listed = ", ".join(sorted(addresses)) or "with data on the way"
         if self.n_losses > MOST_LOSSES:
             raise RuntimeError(
                 f"workers were lost {self.n_losses} times in a row, the last of them {listed}; "
@@ -210,11 +219,11 @@ def client_ids(dask_scheduler):
     return list(dask_scheduler.clients)
 
 
-def is_lost(future):
-    """Return whether a task has no answer since a worker was lost."""
-    if future.status == "error":
-        return type(future.exception()).__name__ in ("ShareLost", "KilledWorker")
-    return future.status in ("cancelled", "lost")
+def has_lost(future):
+    """Return whether a task found that its worker has nothing of the fit."""
+    if future.status != "error":
+        return False
+    return type(future.exception()).__name__ in ("ShareLost", "KilledWorker")
 
 
 def in_background(function, *args, **kwargs):

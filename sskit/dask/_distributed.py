@@ -170,7 +170,7 @@ class Distributed(MetaEstimator):
 
     def _fit_at(self, places, model, solver, store, data):
         """Fit to parts at their places; return the fitted attributes."""
-        solver = suited(solver, places.n_sites)
+        solver = suited(solver, places.passing, places.n_sites)
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
             facts = model._agree(places.survey())
             n_parts = len(places.parts)

@@ -38,6 +38,7 @@ class LocalPlaces:
             )
             for number, values in enumerate(parts)
         ]
+        self.passing = not all(part.keeps for part in self.parts)
         self.full = []
 
     def survey(self):

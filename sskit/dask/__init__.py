@@ -4,5 +4,6 @@ Needs Dask, the extra ``dask``: ``pip install sskit-learn[dask]``.
 """
 
 from sskit.dask._distributed import Distributed
+from sskit.dask._partwise import PartwiseTransformer
 
-__all__ = ["Distributed"]
+__all__ = ["Distributed", "PartwiseTransformer"]

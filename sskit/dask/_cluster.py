@@ -75,6 +75,8 @@ class ClusterPlaces:
         Returns where a part with a number is to begin after it was lost, `WarmStart` or None.
     """
 
+    passing = False
+
     def __init__(self, client, timeout, estimator, parts, starts, remembers, last_start):
         self.tasks = Tasks(client, timeout)
         # callbacks stay here

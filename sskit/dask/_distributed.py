@@ -213,10 +213,10 @@ class Distributed(MetaEstimator):
     def _fit_at(self, places, model, solver, store, data):
         """Fit to parts at their places; return the fitted attributes."""
         # what is refused is so before the data are looked at
-        suited(solver, n_sites=1)
+        suited(solver, places.passing, n_sites=1)
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
             facts = model._agree(places.survey())
-            solver = suited(solver, places.n_sites)
+            solver = suited(solver, places.passing, places.n_sites)
             n_parts = len(places.parts)
             seeds = check_random_state(model.random_state).randint(2**31 - 1, size=n_parts + 1)
             plan, task = places.make_plan(model, facts, solver, seeds)

@@ -39,6 +39,7 @@ class LocalPlaces:
             for number, values in enumerate(parts)
         ]
         self.starts = starts
+        self.passing = not all(part.keeps for part in self.parts)
         self.full = []
 
     def survey(self):

@@ -14,9 +14,12 @@ from sskit.solvers.common.solver import Solver
 from sskit.solvers.distributed.part_run import PartRun
 from sskit.solvers.distributed.site import Site
 
-# What "auto" stands for where several sites move at the same time: moves are worth more if they
-# come from more passes over stored planes, of which no other site need hear.
-STORED_PASSES = 10
+# What "auto" stands for where it is not what the solver would choose. Passes over the stored planes
+# of one part, before the next is loaded, gain no more than a pass with the oracle later on. Where
+# several sites move at the same time, moves are worth more if they come from more such passes, of
+# which no other site need hear.
+STORED_PASSES_OF_PASSING = 0
+STORED_PASSES_OF_MANY = 10
 
 
 @dataclass(frozen=True)
@@ -126,13 +129,15 @@ def make_plan(estimator, part, facts, solver, seeds):
     return plan, task._replace(problem=None)
 
 
-def suited(solver, n_sites):
+def suited(solver, passing, n_sites):
     """Return a solver with what "auto" is for data in parts.
 
     Parameters
     ----------
     solver : Solver
         As it was given.
+    passing : bool
+        Whether parts are dropped after each pass.
     n_sites : int
         Number of sites.
 
@@ -153,6 +158,9 @@ def suited(solver, n_sites):
             "leave it at 'auto'"
         )
     auto = {"averaging": False} if "averaging" in options else {}
-    if n_sites > 1 and options.get("stored_passes") == "auto" and options.get("steps") != "fw":
-        auto["stored_passes"] = STORED_PASSES
+    if options.get("stored_passes") == "auto" and options.get("steps") != "fw":
+        if passing:
+            auto["stored_passes"] = STORED_PASSES_OF_PASSING
+        elif n_sites > 1:
+            auto["stored_passes"] = STORED_PASSES_OF_MANY
     return clone(solver).set_params(**auto)

@@ -162,17 +162,18 @@ class TokenTransformer(
         Raises
         ------
         NotFittedError, TypeError, ValueError
-            If called before ``fit``; else as ``fit_transform``.
+            If called before ``fit`` where the inner transformer needs one; else as
+            ``fit_transform``.
         """
         rows = self._dict_rows(X)
         if rows is not None:
             return rows
-        check_is_fitted(self, "transformer_")
+        inner = self._ready()
         tokens, offsets = self._tokens(X, allow_empty=True)
         if offsets[-1] == 0:
             return RaggedArray(np.empty((0, 0)), offsets)
-        with config_context(transform_output="default"), tokens_named(self.transformer_, X):
-            rows = _transform(self.transformer_, tokens, offsets)
+        with config_context(transform_output="default"), tokens_named(inner, X):
+            rows = _transform(inner, tokens, offsets)
         return self._ragged(rows, offsets)
 
     @available_if(_inner_has("inverse_transform"))
@@ -222,9 +223,17 @@ class TokenTransformer(
             setattr(tags.input_tags, name, getattr(inner.input_tags, name))
         tags.target_tags.required = inner.target_tags.required
         tags.non_deterministic = inner.non_deterministic
+        tags.requires_fit = inner.requires_fit
         tags.input_tags.two_d_array = False
         tags.input_tags.three_d_array = True
         return tags
+
+    def _ready(self):
+        """Return the inner transformer that transforms: fitted, unless it has no state."""
+        if not hasattr(self, "transformer_") and not get_tags(self).requires_fit:
+            return self.transformer
+        check_is_fitted(self, "transformer_")
+        return self.transformer_
 
     def _start(self, X, y):
         """Check everything; return a fresh inner transformer, tokens, offsets and labels."""
@@ -271,7 +280,7 @@ class TokenTransformer(
             raise ValueError(f"{name} returned shape {shape} for {offsets[-1]} tokens")
         if sp.issparse(rows):
             rows = canonical_csr(sp.csr_array(rows), owned=False)
-        if isinstance(self.transformer_, DictVectorizer):
+        if isinstance(self._ready(), DictVectorizer):
             self._check_attributes(rows, offsets)
         return RaggedArray(rows, offsets)
 

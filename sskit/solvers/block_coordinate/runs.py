@@ -29,7 +29,7 @@ def make_pass(runs, n_slices=1):
         Their regularizer is one.
     n_slices : int, default=1
         In how many turns runs make their visits. Blocks of a run that are all visited before
-        those of the next pull the weights to and fro.
+        those of the next pull the weights back and forth.
     """
     schedule, stop = runs[0].schedule, runs[0].stop
     n_calls = sum(run.n_oracle_calls for run in runs)

@@ -11,7 +11,7 @@ from sskit.solvers.distributed.part_run import Report
 from sskit.solvers.distributed.pieces import add_up, bounds, pack
 
 # In a pass, parts that stay in memory take so many turns: blocks of a part that are all visited
-# before those of the next would pull the weights to and fro.
+# before those of the next would pull the weights back and forth.
 TURNS = 64
 
 

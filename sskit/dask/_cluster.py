@@ -118,28 +118,40 @@ class ClusterPlaces:
             if tasks.gone:
                 self.lose()
                 limit = tasks.timeout
-            unplaced = [number for number, address in self.address.items() if address is None]
-            if unplaced:
-                self.address |= self.locate(unplaced, limit)
             numbers = [number for number in self.address if number not in self.surveys]
             if not numbers:
                 return
+            unplaced = [number for number in numbers if number not in self.futures]
+            if unplaced:
+                self.address |= self.locate(unplaced, limit)
+            parts = {number: self.futures.get(number) for number in numbers}
+            if None in parts.values():
+                # a survey that nobody waits for any more has let go of it
+                continue
             calls = [
-                (
-                    self.address[number],
-                    "survey",
-                    number,
-                    self.futures[number],
-                    self.estimator,
-                    self.remembers,
-                    tasks.scatter(self.starts.get(number)),
-                )
+                (self.address[number], self.submit_survey(number, parts.pop(number)))
                 for number in numbers
             ]
             try:
-                self.surveys |= zip(numbers, tasks.call(calls), strict=True)
+                self.surveys |= zip(numbers, tasks.answers(calls), strict=True)
             except SitesLost:
                 continue
+
+    def submit_survey(self, number, part):
+        """Return the future of the survey of a part; as it was loaded it is then let go."""
+        start = self.tasks.scatter(self.starts.get(number))
+        survey = self.tasks.submit(
+            self.address[number], "survey", number, part, self.estimator, self.remembers, start
+        )
+        key = part.key
+
+        def let_go(survey):
+            # it may have been loaded again since
+            if getattr(self.futures.get(number), "key", None) == key:
+                self.futures.pop(number, None)
+
+        survey.add_done_callback(let_go)
+        return survey
 
     def lose(self):
         """Forget where the parts are that were on workers which are gone."""
@@ -155,6 +167,7 @@ class ClusterPlaces:
         for number in lost:
             self.address[number] = None
             self.surveys.pop(number, None)
+            self.futures.pop(number, None)
             start = self.last_start(number)
             if start is not None:
                 self.starts[number] = start

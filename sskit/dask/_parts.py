@@ -78,8 +78,8 @@ class Part:
             raise error_of(self.number, error) from error
 
     def let_go(self):
-        """Forget how it is loaded, once it is bound to stay."""
-        self.load = self.checked = None
+        """Forget how it was loaded, once it has been checked to stay."""
+        self.load = None
 
 
 def error_of(number, error):

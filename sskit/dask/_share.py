@@ -95,6 +95,8 @@ class Share:
         """
         part = Part(number, estimator, partial(tuple, values), remembers=remembers, start=start)
         facts = part.survey()
+        # the gate may have made a copy, which is all that is needed from now on
+        part.let_go()
         if facts is not None:
             self.parts[number] = part
         return facts
@@ -149,8 +151,6 @@ class Share:
             runs = kept | plan.make_runs(new, regularizer)
             self.site.change(runs, plan.lam / n_sites, n_sites)
         unit, exact = self.site.begin()
-        for part in parts:
-            part.let_go()
         report = Report.total(self.site.reports.values())
         return unit, exact, report, {part.number: part.fingerprint for part in parts}
 

@@ -74,8 +74,6 @@ class ClusterSites(Sites):
         plan = self.tasks.scatter(self.plan)
         calls = [(address, "take", parts[address], self.n_sites, plan) for address in parts]
         found = Begun(*zip(*self.tasks.call(calls), strict=True))
-        # what is bound needs no data any more but its own
-        places.futures.clear()
         for marks in found.marks:
             places.marks |= marks
         return found

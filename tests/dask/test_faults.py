@@ -16,7 +16,7 @@ from sskit import StructSVMClassifier
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
-from sskit.dask import Distributed  # noqa: E402
+from sskit.dask import Distributed, _share  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
@@ -63,7 +63,7 @@ def cluster(request, tmp_path):
             yield client, lambda: client.wait_for_workers(N_WORKERS, timeout=60)
         return
     made = distributed.LocalCluster(
-        n_workers=0, processes=False, dashboard_address=":0", silence_logs=50
+        n_workers=0, processes=False, protocol="tcp", dashboard_address=":0", silence_logs=50
     )
     workers = []
 
@@ -154,12 +154,23 @@ def begin(client, X, y, timeout=60.0):
     return thread, ends
 
 
+def has_site():
+    return any(share.site is not None for share in _share.shares.values())
+
+
+def wait_for_rounds(client):
+    """Wait until every worker has its site."""
+    while not all(client.run(has_site).values()):
+        time.sleep(0.1)
+    time.sleep(1.0)
+
+
 @LOST
 def test_all_workers_are_lost_at_once(cluster, long_optimum):
     client, complete = cluster
     complete()
     thread, ends = begin(client, *data(7))
-    time.sleep(2.0)
+    wait_for_rounds(client)
     for _ in range(N_WORKERS):
         kill(client)
         time.sleep(0.05)
@@ -177,7 +188,7 @@ def test_the_cluster_is_started_anew(cluster, long_optimum):
     client, complete = cluster
     complete()
     thread, ends = begin(client, *data(7))
-    time.sleep(2.0)
+    wait_for_rounds(client)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         # there may be nobody who starts workers again
@@ -200,7 +211,7 @@ def test_scattered_data_that_are_lost_are_named(cluster):
         for column in zip(*(load(k, 7) for k in range(7)), strict=True)
     )
     thread, ends = begin(client, X, y, timeout=30.0)
-    time.sleep(2.0)
+    wait_for_rounds(client)
     kill(client)
     thread.join(60)
     assert isinstance(ends[0], ValueError)
@@ -210,7 +221,7 @@ def test_scattered_data_that_are_lost_are_named(cluster):
 def test_nobody_waits_for_ever_for_workers():
     with (
         distributed.LocalCluster(
-            n_workers=0, processes=False, dashboard_address=":0", silence_logs=50
+            n_workers=0, processes=False, protocol="tcp", dashboard_address=":0", silence_logs=50
         ) as made,
         distributed.Client(made) as client,
     ):

@@ -64,4 +64,10 @@ def start_worker(address, folder):
     """A worker for a scheduler, without anybody who starts it again."""
     command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny"]
     options = ["--nthreads", "1", "--no-dashboard", "--local-directory", str(folder)]
-    return subprocess.Popen(command + options, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    # what tests send to it is found where they find it
+    return subprocess.Popen(
+        command + options,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )

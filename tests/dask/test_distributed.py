@@ -285,6 +285,7 @@ def test_a_fit_that_is_interrupted_goes_on_from_its_checkpoint(tmp_path):
     assert_same_optimum(model.estimator_, clone(WHOLE).fit(TOKENS, TAGS))
 
 
+@pytest.mark.usefixtures("own_handler")
 def test_stops(monkeypatch):
     X, y, _ = columns((TOKENS, TAGS, None), 3)
     model = Distributed(SequenceTagger(tol=0, random_state=0, solver=BCFW(max_time=0.2)))

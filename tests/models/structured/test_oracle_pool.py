@@ -36,10 +36,11 @@ N_JOBS = 2
 
 
 class Awkward(Exception):
-    """Cannot be made again from its arguments."""
+    """Cannot be made again: not from its arguments, and not from what it has."""
 
     def __init__(self, one, other):
         super().__init__(f"{one} and {other}")
+        self.lock = threading.Lock()
 
 
 class Lock(Signs):

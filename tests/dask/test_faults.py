@@ -134,7 +134,6 @@ def test_every_fit_ends_with_a_true_certificate(cluster, optimum):
         assert value - found.dual_objective_ == pytest.approx(found.dual_gap_, abs=1e-9)
         typical = min(typical, taken)
         n_lost += model.history_["n_lost"].sum()
-        print(k, round(seconds, 2), round(taken, 2), model.history_["n_lost"].sum(), flush=True)
         assert taken < 60.0
     assert n_lost > N_FITS // 2
 

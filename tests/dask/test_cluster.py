@@ -8,7 +8,16 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from helpers.clusters import CLASSES, LAM, ROWS, kill_later, load, primal
+from helpers.clusters import (
+    CLASSES,
+    LAM,
+    ROWS,
+    has_no_client,
+    kill_later,
+    load,
+    n_shares,
+    primal,
+)
 from helpers.parts import TAGS, TOKENS
 from sklearn.base import clone
 
@@ -51,10 +60,6 @@ def client(cluster):
 def whole():
     """A tight fit to all rows."""
     return clone(MODEL).set_params(tol=1e-6, max_iter=50_000).fit(ROWS, CLASSES)
-
-
-def n_shares():
-    return len(_share.shares)
 
 
 def as_arrays(client):
@@ -161,11 +166,6 @@ def test_which_client_is_used(client):
         find_client("tcp://127.0.0.1:1")
     with pytest.raises(ValueError, match="'timeout' parameter of Distributed must be"):
         Distributed(MODEL, timeout=0).fit(*as_data(client))
-
-
-def has_no_client():
-    distributed.get_client()
-    return find_client(None) is None
 
 
 def test_warm_start_goes_on_part_by_part(client, whole):

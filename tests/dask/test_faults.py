@@ -1,5 +1,6 @@
 """Workers are killed at random times: every fit ends, with a certificate that is true."""
 
+import os
 import re
 import threading
 import time
@@ -8,7 +9,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from helpers.clusters import CLASSES, ROWS, kill, load, primal, start_worker
+from helpers.clusters import CLASSES, ROWS, has_site, kill, load, primal, start_worker
 from sklearn.base import clone
 
 from sskit import StructSVMClassifier
@@ -16,12 +17,13 @@ from sskit import StructSVMClassifier
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
-from sskit.dask import Distributed, _share  # noqa: E402
+from sskit.dask import Distributed  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
 N_WORKERS = 3
-N_FITS = 25
+# of each of two kinds of clusters
+N_FITS = int(os.environ.get("SSKIT_KILLS", "20")) // 2
 LAM = 0.01
 MODEL = StructSVMClassifier(lam=LAM, tol=1e-2, random_state=0, max_iter=5000)
 
@@ -153,10 +155,6 @@ def begin(client, X, y, timeout=60.0):
     return thread, ends
 
 
-def has_site():
-    return any(share.site is not None for share in _share.shares.values())
-
-
 def wait_for_rounds(client):
     """Wait until every worker has its site."""
     while not all(client.run(has_site).values()):
@@ -183,6 +181,7 @@ def test_all_workers_are_lost_at_once(cluster, long_optimum):
 
 
 @LOST
+@pytest.mark.parametrize("cluster", ["started again"], indirect=True)
 def test_the_cluster_is_started_anew(cluster, long_optimum):
     client, complete = cluster
     complete()

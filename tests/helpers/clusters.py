@@ -71,3 +71,30 @@ def start_worker(address, folder):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
+
+
+# What tests ask of workers stands here, where these find it.
+
+
+def n_shares():
+    """How many fits a worker has a share of."""
+    from sskit.dask import _share
+
+    return len(_share.shares)
+
+
+def has_no_client():
+    """Whether a fit within a task finds no client."""
+    import distributed
+
+    from sskit.dask._cluster import find_client
+
+    distributed.get_client()
+    return find_client(None) is None
+
+
+def has_site():
+    """Whether a worker has a site."""
+    from sskit.dask import _share
+
+    return any(share.site is not None for share in _share.shares.values())

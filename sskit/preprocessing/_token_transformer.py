@@ -223,7 +223,8 @@ class TokenTransformer(
             setattr(tags.input_tags, name, getattr(inner.input_tags, name))
         tags.target_tags.required = inner.target_tags.required
         tags.non_deterministic = inner.non_deterministic
-        tags.requires_fit = inner.requires_fit
+        # older versions of scikit-learn say of it that it needs a fit
+        tags.requires_fit = inner.requires_fit and not isinstance(self.transformer, FeatureHasher)
         tags.input_tags.two_d_array = False
         tags.input_tags.three_d_array = True
         return tags

@@ -4,6 +4,9 @@ The claim is the list of classifiers in pyproject.toml. The oldest Python gets t
 of all dependencies (lowest.txt), the others get the newest. Interpreters are looked for on PATH
 and where pyenv, uv and conda keep theirs. One that is missing is an error, unless ``--missing-ok``
 is given: then it is only said, at length.
+
+With ``--kinds`` every Python gets a build of another kind (see setup.py), so that one run of the
+suite tries both; this Python then tries the kind of one that is missing.
 """
 
 import argparse
@@ -103,18 +106,23 @@ class Trial:
         Path of the interpreter.
     lowest : bool
         Whether the dependencies are the lowest, or else the newest.
+    kind : str
+        Kind of build.
     """
 
-    def __init__(self, version, python, lowest):
-        self.version, self.python, self.lowest = version, python, lowest
+    def __init__(self, version, python, lowest, kind="release"):
+        self.version, self.python, self.lowest, self.kind = version, python, lowest, kind
         self.dependencies = "lowest" if lowest else "newest"
-        self.folder = ROOT / f".venv-{version}-{self.dependencies}"
+        self.folder = ROOT / f".venv-{version}-{self.dependencies}-{kind}"
         self.results = {}
+
+    def __str__(self):
+        return f"{self.version}, {self.dependencies} dependencies, {self.kind} build"
 
     def run(self, *command):
         """Run a program of the environment and return its exit status."""
         program = self.folder / ("Scripts" if os.name == "nt" else "bin") / command[0]
-        environ = {**os.environ, "SSKIT_TESTING": "1"}
+        environ = {**os.environ, "SSKIT_TESTING": "1", "SSKIT_BUILD": self.kind}
         return subprocess.call([str(program), *command[1:]], cwd=ROOT, env=environ)
 
     def install(self, *what):
@@ -168,8 +176,32 @@ def parse(arguments):
     parser.add_argument("--ends", action="store_true", help="only the oldest and the newest")
     parser.add_argument("--missing-ok", action="store_true", help="go on without what is missing")
     parser.add_argument("--find", action="store_true", help="only look for the interpreters")
+    parser.add_argument("--kinds", help="kinds of builds, one for each Python, by commas")
+    parser.add_argument("--only", choices=["install", "test"], help="one half of the work")
     parser.add_argument("pytest", nargs="*", help="what is handed on to pytest, after --")
     return parser.parse_args(arguments)
+
+
+def make_trials(interpreters, oldest, kinds):
+    """Return the trials of interpreters, and of kinds whose interpreter is missing on this one.
+
+    Parameters
+    ----------
+    interpreters : dict
+        By version what `find` returns.
+    oldest : str
+        The version that gets the lowest dependencies.
+    kinds : list of str
+        Kinds of builds, as many as interpreters.
+    """
+    trials = []
+    for (version, found), kind in zip(interpreters.items(), kinds, strict=True):
+        if found is not None:
+            trials.append(Trial(version, found[1], lowest=version == oldest, kind=kind))
+        elif kind != "release":
+            this = "{}.{}".format(*sys.version_info)
+            trials.append(Trial(this, sys.executable, lowest=False, kind=kind))
+    return trials
 
 
 def main(arguments=None):
@@ -190,16 +222,16 @@ def main(arguments=None):
         return 0
     requires = re.search(r"^requires = \[(.*)\]$", text, re.MULTILINE).group(1)
     requires = re.findall(r'"([^"]+)"', requires)
+    kinds = options.kinds.split(",") if options.kinds else ["release"] * len(wanted)
     trials, failed = [], []
-    for version, found in interpreters.items():
-        if found is None:
-            continue
-        trial = Trial(version, found[1], lowest=version == versions[0])
-        print(f"\n== Python {version}, {trial.dependencies} dependencies", flush=True)
-        trial.prepare(requires)
-        if not trial.test(options.pytest):
-            failed.append(version)
-        trials.append(trial)
+    for trial in make_trials(interpreters, versions[0], kinds):
+        print(f"\n== Python {trial}", flush=True)
+        if options.only != "test":
+            trial.prepare(requires)
+        if options.only != "install":
+            if not trial.test(options.pytest):
+                failed.append(trial.version)
+            trials.append(trial)
     print()
     for trial in trials:
         counts = ", ".join(f"{count} {name}" for name, count in trial.results.items())

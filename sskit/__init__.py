@@ -3,6 +3,7 @@
 from sskit._saved_names import export_from
 from sskit.estimators import (
     EarlyStopping,
+    GraphTagger,
     HierarchicalMultilabel,
     MultilabelPairwise,
     PartsModel,
@@ -18,6 +19,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "EarlyStopping",
+    "GraphTagger",
     "HierarchicalMultilabel",
     "MultilabelPairwise",
     "PartsModel",
@@ -34,6 +36,7 @@ __all__ = [
 export_from(
     __name__,
     EarlyStopping,
+    GraphTagger,
     HierarchicalMultilabel,
     MultilabelPairwise,
     PartsModel,

@@ -19,11 +19,13 @@ from sskit.models.graph.request_decoder import decode_best as decode_graphs
 from sskit.models.kernel.rows import DoubleRows, KernelRows
 from sskit.models.label_sets.decoder import best_sets, climb
 from sskit.models.multiclass.problem import MulticlassProblem
-from sskit.models.row_scores import RowScores
+from sskit.models.row_scores import PossibleScores, RowScores
 from sskit.models.structured.plane_store import HandleStore
 from sskit.oracles.chain.beam import Beam
 from sskit.oracles.graph.cut import Cut
-from sskit.oracles.graph.potentials import PairForm
+from sskit.oracles.graph.elimination_order import induced_width
+from sskit.oracles.graph.potentials import PairForm, improve_labelling
+from sskit.oracles.graph.trws import TRWS
 from sskit.oracles.label_sets.exact import EnumeratedSets
 from sskit.oracles.label_sets.oracle import find_label_set
 from sskit.oracles.parts.max_sum import PartsMaxSum
@@ -56,6 +58,7 @@ GRAPHS = graph_toy().problem
 DUAL, FORBIDDEN = DualState(CHAINS), np.array([[True, False], [True, True]])
 W = np.zeros(CHAINS.n_weights + 16)
 SCORES = RowScores(FeatureRows(np.ones((4, 2))), np.ones((2, 2)))
+BARE = FeatureRows(np.ones((4, 2))), np.ones((2, 2)), None, None
 REQUEST = ChainRequest(SCORES, np.array([0, 1, 4]), np.eye(2), np.ones(2), np.ones(2))
 FACTORS, PAIRS = (
     CHAINS.decomposition(),
@@ -225,6 +228,15 @@ CALLS = {
         lambda: RowScores(FeatureRows(np.ones((4, 2))), np.ones((3, 2)), None, SCORES),
         ValueError, "other rows is 2",
     ),
+    "rows that are possible": (
+        lambda: PossibleScores(*BARE, np.ones((3, 2), dtype=bool)), ValueError, "possible is 3",
+    ),
+    "states that are possible": (
+        lambda: PossibleScores(*BARE, np.ones((4, 3), dtype=bool)), ValueError, "possible is 3",
+    ),
+    "no table of what is possible": (
+        lambda: PossibleScores(*BARE, np.ones(4, dtype=bool)), ValueError, "dimensions",
+    ),
     "states of a request": (
         lambda: ChainRequest(SCORES, np.array([0, 4]), np.ones((3, 3)), np.ones(3), np.ones(3)),
         ValueError, "states is 3",
@@ -245,6 +257,17 @@ CALLS = {
     "room for labels of graphs": (
         lambda: decode_graphs(graph_request(), 0, 1, labels_of(3)), ValueError, "labels is 3",
     ),
+    "labels of a graph": (
+        lambda: improve_labelling(TRWS(), np.eye(2), [[0, 1]], [1.0], [0, 2]),
+        ValueError, r"labels\[1\] is 2",
+    ),
+    "messages of a graph": (
+        lambda: improve_labelling(
+            TRWS(), np.eye(2), [[0, 1]], [1.0], [0, 1], np.zeros(1, np.float32)
+        ),
+        ValueError, "messages must have length 2, got 1",
+    ),
+    "edges to eliminate": (lambda: induced_width(2, [[0, 2]]), ValueError, r"edges\[0\] is"),
     "beam": (lambda: Beam(3, 4, 4), IndexError, "size, 3 .* 0 to 2"),
     "ends of sets": (
         lambda: best_sets(

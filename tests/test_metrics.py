@@ -455,9 +455,9 @@ def test_numbers_are_no_span_labels():
 
 def test_bad_options():
     with pytest.raises(ValueError, match="scheme must be one of"):
-        span_f1_score([["O"]], [["O"]], scheme="bilou")
+        span_f1_score([["O"]], [["O"]], scheme="conll")
     with pytest.raises(ValueError, match="scheme must be one of"):
-        spans(["O"], "bilou")
+        spans(["O"], "conll")
     for average in ("samples", ["micro"], np.array(["micro", "macro"])):
         with pytest.raises(ValueError, match="average must be"):
             span_f1_score([["O"]], [["O"]], average=average)

@@ -50,8 +50,9 @@ def test_import_leaves_heavy_guests_outside(module):
 @pytest.mark.slow
 def test_import_is_quick():
     code = (
-        "import json, time; import sklearn; t = time.perf_counter(); import sskit; "
-        "print(json.dumps(time.perf_counter() - t))"
+        # the time of the processor, for others may be at work beside
+        "import json, time; import sklearn; t = time.process_time(); import sskit; "
+        "print(json.dumps(time.process_time() - t))"
     )
     run_fresh(code)
     assert statistics.median(run_fresh(code) for _ in range(5)) < 0.3

@@ -166,3 +166,24 @@ def test_a_trial_counts(versions, only_here, monkeypatch, tmp_path, capsys, coun
     said = capsys.readouterr().out
     assert (f"failed on Python {HERE}" in said) is not passes
     assert f"{counts[0] - sum(counts[1:]) if counts else 0} passed" in said
+
+
+def test_kinds_of_builds_are_shared_out(versions):
+    oldest, newest, here = ((3, 10, 1), "old"), ((3, 13, 2), "new"), sys.executable
+    kinds = ["portable", "debug"]
+    trials = versions.make_trials({"3.10": oldest, "3.13": newest}, "3.10", kinds)
+    assert [(t.python, t.lowest, t.kind) for t in trials] == [
+        ("old", True, "portable"),
+        ("new", False, "debug"),
+    ]
+    assert str(trials[0]) == "3.10, lowest dependencies, portable build"
+    assert trials[1].folder.name == ".venv-3.13-newest-debug"
+    # nobody else tries the kind of one that is missing
+    trials = versions.make_trials({"3.10": None, "3.13": newest}, "3.10", kinds)
+    assert [(t.version, t.python, t.lowest, t.kind) for t in trials] == [
+        (HERE, here, False, "portable"),
+        ("3.13", "new", False, "debug"),
+    ]
+    assert versions.make_trials({"3.10": None}, "3.10", ["release"]) == []
+    with pytest.raises(ValueError, match="longer"):  # as many kinds as Pythons
+        versions.make_trials({"3.10": oldest}, "3.10", kinds)

@@ -93,15 +93,17 @@ class OffTheRecord:
 
     def __enter__(self):
         self.gaps = self.run.gaps.copy()
-        if hasattr(self.run, "state"):
-            self.slopes, self.total_gap = self.run.slopes.copy(), self.run.state.total_gap
+        if hasattr(self.run, "states"):
+            self.slopes = self.run.slopes.copy()
+            self.total_gaps = [state.total_gap for state in self.run.states]
 
     def __exit__(self, *exception):
         self.run.gaps[:] = self.gaps
         self.run.sampler.set_gaps(self.gaps)
-        if hasattr(self.run, "state"):
+        if hasattr(self.run, "states"):
             self.run.slopes[:] = self.slopes
-            self.run.state.total_gap = self.total_gap
+            for state, total_gap in zip(self.run.states, self.total_gaps, strict=True):
+                state.total_gap = total_gap
 
 
 def trace(problem, lam, solver, seed, *, seconds, target=0.0, passes=100_000):

@@ -46,22 +46,25 @@ CASES = {
 class ManyPlaces(LocalPlaces):
     """A part to each of several sites in this process."""
 
-    n_sites = 1
+    @property
+    def n_sites(self):
+        """How many sites there are."""
+        return len(self.parts)
 
     def begin(self, plan, stop):
         """Make the sites, and let each load its part."""
-        sites = [plan.make_site([part], len(self.full)) for part in self.full]
-        begun = [site.begin(stop) for site in sites]
-        return LocalSites(sites), sum(unit for unit, _ in begun), True
+        made = [plan.make_site([part], len(self.full)) for part in self.full]
+        begun = [site.begin(stop) for site in made]
+        sites = LocalSites(made)
+        sites.merge(anew=True)
+        return sites, sum(unit for unit, _ in begun), all(exact for _, exact in begun)
 
 
 class Simulated(Distributed):
     """Fits with as many sites as there are parts."""
 
-    def _places(self, model, parts, starts, remembers):
-        places = ManyPlaces(model, parts, starts, remembers)
-        places.n_sites = len(parts)
-        return places
+    def _places(self, model, parts, starts, store):
+        return ManyPlaces(model, parts, starts, remembers=model.warm_start or store is not None)
 
 
 def rounds(name):

@@ -31,12 +31,18 @@ cdef class Problem:
     cdef readonly Py_ssize_t max_code_length       # of any plane
     cdef readonly Py_ssize_t max_support     # entries of any psi, repeated ones counted
     cdef readonly bint exact                 # does argmax truly maximise?
+    cdef readonly bint bounds                # if not, does it tell how much better a y may be?
     cdef readonly bint costly                # does argmax take far longer than scores?
     cdef readonly bint lock_free             # does no method ever take the interpreter's lock?
     cdef readonly bint takes_turns           # or for a part of its time only, in turns?
     cdef readonly double[::1] block_weight   # (n_blocks,) c_i >= 0, summing to one
     cdef readonly FeatureSpace space         # where the weights live; R^d unless it is set
     cdef readonly PlaneStore plane_store     # holds planes whose codes are mere numbers
+
+    # What argmax tells beside its answer, where it bounds: by how much the maximum may exceed the
+    # value of the answer, loss_weight * L_i(y) + <theta, m_i(y)>. Finite and >= 0; 0 where the
+    # answer is proven best, and always where argmax is exact or bounds nothing.
+    cdef readonly double excess
 
     # NotImplementedError: a method that a subclass has to have, or one that it says it has
     cdef int lacks(self, str name) except -1 nogil
@@ -50,7 +56,8 @@ cdef class Problem:
         double* theta
     ) except -1 nogil
 
-    # code of a y maximising  loss_weight * L_i(y) + <theta, m_i(y)>; its loss L_i(y)
+    # code of a y maximising  loss_weight * L_i(y) + <theta, m_i(y)>; its loss L_i(y); where it
+    # bounds, `excess` is set anew
     cdef int argmax(
         self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
     ) except -1 nogil

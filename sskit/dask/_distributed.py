@@ -223,13 +223,13 @@ class Distributed(MetaEstimator):
             metadata = {"sample_weight": data[2]}
             reporter = PassReporter(model, model.max_iter, *data[:2], metadata, task.to_attributes)
             progress = Progress(f"{type(self).__name__} {type(solver).__name__}", model.verbose)
-            sites, unit, exact = places.begin(plan, stop)
+            sites, unit, proof = places.begin(plan, stop)
             run = DistributedRun(sites, plan.regularizer())
             driver = Driver(
                 run,
                 unit,
                 gap_every=plan.solver.gap_every,
-                exact=exact,
+                proof=proof,
                 stop=stop,
                 progress=progress,
             )

@@ -62,8 +62,8 @@ class LocalPlaces:
             One site.
         unit : float
             P(0).
-        exact : bool
-            Whether all oracles truly maximise.
+        proof : Proof
+            What the answers of the oracles prove.
         """
         site = plan.make_site(self.full)
         sites, begun = LocalSites([site]), site.begin(stop)

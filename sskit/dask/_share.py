@@ -11,9 +11,7 @@ from sskit.core.stop import Stop
 from sskit.dask._parts import Part
 from sskit.dask._plan import make_plan
 from sskit.estimators.base.estimator import QUIET
-from sskit.solvers.distributed.part_run import Report
-from sskit.solvers.distributed.pieces import n_bytes
-from sskit.solvers.distributed.site import Norms
+from sskit.solvers.distributed.pieces import add_fields, n_bytes
 
 # By the key of the fit and the address of the worker: there may be several in one process.
 shares = {}
@@ -134,8 +132,8 @@ class Share:
         -------
         unit : float
             What the parts add to P(0).
-        exact : bool
-            Whether all their oracles truly maximise.
+        proof : Proof
+            What the answers of all their oracles prove.
         report : Report
             Of the site.
         marks : dict of int to Fingerprint
@@ -150,9 +148,9 @@ class Share:
             kept = {number: had[number] for number in numbers if number in had}
             runs = kept | plan.make_runs(new, regularizer)
             self.site.change(runs, plan.lam / n_sites, n_sites)
-        unit, exact = self.site.begin()
-        report = Report.total(self.site.reports.values())
-        return unit, exact, report, {part.number: part.fingerprint for part in parts}
+        unit, proof = self.site.begin()
+        report = add_fields(self.site.reports.values())
+        return unit, proof, report, {part.number: part.fingerprint for part in parts}
 
     def visit(self, extrapolation, limits):
         """Make a pass; return the `Report` of the site."""
@@ -218,7 +216,7 @@ class Share:
         pieces, norms, sent = zip(*combined, strict=True)
         self.begun().follow(pieces, anew)
         came = sum(piece.nbytes for j, piece in enumerate(pieces) if j != own)
-        return Norms.total(norms), came + (sent[own] if own >= 0 else 0)
+        return add_fields(norms), came + (sent[own] if own >= 0 else 0)
 
     def total(self):
         """Return the dual sum of all sites."""

@@ -13,8 +13,8 @@ class Begun(NamedTuple):
     ----------
     unit : tuple of float
         What the parts add to P(0).
-    exact : tuple of bool
-        Whether all oracles truly maximise.
+    proof : tuple of Proof
+        What the answers of the oracles prove.
     reports : tuple of Report
         Of the parts.
     marks : tuple of dict of int to Fingerprint
@@ -22,7 +22,7 @@ class Begun(NamedTuple):
     """
 
     unit: tuple
-    exact: tuple
+    proof: tuple
     reports: tuple
     marks: tuple
 
@@ -55,12 +55,12 @@ class ClusterSites(Sites):
         return self.places.n_lost
 
     def begin(self):
-        """Make the sites; return P(0), and whether all oracles truly maximise."""
+        """Make the sites; return P(0), and what their oracles prove."""
         while True:
             try:
                 found = self.take()
                 self.merge(anew=True)
-                return sum(found.unit), all(found.exact)
+                return sum(found.unit), min(found.proof)
             except SitesLost:
                 self.places.settle(self.tasks.timeout)
 

@@ -24,6 +24,7 @@ from sskit.datasets._multilabel import (
 )
 from sskit.datasets._photos import load_msrc, load_weizmann_horses
 from sskit.datasets._poses import load_lsp, make_poses, make_score_maps
+from sskit.datasets._snakes import make_snakes
 from sskit.datasets._tags import load_delicious
 from sskit.datasets._views import make_segmentation_images
 
@@ -50,4 +51,5 @@ __all__ = [
     "make_poses",
     "make_score_maps",
     "make_segmentation_images",
+    "make_snakes",
 ]

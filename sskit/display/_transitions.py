@@ -19,6 +19,8 @@ class TransitionDisplay:
         not occur.
     rows, columns : sequence of str
         Names of the labels.
+    axes : tuple of two str, default=("label before it", "label")
+        What the rows and the columns are.
 
     Attributes
     ----------
@@ -44,23 +46,27 @@ class TransitionDisplay:
     (11, 11)
     """
 
-    def __init__(self, *, weights, rows, columns):
+    def __init__(self, *, weights, rows, columns, axes=("label before it", "label")):
         self.weights = weights
         self.rows = rows
         self.columns = columns
+        self.axes = axes
 
     @classmethod
-    def from_estimator(cls, tagger, *, labels=None, ends=True, ax=None, **options):
+    def from_estimator(cls, tagger, *, labels=None, ends=True, edge_feature=0, ax=None, **options):
         """Draw the transition weights of a fitted tagger.
 
         Parameters
         ----------
-        tagger : SequenceTagger
-            Fitted; or a pipeline that ends with one, or a search that chose one.
+        tagger : SequenceTagger or GraphTagger
+            Fitted; or a pipeline that ends with one, or a search that chose one. A graph tagger
+            has tables of pairs of labels, which form "potts" has not.
         labels : array-like of labels, default=None
             Which labels, in this order. None means all, sorted.
         ends : bool, default=True
             Whether there is a row for the beginning of a sequence and a column for its end.
+        edge_feature : int, default=0
+            Of graphs: the feature of edges whose table is drawn.
         ax, **options : object
             See `plot`.
 
@@ -74,29 +80,47 @@ class TransitionDisplay:
         TypeError
             If the estimator has no transition weights.
         ValueError
-            If a label is not one of the tagger's.
+            If a label is not one of the tagger's, or there is no such feature of edges.
         NotFittedError
             If the tagger is not fitted.
         """
         tagger = last_step(tagger)
         check_is_fitted(tagger)
-        if not (hasattr(tagger, "transitions_") and hasattr(tagger, "start_")):
-            raise TypeError(f"{type(tagger).__name__} has no transitions_ of sequences to draw")
+        tables = np.ndim(getattr(tagger, "pairwise_", None)) == 3
+        if not tables and not (hasattr(tagger, "transitions_") and hasattr(tagger, "start_")):
+            raise TypeError(
+                f"{type(tagger).__name__} has no transitions_ of sequences, and no tables of "
+                "pairs, to draw"
+            )
         classes = list(tagger.classes_)
         shown = classes if labels is None else list(labels)
         for label in shown:
             if label not in classes:
                 raise ValueError(f"labels holds {label!r}, which is no label of the tagger")
         places = [classes.index(label) for label in shown]
-        given = tagger.allowed_transitions_, tagger.allowed_start_
-        allowed, allowed_start = (True if which is None else which for which in given)
-        inner = np.where(allowed, tagger.transitions_, np.nan)[np.ix_(places, places)]
         names = [str(label) for label in shown]
+        if tables:
+            n = len(tagger.pairwise_)
+            if not 0 <= edge_feature < n:
+                raise ValueError(
+                    f"edge_feature must be from 0 to {n - 1}, as edges have {n} features, got "
+                    f"{edge_feature!r}"
+                )
+            weights = tagger.pairwise_[edge_feature][np.ix_(places, places)]
+            axes = "label of the first node", "label of the second node"
+            display = cls(weights=weights, rows=names, columns=names, axes=axes)
+            return display.plot(ax=ax, **options)
+        given = tagger.allowed_transitions_, tagger.allowed_start_
+        # models saved before it was there have no allowed_end_
+        given += (getattr(tagger, "allowed_end_", None),)
+        allowed, allowed_start, allowed_end = (True if some is None else some for some in given)
+        inner = np.where(allowed, tagger.transitions_, np.nan)[np.ix_(places, places)]
         if not ends:
             return cls(weights=inner, rows=names, columns=names).plot(ax=ax, **options)
         start = np.where(allowed_start, tagger.start_, np.nan)[places]
         weights = np.full((len(places) + 1, len(places) + 1), np.nan)
-        weights[1:, :-1], weights[0, :-1], weights[1:, -1] = inner, start, tagger.end_[places]
+        end = np.where(allowed_end, tagger.end_, np.nan)[places]
+        weights[1:, :-1], weights[0, :-1], weights[1:, -1] = inner, start, end
         display = cls(weights=weights, rows=["(start)", *names], columns=[*names, "(end)"])
         return display.plot(ax=ax, **options)
 
@@ -132,8 +156,8 @@ class TransitionDisplay:
             xticks=range(len(self.columns)),
             yticks=range(len(self.rows)),
             yticklabels=self.rows,
-            xlabel="label",
-            ylabel="label before it",
+            xlabel=self.axes[1],
+            ylabel=self.axes[0],
         )
         long = max(map(len, self.columns)) > 2
         self.ax_.set_xticklabels(self.columns, rotation=90 if long else 0)

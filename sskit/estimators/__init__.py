@@ -4,8 +4,9 @@ from sskit._saved_names import export_from
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.warm_start import WarmStart
 from sskit.estimators.chain.tagger import SequenceTagger
-from sskit.estimators.graph.prediction import GraphWeights
+from sskit.estimators.graph.prediction import AnyGraphWeights, GraphWeights
 from sskit.estimators.graph.segmentation import SegmentationModel
+from sskit.estimators.graph.tagger import GraphTagger
 from sskit.estimators.label_sets.hierarchical import HierarchicalMultilabel
 from sskit.estimators.label_sets.pairwise import MultilabelPairwise
 from sskit.estimators.multiclass.classifier import StructSVMClassifier
@@ -16,6 +17,7 @@ from sskit.estimators.tree.tagger import TreeTagger
 
 __all__ = [
     "EarlyStopping",
+    "GraphTagger",
     "HierarchicalMultilabel",
     "MultilabelPairwise",
     "PartsModel",
@@ -27,4 +29,4 @@ __all__ = [
 ]
 
 # of the state of fitted estimators
-export_from(__name__, BlockAttributes, GraphWeights, WarmStart)
+export_from(__name__, AnyGraphWeights, BlockAttributes, GraphWeights, WarmStart)

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sskit._numbers import as_array
 from sskit._ready import ready_ends
 from sskit.inputs.edges import check_edges
-from sskit.inputs.ragged import _as_matrix, _items, _type_name, check_widths
+from sskit.inputs.ragged import _as_matrix, _items, _type_name, check_widths, stack_labels
 from sskit.inputs.ragged_array import make_offsets
 from sskit.inputs.stacking import as_floats_in_place, canonical_csr, check_finite, is_ready
 
@@ -15,6 +15,7 @@ __all__ = ["GraphBatch", "check_graphs"]
 _IMAGES = "sskit.preprocessing.SuperpixelGraphs makes graphs of images"
 _GRAPHS = f"one graph (features, edges, edge_features) per sample ({_IMAGES})"
 _PARTS = ("features", "edges", "edge_features", "areas", "segments")
+_PARTS_OF_KINDS = ("features", "edges", "edge_features", "node_kinds", "areas", "segments")
 
 
 class GraphBatch:
@@ -30,6 +31,8 @@ class GraphBatch:
         Weights of the nodes, such as numbers of pixels.
     segments : list of ndarray of shape (H_i, W_i) of int, or None
         The node of each pixel.
+    node_kinds : ndarray of shape (N,), default=None
+        The kinds of the nodes of all graphs, of any type that sorts; None if there are none.
 
     Attributes
     ----------
@@ -39,12 +42,13 @@ class GraphBatch:
         Where the graphs begin.
     """
 
-    def __init__(self, features, ends, edge_features, areas=None, segments=None):
+    def __init__(self, features, ends, edge_features, areas=None, segments=None, node_kinds=None):
         self.features = features
         self.edge_features = edge_features
         self.ends = ends
         self.areas = areas
         self.segments = segments
+        self.node_kinds = node_kinds
         self.n_nodes = np.array([x.shape[0] for x in features], dtype=np.int64)
         self.n_edges = np.array([x.shape[0] for x in edge_features], dtype=np.int64)
         self.node_offsets = make_offsets(self.n_nodes)
@@ -55,7 +59,7 @@ class GraphBatch:
         """Return a single graph, which is not checked."""
         batch = object.__new__(cls)
         batch.features, batch.edge_features, batch.ends = [features], [edge_features], ends
-        batch.areas = batch.segments = None
+        batch.areas = batch.segments = batch.node_kinds = None
         batch.node_offsets = np.array([0, features.shape[0]], dtype=np.int64)
         batch.edge_offsets = np.array([0, edge_features.shape[0]], dtype=np.int64)
         batch.n_nodes, batch.n_edges = batch.node_offsets[1:], batch.edge_offsets[1:]
@@ -75,7 +79,9 @@ class GraphBatch:
         return self.edge_features[0].shape[1]
 
 
-def check_graphs(X, *, n_features=None, n_edge_features=None, estimator_name="the model"):
+def check_graphs(
+    X, *, n_features=None, n_edge_features=None, estimator_name="the model", with_kinds=False
+):
     """Check graphs.
 
     Parameters
@@ -90,6 +96,9 @@ def check_graphs(X, *, n_features=None, n_edge_features=None, estimator_name="th
         Numbers of columns that must be found; None takes any.
     estimator_name : str, default="the model"
         Who expects them, for the error message.
+    with_kinds : bool, default=False
+        Whether nodes may be of several kinds: a tuple may have a fourth item, or an object an
+        attribute ``node_kinds``, of shape (V,) or None.
 
     Returns
     -------
@@ -115,10 +124,12 @@ def check_graphs(X, *, n_features=None, n_edge_features=None, estimator_name="th
     ready = _ready(X, n_features, n_edge_features)
     if ready is not None:
         return ready
-    items = [
-        parts_of(item, f"X[{i}]", "graph", _PARTS, f"; {_IMAGES}")
-        for i, item in enumerate(_items(X, "X", _GRAPHS))
-    ]
+    names = _PARTS_OF_KINDS if with_kinds else _PARTS
+    items, kinds = [], []
+    for i, item in enumerate(_items(X, "X", _GRAPHS)):
+        parts = parts_of(item, f"X[{i}]", "graph", names, f"; {_IMAGES}", 3 + with_kinds)
+        kinds.append(parts[3] if with_kinds else None)
+        items.append(parts[:3] + parts[-2:])
     if not items:
         raise ValueError("Found array with 0 sample(s): X must hold one graph or more")
     features = [_matrix(item[0], f"features of X[{i}]") for i, item in enumerate(items)]
@@ -150,6 +161,7 @@ def check_graphs(X, *, n_features=None, n_edge_features=None, estimator_name="th
         edge_features,
         _all_or_none(areas, "areas"),
         _all_or_none(segments, "segments"),
+        _node_kinds(kinds, [x.shape[0] for x in features]),
     )
 
 
@@ -173,7 +185,7 @@ def _ready(X, n_features, n_edge_features):
     return GraphBatch.of_one(features, ends, edge_features)
 
 
-def parts_of(item, label, noun, names, hint=""):
+def parts_of(item, label, noun, names, hint="", most=3):
     """Return the parts of a graph or tree, which is a tuple of two or three, or has attributes.
 
     Parameters
@@ -188,15 +200,17 @@ def parts_of(item, label, noun, names, hint=""):
         Names of the parts: two that it must have, and others.
     hint : str, default=""
         What error messages say of where to get one.
+    most : int, default=3
+        Most items of a tuple.
 
     Returns
     -------
     parts : tuple
         As many as names, None where there is none.
     """
-    form = f"({', '.join(names[:3])})"
+    form = f"({', '.join(names[:most])})"
     if isinstance(item, (tuple, list)):
-        if len(item) not in (2, 3):
+        if not 2 <= len(item) <= most:
             raise ValueError(f"{label} must be a {noun} {form}, got {len(item)} items")
         return (*item, *[None] * (len(names) - len(item)))
     if not all(hasattr(item, name) for name in names[:2]):
@@ -275,6 +289,14 @@ def _areas(values, segments, n_nodes, label):
             f"areas of {label} hold {areas[wrong[0]]} at node {wrong[0]}, expected numbers >= 0"
         )
     return areas
+
+
+def _node_kinds(items, sizes):
+    """Return the kinds of all nodes, checked, or None if no graph has any."""
+    items = _all_or_none(items, "kinds of nodes")
+    if items is None:
+        return None
+    return stack_labels(items, sizes, name="node_kinds", what="graphs")
 
 
 def _all_or_none(items, what):

@@ -24,6 +24,7 @@ from sskit.metrics._spans import (
     span_precision_recall_fscore,
     spans,
 )
+from sskit.metrics._tags import convert_tags
 from sskit.metrics._tokens import (
     sequence_accuracy_score,
     sequence_accuracy_scorer,
@@ -35,6 +36,7 @@ __all__ = [
     "RegionScorer",
     "class_accuracy_score",
     "class_accuracy_scorer",
+    "convert_tags",
     "iou_scores",
     "mean_iou_score",
     "mean_iou_scorer",

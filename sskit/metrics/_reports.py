@@ -19,7 +19,7 @@ def span_report(y_true, y_pred, *, scheme="bio", digits=2, output_dict=False):
         The true labels.
     y_pred : sequence of n label sequences (T_i,) of str
         The predicted labels.
-    scheme : {"bio", "bioes"}, default="bio"
+    scheme : {"bio", "iob1", "iob2", "bioes", "iobes", "bilou"}, default="bio"
         What the labels mean, see `spans`.
     digits : int, default=2
         Decimals of the scores in the text.
@@ -133,7 +133,7 @@ def span_confusion(y_true, y_pred, *, scheme="bio"):
         The true labels.
     y_pred : sequence of n label sequences (T_i,) of str
         The predicted labels.
-    scheme : {"bio", "bioes"}, default="bio"
+    scheme : {"bio", "iob1", "iob2", "bioes", "iobes", "bilou"}, default="bio"
         What the labels mean, see `spans`.
 
     Returns

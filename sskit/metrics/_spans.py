@@ -3,11 +3,9 @@
 import numpy as np
 from sklearn.metrics import make_scorer
 
+from sskit._tag_schemes import SCHEMES
 from sskit.inputs.ragged_array import locate
 from sskit.metrics._pairs import stack, stack_pair
-
-# The place of a prefix in the longer string is its code.
-_PREFIXES = {"bio": "OBI", "bioes": "OBIES"}
 
 
 def spans(labels, scheme="bio"):
@@ -17,8 +15,9 @@ def spans(labels, scheme="bio"):
     ----------
     labels : sequence of str
         "O" outside of spans, else a prefix of the scheme alone or with a type, as in "B-NP".
-    scheme : {"bio", "bioes"}, default="bio"
-        Prefixes B (begin), I (inside), and with "bioes" also E (end) and S (single).
+    scheme : {"bio", "iob1", "iob2", "bioes", "iobes", "bilou"}, default="bio"
+        Prefixes B (begin), I (inside), and with "bioes" or "iobes" also E (end) and S (single);
+        "bilou" calls these L and U. "bio", "iob1" and "iob2" are read alike.
 
     Returns
     -------
@@ -47,8 +46,8 @@ def spans(labels, scheme="bio"):
     [('NP', 0, 2), ('VP', 3, 4), ('VP', 4, 5)]
     """
     flat, offsets = stack([labels], "labels")
-    prefix, kind, types = _parse(flat, scheme, lambda t: f"labels[{t}]")
-    found = _find_spans(prefix, kind, offsets)
+    prefix, kind, types = parse_tags(flat, scheme, lambda t: f"labels[{t}]")
+    found = find_spans(prefix, kind, offsets)
     return [(types[k], a, b) for a, b, k in zip(*map(np.ndarray.tolist, found), strict=True)]
 
 
@@ -61,7 +60,7 @@ def span_precision_recall_fscore(y_true, y_pred, *, scheme="bio", average="micro
         The true labels.
     y_pred : sequence of n label sequences (T_i,) of str
         The predicted labels.
-    scheme : {"bio", "bioes"}, default="bio"
+    scheme : {"bio", "iob1", "iob2", "bioes", "iobes", "bilou"}, default="bio"
         What the labels mean, see `spans`.
     average : {"micro", "macro", "weighted"} or None, default="micro"
         Over all spans (as conlleval does), the mean over types, the mean over types weighted by
@@ -108,7 +107,7 @@ def span_f1_score(y_true, y_pred, *, scheme="bio", average="micro"):
         The true labels.
     y_pred : sequence of n label sequences (T_i,) of str
         The predicted labels.
-    scheme : {"bio", "bioes"}, default="bio"
+    scheme : {"bio", "iob1", "iob2", "bioes", "iobes", "bilou"}, default="bio"
         What the labels mean, see `spans`.
     average : {"micro", "macro", "weighted"} or None, default="micro"
         As for `span_precision_recall_fscore`.
@@ -142,7 +141,7 @@ def find_pairs(y_true, y_pred, scheme):
     ----------
     y_true, y_pred : sequence of n label sequences (T_i,) of str
         The labels.
-    scheme : {"bio", "bioes"}
+    scheme : str
         What they mean.
 
     Returns
@@ -161,9 +160,9 @@ def find_pairs(y_true, y_pred, scheme):
 
     strings = true.dtype.kind == pred.dtype.kind == "U"
     flat = np.concatenate([true, pred], dtype=None if strings else object)
-    prefix, kind, types = _parse(flat, scheme, label)
+    prefix, kind, types = parse_tags(flat, scheme, label)
     true, pred = (
-        _find_spans(prefix[rows], kind[rows], offsets)
+        find_spans(prefix[rows], kind[rows], offsets)
         for rows in (slice(n_tokens), slice(n_tokens, None))
     )
     return types, true, pred
@@ -224,30 +223,35 @@ def _weighted(*counts):
 _AVERAGES = {"micro": _micro, "macro": _macro, "weighted": _weighted}
 
 
-def _parse(flat, scheme, label):
+def check_scheme(scheme, name="scheme"):
+    """Raise ValueError unless a scheme is known."""
+    if not isinstance(scheme, str) or scheme not in SCHEMES:
+        raise ValueError(f"{name} must be one of {list(SCHEMES)}, got {scheme!r}")
+
+
+def parse_tags(flat, scheme, label):
     """Return codes of the prefix and type of every label, and the types; -1 is no type."""
-    if not isinstance(scheme, str) or scheme not in _PREFIXES:
-        raise ValueError(f"scheme must be one of {list(_PREFIXES)}, got {scheme!r}")
+    check_scheme(scheme)
     if flat.dtype.kind != "U" and flat.size:
         row = next(row for row, value in enumerate(flat) if not isinstance(value, str))
         raise TypeError(f"{label(row)} is {flat.tolist()[row]!r}, but labels of spans are strings")
     names, codes = np.unique(flat, return_inverse=True)
     parts = [name.partition("-") for name in names.tolist()]
     wrong = [
-        prefix not in list(_PREFIXES[scheme]) or (dash and (prefix == "O" or not kind))
+        prefix not in list(SCHEMES[scheme]) or (dash and (prefix == "O" or not kind))
         for prefix, dash, kind in parts
     ]
     if any(wrong):
         row = np.flatnonzero(np.array(wrong, dtype=bool)[codes])[0]
-        allowed = ", ".join(f"{prefix}-TYPE" for prefix in _PREFIXES[scheme][1:])
+        allowed = ", ".join(f"{prefix}-TYPE" for prefix in SCHEMES[scheme][1:])
         raise ValueError(f"{label(row)} is {str(flat[row])!r}, but labels are O, {allowed}")
     types = sorted({kind for prefix, _, kind in parts if prefix != "O"})
-    prefix = np.array([_PREFIXES["bioes"].index(part[0]) for part in parts], dtype=np.intp)
+    prefix = np.array([SCHEMES[scheme].index(part[0]) for part in parts], dtype=np.intp)
     kind = np.array([-1 if p == "O" else types.index(k) for p, _, k in parts], dtype=np.intp)
     return prefix[codes], kind[codes], types
 
 
-def _find_spans(prefix, kind, offsets):
+def find_spans(prefix, kind, offsets):
     """Return first token, one after the last, and type of all spans, each as an array.
 
     The rules of conlleval: a token goes on with a span if it is I or E, the one before it B or I,

@@ -1,8 +1,11 @@
 """Scores of feature rows under weights that stay where they are (see the .pxd)."""
 
+from itertools import repeat
+
 import numpy as np
 from joblib import effective_n_jobs
 
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
@@ -35,7 +38,7 @@ cdef class RowScores:
     """
 
     def __cinit__(self, FeatureRows features, const double[:, :] coef,
-                  const double[:, :] further=None, like=None):
+                  const double[:, :] further=None, like=None, *args):
         cdef RowScores other = like
         cdef int32_t[::1] columns
         cdef Py_ssize_t n_further = 0 if further is None else further.shape[1]
@@ -114,6 +117,33 @@ cdef class RowScores:
         return np.asarray(out)[: self.n_rows, : self.n_states]
 
 
+cdef class PossibleScores(RowScores):
+    """Scores of feature rows where not every row can have every state: these have -inf.
+
+    Parameters
+    ----------
+    features, coef, further, like : object
+        As for `RowScores`.
+    possible : ndarray of shape (n_rows, n_states), bool
+        Which states are possible.
+    """
+
+    cdef const unsigned char[:, :] possible
+
+    def __cinit__(self, FeatureRows features, coef, further, like, possible):
+        self.possible = np.asarray(possible, dtype=bool).view(np.uint8)
+        check_equal(self.possible.shape[0], self.n_rows, "the number of rows of possible")
+        check_equal(self.possible.shape[1], self.n_states, "the number of columns of possible")
+
+    cdef void write(self, Py_ssize_t first, Py_ssize_t count, double* out) noexcept nogil:
+        cdef Py_ssize_t stride = padded(self.n_states), t, k
+        RowScores.write(self, first, count, out)
+        for t in range(count):
+            for k in range(self.n_states):
+                if not self.possible[first + t, k]:
+                    out[t * stride + k] = -INFINITY
+
+
 cdef class Table(Task):
     """The scores of all rows, of which each thread writes some.
 
@@ -140,11 +170,27 @@ cdef class Table(Task):
         return False
 
 
-def row_scores(features, coef, further=None):
-    """Return the `RowScores` of several matrices of rows, as a list."""
+def row_scores(features, coef, further=None, possible=None):
+    """Return the `RowScores` of several matrices of rows, as a list.
+
+    Parameters
+    ----------
+    features : iterable of FeatureRows
+        The rows.
+    coef, further : ndarray
+        As for `RowScores`.
+    possible : iterable of ndarray of shape (n_rows, n_states), bool, default=None
+        Which states are possible; None means all.
+
+    Returns
+    -------
+    scores : list of RowScores
+        One for each matrix.
+    """
     scores, like = [], None
-    for rows in features:
-        part = RowScores(rows, coef, further, like)
+    kind, more = (RowScores, repeat(())) if possible is None else (PossibleScores, zip(possible))
+    for rows, others in zip(features, more):
+        part = kind(rows, coef, further, like, *others)
         scores.append(part)
         like = part if like is None or like.gathers else like
     return scores

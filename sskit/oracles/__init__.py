@@ -3,8 +3,9 @@
 An oracle maximises the score of a labelling, the sum of the potentials of its nodes and of its
 pairs of neighbouring nodes, plus, where one is asked for, the loss against a true labelling. The
 functions here take arrays and know neither data nor weights; the models call the same compiled
-code. All of them but `beam_search` and `expansion` are exact. A potential of ``-inf`` forbids what
-it stands for, except in cuts, which need finite ones.
+code. All of them but `beam_search`, `expansion`, `fusion`, `trws` and, at nodes that it leaves
+open, `qpbo` are exact. A potential of ``-inf`` forbids what it stands for, except in cuts
+(`graphcut`, `expansion`, `fusion`, `qpbo`), which need finite ones.
 
 - :func:`viterbi`: the best labelling of a chain.
 - :func:`viterbi_top_k`: the k best labellings of a chain.
@@ -14,6 +15,10 @@ it stands for, except in cuts, which need finite ones.
 - :func:`graphcut`: the best labelling of a graph with two states, by a minimum cut.
 - :func:`graph_max_marginals`: for each node and state the best score with that state.
 - :func:`expansion`: a good labelling of a graph with any number of states, by many cuts.
+- :func:`trws`: a good labelling of any graph and an upper bound, by message passing.
+- :func:`qpbo`: what one cut can decide in any graph with two states, and an upper bound.
+- :func:`fusion`: a labelling of any graph improved by others, by cuts.
+- :func:`elimination`: the best labelling of a graph of small treewidth.
 - :func:`tree_max_sum`: the best labelling of a tree.
 - :func:`tree_max_marginals`: for each of its nodes and states the best score with that state.
 - :func:`lp_relaxation`: the best fractional set of labels with scores of pairs.
@@ -30,9 +35,13 @@ from sskit.oracles.chain.k_best import viterbi_top_k
 from sskit.oracles.chain.loss_indexed import viterbi_by_loss
 from sskit.oracles.chain.max_marginals import chain_max_marginals
 from sskit.oracles.chain.viterbi import viterbi
+from sskit.oracles.graph.elimination import elimination
 from sskit.oracles.graph.exhaustive import exhaustive
 from sskit.oracles.graph.expansion import expansion
 from sskit.oracles.graph.graphcut import graph_max_marginals, graphcut
+from sskit.oracles.graph.local_moves import fusion
+from sskit.oracles.graph.qpbo import qpbo
+from sskit.oracles.graph.trws import trws
 from sskit.oracles.label_sets.closure import closure
 from sskit.oracles.label_sets.relaxation import lp_relaxation
 from sskit.oracles.parts.distance_transform import distance_transform
@@ -44,17 +53,21 @@ __all__ = [
     "beam_search",
     "closure",
     "distance_transform",
+    "elimination",
     "exhaustive",
     "expansion",
+    "fusion",
     "graphcut",
     "graph_max_marginals",
     "lp_relaxation",
     "chain_max_marginals",
     "parts_max_marginals",
     "parts_max_sum",
+    "qpbo",
     "tree_max_marginals",
     "tree_max_sum",
     "tree_top_k",
+    "trws",
     "viterbi",
     "viterbi_by_loss",
     "viterbi_top_k",

@@ -93,10 +93,11 @@ def check_numbers(numbers, name, shape):
     return numbers
 
 
-def check_count(count, name, most=LARGEST_COUNT):
+def check_count(count, name, most=LARGEST_COUNT, least=1):
     """Return a positive integer as int, checked; nothing reaches one that is above `most`."""
-    if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
-        raise ValueError(f"{name} must be a positive integer, got {count!r}")
+    if not isinstance(count, Integral) or isinstance(count, bool) or count < least:
+        expected = "a positive integer" if least == 1 else f"an integer >= {least}"
+        raise ValueError(f"{name} must be {expected}, got {count!r}")
     return capped(count, most)
 
 

@@ -12,8 +12,8 @@ def check_problem(problem, random_state=None, n_trials=3):
     For random weights and random mixes of planes: scatter is the adjoint of scores and linear,
     sqnorm is the squared norm of what scatter adds, clip (outside kernel spaces) brings w up to
     date, the truth has an empty plane, the oracle answers twice alike and, if it says that it is
-    exact, never worse than the truth and any other labelling that was met; a fork answers as the
-    problem does.
+    exact, never worse than the truth and any other labelling that was met, or, if it bounds, by no
+    more than its excess; a fork answers as the problem does.
 
     Parameters
     ----------
@@ -55,24 +55,28 @@ def check_problem(problem, random_state=None, n_trials=3):
         thetas = [probe.scores(i, w) for w in trials]
         for theta, loss_weight in zip(thetas, rng.uniform(size=n_trials), strict=True):
             for weight in (0.0, loss_weight, 1.0):
-                code, loss = probe.argmax(i, theta, weight)
+                code, loss, excess = found = answer(probe, i, theta, weight)
+                require(0.0 <= excess < np.inf, i, f"the excess {excess} is no bound")
+                bounds = problem.bounds and not problem.exact
+                require(bounds or excess == 0.0, i, f"it bounds nothing, with excess {excess}")
                 psi = probe.plane(i, code)
-                again = probe.argmax(i, theta, weight)
-                require(same(again, (code, loss)), i, "the oracle answers differently")
-                require(same(fork.argmax(i, theta, weight), again), i, "the fork's oracle differs")
+                again = answer(probe, i, theta, weight)
+                require(same(again, found), i, "the oracle answers differently")
+                require(same(answer(fork, i, theta, weight), again), i, "the fork's oracle differs")
                 require(loss >= 0.0, i, f"the loss {loss} is negative")
                 wrong = not np.array_equal(code, truth)
                 require(wrong or loss == 0.0, i, f"the truth has the loss {loss}")
                 met.append((psi, loss))
-        for theta in thetas if problem.exact else ():
-            best, loss = probe.argmax(i, theta, 1.0)
-            value = loss - product(probe.plane(i, best), theta)
+        for theta in thetas if problem.exact or problem.bounds else ():
+            best, loss, excess = answer(probe, i, theta, 1.0)
+            value = loss - product(probe.plane(i, best), theta) + excess
             for psi, loss in met:
                 other = loss - product(psi, theta)
                 require(
                     value >= other or close(value, other, loss),
                     i,
-                    f"the oracle found {value}, but {other} is possible",
+                    f"the oracle found {value - excess}, with excess {excess}, "
+                    f"but {other} is possible",
                 )
         psis = np.array([psi for psi, _ in met])
         for w, theta in zip(trials, thetas, strict=True):
@@ -119,9 +123,15 @@ def close(a, b, scale):
     return abs(a - b) <= 1e-9 * (1e-3 + abs(scale) + abs(b))
 
 
+def answer(probe, i, theta, loss_weight):
+    """Return what the oracle of a block says: code, loss and excess."""
+    code, loss = probe.argmax(i, theta, loss_weight)
+    return code, loss, probe.problem.excess
+
+
 def same(first, second):
-    """Return whether two answers (code, loss) are equal."""
-    return np.array_equal(first[0], second[0]) and first[1] == second[1]
+    """Return whether two answers (code, loss, excess) are equal."""
+    return np.array_equal(first[0], second[0]) and first[1:] == second[1:]
 
 
 def product(psi, theta):

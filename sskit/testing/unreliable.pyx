@@ -1,4 +1,6 @@
-"""A problem whose oracle stops searching: for tests of what solvers do with inexact oracles."""
+"""Problems whose oracles are not exact: for tests of what solvers do with such answers."""
+
+import numpy as np
 
 from libc.stdint cimport int32_t, int64_t
 
@@ -6,45 +8,21 @@ from sskit.core.direction cimport Direction
 from sskit.core.problem cimport Problem
 
 
-cdef class UnreliableProblem(Problem):
-    """Another problem whose oracle, after some good answers, gives the truth ever after.
-
-    It declares itself inexact. Unlike a structure written in Python it never looks at planes that
-    it knows, so what makes up for its answers must be the solver.
+cdef class WrappedProblem(Problem):
+    """Another problem, which answers everything.
 
     Parameters
     ----------
     problem : Problem
-        Answers everything else, and the oracle's first questions.
-    n_good : int
-        Number of good answers.
-    n_moves : int, default=-1
-        After so many moves of weights they fail; never if it is negative.
-    costly : bool, default=False
-        What it says of the cost of its oracle.
-
-    Attributes
-    ----------
-    n_good, n_moves : int
-        How many are left.
-    n_lengths : int
-        After so many questions for the length of a step these fail too; -1 at first, which is
-        never.
+        Who answers.
     """
 
     cdef readonly Problem problem
-    cdef public Py_ssize_t n_good
-    cdef public Py_ssize_t n_moves
-    cdef public Py_ssize_t n_lengths
 
-    def __cinit__(self, Problem problem, Py_ssize_t n_good, bint costly=False,
-                  Py_ssize_t n_moves=-1):
+    def __cinit__(self, Problem problem, *args, **kwargs):
         self.problem = problem
-        self.n_good = n_good
-        self.n_moves = n_moves
-        self.n_lengths = -1
-        self.exact = False
-        self.costly = costly
+        self.exact = problem.exact
+        self.costly = problem.costly
         self.lock_free = problem.lock_free
         self.n_blocks = problem.n_blocks
         self.n_weights = problem.n_weights
@@ -58,12 +36,7 @@ cdef class UnreliableProblem(Problem):
     cdef int argmax(
         self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
     ) except -1 nogil:
-        if self.n_good > 0:
-            self.n_good -= 1
-            return self.problem.argmax(i, theta, loss_weight, code, loss)
-        self.problem.truth(i, code)
-        loss[0] = 0.0
-        return 0
+        return self.problem.argmax(i, theta, loss_weight, code, loss)
 
     cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
         return self.problem.scores(i, w, theta)
@@ -89,10 +62,6 @@ cdef class UnreliableProblem(Problem):
     cdef int scatter(
         self, Py_ssize_t i, Direction delta, double step, double* v
     ) except -1 nogil:
-        if self.n_moves == 0:
-            with gil:
-                raise RuntimeError(f"the weights of block {i} cannot be moved")
-        self.n_moves -= 1
         return self.problem.scatter(i, delta, step, v)
 
     cdef double scatter_part(
@@ -112,14 +81,78 @@ cdef class UnreliableProblem(Problem):
         return 0
 
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
+        return self.problem.sqnorm(i, delta)
+
+    cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
+        return self.problem.knows(i, code)
+
+    cpdef Problem fork(self):
+        return WrappedProblem(self.problem.fork())
+
+
+cdef class UnreliableProblem(WrappedProblem):
+    """Another problem whose oracle, after some good answers, gives the truth ever after.
+
+    It declares itself inexact. Unlike a structure written in Python it never looks at planes that
+    it knows, so what makes up for its answers must be the solver.
+
+    Parameters
+    ----------
+    problem : Problem
+        Answers everything else, and the oracle's first questions.
+    n_good : int
+        Number of good answers.
+    n_moves : int, default=-1
+        After so many moves of weights they fail; never if it is negative.
+    costly : bool, default=False
+        What it says of the cost of its oracle.
+
+    Attributes
+    ----------
+    n_good, n_moves : int
+        How many are left.
+    n_lengths : int
+        After so many questions for the length of a step these fail too; -1 at first, which is
+        never.
+    """
+
+    cdef public Py_ssize_t n_good
+    cdef public Py_ssize_t n_moves
+    cdef public Py_ssize_t n_lengths
+
+    def __cinit__(self, Problem problem, Py_ssize_t n_good, bint costly=False,
+                  Py_ssize_t n_moves=-1):
+        self.n_good = n_good
+        self.n_moves = n_moves
+        self.n_lengths = -1
+        self.exact = False
+        self.costly = costly
+
+    cdef int argmax(
+        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
+    ) except -1 nogil:
+        if self.n_good > 0:
+            self.n_good -= 1
+            return self.problem.argmax(i, theta, loss_weight, code, loss)
+        self.problem.truth(i, code)
+        loss[0] = 0.0
+        return 0
+
+    cdef int scatter(
+        self, Py_ssize_t i, Direction delta, double step, double* v
+    ) except -1 nogil:
+        if self.n_moves == 0:
+            with gil:
+                raise RuntimeError(f"the weights of block {i} cannot be moved")
+        self.n_moves -= 1
+        return self.problem.scatter(i, delta, step, v)
+
+    cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
         if self.n_lengths == 0:
             with gil:
                 raise RuntimeError(f"nobody knows how long a step of block {i} is")
         self.n_lengths -= 1
         return self.problem.sqnorm(i, delta)
-
-    cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
-        return self.problem.knows(i, code)
 
     cpdef Problem fork(self):
         return UnreliableProblem(self.problem.fork(), self.n_good, self.costly, self.n_moves)
@@ -171,3 +204,76 @@ cdef class ForgetfulProblem(UnreliableProblem):
         )
         other.forgotten = self.forgotten
         return other
+
+
+cdef class BoundingProblem(WrappedProblem):
+    """Another problem whose oracle searches with too small a share of the loss.
+
+    What it then finds is a good labelling, often the best one, and the same for the same
+    potentials. Every third block is always answered well, and the excess is 0 there.
+
+    Parameters
+    ----------
+    problem : Problem
+        Exact; answers everything else.
+    share : float, default=0.5
+        Of the loss, in the search; 1 finds the maximum.
+    loose : float, default=1.0
+        By how much the excess is too large, as a factor, at least 1.
+    extra : float, default=0.0
+        And a number that is added to it.
+    bounds : bool, default=True
+        Whether it says so; if not, there is no excess.
+    costly : bool, default=False
+        What it says of the cost of its oracle.
+    """
+
+    cdef readonly double share
+    cdef readonly double loose
+    cdef readonly double extra
+    cdef int32_t[::1] index              # scratch for planes
+    cdef double[::1] value
+
+    def __cinit__(self, Problem problem, double share=0.5, double loose=1.0, double extra=0.0,
+                  bint bounds=True, bint costly=False):
+        self.share = share
+        self.loose = loose
+        self.extra = extra
+        self.exact, self.bounds, self.costly = False, bounds, costly
+        self.index = np.zeros(max(problem.max_support, 1), dtype=np.int32)
+        self.value = np.zeros(max(problem.max_support, 1))
+
+    # value of a labelling above that of the truth
+    cdef double above_truth(
+        self, Py_ssize_t i, const double* theta, double loss_weight, const int32_t* code,
+        double loss
+    ) except? -1 nogil:
+        cdef Py_ssize_t e, n = self.problem.plane(i, code, &self.index[0], &self.value[0])
+        cdef double total = loss_weight * loss
+        for e in range(n):
+            total -= self.value[e] * theta[self.index[e]]
+        return total
+
+    cdef int argmax(
+        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
+    ) except -1 nogil:
+        cdef double best, missed
+        self.problem.argmax(i, theta, loss_weight, code, loss)
+        self.excess = 0.0
+        if i % 3 == 0:
+            return 0
+        best = self.above_truth(i, theta, loss_weight, code, loss[0])
+        self.problem.argmax(i, theta, self.share * loss_weight, code, loss)
+        missed = best - self.above_truth(i, theta, loss_weight, code, loss[0])
+        if self.bounds:
+            self.excess = self.loose * max(missed, 0.0) + self.extra
+        return 0
+
+    def decomposition(self):
+        """Return that of the problem."""
+        return self.problem.decomposition()
+
+    cpdef Problem fork(self):
+        return BoundingProblem(
+            self.problem.fork(), self.share, self.loose, self.extra, self.bounds, self.costly
+        )

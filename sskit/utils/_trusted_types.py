@@ -3,6 +3,7 @@
 TRUSTED_TYPES = {
     "sskit": (
         "EarlyStopping",
+        "GraphTagger",
         "HierarchicalMultilabel",
         "MultilabelPairwise",
         "PartsModel",
@@ -13,7 +14,7 @@ TRUSTED_TYPES = {
         "StructSVMClassifier",
         "TreeTagger",
     ),
-    "sskit.estimators": ("BlockAttributes", "GraphWeights"),
+    "sskit.estimators": ("AnyGraphWeights", "BlockAttributes", "GraphWeights"),
     "sskit.metrics": (
         "RegionScorer",
         "class_accuracy_score",

@@ -9,7 +9,7 @@ from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.solvers import BCFW
 from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem, require
-from sskit.testing.unreliable import ForgetfulProblem
+from sskit.testing.unreliable import BoundingProblem, ForgetfulProblem, WrappedProblem
 
 
 @pytest.mark.parametrize("form", ["dense", "csr"])
@@ -99,6 +99,47 @@ def test_a_method_that_is_forgotten_is_named_when_it_is_needed(forgotten):
 def test_a_broken_law_is_reported_with_its_block():
     with pytest.raises(AssertionError, match="block 3: the loss -1 is negative"):
         require(False, 3, "the loss -1 is negative")
+
+
+@pytest.mark.parametrize("name", TOYS)
+def test_an_oracle_that_misses_and_bounds_keeps_the_contract(name):
+    exact = TOYS[name](3).problem
+    check_problem(WrappedProblem(exact), 0)
+    for share, loose in [(1.0, 1.0), (0.5, 1.0), (0.5, 4.0), (0.0, 1.0)]:
+        problem = BoundingProblem(exact, share, loose)
+        assert problem.bounds and problem.fork().bounds and not problem.exact
+        check_problem(problem, 0)
+    check_problem(BoundingProblem(exact, bounds=False), 0)
+
+
+@pytest.mark.parametrize(
+    ("broken", "pattern"),
+    [
+        ({"loose": 0.5}, "the oracle found .*, with excess .*, but .* is possible"),
+        ({"extra": -1.0}, "the excess -.* is no bound"),
+        ({"extra": np.inf}, "the excess inf is no bound"),
+        ({"extra": np.nan}, "the excess nan is no bound"),
+    ],
+)
+def test_a_bound_that_is_none_is_reported(broken, pattern):
+    problem = BoundingProblem(chain_toy(3, n=9).problem, share=0.0, **broken)
+    with pytest.raises(AssertionError, match=r"block \d: .*" + pattern):
+        check_problem(problem, 0)
+
+
+@pytest.mark.parametrize("loss_weight", [0.0, 0.3, 1.0, 1e3])
+def test_the_excess_is_what_was_missed(loss_weight):
+    toy, rng, n_missed = chain_toy(8, n=9), np.random.default_rng(1), 0
+    probe = ProblemProbe(BoundingProblem(toy.problem))
+    for k in range(5 * toy.pairs.n):
+        i, w = k % toy.pairs.n, rng.normal(scale=0.3 * max(loss_weight, 0.1), size=toy.pairs.d)
+        theta = probe.scores(i, toy.unflat(w))
+        code, loss = probe.argmax(i, theta, loss_weight)
+        value = loss_weight * loss - probe.plane(i, code) @ theta
+        best = (loss_weight * toy.pairs.loss[i] - toy.pairs.psi[i] @ w).max()
+        assert value + probe.problem.excess == pytest.approx(best, rel=1e-9)
+        n_missed += value < best - 1e-6
+    assert n_missed or loss_weight == 0.0
 
 
 def test_a_fork_that_is_another_problem_is_found(monkeypatch):

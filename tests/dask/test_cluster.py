@@ -3,6 +3,7 @@
 import pickle
 import signal
 import threading
+import time
 import warnings
 from types import SimpleNamespace
 
@@ -13,6 +14,7 @@ from helpers.clusters import (
     LAM,
     ROWS,
     has_no_client,
+    has_site,
     kill_later,
     load,
     n_shares,
@@ -193,11 +195,19 @@ def test_ctrl_c_ends_the_fit_with_a_certificate(client, own_handler):
     from sklearn.exceptions import ConvergenceWarning
 
     endless = clone(MODEL).set_params(tol=1e-12, lam=1e-4, max_iter=10**6)
-    timer = threading.Timer(0.7, signal.raise_signal, (signal.SIGINT,))
-    timer.start()
+
+    def press():
+        # not before there is a fit to end, however busy the machine is
+        while not all(client.run(has_site).values()):
+            time.sleep(0.05)
+        time.sleep(0.3)
+        signal.raise_signal(signal.SIGINT)
+
+    thread = threading.Thread(target=press)
+    thread.start()
     with pytest.warns(ConvergenceWarning, match="interrupted"):
         model = Distributed(endless, client=client).fit(*as_delayed(client))
-    timer.join()
+    thread.join()
     assert model.estimator_.certified_
     assert model.estimator_.primal_objective_ == pytest.approx(primal(model.estimator_), rel=1e-9)
 

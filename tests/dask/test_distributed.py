@@ -14,7 +14,7 @@ from helpers.structures import Chains
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from sskit import SequenceTagger, StructSVMClassifier
+from sskit import SequenceTagger, SlackRescaling, StructSVMClassifier
 from sskit.solvers import BCFW, GDMM, FrankWolfe, MultiPlane
 
 dask = pytest.importorskip("dask")
@@ -93,6 +93,19 @@ def test_solvers(name, bounds, n_jobs, wrap):
     assert exact.dual_objective_ <= found.primal_objective_ <= 1.03 * exact.primal_objective_
     if bounds is not None:
         assert np.abs(found.coef_).max() <= 0.3
+
+
+@pytest.mark.parametrize("wrap", [lambda value: value, lazy], ids=["kept", "passing"])
+def test_what_searches_may_miss_is_added_up_over_parts(wrap):
+    options = {"lam": 0.3, "tol": 0.05, "max_iter": 3000, "random_state": 0}
+    exact = SequenceTagger(rescaling="slack", **options).fit(TOKENS, TAGS)
+    estimator = SequenceTagger(rescaling=SlackRescaling("bisecting"), **options)
+    X, y, _ = columns((TOKENS, TAGS, None), 3)
+    found = Distributed(estimator).fit([wrap(x) for x in X], y).estimator_
+    assert exact.certified_ and found.certified_
+    assert found.dual_gap_ > found.history_["inexactness"][-1] > 0
+    assert found.dual_objective_ <= exact.primal_objective_
+    assert exact.dual_objective_ <= found.primal_objective_
 
 
 def test_one_part_that_stays_has_the_objectives_of_a_fit():

@@ -5,8 +5,8 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 
-from sskit import SequenceTagger, StructSVMClassifier, TreeTagger
-from sskit.datasets import make_digit_strings
+from sskit import GraphTagger, SequenceTagger, StructSVMClassifier, TreeTagger
+from sskit.datasets import make_digit_strings, make_snakes
 from sskit.display import TransitionDisplay
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -89,3 +89,18 @@ def test_bad_input(tagger):
         TransitionDisplay.from_estimator(trees)
     with pytest.raises(TypeError, match="StructSVMClassifier has no transitions_"):
         TransitionDisplay.from_estimator(classifier)
+
+
+def test_tables_of_graphs():
+    X, y = make_snakes(6, edge_features="directions", random_state=0)
+    graphs = GraphTagger(random_state=0).fit(X, y)
+    display = TransitionDisplay.from_estimator(graphs, edge_feature=1, labels=[1, 2])
+    np.testing.assert_array_equal(display.weights, graphs.pairwise_[1, 1:3, 1:3])
+    assert display.ax_.get_xlabel() == "label of the second node"
+    with pytest.raises(ValueError, match="edge_feature must be from 0 to 1, as edges have 2 feat"):
+        TransitionDisplay.from_estimator(graphs, edge_feature=2)
+    with pytest.raises(ValueError, match="labels holds 11"):
+        TransitionDisplay.from_estimator(graphs, labels=[11])
+    potts = GraphTagger(pairwise_form="potts", random_state=0).fit(X, y)
+    with pytest.raises(TypeError, match="GraphTagger has no transitions_ of sequences, and no tab"):
+        TransitionDisplay.from_estimator(potts)

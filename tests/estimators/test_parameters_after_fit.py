@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from sskit import (
+    GraphTagger,
     HierarchicalMultilabel,
     MultilabelPairwise,
     PartsModel,
@@ -33,12 +34,16 @@ TRAINING = {
     "on_violation": "ignore", "kernel_cache": 1e-3,
 }  # fmt: skip
 # What predictions or scores take by themselves; tested where they are at home.
-AT_ONCE = {"n_jobs", "beam_size", "allowed_transitions", "radius", "torso", "ignore_label"}
+AT_ONCE = {
+    "n_jobs", "beam_size", "allowed_transitions", "allowed_pairs", "inference", "radius", "torso",
+    "ignore_label",
+}  # fmt: skip
 # What makes a model what it is.
 MODEL = {
     StructSVMClassifier: {"model": "other", "kernel": "rbf", "fit_intercept": False},
     SequenceTagger: {"kernel": "rbf"},
     TreeTagger: {},
+    GraphTagger: {"pairwise_form": "potts"},
     SegmentationModel: {"pairwise_form": "full", "inference": "exhaustive"},
     MultilabelPairwise: {"edges": None, "inference": "exhaustive", "fit_intercept": False},
     HierarchicalMultilabel: {"hierarchy": [-1, 0, 0], "fit_intercept": False},

@@ -19,8 +19,8 @@ CHAIN = [
     "viterbi", "viterbi_by_loss", "viterbi_top_k", "beam_search", "chain_max_marginals",
 ]  # fmt: skip
 GRAPH = [
-    "exhaustive", "expansion", "graphcut", "graph_max_marginals", "tree_max_marginals",
-    "tree_max_sum", "tree_top_k",
+    "elimination", "exhaustive", "expansion", "fusion", "graphcut", "graph_max_marginals", "qpbo",
+    "tree_max_marginals", "tree_max_sum", "tree_top_k", "trws",
 ]  # fmt: skip
 TOKEN_METRICS = [
     "token_accuracy_score", "sequence_accuracy_score", "class_accuracy_score", "iou_scores",
@@ -47,22 +47,27 @@ def chain_oracle(rng):
 def graph_oracle(rng):
     """An oracle of trees or graphs."""
     name, n_nodes = pick(rng, GRAPH), int(rng.integers(1, 5))
-    n_states = 2 if name in ("graphcut", "graph_max_marginals") else 3
+    n_states = 2 if name in ("graphcut", "graph_max_marginals", "qpbo") else 3
     edges = np.stack([np.arange(n_nodes - 1), np.arange(1, n_nodes)], axis=1)
     potts = rng.exponential(size=n_nodes - 1)
     tables = potts[:, None, None] * np.eye(n_states)
     forms = [tables, np.eye(n_states)] + [potts] * (name != "exhaustive")
     given = {"nodes": rng.normal(size=(n_nodes, n_states)), "edges": edges}
     given["pairwise"] = pick(rng, forms)
-    if name in ("exhaustive", "expansion", "graphcut", "tree_max_sum"):
+    if name not in ("graph_max_marginals", "tree_max_marginals", "tree_top_k"):
         given["truth"] = rng.integers(n_states, size=n_nodes)
         given["cost"] = pick(rng, [1.0, np.ones(n_nodes)])
     if name == "expansion":
         given |= {"start": np.zeros(n_nodes, dtype=int), "moves": pick(rng, ["expansion", "swap"])}
         given |= {"persistency": True, "return_bound": pick(rng, [True, False])}
-    given |= {"tree_top_k": {"k": 2}, "exhaustive": {"top_k": 2, "max_labellings": 1000}}.get(
-        name, {}
-    )
+    start = {"start": np.zeros(n_nodes, dtype=int)}
+    given |= {
+        "tree_top_k": {"k": 2},
+        "exhaustive": {"top_k": 2, "max_labellings": 1000},
+        "elimination": {"max_entries": 1000},
+        "fusion": start | {"proposals": pick(rng, [None, np.ones((2, n_nodes), dtype=int)])},
+        "trws": start | {"max_sweeps": 3, "tol": pick(rng, [0.0, 0.1]), "n_moves": 2},
+    }.get(name, {})
     return Subject(getattr(oracles, name), given)
 
 
@@ -105,6 +110,10 @@ def span_metric(rng):
     y = [np.array(["B-x", "I-x", "O", "B-y"]), np.array(["O", "B-y"])]
     if rng.random() < 0.3:
         return Subject(metrics.spans, {"labels": y[0], "scheme": "bio"})
+    if rng.random() < 0.3:
+        target = pick(rng, ["iob1", "bioes", "bilou"])
+        given = {"y": y, "source": "bio", "target": target, "strict": pick(rng, [True, False])}
+        return Subject(metrics.convert_tags, given)
     given = {"y_true": y, "y_pred": [np.roll(labels, 1) for labels in y], "scheme": "bio"}
     given["average"] = pick(rng, ["micro", "macro"])
     return Subject(getattr(metrics, pick(rng, SPAN_METRICS)), given)

@@ -11,6 +11,7 @@ import numpy as np
 from helpers.structures import Matching
 from helpers.trees import random_parents
 from sskit import (
+    GraphTagger,
     HierarchicalMultilabel,
     MultilabelPairwise,
     PartsModel,
@@ -37,12 +38,15 @@ class Fit(NamedTuple):
         Whether there are bounds on the weights.
     factored : bool
         Whether the model is a sum over nodes and edges that solvers can visit.
+    one_table : bool
+        Whether these edges share one table of weights.
     """
 
     estimator: object
     data: object
     bounded: bool = False
     factored: bool = False
+    one_table: bool = True
 
 
 def rows(n=24):
@@ -106,6 +110,8 @@ def matchings():
 RBF = {"kernel": "rbf", "gamma": 0.5}
 FEW_ROWS = {**RBF, "kernel_cache": 0.002}  # MiB: not all rows of the kernel matrix are kept
 BOX = {"bounds": (-0.3, 0.4)}
+# Nodes and edges that have tables of their own.
+FACTORS = {"factored": True, "one_table": False}
 FITS = {
     "rows": Fit(StructSVMClassifier(), rows),
     "rows, slack": Fit(StructSVMClassifier(rescaling="slack"), rows),
@@ -121,6 +127,10 @@ FITS = {
     "graphs": Fit(SegmentationModel(), graphs(2), bounded=True),
     "graphs, inexact": Fit(SegmentationModel(pairwise_form="full"), graphs(3), bounded=True),
     "graphs, any sign": Fit(SegmentationModel(inference="exhaustive"), graphs(3)),
+    "any graphs": Fit(GraphTagger(), graphs(3), **FACTORS),
+    "any graphs, bounds": Fit(GraphTagger(inference="trws", **BOX), graphs(3), bounded=True),
+    "any graphs, roof duality": Fit(GraphTagger(inference="qpbo"), graphs(2), **FACTORS),
+    "any graphs, slack": Fit(GraphTagger(inference="trws", rescaling="slack"), graphs(3)),
     "sets": Fit(MultilabelPairwise(inference="lp"), sets, factored=True),
     "sets, tree": Fit(MultilabelPairwise(edges="tree"), sets, factored=True),
     "sets, slack": Fit(MultilabelPairwise(rescaling="slack"), sets),
@@ -171,6 +181,7 @@ def suits(fit, solver):
     return not (
         (FITS[fit].bounded and names & UNBOUNDED_ONLY)
         or (not FITS[fit].factored and names & FACTORED_ONLY)
+        or (not FITS[fit].one_table and solver == "gdmm, ordered")
     )
 
 

@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+from scipy.optimize import linprog
 
 from helpers.paper import Enumerated
 
@@ -24,15 +25,19 @@ def labelling_score(labels, nodes, edges, tables):
 
 
 def graph_feature(graph, y, n_states, form="potts"):
-    """phi(x, y) of a graph: nodes (K, p), pairs (q,) or (q, K (K + 1) / 2), by rows."""
+    """phi(x, y) of a graph: nodes (K, p), pairs (q,), (q, K (K + 1) / 2) or (q, K^2), by rows."""
     x, edges, edge_x = graph
     nodes = np.zeros((n_states, x.shape[1]))
     for v, row in enumerate(x):
         nodes[y[v]] += row
     columns = [(a, b) for a in range(n_states) for b in range(a, n_states)]
+    if form == "directed":
+        columns = [(a, b) for a in range(n_states) for b in range(n_states)]
     pairs = np.zeros((edge_x.shape[1], 1 if form == "potts" else len(columns)))
     for (u, v), row in zip(edges, edge_x, strict=True):
-        if form != "potts":
+        if form == "directed":
+            pairs[:, columns.index((y[u], y[v]))] += row
+        elif form != "potts":
             pairs[:, columns.index((min(y[u], y[v]), max(y[u], y[v])))] += row
         elif y[u] == y[v]:
             pairs[:, 0] += row
@@ -90,3 +95,54 @@ def crosses(n=5, size=9, n_crosses=2, n_flips=30, seed=0):
         X.append((np.stack([~seen, seen], axis=-1).reshape(-1, 2).astype(float), edges, None))
         y.append(labels.ravel())
     return X, y
+
+
+KINDS = ["tables", "shared", "symmetric", "attractive", "repulsive", "signed", "forbidden"]
+
+
+def random_potentials(rng, kind, max_nodes=6, n_states=None):
+    """Nodes, edges and pairwise potentials in one of the forms that oracles of graphs take."""
+    n_nodes, edges = random_graph(rng, max_nodes)
+    n_states = int(rng.choice([1, 2, 3, 5])) if n_states is None else n_states
+    nodes = rng.normal(size=(n_nodes, n_states))
+    pairwise = rng.normal(size=(len(edges), n_states, n_states)) * rng.choice([0.3, 1.0, 3.0])
+    if kind == "shared":
+        pairwise = rng.normal(size=(n_states, n_states))
+    elif kind == "symmetric":
+        pairwise = np.round(pairwise + pairwise.transpose(0, 2, 1))  # and ties
+    elif kind in ("attractive", "repulsive", "signed"):
+        pairwise = rng.normal(size=len(edges))
+        if kind != "signed":
+            pairwise = np.abs(pairwise) * (1 if kind == "attractive" else -1)
+    elif kind == "forbidden":
+        nodes[rng.random(nodes.shape) < 0.1] = -np.inf
+        pairwise[rng.random(pairwise.shape) < 0.3] = -np.inf
+    return nodes, edges, pairwise
+
+
+def tables_of(pairwise, n_edges, n_states):
+    """A table for each edge."""
+    if pairwise.ndim == 1:
+        return pairwise[:, None, None] * np.eye(n_states)
+    return np.broadcast_to(pairwise, (n_edges, n_states, n_states))
+
+
+def relaxed_optimum(nodes, edges, tables):
+    """The maximum over the local polytope, whose edges have their own joint distributions."""
+    n_nodes, n_states = nodes.shape
+    n_edges, n_pairs = len(edges), n_states**2
+    n_columns = nodes.size + n_edges * n_pairs
+    rows = np.zeros((n_nodes + 2 * n_edges * n_states, n_columns))
+    values = np.zeros(len(rows))
+    for v in range(n_nodes):
+        rows[v, v * n_states : (v + 1) * n_states] = values[v] = 1.0
+    row = n_nodes
+    for e, (u, v) in enumerate(edges):
+        pairs = nodes.size + e * n_pairs + np.arange(n_pairs).reshape(n_states, n_states)
+        for end, places in ((u, pairs), (v, pairs.T)):
+            for k in range(n_states):
+                rows[row, end * n_states + k] = -1.0
+                rows[row, places[k]] = 1.0
+                row += 1
+    scores = np.concatenate([nodes.ravel(), tables.ravel()])
+    return -linprog(-scores, A_eq=rows, b_eq=values, bounds=(0, 1), method="highs").fun

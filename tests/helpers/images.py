@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sskit import SegmentationModel
+from sskit import GraphTagger, SegmentationModel
 from sskit.inputs.ragged import stack_sequences
 
 
@@ -42,3 +42,14 @@ class OnPaths(SegmentationModel):
     def _decoder(self, X):
         check_is_fitted(self)
         return super()._decoder(paths(X, self.n_features_in_))
+
+
+class AnyOnPaths(GraphTagger):
+    """The same with interactions of any sign."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        return super().fit(paths(X), y, sample_weight)
+
+    def _check_inputs(self, X):
+        check_is_fitted(self)
+        return super()._check_inputs(paths(X, self.n_features_in_))

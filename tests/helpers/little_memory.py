@@ -80,6 +80,7 @@ CASES = {
         sskit.MultilabelPairwise(inference="lp", solver="gdmm", **SHORT), sets, 20_000,
     ),
     "graphs": (sskit.SegmentationModel(**SHORT), graphs, 3_000),
+    "any graphs": (sskit.GraphTagger(n_jobs=2, **SHORT), graphs, 3_000),
     "trees in threads": (sskit.TreeTagger(n_jobs=4, **SHORT), trees, 20_000),
     "sets in threads": (
         sskit.MultilabelPairwise(edges="tree", n_jobs=4, **SHORT), sets, 50_000,

@@ -25,7 +25,7 @@ from sskit.models.graph.request import GraphRequest
 from sskit.models.graph.slack import EnumeratedGraphSlack
 from sskit.models.kernel.rows import KernelRows
 from sskit.models.row_grams import RowGrams
-from sskit.models.row_scores import RowScores, Table
+from sskit.models.row_scores import PossibleScores, RowScores, Table
 from sskit.models.slack.model import SEARCHES
 from sskit.models.slack.search import SlackSearch
 from sskit.models.structured.plane_store import HandleStore
@@ -43,7 +43,7 @@ from sskit.solvers.dual_decomposition.factors.state import FactorState
 from sskit.solvers.dual_decomposition.label_nodes import LabelNodes
 from sskit.solvers.dual_decomposition.label_pairs.pair_oracle import PairSearch
 from sskit.solvers.dual_decomposition.label_pairs.pair_weights import PairTable
-from sskit.solvers.oracle_calls.answers import Gaps, Hinges, InexactGaps
+from sskit.solvers.oracle_calls.answers import BoundedGaps, Gaps, Hinges, InexactGaps
 from sskit.solvers.oracle_calls.call import Visit
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.solvers.oracle_calls.pool import Pool, PrecomputingPool, ThreadPool
@@ -59,7 +59,12 @@ from sskit.testing.factor_probe import FactorProbe
 from sskit.testing.probe import DualProbe, ProblemProbe
 from sskit.testing.slack_probe import Points
 from sskit.testing.step_probe import StepProbe
-from sskit.testing.unreliable import ForgetfulProblem, UnreliableProblem
+from sskit.testing.unreliable import (
+    BoundingProblem,
+    ForgetfulProblem,
+    UnreliableProblem,
+    WrappedProblem,
+)
 
 SOLVERS = (BCFW, GDMM, Subgradient, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW)
 SHORT = {"random_state": 0, "max_iter": 3, "tol": 1e-9}
@@ -98,6 +103,7 @@ def make():
     chains, graphs, sets = chain_toy(), graph_toy(), multilabel_toy(inference="lp")
     structure = bind(Chains(3), chains.X, [labels[0] for labels in chains.pairs.labels])
     unreliable = UnreliableProblem(graphs.problem, 5), ForgetfulProblem(chains.problem, 5)
+    unreliable += BoundingProblem(chains.problem), WrappedProblem(chains.problem)
     for problem in (chains.problem, structure, *unreliable):
         yield ProblemProbe(problem)
         yield DualProbe(problem, DualState(problem))
@@ -119,7 +125,8 @@ def small_things(chains, sets):
     state = FactorState(problem.decomposition(), 0.1, 1.0, np.zeros(problem.n_weights + 16))
     yield from (state, ConsistentPoint(state), NodeSearch(state), Evaluator(problem))
     yield from (Hinges(problem, 5), Gaps(problem, 5, DualState(problem)))
-    yield from (InexactGaps(problem, 5, DualState(problem)), Visit(problem))
+    yield from (kind(problem, 5, DualState(problem)) for kind in (InexactGaps, BoundedGaps))
+    yield Visit(problem)
     yield from (
         PairSearch(PairTable(sets.problem.decomposition())),
         Direction(5),
@@ -130,6 +137,7 @@ def small_things(chains, sets):
     yield BoxedSubgradientState(0.1, 4, np.zeros(4), np.ones(4))
     scores, form = RowScores(FeatureRows(rows), np.eye(2)), PairForm(2, "potts")
     yield from (scores, Table(scores, np.zeros((3, 8))))
+    yield PossibleScores(FeatureRows(rows), np.eye(2), None, None, np.eye(3, 2, dtype=bool))
     yield ChainRequest(scores, np.array([0, 1, 3]), np.eye(2), np.ones(2), np.ones(2))
     ends, edge_rows = np.array([[0, 1]], dtype=np.int32), FeatureRows(np.ones((1, 1)))
     offsets = np.array([0, 1])
@@ -195,6 +203,12 @@ def fits():
     for inference, n_labels, form in (*kinds, ("exhaustive", 3, "potts")):
         model = sskit.SegmentationModel(inference=inference, pairwise_form=form, **SHORT)
         yield model, graphs, [np.arange(3) % n_labels, np.arange(3)[::-1] % n_labels]
+    for inference in ("auto", "elimination", "exhaustive", "qpbo", "trws"):
+        for form in ("directed", "potts"):
+            n_labels = 2 if inference == "qpbo" else 3
+            model = sskit.GraphTagger(inference=inference, pairwise_form=form, **SHORT)
+            yield model, graphs, [np.arange(3) % n_labels, np.arange(3)[::-1] % n_labels]
+    yield sskit.GraphTagger(solver=GDMM(), **SHORT), graphs, [np.arange(3), np.arange(3)[::-1]]
     sets = rng.integers(2, size=(12, 4))
     for inference in ("exhaustive", "tree", "lp"):
         pairs = "tree" if inference == "tree" else "full"

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from helpers.structures import Chains, Classes
 from helpers.trees import random_parents
 from sskit import (
+    GraphTagger,
     HierarchicalMultilabel,
     MultilabelPairwise,
     PartsModel,
@@ -140,6 +141,25 @@ CASES = {
         SegmentationModel(ignore_label=-1, node_weights="areas"),
         GRAPHS,
         HALVES,
+        WEIGHT,
+    ),
+    "any graphs": (GraphTagger(ignore_label=-1), GRAPHS, NODES, WEIGHT),
+    "any graphs, areas": (
+        GraphTagger(
+            ignore_label=-1,
+            node_weights="areas",
+            loss=1.0 - np.eye(3),
+            pairwise_form="symmetric",
+            inference="elimination",
+        ),
+        GRAPHS,
+        NODES,
+        None,
+    ),
+    "any graphs, kinds": (
+        GraphTagger(pairwise_form="potts"),
+        [(g.features, g.edges, None, np.arange(len(g.features)) % 2) for g in GRAPHS],
+        [np.arange(len(g.features)) % 4 for g in GRAPHS],
         WEIGHT,
     ),
     "pairs": (MultilabelPairwise(loss="hamming"), ROWS, SETS, None),

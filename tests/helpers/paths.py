@@ -24,9 +24,11 @@ class TreesOfPaths(TreeTagger):
     def _make_task(self, X, y, sample_weight):
         return super()._make_task(paths(X, kinds=self.kinds), y, sample_weight)
 
-    def _decoder(self, X):
+    def _decoder(self, X, known=None):
         n_features = getattr(self, "n_features_in_", None)
-        return super()._decoder(X if n_features is None else paths(X, n_features, self.kinds))
+        return super()._decoder(
+            X if n_features is None else paths(X, n_features, self.kinds), known
+        )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

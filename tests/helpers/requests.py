@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from helpers.structures import Matching
 from sskit import (
     EarlyStopping,
+    GraphTagger,
     HierarchicalMultilabel,
     MultilabelPairwise,
     PartsModel,
@@ -107,6 +108,8 @@ CASES = {
     "two regions": (SegmentationModel(**ONCE), lambda: graphs(2)),
     "two regions, tables": (SegmentationModel(**ONCE, pairwise_form="full"), lambda: graphs(2)),
     "three regions": (SegmentationModel(**ONCE), lambda: graphs(3)),
+    "any regions": (GraphTagger(**ONCE), lambda: graphs(3)),
+    "any two regions": (GraphTagger(**ONCE, inference="qpbo"), lambda: graphs(2)),
     "parts": (PartsModel(PARENTS, n_types=1, **ONCE), figures),
 }  # fmt: skip
 OF_ROWS = ("rows", "label sets", "hierarchy")  # a request is a matrix, not a list of one

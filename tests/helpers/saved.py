@@ -12,6 +12,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from helpers.structures import Matching, best_sign
 from sskit import (
     EarlyStopping,
+    GraphTagger,
     HierarchicalMultilabel,
     MultilabelPairwise,
     PartsModel,
@@ -170,6 +171,11 @@ MODELS = {
         lambda: graphs(3),
     ),
     "graphs, moves": (SegmentationModel(**FAST), lambda: graphs(3)),
+    "graphs, any": (GraphTagger(**FAST), lambda: graphs(3)),
+    "graphs, any pairs": (
+        GraphTagger(allowed_pairs=np.ones((3, 3), dtype=bool), loss=1.0 - np.eye(3), **FAST),
+        lambda: graphs(3),
+    ),
     "sets": (MultilabelPairwise(**FAST), sets),
     "sets, tree": (MultilabelPairwise(edges="tree", rescaling="slack", **FAST), sets),
     "sets, cut": (MultilabelPairwise(inference="graphcut", **FAST), lambda: sets(sparse=True)),
@@ -266,6 +272,7 @@ PATHS = {
         chains,
     ),
     "path, trees": (RegularizationPath(TreeTagger(), eps=0.3, lam_min=0.1), trees),
+    "path, any graphs": (RegularizationPath(GraphTagger(), eps=0.3, lam_min=0.1), graphs),
     "path, graphs": (RegularizationPath(SegmentationModel(), eps=0.3, lam_min=0.1), graphs),
     "path, sets": (RegularizationPath(MultilabelPairwise(), eps=0.3, lam_min=0.1), sets),
     "path, poses": (

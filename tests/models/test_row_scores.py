@@ -81,3 +81,16 @@ def test_tables_have_the_same_bits_for_any_number_of_threads(form, n_states, mon
     np.testing.assert_allclose(expected, X @ coef.T, atol=1e-12)
     for n_jobs in (1, 2, 5):
         np.testing.assert_array_equal(scores.table(n_jobs), expected)
+
+
+@pytest.mark.parametrize("n_states", [2, 8, 11])
+def test_what_is_not_possible_has_minus_infinity(n_states):
+    coef = RNG.normal(size=(n_states, 20))
+    parts = [RNG.normal(size=(4, 20)), sp.csr_array(np.eye(2, 20)), RNG.normal(size=(2, 20))]
+    possible = [RNG.random((x.shape[0], n_states)) < 0.5 for x in parts]
+    possible[2] = np.asfortranarray(possible[2])
+    features = [FeatureRows(x) for x in parts]
+    scores = row_scores(features, coef, possible=possible)
+    assert [part.n_read for part in scores] == [part.n_read for part in row_scores(features, coef)]
+    for part, bare, mask in zip(scores, row_scores(features, coef), possible, strict=True):
+        np.testing.assert_array_equal(part.table(), np.where(mask, bare.table(), -np.inf))

@@ -38,6 +38,7 @@ NAMES = [
     "trees, kinds, warm",
     "graphs",
     "graphs, tables",
+    "graphs, any pairs",
     "sets",
     "sets, cut",
     "hierarchy, graph",
@@ -51,6 +52,7 @@ NAMES = [
     "path, tagger, rbf",
     "path, trees",
     "path, graphs",
+    "path, any graphs",
     "path, sets",
     "path, poses",
 ]

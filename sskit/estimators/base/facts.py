@@ -223,6 +223,15 @@ def summed():
     return field(metadata={"rule": rule})
 
 
+def pooled():
+    """Return a field of facts that is the union of the sets of the parts, or None in all."""
+
+    def rule(values, portions, numbers):
+        return None if values[0] is None else frozenset().union(*values)
+
+    return field(metadata={"rule": rule})
+
+
 def averaged():
     """Return a field of facts that is averaged by the sample weights, over parts that have any."""
 

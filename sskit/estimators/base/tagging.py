@@ -80,7 +80,10 @@ def check_chain(estimator):
     check_numbers(estimator, shapes, forbids=True)
     check_numbers(estimator, {"end_": (n_classes,)})
     all_allowed = estimator.allowed_transitions_ is None
-    shapes = {"allowed_transitions_": (n_classes, n_classes), "allowed_start_": (n_classes,)}
+    ends = (n_classes,)
+    shapes = {"allowed_transitions_": (n_classes, n_classes), "allowed_start_": ends}
+    if "allowed_end_" in vars(estimator):  # which models saved before it was there have not
+        shapes["allowed_end_"] = ends
     for name, shape in shapes.items():
         table = getattr(estimator, name)
         if table is None and all_allowed:
@@ -88,7 +91,8 @@ def check_chain(estimator):
         if all_allowed or not isinstance(table, np.ndarray) or table.dtype != bool:
             raise_damaged(
                 estimator,
-                "allowed_transitions_ and allowed_start_ must be None both, or arrays of bool",
+                "allowed_transitions_, allowed_start_ and allowed_end_ must all be None, or arrays "
+                "of bool",
             )
         if table.shape != shape:
             raise_damaged(estimator, f"{name} has the shape {table.shape}, expected {shape}")
@@ -102,6 +106,7 @@ def chain_attributes(classes, n_features, allowed):
         "n_features_in_": n_features,
         "allowed_transitions_": allowed[0],
         "allowed_start_": allowed[1],
+        "allowed_end_": allowed[2],
     }
 
 
@@ -159,9 +164,9 @@ class NothingToLabel:
 class TaggerMixin:
     """Prediction and scoring of estimators that label every token of a sequence, or of a tree.
 
-    The estimator has ``_decoder(X)``, which checks X and returns an object with the methods
-    ``best()``, ``top_k(k)`` and ``max_marginals()``, and where the sequences begin. The decoder
-    knows sequences that have tokens only.
+    The estimator has ``_decoder(X, known)``, which checks both and returns an object with the
+    methods ``best()``, ``top_k(k)`` and ``max_marginals()``, and where the sequences begin. The
+    decoder knows sequences that have tokens only.
     """
 
     _parameter_constraints = {
@@ -174,23 +179,33 @@ class TaggerMixin:
         if self.class_weight is not None:
             class_factors(self.class_weight, facts.labels.values, facts.labels.counts)
 
-    def predict(self, X):
+    def predict(self, X, known=None):
         """Return the best labels of each sequence.
 
         Parameters
         ----------
         X : list of n_samples sequences or trees
             As in `fit`; sequences may be empty.
+        known : sequence of n_samples items, default=None
+            What is known of the labels: for each sequence None, a boolean array
+            (T_i, n_classes) that says which labels are possible, or a sequence (T_i,) of labels,
+            sets of labels of which one is right, and None for tokens of which nothing is known.
 
         Returns
         -------
         y : ndarray of shape (n_samples,), object
-            Each item is an ndarray of shape (T_i,) of labels.
+            Each item is an ndarray of shape (T_i,) of labels, the best that are possible.
+
+        Raises
+        ------
+        ValueError
+            If X or known is wrong, or what is known leaves a sequence no labelling that is
+            allowed; names the sequence and the token.
         """
-        decoder, offsets = self._decoder(X)
+        decoder, offsets = self._decoder(X, known)
         return split(self.classes_[decoder.best()], offsets)
 
-    def predict_topk(self, X, k, *, return_scores=False):
+    def predict_topk(self, X, k, *, return_scores=False, known=None):
         """Return the k best labellings of each sequence.
 
         Parameters
@@ -201,6 +216,8 @@ class TaggerMixin:
             Number of labellings; fewer are returned where fewer exist.
         return_scores : bool, default=False
             Whether to return their scores too.
+        known : sequence of n_samples items, default=None
+            As in `predict`.
 
         Returns
         -------
@@ -211,7 +228,7 @@ class TaggerMixin:
         """
         if not isinstance(k, numbers.Integral) or isinstance(k, bool) or k < 1:
             raise ValueError(f"k must be a positive integer, got {k!r}")
-        decoder, offsets = self._decoder(X)
+        decoder, offsets = self._decoder(X, known)
         found = decoder.top_k(int(k))
         # of an empty sequence there is one labelling, without labels
         lengths = np.diff(offsets)
@@ -222,13 +239,15 @@ class TaggerMixin:
         labels = object_array([self.classes_[states] for states in labels])
         return (labels, scores) if return_scores else labels
 
-    def decision_function(self, X):
+    def decision_function(self, X, known=None):
         """Return the max-marginals: for each token and label the best score with that label.
 
         Parameters
         ----------
         X : list of n_samples sequences or trees
             As in `fit`.
+        known : sequence of n_samples items, default=None
+            As in `predict`; what is not possible has -inf.
 
         Returns
         -------
@@ -236,7 +255,7 @@ class TaggerMixin:
             Each item is an ndarray of shape (T_i, n_classes): the highest score of a labelling
             of the sequence that has this label at this token; -inf if none is allowed.
         """
-        decoder, offsets = self._decoder(X)
+        decoder, offsets = self._decoder(X, known)
         return split(decoder.max_marginals(), offsets)
 
     def score(self, X, y, sample_weight=None):

@@ -28,7 +28,7 @@ def bind_in_kernel_space(
     weight : ndarray of shape (n,) or None
         The sample weights that they were made of.
     allowed : tuple
-        Transitions and first labels that training allows.
+        Transitions, first labels and last labels that training allows.
     shared : dict
         Fitted attributes that do not depend on the weights.
 

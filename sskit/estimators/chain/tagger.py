@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from sskit._ready import all_within
+from sskit._tag_schemes import SCHEMES
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT, with_callbacks
 from sskit.estimators.base.estimator import (
@@ -18,6 +19,7 @@ from sskit.estimators.base.estimator import (
 from sskit.estimators.base.facts import LabelFacts, Labels, WeightSums
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.kernels import KernelMixin, function_values, is_kernel
+from sskit.estimators.base.known import check_known
 from sskit.estimators.base.tagging import (
     NothingToLabel,
     TaggerMixin,
@@ -40,6 +42,7 @@ from sskit.models.chain.model import (
     token_scale,
 )
 from sskit.models.chain.transitions import (
+    check_possible,
     find_violations,
     kinds_of,
     refuse_violations,
@@ -64,7 +67,7 @@ class Sequences(NamedTuple):
     weight : ndarray of shape (n,) or None
         Weights of the sequences.
     rules : tuple or None
-        Allowed transitions and first labels; None if these are a part of the data.
+        Allowed transitions, first and last labels; None if these are a part of the data.
     scale : FeatureScale or None
         How large features are; None in a kernel space, where it depends on the kernel.
     """
@@ -122,11 +125,12 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
     class_weight : dict or "balanced", default=None
         Factors of the loss of a token by its true label; "balanced" makes all labels weigh the
         same.
-    allowed_transitions : {"bio"} or array-like of shape (n_classes, n_classes), default=None
+    allowed_transitions : str or array-like of shape (n_classes, n_classes), default=None
         Which transitions, from row to column of the sorted labels, may occur, as booleans; None
-        allows all.
-        "bio" allows what the BIO scheme does, also for the first label. Can be set on a fitted
-        estimator: prediction then keeps to it.
+        allows all. Or a scheme of tags, which allows what it does, also for the first and the
+        last label: "bio" (also called "iob2"), "iob1", "bioes" ("iobes"), or "bilou", which is
+        BIOES with the letters L and U. Can be set on a fitted estimator: prediction then keeps
+        to it.
     on_violation : {"raise", "repair", "ignore"}, default="raise"
         What becomes of training labels that `allowed_transitions` does not allow: an error that
         names them; a warning, and training on labels that are allowed and differ from those given
@@ -196,8 +200,8 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
     allowed_transitions_ : ndarray of shape (n_classes, n_classes), bool, or None
         Which transitions predictions may have, by the parameter as it was at the fit; None if they
         may have all.
-    allowed_start_ : ndarray of shape (n_classes,), bool, or None
-        Which labels a sequence may begin with; None if it may with any.
+    allowed_start_, allowed_end_ : ndarray of shape (n_classes,), bool, or None
+        Which labels a sequence may begin and end with; None if it may with any.
     start_, end_ : ndarray of shape (n_classes,)
         Weights of the first and of the last label.
     classes_ : ndarray of shape (n_classes,)
@@ -209,7 +213,8 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
     primal_objective_, dual_objective_ : float
         P(w) and D.
     certified_ : bool
-        Whether the gap is a certificate, from an exact pass with an exact oracle.
+        Whether the gap is a certificate, from an exact pass with an oracle that is exact or bounds
+        what it misses.
     n_iter_ : int
         Passes over the data, one that was cut short included.
     n_oracle_calls_ : int
@@ -250,7 +255,7 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
         **StructuredEstimator._parameter_constraints,
         **KernelMixin._parameter_constraints,
         **TaggerMixin._parameter_constraints,
-        "allowed_transitions": [StrOptions({"bio"}), "array-like", None],
+        "allowed_transitions": [StrOptions(set(SCHEMES)), "array-like", None],
         "on_violation": [StrOptions({"raise", "repair", "ignore"})],
         "beam_size": [Interval(Integral, 1, None, closed="left"), None],
     }
@@ -357,7 +362,7 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
         if not len(tokens):
             return labels
         if self.on_violation == "raise":
-            refuse_violations(tokens, labels, offsets, classes)
+            refuse_violations(tokens, labels, offsets, classes, *rules[:2])
         kinds = kinds_of(classes) if isinstance(self.allowed_transitions, str) else None
         repaired = repair(tokens, labels, offsets, *rules, kinds)
         watch = vars(self).get("_watch")
@@ -409,7 +414,7 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
             rules = resolve_transitions(self.allowed_transitions, classes)
             labels = facts.labels.renumber(own, labels)
             labels = self._legal(labels, stacked.offsets, classes, rules)
-        allowed = (None, None) if self.on_violation == "ignore" else rules
+        allowed = (None, None, None) if self.on_violation == "ignore" else rules
         shared = chain_attributes(classes, facts.n_features, rules)
         factors = self.class_weight, classes
         costs = token_costs(self.loss, *factors, labels, stacked.lengths, facts.labels.counts)
@@ -423,7 +428,7 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
         return TrainingTask(problem, model.layout, lam, to_attributes, classes)
 
     def _rules(self):
-        """Return the transitions and first labels that prediction keeps to.
+        """Return the transitions, first and last labels that prediction keeps to.
 
         Those of the parameter, which may have been set since the fit, and without those to whom a
         weight of -inf has been given.
@@ -431,12 +436,13 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
         rules = resolve_transitions(self.allowed_transitions, self.classes_)
         if all_within(self.transitions_) and all_within(self.start_):
             return rules
-        finite = self.transitions_ > -np.inf, self.start_ > -np.inf
+        last = np.ones(len(self.start_), dtype=bool)
+        finite = self.transitions_ > -np.inf, self.start_ > -np.inf, last
         if all(some.all() for some in finite):
             return rules
         return finite if rules[0] is None else tuple(map(np.logical_and, rules, finite))
 
-    def _decoder(self, X):
+    def _decoder(self, X, known=None):
         """Return the decoder of checked sequences that are not empty, and where all begin."""
         check_fitted(self)
         # set since the fit, perhaps; None, that of most, is always right
@@ -450,7 +456,9 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
             allow_empty=True,
         )
         n_classes = check_chain(self)
-        offsets = stacked.offsets
+        offsets, possible = stacked.offsets, None
+        if known is not None:
+            possible = check_known(known, stacked.lengths, self.classes_, "token", "sequences")
         if offsets[-1] == 0:
             return NothingToLabel(n_classes), offsets
         if len(offsets) > 2:
@@ -465,8 +473,10 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
         rules = self._rules()
         if rules[0] is not None:
             check_lengths(stacked.lengths, *rules)
+            if possible is not None:
+                check_possible(possible, offsets, *rules)
         others = self.transitions_, self.start_, self.end_
-        request = make_request(stacked, coef, *others, rules)
+        request = make_request(stacked, coef, *others, rules, possible)
         if not request.is_modest():
             if hasattr(self, "coef_"):
                 check_numbers(self, {"coef_": coef.shape})

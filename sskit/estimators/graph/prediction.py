@@ -16,6 +16,7 @@ from sskit.estimators.base.fitted_state import (
 from sskit.inputs.masks import check_masks, is_ignored, node_targets, paint
 from sskit.inputs.ragged import PREDICTS, check_kinds, split
 from sskit.inputs.weights import check_sample_weight
+from sskit.models.graph.any_model import FORMS, AnyGraphModel
 from sskit.models.graph.cuts import allows_cuts
 from sskit.models.graph.model import GraphModel
 
@@ -52,6 +53,43 @@ def check_graph_model(estimator):
     check_numbers(estimator, {"pairwise_": (sizes[1], *tables)})
     if inference != "exhaustive" and not allows_cuts(estimator.pairwise_):
         raise_damaged(estimator, "pairwise_ prefers different labels, so that there is no cut")
+    return n_classes
+
+
+def check_any_graph_model(estimator):
+    """Return the number of labels of a fitted `GraphTagger`, or raise ValueError.
+
+    Parameters
+    ----------
+    estimator : GraphTagger
+        Fitted.
+
+    Returns
+    -------
+    n_classes : int
+        Number of labels.
+
+    Raises
+    ------
+    ValueError
+        Naming the attribute that does not fit.
+    """
+    n_classes = check_labels(estimator)
+    sizes = [check_count(estimator, name) for name in ("n_features_in_", "n_edge_features_in_")]
+    check_choice(estimator, "pairwise_form_", estimator.pairwise_form_, FORMS)
+    tables = () if estimator.pairwise_form_ == "potts" else (n_classes, n_classes)
+    check_numbers(estimator, {"coef_": (n_classes, sizes[0])})
+    check_numbers(estimator, {"pairwise_": (sizes[1], *tables)})
+    kinds, mask = estimator.node_kinds_, estimator.kind_classes_
+    if (kinds is None) != (mask is None):
+        raise_damaged(estimator, "one of node_kinds_ and kind_classes_ is None, but not both")
+    if kinds is None:
+        return n_classes
+    if not isinstance(kinds, np.ndarray) or kinds.ndim != 1:
+        raise_damaged(estimator, "node_kinds_ must be an array of shape (n_kinds,), or None")
+    shape = len(kinds), n_classes
+    if not isinstance(mask, np.ndarray) or mask.dtype != bool or mask.shape != shape:
+        raise_damaged(estimator, f"kind_classes_ must be a boolean array of shape {shape}")
     return n_classes
 
 
@@ -250,4 +288,48 @@ class GraphWeights:
             "pairwise_form_": form,
             "inference_": inference,
             "predicts_pixels_": self.paints,
+        }
+
+
+@dataclass(frozen=True)
+class AnyGraphWeights:
+    """Names the weights of any graph; see `TrainingTask`.
+
+    Attributes
+    ----------
+    kind : tuple
+        Arguments of `AnyGraphModel`.
+    classes : ndarray of shape (n_classes,)
+        The labels.
+    paints : bool
+        Whether labels are those of pixels.
+    node_kinds : ndarray of shape (n_kinds,) or None
+        The kinds of nodes.
+    mask : ndarray of shape (n_kinds, n_classes), bool, or None
+        Which labels nodes of a kind may have.
+    """
+
+    kind: tuple
+    classes: np.ndarray
+    paints: bool
+    node_kinds: np.ndarray | None
+    mask: np.ndarray | None
+
+    def __call__(self, w):
+        """Return fitted attributes by name, of flat weights; their arrays are their own."""
+        n_features, n_edge_features, n_states, form = self.kind
+        if n_states != np.size(self.classes):  # before tables of all pairs of states are made
+            what = f"kind[2] must be the number of classes, {np.size(self.classes)}"
+            raise_damaged(self, f"{what}, got {n_states!r}")
+        model = AnyGraphModel(*self.kind)
+        return {
+            "coef_": np.array(model.layout.split(w)["coef"], order="K"),
+            "pairwise_": model.tables(w),
+            "classes_": self.classes,
+            "n_features_in_": n_features,
+            "n_edge_features_in_": n_edge_features,
+            "pairwise_form_": form,
+            "predicts_pixels_": self.paints,
+            "node_kinds_": self.node_kinds,
+            "kind_classes_": self.mask,
         }

@@ -1,82 +1,28 @@
 """Segmentation: a label for every node of a graph, or for every pixel of an image."""
 
-from dataclasses import dataclass
-from typing import NamedTuple
-
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from sskit._ready import ready_graph
 from sskit.estimators.base.callbacks import with_callbacks
-from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
-from sskit.estimators.base.facts import LabelFacts, Labels, WeightSums, same, summed
+from sskit.estimators.base.estimator import TrainingTask
 from sskit.estimators.base.fitted_state import check_fitted
+from sskit.estimators.graph.base import GraphEstimator
 from sskit.estimators.graph.prediction import (
     GraphWeights,
-    SegmenterMixin,
     check_graph_model,
     check_node_weights,
     warn_of_missed,
 )
-from sskit.inputs.graphs import GraphBatch, check_graphs
-from sskit.inputs.masks import node_targets
-from sskit.inputs.stacking import FeatureScale
-from sskit.inputs.weights import check_sample_weight
+from sskit.inputs.graphs import check_graphs
 from sskit.models.graph.cuts import cut_form, make_request
-from sskit.models.graph.data import (
-    NodeSums,
-    check_edge_features,
-    default_lam,
-    node_costs,
-    node_scale,
-    node_sums,
-)
+from sskit.models.graph.data import default_lam
 from sskit.models.graph.model import GraphModel
 from sskit.models.graph.request_decoder import CutDecoder
 from sskit.models.graph.single_cut import cut_single
 
 
-class Graphs(NamedTuple):
-    """Checked graphs and labels.
-
-    Attributes
-    ----------
-    graphs : GraphBatch
-        Features, edges and areas.
-    labels : ndarray of shape (n_nodes,)
-        Labels, 0 to k - 1, anything where there is none.
-    classes : ndarray of shape (k,)
-        What these are.
-    labelled : ndarray of shape (n_nodes,), bool
-        Which nodes have a label.
-    paints : bool
-        Whether the labels were those of pixels.
-    weight : ndarray of shape (n,) or None
-        Weights of the graphs.
-    scale : FeatureScale
-        How large features of nodes are.
-    """
-
-    graphs: GraphBatch
-    labels: np.ndarray
-    classes: np.ndarray
-    labelled: np.ndarray
-    paints: bool
-    weight: np.ndarray | None
-    scale: FeatureScale
-
-
-@dataclass(frozen=True, kw_only=True)
-class GraphFacts(LabelFacts):
-    """What graphs say of all data; the counts of labels are weights of nodes."""
-
-    n_edge_features: int = same("X has {} edge features, but part {} has {}")
-    labels_of: str = same("y has labels of {}, but part {} has labels of {}")
-    n_labelled: int = summed()
-    node_weight: float = summed()
-
-
-class SegmentationModel(SegmenterMixin, StructuredEstimator):
+class SegmentationModel(GraphEstimator):
     r"""Labels for all nodes of a graph, learnt with the structured hinge loss.
 
     The score of a labelling is
@@ -184,12 +130,13 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
     lam_ : float
         The regularisation strength that was used.
     dual_gap_ : float
-        Duality gap P(w) - D, absolute. With an exact oracle P(w) is at most this far above the
-        optimum; else it is an estimate.
+        Duality gap P(w) - D, absolute. P(w) is at most this far above the optimum if the gap is
+        certified; else it is an estimate.
     primal_objective_, dual_objective_ : float
         P(w) and D.
     certified_ : bool
-        Whether the gap is a certificate, from an exact pass with an exact oracle.
+        Whether the gap is a certificate, from an exact pass with an oracle that is exact or bounds
+        what it misses.
     n_iter_ : int
         Passes over the data, one that was cut short included.
     n_oracle_calls_ : int
@@ -215,6 +162,10 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         If labellings that are found approximately for the training graphs score less than the
         true ones, in the mean by more than a hundredth of the largest loss: the weights
         know better than `predict` can tell.
+
+    See Also
+    --------
+    GraphTagger : Neighbours that may repel each other too, and tables of any sign.
 
     References
     ----------
@@ -245,10 +196,7 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
     """
 
     _parameter_constraints = {
-        **StructuredEstimator._parameter_constraints,
-        "loss": [StrOptions({"hamming", "hamming_sum", "balanced"})],
-        "node_weights": [StrOptions({"areas"}), None],
-        "ignore_label": "no_validation",
+        **GraphEstimator._parameter_constraints,
         "pairwise_form": [StrOptions({"potts", "full"})],
         "inference": [StrOptions({"auto", "graphcut", "expansion", "exhaustive"})],
     }
@@ -328,48 +276,6 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         self._set_fitted(fitted)
         return self
 
-    def _gate(self, X, y, sample_weight, part=False):
-        """Return training data, or a part of them, checked."""
-        graphs = check_graphs(X)
-        target, labelled, masks = node_targets(y, graphs, self.ignore_label)
-        if not part:
-            self._check_labelled(labelled.any())
-        weight = check_sample_weight(sample_weight, len(graphs), part=part)
-        if self.node_weights == "areas" and graphs.areas is None:
-            raise ValueError("node_weights='areas' needs graphs with areas, which X has not")
-        check_edge_features(graphs.edge_features)
-        # refuses features that are too large, whatever lam
-        scale = node_scale(graphs.features, weight, graphs.n_nodes)
-        classes, codes = np.unique(target[labelled], return_inverse=True)
-        labels = np.zeros(len(target), dtype=np.int64)
-        labels[labelled] = codes
-        return Graphs(graphs, labels, classes, labelled, masks is not None, weight, scale)
-
-    def _check_labelled(self, some):
-        """Raise ValueError unless some node has a label."""
-        if not some:
-            raise ValueError(f"y has no labels but ignore_label={self.ignore_label!r}")
-
-    def _areas(self, graphs):
-        """Return the weights of nodes, None for ones."""
-        return np.concatenate(graphs.areas) if self.node_weights == "areas" else None
-
-    def _survey(self, checked):
-        """Return the `GraphFacts` of checked data."""
-        graphs, labels, classes, labelled, paints, weight, scale = checked
-        sums = node_sums(labels, labelled, len(classes), self._areas(graphs))
-        return GraphFacts(
-            n_samples=len(graphs),
-            weights=WeightSums.of(len(graphs), weight),
-            n_features=graphs.n_features,
-            labels=Labels(classes, sums.of_class),
-            n_edge_features=graphs.n_edge_features,
-            labels_of="pixels" if paints else "nodes",
-            n_labelled=sums.n_labelled,
-            node_weight=sums.total,
-            scale=scale,
-        )
-
     def _check_facts(self, facts):
         """Raise ValueError if no node of all parts has a label, or if inference is not for them."""
         self._check_labelled(facts.n_labelled)
@@ -379,16 +285,6 @@ class SegmentationModel(SegmenterMixin, StructuredEstimator):
         """Return the model for training data."""
         sizes = facts.n_features, facts.n_edge_features, len(facts.labels.values)
         return GraphModel(*sizes, self.pairwise_form, self.inference)
-
-    def _targets(self, checked, facts):
-        """Return labels, costs, which nodes have a label, and weights of graphs."""
-        graphs, labels, classes, labelled, *_ = checked
-        labels = facts.labels.renumber(classes, labels) * labelled
-        sums = NodeSums(facts.n_labelled, facts.node_weight, facts.labels.counts)
-        given = len(facts.labels.values), self._areas(graphs), graphs.n_nodes
-        cost = node_costs(self.loss, labels, labelled, *given, sums)
-        share = facts.weights.block_weights(len(graphs), checked.weight)
-        return labels, cost, labelled, share
 
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""

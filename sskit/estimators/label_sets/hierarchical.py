@@ -100,7 +100,8 @@ class HierarchicalMultilabel(LabelSetClassifier):
     primal_objective_, dual_objective_ : float
         P(w) and D.
     certified_ : bool
-        Whether the gap is a certificate, from an exact pass with an exact oracle.
+        Whether the gap is a certificate, from an exact pass with an oracle that is exact or bounds
+        what it misses.
     n_iter_ : int
         Passes over the data, one that was cut short included.
     n_oracle_calls_ : int

@@ -185,8 +185,8 @@ class PartsModel(PoserMixin, StructuredEstimator):
     primal_objective_, dual_objective_ : float
         P(w) and D.
     certified_ : bool
-        Whether the gap is a certificate, from an exact pass with an exact oracle: with margin
-        rescaling; no search for slack rescaling is exact.
+        Whether the gap is a certificate, from an exact pass with an oracle that is exact, as with
+        margin rescaling, or bounds what it misses, as the searches for slack rescaling do.
     n_iter_ : int
         Passes over the data, one that was cut short included.
     n_oracle_calls_ : int

@@ -63,7 +63,11 @@ class PathModels:
         """
         lam = self._check_lam(lam)
         if lam >= self.lams_[0]:
-            return float(self.dual_gaps_[0] * self.lams_[0] / lam)
+            share = self.lams_[0] / lam
+            # convex in 1 / lam, from what the oracle may have missed at the origin; in paths of
+            # older versions that is nothing, or nothing is proved
+            left = vars(self).get("_origin_gap", 0.0) * (1.0 - share)
+            return float(self.dual_gaps_[0] * self.lams_[0] / lam + left)
         return max(self.primal_objective_at(lam) - self.dual_objective_at(lam), 0.0)
 
     def relative_gap_at(self, lam):

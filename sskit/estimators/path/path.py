@@ -19,6 +19,7 @@ from sskit.estimators.path.models import PathModels
 from sskit.estimators.path.selection import choose, has_ragged_items, merge_folds, trace_folds
 from sskit.estimators.path.tracing import PathOptions, TracedPath
 from sskit.inputs.weights import check_sample_weight
+from sskit.solvers.path.tracer import largest_share
 
 
 class RegularizationPath(PathModels, MetaEstimator):
@@ -89,10 +90,11 @@ class RegularizationPath(PathModels, MetaEstimator):
     hinges_ : ndarray of shape (J,)
         Mean hinge of each model: with lam / 2 times ``sqnorms_`` it is the primal objective.
     max_gap_ : float
-        The largest `relative_gap_at` any lam: eps.
+        No `relative_gap_at` any lam is larger: eps, or more if the oracle may miss the maximum and
+        bounds it, for what it may have missed is part of the gaps.
     certified_ : bool
-        Whether all gaps are proofs: from exact passes with an exact oracle. Else the path is
-        heuristic.
+        Whether all gaps are proofs: from exact passes with an oracle that is exact, or bounds
+        what it misses. Else the path is heuristic.
     n_support_planes_ : ndarray of shape (J,)
         Planes with dual weight, those of the truth aside.
     n_iter_, n_oracle_calls_ : ndarray of shape (J,)
@@ -241,7 +243,7 @@ class RegularizationPath(PathModels, MetaEstimator):
             "sqnorms_": np.array([piece.sqnorm for piece in pieces]),
             "dual_gaps_": np.array([piece.gap for piece in pieces]),
             "hinges_": np.array([piece.hinge for piece in pieces]),
-            "max_gap_": float(self.eps),
+            "max_gap_": largest_share(self.eps, pieces, path.origin_gap, path.unit),
             "certified_": path.certified,
             "n_support_planes_": np.array([piece.n_support_planes for piece in pieces]),
             "n_iter_": np.array([piece.n_iter for piece in pieces]),
@@ -250,6 +252,7 @@ class RegularizationPath(PathModels, MetaEstimator):
             "lam_": lam,
             "_unit": path.unit,
             "_origin": path.origin,
+            "_origin_gap": path.origin_gap,
             "_bounds": path.bounds,
             "_losses": np.array([piece.loss for piece in pieces]),
             "_dual_sums": np.array([piece.v for piece in pieces]) if path.bounds else None,

@@ -11,7 +11,7 @@ from sskit.core.stop import Stop
 from sskit.estimators.base.estimator import QUIET
 from sskit.estimators.base.outcome import refuse_overflow
 from sskit.solvers.common.continuation import Continuation
-from sskit.solvers.common.solution import Status
+from sskit.solvers.common.solution import Proof, Status
 from sskit.solvers.path.tracer import PathTracer
 
 # The end of a path whose user names none, as a share of the default lam of the estimator.
@@ -71,7 +71,8 @@ class TracedPath:
     bounds : tuple or None
         Bounds (lower, upper) of the weights, each of shape (n_weights,); None if there are none.
     certified : bool
-        Whether the gaps are certificates: from exact passes, with an exact oracle.
+        Whether the gaps are certificates: from exact passes, with an oracle that is exact or
+        bounds what it misses.
     unit : float
         P(0), the mean largest loss; there once the path has begun.
     stop : Stop
@@ -91,7 +92,8 @@ class TracedPath:
             solver.set_params(averaging=False)  # the next model starts from the last iterate
         task = self.estimator._make_rescaled_task(X, y, sample_weight)
         self.to_attributes, self.default_lam = task.to_attributes, task.default_lam
-        self.certified = options.exact and bool(task.problem.exact) and task.certifiable
+        proven = Proof.of(task.problem) > Proof.NOTHING
+        self.certified = options.exact and proven and task.certifiable
         # any lam will do until algorithm 6 has found the first one
         self._regularizer = regularizer = self.estimator._make_regularizer(solver, task, 1.0)
         self.solver = solver.resolved(task.problem, regularizer.bounded)
@@ -142,6 +144,11 @@ class TracedPath:
                 return
             refuse_overflow(piece.w, [piece.gap, piece.hinge, piece.sqnorm])
             yield piece
+
+    @property
+    def origin_gap(self):
+        """The gap at infinite lam: 0 unless the oracle may have missed something there."""
+        return self._tracer.origin_gap
 
     @property
     def complete(self):

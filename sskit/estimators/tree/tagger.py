@@ -10,6 +10,7 @@ from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.facts import LabelFacts, Labels, WeightSums, same, united
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
+from sskit.estimators.base.known import check_known
 from sskit.estimators.base.tagging import TaggerMixin, check_scores, check_tree
 from sskit.inputs.ragged import stack_labels
 from sskit.inputs.stacking import FeatureScale
@@ -143,7 +144,8 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
     primal_objective_, dual_objective_ : float
         P(w) and D.
     certified_ : bool
-        Whether the gap is a certificate, from an exact pass with an exact oracle.
+        Whether the gap is a certificate, from an exact pass with an oracle that is exact or bounds
+        what it misses.
     n_iter_ : int
         Passes over the data, one that was cut short included.
     n_oracle_calls_ : int
@@ -311,14 +313,15 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
         lam = default_lam(facts.scale)
         return TrainingTask(problem, model.layout, lam, to_attributes, classes)
 
-    def _decoder(self, X):
+    def _decoder(self, X, known=None):
         """Return the decoder of checked trees, and where they begin."""
         check_fitted(self)
         name, (_, n_kinds) = type(self).__name__, check_tree(self)
         trees = check_trees(X, n_features=self.n_features_in_, estimator_name=name)
         codes = trees.codes(self.edge_kinds_, name)
         weights = self.coef_, self.root_, self.leaf_, self.transitions_
-        request = make_request(trees, codes, n_kinds, *weights)
+        possible = check_known(known, trees.n_nodes, self.classes_, things="trees")
+        request = make_request(trees, codes, n_kinds, *weights, possible)
         if not request.is_modest():
             check_numbers(self, {"coef_": self.coef_.shape})
             check_scores(trees.features, trees.node_offsets, weights[0], weights[1:])

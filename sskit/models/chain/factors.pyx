@@ -40,8 +40,8 @@ cdef class ChainFactors(Factors):
         Weights of the sequences, summing to one.
     forbidden : ndarray of shape (n_states, padded(n_states)), float64
         0, or -inf for a transition that may not occur.
-    forbidden_start : ndarray of shape (n_states,), float64
-        0, or -inf for a state that a sequence may not begin with.
+    forbidden_start, forbidden_end : ndarray of shape (n_states,), float64
+        0, or -inf for a state that a sequence may not begin or end with.
     """
 
     cdef FeatureRows features
@@ -50,6 +50,7 @@ cdef class ChainFactors(Factors):
     cdef const double[::1] costs
     cdef const double[:, ::1] forbidden
     cdef const double[::1] forbidden_start
+    cdef const double[::1] forbidden_end
     cdef double[::1] row_sqnorm              # (n_nodes,) of the features of a node
     cdef bint free                           # is nothing forbidden?
     cdef Py_ssize_t transition_weights
@@ -58,9 +59,13 @@ cdef class ChainFactors(Factors):
 
     def __cinit__(self, FeatureRows features, const int64_t[::1] offsets, Py_ssize_t n_states,
                   const int32_t[::1] labels, const double[::1] cost, double[::1] block_weight,
-                  const double[:, ::1] forbidden, const double[::1] forbidden_start):
+                  const double[:, ::1] forbidden, const double[::1] forbidden_start,
+                  const double[::1] forbidden_end):
         check_chains(features.n_rows, offsets, n_states, labels, cost, block_weight)
-        check_lengths(n_states, forbidden=forbidden, forbidden_start=forbidden_start)
+        check_lengths(
+            n_states, forbidden=forbidden, forbidden_start=forbidden_start,
+            forbidden_end=forbidden_end
+        )
         self.features = features
         self.offsets = offsets
         self.labels = labels
@@ -68,6 +73,7 @@ cdef class ChainFactors(Factors):
         self.block_weight = block_weight
         self.forbidden = forbidden
         self.forbidden_start = forbidden_start
+        self.forbidden_end = forbidden_end
         self.n_states = n_states
         self.n_blocks = offsets.shape[0] - 1
         self.n_nodes = features.n_rows
@@ -113,7 +119,7 @@ cdef class ChainFactors(Factors):
                 out[y] += w[self.start_weights + y] + self.forbidden_start[y]
         if j == self.offsets[i + 1] - 1:
             for y in range(start, stop):
-                out[y] += w[self.end_weights + y]
+                out[y] += w[self.end_weights + y] + self.forbidden_end[y]
         return 0
 
     cdef double node_score(
@@ -123,7 +129,7 @@ cdef class ChainFactors(Factors):
         if j == self.offsets[i]:
             score += w[self.start_weights + y] + self.forbidden_start[y]
         if j == self.offsets[i + 1] - 1:
-            score += w[self.end_weights + y]
+            score += w[self.end_weights + y] + self.forbidden_end[y]
         return score
 
     cdef double node_sqnorm(self, Py_ssize_t i, Py_ssize_t j, int32_t y) noexcept nogil:

@@ -26,15 +26,16 @@ class KernelChainModel:
         Number of labels K.
     allowed : ndarray of shape (K, K), bool
         Allowed transitions, from row to column; None allows all.
-    allowed_start : ndarray of shape (K,), bool
-        Labels that a sequence may begin with; None allows all.
+    allowed_start, allowed_end : ndarray of shape (K,), bool
+        Labels that a sequence may begin and end with; None allows all.
     """
 
-    def __init__(self, kernel, n_rows, n_states, allowed, allowed_start):
+    def __init__(self, kernel, n_rows, n_states, allowed, allowed_start, allowed_end):
         self.kernel = kernel
         self.n_states = n_states
         self.allowed = allowed
         self.allowed_start = allowed_start
+        self.allowed_end = allowed_end
         self.layout = WeightLayout(
             transitions=(n_states, n_states),
             start=(n_states,),
@@ -66,13 +67,13 @@ class KernelChainModel:
         """
         X, labels = stacked.values, labels.astype(np.int32)
         offsets = np.ascontiguousarray(stacked.offsets, dtype=np.int64)
+        tables = [self.allowed, self.allowed_start]
+        if self.allowed_end is not None and not self.allowed_end.all():
+            tables.append(self.allowed_end)
         whole = {
             "the model": "chain in a kernel space",
             "the number of labels": self.n_states,
-            "transitions": tuple(
-                None if table is None else table.tobytes()
-                for table in (self.allowed, self.allowed_start)
-            ),
+            "transitions": tuple(None if table is None else table.tobytes() for table in tables),
             "the kernel": self.kernel,
         }
         values = {"y": labels, "the loss of y": cost}
@@ -85,11 +86,12 @@ class KernelChainModel:
             block_weight,
             self.allowed,
             self.allowed_start,
+            self.allowed_end,
             kernel_rows(self.kernel, X, n_bytes, int(np.diff(offsets).max())),
             partial(identify, whole, X, offsets, values),
         )
         problem.take_gram(runs_within(self.kernel, X, offsets))
-        allowed = self.allowed, self.allowed_start
+        allowed = self.allowed, self.allowed_start, self.allowed_end
         problem.space.support = ChainRows(
             self.kernel, X, offsets, self.n_states, labels, cost, allowed
         )
@@ -112,7 +114,7 @@ class ChainRows(RowsOfBlocks):
     cost : ndarray of shape (n_rows,)
         Loss of a wrong label at each of them.
     allowed : tuple
-        Allowed transitions and first labels.
+        Allowed transitions, first labels and last labels.
     """
 
     def __init__(self, kernel, X, offsets, n_states, labels, cost, allowed, numbers=None):

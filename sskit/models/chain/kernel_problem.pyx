@@ -37,8 +37,8 @@ cdef class KernelChainProblem(ChainProblem):
         Weights of the sequences, summing to one.
     allowed : ndarray of shape (n_states, n_states), bool or None
         Allowed transitions, from row to column.
-    allowed_start : ndarray of shape (n_states,), bool or None
-        States that a sequence may begin with.
+    allowed_start, allowed_end : ndarray of shape (n_states,), bool or None
+        States that a sequence may begin and end with.
     rows : KernelRows
         The kernel matrix of the nodes of all sequences.
     identity : callable
@@ -50,7 +50,8 @@ cdef class KernelChainProblem(ChainProblem):
     cdef object identity
 
     def __cinit__(self, FeatureRows features, offsets, Py_ssize_t n_states, labels, cost,
-                  block_weight, allowed, allowed_start, KernelRows rows, identity):
+                  block_weight, allowed, allowed_start, allowed_end, KernelRows rows,
+                  identity):
         check_equal(rows.n_rows, features.n_rows, "the number of kernel rows")
         self.space = self.functions = KernelExpansion(
             rows, n_states, self.n_weights, offsets, labels
@@ -59,8 +60,8 @@ cdef class KernelChainProblem(ChainProblem):
         self.lock_free = False     # rows come from Python
         self.identity = identity
         self.rebuild = (
-            features, offsets, n_states, labels, cost, block_weight, allowed, allowed_start, rows,
-            identity,
+            features, offsets, n_states, labels, cost, block_weight, allowed, allowed_start,
+            allowed_end, rows, identity,
         )
 
     def take_gram(self, blocks):

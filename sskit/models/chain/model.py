@@ -13,7 +13,7 @@ from sskit.models.counts import are_counts
 from sskit.models.features import FeatureRows
 from sskit.models.layout import WeightLayout
 from sskit.models.row_grams import squared_norms
-from sskit.models.row_scores import RowScores
+from sskit.models.row_scores import PossibleScores, RowScores
 
 
 class ChainModel:
@@ -29,14 +29,15 @@ class ChainModel:
         Number of labels K.
     allowed : ndarray of shape (K, K), bool, default=None
         Allowed transitions, from row to column; None allows all.
-    allowed_start : ndarray of shape (K,), bool, default=None
-        Labels that a sequence may begin with; None allows all.
+    allowed_start, allowed_end : ndarray of shape (K,), bool, default=None
+        Labels that a sequence may begin and end with; None allows all.
     """
 
-    def __init__(self, n_features, n_states, allowed=None, allowed_start=None):
+    def __init__(self, n_features, n_states, allowed=None, allowed_start=None, allowed_end=None):
         self.n_states = n_states
         self.allowed = allowed
         self.allowed_start = allowed_start
+        self.allowed_end = allowed_end
         self.layout = WeightLayout(
             coef=(n_states, n_features),
             transitions=(n_states, n_states),
@@ -90,7 +91,7 @@ class ChainModel:
         decoder : ChainDecoder
             Gives labellings.
         """
-        rules = self.allowed, self.allowed_start
+        rules = self.allowed, self.allowed_start, self.allowed_end
         request = make_request(stacked, **self.layout.split(w), rules=rules)
         return make_decoder(request, n_jobs, beam_size)
 
@@ -104,10 +105,11 @@ class ChainModel:
             block_weight,
             self.allowed,
             self.allowed_start,
+            self.allowed_end,
         )
 
 
-def check_lengths(lengths, allowed, allowed_start):
+def check_lengths(lengths, allowed, allowed_start, allowed_end):
     """Raise ValueError if there are sequences without any allowed labelling.
 
     Parameters
@@ -116,27 +118,35 @@ def check_lengths(lengths, allowed, allowed_start):
         Lengths of the sequences.
     allowed : ndarray of shape (K, K), bool, or None
         Allowed transitions; None allows all.
-    allowed_start : ndarray of shape (K,), bool, or None
-        Labels that a sequence may begin with.
+    allowed_start, allowed_end : ndarray of shape (K,), bool, or None
+        Labels that a sequence may begin and end with.
 
     Raises
     ------
     ValueError
-        Naming the first such length.
+        Naming the shortest such length.
     """
     if allowed is None:
         return
-    reached, seen = allowed_start, set()
-    for length in range(1, int(lengths.max()) + 1):
-        if not reached.any():
-            raise ValueError(f"transitions allow no labelling of a sequence of length {length}")
-        if reached.tobytes() in seen:
-            return
-        seen.add(reached.tobytes())
+    # the sets of labels that are reached repeat themselves from some length on
+    reached, place, possible = allowed_start, {}, []
+    for _ in range(int(lengths.max())):
+        cycle = place.setdefault(reached.tobytes(), len(possible))
+        if cycle < len(possible):
+            break
+        possible.append(bool((reached & allowed_end).any()))
         reached = allowed[reached].any(axis=0)
+    if all(possible):
+        return
+    before = lengths - 1
+    beyond = before >= len(possible)
+    before[beyond] = cycle + (before[beyond] - cycle) % (len(possible) - cycle)
+    wrong = lengths[~np.array(possible)[before]]
+    if len(wrong):
+        raise ValueError(f"transitions allow no labelling of a sequence of length {wrong.min()}")
 
 
-def make_request(stacked, coef, transitions, start, end, rules=(None, None)):
+def make_request(stacked, coef, transitions, start, end, rules=(None, None, None), possible=None):
     """Return sequences with the weights that are to label them, which are not checked.
 
     Parameters
@@ -150,7 +160,9 @@ def make_request(stacked, coef, transitions, start, end, rules=(None, None)):
     start, end : ndarray of shape (K,)
         Weights of the first and of the last label.
     rules : tuple
-        Allowed transitions and first labels, or None for each.
+        Allowed transitions, first labels and last labels, or None for each.
+    possible : ndarray of shape (n_tokens, K), bool, default=None
+        Labels that are possible at each token; None means all.
 
     Returns
     -------
@@ -158,7 +170,11 @@ def make_request(stacked, coef, transitions, start, end, rules=(None, None)):
         What decoders take.
     """
     weights = [np.asarray(array, dtype=np.float64) for array in (coef, transitions, start, end)]
-    features = RowScores(FeatureRows(stacked.values), weights[0])
+    rows = FeatureRows(stacked.values)
+    if possible is None:
+        features = RowScores(rows, weights[0])
+    else:
+        features = PossibleScores(rows, weights[0], None, None, possible)
     return ChainRequest(features, stacked.offsets, *weights[1:], *rules)
 
 

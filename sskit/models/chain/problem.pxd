@@ -28,7 +28,8 @@ cdef class ChainProblem(Problem):
     cdef const int32_t[::1] labels           # (n_rows,) the truth
     cdef const double[::1] cost              # (n_rows,) loss of a wrong label at each node
     cdef const double[:, ::1] forbidden      # (n_states, stride) 0 or -inf, added to transitions
-    cdef const double[::1] forbidden_start   # (n_states,) 0 or -inf
+    cdef const double[::1] forbidden_start   # (n_states,) 0 or -inf, likewise the next
+    cdef const double[::1] forbidden_end
     cdef const int32_t[::1] weight_of        # (n_states * stride,) of a transition, in its table
     cdef public object slack_kind            # makes a slack oracle of the problem, or None
     cdef SequenceGrams grams                 # of blocks where they cost less than features

@@ -40,12 +40,12 @@ cdef class ChainProblem(Problem):
         Weights of the sequences, summing to one.
     allowed : ndarray of shape (n_states, n_states), bool, default=None
         Allowed transitions, from row to column.
-    allowed_start : ndarray of shape (n_states,), bool, default=None
-        States that a sequence may begin with.
+    allowed_start, allowed_end : ndarray of shape (n_states,), bool, default=None
+        States that a sequence may begin and end with.
     """
 
     def __cinit__(self, FeatureRows features, offsets, Py_ssize_t n_states, labels, cost,
-                  block_weight, allowed=None, allowed_start=None, *args):
+                  block_weight, allowed=None, allowed_start=None, allowed_end=None, *args):
         check_chains(features.n_rows, offsets, n_states, labels, cost, block_weight)
         longest = int(np.diff(offsets).max())
         self.features, self.offsets = features, offsets
@@ -67,10 +67,8 @@ cdef class ChainProblem(Problem):
         if allowed is not None:
             forbidden[:, :n_states][~allowed] = -np.inf
         self.forbidden = forbidden
-        start = np.zeros(n_states)
-        if allowed_start is not None:
-            start[~allowed_start] = -np.inf
-        self.forbidden_start = start
+        self.forbidden_start = forbid(allowed_start, n_states)
+        self.forbidden_end = forbid(allowed_end, n_states)
         states = np.arange(n_states, dtype=np.int32)
         weight_of = np.zeros((n_states, self.stride), dtype=np.int32)
         weight_of[:, :n_states] = states[:, None] * n_states + states
@@ -107,7 +105,7 @@ cdef class ChainProblem(Problem):
         score_rows(&self.features.rows, self.offsets[i], last + 1, w, n_states, node)
         for b in range(n_states):
             node[b] += w[self.start_weights + b] + self.forbidden_start[b]
-            node[last * self.stride + b] += w[self.end_weights + b]
+            node[last * self.stride + b] += w[self.end_weights + b] + self.forbidden_end[b]
         return 0
 
     cdef int scores_at(
@@ -287,6 +285,7 @@ cdef class ChainProblem(Problem):
             self.block_weight
         )
         other.forbidden, other.forbidden_start = self.forbidden, self.forbidden_start
+        other.forbidden_end = self.forbidden_end
         other.grams = self.grams
         other.image = np.zeros(self.image.shape[0])
         other.slack_kind = self.slack_kind
@@ -296,7 +295,7 @@ cdef class ChainProblem(Problem):
         """Return the nodes and pairs of neighbours of all sequences, as `ChainFactors`."""
         return ChainFactors(
             self.features, self.offsets, self.n_states, self.labels, self.cost,
-            self.block_weight, self.forbidden, self.forbidden_start
+            self.block_weight, self.forbidden, self.forbidden_start, self.forbidden_end
         )
 
     def slack_oracle(self):
@@ -305,7 +304,16 @@ cdef class ChainProblem(Problem):
 
     def fingerprint(self):
         """Return by what the same sequences, labels, losses and transitions are known again."""
+        ends = (bytes(self.forbidden_end),) if np.any(self.forbidden_end) else ()
         return chain_fingerprint(
             self.features, self.offsets, self.n_states, self.labels, self.cost,
-            (bytes(self.forbidden), bytes(self.forbidden_start))
+            (bytes(self.forbidden), bytes(self.forbidden_start), *ends)
         )
+
+
+def forbid(allowed, n_states):
+    """Return 0 for states that are allowed and -inf for others; None allows all."""
+    forbidden = np.zeros(n_states)
+    if allowed is not None:
+        forbidden[~allowed] = -np.inf
+    return forbidden

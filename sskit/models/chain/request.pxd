@@ -19,7 +19,7 @@ cdef class ChainRequest:
     cdef Py_ssize_t stride                   # padded(n_states)
     cdef double[::1] transitions             # (n_states * stride + LANES,), -inf where forbidden
     cdef double[::1] start                   # (n_states,) likewise
-    cdef double[::1] end                     # (n_states,)
+    cdef double[::1] end                     # (n_states,) likewise
 
     cdef Py_ssize_t length(self, Py_ssize_t i) noexcept nogil
     cdef int check_lengths(self) except -1

@@ -23,13 +23,13 @@ cdef class ChainRequest:
         Scores of the first and of the last label.
     allowed : ndarray of shape (n_states, n_states), bool, default=None
         Allowed transitions; None means all.
-    allowed_start : ndarray of shape (n_states,), bool, default=None
-        Labels that a sequence may begin with; None means any.
+    allowed_start, allowed_end : ndarray of shape (n_states,), bool, default=None
+        Labels that a sequence may begin and end with; None means any.
     """
 
     def __cinit__(self, RowScores features, const int64_t[::1] offsets,
                   const double[:, :] transitions, const double[:] start, const double[:] end,
-                  allowed=None, allowed_start=None):
+                  allowed=None, allowed_start=None, allowed_end=None):
         cdef Py_ssize_t n_states = features.n_states
         check_least(n_states, 1, "the number of states")
         for size in (transitions.shape[0], transitions.shape[1], start.shape[0], end.shape[0]):
@@ -47,6 +47,8 @@ cdef class ChainRequest:
             rows[~allowed] = -INFINITY
         if allowed_start is not None:
             np.asarray(self.start)[~allowed_start] = -INFINITY
+        if allowed_end is not None:
+            np.asarray(self.end)[~allowed_end] = -INFINITY
 
     cdef int check_lengths(self) except -1:
         """Find the longest sequence; raise ValueError if they do not make up all rows."""

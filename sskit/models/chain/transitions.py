@@ -4,61 +4,72 @@ from functools import lru_cache
 
 import numpy as np
 
+from sskit._tag_schemes import SCHEMES, find_violations, scheme_rules, tell_violation
 from sskit.inputs.ragged_array import locate
 from sskit.oracles.chain.viterbi import viterbi
+
+__all__ = [
+    "check_possible",
+    "find_violations",
+    "kinds_of",
+    "refuse_violations",
+    "repair",
+    "resolve_transitions",
+    "scheme_transitions",
+]
 
 # Violations that an error names.
 MOST_TOLD = 10
 
 
-def bio_transitions(classes):
-    """Return which transitions and first labels the BIO scheme allows.
-
-    Inside a span ("I-X") only the beginning or the inside of the same kind may come before.
+def scheme_transitions(scheme, classes):
+    """Return which transitions, first labels and last labels a scheme of tags allows.
 
     Parameters
     ----------
+    scheme : {"bio", "iob2", "iob1", "bioes", "iobes", "bilou"}
+        The scheme.
     classes : ndarray of shape (K,)
-        Labels: "O", "B-X" and "I-X" for kinds X.
+        Labels: "O", and for kinds X "B-X", "I-X" and what else the scheme has.
 
     Returns
     -------
     allowed : ndarray of shape (K, K), bool
         From row to column.
-    allowed_start : ndarray of shape (K,), bool
-        First labels.
+    allowed_start, allowed_end : ndarray of shape (K,), bool
+        First and last labels.
 
     Raises
     ------
     ValueError
         If a label is not of the scheme.
     """
-    return tuple(map(np.copy, _bio_transitions(tuple(classes.tolist()))))
+    return tuple(map(np.copy, _scheme_transitions(scheme, tuple(classes.tolist()))))
 
 
 @lru_cache(maxsize=32)
-def _bio_transitions(classes):
-    """Return what the BIO scheme allows; every request asks, so that it is remembered."""
-    prefixes, kinds = [], []
+def _scheme_transitions(scheme, classes):
+    """Return what a scheme allows; every request asks, so that it is remembered."""
+    letters, codes, kinds = SCHEMES[scheme], [], []
     for label in classes:
         prefix, dash, kind = str(label).partition("-")
-        if not (label == "O" or (prefix in ("B", "I") and dash and kind)):
+        if not (label == "O" or (prefix in list(letters[1:]) and dash and kind)):
+            *names, last = [f"'{letter}-X'" for letter in letters[1:]]
             raise ValueError(
-                f"allowed_transitions='bio' needs the labels 'O', 'B-X' and 'I-X', got {label!r}"
+                f"allowed_transitions={scheme!r} needs the labels 'O', {', '.join(names)} and "
+                f"{last}, got {label!r}"
             )
-        prefixes.append(prefix)
+        codes.append(letters.index(prefix))
         kinds.append(kind)
-    inside, kinds = np.array(prefixes) == "I", np.array(kinds)
-    continues = (np.array(prefixes) != "O")[:, None] & (kinds[:, None] == kinds)
-    return ~inside | continues, ~inside
+    return scheme_rules(scheme, np.array(codes), np.array(kinds))
 
 
 def resolve_transitions(given, classes):
-    """Return which transitions and first labels are allowed.
+    """Return which transitions, first labels and last labels are allowed.
 
     Parameters
     ----------
-    given : None, "bio" or array-like of shape (K, K) of bool
+    given : None, name of a scheme, or array-like of shape (K, K) of bool
         As users give it.
     classes : ndarray of shape (K,)
         Labels.
@@ -67,7 +78,7 @@ def resolve_transitions(given, classes):
     -------
     allowed : ndarray of shape (K, K), bool, or None
         None if all are.
-    allowed_start : ndarray of shape (K,), bool, or None
+    allowed_start, allowed_end : ndarray of shape (K,), bool, or None
         None if all are.
 
     Raises
@@ -76,9 +87,9 @@ def resolve_transitions(given, classes):
         If the array does not fit, or labels are not of the scheme.
     """
     if given is None:
-        return None, None
+        return None, None, None
     if isinstance(given, str):
-        return bio_transitions(classes)
+        return scheme_transitions(given, classes)
     n_states = len(classes)
     try:
         allowed = np.array(given)
@@ -90,35 +101,10 @@ def resolve_transitions(given, classes):
             f"row and a column for each label in y, got shape {allowed.shape} and dtype "
             f"{allowed.dtype}"
         )
-    return allowed, np.ones(n_states, dtype=bool)
+    return allowed, np.ones(n_states, dtype=bool), np.ones(n_states, dtype=bool)
 
 
-def find_violations(labels, offsets, allowed, allowed_start):
-    """Return the tokens whose labels may not stand where they do.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_tokens,)
-        Labels, 0 to K - 1.
-    offsets : ndarray of shape (n + 1,)
-        Where sequences begin.
-    allowed : ndarray of shape (K, K), bool
-        Allowed transitions.
-    allowed_start : ndarray of shape (K,), bool
-        Allowed first labels.
-
-    Returns
-    -------
-    tokens : ndarray of shape (m,)
-        Numbers of first tokens, and of second ones of transitions that are not allowed.
-    """
-    good = np.ones(len(labels), dtype=bool)
-    good[1:] = allowed[labels[:-1], labels[1:]]
-    good[offsets[:-1]] = allowed_start[labels[offsets[:-1]]]
-    return np.flatnonzero(~good)
-
-
-def refuse_violations(tokens, labels, offsets, classes):
+def refuse_violations(tokens, labels, offsets, classes, allowed, allowed_start):
     """Raise the ValueError that names violations, up to ten of them, and says how many there are.
 
     Parameters
@@ -129,12 +115,14 @@ def refuse_violations(tokens, labels, offsets, classes):
         As for `find_violations`.
     classes : ndarray of shape (K,)
         Labels.
+    allowed, allowed_start : ndarray
+        As for `find_violations`.
     """
     told = []
     for token in tokens[:MOST_TOLD]:
         i, t = locate(offsets, token)
-        before = f"after {classes[labels[token - 1]]}" if t else "at the start"
-        told.append(f"y[{i}][{t}] is {classes[labels[token]]} {before}")
+        which = tell_violation(token, t, labels, classes, allowed, allowed_start)
+        told.append(f"y[{i}][{t}] is {which}")
     more = f"; there are {len(tokens)} such labels" if len(tokens) > 1 else ""
     if told[1:]:
         more += ", also " + ", ".join(told[1:]) + (", .." if len(tokens) > MOST_TOLD else "")
@@ -144,12 +132,12 @@ def refuse_violations(tokens, labels, offsets, classes):
     )
 
 
-def repair(tokens, labels, offsets, allowed, allowed_start, kinds=None):
+def repair(tokens, labels, offsets, allowed, allowed_start, allowed_end, kinds=None):
     """Return labels that are allowed and differ from those given at as few tokens as can be.
 
     Parameters
     ----------
-    tokens, labels, offsets, allowed, allowed_start : ndarray
+    tokens, labels, offsets, allowed, allowed_start, allowed_end : ndarray
         As for `find_violations`, and what it returned.
     kinds : ndarray of shape (K,), default=None
         Of several such labellings, one that keeps the kinds of most labels.
@@ -174,6 +162,7 @@ def repair(tokens, labels, offsets, allowed, allowed_start, kinds=None):
             # all kinds together count less than one label
             score += (kinds[given][:, None] == kinds) / (len(given) + 1.0)
         score[0, ~allowed_start] = -np.inf
+        score[-1, ~allowed_end] = -np.inf
         try:
             repaired[offsets[i] : offsets[i + 1]] = viterbi(score, table)[0]
         except ValueError:
@@ -184,6 +173,57 @@ def repair(tokens, labels, offsets, allowed, allowed_start, kinds=None):
 
 
 def kinds_of(classes):
-    """Return numbers of the kinds X of labels "B-X" and "I-X"; "O" is one of its own."""
+    """Return numbers of the kinds X of labels such as "B-X"; "O" is one of its own."""
     kinds = [str(label).partition("-")[2] for label in classes.tolist()]
     return np.unique(kinds, return_inverse=True)[1]
+
+
+def check_possible(possible, offsets, allowed, allowed_start, allowed_end):
+    """Raise ValueError if what is known of labels leaves a sequence no labelling.
+
+    Parameters
+    ----------
+    possible : ndarray of shape (n_tokens, K), bool
+        Labels that are possible at each token, one or more.
+    offsets : ndarray of shape (n + 1,)
+        Where sequences begin; all that are not empty have an allowed labelling if all labels are
+        possible.
+    allowed : ndarray of shape (K, K), bool
+        Allowed transitions.
+    allowed_start, allowed_end : ndarray of shape (K,), bool
+        Allowed first and last labels.
+
+    Raises
+    ------
+    ValueError
+        Naming the first such sequence, and its first token that no labelling reaches.
+    """
+    counts = np.concatenate([[0], np.cumsum(~possible.all(axis=1))])
+    known = np.flatnonzero(counts[offsets[1:]] > counts[offsets[:-1]])
+    if not len(known):
+        return
+    # all sequences token by token, those that are longest first, so that those left are first
+    known = known[np.argsort(-np.diff(offsets)[known], kind="stable")]
+    start, lengths = offsets[:-1][known], np.diff(offsets)[known]
+    table, lost = allowed.astype(np.float32), np.full(len(known), -1)
+    reached = possible[start] & allowed_start
+    for t in range(lengths[0]):
+        left = np.searchsorted(-lengths, -t)
+        if t:
+            reached = (reached[:left].astype(np.float32) @ table > 0) & possible[start[:left] + t]
+        ends = lengths[:left] == t + 1
+        reached[ends] &= allowed_end
+        lost[:left][~reached.any(axis=1) & (lost[:left] < 0)] = t
+    wrong = np.flatnonzero(lost >= 0)
+    if not len(wrong):
+        return
+    first = wrong[np.argmin(known[wrong])]
+    i, t = known[first], lost[first]
+    if t == lengths[first] - 1 and not (possible[start[first] + t] & allowed_end).any():
+        what = "end a sequence"
+    else:
+        what = "follow those before" if t else "begin a sequence"
+    raise ValueError(
+        f"known[{i}][{t}] leaves no labelling that is allowed: none of the labels that are "
+        f"possible there may {what}"
+    )

@@ -40,6 +40,16 @@ class GraphDecoder(Decoder):
         """
         return self._run(decode_shortfalls, np.empty(self.request.n_blocks))
 
+    def excesses(self):
+        """Return by how much the best labellings may score more than those that are found.
+
+        Returns
+        -------
+        excess : ndarray of shape (n_blocks,)
+            Of an oracle that is exact, or bounds what it may have missed.
+        """
+        return self._run(decode_excesses, np.empty(self.request.n_blocks))
+
     def _table(self):
         return np.empty((self.request.n_nodes, self.request.n_states))
 
@@ -126,6 +136,22 @@ def decode_shortfalls(GraphProblem problem, const double[::1] w, Py_ssize_t star
                 labelling_score(&p, &problem.labels[problem.nodes[i]])
                 - labelling_score(&p, &labels[0])
             )
+
+
+def decode_excesses(GraphProblem problem, const double[::1] w, Py_ssize_t start,
+                    Py_ssize_t stop, double[::1] out):
+    """Write what the labellings of the graphs start .. stop - 1 may have missed."""
+    problem.check_run(start, stop, w.shape[0])
+    check_least(out.shape[0], problem.n_blocks, "the room for graphs")
+    cdef double[::1] theta = np.zeros(problem.max_statistics)
+    cdef int32_t[::1] labels = np.zeros(problem.max_code_length, dtype=np.int32)
+    cdef double loss
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(start, stop):
+            problem.scores(i, &w[0], &theta[0])
+            problem.argmax(i, &theta[0], 0.0, &labels[0], &loss)
+            out[i] = problem.excess
 
 
 cdef int check_table(GraphProblem problem, const double[:, ::1] out) except -1:

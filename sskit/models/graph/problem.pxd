@@ -74,6 +74,8 @@ cdef class GraphProblem(Problem):
     cdef Potentials potentials(
         self, Py_ssize_t i, const double* theta, double loss_weight
     ) noexcept nogil
+    # the loss of a labelling of a block
+    cdef double loss_of(self, Py_ssize_t i, const int32_t* labels) noexcept nogil
     # the best of: each node alone, the truth, the last answer, a prediction (NULL: none)
     cdef void begin(
         self, Py_ssize_t i, const Potentials* p, bint with_truth, const int32_t* predicted,
@@ -84,6 +86,8 @@ cdef class GraphProblem(Problem):
     cdef int argmax_beyond_prediction(
         self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code
     ) except -1 nogil
+    # the nodes at which a direction is not zero, into `active`; returns how many
+    cdef Py_ssize_t find_active(self, Py_ssize_t i, Direction delta) noexcept nogil
     # the pairs' part of scatter
     cdef void scatter_pairs(
         self, Py_ssize_t i, Direction delta, double step, double* v

@@ -175,7 +175,7 @@ cdef class GraphProblem(Problem):
         self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
     ) except -1 nogil:
         cdef Potentials p
-        cdef Py_ssize_t first = self.nodes[i], v
+        cdef Py_ssize_t first = self.nodes[i]
         if self.several and loss_weight > 0.0:
             self.argmax_beyond_prediction(i, theta, loss_weight, code)
         else:
@@ -184,11 +184,16 @@ cdef class GraphProblem(Problem):
                 self.begin(i, &p, loss_weight > 0.0, NULL, code)
             self.oracle.improve(&p, code)
         memcpy(&self.last[first], code, self.n_nodes_of(i) * sizeof(int32_t))
-        loss[0] = 0.0
-        for v in range(self.n_nodes_of(i)):
-            if code[v] != self.labels[first + v]:
-                loss[0] += self.cost[first + v]
+        loss[0] = self.loss_of(i, code)
         return 0
+
+    cdef double loss_of(self, Py_ssize_t i, const int32_t* labels) noexcept nogil:
+        cdef Py_ssize_t first = self.nodes[i], v
+        cdef double loss = 0.0
+        for v in range(self.n_nodes_of(i)):
+            if labels[v] != self.labels[first + v]:
+                loss += self.cost[first + v]
+        return loss
 
     cdef int argmax_beyond_prediction(
         self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code
@@ -248,12 +253,13 @@ cdef class GraphProblem(Problem):
                     n -= 2  # the same statistic before and after
         return n
 
+    cdef Py_ssize_t find_active(self, Py_ssize_t i, Direction delta) noexcept nogil:
+        return active_rows(&delta.value[0], self.n_nodes_of(i), self.stride, &self.active[0])
+
     cdef int scatter(
         self, Py_ssize_t i, Direction delta, double step, double* v
     ) except -1 nogil:
-        cdef Py_ssize_t n_active = active_rows(
-            &delta.value[0], self.n_nodes_of(i), self.stride, &self.active[0]
-        )
+        cdef Py_ssize_t n_active = self.find_active(i, delta)
         add_rows(
             &self.node_rows[i], 0, &self.active[0], n_active, step, &delta.value[0],
             self.n_states, v
@@ -264,9 +270,7 @@ cdef class GraphProblem(Problem):
     cdef double scatter_part(
         self, Py_ssize_t i, Direction delta, double step, const int64_t* part, double* v
     ) noexcept nogil:
-        cdef Py_ssize_t n_active = active_rows(
-            &delta.value[0], self.n_nodes_of(i), self.stride, &self.active[0]
-        )
+        cdef Py_ssize_t n_active = self.find_active(i, delta)
         cdef double growth = add_rows_between(
             &self.node_rows[i], 0, &self.active[0], n_active, step, &delta.value[0],
             self.n_states, part[0], part[1], v
@@ -300,9 +304,7 @@ cdef class GraphProblem(Problem):
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
         const double* upper, double* w
     ) except -1 nogil:
-        cdef Py_ssize_t j, n_active = active_rows(
-            &delta.value[0], self.n_nodes_of(i), self.stride, &self.active[0]
-        )
+        cdef Py_ssize_t j, n_active = self.find_active(i, delta)
         clip_rows(
             &self.node_rows[i], 0, &self.active[0], n_active, self.n_states, v, lower, upper, w
         )
@@ -311,9 +313,7 @@ cdef class GraphProblem(Problem):
         return 0
 
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
-        cdef Py_ssize_t j, n_active = active_rows(
-            &delta.value[0], self.n_nodes_of(i), self.stride, &self.active[0]
-        )
+        cdef Py_ssize_t j, n_active = self.find_active(i, delta)
         cdef double* image = &self.image[0]
         cdef double total = 0.0
         self.scatter_pairs(i, delta, 1.0, image + self.pair_weights)

@@ -47,14 +47,6 @@ cdef class EnumeratedGraphSlack(SlackOracle):
                 self.tried[v] = 0
         return False
 
-    cdef double trial_loss(self, Py_ssize_t i) noexcept nogil:
-        cdef Py_ssize_t v, first = self.problem.nodes[i]
-        cdef double loss = 0.0
-        for v in range(self.problem.n_nodes_of(i)):
-            if self.tried[v] != self.problem.labels[first + v]:
-                loss += self.problem.cost[first + v]
-        return loss
-
     cdef int argmax_slack(
         self, Py_ssize_t i, const double* theta, double offset, int32_t* code, double* loss
     ) except -1 nogil:
@@ -66,7 +58,7 @@ cdef class EnumeratedGraphSlack(SlackOracle):
         offset -= labelling_score(&p, code)
         self.begin_trials(i)
         while another:
-            g = self.trial_loss(i)
+            g = self.problem.loss_of(i, &self.tried[0])
             h = offset + labelling_score(&p, &self.tried[0])
             if h > 0.0 and g * h > best:
                 best, loss[0] = g * h, g
@@ -86,7 +78,7 @@ cdef class EnumeratedGraphSlack(SlackOracle):
         offset -= labelling_score(&p, code)
         self.begin_trials(i)
         while another:
-            g = self.trial_loss(i)
+            g = self.problem.loss_of(i, &self.tried[0])
             h = offset + labelling_score(&p, &self.tried[0])
             if h > 0.0 < g and lower * h <= g < upper * h and h + loss_weight * g > best:
                 best, loss[0] = h + loss_weight * g, g

@@ -2,9 +2,9 @@
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
+from scipy.sparse.csgraph import minimum_spanning_tree
 
-from sskit.inputs.edges import check_edges
+from sskit.inputs.edges import check_edges, is_forest
 
 # Up to so many labels trying all sets takes less time than the relaxation, or little more where
 # that is easy; and it is exact.
@@ -121,14 +121,6 @@ def mutual_information(both):
         seen = (joint > 1e-15) & (marginal > 0)
         total[seen] += joint[seen] * np.log(joint[seen] / marginal[seen])
     return total
-
-
-def is_forest(ends, n_labels):
-    """Return whether edges, each of them once, form no cycle."""
-    if len(ends) >= max(n_labels, 1):
-        return False
-    graph = sp.csr_array((np.ones(len(ends)), ends.T), shape=(n_labels, n_labels))
-    return connected_components(graph, directed=False)[0] + len(ends) == n_labels
 
 
 def choose_inference(inference, ends, n_labels):

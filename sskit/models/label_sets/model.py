@@ -4,10 +4,11 @@ from functools import cached_property
 
 import numpy as np
 
+from sskit.inputs.edges import is_forest
 from sskit.models.features import FeatureRows
 from sskit.models.label_sets.decoder import add_gains, best_sets, climb
 from sskit.models.label_sets.hierarchy import Hierarchy
-from sskit.models.label_sets.label_graph import choose_inference, is_forest
+from sskit.models.label_sets.label_graph import choose_inference
 from sskit.models.label_sets.problem import MultilabelProblem
 from sskit.models.label_sets.slack import closed_slack, pairwise_slack
 from sskit.models.layout import WeightLayout

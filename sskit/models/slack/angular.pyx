@@ -44,10 +44,10 @@ cdef class AngularSearch(SlackSearch):
     def __cinit__(self, Problem problem, double tol, Py_ssize_t max_queries):
         check_oracle(self.oracle is not None and self.oracle.has_cone, problem)
         self.lock_free = problem.lock_free and self.oracle.lock_free
-        self.exact = (
-            problem.exact and self.oracle.precision == 0.0 and tol == 0.0
-            and max_queries == PY_SSIZE_T_MAX
-        )
+        # the constrained oracle does not say how much it misses, so its cones bound nothing then
+        proves = problem.exact and self.oracle.precision == 0.0
+        self.exact = proves and tol == 0.0 and max_queries == PY_SSIZE_T_MAX
+        self.bounds = proves and not self.exact
 
     cdef int search(self) except -1 nogil:
         cdef double lam = self.first_weight()

@@ -58,10 +58,10 @@ class SlackRescaling(DocumentedMixin, LoadableMixin, BaseEstimator):
         can do.
     tol : float, default=0.0
         A search ends when no labelling can be better than the best one found by more than this
-        share of its value. Above 0 the gap is no certificate, unless the search is "exact".
+        share of its value. Above 0 the gap is wider by that, unless the search is "exact".
     max_queries : int, default=None
         Largest number of times that a search asks the oracle; None sets no limit. With a limit
-        the gap is no certificate, unless the search is "exact", which asks once.
+        the gap may be wide, unless the search is "exact", which asks once.
 
     See Also
     --------
@@ -70,9 +70,15 @@ class SlackRescaling(DocumentedMixin, LoadableMixin, BaseEstimator):
     Notes
     -----
     A search begins with the labelling that it found last for this sample. If it finds nothing
-    better it answers with that one again, so that steps of the solver never go down. Where the
-    search may miss the maximum, ``certified_`` is False: ``dual_gap_`` then compares what the
-    search found with the planes that the solver has stored, and is an estimate from below.
+    better it answers with that one again, so that steps of the solver never go down.
+
+    A search that may miss the maximum bounds it: for all labellings that count the product of loss
+    and margin is at most :math:`K(\lambda)^2 / (4 \lambda)`, K the largest ``margin + lam * loss``,
+    or an upper bound of that. ``primal_objective_`` and ``dual_gap_`` are computed from these
+    bounds, so ``certified_`` is True; ``history_["inexactness"]`` is their part, often most of the
+    gap, which passes cannot close. There are no bounds, ``certified_`` is False and ``dual_gap_``
+    an estimate from below, where the oracle behind the search misses its maximum and does not
+    bound it, and for relaxed sets of labels with "angular".
 
     ``n_oracle_calls_`` counts the queries of the oracle behind the search.
 
@@ -96,7 +102,9 @@ class SlackRescaling(DocumentedMixin, LoadableMixin, BaseEstimator):
     True
     >>> search = SlackRescaling(search="bisecting")
     >>> tagger.set_params(rescaling=search).fit(X, y).certified_
-    False
+    True
+    >>> bool(tagger.dual_gap_ > tagger.history_["inexactness"][-1] > 0)
+    True
     """
 
     def __init__(self, search="auto", *, tol=0.0, max_queries=None):

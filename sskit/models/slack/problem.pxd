@@ -13,6 +13,7 @@ cdef class SlackProblem(Problem):
 
     What argmax found last for a block is held, and is where its next search begins; forks share
     it, and the memory of it. The inner problem keeps it, as it knows only its own last answer.
+    Where a search may miss the maximum, its bound of the product says by how much (`excess`).
     There is no oracle pool: what that of the inner problem finds ahead are other maxima.
     """
 

@@ -62,7 +62,8 @@ cdef class SlackProblem(Problem):
         self.max_statistics = problem.max_statistics
         self.max_code_length = problem.max_code_length + BITS
         self.max_support = problem.max_support
-        self.exact, self.lock_free = search.exact, search.lock_free
+        self.exact, self.bounds = search.exact, search.bounds
+        self.lock_free = search.lock_free
         self.costly = problem.costly
         self.space = problem.space
         self.block_weight = problem.block_weight
@@ -85,6 +86,8 @@ cdef class SlackProblem(Problem):
         self.problem.plane_store.forget(i, held)
         memcpy(held, code, size * sizeof(int32_t))
         self.held_loss[i] = loss[0]
+        if self.bounds:
+            self.excess = max(self.search.bound - self.search.best, 0.0)
         memcpy(code + size, loss, sizeof(double))
         return 0
 

@@ -11,7 +11,8 @@ cdef class SlackSearch:
     the truth, with Phi = 0, is the answer if there is none. For an offset of one, Phi is the
     violation under slack rescaling. A label is the point (h, g) of a plane. The lambda-oracle is
     argmax of the problem with the loss weight lam: it maximises K = h + lam g over all labels.
-    For labels that count g h <= (h + lam g)^2 / (4 lam), so every query bounds Phi from above.
+    For labels that count g h <= (h + lam g)^2 / (4 lam), so every query bounds Phi from above:
+    with the largest K, or, where argmax misses it and bounds it, with that upper bound of K.
 
     A subclass fills search(), which asks and may stop at any time: what it has met is compared.
 
@@ -25,6 +26,7 @@ cdef class SlackSearch:
     cdef readonly double rounding         # .. but for this share
     cdef readonly Py_ssize_t max_queries  # of one search
     cdef readonly bint exact              # is the answer always a maximiser?
+    cdef readonly bint bounds             # if it is not, does `bound` bound it?
     cdef readonly bint lock_free          # does it never take the interpreter's lock?
     cdef readonly int64_t[::1] counts       # (2,) searches, queries
     # the search that is going on

@@ -34,6 +34,7 @@ cdef class SlackSearch:
         self.tol = tol
         self.max_queries = max_queries
         self.exact, self.lock_free = False, problem.lock_free
+        self.bounds = problem.exact or problem.bounds
         self.rounding = ROUNDING
         if self.oracle is not None:
             self.rounding = max(self.oracle.precision, ROUNDING)
@@ -77,7 +78,7 @@ cdef class SlackSearch:
         self.n_asked += 1
         self.problem.argmax(self.i, self.theta, lam, &self.code[0], &loss)
         self.meet(loss)
-        value = max(self.h + lam * self.g, 0.0)
+        value = max(self.h + lam * self.g + self.problem.excess, 0.0)
         self.bound = max(min(self.bound, value * value / (4.0 * lam)), self.best)
         return 0
 
@@ -124,7 +125,8 @@ cdef class ExactSearch(SlackSearch):
     """
 
     def __cinit__(self, Problem problem, double tol, Py_ssize_t max_queries):
-        self.exact = problem.exact
+        # an oracle for the product that misses the maximum says nothing of what it missed
+        self.exact, self.bounds = problem.exact, False
         check_oracle(self.oracle is not None and self.oracle.has_product, problem)
         self.lock_free = problem.lock_free and self.oracle.lock_free
 

@@ -116,7 +116,7 @@ def full_form(n_states):
     return PairForm(n_states, "full")
 
 
-def make_request(trees, codes, n_kinds, coef, root, leaf, transitions):
+def make_request(trees, codes, n_kinds, coef, root, leaf, transitions, possible=None):
     """Return trees with the weights that are to label them, which are not checked.
 
     Parameters
@@ -133,6 +133,8 @@ def make_request(trees, codes, n_kinds, coef, root, leaf, transitions):
         Weights of the labels of roots, and of nodes without children.
     transitions : ndarray of shape (K, K) or (n_kinds, K, K)
         Weights of the labels of parents and children.
+    possible : ndarray of shape (n_nodes, K), bool, default=None
+        Labels that are possible at each node; None means all.
 
     Returns
     -------
@@ -141,8 +143,10 @@ def make_request(trees, codes, n_kinds, coef, root, leaf, transitions):
     """
     kinds, table = kinds_of_trees(codes, trees.edge_offsets, n_kinds)
     ends = np.stack([root, leaf], axis=1).astype(np.float64, copy=False)
+    if possible is not None:
+        possible = np.split(possible, trees.node_offsets[1:-1])
     return GraphRequest(
-        row_scores(node_rows(trees), np.asarray(coef, dtype=np.float64), ends),
+        row_scores(node_rows(trees), np.asarray(coef, dtype=np.float64), ends, possible),
         shared_rows(kinds),
         np.asarray(transitions, dtype=np.float64).ravel(),
         trees.ends,

@@ -36,7 +36,7 @@ cdef class MoveMaking(GraphOracle):
     # do these moves end within twice the least costs of Potts potentials?
     cdef bint halves(self) noexcept nogil
     # After improve(): no labelling scores more than this.
-    cdef double bound(self, const Potentials* p, const int32_t* labels) noexcept nogil
+    cdef double least_bound(self, const Potentials* p, const int32_t* labels) noexcept nogil
 
 
 cdef class Expansion(MoveMaking):

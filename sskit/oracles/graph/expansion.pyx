@@ -146,7 +146,7 @@ cdef class MoveMaking(GraphOracle):
     ) noexcept nogil:
         pass
 
-    cdef double bound(self, const Potentials* p, const int32_t* labels) noexcept nogil:
+    cdef double least_bound(self, const Potentials* p, const int32_t* labels) noexcept nogil:
         """Return the least upper bound of the score that is known without more cuts.
 
         Alone, every node and edge could have its own best state. For Potts potentials the costs
@@ -312,4 +312,4 @@ def expansion(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0, start=N
     with nogil:
         oracle.improve(p, &out[0])
     score = labelling_score(p, &out[0])
-    return (labels, score, oracle.bound(p, &out[0])) if return_bound else (labels, score)
+    return (labels, score, oracle.least_bound(p, &out[0])) if return_bound else (labels, score)

@@ -96,6 +96,7 @@ cdef class ForestMoves(GraphOracle):
                     node[b * p.stride + k] += pair_score(p, e, labels[a], k)
         part.node, part.n_edges = node, n_kept
         part.ends, part.table = self.ends.data(), self.table.data()
+        part.potts = False  # their edges have no table but their own
         self.forest.improve(&part, self.trial.data())
         for v in range(p.n_nodes):
             if self.root[v] < 0:

@@ -44,7 +44,7 @@ cdef double labelling_score(const Potentials* p, const int32_t* labels) noexcept
 cdef void nodes_alone(const Potentials* p, int32_t* labels) noexcept nogil
 
 
-# Raise ValueError if what a cut makes of the numbers overflows: it would never end
+# Raise ValueError if sums of the numbers overflow, but for -inf: a cut would never end
 cdef int check_capacities(const Potentials* p) except -1
 
 
@@ -78,8 +78,16 @@ cdef class GraphOracle:
     cdef readonly bint exact         # is it always the best?
     cdef readonly bint lock_free     # does improve() never take the interpreter's lock?
     cdef readonly bint takes_turns   # or for a part of its time only, in turns?
+    cdef readonly bint bounds        # does improve() leave an upper bound of all scores in ..
+    cdef readonly double bound       # .. this?
 
     # labels holds a labelling to start from, and then one that is no worse
     cdef int improve(self, const Potentials* p, int32_t* labels) except -1 nogil
+    # The same from messages that an earlier call left, for these or for any other potentials of a
+    # graph with the same edges; zeros: no call yet. How many there are, 0: there is no use for any.
+    cdef Py_ssize_t memory_size(self, const Potentials* p) noexcept nogil
+    cdef int improve_from(
+        self, const Potentials* p, int32_t* labels, float* messages
+    ) except -1 nogil
     # another one for another thread
     cpdef GraphOracle fork(self)

@@ -36,10 +36,12 @@ cdef int check_capacities(const Potentials* p) except -1:
     cdef double total = 0.0
     for v in range(p.n_nodes):
         for k in range(p.n_states):
-            total += fabs(p.node[v * p.stride + k])
+            if p.node[v * p.stride + k] != -INFINITY:
+                total += fabs(p.node[v * p.stride + k])
     for e in range(p.n_edges):
         for k in range(p.width):
-            total += fabs(p.pair[table_of(p, e) * p.width + k])
+            if p.pair[table_of(p, e) * p.width + k] != -INFINITY:
+                total += fabs(p.pair[table_of(p, e) * p.width + k])
     if not isfinite(4.0 * total):
         raise ValueError("nodes and pairwise are too large: sums of them overflow")
     return 0
@@ -74,6 +76,10 @@ cdef class PairForm:
         else:
             self.width = n_states * n_states
             self.column = states[:, None] * np.int32(n_states) + states
+
+    def columns(self):
+        """Return the number that stands for each pair of states, shape (n_states, n_states)."""
+        return np.array(self.column)
 
 
 _FORMS = {}
@@ -208,5 +214,57 @@ cdef class GraphOracle:
         with gil:
             raise NotImplementedError(f"{type(self).__name__} must implement improve")
 
+    cdef Py_ssize_t memory_size(self, const Potentials* p) noexcept nogil:
+        return 0
+
+    cdef int improve_from(
+        self, const Potentials* p, int32_t* labels, float* messages
+    ) except -1 nogil:
+        return self.improve(p, labels)
+
     cpdef GraphOracle fork(self):
         raise NotImplementedError(f"{type(self).__name__} must implement fork")
+
+
+def improve_labelling(
+    GraphOracle oracle, nodes, edges, pairwise, labels, messages=None, bint forbids=False
+):
+    """Let an oracle improve a labelling of a graph.
+
+    Parameters
+    ----------
+    oracle : GraphOracle
+        Any oracle of graphs.
+    nodes, edges, pairwise : array-like
+        Potentials, as `GraphPotentials` takes them.
+    labels : array-like of int of shape (n_nodes,)
+        The labelling to begin with.
+    messages : ndarray of float32, default=None
+        What an earlier call has left here, or zeros; this call leaves its own. None: no messages.
+    forbids : bool, default=False
+        Whether potentials may be ``-inf``, which not every oracle takes.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_nodes,), int32
+        A labelling that is no worse.
+    score : float
+        Its score.
+    bound : float
+        An upper bound of all scores, or infinity if the oracle knows none.
+    """
+    cdef GraphPotentials potentials = GraphPotentials(nodes, edges, pairwise, forbids=forbids)
+    cdef Potentials* p = &potentials.struct_
+    cdef Py_ssize_t n_messages = oracle.memory_size(p)
+    labels, _ = check_truth(labels, 1.0, p.n_nodes, p.n_states, "labels")
+    cdef int32_t[::1] out = labels
+    cdef float[::1] memory = messages
+    if messages is not None and memory.shape[0] != n_messages:
+        raise ValueError(f"messages must have length {n_messages}, got {memory.shape[0]}")
+    check_capacities(p)
+    with nogil:
+        if n_messages and memory is not None:
+            oracle.improve_from(p, &out[0], &memory[0])
+        else:
+            oracle.improve(p, &out[0])
+    return labels, labelling_score(p, &out[0]), oracle.bound if oracle.bounds else INFINITY

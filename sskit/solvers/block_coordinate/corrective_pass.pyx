@@ -62,7 +62,7 @@ cdef class ActiveSetState:
     cdef readonly double increase            # of the dual objective, by all moves so far
     cdef public int clock                    # number of the outer iteration
     cdef public double total_gap             # at the last exact pass
-    cdef double nothing                      # a gap at which a block has nothing to gain
+    cdef double nothing                      # a block whose gap is at most this has nothing to gain
 
     def __cinit__(self, Problem problem, DualState dual, Regularizer regularizer,
                   Averager averager, Step step, Py_ssize_t max_steps, gaps, slopes):
@@ -80,8 +80,9 @@ cdef class ActiveSetState:
         self.gaps = gaps
         self.slopes = slopes
         self.total_gap = float(np.sum(gaps))
-        # an oracle that may miss the maximum proves nothing about the planes that are stored
-        self.nothing = 0.0 if problem.exact else -np.inf
+        # an oracle that may miss the maximum, and says not by how much, proves nothing about the
+        # planes that are stored
+        self.nothing = 0.0 if problem.exact or problem.bounds else -np.inf
         self.visit = Visit(problem)
         self.scratch = self.visit.delta
         self.atoms = BlockAtoms()
@@ -145,7 +146,7 @@ cdef class ActiveSetState:
         self.visit.call_oracle(self.problem, i, &self.regularizer.w[0], 1.0)
         mix = self.dual.blocks[i].loss - self.dual.dot(i, &self.visit.theta[0])
         self.gaps[i] = weight * (self.visit.hinge - mix)
-        if self.gaps[i] <= self.nothing:
+        if self.gaps[i] + weight * self.visit.excess <= self.nothing:
             self.slopes[i] = self.gaps[i]
             sampler.learned(i, self.gaps[i])
             return 0
@@ -171,14 +172,15 @@ cdef class ActiveSetState:
 
     # go on with what the oracle found at a w of a little earlier, when the block had this gap
     cdef int step_towards(
-        self, Py_ssize_t i, const int32_t* code, double loss, double gap, Sampler sampler
+        self, Py_ssize_t i, const int32_t* code, double loss, double gap, double most,
+        Sampler sampler
     ) except -1 nogil:
         cdef Py_ssize_t slot
         cdef double slope
         self.n_oracle_calls += 1
         self.gaps[i] = gap
         sampler.learned(i, gap)
-        if gap <= self.nothing:
+        if most <= self.nothing:
             return 0
         slot = self.dual.insert(i, code, loss)
         self.dual.blocks[i].last_used[slot] = self.clock
@@ -230,9 +232,10 @@ cdef class Move(Visitor):
         return self.state.exact(i, sampler) if self.asks(i) else 0
 
     cdef int step_towards(
-        self, Py_ssize_t i, const int32_t* code, double loss, double gap, Sampler sampler
+        self, Py_ssize_t i, const int32_t* code, double loss, double gap, double most,
+        Sampler sampler
     ) except -1 nogil:
-        return self.state.step_towards(i, code, loss, gap, sampler)
+        return self.state.step_towards(i, code, loss, gap, most, sampler)
 
     cdef void leave(self, Py_ssize_t i, Sampler sampler) noexcept nogil:
         sampler.learned(i, known(self.state.gaps[i]))

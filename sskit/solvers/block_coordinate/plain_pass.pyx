@@ -104,7 +104,8 @@ cdef class PlainVisitor(Visitor):
         )
 
     cdef int step_towards(
-        self, Py_ssize_t i, const int32_t* code, double loss, double gap, Sampler sampler
+        self, Py_ssize_t i, const int32_t* code, double loss, double gap, double most,
+        Sampler sampler
     ) except -1 nogil:
         cdef double slope = loss - self.dual.blocks[i].loss
         cdef Py_ssize_t e

@@ -24,17 +24,19 @@ def certify_dual_point(problem, regularizer, dual, evaluator):
     -------
     certificate : Certificate
         Its gap is the sum of the block gaps, which keeps its digits when it is far smaller
-        than the objectives.
+        than the objectives; and of what the oracle may have missed.
     gaps : ndarray of shape (n_blocks,)
-        The block gaps.
+        The block gaps, by the best known hinges.
     """
-    hinge, gaps = evaluator.hinges(regularizer.w, dual)
+    answers = evaluator.ask(regularizer.w, dual)
+    gaps = answers.gaps()
     w = regularizer.coef()
     v = np.asarray(regularizer.v)[: problem.n_weights]
     weight = np.asarray(problem.block_weight)
-    primal = regularizer.primal(w, float(np.dot(weight, hinge)))
+    missed = float(np.dot(weight, answers.excesses()))
+    primal = regularizer.primal(w, float(np.dot(weight, answers.hinges())))
     value = regularizer.dual(v, float(np.dot(weight, dual.losses())))
-    return Certificate(w, primal, value, float(gaps.sum())), gaps
+    return Certificate(w, primal, value, float(gaps.sum()), inexactness=missed), gaps
 
 
 def certify_weights(problem, regularizer, w, dual, evaluator, known=None):
@@ -61,13 +63,17 @@ def certify_weights(problem, regularizer, w, dual, evaluator, known=None):
         With that dual.
     """
     padded = regularizer.padded(w)
-    hinge = evaluator.hinges(padded) if known is None else evaluator.hinges(padded, known)[0]
-    primal = regularizer.primal(w, float(np.dot(problem.block_weight, hinge)))
-    return Certificate(np.array(w), primal, dual, primal - dual)
+    answers = evaluator.ask(padded, known)
+    missed = float(np.dot(problem.block_weight, answers.excesses()))
+    primal = regularizer.primal(w, float(np.dot(problem.block_weight, answers.hinges())))
+    return Certificate(np.array(w), primal, dual, primal - dual, inexactness=missed)
 
 
 def better_of(last, *average):
     """Return the certificate of the last iterate, or of the average if its primal is lower.
+
+    They are compared by the best known hinges, as passes lower these and no more: by bounds that
+    the oracle leaves wide at random the gap of one need never close.
 
     Parameters
     ----------
@@ -85,4 +91,4 @@ def better_of(last, *average):
         averaged = certify_weights(*average)
     except CutShort:
         return last
-    return averaged if averaged.primal < last.primal else last
+    return averaged if averaged.known_primal < last.known_primal else last

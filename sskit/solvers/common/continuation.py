@@ -7,6 +7,7 @@ from sskit.core.stop import Stop
 from sskit.solvers.common.driver import Driver
 from sskit.solvers.common.dual_point import DualPoint
 from sskit.solvers.common.progress import Progress
+from sskit.solvers.common.solution import Proof
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
 
@@ -82,7 +83,7 @@ class Continuation(Driver):
             run,
             run.unit if gaps is None else float(gaps.sum()),
             gap_every=solver.gap_every,
-            exact=problem.exact,
+            proof=Proof.of(problem),
             stop=stop,
             progress=progress,
         )

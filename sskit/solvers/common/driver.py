@@ -20,8 +20,8 @@ class Driver:
         P(0), the mean maximal loss; that of a sample if the solver does not look at all blocks.
     gap_every : int
         Number of passes between exact passes.
-    exact : bool
-        Whether the oracle truly maximises.
+    proof : Proof
+        What the answers of the oracle prove.
     stop : Stop
         Says when to end early.
     progress : Progress
@@ -39,14 +39,14 @@ class Driver:
 
     evaluator = None  # who makes exact passes, if it is not the run
 
-    def __init__(self, run, unit, *, gap_every, exact, stop, progress):
+    def __init__(self, run, unit, *, gap_every, proof, stop, progress):
         self.run = run
         self.unit = unit
         self.gap_every = gap_every
-        self.exact = exact
+        self.proof = proof
         self.stop = run.stop = stop
         self.progress = progress
-        self.history = History(run.columns)
+        self.history = History(run.columns, proof)
         self.n_iter = 0
         self.estimate = np.inf
         self.certificate = None
@@ -74,12 +74,14 @@ class Driver:
         known = UNKNOWN if known is None else known
         more = self.run.row()
         self.history.append(self.n_iter, self.n_oracle_calls, self.progress.seconds, known, more)
-        numbers = {"primal": known.primal, "dual": known.dual, "gap": known.gap}
+        numbers = self.history.numbers(known)
         numbers |= zip(self.run.columns, more, strict=True)
         self.progress.exact_pass(self.n_iter, numbers, self.unit)
 
     def reach(self, tolerance, *, max_iter=1000, on_pass=None, exact=True):
         """Go on until an exact pass finds a gap that is small enough.
+
+        What the oracle may have missed does not count, for passes cannot close it; see `Tolerance`.
 
         Exact passes come every `gap_every` passes, and earlier when the gaps met during a pass
         say that it may be time.
@@ -151,11 +153,12 @@ class Driver:
             dual=known.dual,
             gap=known.gap,
             unit=self.unit,
-            certified=proves(self.exact, known),
+            certified=proves(self.proof, known),
             status=status,
             n_iter=self.n_iter,
             n_oracle_calls=self.n_oracle_calls,
             history=self.history.as_dict(),
             dual_state=getattr(self.run, "dual", None),
             continuation=self,
+            inexactness=known.inexactness,
         )

@@ -61,9 +61,9 @@ class ExactPassRule:
     def learn(self, estimate, certificate):
         """Compare an estimate with the certificate that was then found."""
         self.last = estimate
-        self.primal = min(self.primal, certificate.primal)
+        self.primal = min(self.primal, certificate.known_primal)
         if 0.0 < estimate < np.inf:
-            self.ratio = min(certificate.gap / estimate, 1.0)
+            self.ratio = min(certificate.known_gap / estimate, 1.0)
 
 
 class EstimateRule(ExactPassRule):

@@ -1,7 +1,7 @@
 """What a solver returns."""
 
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, IntEnum
 
 import numpy as np
 
@@ -26,31 +26,61 @@ class Status(Enum):
 class Certificate:
     """Primal and dual objective at one w, from an exact pass at that very w.
 
-    They are nan if there was none.
+    They are nan if there was none. Where the oracle may miss the maximum but bounds it, the primal
+    is computed from these bounds, so that it is an upper bound all the same.
 
     Attributes
     ----------
     w : ndarray of shape (n_weights,) or None
         The weights; None if the run is to be asked for them at the end.
-    primal : float
-        P(w), an upper bound of the optimum.
+    known_primal : float
+        The objective by the best known hinges, which passes can lower.
     dual : float
-        A lower bound of the optimum, if the oracle is exact.
-    gap : float
-        primal - dual, summed block by block where blocks have gaps.
+        A lower bound of the optimum, whatever the oracle misses.
+    known_gap : float
+        known_primal - dual, summed block by block where blocks have gaps.
     proves : bool
         Whether they are such bounds; those of sampled cuts are estimates.
+    inexactness : float
+        What is to be added for the oracle: the sum of c_i (upper bound - best known value) of the
+        hinges. 0 if it is exact, or tells nothing of what it misses.
     """
 
     w: np.ndarray
-    primal: float
+    known_primal: float
     dual: float
-    gap: float
+    known_gap: float
     proves: bool = True
+    inexactness: float = 0.0
+
+    @property
+    def primal(self):
+        """P(w), an upper bound of the optimum."""
+        return self.known_primal + self.inexactness
+
+    @property
+    def gap(self):
+        """The whole gap, primal - dual."""
+        return self.known_gap + self.inexactness
 
 
 # Where there was no exact pass.
-UNKNOWN = Certificate(None, np.nan, np.nan, np.nan, False)
+UNKNOWN = Certificate(None, np.nan, np.nan, np.nan, False, np.nan)
+
+
+class Proof(IntEnum):
+    """What the answers of an oracle prove; the least of several is what they prove together."""
+
+    NOTHING = 0
+    BOUND = 1  # it may miss the maximum, but bounds it
+    MAXIMUM = 2
+
+    @classmethod
+    def of(cls, problem):
+        """Return what the oracle of a problem proves."""
+        if problem.exact:
+            return cls.MAXIMUM
+        return cls.BOUND if problem.bounds else cls.NOTHING
 
 
 @dataclass
@@ -66,7 +96,7 @@ class Solution:
     unit : float
         P(0), the mean maximal loss.
     certified : bool
-        Whether the gap is a certificate: the oracle was exact.
+        Whether the gap is a certificate: the oracle was exact, or bounded what it missed.
     status : Status
         Why the solver stopped.
     n_iter : int
@@ -79,6 +109,8 @@ class Solution:
         The dual point, None if the solver has none.
     continuation : Continuation or None
         With which to go on from here, if the solver can.
+    inexactness : float
+        The part of primal and gap that the oracle may have missed; see `Certificate`.
     """
 
     w: np.ndarray
@@ -93,6 +125,7 @@ class Solution:
     history: dict
     dual_state: object
     continuation: object
+    inexactness: float = 0.0
 
     def compared(self, tol):
         """Return what is known of the tolerance that was not reached, in words.
@@ -109,8 +142,10 @@ class Solution:
         """
         above = f", above tol={tol:g}"
         if not np.isnan(self.gap):
-            gap = relative(self.gap, self.primal, self.unit)
-            return f"a relative duality gap of {gap:.3g}{above}"
+            missed = self.inexactness
+            gap = relative(self.gap - missed, self.primal - missed, self.unit)
+            aside = ", what the oracle may have missed aside" if missed else ""
+            return f"a relative duality gap of {gap:.3g}{aside}{above}"
         if self.status is Status.UNCERTIFIED:
             return f"a gap that nobody has computed, perhaps{above[1:]}"
         if "infeasibility" not in self.history:
@@ -128,13 +163,13 @@ class Solution:
         return f"an infeasibility of {infeasibility:.3g} and no gap, or a change{above}"
 
 
-def proves(exact, certificate):
+def proves(proof, certificate):
     """Return whether the numbers of an exact pass prove anything.
 
     Parameters
     ----------
-    exact : bool
-        Whether the oracle truly maximises.
+    proof : Proof
+        What the oracle proves.
     certificate : Certificate
         Of the pass. Where numbers overflow, or a kernel is not positive semi-definite, the
         objectives are not on their sides of the optimum.
@@ -146,7 +181,7 @@ def proves(exact, certificate):
     """
     numbers = certificate.primal, certificate.dual, certificate.gap
     noise = 1e-9 * max(1.0, abs(certificate.primal))
-    sound = exact and certificate.proves
+    sound = proof > Proof.NOTHING and certificate.proves
     return bool(sound and np.isfinite(numbers).all() and certificate.gap >= -noise)
 
 
@@ -154,12 +189,15 @@ class History:
     """Record of a fit: of its exact passes, or of all passes of a run with columns of its own.
 
     Columns: n_passes and n_oracle_calls so far, time in seconds since the start, primal, dual
-    and gap (absolute).
+    and gap (absolute); and inexactness, the part of primal and gap that the oracle may have
+    missed, only if it bounds that: else there is nothing, or nothing is known of it.
 
     Parameters
     ----------
     columns : dict
         Types of further columns, by name.
+    proof : Proof, default=Proof.MAXIMUM
+        What the oracle proves.
     """
 
     COLUMNS = {
@@ -171,14 +209,21 @@ class History:
         "gap": np.float64,
     }
 
-    def __init__(self, columns):
-        self.columns = self.COLUMNS | columns
+    def __init__(self, columns, proof=Proof.MAXIMUM):
+        self.known = ("primal", "dual", "gap")
+        if proof is Proof.BOUND:
+            self.known += ("inexactness",)
+        self.columns = self.COLUMNS | dict.fromkeys(self.known, np.float64) | columns
         self._rows = []
 
     def append(self, n_passes, n_oracle_calls, time, certificate, more):
         """Add a pass, with what is known of it and the values of further columns."""
-        known = certificate.primal, certificate.dual, certificate.gap
+        known = self.numbers(certificate).values()
         self._rows.append((n_passes, n_oracle_calls, time, *known, *more))
+
+    def numbers(self, certificate):
+        """Return what a certificate says, by the names of the columns."""
+        return {name: getattr(certificate, name) for name in self.known}
 
     def as_dict(self):
         """Return the columns as arrays of equal length."""

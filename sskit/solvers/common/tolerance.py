@@ -14,6 +14,9 @@ class Tolerance:
     but for the offset. Unlike a gap relative to P(0), the loss of who knows nothing, it means the
     same where most labels are known without learning.
 
+    Where the oracle may miss the maximum and bounds it, gap and P(w) are those of the best known
+    labellings: passes can close no more of the gap than that.
+
     Parameters
     ----------
     share : float
@@ -36,8 +39,8 @@ class Tolerance:
 
     def holds(self, certificate):
         """Return whether the numbers of a `Certificate` are finite and the gap is small enough."""
-        primal = certificate.primal
-        return bool(np.isfinite(primal) and certificate.gap <= self.gap_at(primal))
+        primal = certificate.known_primal
+        return bool(np.isfinite(primal) and certificate.known_gap <= self.gap_at(primal))
 
 
 def relative(gap, primal, unit):

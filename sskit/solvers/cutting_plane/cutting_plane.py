@@ -84,7 +84,8 @@ class CuttingPlane(Solver):
     quadratic; it is then solved by Newton steps with exact line searches.
 
     If the oracle is not exact, the objective is the largest of its answer and the cuts; sampled
-    cuts cannot say what it has missed.
+    cuts cannot say what it has missed. The upper bounds of an oracle that bounds what it misses
+    are added up at the best w.
 
     *Sampled cuts* may be above the mean hinge, so that D, the optimum of their program, is no
     lower bound: ``certified_`` is False and ``dual_gap_``, the difference, an estimate, which may

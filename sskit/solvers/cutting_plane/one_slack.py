@@ -34,7 +34,9 @@ class CuttingPlaneRun(Run):
     best : ndarray of shape (n_weights,)
         The best w so far.
     hinge, primal : float
-        Mean hinge and objective there.
+        Mean hinge and objective there, by the best known planes.
+    most : float
+        What the mean hinge is at most there, if the oracle is exact or bounds what it misses.
     bound : float
         Lower bound of the optimum.
     """
@@ -49,7 +51,7 @@ class CuttingPlaneRun(Run):
         self.damping = damping
         self.cut_life = cut_life
         self.best = regularizer.coef()
-        self.hinge = self.primal = np.inf
+        self.hinge = self.primal = self.most = np.inf
         self.bound = program.value()
 
     @property
@@ -69,13 +71,13 @@ class CuttingPlaneRun(Run):
         """Add one cut and solve the program; return the gap. A pass cut short does neither."""
         w = self.next_weights()
         try:
-            hinge = self.ask(w)
+            hinge, most = self.ask(w)
         except CutShort:
             return np.inf
         self.primal = self.regularizer.primal(self.best, self.hinge)
         primal = self.regularizer.primal(w, hinge)
         if primal < self.primal:
-            self.best, self.hinge, self.primal = w, hinge, primal
+            self.best, self.hinge, self.primal, self.most = w, hinge, primal, most
         gap = max(self.primal - self.bound, self.tolerance.gap_at(self.primal))
         tolerance = max(ACCURACY * gap, ROUNDING * self.primal)
         self.bound = max(self.bound, self.program.solve(tolerance))
@@ -83,12 +85,15 @@ class CuttingPlaneRun(Run):
         return self.primal - self.bound
 
     def ask(self, w):
-        """Add the cut of these weights; return the mean hinge there."""
-        cut = self.source.at(self.regularizer.padded(w))
-        self.program.add(cut)
+        """Add the cut of these weights; return the mean hinge there, and what it is at most."""
+        finding = self.source.at(self.regularizer.padded(w))
+        self.program.add(finding.cut)
         # an inexact oracle may have found before, or find now, what it misses elsewhere
-        self.hinge = max(self.hinge, cut.bound(self.regularizer.covector(self.best)))
-        return self.program.bound(w)
+        self.hinge = max(self.hinge, finding.cut.bound(self.regularizer.covector(self.best)))
+        hinge = self.program.bound(w)
+        # no rounding stands between the two where the answers are proven best
+        most = max(hinge, finding.hinge + finding.excess) if finding.excess else hinge
+        return hinge, most
 
     def lower_bound(self):
         """Return the objective of the program over the cuts."""
@@ -101,8 +106,15 @@ class CuttingPlaneRun(Run):
             return certify_weights(
                 self.source.problem, self.regularizer, self.best, self.bound, evaluator
             )
-        gap = self.primal - self.bound
-        return Certificate(self.best.copy(), self.primal, self.bound, gap, self.proves)
+        missed = max(self.most - self.hinge, 0.0)
+        return Certificate(
+            self.best.copy(),
+            self.primal,
+            self.bound,
+            self.primal - self.bound,
+            self.proves,
+            missed,
+        )
 
 
 class LinearCutRun(CuttingPlaneRun):
@@ -114,8 +126,8 @@ class LinearCutRun(CuttingPlaneRun):
     proves = False
 
     def ask(self, w):
-        """Add a sampled cut of these weights; return the mean hinge there."""
+        """Add a sampled cut of these weights; return the mean hinge, and what it is at most."""
         level = self.program.bound(w) + self.tolerance.gap_above(self.bound)
-        hinge, cut = self.source.at(self.regularizer.padded(w), level)
+        hinge, cut, excess = self.source.at(self.regularizer.padded(w), level)
         self.program.add(cut)
-        return hinge
+        return hinge, hinge + excess

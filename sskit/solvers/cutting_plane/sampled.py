@@ -12,7 +12,7 @@ from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import Certificate
 from sskit.solvers.cutting_plane.master_program import Cut
 from sskit.solvers.cutting_plane.one_slack import ACCURACY, ROUNDING
-from sskit.solvers.cutting_plane.separation import Finding
+from sskit.solvers.cutting_plane.separation import Finding, mean_of
 from sskit.solvers.oracle_calls.vertices import Vertices
 
 
@@ -97,8 +97,8 @@ class WeightSamples:
         self.vertices.look(padded)
         self.vertices.add(np.arange(len(blocks)), share, self.problem, blocks, vector)
         loss = float(np.dot(share, self.vertices.losses()))
-        cut = Cut(loss, vector[: self.problem.n_weights])
-        return Finding(float(np.dot(share, self.vertices.hinges())), cut)
+        hinge, excess = mean_of(self.vertices, share)
+        return Finding(hinge, Cut(loss, vector[: self.problem.n_weights]), excess)
 
     def level(self):
         """Return the largest of the cuts at the present w."""
@@ -150,7 +150,8 @@ class FunctionSamples:
         vector = vector[: part.n_weights]
         column = np.array([0.0, *(space.inner(vector, view) for view in views)])
         self.products = column, space.inner(vector, vector)
-        return Finding(float(np.dot(share, vertices.hinges())), Cut(loss, (support, vector)))
+        hinge, excess = mean_of(vertices, share)
+        return Finding(hinge, Cut(loss, (support, vector)), excess)
 
     def level(self):
         """Return the largest of the cuts at the present w."""
@@ -209,6 +210,7 @@ class SampleRun(Run):
         self.unit = self.finding.hinge
         self.patience = capped(patience)
         self.violations = deque(maxlen=self.patience)
+        self.excesses = deque(maxlen=self.patience)
 
     @property
     def goal(self):
@@ -238,6 +240,7 @@ class SampleRun(Run):
         self.finding = None
         violation = finding.hinge - self.samples.level()
         self.violations.append(violation)
+        self.excesses.append(finding.excess)
         if violation > self.goal:
             self.samples.add(finding.cut)
             tolerance = max(ACCURACY * self.goal, ROUNDING * self.unit)
@@ -257,7 +260,7 @@ class SampleRun(Run):
         """Return what the last samples say of w; nothing is proved.
 
         Until none of them was violated the gap is the largest violation; then their mean, for
-        w has not moved since.
+        w has not moved since. What the oracles may have missed is the mean of these samples.
         """
         n_missing = self.patience - len(self.violations)
         gap = max(self.violations, default=self.unit)
@@ -266,4 +269,5 @@ class SampleRun(Run):
             gap = max(gap, self.unit)
         if gap <= self.goal:
             gap = float(np.sum(self.violations) + n_missing * self.unit) / self.patience
-        return Certificate(None, self.bound + gap, self.bound, gap, False)
+        missed = float(np.mean(self.excesses)) if self.excesses else 0.0
+        return Certificate(None, self.bound + gap, self.bound, gap, False, missed)

@@ -22,10 +22,18 @@ class Finding(NamedTuple):
         Mean hinge there, of all who were asked.
     cut : Cut
         Made of them, or of some of them.
+    excess : float
+        How much larger the mean hinge may be, where the oracle bounds what it misses.
     """
 
     hinge: float
     cut: Cut
+    excess: float = 0.0
+
+
+def mean_of(vertices, weight):
+    """Return the mean hinge of those who were asked, and the excess, with these weights."""
+    return float(np.dot(weight, vertices.hinges())), float(np.dot(weight, vertices.excesses()))
 
 
 class ExactCuts:
@@ -50,7 +58,7 @@ class ExactCuts:
         return self.vertices.n_calls
 
     def at(self, padded):
-        """Return the cut that is exact at w.
+        """Return the mean hinge at w, and the cut that is exact there.
 
         Parameters
         ----------
@@ -59,8 +67,8 @@ class ExactCuts:
 
         Returns
         -------
-        cut : Cut
-            Its value at w is the mean hinge there, as far as the oracle is exact.
+        finding : Finding
+            The value of the cut at w is the mean hinge there, as far as the oracle is exact.
 
         Raises
         ------
@@ -69,7 +77,8 @@ class ExactCuts:
         """
         vector = np.zeros_like(padded)
         loss = self.vertices.find(padded, vector)
-        return Cut(loss, vector[: self.problem.n_weights])
+        hinge, excess = mean_of(self.vertices, self.problem.block_weight)
+        return Finding(hinge, Cut(loss, vector[: self.problem.n_weights]), excess)
 
 
 class LinearCuts(ExactCuts):
@@ -112,11 +121,11 @@ class LinearCuts(ExactCuts):
         self.vertices.look(padded)
         weight = np.asarray(self.problem.block_weight)
         losses, hinges = self.vertices.losses(), self.vertices.hinges()
-        hinge, loss = float(np.dot(weight, hinges)), float(np.dot(weight, losses))
+        (hinge, excess), loss = mean_of(self.vertices, weight), float(np.dot(weight, losses))
         # an answer may be wrong without a loss, where a mistake costs nothing
         wrong = np.flatnonzero(((losses > 0.0) | (hinges > 0.0)) & (weight > 0.0))
         if not len(wrong):
-            return Finding(hinge, Cut(0.0, np.zeros(self.problem.n_weights)))
+            return Finding(hinge, Cut(0.0, np.zeros(self.problem.n_weights)), excess)
         mass = np.cumsum(weight[wrong])
         scores = losses[wrong] - hinges[wrong]  # <w, B psi>
         best, drawn = -np.inf, None
@@ -129,9 +138,8 @@ class LinearCuts(ExactCuts):
                 break
         places, counts = np.unique(drawn, return_counts=True)
         share = mass[-1] / self.cut_size * counts
-        return Finding(
-            hinge, Cut(loss, self.sum(self.vertices, self.problem, wrong[places], share))
-        )
+        vector = self.sum(self.vertices, self.problem, wrong[places], share)
+        return Finding(hinge, Cut(loss, vector), excess)
 
     def draw(self, mass):
         """Return r places, drawn in proportion to weights whose running sums are given."""

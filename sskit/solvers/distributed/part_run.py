@@ -7,6 +7,7 @@ import numpy as np
 from sskit.solvers.block_coordinate.eviction import retire_all
 from sskit.solvers.common.dual_point import DualPoint
 from sskit.solvers.common.snapshot import restore, save
+from sskit.solvers.common.solution import Proof
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
 # No clock of a run comes to that.
@@ -24,16 +25,14 @@ class Report(NamedTuple):
         Sum of the block gaps that were last seen.
     n_calls : int
         Calls of the oracle so far, those of exact passes included.
+    inexactness : float
+        Sum of c_i times what the oracle may have missed of the hinge in the last exact pass.
     """
 
     loss: float
     estimate: float
     n_calls: int
-
-    @classmethod
-    def total(cls, reports):
-        """Return the sums of several reports."""
-        return cls(*(sum(column) for column in zip(*reports, strict=True)))
+    inexactness: float = 0.0
 
 
 class PartRun:
@@ -61,8 +60,8 @@ class PartRun:
 
     Attributes
     ----------
-    exact : bool
-        Whether the oracle truly maximises.
+    proof : Proof
+        What the answers of the oracle prove.
     unit : float
         Sum of c_i times the largest loss, what the part adds to P(0).
     """
@@ -90,6 +89,7 @@ class PartRun:
         self.largest_loss = None if point is None else point.largest_loss
         self.run = self.gaps = self.coming = None
         self.n_calls_before = 0
+        self.inexactness = 0.0
 
     def load_ahead(self, executor):
         """Let an executor load the problem, which is soon to be opened, if it is not in memory."""
@@ -114,7 +114,7 @@ class PartRun:
             zero = self.regularizer.padded(np.zeros(problem.n_weights))
             self.largest_loss = self.evaluator.hinges(zero)
         self.unit = float(weight @ self.largest_loss)
-        self.exact = problem.exact
+        self.proof = Proof.of(problem)
         self.run = self.solver.start(
             problem,
             self.regularizer,
@@ -133,6 +133,7 @@ class PartRun:
             float(np.dot(self.problem.block_weight, self.run.dual.losses())),
             float(self.run.gaps.sum()),
             self.n_calls(),
+            self.inexactness,
         )
         if not self.keeps:
             self.point = self.save(whole=False)
@@ -167,7 +168,7 @@ class PartRun:
         report : Report
             Its estimate is the sum of the gaps.
         hinge : float
-            Sum of c_i times the hinge.
+            Sum of c_i times the hinge, by the best known labelling.
 
         Raises
         ------
@@ -176,11 +177,12 @@ class PartRun:
         """
         self.open(stop)
         self.run.sum_mixes()
-        hinge, gaps = self.evaluator.hinges(self.regularizer.w, self.run.dual)
-        self.run.learn_gaps(gaps)
+        answers = self.evaluator.ask(self.regularizer.w, self.run.dual)
+        weight = np.asarray(self.problem.block_weight)
+        self.run.learn_gaps(answers.gaps())
         self.add_sum(v)
-        total = float(np.dot(self.problem.block_weight, hinge))
-        return self.close(), total
+        self.inexactness = float(weight @ answers.excesses())
+        return self.close(), float(np.dot(weight, answers.hinges()))
 
     def add_sum(self, v):
         """Add what the part, which is open, adds to the dual sum."""

@@ -53,3 +53,9 @@ def add_up(pieces):
         else:
             total[places] += numbers
     return total
+
+
+def add_fields(tuples):
+    """Return a named tuple whose fields are the sums of those of some of its kind."""
+    tuples = list(tuples)
+    return type(tuples[0])(*(sum(column) for column in zip(*tuples, strict=True)))

@@ -7,6 +7,7 @@ import numpy as np
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import Certificate
 from sskit.solvers.distributed.part_run import Report
+from sskit.solvers.distributed.pieces import add_fields
 from sskit.solvers.distributed.sites import SitesLost
 
 
@@ -113,7 +114,7 @@ class DistributedRun(Run):
         n_calls = self.report.n_calls
         while True:
             try:
-                self.report = Report.total(self.sites.recover())
+                self.report = add_fields(self.sites.recover())
                 self.dual_value = self.dual(self.sites.merge(anew=True))
                 break
             except SitesLost:
@@ -124,7 +125,7 @@ class DistributedRun(Run):
     def make_pass(self):
         """Make one round."""
         start = time.perf_counter()
-        self.report = Report.total(self.sites.visit(self.extrapolation, self.stop))
+        self.report = add_fields(self.sites.visit(self.extrapolation, self.stop))
         visited = time.perf_counter()
         before = self.dual_value
         self.dual_value = self.dual(self.sites.merge(anew=False))
@@ -143,7 +144,7 @@ class DistributedRun(Run):
         start = time.perf_counter()
         answers = self.sites.evaluate(self.stop)
         visited = time.perf_counter()
-        self.report = Report.total([report for report, _ in answers])
+        self.report = add_fields([report for report, _ in answers])
         w = self.present_weights()
         norms = self.sites.merge(anew=True)
         self.dual_value = self.dual(norms)
@@ -156,6 +157,7 @@ class DistributedRun(Run):
             # the block gaps are those between the weights and the dual sum as they were, which
             # rounding has driven apart
             self.report.estimate + 0.5 * lam * norms.excess,
+            inexactness=self.report.inexactness,
         )
 
     def dual(self, norms):

@@ -7,8 +7,8 @@ import numpy as np
 
 from sskit.core.stop import Stop
 from sskit.solvers.block_coordinate.runs import BlockCoordinateRun, make_pass
-from sskit.solvers.distributed.part_run import Report
-from sskit.solvers.distributed.pieces import add_up, bounds, pack
+from sskit.solvers.common.solution import Proof
+from sskit.solvers.distributed.pieces import add_fields, add_up, bounds, pack
 
 # In a pass, parts that stay in memory take so many turns: blocks of a part that are all visited
 # before those of the next would pull the weights back and forth.
@@ -33,11 +33,6 @@ class Norms(NamedTuple):
     v_w: float
     before: float
     excess: float
-
-    @classmethod
-    def total(cls, pieces):
-        """Return the sums over all pieces."""
-        return cls(*(sum(column) for column in zip(*pieces, strict=True)))
 
 
 class Site:
@@ -122,18 +117,18 @@ class Site:
         -------
         unit : float
             What these parts add to P(0).
-        exact : bool
-            Whether all their oracles truly maximise.
+        proof : Proof
+            What the answers of all their oracles prove.
         """
         stop = Stop() if stop is None else stop
-        unit, exact = 0.0, True
+        unit, proof = 0.0, Proof.MAXIMUM
         self.move = np.zeros(len(self.regularizer.v))
         for number, part in self.in_turn([*self.parts]):
             part.open(stop)
             part.add_sum(self.move)
             self.reports[number] = part.close()
-            unit, exact = unit + part.unit, exact and part.exact
-        return unit, exact
+            unit, proof = unit + part.unit, min(proof, part.proof)
+        return unit, proof
 
     def visit(self, extrapolation=0.0, stop=None):
         """Make a pass over the parts, in random order.
@@ -166,7 +161,7 @@ class Site:
             # visits have moved the weights n_sites times as far as the dual sum
             np.subtract(self.regularizer.v, self.move, out=self.move)
             self.move /= self.n_sites
-        return Report.total(self.reports.values())
+        return add_fields(self.reports.values())
 
     def in_turn(self, numbers):
         """Yield (number, part) of some parts; while one is in use, the next is loaded."""
@@ -204,7 +199,7 @@ class Site:
         report : Report
             Of all parts; its estimate is the sum of the block gaps.
         hinge : float
-            Sum of c_i times the hinge.
+            Sum of c_i times the hinge, by the best known labellings.
 
         Raises
         ------
@@ -220,7 +215,7 @@ class Site:
             self.reports[number], of_part = part.evaluate(stop, move)
             hinge += of_part
         self.move = move
-        return Report.total(self.reports.values()), hinge
+        return add_fields(self.reports.values()), hinge
 
     def outgoing(self, k, n_pieces):
         """Return piece k of what the last pass has found, packed: a move, or a sum."""

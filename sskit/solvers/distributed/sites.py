@@ -1,6 +1,6 @@
 """All sites of a run, whatever lies between them."""
 
-from sskit.solvers.distributed.site import Norms
+from sskit.solvers.distributed.pieces import add_fields
 
 
 class SitesLost(Exception):
@@ -96,7 +96,7 @@ class LocalSites(Sites):
             found.append(owner.combine(k, n, incoming, anew))
         for site in self.sites:
             site.follow([piece for piece, _ in found], anew)
-        return Norms.total([norms for _, norms in found])
+        return add_fields([norms for _, norms in found])
 
     def total(self):
         """Return the dual sum of all sites, shape (n_weights,)."""

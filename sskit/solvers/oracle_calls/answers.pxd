@@ -16,6 +16,7 @@ cdef class Hinges:
     cdef Py_ssize_t n
     cdef double loss_weight          # factor of the losses in all questions, one unless set
     cdef double[::1] hinge           # (capacity,) H_i = max_y L_i(y) - <w, psi_i(y)>
+    cdef double[::1] excess          # (capacity,) at most so much is missing from H_i, see Visit
     cdef unsigned char[::1] answered  # (capacity,) 1 where the oracle has been asked
 
     # forget all answers
@@ -38,6 +39,10 @@ cdef class Gaps(Hinges):
 
 cdef class InexactGaps(Gaps):
     """Compared with what is known without the oracle."""
+
+
+cdef class BoundedGaps(InexactGaps):
+    """The same, but for the blocks whose answers are proven best."""
 
 
 cdef class Planes(Gaps):

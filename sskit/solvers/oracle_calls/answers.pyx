@@ -23,6 +23,7 @@ cdef class Hinges:
         self.problem = problem
         self.block = np.zeros(capacity, dtype=np.intp)
         self.hinge = np.zeros(capacity)
+        self.excess = np.zeros(capacity)
         self.answered = np.zeros(capacity, dtype=np.uint8)
         self.loss_weight = 1.0
 
@@ -35,6 +36,10 @@ cdef class Hinges:
     def hinges(self):
         """Return the hinges, shape (n,)."""
         return np.asarray(self.hinge)[: self.n]
+
+    def excesses(self):
+        """Return by how much the hinges may be larger, shape (n,); 0 where nothing is known."""
+        return np.asarray(self.excess)[: self.n]
 
     cdef void open(self) noexcept nogil:
         cdef Py_ssize_t k
@@ -57,6 +62,7 @@ cdef class Hinges:
 
     cdef int record(self, Py_ssize_t k, Problem problem, Visit visit) except -1 nogil:
         self.hinge[k] = visit.hinge
+        self.excess[k] = visit.excess
         return 0
 
 
@@ -86,6 +92,7 @@ cdef class Gaps(Hinges):
         cdef Py_ssize_t i = self.block[k]
         cdef double mix = self.dual.blocks[i].loss - self.dual.dot(i, &visit.theta[0])
         self.hinge[k] = visit.hinge
+        self.excess[k] = visit.excess
         self.gap[k] = problem.block_weight[i] * (visit.hinge - mix)
         return 0
 
@@ -108,8 +115,22 @@ cdef class InexactGaps(Gaps):
             )
             hinge = max(hinge, visit.bound())
         self.hinge[k] = hinge
+        # what is known is above what was found; the upper bound stays
+        self.excess[k] = max(visit.excess - (hinge - visit.hinge), 0.0)
         self.gap[k] = problem.block_weight[i] * (hinge - mix)
         return 0
+
+
+cdef class BoundedGaps(InexactGaps):
+    """The same where the oracle bounds what it may have missed.
+
+    Where that is nothing its answer stands, as with an exact oracle.
+    """
+
+    cdef int record(self, Py_ssize_t k, Problem problem, Visit visit) except -1 nogil:
+        if visit.excess == 0.0:
+            return Gaps.record(self, k, problem, visit)
+        return InexactGaps.record(self, k, problem, visit)
 
 
 cdef class Planes(Gaps):

@@ -10,7 +10,8 @@ cdef class Visit:
     """What a solver learns at one block: potentials and the oracle's plane; reused for all.
 
     After call_oracle(): theta are the potentials at w; (index, value)[:n] is psi of the plane that
-    the oracle found, with code and loss; hinge = loss_weight * loss - <theta, psi> >= 0.
+    the oracle found, with code and loss; hinge = loss_weight * loss - <theta, psi> >= 0. No plane
+    is above hinge + excess at w, if the oracle is exact or bounds what it may have missed.
     """
 
     cdef double[::1] theta
@@ -20,10 +21,11 @@ cdef class Visit:
     cdef Py_ssize_t n
     cdef double loss
     cdef double hinge
+    cdef double excess
     cdef Direction delta    # scratch, zero between visits
 
     # Ask the oracle of block i at w. The truth has hinge 0: if an inexact oracle or rounding
-    # gives less, the answer becomes the truth (n = 0, loss = 0).
+    # gives less, the answer becomes the truth (n = 0, loss = 0), and the excess shrinks.
     # ValueError unless there is room for the planes of this problem
     cdef int match(self, Problem problem) except -1
     cdef int call_oracle(

@@ -36,7 +36,9 @@ cdef class Visit:
         self.hinge = loss_weight * self.loss
         for e in range(self.n):
             self.hinge -= self.value[e] * self.theta[self.index[e]]
+        self.excess = problem.excess
         if self.hinge < 0.0:
+            self.excess = max(self.excess + self.hinge, 0.0)
             problem.truth(i, &self.code[0])
             self.n = 0
             self.loss = 0.0

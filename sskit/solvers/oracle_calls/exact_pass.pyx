@@ -5,7 +5,7 @@ import numpy as np
 from sskit.core.dual cimport DualState
 from sskit.core.problem cimport Problem
 from sskit.core.stop cimport Stop
-from sskit.solvers.oracle_calls.answers cimport Gaps, Hinges, InexactGaps
+from sskit.solvers.oracle_calls.answers cimport BoundedGaps, Gaps, Hinges, InexactGaps
 from sskit.solvers.oracle_calls.pool cimport Pool
 from sskit.solvers.oracle_calls.call cimport Visit
 
@@ -46,7 +46,7 @@ cdef class Evaluator:
         self.pool = make_pool(problem, n_jobs, stop)
         self.n_calls = 0
 
-    def hinges(self, const double[::1] w, DualState dual=None, double loss_weight=1.0):
+    def ask(self, const double[::1] w, DualState dual=None, double loss_weight=1.0):
         """Ask the oracle of every block at w.
 
         Parameters
@@ -61,10 +61,8 @@ cdef class Evaluator:
 
         Returns
         -------
-        hinge : ndarray of shape (n_blocks,)
-            H_i = max_y L_i(y) - <w, psi_i(y)>; the best value known if the oracle is not exact.
-        gap : ndarray of shape (n_blocks,)
-            Block gaps c_i (H_i - (loss_i - <w, psi_i> of the mix)); only if `dual` is given.
+        answers : Hinges or Gaps
+            With the methods `hinges` and `excesses`, and `gaps` if `dual` is given.
 
         Raises
         ------
@@ -79,6 +77,8 @@ cdef class Evaluator:
             answers = Hinges(self.problem, n_blocks)
         elif self.problem.exact:
             answers = Gaps(self.problem, n_blocks, dual)
+        elif self.problem.bounds:
+            answers = BoundedGaps(self.problem, n_blocks, dual)
         else:
             answers = InexactGaps(self.problem, n_blocks, dual)
         answers.loss_weight = loss_weight
@@ -87,6 +87,24 @@ cdef class Evaluator:
             self.pool.call_oracle(answers, w)
         finally:
             self.n_calls += answers.n_answered()
+        return answers
+
+    def hinges(self, const double[::1] w, DualState dual=None, double loss_weight=1.0):
+        """Ask the oracle of every block at w for nothing but the best values known.
+
+        Parameters
+        ----------
+        w, dual, loss_weight : object
+            As for `ask`.
+
+        Returns
+        -------
+        hinge : ndarray of shape (n_blocks,)
+            H_i = max_y L_i(y) - <w, psi_i(y)>; the best value known if the oracle is not exact.
+        gap : ndarray of shape (n_blocks,)
+            Block gaps c_i (H_i - (loss_i - <w, psi_i> of the mix)); only if `dual` is given.
+        """
+        answers = self.ask(w, dual, loss_weight)
         if dual is None:
             return answers.hinges()
         return answers.hinges(), answers.gaps()

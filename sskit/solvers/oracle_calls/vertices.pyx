@@ -139,11 +139,13 @@ cdef class Vertices(Planes):
 
 
 cdef int assign(
-    Problem problem, DualState dual, Visit visit, Direction delta, const double* w, Stop stop
+    Problem problem, DualState dual, Visit visit, Direction delta, const double* w, Stop stop,
+    double* excess
 ) except -1 nogil:
     cdef Py_ssize_t i, slot
     for i in range(problem.n_blocks):
         visit.call_oracle(problem, i, w, 1.0)
+        excess[0] += problem.block_weight[i] * visit.excess
         slot = dual.insert(i, &visit.code[0], visit.loss)
         delta.add(&visit.index[0], &visit.value[0], visit.n, 1.0)
         dual.set_mix(i, delta, visit.loss)
@@ -166,11 +168,18 @@ def assign_vertices(Problem problem, DualState dual, const double[::1] w, evalua
         Padded weights.
     evaluator : Evaluator
         Counts the calls.
+
+    Returns
+    -------
+    excess : float
+        Sum of c_i times what the oracle may have missed at w.
     """
+    cdef double excess = 0.0
     cdef Visit visit = Visit(problem)
     cdef Stop stop = evaluator.pool.stop
     dual.match(problem)
     problem.check_weights(w.shape[0], "w")
     with nogil:
-        assign(problem, dual, visit, visit.delta, &w[0], stop)
+        assign(problem, dual, visit, visit.delta, &w[0], stop, &excess)
     evaluator.count(problem.n_blocks)
+    return excess

@@ -6,7 +6,7 @@ import numpy as np
 
 from sskit.solvers.common.ending import asked
 from sskit.solvers.common.solution import Status
-from sskit.solvers.common.tolerance import Tolerance
+from sskit.solvers.common.tolerance import NEGLIGIBLE, Tolerance, relative
 from sskit.solvers.oracle_calls.vertices import assign_vertices
 from sskit.solvers.path.induction import INDUCTIONS
 
@@ -29,6 +29,8 @@ class Piece:
         Duality gap at lam, absolute. An estimate only, if the path is heuristic.
     hinge : float
         sum_i c_i H_i(w): the objective is lam / 2 ||w||^2 more. As good as the gap.
+    inexactness : float
+        What part of gap and hinge the oracle may have missed, see `Certificate`.
     v : ndarray of shape (n_weights,)
         The dual sum at lam; the same array as `w` without bounds on the weights.
     loss : float
@@ -47,6 +49,7 @@ class Piece:
     sqnorm: float
     gap: float
     hinge: float
+    inexactness: float
     v: np.ndarray
     loss: float
     n_support_planes: int
@@ -57,6 +60,10 @@ class Piece:
     def primal(self, lam):
         """Return the objective of the weights at a lam."""
         return 0.5 * lam * self.sqnorm + self.hinge
+
+    def known_primal(self, lam):
+        """Return the same by the best known hinges."""
+        return self.primal(lam) - self.inexactness
 
 
 class PathTracer:
@@ -84,6 +91,11 @@ class PathTracer:
     gap and objective tend to :math:`\sum_i c_i H_i(w)`: a w with next to no hinge serves all
     smaller lam, and the path ends.
 
+    If the oracle may miss the maximum but bounds it, the path is traced by what is found, like the
+    end of a fit, for more passes or breakpoints cannot close the rest. The gaps of the pieces count
+    it: as w and the bounds stay, it is the same for all lam of a piece. Above lam_1 the gap is
+    convex in :math:`1 / \lambda` all the same, from what may have been missed at w_0.
+
     Parameters
     ----------
     continuation : Continuation
@@ -108,6 +120,8 @@ class PathTracer:
     ----------
     origin : ndarray of shape (n_weights,)
         w_0, the model of infinite lam.
+    origin_gap : float
+        The gap there: what the oracle may have missed. There once the path has begun.
     status : Status
         Why the last breakpoint ended; other than CONVERGED if it cut the path short.
     """
@@ -137,7 +151,7 @@ class PathTracer:
 
     def __iter__(self):
         """Yield the pieces, from the largest lam on; each is computed when it is asked for."""
-        n_pieces, piece = 0, self.piece(self.start())
+        n_pieces, piece = 0, self.piece(*self.start())
         while True:
             yield piece
             n_pieces += 1
@@ -150,21 +164,22 @@ class PathTracer:
             self.status = asked(self.continuation.stop) or self.status
             if self.status is not Status.CONVERGED:
                 return
-            largest = self.largest.gap_at(piece.primal(piece.lam_end))
+            largest = self.largest.gap_at(piece.known_primal(piece.lam_end))
             self.induction.move(self.continuation, piece.lam_end, largest)
-            self.status, gap = self.descend()
+            self.status, gap, missed = self.descend()
             if not np.isfinite(gap):
                 return
-            piece = self.piece(gap)
-            if gap >= self.largest.gap_at(piece.primal(piece.lam)):
+            piece = self.piece(gap, missed)
+            if gap >= self.largest.gap_at(piece.known_primal(piece.lam)):
                 return
 
     def start(self):
-        """Move to lam_1; return the gap there (algorithm 6)."""
+        """Move to lam_1 (algorithm 6); return what `piece` takes."""
         continuation = self.continuation
         problem, regularizer = continuation.problem, continuation.regularizer
         evaluator, dual = continuation.evaluator, continuation.run.dual
-        assign_vertices(problem, dual, regularizer.padded(self.origin), evaluator)
+        origin = regularizer.padded(self.origin)
+        self.origin_gap = assign_vertices(problem, dual, origin, evaluator)
         regularizer.rescale(1.0)
         dual.rebuild(problem, regularizer)
         v, origin = np.array(regularizer.v)[: problem.n_weights], self.origin
@@ -181,7 +196,8 @@ class PathTracer:
         if bound > 0.0:
             lam = max(lam, self.first_lam(bound, regularizer.inner(p, v), v))
         regularizer.rescale(lam if lam > 0 else 1.0)
-        return continuation.certify().gap
+        certificate = continuation.certify()
+        return certificate.known_gap, certificate.inexactness
 
     def first_lam(self, bound, square, v):
         r"""Return the lam at which bound / lam is kappa eps of a dual objective.
@@ -211,20 +227,23 @@ class PathTracer:
         return 2.0 * wanted / (hinge + root) if hinge + root > 0.0 else 0.0
 
     def descend(self):
-        """Lower the gap at the present lam to kappa eps of P; return (status, gap)."""
+        """Lower the gap at the present lam to kappa eps of P; return status, gap and the rest."""
         continuation = self.continuation
         status = continuation.reach(self.target, max_iter=self.max_iter, exact=self.exact)
-        if continuation.certificate is not None:
-            return status, continuation.certificate.gap
-        return status, np.inf if self.exact else continuation.estimate
+        certificate = continuation.certificate
+        if certificate is not None:
+            return status, certificate.known_gap, certificate.inexactness
+        return status, np.inf if self.exact else continuation.estimate, 0.0
 
-    def piece(self, gap):
+    def piece(self, gap, missed):
         """Return the model of the present lam and what it serves.
 
         Parameters
         ----------
         gap : float
-            At the present lam.
+            At the present lam, by the best known hinges.
+        missed : float
+            What the oracle may have missed there.
 
         Returns
         -------
@@ -246,8 +265,9 @@ class PathTracer:
             lam_end=rho * lam,
             w=w,
             sqnorm=sqnorm,
-            gap=gap,
-            hinge=hinge,
+            gap=gap + missed,
+            hinge=hinge + missed,
+            inexactness=missed,
             v=v,
             loss=loss,
             n_support_planes=dual.n_support_planes(problem),
@@ -255,6 +275,39 @@ class PathTracer:
             n_oracle_calls=continuation.n_oracle_calls,
             time=continuation.progress.seconds,
         )
+
+
+def largest_share(eps, pieces, origin_gap, unit):
+    """Return a share of the objective that no gap of a path exceeds.
+
+    Parameters
+    ----------
+    eps : float
+        The same of the gaps by the best known hinges.
+    pieces : list of Piece
+        All of them.
+    origin_gap : float
+        The gap at infinite lam.
+    unit : float
+        P(0).
+
+    Returns
+    -------
+    share : float
+        `eps`, unless the oracle may have missed something.
+    """
+    shares = [float(eps)]
+    for piece in pieces:
+        if piece.inexactness > 0.0:
+            # the objective is least at the end of the piece
+            known = piece.known_primal(piece.lam_end) + NEGLIGIBLE * unit
+            shares.append((eps * known + piece.inexactness) / (known + piece.inexactness))
+    if origin_gap > 0.0:
+        # above the first breakpoint, where the dual objective is larger than there
+        first = pieces[0]
+        dual, gap = first.primal(first.lam) - first.gap, max(first.gap, origin_gap)
+        shares.append(relative(gap, dual + gap, unit))
+    return max(shares)
 
 
 def dual_objective_at(lam, breakpoint, loss, conjugate):

@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from sskit import EarlyStopping, RegularizationPath, SequenceTagger
 from sskit.datasets import make_chains
-from sskit.models.chain.transitions import bio_transitions, find_violations, kinds_of, repair
+from sskit.models.chain.transitions import find_violations, kinds_of, repair, scheme_transitions
 
 NAMES = np.array(["B-x", "B-y", "I-x", "I-y", "O"])
 
@@ -29,7 +29,7 @@ def tagger(**options):
 def n_violations(y, classes=NAMES):
     labels = np.searchsorted(classes, np.concatenate(y))
     offsets = np.cumsum([0, *map(len, y)])
-    return len(find_violations(labels, offsets, *bio_transitions(classes)))
+    return len(find_violations(labels, offsets, *scheme_transitions("bio", classes)))
 
 
 def test_they_are_counted_and_up_to_ten_are_named(corpus):
@@ -83,7 +83,7 @@ def mend(y):
     """Repaired labels, sequence by sequence."""
     offsets = np.cumsum([0, *map(len, y)])
     labels = np.searchsorted(NAMES, np.concatenate(y))
-    rules = bio_transitions(NAMES)
+    rules = scheme_transitions("bio", NAMES)
     tokens = find_violations(labels, offsets, *rules)
     return np.split(NAMES[repair(tokens, labels, offsets, *rules, kinds_of(NAMES))], offsets[1:-1])
 
@@ -142,7 +142,7 @@ def test_within_others(action, corpus):
 def test_weights_of_minus_infinity_forbid(corpus):
     X, y = corpus
     model = tagger(allowed_transitions=None).fit(X, y)
-    allowed, start = bio_transitions(model.classes_)
+    allowed, start, _ = scheme_transitions("bio", model.classes_)
     ruled = tagger(on_violation="ignore").fit(X, y)
     model.transitions_[~allowed] = -np.inf
     model.start_[~start] = -np.inf

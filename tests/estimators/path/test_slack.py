@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 from helpers.paper import Enumerated, multiclass_feature
 from helpers.qp import solve_primal
+from sklearn.base import clone
 
-from sskit import RegularizationPath, StructSVMClassifier
+from sskit import RegularizationPath, SequenceTagger, SlackRescaling, StructSVMClassifier
 from sskit.core.problem import block_weights
+from sskit.datasets import make_chains
 from sskit.models import StructuredModel
 from sskit.solvers import BCFW
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
 COSTS = np.array([[0.0, 1.0, 3.0], [0.5, 0.0, 1.0], [2.0, 1.0, 0.0]])
 EPS = 0.05
@@ -72,3 +75,23 @@ def test_every_model_is_within_eps(problem, bounded, induction):
         dual = path.dual_objective_at(lam)
         assert dual <= optimum + 1e-8
         assert pairs.primal(w, lam) - dual <= path.gap_at(lam) + 1e-9
+
+
+def test_a_search_that_misses_the_maximum_bounds_the_gaps_of_a_path():
+    X, y = make_chains(20, random_state=0)
+    tagger = SequenceTagger(rescaling=SlackRescaling("bisecting"), random_state=0)
+    path = RegularizationPath(tagger, eps=EPS, lam_min=0.01).fit(X, y)
+    assert path.certified_
+    assert path.max_gap_ > EPS
+    exact = clone(tagger).set_params(rescaling="slack")
+    problem = exact._make_rescaled_task(X, y, None).problem
+    for lam in np.geomspace(0.01, 3 * path.lams_[0], 30):
+        w = path.coef_at(lam)
+        hinges = Evaluator(problem).hinges(np.concatenate([w, np.zeros(16)]))
+        primal = 0.5 * lam * float(w @ w) + hinges.mean()
+        assert primal <= path.primal_objective_at(lam) + 1e-9
+        assert primal - path.dual_objective_at(lam) <= path.gap_at(lam) + 1e-9
+        assert path.relative_gap_at(lam) <= path.max_gap_ * (1 + 1e-9)
+        tight = clone(exact).set_params(lam=lam, tol=0.05).fit(X, y)
+        assert path.dual_objective_at(lam) <= tight.primal_objective_ + 1e-9
+        assert path.estimator_at(lam).dual_gap_ == path.gap_at(lam)

@@ -162,13 +162,34 @@ def test_decoder_finds_the_best_labelling(n_jobs):
 
 
 def test_lengths_without_labelling():
-    dead_end = np.array([[False, True], [False, False]]), np.array([True, True])
+    either = np.array([True, True])
+    dead_end = np.array([[False, True], [False, False]]), either, either
     check_lengths(np.array([1, 2]), *dead_end)
-    with pytest.raises(ValueError, match="no labelling of a sequence of length 3"):
+    with pytest.raises(ValueError, match="no labelling of a sequence of length 5"):
         check_lengths(np.array([1, 5]), *dead_end)
-    cycle = np.array([[False, True], [True, False]]), np.array([True, False])
-    check_lengths(np.array([10**6]), *cycle)
-    check_lengths(np.array([10**9]), None, None)
+    first = np.array([True, False])
+    cycle = np.array([[False, True], [True, False]]), first
+    check_lengths(np.array([10**6]), *cycle, either)
+    check_lengths(np.array([10**9]), None, None, None)
+    # every second length ends where it may
+    check_lengths(np.array([1, 3, 10**6 + 1]), *cycle, first)
+    with pytest.raises(ValueError, match="no labelling of a sequence of length 1000000"):
+        check_lengths(np.array([3, 10**6 + 2, 10**6]), *cycle, first)
+
+
+def test_lengths_are_those_of_enumeration():
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        allowed, start, end = rng.random((3, 3)) < 0.4, rng.random(3) < 0.5, rng.random(3) < 0.5
+        for length in range(1, 8):
+            found = start
+            for _ in range(length - 1):
+                found = allowed[found].any(axis=0)
+            if (found & end).any():
+                check_lengths(np.array([length]), allowed, start, end)
+            else:
+                with pytest.raises(ValueError, match=f"of length {length}$"):
+                    check_lengths(np.array([length]), allowed, start, end)
 
 
 def test_relabelling_states_changes_names_only():

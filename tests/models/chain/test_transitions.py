@@ -8,19 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sskit.models.chain.transitions import (
-    bio_transitions,
     find_violations,
     kinds_of,
     refuse_violations,
     repair,
     resolve_transitions,
+    scheme_transitions,
 )
 
 BIO = np.array(["B-X", "B-Y", "I-X", "I-Y", "O"])
 
 
 def test_bio():
-    allowed, start = bio_transitions(BIO)
+    allowed, start, end = scheme_transitions("bio", BIO)
     inside = {"I-X": {"B-X", "I-X"}, "I-Y": {"B-Y", "I-Y"}}
     for a, before in enumerate(BIO):
         for b, label in enumerate(BIO):
@@ -29,27 +29,28 @@ def test_bio():
 
 
 def test_bio_kinds_with_dashes_and_without_a_beginning():
-    allowed, start = bio_transitions(np.array(["B-a-b", "I-a", "I-a-b", "O"]))
+    classes = np.array(["B-a-b", "I-a", "I-a-b", "O"])
+    allowed, start, end = scheme_transitions("bio", classes)
     assert allowed[:, 2].tolist() == [True, False, True, False]
     assert allowed[:, 1].tolist() == [False, True, False, False]
     assert start.tolist() == [True, False, False, True]
+    assert end.all()
 
 
 @pytest.mark.parametrize("label", ["X", "B-", "I", "B", "O-X", "b-X", 3, "E-X"])
 def test_labels_outside_the_scheme(label):
     classes = np.array(["O", label], dtype=object)
     with pytest.raises(ValueError, match=f"'B-X' and 'I-X', got {label!r}"):
-        bio_transitions(classes)
+        scheme_transitions("bio", classes)
 
 
 def test_resolve():
-    assert resolve_transitions(None, BIO) == (None, None)
-    allowed, start = resolve_transitions("bio", BIO)
+    assert resolve_transitions(None, BIO) == (None, None, None)
+    allowed, start, end = resolve_transitions("bio", BIO)
     assert allowed.shape == (5, 5)
     assert not start[2]
-    allowed, start = resolve_transitions(np.ones((5, 5), dtype=bool), BIO)
-    assert allowed.all()
-    assert start.all()
+    assert end.all()
+    assert all(table.all() for table in resolve_transitions(np.ones((5, 5), dtype=bool), BIO))
 
 
 @pytest.mark.parametrize("table", [np.ones((4, 4), dtype=bool), np.ones((5, 5)), [True]])
@@ -60,8 +61,9 @@ def test_tables_that_do_not_fit(table):
 
 def refuse(labels, offsets):
     labels, offsets = np.array(labels), np.array(offsets)
-    tokens = find_violations(labels, offsets, *bio_transitions(BIO))
-    refuse_violations(tokens, labels, offsets, BIO)
+    rules = scheme_transitions("bio", BIO)
+    tokens = find_violations(labels, offsets, *rules)
+    refuse_violations(tokens, labels, offsets, BIO, *rules[:2])
 
 
 def test_a_truth_that_is_not_allowed_is_named():
@@ -81,42 +83,43 @@ def test_up_to_ten_violations_are_named():
 
 
 def test_violations_are_looked_for_inside_sequences_only():
-    allowed, start = ~np.eye(2, dtype=bool), np.array([True, True])
+    allowed, ends = ~np.eye(2, dtype=bool), np.array([True, True])
     for labels, tokens in (([0, 1, 1, 0], []), ([0, 1, 1, 1], [3])):
-        found = find_violations(np.array(labels), np.array([0, 2, 4]), allowed, start)
+        found = find_violations(np.array(labels), np.array([0, 2, 4]), allowed, ends, ends)
         assert found.tolist() == tokens
 
 
-@given(data=st.data(), bio=st.booleans())
-def test_repair_changes_as_little_as_can_be(data, bio):
+@given(data=st.data(), scheme=st.sampled_from(["bio", "iob1", None]))
+def test_repair_changes_as_little_as_can_be(data, scheme):
     lengths = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=3))
     size = sum(lengths)
     labels = np.array(data.draw(st.lists(st.integers(0, 4), min_size=size, max_size=size)))
     offsets = np.concatenate([[0], np.cumsum(lengths)])
-    if bio:
-        allowed, start = bio_transitions(BIO)
+    if scheme:
+        allowed, start, end = scheme_transitions(scheme, BIO)
         kinds = kinds_of(BIO)
     else:
         seed = data.draw(st.integers(0, 1000))
-        allowed, start = np.random.default_rng(seed).random((5, 5)) < 0.5, np.ones(5, dtype=bool)
+        allowed, start, end = np.split(np.random.default_rng(seed).random((7, 5)) < 0.5, [5, 6])
+        start, end = start[0], end[0]
         kinds = None
-    tokens = find_violations(labels, offsets, allowed, start)
+    tokens = find_violations(labels, offsets, allowed, start, end)
     before = labels.copy()
     options = [
         [
             y
             for y in itertools.product(range(5), repeat=length)
-            if start[y[0]] and all(allowed[pair] for pair in itertools.pairwise(y))
+            if start[y[0]] and end[y[-1]] and all(allowed[pair] for pair in itertools.pairwise(y))
         ]
         for length in lengths
     ]
     if not all(options):
         with pytest.raises(ValueError, match=r"y\[\d\] cannot be repaired: transitions allow no"):
-            repair(tokens, labels, offsets, allowed, start, kinds)
+            repair(tokens, labels, offsets, allowed, start, end, kinds)
         return
-    repaired = repair(tokens, labels, offsets, allowed, start, kinds)
+    repaired = repair(tokens, labels, offsets, allowed, start, end, kinds)
     np.testing.assert_array_equal(labels, before)
-    assert len(find_violations(repaired, offsets, allowed, start)) == 0
+    assert len(find_violations(repaired, offsets, allowed, start, end)) == 0
 
     def cost(y, true):
         y = np.array(y)
@@ -130,7 +133,7 @@ def test_repair_changes_as_little_as_can_be(data, bio):
 
 def test_an_inside_without_a_beginning_becomes_the_beginning():
     labels, offsets = np.array([4, 2, 2, 4]), np.array([0, 4])
-    allowed, start = bio_transitions(BIO)
-    tokens = find_violations(labels, offsets, allowed, start)
-    repaired = repair(tokens, labels, offsets, allowed, start, kinds_of(BIO))
+    allowed, start, end = scheme_transitions("bio", BIO)
+    tokens = find_violations(labels, offsets, allowed, start, end)
+    repaired = repair(tokens, labels, offsets, allowed, start, end, kinds_of(BIO))
     assert BIO[repaired].tolist() == ["O", "B-X", "I-X", "O"]

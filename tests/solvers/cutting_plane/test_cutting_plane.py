@@ -97,7 +97,8 @@ def test_a_cut_is_the_mean_hinge_at_its_w_and_nowhere_above_it(name):
     points = [rng.normal(scale=scale, size=toy.pairs.d) for scale in (0.0, 0.1, 1.0)]
     hinges = [toy.pairs.primal(w, 0.0) for w in points]
     for w, hinge in zip(points, hinges, strict=True):
-        cut = run.source.at(run.regularizer.padded(toy.unflat(w)))
+        found, cut, excess = run.source.at(run.regularizer.padded(toy.unflat(w)))
+        assert (found, excess) == (pytest.approx(hinge, abs=1e-12), 0.0)
         assert cut.bound(toy.unflat(w)) == pytest.approx(hinge, abs=1e-12)
         for other, value in zip(points, hinges, strict=True):
             assert cut.bound(toy.unflat(other)) <= value + 1e-12

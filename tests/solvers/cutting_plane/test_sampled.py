@@ -55,12 +55,13 @@ def test_a_linear_cut_has_the_exact_loss_and_on_average_the_exact_gradient(name)
     for scale in (0.0, 0.1, 1.0):
         w = toy.unflat(rng.normal(scale=scale, size=toy.pairs.d))
         padded = toy.regularizer(LAM).padded(w)
-        exact = ExactCuts(toy.problem).at(padded)
+        exact = ExactCuts(toy.problem).at(padded).cut
         found = [source.at(padded, -np.inf) for _ in range(200)]
-        for hinge, cut in found:
+        for hinge, cut, excess in found:
+            assert excess == 0.0
             assert hinge == pytest.approx(exact.bound(w), abs=1e-12)
             assert cut.loss == pytest.approx(exact.loss, abs=1e-12)
-        vectors = np.array([cut.vector for _, cut in found])
+        vectors = np.array([cut.vector for _, cut, _ in found])
         deviation = vectors.std(axis=0) / np.sqrt(len(found))
         assert (np.abs(vectors.mean(axis=0) - exact.vector) <= 5 * deviation + 1e-9).all()
 
@@ -69,7 +70,7 @@ def test_a_linear_cut_is_drawn_until_it_stands_out():
     toy = chain_toy(73, n=6)
     w = toy.unflat(np.random.default_rng(0).normal(scale=0.3, size=toy.pairs.d))
     padded = toy.regularizer(LAM).padded(w)
-    hinge = ExactCuts(toy.problem).at(padded).bound(w)
+    hinge = ExactCuts(toy.problem).at(padded).cut.bound(w)
     low = high = 0
     for seed in range(30):
         source = LinearCuts(toy.problem, 3, np.random.RandomState(seed))

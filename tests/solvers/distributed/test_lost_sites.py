@@ -10,9 +10,10 @@ from sskit.core.stop import Stop
 from sskit.solvers import BCFW
 from sskit.solvers.common.driver import Driver
 from sskit.solvers.common.progress import Progress
-from sskit.solvers.common.solution import Status
+from sskit.solvers.common.solution import Proof, Status
 from sskit.solvers.common.tolerance import Tolerance
-from sskit.solvers.distributed.part_run import PartRun, Report
+from sskit.solvers.distributed.part_run import PartRun
+from sskit.solvers.distributed.pieces import add_fields
 from sskit.solvers.distributed.run import DistributedRun
 from sskit.solvers.distributed.site import Site
 from sskit.solvers.distributed.sites import LocalSites, Sites, SitesLost
@@ -98,7 +99,7 @@ class MortalSites(LocalSites):
         for site in self.sites:
             site.change(site.parts, LAM / self.n_sites, self.n_sites)
             site.begin()
-        return [Report.total(site.reports.values()) for site in self.sites]
+        return [add_fields(site.reports.values()) for site in self.sites]
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +121,7 @@ def fit(tasks, owners, fatal=(), joins=True, tol=0.05):
     run = DistributedRun(sites, Regularizer(LAM, tasks[0].layout.n_weights))
     run.recover()
     progress = Progress("sites", 0)
-    driver = Driver(run, unit, gap_every=5, exact=True, stop=Stop(), progress=progress)
+    driver = Driver(run, unit, gap_every=5, proof=Proof.MAXIMUM, stop=Stop(), progress=progress)
     status = driver.reach(Tolerance(tol, unit), max_iter=5000)
     assert status == Status.CONVERGED
     return driver.solution(status), run, sites.clock.moment

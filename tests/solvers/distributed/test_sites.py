@@ -12,7 +12,7 @@ from sskit.core.stop import Stop
 from sskit.solvers import BCFW, FrankWolfe
 from sskit.solvers.common.driver import Driver
 from sskit.solvers.common.progress import Progress
-from sskit.solvers.common.solution import Status
+from sskit.solvers.common.solution import History, Proof, Status
 from sskit.solvers.common.tolerance import Tolerance
 from sskit.solvers.distributed.part_run import PartRun
 from sskit.solvers.distributed.pieces import add_up, bounds, n_bytes, pack
@@ -20,6 +20,7 @@ from sskit.solvers.distributed.run import DistributedRun
 from sskit.solvers.distributed.site import Site
 from sskit.solvers.distributed.sites import LocalSites, Sites
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.testing.unreliable import BoundingProblem
 
 LAM = 0.2
 PLAIN = BCFW(averaging=False)
@@ -64,7 +65,7 @@ def make_run(tasks, owners, solver=PLAIN, half_width=None, keeps=True):
     unit = sum(site.begin(stop)[0] for site in sites)
     run = DistributedRun(LocalSites(sites), regularizer_of(tasks[0], LAM, half_width))
     progress = Progress("sites", 0)
-    return Driver(run, unit, gap_every=10, exact=True, stop=stop, progress=progress)
+    return Driver(run, unit, gap_every=10, proof=Proof.MAXIMUM, stop=stop, progress=progress)
 
 
 def optimum_of(task, half_width=None):
@@ -209,3 +210,46 @@ def test_what_sites_must_implement():
     ]:  # fmt: skip
         with pytest.raises(NotImplementedError, match=f"^Sites must implement {name}$"):
             getattr(sites, name)(*arguments)
+
+
+class Bounding:
+    """A task whose oracle misses the maximum and bounds it."""
+
+    def __init__(self, task, extra=0.01, bounds=True):
+        self.layout = task.layout
+        self.problem = BoundingProblem(task.problem, extra=extra, bounds=bounds)
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+@pytest.mark.parametrize("half_width", [None, 0.2])
+@pytest.mark.parametrize("owners", OWNERS)
+def test_what_the_oracles_of_all_parts_may_have_missed_is_added_up(owners, half_width, keeps):
+    tasks, whole = tasks_of("sequences", 5)
+    driver = make_run([*map(Bounding, tasks)], OWNERS[owners], PLAIN, half_width, keeps)
+    driver.proof, driver.history = Proof.BOUND, History({}, Proof.BOUND)
+    status = driver.reach(Tolerance(0.05, driver.unit), max_iter=3000)
+    assert status is Status.CONVERGED
+    solution = driver.solution(status)
+    assert solution.certified
+    regularizer = regularizer_of(whole, LAM, half_width)
+    hinges = Evaluator(whole.problem).hinges(regularizer.padded(solution.w))
+    primal = regularizer.primal(solution.w, float(np.dot(whole.problem.block_weight, hinges)))
+    best = optimum_of(whole, half_width)
+    assert solution.dual <= best.primal * (1 + 1e-9)
+    assert solution.primal >= primal - 1e-9
+    assert solution.primal - solution.inexactness <= primal + 1e-9
+    assert solution.gap == pytest.approx(solution.primal - solution.dual, abs=1e-9)
+    assert solution.inexactness >= 0.005
+    assert solution.history["inexactness"][-1] == solution.inexactness
+
+
+def test_parts_prove_together_what_the_weakest_proves():
+    (first, *tasks), _ = tasks_of("sequences", 4)
+    for more, proof in [
+        ([], Proof.MAXIMUM),
+        ([Bounding(first)], Proof.BOUND),
+        ([Bounding(first), Bounding(first, bounds=False)], Proof.NOTHING),
+    ]:
+        driver = make_run([*tasks, *more], (0,) * (len(tasks) + len(more)))
+        (site,) = driver.run.sites.sites
+        assert site.begin() == (pytest.approx(driver.unit), proof)

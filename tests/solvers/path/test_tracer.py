@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers.qp import solve_primal
 from helpers.structures import Numbers, bind
-from helpers.toys import TOYS, bind_rows
+from helpers.toys import TOYS, Toy, bind_rows
 
 from sskit.core.regularizer import Regularizer
 from sskit.solvers import BCFW, FrankWolfe
@@ -17,7 +17,8 @@ from sskit.solvers.path.induction import (
     reach_in_a_box,
     reach_without_bounds,
 )
-from sskit.solvers.path.tracer import PathTracer, dual_objective_at
+from sskit.solvers.path.tracer import PathTracer, dual_objective_at, largest_share
+from sskit.testing.unreliable import BoundingProblem
 
 EPS = 0.1
 SOLVERS = {
@@ -277,3 +278,59 @@ def test_inexact_oracles_have_paths_too():
     pieces = list(PathTracer(run, eps=0.1, kappa=0.7, lam_min=1e-2, max_iter=50))
     assert pieces
     assert (np.diff([piece.lam for piece in pieces]) < 0).all()
+
+
+# ---- oracles that bound what they miss -------------------------------------------------------
+
+
+def bounding(name, weighted=False, **how):
+    toy = toy_of(name, weighted)
+    problem = BoundingProblem(toy.problem, **how)
+    return Toy(problem, toy.layout, toy.pairs, toy.X, toy.n_states)
+
+
+@pytest.mark.parametrize("kind", BOXES)
+@pytest.mark.parametrize("extra", [0.0, 0.02])
+@pytest.mark.parametrize("name", ["chain", "multiclass"])
+def test_gaps_count_what_the_oracle_may_have_missed(name, extra, kind):
+    toy = bounding(name, weighted=True, extra=extra, share=0.3)
+    box = box_of(toy, kind)
+    path = tracer(toy, box=box, lam_min=2e-3)
+    origin, pieces = toy.flat(path.origin), list(path)
+    assert path.status is Status.CONVERGED
+    unit = path.continuation.unit
+    most = largest_share(EPS, pieces, path.origin_gap, unit)
+    assert most > EPS or not extra
+    for piece in pieces:
+        w = toy.flat(piece.w)
+        hinge = toy.pairs.primal(w, 0.0)
+        assert piece.hinge - piece.inexactness - 1e-10 <= hinge <= piece.hinge + 1e-10
+        for lam in (piece.lam, max(piece.lam_end, 1e-4)):
+            _, optimum = solve_primal(toy.pairs, lam, box)
+            primal, dual = bounds_at(toy, piece, lam, box)
+            assert dual <= optimum + 1e-7 <= toy.pairs.primal(w, lam) + 2e-7
+            assert primal - dual <= most * (primal + 1e-3 * unit) + 1e-12
+            known = piece.known_primal(lam)
+            assert known - dual <= EPS * (known + 1e-3 * unit) * (1 + 1e-9) + 1e-12
+        primal, dual = bounds_at(toy, piece, piece.lam, box)
+        assert piece.gap == pytest.approx(primal - dual, abs=1e-12)
+    first = pieces[0]
+    assert path.origin_gap == pytest.approx(extra * toy.pairs.c[np.arange(6) % 3 > 0].sum())
+    for share in (0.9, 0.5, 1e-3):
+        lam = first.lam / share
+        w = origin + share * (toy.flat(first.w) - origin)
+        dual = bounds_at(toy, first, lam, box)[1]
+        gap = share * first.gap + (1 - share) * path.origin_gap
+        assert toy.pairs.primal(w, lam) - dual <= gap + 1e-10
+        assert gap <= most * (dual + gap + 1e-3 * unit)
+
+
+def test_a_path_without_excess_is_that_of_an_exact_oracle():
+    toy = bounding("chain", share=1.0)
+    ours, theirs = (list(tracer(t, lam_min=5e-3)) for t in (toy, toy_of("chain")))
+    assert largest_share(EPS, ours, 0.0, 1.0) == EPS
+    for one, other in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(one.w, other.w)
+        assert (one.lam, one.lam_end, one.gap, one.hinge) == (
+            other.lam, other.lam_end, other.gap, other.hinge
+        )  # fmt: skip

@@ -1,0 +1,136 @@
+"""What the estimators of graphs share: the gate, and what it says of all data."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.utils._param_validation import StrOptions
+
+from sskit.estimators.base.estimator import StructuredEstimator
+from sskit.estimators.base.facts import LabelFacts, Labels, WeightSums, same, summed
+from sskit.estimators.graph.prediction import SegmenterMixin
+from sskit.inputs.graphs import GraphBatch, check_graphs
+from sskit.inputs.masks import node_targets
+from sskit.inputs.stacking import FeatureScale
+from sskit.inputs.weights import check_sample_weight
+from sskit.models.graph.data import (
+    NodeSums,
+    check_edge_features,
+    node_costs,
+    node_scale,
+    node_sums,
+)
+
+
+class Graphs(NamedTuple):
+    """Checked graphs and labels.
+
+    Attributes
+    ----------
+    graphs : GraphBatch
+        Features, edges and areas.
+    labels : ndarray of shape (n_nodes,)
+        Labels, 0 to k - 1, anything where there is none.
+    classes : ndarray of shape (k,)
+        What these are.
+    labelled : ndarray of shape (n_nodes,), bool
+        Which nodes have a label.
+    paints : bool
+        Whether the labels were those of pixels.
+    weight : ndarray of shape (n,) or None
+        Weights of the graphs.
+    scale : FeatureScale
+        How large features of nodes are.
+    """
+
+    graphs: GraphBatch
+    labels: np.ndarray
+    classes: np.ndarray
+    labelled: np.ndarray
+    paints: bool
+    weight: np.ndarray | None
+    scale: FeatureScale
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphFacts(LabelFacts):
+    """What graphs say of all data; the counts of labels are weights of nodes."""
+
+    n_edge_features: int = same("X has {} edge features, but part {} has {}")
+    labels_of: str = same("y has labels of {}, but part {} has labels of {}")
+    n_labelled: int = summed()
+    node_weight: float = summed()
+
+
+class GraphEstimator(SegmenterMixin, StructuredEstimator):
+    """Base of the estimators that label the nodes of graphs.
+
+    A subclass has the parameters `loss`, `node_weights` and `ignore_label`.
+    """
+
+    _parameter_constraints = {
+        **StructuredEstimator._parameter_constraints,
+        "loss": [StrOptions({"hamming", "hamming_sum", "balanced"})],
+        "node_weights": [StrOptions({"areas"}), None],
+        "ignore_label": "no_validation",
+    }
+
+    def _gate(self, X, y, sample_weight, part=False):
+        """Return training data, or a part of them, checked."""
+        graphs = self._check_graphs(X)
+        target, labelled, masks = node_targets(y, graphs, self.ignore_label)
+        if not part:
+            self._check_labelled(labelled.any())
+        weight = check_sample_weight(sample_weight, len(graphs), part=part)
+        if self.node_weights == "areas" and graphs.areas is None:
+            raise ValueError("node_weights='areas' needs graphs with areas, which X has not")
+        check_edge_features(graphs.edge_features)
+        # refuses features that are too large, whatever lam
+        scale = node_scale(graphs.features, weight, graphs.n_nodes)
+        classes, codes = np.unique(target[labelled], return_inverse=True)
+        labels = np.zeros(len(target), dtype=np.int64)
+        labels[labelled] = codes
+        return Graphs(graphs, labels, classes, labelled, masks is not None, weight, scale)
+
+    def _check_graphs(self, X):
+        """Return checked graphs."""
+        return check_graphs(X)
+
+    def _check_labelled(self, some):
+        """Raise ValueError unless some node has a label."""
+        if not some:
+            raise ValueError(f"y has no labels but ignore_label={self.ignore_label!r}")
+
+    def _areas(self, graphs):
+        """Return the weights of nodes, None for ones."""
+        return np.concatenate(graphs.areas) if self.node_weights == "areas" else None
+
+    def _loss_kind(self):
+        """Return what weights of nodes are scaled for: the name of a loss."""
+        return self.loss
+
+    def _survey(self, checked):
+        """Return the `GraphFacts` of checked data."""
+        graphs, labels, classes, labelled, paints, weight, scale = checked
+        sums = node_sums(labels, labelled, len(classes), self._areas(graphs))
+        return GraphFacts(
+            n_samples=len(graphs),
+            weights=WeightSums.of(len(graphs), weight),
+            n_features=graphs.n_features,
+            labels=Labels(classes, sums.of_class),
+            n_edge_features=graphs.n_edge_features,
+            labels_of="pixels" if paints else "nodes",
+            n_labelled=sums.n_labelled,
+            node_weight=sums.total,
+            scale=scale,
+        )
+
+    def _targets(self, checked, facts):
+        """Return labels, costs, which nodes have a label, and weights of graphs."""
+        graphs, labels, classes, labelled, *_ = checked
+        labels = facts.labels.renumber(classes, labels) * labelled
+        sums = NodeSums(facts.n_labelled, facts.node_weight, facts.labels.counts)
+        given = len(facts.labels.values), self._areas(graphs), graphs.n_nodes
+        cost = node_costs(self._loss_kind(), labels, labelled, *given, sums)
+        share = facts.weights.block_weights(len(graphs), checked.weight)
+        return labels, cost, labelled, share

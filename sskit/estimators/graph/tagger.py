@@ -1,0 +1,541 @@
+"""Graphs with interactions of any sign: a label for every node."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.utils._param_validation import StrOptions
+
+from sskit.estimators.base.callbacks import with_callbacks
+from sskit.estimators.base.estimator import TrainingTask
+from sskit.estimators.base.facts import Labels, pooled, united
+from sskit.estimators.base.fitted_state import check_fitted
+from sskit.estimators.base.known import check_known
+from sskit.estimators.graph.base import GraphEstimator, GraphFacts
+from sskit.estimators.graph.prediction import AnyGraphWeights, check_any_graph_model
+from sskit.inputs.graphs import check_graphs
+from sskit.inputs.masks import paint
+from sskit.inputs.ragged import split
+from sskit.models.graph.any_model import ORACLES, AnyGraphModel
+from sskit.models.graph.data import default_lam
+from sskit.models.graph.node_losses import check_loss_table, losses_by_callable
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaggerFacts(GraphFacts):
+    """What graphs with kinds of nodes say of all data."""
+
+    kinds: Labels | None = united()
+    kind_labels: frozenset | None = pooled()
+
+    def mask(self):
+        """Return which labels nodes of each kind may have, (n_kinds, K), None without kinds."""
+        if self.kinds is None:
+            return None
+        kinds, labels = self.kinds.values.tolist(), self.labels.values.tolist()
+        pairs = [(kind, label) in self.kind_labels for kind in kinds for label in labels]
+        return np.array(pairs, dtype=bool).reshape(len(kinds), len(labels))
+
+
+class GraphTagger(GraphEstimator):
+    r"""Labels for all nodes of any graph, with interactions of any sign.
+
+    The score of a labelling is
+
+    .. math:: F(x, y) = \sum_v \langle c_{y_v}, x_v \rangle
+              + \sum_{e = (u, v)} \langle B_{y_u y_v}, x_e \rangle ,
+
+    where :math:`B` has a weight for each pair of labels and each feature of an edge: tables that
+    may be directed (an edge goes from its first node to its second), that may reward labels that
+    differ, and that edge features of any sign may switch on or off. Training minimises
+
+    .. math:: P(w) = \tfrac{\lambda}{2} \|w\|^2
+              + \sum_i c_i \max_y \bigl[ L_i(y) + F(x_i, y) - F(x_i, y_i) \bigr]
+
+    over all weights together. The best labelling of a tree, of a graph of small treewidth and,
+    mostly, of one with two labels is found exactly; else a good one is found by message passing
+    together with an upper bound of the best score, and the certificate is made of these bounds.
+
+    Parameters
+    ----------
+    lam : float, default=None
+        Regularisation strength, positive. None means 4 R^2 / n, where R^2 is the mean squared
+        norm of the features of a node and n the number of graphs (the sum of the sample
+        weights); times the mean number of nodes of a graph if the loss is a share.
+    rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
+        Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
+        hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
+        an object of which has the options of the search.
+    solver : str or solver object, default="auto"
+        One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient", "cutting_plane",
+        "gdmm" and "soft_bcfw": block-coordinate Frank-Wolfe ("auto", but for few pairs), that
+        with stored planes, batch Frank-Wolfe, stochastic subgradient, cutting planes; or, for
+        directed tables without bounds, training on the relaxation to local marginals, node by
+        node and edge by edge: where graphs have cycles that has no certificate; or an object of
+        `sskit.solvers`, which has further options.
+    steps : {"auto", "fw", "pairwise", "away"}, default="auto"
+        Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
+    sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
+        Order of the training pairs for the solver "bcfw".
+    cache : {"auto", True, False}, default="auto"
+        Whether "bcfw" steps between stored planes where they promise enough, instead of asking
+        the oracle.
+    loss : str, array-like of shape (K, K) or callable, default="hamming_sum"
+        Task loss of a graph: "hamming", the share of wrong nodes, "hamming_sum", their number,
+        "balanced", their share, in which each class counts the same over all graphs; or the sum
+        over the nodes of a table's entry at the true label (row) and the predicted one (column),
+        both sorted; or of what a function ``loss(y, classes)`` returns for the true labels (V,)
+        of a graph and the labels (K,) that there are: an array (V, K), 0 at the true labels.
+        Tables and functions are not negative.
+    node_weights : {"areas"} or None, default=None
+        How much a node counts in the loss: all the same, or by the area of its superpixel. For
+        all but "hamming" and "balanced" the areas are scaled to have the mean one.
+    ignore_label : object, default=None
+        A label in y that says that a node or pixel has none: it does not count in the loss and
+        in `score`, and its node is left out of the graph in training. None means that there is
+        no such label.
+    pairwise_form : {"directed", "symmetric", "potts"}, default="directed"
+        Whether an edge scores by a table of all pairs of labels, that of its first node by row;
+        by a symmetric table; or by agreement of its two labels alone.
+    allowed_pairs : array-like of shape (K, K) of bool, default=None
+        Which labels may stand at the first (row) and the second node (column) of an edge, labels
+        sorted. Only for directed tables. None allows all.
+    inference : {"auto", "tree", "elimination", "exhaustive", "qpbo", "trws"}, default="auto"
+        How the best labelling of a graph is found: "tree" by max-sum, exactly, for graphs
+        without cycles; "elimination" of one node after the other, exactly, for graphs of small
+        treewidth; "exhaustive" by trying all; "qpbo" for two labels, by roof duality, a minimum
+        cut that is exact where neighbours like each other and often else; "trws" for all, by
+        sequential tree-reweighted message passing. "auto" takes for each graph the first of
+        "tree", "elimination" (if that takes no longer), "qpbo" and "trws" that serves it;
+        `choose_inference` tells which.
+    bounds : tuple (lower, upper) or dict of such tuples, default=None
+        Box on the weights. A bound is a number, None, or an array over the flat weight vector
+        (``coef_`` by columns, ``pairwise_``); in a dict by the blocks "coef" and "pairwise" a
+        bound has the shape of the block: (n_edge_features, K * K) for directed tables by rows,
+        (n_edge_features, K (K + 1) / 2) for the upper triangles of symmetric ones,
+        (n_edge_features,) for "potts". Equal bounds fix a weight.
+    tol : float, default=0.02
+        Relative tolerance: the fit stops when the part of the duality gap that training can close
+        is at most tol * (P(w) + P(0) / 1000). Where labellings are found with a bound, what
+        these may have missed is not that part: ``history_["inexactness"]`` has it.
+    max_iter : int, default=1000
+        Largest number of passes over the data.
+    warm_start : bool, default=False
+        Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
+        `tol`, at another `lam`, with other bounds or sample weights, or with further graphs
+        after the same ones. Not for solvers that keep no dual variables: "subgradient",
+        "cutting_plane", "gdmm", "soft_bcfw".
+    n_jobs : int, default=None
+        Number of threads. Prediction and exact passes give the same with any; in training graphs
+        are visited that many at the same time (three with cuts, at most), and what comes out
+        depends on the number, not on how fast the threads are.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the training pairs.
+    verbose : int, default=0
+        Above 0, a line for every exact pass, with the gap, and one a second in between: printed,
+        or logged at level INFO by the logger "sskit" where logging is configured to show that.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_classes, n_features)
+        Weights of the features of a node.
+    pairwise_ : ndarray of shape (n_edge_features, n_classes, n_classes) or (n_edge_features,)
+        Weights of the features of an edge: tables, or weights of agreement.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    node_kinds_ : ndarray of shape (n_kinds,) or None
+        The kinds of nodes, sorted; None if nodes have none.
+    kind_classes_ : ndarray of shape (n_kinds, n_classes), bool, or None
+        Which labels nodes of a kind may have: those that some had in training.
+    pairwise_form_ : {"directed", "symmetric", "potts"}
+        The form of `pairwise_`.
+    predicts_pixels_ : bool
+        Whether `predict` returns labels of pixels: it does if y had those, else labels of nodes.
+    lam_ : float
+        The regularisation strength that was used.
+    dual_gap_ : float
+        Duality gap P(w) - D, absolute; P(w) is at most this far above the optimum.
+    primal_objective_, dual_objective_ : float
+        P(w), or an upper bound of it where labellings are found with a bound, and D.
+    certified_ : bool
+        Whether the gap is a certificate, from an exact pass.
+    n_iter_ : int
+        Passes over the data, one that was cut short included.
+    n_oracle_calls_ : int
+        Calls of the oracle, those of the exact passes included.
+    history_ : dict of ndarray
+        Arrays of equal length, an entry for each exact pass: n_passes, n_oracle_calls, time
+        (seconds), primal, dual, gap (absolute), and inexactness, the part of the gap that is what
+        labellings may have missed of the best ones.
+    solver_ : solver object
+        The solver that was used, with every "auto" replaced.
+    n_features_in_ : int
+        Number of features of a node seen in fit.
+    n_edge_features_in_ : int
+        Number of features of an edge seen in fit.
+
+    Raises
+    ------
+    ValueError
+        In fit and predict, for wrong parameters or data, with the name of the item.
+
+    See Also
+    --------
+    SegmentationModel : Neighbours that may only attract each other: faster, by minimum cuts.
+    TreeTagger : Trees, whose edges go from parents to children.
+
+    References
+    ----------
+    Finley, Joachims (2008). Training structural SVMs when exact inference is intractable. ICML.
+
+    Kolmogorov (2006). Convergent tree-reweighted message passing for energy minimization. IEEE
+    Transactions on Pattern Analysis and Machine Intelligence 28(10).
+
+    Kolmogorov, Rother (2007). Minimizing nonsubmodular functions with graph cuts: a review. IEEE
+    Transactions on Pattern Analysis and Machine Intelligence 29(7).
+
+    Examples
+    --------
+    Rings whose neighbours take turns; half of the nodes do not show their label:
+
+    >>> import numpy as np
+    >>> from sskit import GraphTagger
+    >>> rng = np.random.default_rng(0)
+    >>> edges = np.stack([np.arange(12), np.arange(1, 13) % 12], axis=1)
+    >>> y = [np.roll(np.tile([0, 1, 2], 4), shift) for shift in rng.integers(3, size=60)]
+    >>> seen = rng.random((60, 12)) < 0.5
+    >>> X = [(np.eye(3)[t] * s[:, None], edges, None) for t, s in zip(y, seen)]
+    >>> model = GraphTagger(random_state=0).fit(X[:40], y[:40])
+    >>> model.score(X[40:], y[40:]) > 0.95, model.certified_
+    (True, True)
+    >>> model.choose_inference(X[:1]).tolist(), model.pairwise_.shape
+    (['elimination'], (1, 3, 3))
+    """
+
+    _parameter_constraints = {
+        **GraphEstimator._parameter_constraints,
+        "loss": [StrOptions({"hamming", "hamming_sum", "balanced"}), "array-like", callable],
+        "pairwise_form": [StrOptions({"directed", "symmetric", "potts"})],
+        "allowed_pairs": ["array-like", None],
+        "inference": [StrOptions({"auto", *ORACLES})],
+    }
+
+    def __init__(
+        self,
+        lam=None,
+        *,
+        rescaling="margin",
+        solver="auto",
+        steps="auto",
+        sampling="auto",
+        cache="auto",
+        loss="hamming_sum",
+        node_weights=None,
+        ignore_label=None,
+        pairwise_form="directed",
+        allowed_pairs=None,
+        inference="auto",
+        bounds=None,
+        tol=0.02,
+        max_iter=1000,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.lam = lam
+        self.rescaling = rescaling
+        self.solver = solver
+        self.steps = steps
+        self.sampling = sampling
+        self.cache = cache
+        self.loss = loss
+        self.node_weights = node_weights
+        self.ignore_label = ignore_label
+        self.pairwise_form = pairwise_form
+        self.allowed_pairs = allowed_pairs
+        self.inference = inference
+        self.bounds = bounds
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : sequence of n_samples graphs
+            Tuples (features, edges, edge_features) or (features, edges, edge_features,
+            node_kinds), or objects with these attributes: features (V_i, n_features) of the
+            nodes, the two nodes (E_i, 2) of each edge, and features (E_i, n_edge_features) of the
+            edges, of any sign, or None for a constant one. Nodes may have kinds (V_i,): a node
+            then only gets labels that nodes of its kind have in training. Objects may have areas
+            (V_i,) of the nodes, and segments (H_i, W_i), the node of each pixel. Dense features
+            of dtype float32 or float64, memory-mapped ones too, are not copied.
+        y : sequence of n_samples arrays (V_i,) or (H_i, W_i)
+            Labels of the nodes, or of the pixels of graphs that have segments: a node then gets
+            the label that most of its pixels have, and `predict` returns labels of pixels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the graphs.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the data are wrong; then the estimator stays as it was.
+        """
+        self._set_fitted(self._fit(X, y, sample_weight))
+        return self
+
+    def predict(self, X, known=None):
+        """Return labels of each graph.
+
+        Parameters
+        ----------
+        X : sequence of n_samples graphs
+            As in `fit`.
+        known : sequence of n_samples items, default=None
+            What is known of the labels of the nodes: for each graph None, a boolean array
+            (V_i, n_classes) that says which labels are possible, or a sequence (V_i,) of labels,
+            sets of labels of which one is right, and None for nodes of which nothing is known.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,), object
+            Each item is an ndarray of labels: of shape (V_i,), of the nodes, or (H_i, W_i), of
+            the pixels, if the model was fitted to such. The best labelling that is possible, or
+            one that is nearly so: see `optimality_gap`.
+        """
+        found, graphs = self._ask("best", X, known)
+        labels = self.classes_[found]
+        if self.predicts_pixels_:
+            return paint(labels, graphs)
+        return split(labels, graphs.node_offsets)
+
+    def decision_function(self, X, known=None):
+        """Return for each node and label the score of the prediction with that label put in.
+
+        The labels of all other nodes stay as predicted: never more than the max-marginal. The
+        largest number of a row belongs to the predicted label.
+
+        Parameters
+        ----------
+        X : sequence of n_samples graphs
+            As in `fit`.
+        known : sequence of n_samples items, default=None
+            As in `predict`; what is not possible has -inf.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,), object
+            Each item is an ndarray of shape (V_i, n_classes).
+        """
+        found, graphs = self._ask("max_marginals", X, known)
+        return split(found, graphs.node_offsets)
+
+    def optimality_gap(self, X, known=None):
+        """Return by how much the best labellings may score more than those that are predicted.
+
+        Parameters
+        ----------
+        X : sequence of n_samples graphs
+            As in `fit`.
+        known : sequence of n_samples items, default=None
+            As in `predict`.
+
+        Returns
+        -------
+        gap : ndarray of shape (n_samples,)
+            Upper bound of the best score less the score of the prediction, in the unit of
+            `decision_function`; 0 where the prediction is proven to be the best labelling.
+        """
+        return self._ask("excesses", X, known)[0]
+
+    def choose_inference(self, X):
+        """Return how the labelling of each graph is found; see `inference`.
+
+        Parameters
+        ----------
+        X : sequence of n_samples graphs
+            As in `fit`.
+
+        Returns
+        -------
+        names : ndarray of shape (n_samples,), str
+            "tree", "elimination", "exhaustive", "qpbo" or "trws".
+        """
+        graphs = self._check_inputs(X)
+        return np.array(self._fitted_model().choose(graphs))
+
+    def _ask(self, method, X, known):
+        """Return what a method of the decoder says of all graphs, and the graphs."""
+        decoder, graphs = self._decoder(X, known)
+        try:
+            return getattr(decoder, method)(), graphs
+        except ValueError as error:
+            # whose graph it is takes long to find, but once
+            for i in range(len(graphs)):
+                alone = self._decoder([X[i]], None if known is None else [known[i]])[0]
+                try:
+                    getattr(alone, method)()
+                except ValueError as own:
+                    raise ValueError(f"X[{i}]: {own}") from error
+            raise
+
+    def _gate(self, X, y, sample_weight, part=False):
+        """Return training data, or a part of them, checked."""
+        checked = super()._gate(X, y, sample_weight, part)
+        if isinstance(self.loss, str) or callable(self.loss):
+            return checked
+        check_loss_table(self.loss, np.shape(self.loss)[0] if np.ndim(self.loss) else 0)
+        return checked
+
+    def _check_graphs(self, X):
+        """Return checked graphs, whose nodes may have kinds."""
+        return check_graphs(X, with_kinds=True)
+
+    def _survey(self, checked):
+        """Return the `TaggerFacts` of checked data."""
+        facts = vars(super()._survey(checked))
+        kinds, pairs = checked.graphs.node_kinds, None
+        if kinds is not None:
+            values, codes = np.unique(kinds, return_inverse=True)
+            found = np.unique(
+                np.stack([codes[checked.labelled], checked.labels[checked.labelled]]), axis=1
+            )
+            names = values.tolist(), checked.classes.tolist()
+            pairs = frozenset((names[0][a], names[1][b]) for a, b in found.T.tolist())
+            kinds = Labels.of(values, codes)
+        return TaggerFacts(**facts, kinds=kinds, kind_labels=pairs)
+
+    def _check_facts(self, facts):
+        """Raise ValueError if no node of all parts has a label, or parameters do not fit."""
+        self._check_labelled(facts.n_labelled)
+        self._model(facts)
+        if not isinstance(self.loss, str) and not callable(self.loss):
+            check_loss_table(self.loss, len(facts.labels.values))
+
+    def _model(self, facts):
+        """Return the model for training data."""
+        sizes = facts.n_features, facts.n_edge_features, len(facts.labels.values)
+        return AnyGraphModel(
+            *sizes, self.pairwise_form, self.inference, check_pairs(self.allowed_pairs, sizes[2])
+        )
+
+    def _bind(self, checked, facts):
+        """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
+        labels, losses, labelled, share = self._targets(checked, facts)
+        graphs, classes, model = checked.graphs, facts.labels.values, self._model(facts)
+        if callable(self.loss):
+            given = labels, labelled, classes, graphs.node_offsets
+            losses = losses[:, None] * losses_by_callable(self.loss, *given)
+        elif not isinstance(self.loss, str):
+            losses = losses[:, None] * check_loss_table(self.loss, len(classes))[labels]
+        mask, allowed = facts.mask(), None
+        if mask is not None:
+            allowed = mask[kind_codes(graphs, facts.kinds.values)]
+        model.refuse_pairs(graphs, labels, labelled, classes)
+        problem = model.bind(graphs, labels, losses, labelled, share, allowed)
+        sizes = facts.n_features, facts.n_edge_features, len(classes)
+        kinds = None if facts.kinds is None else facts.kinds.values
+        paints = facts.labels_of == "pixels"
+        to_attributes = AnyGraphWeights((*sizes, self.pairwise_form), classes, paints, kinds, mask)
+        lam = default_lam(facts.scale, self._loss_kind())
+        return TrainingTask(problem, model.layout, lam, to_attributes, classes)
+
+    def _loss_kind(self):
+        """Return what weights of nodes are scaled for."""
+        return self.loss if isinstance(self.loss, str) else "hamming_sum"
+
+    def _model_parameters(self):
+        """Return the names of parameters that make a model what it is."""
+        return ("pairwise_form",)
+
+    def _fitted_model(self):
+        """Return the model of the fitted weights."""
+        check_fitted(self)
+        n_classes = check_any_graph_model(self)
+        sizes = self.n_features_in_, self.n_edge_features_in_, n_classes
+        pairs = check_pairs(self.allowed_pairs, n_classes)
+        return AnyGraphModel(*sizes, self.pairwise_form_, self.inference, pairs)
+
+    def _check_inputs(self, X):
+        """Return checked graphs that fit the model."""
+        check_fitted(self)
+        graphs = check_graphs(
+            X,
+            n_features=self.n_features_in_,
+            n_edge_features=self.n_edge_features_in_,
+            estimator_name=type(self).__name__,
+            with_kinds=True,
+        )
+        if self.predicts_pixels_ and graphs.segments is None:
+            raise ValueError(
+                "the model was fitted to labels of pixels, but X has no segments that say which "
+                "pixels belong to a node"
+            )
+        return graphs
+
+    def _decoder(self, X, known=None):
+        """Return the decoder of checked graphs, and the graphs."""
+        graphs, model = self._check_inputs(X), self._fitted_model()
+        allowed = check_known(known, graphs.n_nodes, self.classes_)
+        if self.node_kinds_ is not None or graphs.node_kinds is not None:
+            of_kind = self.kind_classes_[kind_codes(graphs, self.node_kinds_)]
+            allowed = of_kind if allowed is None else allowed & of_kind
+            empty = np.flatnonzero(~allowed.any(axis=1))
+            if len(empty):
+                i = np.searchsorted(graphs.node_offsets, empty[0], side="right") - 1
+                v = empty[0] - graphs.node_offsets[i]
+                raise ValueError(
+                    f"known[{i}][{v}] is no label that nodes of the kind "
+                    f"{graphs.node_kinds.tolist()[empty[0]]!r} may have"
+                )
+        w = model.weights(self.coef_, self.pairwise_)
+        return model.decoder(graphs, w, self.n_jobs, allowed), graphs
+
+    def _labels_of_single(self, X):
+        """Return None: there is no short way."""
+        return None
+
+
+def check_pairs(pairs, n_states):
+    """Return which pairs of labels are allowed, checked; None if all are."""
+    if pairs is None:
+        return None
+    allowed = np.asarray(pairs)
+    if allowed.dtype != bool or allowed.shape != (n_states, n_states):
+        raise ValueError(
+            f"allowed_pairs must be a boolean array of shape ({n_states}, {n_states}), a row and a "
+            f"column for each label in y, got shape {allowed.shape} and dtype {allowed.dtype}"
+        )
+    return allowed
+
+
+def kind_codes(graphs, known):
+    """Return the kinds of nodes by their places among known ones, checked."""
+    if (known is None) != (graphs.node_kinds is None):
+        have, fitted = ("no", "with") if known is not None else ("", "without")
+        raise ValueError(
+            f"X has {have + ' ' if have else ''}kinds of nodes, but the model was fitted to graphs "
+            f"{fitted} kinds"
+        )
+    place = {kind: k for k, kind in enumerate(known.tolist())}
+    values, inverse = np.unique(graphs.node_kinds, return_inverse=True)
+    codes = np.array([place.get(kind, -1) for kind in values.tolist()], dtype=np.intp)[inverse]
+    wrong = np.flatnonzero(codes < 0)
+    if len(wrong):
+        i = np.searchsorted(graphs.node_offsets, wrong[0], side="right") - 1
+        raise ValueError(
+            f"X[{i}] has a node of the kind {values.tolist()[inverse[wrong[0]]]!r} at node "
+            f"{wrong[0] - graphs.node_offsets[i]}, which no training graph had"
+        )
+    return codes

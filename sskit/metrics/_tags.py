@@ -1,0 +1,108 @@
+"""Tags of one scheme written in another."""
+
+import numpy as np
+
+from sskit._tag_schemes import (
+    BEGIN,
+    END,
+    INSIDE,
+    SCHEMES,
+    SINGLE,
+    find_violations,
+    scheme_rules,
+    tell_violation,
+)
+from sskit.inputs.ragged_array import locate, split
+from sskit.metrics._pairs import stack
+from sskit.metrics._spans import check_scheme, find_spans, parse_tags
+
+
+def convert_tags(y, source, target, *, strict=True):
+    """Write tags of one scheme in another: the same spans, tagged otherwise.
+
+    Parameters
+    ----------
+    y : sequence of n label sequences (T_i,) of str
+        The tags: "O" outside of spans, else a prefix alone or with a type, as in "B-NP".
+    source, target : {"bio", "iob1", "iob2", "bioes", "iobes", "bilou"}
+        The scheme of `y`, and that of what is returned. In "bio", also called "iob2", spans begin
+        with B and go on with I; in "iob1" they begin with I, but with B directly after a span of
+        their type; in "bioes", also called "iobes", they end with E, or are a single S; "bilou" is
+        that with the letters L and U.
+    strict : bool, default=True
+        Whether tags that break the rules of their scheme are refused. Else they are read as
+        `spans` does.
+
+    Returns
+    -------
+    tags : ndarray of shape (n,), object
+        Each item is an ndarray of shape (T_i,) of str.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a scheme is unknown, or a tag is not a string of its scheme or, with `strict`, may not
+        stand where it does; names the sequence and the token.
+
+    See Also
+    --------
+    spans : The spans that tags describe.
+
+    Examples
+    --------
+    >>> from sskit.metrics import convert_tags
+    >>> tags = convert_tags([["B-NP", "I-NP", "I-NP", "B-NP", "O"]], "bio", "bioes")
+    >>> tags[0].tolist()
+    ['B-NP', 'I-NP', 'E-NP', 'S-NP', 'O']
+    >>> convert_tags(tags, "bioes", "iob1")[0].tolist()
+    ['I-NP', 'I-NP', 'I-NP', 'B-NP', 'O']
+    """
+    check_scheme(source, "source")
+    check_scheme(target, "target")
+    if not isinstance(strict, (bool, np.bool_)):
+        raise TypeError(f"strict must be True or False, got {strict!r}")
+    flat, offsets = stack(y, "y")
+    prefix, kind, types = parse_tags(
+        flat, source, lambda t: "y[{}][{}]".format(*locate(offsets, t))
+    )
+    if strict:
+        _refuse(prefix, kind, flat, offsets, source)
+    return split(_write(prefix, kind, types, offsets, target), offsets)
+
+
+def _refuse(prefix, kind, flat, offsets, scheme):
+    """Raise ValueError if a tag may not stand where it does."""
+    names, first, labels = np.unique(flat, return_index=True, return_inverse=True)
+    rules = scheme_rules(scheme, prefix[first], kind[first])
+    tokens = find_violations(labels, offsets, *rules)
+    if len(tokens):
+        i, t = locate(offsets, tokens[0])
+        which = tell_violation(tokens[0], t, labels, names, *rules[:2])
+        more = f"; there are {len(tokens)} such tags" if len(tokens) > 1 else ""
+        raise ValueError(
+            f"y[{i}][{t}] is {which}, which the scheme {scheme!r} does not allow{more}. "
+            "strict=False reads such tags as spans() does"
+        )
+
+
+def _write(prefix, kind, types, offsets, scheme):
+    """Return the tags of all tokens in a scheme."""
+    start, stop, _ = find_spans(prefix, kind, offsets)
+    codes = np.where(prefix == 0, 0, INSIDE)
+    if scheme == "iob1":
+        parts = np.isin(start, stop) & ~np.isin(start, offsets)
+        parts[parts] = kind[start[parts]] == kind[start[parts] - 1]
+        codes[start[parts]] = BEGIN
+    else:
+        codes[start] = BEGIN
+    if len(SCHEMES[scheme]) > 3:
+        codes[stop - 1] = END
+        codes[start[stop - start == 1]] = SINGLE
+    letters = SCHEMES[scheme]
+    names = [
+        ["O" if letter == "O" else f"{letter}-{name}" if name else letter for name in types]
+        for letter in letters
+    ]
+    # without a type there are no spans
+    names = np.array(names) if types else np.array([["O"]])
+    return names[codes, np.maximum(kind, 0)]

@@ -1,0 +1,211 @@
+"""Sequential tree-reweighted message passing: labellings and bounds for any pairwise tables."""
+
+import threading
+from numbers import Real
+
+import numpy as np
+
+from sskit.oracles.gate import check_count, check_truth
+
+from libc.math cimport INFINITY
+from libc.string cimport memcpy
+
+from sskit.oracles.graph.messages cimport Messages, Pass
+from sskit.oracles.graph.potentials cimport (
+    ROUNDING, GraphPotentials, check_capacities, labelling_score
+)
+
+
+cdef class TRWS(GraphOracle):
+    """Message passing over monotonic chains, whose messages may be kept from call to call.
+
+    A sweep is a pass to the last node and one back, and decodes a labelling. The bound is the sum
+    of the largest beliefs of a pass, for which any messages will do to begin with: those of an
+    earlier call, with other potentials, make for a good bound after few sweeps. Where the best
+    labelling does not meet the bound, single nodes are changed, and then forests are drawn and
+    labelled anew, each exactly given the other nodes. Of random tables on a grid this closes a
+    quarter of what is left between score and bound, in the time of as many passes.
+
+    Parameters
+    ----------
+    max_sweeps : int, default=20
+        Number of sweeps at most.
+    tol : float, default=1e-2
+        There is an end when a sweep lowers the bound by no more than this share of what it is
+        above the best score.
+    n_moves : int, default=20
+        Number of forests.
+    """
+
+    def __cinit__(self, Py_ssize_t max_sweeps=20, double tol=1e-2, Py_ssize_t n_moves=20):
+        self.bounds = self.lock_free = True
+        self.max_sweeps, self.tol, self.n_moves = max_sweeps, tol, n_moves
+        self.messages = Messages()
+        self.node_moves = NodeMoves()
+
+    cpdef GraphOracle fork(self):
+        return TRWS(self.max_sweeps, self.tol, self.n_moves)
+
+    cdef Py_ssize_t memory_size(self, const Potentials* p) noexcept nogil:
+        return p.n_edges * p.n_states
+
+    cdef int improve(self, const Potentials* p, int32_t* labels) except -1 nogil:
+        return self.improve_from(p, labels, NULL)
+
+    cdef int improve_from(
+        self, const Potentials* p, int32_t* labels, float* messages
+    ) except -1 nogil:
+        self.messages.load(p, messages)
+        self.trial.resize(p.n_nodes)
+        self.score = labelling_score(p, labels)
+        if not self.sweep(p, labels):
+            if self.bound == -INFINITY:
+                with gil:
+                    raise ValueError(
+                        f"no labelling of {p.n_nodes} nodes is allowed by the potentials"
+                    )
+            self.take(p, self.messages.decode(self.trial.data()), labels)
+            memcpy(self.trial.data(), labels, p.n_nodes * sizeof(int32_t))
+            self.node_moves.improve(p, self.trial.data())
+            self.messages.move_forests(self.n_moves, self.trial.data())
+            self.take(p, INFINITY, labels)
+        self.bound = max(self.bound, self.score)
+        if messages != NULL:
+            self.messages.save(messages)
+        return 0
+
+    cdef bint sweep(self, const Potentials* p, int32_t* labels) noexcept nogil:
+        cdef Pass there, back
+        cdef double before, gap
+        self.bound, self.n_sweeps = INFINITY, 0
+        while self.n_sweeps < self.max_sweeps:
+            before = self.bound
+            there = self.messages.to_last(self.trial.data())
+            self.bound = min(self.bound, there.bound)
+            if there.bound == -INFINITY:
+                return False
+            self.take(p, there.score, labels)
+            back = self.messages.to_first()
+            self.bound = min(self.bound, back.bound)
+            self.n_sweeps += 1
+            if back.bound == -INFINITY:
+                return False
+            gap = self.bound - self.score
+            if gap <= ROUNDING * back.size:
+                return True
+            if before - self.bound <= max(self.tol * min(gap, back.size), ROUNDING * back.size):
+                return False
+        return False
+
+    cdef void take(self, const Potentials* p, double score, int32_t* labels) noexcept nogil:
+        if score > self.score:
+            # the same sum in the same order for all, lest rounding decides
+            score = labelling_score(p, self.trial.data())
+            if score > self.score:
+                self.score = score
+                memcpy(labels, self.trial.data(), p.n_nodes * sizeof(int32_t))
+
+
+# Memory that is new takes as long as some sweeps: each thread leaves that of its last call, unless
+# it is large, to its next call.
+_LEFT = threading.local()
+cdef Py_ssize_t MOST_LEFT = 2_000_000  # numbers in tables and messages, 16 MB
+
+
+def trws(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0, start=None, max_sweeps=100,
+         tol=1e-3, n_moves=20):
+    """Find a good labelling of any graph, and an upper bound, by message passing.
+
+    Maximises ``sum_v nodes[v, y_v] + sum_e pairwise[e, y_u, y_v]`` with ``(u, v) = edges[e]``,
+    plus, if `truth` is given, the loss ``sum_v cost_v [y_v != truth_v]``. Sequential
+    tree-reweighted message passing, for pairwise tables of any kind. Each sweep lowers a bound,
+    towards that of the linear programming relaxation over the local polytope, and yields a
+    labelling. The best one is improved by moves, each of which labels a forest anew. Labelling
+    and bound prove each other to be the best where they meet, as they do on trees after enough
+    sweeps.
+
+    Parameters
+    ----------
+    nodes : array-like of shape (n_nodes, n_states)
+        Potentials of the nodes. ``-inf`` forbids a state.
+    edges : array-like of int of shape (n_edges, 2), default=None
+        The two nodes of each edge. Edges between the same two nodes add up. None means no edges.
+    pairwise : array-like, (n_edges,), (n_states, n_states) or (n_edges, n_states, n_states), \
+default=None
+        Potentials of the edges: for each edge a number of any sign that counts where its two
+        states agree (Potts), or tables from the state of its first node to that of the second;
+        one table serves all edges. ``-inf`` forbids a pair.
+    truth : array-like of shape (n_nodes,), default=None
+        True states; None means no loss.
+    cost : float or array-like of shape (n_nodes,), default=1.0
+        Loss of a wrong state at each node, non-negative.
+    start : array-like of int of shape (n_nodes,), default=None
+        States that the answer will be no worse than. None means the best state of every node
+        alone.
+    max_sweeps : int, default=100
+        Number of sweeps at most; one is a pass over all nodes and one back.
+    tol : float, default=1e-3
+        There is an end when a sweep lowers the bound by no more than `tol` times what it is above
+        the best score, non-negative.
+    n_moves : int, default=20
+        Number of moves of forests at the end, where score and bound have not met.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_nodes,), int32
+        The best labelling that was met.
+    score : float
+        Its score.
+    bound : float
+        No labelling scores more, up to rounding.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not match, a potential is NaN or +inf, an edge has a node that does not
+        exist or joins a node to itself, a true state or one of `start` is out of range, a cost or
+        `tol` is negative, `max_sweeps` or `n_moves` is no integer or too small, no labelling is
+        allowed, or none was found that is.
+
+    See Also
+    --------
+    elimination : Graphs of small treewidth, exactly.
+    expansion : Tables that cuts can represent.
+    qpbo : Two states.
+
+    References
+    ----------
+    Kolmogorov (2006). Convergent tree-reweighted message passing for energy minimization. IEEE
+    Transactions on Pattern Analysis and Machine Intelligence 28(10).
+
+    Examples
+    --------
+    >>> from sskit.oracles import trws
+    >>> square = [[0, 1], [1, 2], [2, 3], [3, 0]]
+    >>> trws([[0, 1], [0, 0], [0, 0], [0, 0.5]], square, [-1, -1, -1, -1])
+    (array([1, 0, 1, 0], dtype=int32), 1.0, 1.0)
+    """
+    cdef GraphPotentials potentials = GraphPotentials(nodes, edges, pairwise, truth, cost, True)
+    cdef Potentials* p = &potentials.struct_
+    check_capacities(p)
+    if start is None:
+        labels = potentials.nodes.argmax(axis=1).astype(np.int32)
+    else:
+        labels, _ = check_truth(start, 1.0, p.n_nodes, p.n_states, "start")
+    if not isinstance(tol, Real) or isinstance(tol, bool) or not 0 <= tol < np.inf:
+        raise ValueError(f"tol must be a number >= 0, got {tol!r}")
+    max_sweeps = check_count(max_sweeps, "max_sweeps")
+    n_moves = check_count(n_moves, "n_moves", least=0)
+    cdef int32_t[::1] out = labels
+    cdef TRWS oracle = _LEFT.__dict__.pop("oracle", None) or TRWS()
+    oracle.max_sweeps, oracle.tol, oracle.n_moves = max_sweeps, tol, n_moves
+    with nogil:
+        oracle.improve(p, &out[0])
+    if oracle.messages.tables.size() + oracle.messages.message.size() <= MOST_LEFT:
+        _LEFT.oracle = oracle
+    if oracle.score == -INFINITY:
+        raise ValueError(
+            f"found no labelling of {p.n_nodes} nodes that the potentials allow, in "
+            f"{oracle.n_sweeps} sweeps"
+        )
+    return labels, oracle.score, oracle.bound

@@ -1,0 +1,54 @@
+"""What is known of labels: every form that it may have, and every fault."""
+
+import numpy as np
+import pytest
+
+from sskit.estimators.base.known import check_known
+
+CLASSES = np.array(["a", "b", "c"])
+
+
+def test_nothing_is_known():
+    assert check_known(None, [2, 1], CLASSES) is None
+    assert check_known([None, None], [2, 1], CLASSES) is None
+
+
+def test_labels_sets_and_tables_say_the_same():
+    expected = [[True, False, False], [True, True, True], [False, True, True]]
+    table = np.array([[True, True, True], [False, True, True]])
+    for item in (
+        [None, {"b", "c"}],
+        (None, frozenset("bc")),
+        np.array([None, {"b", "c"}], dtype=object),
+        table,
+    ):
+        found = check_known([["a"], item], [1, 2], CLASSES)
+        assert found.tolist() == expected
+    assert check_known([np.array(["a"]), None], [1, 2], CLASSES)[0].tolist() == expected[0]
+    assert table.all(axis=1).tolist() == [True, False]
+
+
+def test_numbers_are_labels_by_value():
+    found = check_known([[np.int64(7), 2.0, True]], [3], np.array([1, 2, 7]), "token", "sequences")
+    assert found.argmax(axis=1).tolist() == [2, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("item", "error", "message"),
+    [
+        (["d", None], ValueError, r"known\[1\]\[0\] is 'd', which is no label"),
+        ([["a"], None], ValueError, r"known\[1\]\[0\] is \['a'\], which is no label"),
+        ([{"a", "d"}, None], ValueError, r"known\[1\]\[0\] is 'd', which is no label"),
+        ([None, set()], ValueError, r"known\[1\]\[1\] leaves no label"),
+        (["a"], ValueError, r"X has 2 tokens there, but known\[1\] has 1 entries"),
+        (np.ones((2, 2), bool), ValueError, r"known\[1\] must have shape \(2, 3\)"),
+        ("ab", TypeError, r"known\[1\] must have an entry for each token, or be None, got str"),
+        ({"a", "b"}, TypeError, r"known\[1\] must have an entry for each token"),
+        (5, TypeError, r"known\[1\] must have an entry for each token"),
+    ],
+)
+def test_faults_are_named(item, error, message):
+    with pytest.raises(error, match=message):
+        check_known([None, item], [1, 2], CLASSES, "token", "sequences")
+    with pytest.raises(ValueError, match="X has 2 sequences but known has 1 items"):
+        check_known([item], [1, 2], CLASSES, "token", "sequences")

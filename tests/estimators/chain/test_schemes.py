@@ -1,0 +1,194 @@
+"""Schemes of tags in training and prediction: first and last labels, and tags that break them."""
+
+import itertools
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from sskit import SequenceTagger
+from sskit.datasets import make_chains
+from sskit.metrics import convert_tags, span_f1_score
+from sskit.models.chain.transitions import find_violations, scheme_transitions
+
+SCHEMES = ["bio", "iob1", "bioes", "bilou"]
+
+
+@pytest.fixture(scope="module")
+def corpora():
+    """Sequences of spans of two kinds, and their tags by scheme."""
+    X, y = make_chains(40, n_features=5, n_states=5, noise=1.5, max_length=7, random_state=3)
+    names = np.array(["B-x", "B-y", "I-x", "I-y", "O"])
+    given = [names[states] for states in y]
+    return X, {scheme: convert_tags(given, "bio", scheme, strict=False) for scheme in SCHEMES}
+
+
+def tagger(scheme, **options):
+    given = {"lam": 0.05, "tol": 0.05, "random_state": 0, "allowed_transitions": scheme}
+    return SequenceTagger(**given | options)
+
+
+def n_violations(y, scheme, classes):
+    labels = np.searchsorted(classes, np.concatenate(y))
+    offsets = np.cumsum([0, *map(len, y)])
+    return len(find_violations(labels, offsets, *scheme_transitions(scheme, classes)))
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_predictions_are_legal_and_the_best(scheme, kernel, corpora):
+    X, y = corpora[0], corpora[1][scheme]
+    model = tagger(scheme, kernel=kernel).fit(X, y)
+    assert model.certified_
+    found, classes = model.predict(X), model.classes_
+    assert n_violations(found, scheme, classes) == 0
+    convert_tags(found, scheme, "bio")  # all are legal
+    free = clone(model).set_params(allowed_transitions=None).fit(X, y).predict(X)
+    if scheme in ("bioes", "bilou"):
+        assert n_violations(free, scheme, classes) > 0
+    assert span_f1_score(y, found, scheme=scheme) > 0.5
+    allowed, start, end = model.allowed_transitions_, model.allowed_start_, model.allowed_end_
+    assert end.all() == (scheme in ("bio", "iob1"))
+    for x, tags in zip(X, found, strict=True):
+        if len(x) > 3:
+            continue
+        if kernel == "linear":
+            nodes = x @ model.coef_.T
+        else:
+            nodes = model.kernel_(x, model.support_vectors_) @ model.dual_coef_.T
+        best = -np.inf, None
+        for states in itertools.product(range(len(classes)), repeat=len(x)):
+            s = np.array(states)
+            if start[s[0]] and end[s[-1]] and allowed[s[:-1], s[1:]].all():
+                score = nodes[np.arange(len(x)), s].sum() + model.transitions_[s[:-1], s[1:]].sum()
+                best = max(best, (score + model.start_[s[0]] + model.end_[s[-1]], states))
+        assert tags.tolist() == classes[list(best[1])].tolist()
+
+
+@pytest.mark.parametrize(
+    ("solver", "rescaling"),
+    [
+        ("bcfw", "slack"),
+        ("cutting_plane", "margin"),
+        ("frank_wolfe", "slack"),
+        ("multi_plane", "margin"),
+        ("subgradient", "margin"),
+        ("gdmm", "margin"),
+        ("soft_bcfw", "margin"),
+    ],
+)
+def test_with_other_options(solver, rescaling, corpora):
+    X, y = corpora[0], corpora[1]["bioes"]
+    reference = tagger("bioes", rescaling=rescaling, tol=0.01).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = tagger("bioes", solver=solver, rescaling=rescaling, max_iter=400).fit(X, y)
+    assert n_violations(model.predict(X), "bioes", model.classes_) == 0
+    if solver in ("bcfw", "cutting_plane", "frank_wolfe", "multi_plane", "gdmm"):
+        # they train the same model: what one proves holds for the other
+        assert model.certified_
+        assert model.dual_objective_ <= reference.primal_objective_
+        assert reference.dual_objective_ <= model.primal_objective_
+    for size in (1, 3):
+        model.set_params(beam_size=size)
+        assert n_violations(model.predict(X), "bioes", model.classes_) == 0
+
+
+def test_names_of_one_scheme_are_one(corpora):
+    X, y = corpora
+    models = [tagger(scheme).fit(X, y["bioes"]) for scheme in ("bioes", "iobes")]
+    np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
+    models = [tagger(scheme).fit(X, y["bio"]) for scheme in ("bio", "iob2")]
+    np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
+
+
+def test_training_goes_on_with_the_rules_of_the_end(corpora):
+    X, y = corpora[0], corpora[1]["bioes"]
+    warm = tagger("bioes", warm_start=True, tol=0.2).fit(X, y)
+    warm.set_params(tol=0.05).fit(X, y)
+    cold = tagger("bioes", tol=0.05).fit(X, y)
+    assert warm.n_iter_ <= cold.n_iter_ + 5
+    parallel = tagger("bioes", n_jobs=2).fit(X, y)
+    assert abs(parallel.primal_objective_ - cold.primal_objective_) <= cold.dual_gap_ * 3
+    again = pickle.loads(pickle.dumps(cold))
+    assert all(map(np.array_equal, again.predict(X), cold.predict(X)))
+    warm.set_params(allowed_transitions=None)
+    with pytest.raises(ValueError, match="transitions"):
+        warm.fit(X, y)
+
+
+def test_a_model_saved_before_there_were_rules_for_the_end(corpora):
+    X, y = corpora[0], corpora[1]["bio"]
+    model = tagger("bio").fit(X, y)
+    wanted = model.predict(X)
+    del model.allowed_end_
+    assert all(map(np.array_equal, model.predict(X), wanted))
+    model.allowed_end_ = np.ones(3, dtype=bool)
+    with pytest.raises(ValueError, match=r"allowed_end_ has the shape \(3,\), expected \(5,\)"):
+        model.predict(X)
+    model.allowed_end_ = None
+    with pytest.raises(ValueError, match="allowed_end_ must all be None"):
+        model.predict(X)
+
+
+SOME = [np.array(["O", "O", "O"]), np.array(["B-x", "E-x", "S-x"]), np.array(["B-x", "I-x", "E-x"])]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "tags", "message"),
+    [
+        ("bioes", ["O", "B-x", "I-x"], r"y\[3\]\[2\] is I-x at the end, which allowed_transitions"),
+        ("bioes", ["I-x", "E-x", "O"], r"y\[3\]\[0\] is I-x at the start, which"),
+        ("bioes", ["B-x", "O", "O"], r"y\[3\]\[1\] is O after B-x, which"),
+        (
+            "iobes",
+            ["B-x", "B-x", "B-x"],
+            r"y\[3\]\[1\] is B-x after B-x, .* there are 2 such labels",
+        ),
+        (
+            "bioes",
+            ["O", "L-x", "O"],
+            "needs the labels 'O', 'B-X', 'I-X', 'E-X' and 'S-X', got 'L-x",
+        ),
+        ("bilou", ["O", "O", "O"], "needs the labels 'O', 'B-X', 'I-X', 'L-X' and 'U-X', got 'E-x"),
+        ("bio", ["O", "O", "O"], "needs the labels 'O', 'B-X' and 'I-X', got 'E-x'"),
+        ("conll", ["O", "O", "O"], "The 'allowed_transitions' parameter of SequenceTagger must"),
+    ],
+)
+def test_tags_that_break_the_scheme_are_named(scheme, tags, message):
+    y = [*SOME, np.array(tags)]
+    X = [np.ones((3, 2)) for _ in y]
+    model = tagger(scheme)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y)
+    assert not hasattr(model, "classes_")
+
+
+def test_a_beginning_of_iob1_parts_spans_only():
+    y = [["I-x", "B-x", "O"], ["O", "B-x", "O"]]
+    with pytest.raises(ValueError, match=r"^y\[1\]\[1\] is B-x after O, which"):
+        tagger("iob1").fit([np.ones((3, 2))] * 2, y)
+
+
+@pytest.mark.parametrize("action", ["repair", "ignore"])
+def test_tags_that_break_the_scheme_are_mended(action):
+    y = [*SOME, np.array(["O", "B-x", "I-x"])]
+    X = [np.random.default_rng(i).normal(size=(3, 2)) for i in range(4)]
+    model = tagger("bioes", on_violation=action)
+    if action == "repair":
+        with pytest.warns(UserWarning, match=r"^1 labels .* y\[3\]\[2\] from I-x to E-x"):
+            model.fit(X, y)
+    else:
+        model.fit(X, y)
+    assert n_violations(model.predict(X), "bioes", model.classes_) == 0
+
+
+def test_lengths_that_have_no_labelling():
+    y = [["B-x", "E-x"], ["B-x", "I-x", "E-x"]]
+    X = [np.ones((2, 2)), np.ones((3, 2))]
+    model = tagger("bioes").fit(X, y)
+    assert n_violations(model.predict([np.ones((4, 2))]), "bioes", model.classes_) == 0
+    with pytest.raises(ValueError, match="no labelling of a sequence of length 1"):
+        model.predict([np.ones((1, 2))])

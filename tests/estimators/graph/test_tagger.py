@@ -1,0 +1,420 @@
+"""GraphTagger: what it learns, what is known at prediction, kinds, losses, bad input, manners."""
+
+import itertools
+import pickle
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from helpers.graphs import crosses, grid_edges
+from helpers.images import AnyOnPaths
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_predict
+
+from sskit import EarlyStopping, GraphTagger, RegularizationPath, SlackRescaling
+from sskit.oracles import exhaustive
+from sskit.utils.estimator_checks import ragged_estimator_checks
+
+
+def board(n, noise=1.5, n_labels=2, seed=0, shape=(7, 8)):
+    """Checker boards: neighbours never agree."""
+    rng = np.random.default_rng(seed)
+    y = np.add.outer(*map(np.arange, shape)).ravel() % n_labels
+    X = [
+        (np.eye(n_labels)[y] + noise * rng.normal(size=(len(y), n_labels)), grid_edges(*shape))
+        for _ in range(n)
+    ]
+    return X, [y] * n
+
+
+def small(n=12, n_labels=3, n_nodes=5, seed=0, n_edge_features=2):
+    """Rings and chords with labels that depend on neighbours, and edge features of any sign."""
+    rng = np.random.default_rng(seed)
+    edges = np.array([[0, 1], [1, 2], [2, 3], [3, 4], [4, 0], [1, 3]])
+    X, y = [], []
+    for _ in range(n):
+        labels = rng.integers(n_labels, size=n_nodes)
+        features = np.eye(n_labels)[labels] + rng.normal(size=(n_nodes, n_labels))
+        X.append((features, edges, rng.normal(size=(len(edges), n_edge_features))))
+        y.append(labels)
+    return X, y
+
+
+def tables_of(model, edge_features):
+    """Tables (E, K, K) of the edges of a graph."""
+    pairwise = model.pairwise_
+    if model.pairwise_form_ == "potts":
+        pairwise = pairwise[:, None, None] * np.eye(len(model.classes_))
+    return np.tensordot(edge_features, pairwise, axes=1)
+
+
+@pytest.mark.parametrize("inference", ["auto", "elimination", "exhaustive", "trws"])
+@pytest.mark.parametrize("form", ["directed", "symmetric", "potts"])
+def test_predicts_the_best_labelling_or_says_what_it_may_have_missed(form, inference):
+    X, y = small()
+    model = GraphTagger(pairwise_form=form, inference=inference, random_state=0).fit(X, y)
+    gaps, found = model.optimality_gap(X), model.predict(X)
+    scores, unaries = model.decision_function(X), model.node_scores(X)
+    for i, (features, edges, edge_features) in enumerate(X):
+        nodes = features @ model.coef_.T
+        np.testing.assert_allclose(unaries[i], nodes, atol=1e-10)
+        tables = tables_of(model, edge_features)
+        _, value = exhaustive(nodes, edges, tables)
+        own = nodes[np.arange(5), found[i]].sum()
+        own += tables[(np.arange(6), *found[i][edges].T)].sum()
+        assert own <= value + 1e-9 <= own + gaps[i] + 2e-9
+        if inference != "trws":
+            assert own == pytest.approx(value) and gaps[i] == 0.0
+        assert scores[i].max(axis=1) == pytest.approx(np.full(5, own))
+    if form == "symmetric":
+        np.testing.assert_array_equal(model.pairwise_, model.pairwise_.transpose(0, 2, 1))
+
+
+def test_neighbours_that_repel_each_other_are_learnt():
+    X, y = board(20, shape=(12, 13))
+    test = board(20, shape=(12, 13), seed=1)
+    model = GraphTagger(random_state=0).fit(X, y)
+    alone = GraphTagger(bounds={"pairwise": (0, 0)}, random_state=0).fit(X, y)
+    assert model.score(*test) > 0.99 > 0.85 > alone.score(*test)
+    assert model.pairwise_[0, 0, 1] > 0 > model.pairwise_[0, 0, 0]
+    assert model.choose_inference(X[:2]).tolist() == ["qpbo", "qpbo"]
+    assert model.certified_
+
+
+def test_directed_tables_tell_left_from_right():
+    rng = np.random.default_rng(0)
+    edges = np.stack([np.arange(11), np.arange(1, 12)], axis=1)
+    y = [np.roll(np.tile([0, 1, 2], 4), shift) for shift in rng.integers(3, size=50)]
+    X = [(np.eye(3)[t] * (rng.random(12) < 0.4)[:, None], edges, None) for t in y]
+    directed = GraphTagger(random_state=0).fit(X[:30], y[:30]).score(X[30:], y[30:])
+    symmetric = GraphTagger(pairwise_form="symmetric", random_state=0).fit(X[:30], y[:30])
+    assert directed > 0.95 > symmetric.score(X[30:], y[30:]) + 0.05
+    assert symmetric.choose_inference(X[:1]).tolist() == ["tree"]
+
+
+def test_crosses_have_centres():
+    X, y = crosses(30, n_flips=5)
+    test = crosses(20, n_flips=5, seed=1)
+    assert GraphTagger(0.02, random_state=0).fit(X, y).score(*test) > 0.98
+
+
+SOLVERS = ["bcfw", "multi_plane", "frank_wolfe", "subgradient", "cutting_plane"]
+
+
+@pytest.mark.parametrize("rescaling", ["margin", "slack"])
+@pytest.mark.parametrize("inference", ["auto", "trws"])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_every_solver_brackets_the_optimum(solver, inference, rescaling):
+    X, y = small(8)
+    options = {"lam": 0.3, "rescaling": rescaling, "random_state": 0, "loss": "hamming"}
+    exact = "exhaustive" if rescaling == "slack" else "elimination"
+    best = GraphTagger(inference=exact, tol=1e-4, max_iter=3000, **options).fit(X, y)
+    iterations = 300 if solver in ("subgradient", "frank_wolfe") else 1000
+    model = GraphTagger(
+        solver=solver, inference=inference, tol=0.05, max_iter=iterations, **options
+    )
+    model.fit(X, y)
+    assert model.certified_
+    assert model.primal_objective_ >= best.dual_objective_ - 1e-9
+    assert model.dual_objective_ <= best.primal_objective_ + 1e-9
+    assert model.dual_gap_ >= model.primal_objective_ - model.dual_objective_ - 1e-9
+
+
+@pytest.mark.parametrize("options", [{}, {"inference": "trws"}, {"bounds": (-0.2, 0.3)}])
+@pytest.mark.parametrize("steps", ["fw", "pairwise", "away"])
+def test_threads_warm_starts_and_caches(steps, options):
+    X, y = small(16)
+    options = {"steps": steps, "random_state": 0, **options}
+    one = GraphTagger(**options).fit(X, y)
+    two = GraphTagger(n_jobs=2, cache=True, **options).fit(X, y)
+    for model in (one, two):
+        assert model.certified_
+        assert model.dual_objective_ <= min(one.primal_objective_, two.primal_objective_)
+        found = model.predict(X)
+        assert all((a == b).all() for a, b in zip(found, clone_jobs(model).predict(X), strict=True))
+    warm = GraphTagger(warm_start=True, **options).fit(X[:10], y[:10])
+    passes = warm.fit(X, y).n_iter_
+    assert warm.certified_ and passes <= one.n_iter_ + 2
+
+
+def clone_jobs(model):
+    """The fitted model with another number of threads."""
+    return pickle.loads(pickle.dumps(model)).set_params(n_jobs=2)
+
+
+@pytest.mark.parametrize("inference", ["auto", "elimination", "exhaustive", "trws"])
+def test_known_labels_and_sets_of_labels_are_kept_to(inference):
+    X, y = small()
+    model = GraphTagger(inference=inference, random_state=0).fit(X, y)
+    known = [None] * len(X)
+    known[1] = [2, None, {0, 1}, None, frozenset([1])]
+    known[2] = np.ones((5, 3), dtype=bool)
+    known[2][3] = [False, True, False]
+    found, scores = model.predict(X, known=known), model.decision_function(X, known=known)
+    free, gaps = model.predict(X), model.optimality_gap(X, known=known)
+    assert found[0].tolist() == free[0].tolist()
+    for i in (1, 2):
+        features, edges, edge_features = X[i]
+        nodes, tables = features @ model.coef_.T, tables_of(model, edge_features)
+        possible = np.ones((5, 3), dtype=bool)
+        if i == 1:
+            possible[[0, 4]] = np.eye(3, dtype=bool)[[2, 1]]
+            possible[2, 2] = False
+        else:
+            possible = known[2]
+        best, value = exhaustive(np.where(possible, nodes, -np.inf), edges, tables)
+        assert possible[np.arange(5), found[i]].all()
+        own = nodes[np.arange(5), found[i]].sum() + tables[(np.arange(6), *found[i][edges].T)].sum()
+        assert own <= value + 1e-9 <= own + gaps[i] + 2e-9
+        if inference != "trws":
+            assert found[i].tolist() == best.tolist()
+        assert (np.isneginf(scores[i]) == ~possible).all()
+
+
+def test_training_on_the_relaxation():
+    X, y = small(20)
+    options = {"lam": 0.5, "random_state": 0, "loss": "hamming", "max_iter": 3000}
+    exact = GraphTagger(inference="elimination", tol=1e-3, **options).fit(X, y)
+    relaxed = GraphTagger(solver="gdmm", tol=1e-3, **options).fit(X, y)
+    assert not relaxed.certified_ and np.isnan(relaxed.dual_gap_)
+    assert exact.dual_objective_ <= relaxed.primal_objective_ <= 1.05 * exact.primal_objective_
+    np.testing.assert_allclose(relaxed.pairwise_, exact.pairwise_, atol=0.2)
+
+
+def test_two_labels_that_are_known_are_cut_around():
+    X, y = board(10, n_labels=2)
+    model = GraphTagger(inference="qpbo", random_state=0).fit(X, y)
+    known = [[1 - y[0][0], *[None] * 55], *[None] * 9]
+    found = model.predict(X, known=known)
+    assert found[0][0] == 1 - y[0][0]
+    assert np.isneginf(model.decision_function(X, known=known)[0][0, y[0][0]])
+    exact = clone(model).set_params(inference="elimination").fit(X, y)
+    exact.coef_, exact.pairwise_ = model.coef_, model.pairwise_
+    assert found[0].tolist() == exact.predict(X[:1], known=known[:1])[0].tolist()
+
+
+@pytest.mark.parametrize(
+    ("known", "error", "message"),
+    [
+        ([None], ValueError, "X has 3 graphs but known has 1 items"),
+        ([None, [0, 1], None], ValueError, r"known\[1\] has 2 entries"),
+        ([[0, 1, 2, 7, 0], None, None], ValueError, r"known\[0\]\[3\] is 7, which is no label"),
+        ([[0, 1, {1, "a"}, 0, 0], None, None], ValueError, r"known\[0\]\[2\] is 'a', which"),
+        ([[0, 1, set(), 0, 0], None, None], ValueError, r"known\[0\]\[2\] leaves no label"),
+        ([None, None, np.ones((4, 3), bool)], ValueError, r"known\[2\] must have shape \(5, 3\)"),
+        ([None, np.zeros((5, 3), bool), None], ValueError, r"known\[1\]\[0\] leaves no label"),
+        (["01201", None, None], TypeError, r"known\[0\] must have an entry for each node"),
+        (3, TypeError, "known must be a list with"),
+    ],
+)
+def test_what_cannot_be_known_is_named(known, error, message):
+    X, y = small(3)
+    y[0][:3] = [0, 1, 2]
+    model = GraphTagger(random_state=0).fit(X, y)
+    with pytest.raises(error, match=message):
+        model.predict(X, known=known)
+
+
+def with_kinds(n=10, seed=0):
+    """Graphs of words and things: labels of either are their own."""
+    rng = np.random.default_rng(seed)
+    edges = np.array([[0, 2], [1, 3], [0, 1], [2, 3]])
+    X, y = [], []
+    for _ in range(n):
+        labels = np.array(["N", "V", "cat", "dog"])
+        if rng.random() < 0.5:
+            labels = labels[[1, 0, 3, 2]]
+        features = rng.normal(size=(4, 3)) + 2.0 * (labels == "N")[:, None]
+        X.append((features, edges, None, ["word", "word", "thing", "thing"]))
+        y.append(labels)
+    return X, y
+
+
+def test_kinds_of_nodes_have_labels_of_their_own():
+    X, y = with_kinds()
+    model = GraphTagger(random_state=0).fit(X, y)
+    assert model.node_kinds_.tolist() == ["thing", "word"]
+    assert model.kind_classes_.tolist() == [[False, False, True, True], [True, True, False, False]]
+    for labels in model.predict(X):
+        assert set(labels[:2]) <= {"N", "V"} and set(labels[2:]) <= {"cat", "dog"}
+    assert model.score(*with_kinds(20, seed=1)) > 0.7
+    # the weights of a label never meet nodes of another kind: it is learnt as if there were none
+    objects = [
+        SimpleNamespace(features=x, edges=e, edge_features=f, node_kinds=k) for x, e, f, k in X
+    ]
+    again = GraphTagger(random_state=0).fit(objects, y)
+    np.testing.assert_array_equal(model.coef_, again.coef_)
+    assert model.predict(X, known=[["V", "N", None, None]] * 10)[0][0] == "V"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda x: (*x[:3], None), "X has no kinds of nodes, but the model was fitted"),
+        (lambda x: x[:3], "X has no kinds of nodes, but the model was fitted"),
+        (lambda x: (*x[:3], ["word", "word", "thing", "verb"]), "kind 'verb' at node 3, which no"),
+        (lambda x: (*x[:3], ["word"]), r"X\[0\] has 4 rows but node_kinds\[0\] has 1 labels"),
+    ],
+)
+def test_kinds_that_do_not_fit_are_named(change, message):
+    X, y = with_kinds()
+    model = GraphTagger(random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        model.predict([change(X[0])])
+    with pytest.raises(ValueError, match=r"known\[0\]\[0\] is no label that nodes of the kind 'wo"):
+        model.predict(X[:1], known=[["cat", None, None, None]])
+    with pytest.raises(ValueError, match=r"X\[1\] has no kinds of nodes, but X\[0\] has"):
+        GraphTagger().fit([X[0], X[1][:3]], y[:2])
+
+
+def test_pairs_that_are_not_allowed_never_stand_together():
+    X, y = small(12, n_labels=3)
+    edges = X[0][1]
+    # colour the ring: neighbours differ
+    y = [np.array(colours) for colours in itertools.product(range(3), repeat=5)]
+    y = [labels for labels in y if (labels[edges[:, 0]] != labels[edges[:, 1]]).all()][:12]
+    pairs = ~np.eye(3, dtype=bool)
+    for inference in ("auto", "exhaustive", "trws"):
+        model = GraphTagger(allowed_pairs=pairs, inference=inference, random_state=0).fit(X, y)
+        for labels in model.predict(X):
+            assert (labels[edges[:, 0]] != labels[edges[:, 1]]).all()
+        if inference != "trws":
+            known = [None, [0, 0, None, None, None], *[None] * (len(X) - 2)]
+            with pytest.raises(ValueError, match=r"X\[1\]: no labelling of 5 nodes is allowed"):
+                model.predict(X, known=known)
+    with pytest.raises(ValueError, match=r"y\[1\] has the labels .* at edge \d, which allowed_"):
+        model.fit(X[:2], [y[0], np.zeros(5, dtype=int)])
+
+
+def test_a_table_of_losses_is_asymmetric():
+    rng = np.random.default_rng(0)
+    y = [rng.integers(2, size=6) for _ in range(60)]
+    X = [(np.c_[t + 1.2 * rng.normal(size=6), np.ones(6)], np.empty((0, 2), int)) for t in y]
+    shares = []
+    for costs in ([[0, 1], [9, 0]], [[0, 9], [1, 0]]):
+        table = np.array(costs, dtype=float)
+        model = GraphTagger(loss=table, random_state=0).fit(X, y)
+        shares.append(np.mean(np.concatenate(model.predict(X))))
+        by_function = clone(model).set_params(
+            loss=lambda t, classes, table=table: table[t][:, classes]
+        )
+        np.testing.assert_allclose(by_function.fit(X, y).coef_, model.coef_, atol=1e-12)
+    assert shares[0] > shares[1] + 0.3
+    plain = GraphTagger(random_state=0).fit(X, y)
+    table = GraphTagger(loss=1.0 - np.eye(2), random_state=0).fit(X, y)
+    np.testing.assert_allclose(plain.coef_, table.coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("loss", "message"),
+    [
+        (np.ones((2, 2)), r"loss\[0, 0\] is 1.0, expected 0"),
+        ([[0, -1], [1, 0]], r"loss\[0, 1\] is -1.0, expected a number >= 0"),
+        ([[0, np.nan], [1, 0]], r"loss\[0, 1\] is nan, expected a number >= 0"),
+        (np.zeros((3, 3)), r"loss must have shape \(2, 2\)"),
+        ([1.0], r"loss must have shape"),
+        (lambda y, classes: np.ones(3), r"loss returned shape \(3,\) for y\[0\]"),
+        (lambda y, classes: np.ones((len(y), 2)), r"loss returned .* for node 0 of y\[0\]"),
+        ("squared", "The 'loss' parameter of GraphTagger"),
+    ],
+)
+def test_losses_that_are_none_are_refused(loss, message):
+    X, y = small(4, n_labels=2)
+    y[0][:2] = [0, 1]
+    with pytest.raises(ValueError, match=message):
+        GraphTagger(loss=loss).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"pairwise_form": "full"}, "The 'pairwise_form' parameter of GraphTagger"),
+        ({"inference": "expansion"}, "The 'inference' parameter of GraphTagger"),
+        ({"inference": "qpbo"}, "inference='qpbo' is for two labels, but y has 3"),
+        ({"inference": "tree"}, r"inference='tree' is for graphs without cycles, and X\[0\]"),
+        ({"allowed_pairs": np.ones((2, 2), bool)}, r"allowed_pairs must be a boolean array of sha"),
+        ({"allowed_pairs": np.ones((3, 3))}, r"allowed_pairs must be a boolean array of shape"),
+        ({"node_weights": "areas"}, "node_weights='areas' needs graphs with areas"),
+        ({"solver": "gdmm", "pairwise_form": "potts"}, "scores of their own, which AnyGraphPro"),
+        ({"solver": "gdmm", "loss": 1.0 - np.eye(3)}, "scores of their own, which AnyGraphProb"),
+        ({"solver": "gdmm", "bounds": (-1, 1)}, "bounds"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(options, message):
+    X, y = small(6)
+    y[0][:3] = [0, 1, 2]
+    model = GraphTagger(**options)
+    with pytest.raises((ValueError, TypeError), match=message):
+        model.fit(X, y)
+    assert not hasattr(model, "coef_")
+
+
+@pytest.mark.parametrize(
+    ("break_it", "message"),
+    [
+        (lambda m: setattr(m, "coef_", m.coef_[:, :1]), "coef_"),
+        (lambda m: setattr(m, "pairwise_", m.pairwise_ * np.nan), "pairwise_"),
+        (lambda m: setattr(m, "pairwise_", m.pairwise_[0]), "pairwise_"),
+        (lambda m: setattr(m, "pairwise_form_", "full"), "pairwise_form_"),
+        (lambda m: setattr(m, "kind_classes_", np.ones((1, 3), bool)), "kind_classes_"),
+        (lambda m: m.set_params(pairwise_form="potts"), "pairwise_form was 'directed' when this"),
+        (lambda m: m.set_params(inference=""), "inference must be one of 'auto', 'tree'"),
+    ],
+)
+def test_damaged_models_are_refused(break_it, message):
+    X, y = small()
+    model = GraphTagger(random_state=0).fit(X, y)
+    break_it(model)
+    with pytest.raises(ValueError, match=message):
+        model.predict(X)
+
+
+def test_paths_and_searches():
+    X, y = small(16)
+    path = RegularizationPath(GraphTagger(random_state=0), eps=0.2, lam_min=0.3).fit(X, y)
+    assert path.score(X, y) > 0.5
+    search = GridSearchCV(GraphTagger(random_state=0), {"lam": [0.1, 1.0]}, cv=3, n_jobs=2)
+    assert search.fit(X, y).best_score_ > 0.4
+    assert len(cross_val_predict(GraphTagger(random_state=0), X, y, cv=3)) == 16
+    stopping = EarlyStopping(GraphTagger(random_state=0), random_state=0).fit(X, y)
+    assert stopping.score(X, y) > 0.4
+
+
+def test_weights_of_graphs_are_repetitions():
+    X, y = small(6)
+    weight = np.array([1, 2, 0, 1, 3, 1])
+    options = {"lam": 0.5, "tol": 1e-6, "max_iter": 5000, "random_state": 0, "loss": "hamming"}
+    weighted = GraphTagger(**options).fit(X, y, sample_weight=weight)
+    repeated = GraphTagger(**options).fit(
+        [x for x, n in zip(X, weight, strict=True) for _ in range(n)],
+        [t for t, n in zip(y, weight, strict=True) for _ in range(n)],
+    )
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=2e-3)
+
+
+def test_slack_rescaling_with_every_search():
+    X, y = small(8)
+    for search in ("auto", "bisecting", "binary", "sarawagi"):
+        for inference in ("elimination", "trws"):
+            model = GraphTagger(
+                0.5, rescaling=SlackRescaling(search), inference=inference, random_state=0
+            )
+            assert model.fit(X, y).certified_
+    with pytest.raises(ValueError, match="constrained oracle"):
+        GraphTagger(rescaling=SlackRescaling("angular"), inference="trws").fit(X, y)
+
+
+def test_nothing_that_is_given_is_changed():
+    X, y = small(6)
+    copies = pickle.dumps((X, y))
+    known = [[0, None, {1, 2}, None, 2]] * 6
+    model = GraphTagger(random_state=0, n_jobs=2).fit(X, y)
+    model.predict(X, known=known)
+    model.decision_function(X), model.optimality_gap(X)
+    assert pickle.dumps((X, y)) == copies
+    assert known == [[0, None, {1, 2}, None, 2]] * 6
+
+
+@pytest.mark.parametrize("check", ragged_estimator_checks(), ids=lambda check: check.__name__)
+def test_ragged_checks(check):
+    check(AnyOnPaths())

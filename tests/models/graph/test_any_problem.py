@@ -1,0 +1,314 @@
+"""Graphs with pairs of any sign: contract, oracles and their bounds, losses, what is forbidden."""
+
+import itertools
+
+import numpy as np
+import pytest
+from helpers.graphs import enumerate_graphs, graph_feature, grid_edges, small_graphs
+from helpers.qp import solve_primal
+
+from sskit.core.problem import block_weights
+from sskit.core.regularizer import Regularizer
+from sskit.inputs.graphs import check_graphs
+from sskit.models.graph.any_model import ORACLES, AnyGraphModel
+from sskit.models.graph.data import node_costs
+from sskit.oracles.graph.expansion import Expansion
+from sskit.solvers import BCFW, GDMM, SoftBCFW
+from sskit.testing.probe import ProblemProbe
+from sskit.testing.problem_checks import check_problem
+
+FORMS = ("potts", "symmetric", "directed")
+
+
+def signed_graphs(rng, n, p, q, n_states, max_nodes=4):
+    """Small graphs whose edge features have any sign."""
+    graphs, y = small_graphs(rng, n, p, q, n_states, max_nodes)
+    return [(x, edges, rng.normal(size=(len(edges), q))) for x, edges, _ in graphs], y
+
+
+def bound(graphs, y, n_states, losses=None, labelled=None, allowed=None, **options):
+    """The model and the problem of graphs, with the share of wrong nodes as loss."""
+    batch, labels = check_graphs(graphs), np.concatenate(y)
+    labelled = np.ones(len(labels), dtype=bool) if labelled is None else labelled
+    model = AnyGraphModel(batch.n_features, batch.n_edge_features, n_states, **options)
+    if losses is None:
+        losses = node_costs("hamming", labels, labelled, n_states, None, batch.n_nodes)
+    weight = block_weights(len(graphs))
+    return model, model.bind(batch, labels, losses, labelled, weight, allowed)
+
+
+def flat(layout, w):
+    """Weights block by block, by rows, as graph_feature has them."""
+    return np.concatenate([block.ravel() for block in layout.split(w).values()])
+
+
+def names_for(n_states):
+    """Oracles that serve any graph with so many states."""
+    return [name for name in ORACLES if name != "tree" and (name != "qpbo" or n_states < 3)]
+
+
+CASES = [(form, k, name) for form in FORMS for k in (1, 2, 3) for name in names_for(k)]
+
+
+@pytest.mark.parametrize(("form", "n_states", "name"), CASES)
+def test_contract(form, n_states, name):
+    rng = np.random.default_rng(n_states)
+    graphs, y = signed_graphs(rng, 4, 5, 3, n_states)
+    options = {"pairwise_form": form, "inference": name}
+    problem = bound(graphs, y, n_states, **options)[1]
+    assert problem.exact != problem.bounds
+    assert problem.exact == (name in ("elimination", "exhaustive"))
+    problem.remember(0)  # else the oracle finds more when it is asked again
+    check_problem(problem, 0)
+
+
+@pytest.mark.parametrize(("form", "n_states", "name"), CASES)
+def test_answers_and_bounds_are_those_of_the_enumeration(form, n_states, name):
+    rng = np.random.default_rng(7 + n_states)
+    graphs, y = signed_graphs(rng, 6, 3, 2, n_states, max_nodes=5)
+    model, problem = bound(graphs, y, n_states, pairwise_form=form, inference=name)
+    pairs = enumerate_graphs(graphs, y, n_states, block_weights(6), form)
+    probe, fork = ProblemProbe(problem), ProblemProbe(problem.fork())
+    for scale in (0.1, 1.0, 30.0):
+        w = scale * rng.normal(size=model.layout.n_weights)
+        for i in range(6):
+            theta = probe.scores(i, w)
+            code, loss = probe.argmax(i, theta)
+            excess = problem.excess
+            psi = probe.plane(i, code)
+            value, best = loss - psi @ theta, pairs.hinge(i, flat(model.layout, w))
+            assert value <= best + 1e-10
+            assert best <= value + excess + 1e-9 * (1 + abs(best))
+            if problem.exact:
+                assert value == pytest.approx(best, abs=1e-10) and excess == 0.0
+            moved = flat(model.layout, probe.scatter(i, psi))
+            row = next(k for k, found in enumerate(pairs.labels[i]) if (found == code).all())
+            np.testing.assert_allclose(moved, pairs.psi[i][row], atol=1e-12)
+            assert probe.sqnorm(i, psi) == pytest.approx(moved @ moved, abs=1e-10)
+            again, _ = fork.argmax(i, theta)  # with the messages of the first call
+            found = value_of(pairs, i, again, flat(model.layout, w))
+            assert best <= found + fork.problem.excess + 1e-9 * (1 + abs(best))
+
+
+def value_of(pairs, i, code, w):
+    """Loss and score of a labelling, by the enumeration."""
+    row = next(k for k, found in enumerate(pairs.labels[i]) if (found == code).all())
+    return pairs.loss[i][row] - pairs.psi[i][row] @ w
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("n_states", [2, 3])
+def test_training_brackets_the_optimum(form, n_states):
+    rng = np.random.default_rng(3)
+    graphs, y = signed_graphs(rng, 8, 3, 2, n_states, max_nodes=5)
+    # any labelling that alternates: neighbours that would repel each other
+    pairs = enumerate_graphs(graphs, y, n_states, block_weights(8), form)
+    optimum = solve_primal(pairs, 0.05)[1]
+    for name in ("auto", *names_for(n_states)):
+        model, problem = bound(graphs, y, n_states, pairwise_form=form, inference=name)
+        regularizer = Regularizer(0.05, problem.n_weights)
+        found = BCFW().solve(problem, regularizer, tol=1e-3, max_iter=5000, random_state=0)
+        assert found.certified
+        assert found.dual - 1e-9 <= optimum <= found.primal + 1e-9
+        part = found.gap - found.inexactness
+        assert part <= 1.1e-3 * (found.primal + found.unit / 1000) or name in ("qpbo", "trws")
+        w = flat(model.layout, found.w)
+        primal = 0.025 * w @ w + np.mean([pairs.hinge(i, w) for i in range(8)])
+        assert found.dual - 1e-9 <= primal <= found.primal + 1e-9
+
+
+def test_auto_gives_each_graph_its_own_oracle():
+    path = np.array([[0, 1], [1, 2]])
+    ring = np.array([[0, 1], [1, 2], [2, 0]])
+    grid = grid_edges(12, 12)
+    graphs = [
+        (np.ones((n, 1)), edges, None) for n, edges in ((3, path), (3, ring), (144, grid), (1, []))
+    ]
+    batch = check_graphs(graphs)
+    assert AnyGraphModel(1, 1, 3).choose(batch) == ["tree", "elimination", "trws", "tree"]
+    assert AnyGraphModel(1, 1, 2).choose(batch) == ["tree", "elimination", "qpbo", "tree"]
+    pairs = np.ones((2, 2), dtype=bool)
+    assert AnyGraphModel(1, 1, 2, allowed_pairs=pairs).choose(batch)[2] == "trws"
+    y = [np.zeros(len(x), dtype=int) for x, _, _ in graphs]
+    problem = bound(graphs, y, 3)[1]
+    assert problem.bounds and not problem.exact and problem.lock_free
+    assert not bound(graphs, y, 2)[1].lock_free
+    assert bound(graphs[:2], y[:2], 3)[1].exact
+
+
+def test_losses_of_labels_are_added_and_reported():
+    rng = np.random.default_rng(0)
+    graphs, y = signed_graphs(rng, 5, 2, 1, 3, max_nodes=4)
+    labels = np.concatenate(y)
+    losses = rng.exponential(size=(len(labels), 3))
+    losses[np.arange(len(labels)), labels] = 0.0
+    model, problem = bound(graphs, y, 3, losses=losses, inference="elimination")
+    probe, start = ProblemProbe(problem), 0
+    w = rng.normal(size=model.layout.n_weights)
+    for i, (graph, truth) in enumerate(zip(graphs, y, strict=True)):
+        rows = losses[start : start + len(truth)]
+        values = {
+            labelling: rows[np.arange(len(truth)), labelling].sum()
+            + graph_feature(graph, labelling, 3, "directed") @ flat(model.layout, w)
+            for labelling in itertools.product(range(3), repeat=len(truth))
+        }
+        code, loss = probe.argmax(i, probe.scores(i, w))
+        assert values[tuple(code.tolist())] == pytest.approx(max(values.values()))
+        assert loss == pytest.approx(rows[np.arange(len(truth)), code].sum())
+        start += len(truth)
+
+
+@pytest.mark.parametrize("n_states", [2, 3])
+@pytest.mark.parametrize("name", ["auto", "tree", "elimination", "exhaustive", "qpbo", "trws"])
+def test_what_is_forbidden_is_never_found(name, n_states):
+    if name == "qpbo" and n_states == 3:
+        pytest.skip("two labels only")
+    rng = np.random.default_rng(5)
+    path = np.array([[0, 1], [1, 2], [2, 3]])
+    graphs = [(rng.normal(size=(4, 2)), path, rng.normal(size=(3, 2))) for _ in range(20)]
+    batch = check_graphs(graphs)
+    allowed = rng.random((80, n_states)) < 0.6
+    allowed[np.arange(80), rng.integers(n_states, size=80)] = True
+    pairs = None
+    if name != "qpbo" and n_states == 3:
+        pairs = ~np.eye(n_states, dtype=bool)
+        allowed[:, :] |= True
+        allowed[::4, 1:] = False
+    model = AnyGraphModel(2, 2, n_states, inference=name, allowed_pairs=pairs)
+    w = 3.0 * rng.normal(size=model.layout.n_weights)
+    decoder = model.decoder(batch, w, allowed=allowed)
+    found, excess = decoder.best().reshape(20, 4), decoder.excesses()
+    for i, graph in enumerate(graphs):
+        values = {}
+        for labelling in itertools.product(range(n_states), repeat=4):
+            possible = allowed[4 * i + np.arange(4), labelling].all()
+            if pairs is not None:
+                possible &= all(pairs[labelling[a], labelling[b]] for a, b in path)
+            if possible:
+                values[labelling] = graph_feature(graph, labelling, n_states, "directed") @ flat(
+                    model.layout, w
+                )
+        best, own = max(values.values()), values[tuple(found[i].tolist())]
+        assert own <= best + 1e-9 <= own + excess[i] + 2e-9 * (1 + abs(best))
+
+
+def test_nodes_without_a_label_are_left_out():
+    rng = np.random.default_rng(1)
+    graphs, y = signed_graphs(rng, 4, 2, 2, 3, max_nodes=5)
+    labelled = rng.random(sum(map(len, y))) < 0.6
+    problem = bound(graphs, y, 3, labelled=labelled, inference="trws")[1]
+    problem.remember(0)
+    check_problem(problem, 0)
+    start = 0
+    probe = ProblemProbe(problem)
+    for i, truth in enumerate(y):
+        code, _ = probe.argmax(i, probe.scores(i, rng.normal(size=problem.n_weights)))
+        assert (code[~labelled[start : start + len(truth)]] == 0).all()
+        start += len(truth)
+
+
+def test_messages_are_kept_within_bounds_and_make_later_calls_better():
+    rng = np.random.default_rng(2)
+    edges = grid_edges(12, 12)
+    graphs = [(rng.normal(size=(144, 3)), edges, rng.normal(size=(len(edges), 2)))]
+    y = [rng.integers(4, size=144)]
+    model, problem = bound(graphs, y, 4)
+    w = rng.normal(size=model.layout.n_weights)
+    probe = ProblemProbe(problem)
+    theta = probe.scores(0, w)
+    excess = []
+    for _ in range(3):
+        probe.argmax(0, theta)
+        excess.append(problem.excess)
+    assert excess[2] < excess[0]
+    problem.remember(10)  # of no graph
+    probe.argmax(0, theta)
+    first = problem.excess
+    for _ in range(2):
+        probe.argmax(0, theta)
+    assert problem.excess == pytest.approx(first) and first > excess[2]
+
+
+def test_oracles_that_prove_nothing_are_refused():
+    rng = np.random.default_rng(2)
+    graphs, y = signed_graphs(rng, 2, 2, 1, 3)
+    problem = bound(graphs, y, 3)[1]
+    with pytest.raises(ValueError, match="Expansion neither is exact nor bounds"):
+        problem.set_oracles([Expansion()], np.zeros(2, dtype=np.int8))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"inference": "qpbo"}, "inference='qpbo' is for two labels, but y has 3"),
+        (
+            {"allowed_pairs": np.ones((3, 3), bool), "pairwise_form": "potts"},
+            "allowed_pairs needs tables of all pairs of labels",
+        ),
+    ],
+)
+def test_what_an_oracle_cannot_do_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        AnyGraphModel(2, 1, 3, **options)
+
+
+def test_graphs_that_are_too_large_for_an_oracle_are_named():
+    graphs = [(np.ones((2, 1)), [[0, 1]], None), (np.ones((900, 1)), grid_edges(30, 30), None)]
+    batch = check_graphs(graphs)
+    for name, message in (
+        ("exhaustive", r"X\[1\] has 900 nodes, which with 3 labels have more"),
+        ("elimination", r"X\[1\] needs larger tables than it makes"),
+        ("tree", r"inference='tree' is for graphs without cycles, and X\[1\] has one"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            AnyGraphModel(1, 1, 3, inference=name).choose(batch)
+
+
+@pytest.mark.parametrize(("solver", "share"), [(GDMM(), 0.02), (SoftBCFW(), 0.15)])
+def test_factors_train_the_relaxation(solver, share):
+    rng = np.random.default_rng(6)
+    graphs, y = signed_graphs(rng, 8, 3, 2, 3, max_nodes=5)
+    model, problem = bound(graphs, y, 3)
+    pairs = enumerate_graphs(graphs, y, 3, block_weights(8), "directed")
+    optimum = solve_primal(pairs, 0.3)[1]
+    solver.set_params(gap_every=50)
+    found = solver.solve(
+        problem, Regularizer(0.3, problem.n_weights), tol=1e-4, max_iter=20_000, random_state=0
+    )
+    w = flat(model.layout, found.w)
+    primal = 0.15 * w @ w + np.mean([pairs.hinge(i, w) for i in range(8)])
+    # the relaxation is tight in most of such small graphs
+    assert optimum - 1e-9 <= primal <= (1 + share) * optimum
+    assert not found.certified and np.isnan(found.gap)
+
+
+@pytest.mark.parametrize("solver", [GDMM(), SoftBCFW()])
+def test_factors_of_trees_have_a_certificate(solver):
+    rng = np.random.default_rng(6)
+    path = np.array([[0, 1], [1, 2], [1, 3]])
+    graphs = [(rng.normal(size=(4, 2)), path, rng.normal(size=(3, 2))) for _ in range(8)]
+    y = [rng.integers(3, size=4) for _ in range(8)]
+    labelled = rng.random(32) < 0.9
+    allowed = np.ones((32, 3), dtype=bool)
+    allowed[::5] = False
+    allowed[np.arange(32), np.concatenate(y)] = True
+    for options in ({}, {"labelled": labelled}, {"allowed": allowed}):
+        problem = bound(graphs, y, 3, **options)[1]
+        regularizer = Regularizer(0.1, problem.n_weights)
+        solver.set_params(gap_every=50)
+        found = solver.solve(problem, regularizer, tol=1e-2, max_iter=20_000, random_state=0)
+        exact = BCFW().solve(
+            problem, Regularizer(0.1, problem.n_weights), tol=1e-6, max_iter=5000, random_state=0
+        )
+        assert found.certified
+        assert found.dual - 1e-9 <= exact.primal and exact.dual - 1e-9 <= found.primal
+
+
+def test_states_that_share_weights_are_no_factors():
+    rng = np.random.default_rng(6)
+    graphs, y = signed_graphs(rng, 3, 3, 2, 3)
+    for form in ("potts", "symmetric"):
+        assert bound(graphs, y, 3, pairwise_form=form)[1].decomposition() is None
+    losses = np.zeros((sum(map(len, y)), 3))
+    assert bound(graphs, y, 3, losses=losses)[1].decomposition() is None
+    assert bound(graphs, y, 3)[1].decomposition() is not None

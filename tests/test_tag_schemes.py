@@ -1,0 +1,123 @@
+"""Schemes of tags: which are legal, by enumeration of all spans, and one written in another."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from sskit._tag_schemes import SCHEMES, find_violations
+from sskit.metrics import convert_tags, span_f1_score, spans
+from sskit.models.chain.transitions import scheme_transitions
+
+KINDS = ("x", "y")
+LETTERS = {"bilou": dict(zip("BIES", "BILU", strict=True))}
+
+
+def segmentations(length):
+    """Yield all ways to put spans on some tokens: lists of (kind or None, length)."""
+    if length == 0:
+        yield []
+    for n in range(1, length + 1):
+        for rest in segmentations(length - n):
+            if n == 1:
+                yield [(None, 1), *rest]
+            yield from ([(kind, n), *rest] for kind in KINDS)
+
+
+def write(segments, scheme):
+    """Tags of a segmentation, as the definitions of the schemes say."""
+    tags, before = [], None
+    for kind, n in segments:
+        if kind is None:
+            tags.append("O")
+        elif scheme in ("bio", "iob2"):
+            tags += [f"B-{kind}"] + [f"I-{kind}"] * (n - 1)
+        elif scheme == "iob1":
+            first = "B" if before == kind else "I"
+            tags += [f"{first}-{kind}"] + [f"I-{kind}"] * (n - 1)
+        else:
+            prefixes = "S" if n == 1 else "B" + "I" * (n - 2) + "E"
+            letters = LETTERS.get(scheme, {})
+            tags += [f"{letters.get(prefix, prefix)}-{kind}" for prefix in prefixes]
+        before = kind
+    return tuple(tags)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_tags_are_allowed_that_spans_have(scheme):
+    prefixes = SCHEMES[scheme][1:]
+    classes = np.array(["O"] + [f"{prefix}-{kind}" for prefix in prefixes for kind in KINDS])
+    rules = scheme_transitions(scheme, classes)
+    for length in range(1, 5):
+        every = list(itertools.product(range(len(classes)), repeat=length))
+        offsets = np.arange(len(every) + 1) * length
+        tokens = find_violations(np.array(every).ravel(), offsets, *rules)
+        legal = np.setdiff1d(np.arange(len(every)), tokens // length)
+        found = {tuple(classes[list(every[i])]) for i in legal}
+        assert found == {write(some, scheme) for some in segmentations(length)}
+
+
+@pytest.mark.parametrize("target", SCHEMES)
+@pytest.mark.parametrize("source", SCHEMES)
+def test_tags_of_all_spans_in_any_scheme(source, target):
+    every = [some for length in range(5) for some in segmentations(length)]
+    given = [list(write(some, source)) for some in every]
+    before = [list(tags) for tags in given]
+    found = convert_tags(given, source, target)
+    assert given == before
+    assert [tuple(tags) for tags in found] == [write(some, target) for some in every]
+    for tags, other in zip(given, found, strict=True):
+        assert spans(tags, source) == spans(other, target)
+    assert span_f1_score(given, convert_tags(given, source, source), scheme=source) == 1.0
+
+
+def test_tags_without_types_and_types_with_dashes():
+    assert convert_tags([["B", "I", "B", "O"]], "bio", "bilou")[0].tolist() == ["B", "L", "U", "O"]
+    assert convert_tags([["B-a-b", "I-a-b"]], "bio", "iob1")[0].tolist() == ["I-a-b", "I-a-b"]
+    assert convert_tags([["O"], []], "bio", "bioes")[0].tolist() == ["O"]
+    assert convert_tags(np.array([["O", "B-x"]], dtype=object), "bio", "bioes")[0][1] == "S-x"
+
+
+def test_tags_that_break_the_rules_are_read_as_spans_are():
+    y = [["I-x", "O", "B-x", "I-y"]]
+    found = convert_tags(y, "bioes", "bio", strict=False)
+    assert found[0].tolist() == ["B-x", "O", "B-x", "B-y"]
+    assert spans(found[0]) == spans(y[0], "bioes")
+
+
+@pytest.mark.parametrize(
+    ("y", "schemes", "error", "message"),
+    [
+        (
+            [["O"], ["O", "I-x"]],
+            "bio bioes",
+            ValueError,
+            r"^y\[1\]\[1\] is I-x after O, which the s",
+        ),
+        (
+            [["I-x"], ["I-x"]],
+            "bio bioes",
+            ValueError,
+            r"y\[0\]\[0\] is I-x at the .* are 2 such tags",
+        ),
+        ([[], ["S-x", "B-x"]], "bioes bio", ValueError, r"y\[1\]\[1\] is B-x at the end, which"),
+        ([["B-x", "I-y"]], "iobes bio", ValueError, r"y\[0\]\[1\] is I-y after B-x"),
+        ([["O", "B-x"]], "iob1 bio", ValueError, r"y\[0\]\[1\] is B-x after O"),
+        ([["O"], ["E-x"]], "bio bioes", ValueError, r"y\[1\]\[0\] is 'E-x', but labels are O, B-T"),
+        ([["O"], ["E-x"]], "bilou bio", ValueError, "are O, B-TYPE, I-TYPE, L-TYPE, U-TYPE"),
+        ([[3], [4]], "bio bioes", TypeError, r"y\[0\]\[0\] is 3, but labels of spans are strings"),
+        ([["O"], "B"], "bio bioes", (TypeError, ValueError), r"y\[1\]"),
+        ([["O"]], "conll bio", ValueError, "source must be one of"),
+        ([["O"]], "bio conll", ValueError, "target must be one of"),
+        (3, "bio bioes", (TypeError, ValueError), "y"),
+    ],
+)
+def test_what_cannot_be_written_is_named(y, schemes, error, message):
+    with pytest.raises(error, match=message):
+        convert_tags(y, *schemes.split())
+
+
+@pytest.mark.parametrize("strict", [1, "yes", np.zeros(2)])
+def test_strict_is_yes_or_no(strict):
+    with pytest.raises(TypeError, match="strict must be True or False"):
+        convert_tags([["O"]], "bio", "bioes", strict=strict)

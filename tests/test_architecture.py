@@ -67,13 +67,16 @@ ROOMS = {
     "estimators/base": (
         "core inputs metrics models models/kernel models/slack solvers solvers/common"
     ),
+    "estimators/reasons": "estimators/base inputs",
     "estimators/structured": "estimators/base inputs models/structured",
-    "estimators/multiclass": "estimators/base estimators/structured inputs models/multiclass",
-    "estimators/chain": "estimators/base inputs models/chain models/kernel",
-    "estimators/tree": "estimators/base inputs models/chain models/tree",
-    "estimators/graph": "estimators/base inputs models/graph",
+    "estimators/multiclass": (
+        "estimators/base estimators/reasons estimators/structured inputs models/multiclass"
+    ),
+    "estimators/chain": "estimators/base estimators/reasons inputs models/chain models/kernel",
+    "estimators/tree": "estimators/base estimators/reasons inputs models/chain models/tree",
+    "estimators/graph": "estimators/base estimators/reasons inputs models/graph",
     "estimators/parts": "estimators/base inputs metrics models/parts",
-    "estimators/label_sets": "estimators/base inputs models/label_sets",
+    "estimators/label_sets": "estimators/base estimators/reasons inputs models/label_sets",
     "estimators/path": "core estimators/base inputs solvers/common solvers/path",
     "estimators/stopping": "estimators/base inputs",
     "dask": "core estimators/base solvers/common solvers/distributed",

@@ -12,11 +12,13 @@ from sskit.estimators.label_sets.pairwise import MultilabelPairwise
 from sskit.estimators.multiclass.classifier import StructSVMClassifier
 from sskit.estimators.parts.parts import PartsModel
 from sskit.estimators.path.path import RegularizationPath
+from sskit.estimators.reasons.explanation import Explanation
 from sskit.estimators.stopping.early_stopping import EarlyStopping
 from sskit.estimators.tree.tagger import TreeTagger
 
 __all__ = [
     "EarlyStopping",
+    "Explanation",
     "GraphTagger",
     "HierarchicalMultilabel",
     "MultilabelPairwise",

@@ -28,6 +28,7 @@ from sskit.estimators.base.tagging import (
     check_scores,
 )
 from sskit.estimators.chain.kernel import bind_in_kernel_space
+from sskit.estimators.reasons.explain import ExplainChainMixin
 from sskit.inputs.ragged import stack_labels, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray, locate
 from sskit.inputs.stacking import FeatureScale
@@ -80,7 +81,7 @@ class Sequences(NamedTuple):
     scale: FeatureScale | None
 
 
-class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
+class SequenceTagger(ExplainChainMixin, TaggerMixin, KernelMixin, StructuredEstimator):
     r"""Labels for all tokens of a sequence, learnt with the structured hinge loss.
 
     The score F(x, y) of a labelling is

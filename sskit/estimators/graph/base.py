@@ -9,6 +9,7 @@ from sklearn.utils._param_validation import StrOptions
 from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.facts import LabelFacts, Labels, WeightSums, same, summed
 from sskit.estimators.graph.prediction import SegmenterMixin
+from sskit.estimators.reasons.weights import WeightsFrameMixin
 from sskit.inputs.graphs import GraphBatch, check_graphs
 from sskit.inputs.masks import node_targets
 from sskit.inputs.stacking import FeatureScale
@@ -62,7 +63,7 @@ class GraphFacts(LabelFacts):
     node_weight: float = summed()
 
 
-class GraphEstimator(SegmenterMixin, StructuredEstimator):
+class GraphEstimator(WeightsFrameMixin, SegmenterMixin, StructuredEstimator):
     """Base of the estimators that label the nodes of graphs.
 
     A subclass has the parameters `loss`, `node_weights` and `ignore_label`.

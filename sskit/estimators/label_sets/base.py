@@ -17,6 +17,7 @@ from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.facts import Labels, RowFacts, WeightSums, averaged, same
 from sskit.estimators.base.fitted_state import check_fitted, check_labels, check_numbers
 from sskit.estimators.base.linear import linear_scores, row_sqnorms
+from sskit.estimators.reasons.weights import WeightsFrameMixin
 from sskit.inputs.label_sets import check_entries, check_sets, check_two_classes, target_form
 from sskit.inputs.rows import check_rows
 from sskit.inputs.stacking import FeatureScale
@@ -70,7 +71,7 @@ class LabelSetFacts(RowFacts):
     shares: np.ndarray | None = averaged()
 
 
-class LabelSetClassifier(ClassifierMixin, StructuredEstimator):
+class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StructuredEstimator):
     """Base of the estimators of sets of labels.
 
     A subclass implements ``_make_model(facts)``, the model for training data; ``_model()``, that

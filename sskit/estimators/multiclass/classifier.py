@@ -9,11 +9,12 @@ from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.kernels import KernelMixin
 from sskit.estimators.multiclass import rows
+from sskit.estimators.reasons.weights import WeightsFrameMixin
 from sskit.estimators.structured import structured
 from sskit.inputs.rows import check_rows
 
 
-class StructSVMClassifier(ClassifierMixin, KernelMixin, StructuredEstimator):
+class StructSVMClassifier(WeightsFrameMixin, ClassifierMixin, KernelMixin, StructuredEstimator):
     r"""Classification with the multiclass hinge loss, or with a structure of your own.
 
     Minimises, with c_i proportional to the sample weights,

@@ -12,6 +12,7 @@ from sskit.estimators.base.facts import LabelFacts, Labels, WeightSums, same, un
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.tagging import TaggerMixin, check_scores, check_tree
+from sskit.estimators.reasons.explain import ExplainTreeMixin
 from sskit.inputs.ragged import stack_labels
 from sskit.inputs.stacking import FeatureScale
 from sskit.inputs.trees import TreeBatch, check_trees
@@ -53,7 +54,7 @@ class TreeFacts(LabelFacts):
     kinds: Labels | None = united()
 
 
-class TreeTagger(TaggerMixin, StructuredEstimator):
+class TreeTagger(ExplainTreeMixin, TaggerMixin, StructuredEstimator):
     r"""Labels for all nodes of a tree, learnt with the structured hinge loss.
 
     The score of a labelling is

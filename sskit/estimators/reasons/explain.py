@@ -1,0 +1,337 @@
+"""What speaks for a label: the scores of two labellings, taken apart around a token."""
+
+from operator import index
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from sskit.estimators.base.fitted_state import check_fitted
+from sskit.estimators.base.known import check_known
+from sskit.estimators.reasons.explanation import COLUMNS, Explanation
+from sskit.estimators.reasons.frames import check_names, check_top, named
+from sskit.estimators.reasons.weights import WeightsFrameMixin, linear_coef
+from sskit.inputs.ragged import stack_sequences
+from sskit.inputs.trees import check_trees
+
+
+class Terms(NamedTuple):
+    """What the score of a labelling of one sample is made of.
+
+    Attributes
+    ----------
+    features : matrix of shape (T, p)
+        Of the tokens.
+    ends : dict of str to (ndarray of shape (K,), ndarray of shape (T,), bool)
+        Weights of labels alone, and at which tokens they count.
+    edges : ndarray of shape (E, 2)
+        Between neighbours.
+    tables : ndarray of shape (n_kinds, K, K)
+        Weights of the labels of both ends of an edge.
+    codes : ndarray of shape (E,)
+        Which table an edge has.
+    edge_features : matrix of shape (E, q), or None
+        Of the edges.
+    """
+
+    features: object
+    ends: dict
+    edges: np.ndarray
+    tables: np.ndarray
+    codes: np.ndarray
+    edge_features: object = None
+
+
+class ExplainMixin(WeightsFrameMixin):
+    """Explanations of taggers without cycles.
+
+    The estimator has ``_decoder(X, known)`` of `TaggerMixin`, ``_terms(sample)``, the `Terms` of a
+    list of one checked sample, and ``_side(token, neighbour, edge)``, the name of a group.
+    """
+
+    def explain(
+        self, X, i, t, *, label=None, rival=None, known=None, feature_names=None, top=10
+    ):
+        """Return what speaks for the label of a token against its strongest rival.
+
+        Parameters
+        ----------
+        X : list of n_samples sequences or trees
+            As in `fit`. Only sample i is looked at.
+        i : int
+            Which sample, from 0.
+        t : int
+            Which token, or node, of it, from 0.
+        label : label, default=None
+            What to explain; None means the label of the best labelling, as `predict` gives it
+            (without a beam).
+        rival : label, default=None
+            What to compare it with; None means the label with the highest max-marginal of the
+            others.
+        known : sequence of n_samples items, default=None
+            As in `predict`.
+        feature_names : array-like of str of shape (n_features,), default=None
+            Names of the features, as in `weights_frame`.
+        top : int, default=10
+            How many features the text of the explanation shows; None means all.
+
+        Returns
+        -------
+        explanation : Explanation
+            Its contributions add up to the difference of the max-marginals of the two labels (see
+            `decision_function`), but for rounding.
+
+        Raises
+        ------
+        NotFittedError
+            If the tagger is not fitted.
+        TypeError, ValueError
+            If X or another argument is wrong, there is no such token, a label is unknown or the
+            same as its rival, or no labelling is allowed that has one of them at the token; or
+            the tagger has a kernel.
+
+        Examples
+        --------
+        >>> from sskit import SequenceTagger
+        >>> X, y = [[[1.0, 0.0], [0.0, 1.0]]] * 3, [["DET", "NOUN"]] * 3
+        >>> tagger = SequenceTagger(lam=0.1, tol=1e-6, random_state=0).fit(X, y)
+        >>> print(tagger.explain(X, 0, 1, feature_names=["the", "cat"]))
+        Token 1 of sample 0: NOUN (2) against DET (0), margin +2.0000
+        """
+        check_fitted(self)
+        coef = linear_coef(self, "explain")
+        check_top(top)
+        if feature_names is None:
+            feature_names = getattr(self, "feature_names_in_", None)
+        names = check_names(feature_names, coef.shape[1])
+        i, sample, given = _one_sample(X, i, known)
+        try:
+            decoder, offsets = self._decoder(sample, given)
+        except (TypeError, ValueError):
+            # the same error with the number that the item has in X
+            self._decoder(X, known)
+            raise
+        n, noun = int(offsets[-1]), "node" if _is_tree(self) else "token"
+        t = _place(t, "t", n, f"X[{i}] has {n} {noun}s")
+        margins = decoder.max_marginals()[t]
+        if label is None:
+            label = self.classes_[decoder.top_k(1)[0][0][0][t]]
+        where = f"{noun} {t} of X[{i}]"
+        pair = [_code(self.classes_, label, "label")]
+        if rival is None:
+            others = np.where(np.arange(len(margins)) == pair[0], -np.inf, margins)
+            pair.append(int(np.argmax(others)))
+            if others[pair[1]] == -np.inf:
+                raise ValueError(
+                    f"{where} has no rival: no labelling is allowed that has another label there "
+                    f"than {self.classes_[pair[0]].item()!r}"
+                )
+        else:
+            pair.append(_code(self.classes_, rival, "rival"))
+        if pair[0] == pair[1]:
+            raise ValueError(f"label and rival must differ, got {rival!r} twice")
+        possible = check_known(given, [n], self.classes_)
+        labellings = []
+        for k in pair:
+            if margins[k] == -np.inf:
+                name = self.classes_[k].item()
+                raise ValueError(f"{where} cannot be {name!r}: no labelling is allowed that has it")
+            rows = np.ones((n, len(margins)), dtype=bool) if possible is None else possible.copy()
+            rows[t] = np.arange(len(margins)) == k
+            labellings.append(self._decoder(sample, [rows])[0].top_k(1)[0][0][0])
+        columns = _contributions(self, self._terms(sample), t, *labellings, names)
+        return Explanation(
+            sample=i,
+            token=t,
+            label=self.classes_[pair[0]],
+            rival=self.classes_[pair[1]],
+            score=float(margins[pair[0]]),
+            rival_score=float(margins[pair[1]]),
+            labelling=self.classes_[labellings[0]],
+            rival_labelling=self.classes_[labellings[1]],
+            columns=columns,
+            top=top,
+        )
+
+
+class ExplainChainMixin(ExplainMixin):
+    """Explanations of sequences."""
+
+    def _terms(self, sample):
+        """Return the `Terms` of a sequence."""
+        edge_features = None
+        if getattr(self, "edge_coef_", None) is not None:
+            features, edge_features = sample[0]
+            sample = [features]
+        x = stack_sequences(sample, n_features=self.n_features_in_).values
+        n = x.shape[0]
+        first, last = np.arange(n) == 0, np.arange(n) == n - 1
+        return Terms(
+            x,
+            {"start": (self.start_, first), "end": (self.end_, last)},
+            np.stack([np.arange(n - 1), np.arange(1, n)], axis=1),
+            self.transitions_[None],
+            np.zeros(n - 1, dtype=np.intp),
+            edge_features,
+        )
+
+    @staticmethod
+    def _side(token, neighbour, edge):
+        """Return the name of the group of a neighbour."""
+        return "before" if neighbour < token else "after"
+
+
+class ExplainTreeMixin(ExplainMixin):
+    """Explanations of trees."""
+
+    def _terms(self, sample):
+        """Return the `Terms` of a tree."""
+        trees = check_trees(sample, n_features=self.n_features_in_)
+        marks, codes = trees.marks[0], trees.codes(self.edge_kinds_)
+        tables = self.transitions_
+        if codes is None:
+            codes, tables = np.zeros(len(trees.ends), dtype=np.intp), tables[None]
+        ends = {"root": (self.root_, marks % 2 == 1), "leaf": (self.leaf_, marks >= 2)}
+        return Terms(trees.features[0], ends, trees.ends, tables, codes)
+
+    @staticmethod
+    def _side(token, neighbour, edge):
+        """Return the name of the group of a neighbour."""
+        return "parent" if neighbour == edge[0] else "children"
+
+
+def _is_tree(estimator):
+    """Return whether an estimator labels nodes of trees."""
+    return isinstance(estimator, ExplainTreeMixin)
+
+
+def _one_sample(X, i, known):
+    """Return the number of a sample, and the list of it and of what is known of it alone."""
+    if not hasattr(X, "__len__") and not hasattr(X, "shape"):
+        raise TypeError(f"X must be a list of samples, got {type(X).__name__}")
+    n = X.shape[0] if hasattr(X, "shape") and len(X.shape) else len(X)
+    i = _place(i, "i", n, f"X has {n} samples")
+    if known is not None:
+        if not hasattr(known, "__len__") or len(known) != n:
+            got = len(known) if hasattr(known, "__len__") else type(known).__name__
+            raise ValueError(f"X has {n} samples, of which known must have an item each, got {got}")
+        known = [known[i]]
+    return i, X[i : i + 1], known
+
+
+def _place(given, name, n, why):
+    """Return a place in a list of n, or raise an error that says why it is none."""
+    try:
+        place = index(given)
+    except TypeError:
+        place = None
+    if place is None or isinstance(given, (bool, np.bool_)):
+        raise TypeError(f"{name} must be an integer, got {given!r}")
+    if not 0 <= place < n:
+        most = f"from 0 to {n - 1}" if n else "that of an item, of which there is none"
+        raise ValueError(f"{name} must be {most}, as {why}, got {given!r}")
+    return place
+
+
+def _code(classes, label, name):
+    """Return the number of a label, or raise ValueError if it is none."""
+    try:
+        found = [k for k, known in enumerate(classes.tolist()) if bool(known == label)]
+    except (TypeError, ValueError):
+        found = []
+    if not found:
+        raise ValueError(f"{name} is {label!r}, which is no label that the model was fitted to")
+    return found[0]
+
+
+def _contributions(model, terms, t, best, other, names):
+    """Return the columns of an `Explanation` of two labellings that differ at a token."""
+    columns = {name: [] for name in COLUMNS}
+
+    def add(group, kind, feature, node, value, weight, rival_weight, contribution):
+        row = group, kind, feature, node, value, weight, rival_weight, contribution
+        for name, entry in zip(COLUMNS, row, strict=True):
+            columns[name].append(entry)
+
+    def add_features(group, kind, node, row, weights, rival_weights, shown, letter):
+        places, values = _entries(row)
+        for j, text in zip(places.tolist(), named(shown, places, letter), strict=True):
+            w, v, x = float(weights[j]), float(rival_weights[j]), float(values[j])
+            if w != v:
+                add(group, kind, text, node, x, w, v, x * (w - v))
+
+    a, b = int(best[t]), int(other[t])
+    add_features(
+        "features", "feature", t, terms.features[t : t + 1], model.coef_[a], model.coef_[b], names,
+        "x",
+    )  # fmt: skip
+    for kind, (weights, where) in terms.ends.items():
+        if where[t]:
+            w, v = float(weights[a]), float(weights[b])
+            add("bias", kind, "", t, 1.0, w, v, w - v)
+    classes, edges = model.classes_, terms.edges
+    beyond = _beyond(model, terms, t, best, other)
+    for e in np.flatnonzero((edges == t).any(axis=1)).tolist():
+        u, v = edges[e].tolist()
+        node = v if u == t else u
+        group, table = model._side(t, node, edges[e]), terms.tables[terms.codes[e]]
+        ours, theirs = (best[u], best[v]), (other[u], other[v])
+        text = " against ".join(f"{classes[p]} -> {classes[q]}" for p, q in (ours, theirs))
+        w, z = float(table[ours]), float(table[theirs])
+        add(group, "transition", text, node, 1.0, w, z, w - z)
+        if terms.edge_features is not None:
+            weights = model.edge_coef_[ours], model.edge_coef_[theirs]
+            add_features(group, "edge", node, terms.edge_features[e : e + 1], *weights, None, "e")
+        nan = float("nan")
+        add(group, "beyond", _branch_name(model, node, t), node, 1.0, nan, nan, beyond[node])
+    return columns
+
+
+def _branch_name(model, node, t):
+    """Return which labels are beyond an edge, as texts say it."""
+    if _is_tree(model):
+        return f"node {node}"
+    return f"(tokens 0 to {node})" if node < t else f"(tokens from {node})"
+
+
+def _entries(row):
+    """Return the columns of a matrix of one row that are not zero, and a mapping to values."""
+    if sp.issparse(row):
+        row = sp.csr_array(row)
+        places, values = row.indices, row.data.astype(np.float64)
+        return places[values != 0], dict(zip(places.tolist(), values.tolist(), strict=True))
+    values = np.asarray(row, dtype=np.float64).ravel()
+    return np.flatnonzero(values), values
+
+
+def _beyond(model, terms, t, best, other):
+    """Return what the branch of each neighbour scores more in one labelling than in another.
+
+    The edges of the token itself do not count.
+    """
+    n, edges = len(best), terms.edges
+    inner = ~(edges == t).any(axis=1)
+    shape = np.ones(int(inner.sum())), edges[inner].T
+    branch = connected_components(sp.coo_array(shape, shape=(n, n)), directed=False)[1]
+    sums = np.zeros(n)
+    nodes = np.flatnonzero((best != other) & (np.arange(n) != t))
+    if len(nodes):
+        x = terms.features[nodes]
+        x = x.astype(np.float64) if sp.issparse(x) else np.asarray(x, dtype=np.float64)
+        scores, rows = x @ model.coef_.T, np.arange(len(nodes))
+        gains = scores[rows, best[nodes]] - scores[rows, other[nodes]]
+        for weights, where in terms.ends.values():
+            gains += np.where(where[nodes], weights[best[nodes]] - weights[other[nodes]], 0.0)
+        np.add.at(sums, branch[nodes], gains)
+    changed = np.flatnonzero(inner & (best != other)[edges].any(axis=1))
+    if len(changed):
+        (u, v), codes = edges[changed].T, terms.codes[changed]
+        gains = terms.tables[codes, best[u], best[v]] - terms.tables[codes, other[u], other[v]]
+        if terms.edge_features is not None:
+            difference = model.edge_coef_[best[u], best[v]] - model.edge_coef_[other[u], other[v]]
+            rows = terms.edge_features[changed]
+            products = rows.multiply(difference) if sp.issparse(rows) else rows * difference
+            gains = gains + np.asarray(products.sum(axis=1)).ravel()
+        np.add.at(sums, branch[u], gains)
+    return sums[branch].tolist()

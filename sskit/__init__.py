@@ -3,6 +3,7 @@
 from sskit._saved_names import export_from
 from sskit.estimators import (
     EarlyStopping,
+    Explanation,
     GraphTagger,
     HierarchicalMultilabel,
     MultilabelPairwise,
@@ -19,6 +20,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "EarlyStopping",
+    "Explanation",
     "GraphTagger",
     "HierarchicalMultilabel",
     "MultilabelPairwise",
@@ -36,6 +38,7 @@ __all__ = [
 export_from(
     __name__,
     EarlyStopping,
+    Explanation,
     GraphTagger,
     HierarchicalMultilabel,
     MultilabelPairwise,

@@ -1,10 +1,12 @@
 """Displays: what a fit or a prediction looks like, computed once and drawn with matplotlib.
 
-`top_features` is of text.
+`top_features`, `weights_frame` and `explain` are of text and tables.
 """
 
 from sskit.display._convergence import ConvergenceDisplay
+from sskit.display._feature_weights import FeatureWeightsDisplay
 from sskit.display._pose import PoseDisplay
+from sskit.display._reasons import explain, weights_frame
 from sskit.display._regularization_path import RegularizationPathDisplay
 from sskit.display._segmentation import SegmentationDisplay
 from sskit.display._top_features import top_features
@@ -12,9 +14,12 @@ from sskit.display._transitions import TransitionDisplay
 
 __all__ = [
     "ConvergenceDisplay",
+    "FeatureWeightsDisplay",
     "PoseDisplay",
     "RegularizationPathDisplay",
     "SegmentationDisplay",
     "TransitionDisplay",
+    "explain",
     "top_features",
+    "weights_frame",
 ]

@@ -3,7 +3,8 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sskit.display._fitted import chosen_estimator, is_pipeline, last_step
+from sskit.display._feature_names import fitted_model, names_of_steps
+from sskit.display._fitted import last_step
 
 # The ends of a chain, and of a tree, whose labels have weights of their own.
 _ENDS = ("start_", "end_", "root_", "leaf_")
@@ -64,10 +65,8 @@ def top_features(estimator, n=10, *, feature_names=None, digits=3, output_dict=F
     """
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
         raise ValueError(f"n must be an integer, at least 1, got {n!r}")
-    model = last_step(estimator)
-    check_is_fitted(model)
-    # a path that chose, and what stops early, hold the model
-    model = getattr(model, "best_estimator_", getattr(model, "estimator_", model))
+    check_is_fitted(last_step(estimator))
+    model = fitted_model(estimator)
     coef = np.asarray(getattr(model, "coef_", 0.0))
     if coef.ndim != 2:
         raise TypeError(f"{type(model).__name__} has no weights of features by label to list")
@@ -86,13 +85,8 @@ def top_features(estimator, n=10, *, feature_names=None, digits=3, output_dict=F
 def _feature_names(estimator, model, n_features, given):
     """Return the names of the features."""
     if given is None:
-        pipeline = chosen_estimator(estimator)
-        steps = pipeline[:-1] if is_pipeline(pipeline) and len(pipeline) > 1 else None
-        try:
-            given = None if steps is None else steps.get_feature_names_out()
-        except (AttributeError, ValueError):  # a step without names, as a hasher
-            given = None
-        if given is None or len(given) != n_features:  # names of what later steps no longer show
+        given = names_of_steps(estimator, n_features)
+        if given is None:
             given = getattr(model, "feature_names_in_", [f"x{j}" for j in range(n_features)])
     names = [str(name) for name in given]
     if len(names) != n_features:

@@ -50,9 +50,7 @@ class ExplainMixin(WeightsFrameMixin):
     list of one checked sample, and ``_side(token, neighbour, edge)``, the name of a group.
     """
 
-    def explain(
-        self, X, i, t, *, label=None, rival=None, known=None, feature_names=None, top=10
-    ):
+    def explain(self, X, i, t, *, label=None, rival=None, known=None, feature_names=None, top=10):
         """Return what speaks for the label of a token against its strongest rival.
 
         Parameters
@@ -291,8 +289,8 @@ def _contributions(model, terms, t, best, other, names):
 def _branch_name(model, node, t):
     """Return which labels are beyond an edge, as texts say it."""
     if _is_tree(model):
-        return f"node {node}"
-    return f"(tokens 0 to {node})" if node < t else f"(tokens from {node})"
+        return f"labels from node {node} on"
+    return f"labels of tokens 0 to {node}" if node < t else f"labels from token {node} on"
 
 
 def _entries(row):

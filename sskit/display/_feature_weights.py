@@ -1,0 +1,158 @@
+"""The strongest weights of features as bars."""
+
+import numpy as np
+
+from sskit.display._axes import row_of_axes
+from sskit.display._reasons import weights_frame
+
+_COLUMNS = 4
+
+
+class FeatureWeightsDisplay:
+    """Which features speak for each label, and which against it, as horizontal bars.
+
+    Draw it with `from_estimator`.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        Names of the labels, one for each panel.
+    features : sequence of sequences of str
+        Names of the features of each label, from the top down.
+    weights : sequence of ndarray
+        Their weights.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure.
+    axes_ : ndarray of shape (n_labels,) of matplotlib Axes
+        The panels.
+    ax_ : matplotlib Axes
+        The first of them.
+    bars_ : list of matplotlib BarContainer
+        The bars of each panel.
+
+    See Also
+    --------
+    weights_frame : The same as a table.
+
+    Examples
+    --------
+    >>> from sskit import SequenceTagger
+    >>> from sskit.datasets import make_digit_strings
+    >>> from sskit.display import FeatureWeightsDisplay
+    >>> X, y = make_digit_strings(60, random_state=0)
+    >>> tagger = SequenceTagger(random_state=0).fit(X, y)
+    >>> display = FeatureWeightsDisplay.from_estimator(tagger, labels=[1, 7], top=3)
+    >>> display.labels, display.weights[0].shape
+    (['1', '7'], (6,))
+    """
+
+    def __init__(self, *, labels, features, weights):
+        self.labels = labels
+        self.features = features
+        self.weights = weights
+
+    @classmethod
+    def from_estimator(
+        cls, estimator, *, labels=None, top=8, feature_names=None, ax=None, **options
+    ):
+        """Draw the strongest weights of features of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : estimator
+            As `weights_frame` takes it.
+        labels : array-like of labels, default=None
+            Which labels, in this order. None means all that have weights.
+        top : int, default=8
+            How many positive weights, and how many negative ones, of each label.
+        feature_names : array-like of str of shape (n_features,), default=None
+            Names of the features; None as in `weights_frame`.
+        ax, **options : object
+            See `plot`.
+
+        Returns
+        -------
+        display : FeatureWeightsDisplay
+            With what was drawn.
+
+        Raises
+        ------
+        NotFittedError, TypeError, ValueError
+            As `weights_frame`, or if a label has no weights.
+        """
+        frame = weights_frame(estimator, top, feature_names=feature_names)
+        columns = {name: np.asarray(frame[name]) for name in ("kind", "label", "feature", "weight")}
+        node = columns.pop("kind") == "node"
+        label, feature, weight = (column[node] for column in columns.values())
+        found = list(dict.fromkeys(label.tolist()))
+        shown = found if labels is None else list(labels)
+        for wanted in shown:
+            if wanted not in found:
+                raise ValueError(
+                    f"labels holds {wanted!r}, which is no label with weights of features"
+                )
+        if not shown:
+            raise ValueError("there is no label with weights of features to draw")
+        places = [np.array([other == wanted for other in label.tolist()]) for wanted in shown]
+        display = cls(
+            labels=[str(wanted) for wanted in shown],
+            features=[feature[place].tolist() for place in places],
+            weights=[weight[place].astype(float) for place in places],
+        )
+        return display.plot(ax=ax, **options)
+
+    def plot(self, *, ax=None, colors=("#2166ac", "#b2182b"), sharex=True):
+        """Draw the bars.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or sequence of them, default=None
+            Where, one for each label. None makes a figure.
+        colors : tuple of two colours, default=("#2166ac", "#b2182b")
+            Of positive and of negative weights.
+        sharex : bool, default=True
+            Whether all panels have the same scale.
+
+        Returns
+        -------
+        self : FeatureWeightsDisplay
+            The display.
+        """
+        self.axes_ = np.array(self._panels(ax), dtype=object)
+        self.ax_ = self.axes_[0]
+        self.figure_ = self.ax_.figure
+        self.bars_ = []
+        limit = max((np.abs(w).max(initial=0.0) for w in self.weights), default=0.0) or 1.0
+        panels = zip(self.axes_, self.labels, self.features, self.weights, strict=True)
+        for axes, label, features, weights in panels:
+            places = np.arange(len(weights))
+            color = [colors[0] if weight > 0 else colors[1] for weight in weights]
+            self.bars_.append(axes.barh(places, weights, color=color))
+            axes.set(yticks=places, yticklabels=features, title=label, xlabel="weight")
+            axes.tick_params(axis="y", labelsize="small", length=0)
+            axes.invert_yaxis()
+            axes.axvline(0.0, color="black", linewidth=0.8)
+            axes.spines[["top", "right", "left"]].set_visible(False)
+            if sharex:
+                axes.set_xlim(-1.05 * limit, 1.05 * limit)
+        return self
+
+    def _panels(self, ax):
+        """Return axes for the labels, in a new figure unless they are given."""
+        n = len(self.labels)
+        if ax is not None:
+            return row_of_axes(n, ax)
+        import matplotlib.pyplot as plt
+
+        n_columns = min(n, _COLUMNS)
+        n_rows = -(-n // n_columns)
+        height = 0.9 + 0.19 * max(map(len, self.features), default=1)
+        size = 3.0 * n_columns, height * n_rows
+        grid = plt.subplots(n_rows, n_columns, figsize=size, layout="constrained", squeeze=False)[1]
+        panels = grid.ravel().tolist()
+        for axes in panels[n:]:
+            axes.remove()
+        return panels[:n]

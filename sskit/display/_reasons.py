@@ -1,0 +1,133 @@
+"""Weights by name and explanations, of pipelines too."""
+
+from sklearn.utils.validation import check_is_fitted
+
+from sskit.display._feature_names import fitted_model, names_of_steps
+from sskit.display._fitted import chosen_estimator, is_pipeline, last_step
+
+
+def weights_frame(estimator, top=20, *, feature_names=None, edge_feature_names=None):
+    """Return the strongest weights by label as a table, also of a pipeline.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted linear estimator of this package with weights by label: of rows, sequences,
+        trees, graphs or sets of labels; or a pipeline that ends with one, or a search that chose
+        one.
+    top : int, default=20
+        How many positive weights, and how many negative ones, are listed for each label. None
+        lists all.
+    feature_names : array-like of str of shape (n_features,), default=None
+        Names of the features. None takes those that the steps before it in its pipeline give
+        (``get_feature_names_out``), else those that it was fitted to, else x0, x1, ...
+    edge_feature_names : array-like of str of shape (n_edge_features,), default=None
+        Names of the features of edges. None takes those that the step before it gives
+        (``get_edge_feature_names_out``), else e0, e1, ...
+
+    Returns
+    -------
+    frame : DataFrame, or dict of ndarray where pandas is not installed
+        With the columns kind, label, to_label, feature and weight; see
+        :meth:`sskit.SequenceTagger.weights_frame`.
+
+    Raises
+    ------
+    NotFittedError, TypeError, ValueError
+        If the estimator is not fitted or has no weights of features by label, as with a kernel,
+        or there is another number of features than of names.
+
+    See Also
+    --------
+    FeatureWeightsDisplay : The same as a picture.
+    top_features : The same as a text.
+
+    Examples
+    --------
+    >>> from sklearn.feature_extraction import DictVectorizer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sskit import SequenceTagger
+    >>> from sskit.display import weights_frame
+    >>> from sskit.preprocessing import TokenTransformer
+    >>> X = [[{"word": "the"}, {"word": "cat"}], [{"word": "cats"}, {"word": "sleep"}]]
+    >>> y = [["DET", "NOUN"], ["NOUN", "VERB"]]
+    >>> tagger = make_pipeline(TokenTransformer(DictVectorizer()), SequenceTagger(random_state=0))
+    >>> frame = weights_frame(tagger.fit(X, y), top=1)
+    >>> frame["label"][0], frame["feature"][0]
+    ('DET', 'word=the')
+    """
+    model = _model_with(estimator, "weights_frame")
+    return model.weights_frame(
+        top,
+        _names(estimator, model, feature_names),
+        _names(estimator, model, edge_feature_names, edges=True),
+    )
+
+
+def explain(estimator, X, i, t, *, feature_names=None, **options):
+    """Return what speaks for the label of a token against its strongest rival, also of a pipeline.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted `SequenceTagger` or `TreeTagger`; or a pipeline that ends with one, or a search
+        that chose one.
+    X : list of n_samples
+        As the estimator takes them. The steps of a pipeline transform all, so give few.
+    i : int
+        Which sample, from 0.
+    t : int
+        Which token, or node, of it, from 0.
+    feature_names : array-like of str of shape (n_features,), default=None
+        Names of the features; None as in `weights_frame`.
+    **options : object
+        Further arguments of :meth:`sskit.SequenceTagger.explain`: label, rival, known, top.
+
+    Returns
+    -------
+    explanation : Explanation
+        Its contributions add up to the difference of the max-marginals of the two labels.
+
+    Raises
+    ------
+    NotFittedError, TypeError, ValueError
+        If the estimator is not fitted or explains nothing, or an argument is wrong.
+
+    Examples
+    --------
+    >>> from sklearn.feature_extraction import DictVectorizer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sskit import SequenceTagger
+    >>> from sskit.display import explain
+    >>> from sskit.preprocessing import TokenTransformer
+    >>> X = [[{"word": "the"}, {"word": "cat"}], [{"word": "cats"}, {"word": "sleep"}]]
+    >>> y = [["DET", "NOUN"], ["NOUN", "VERB"]]
+    >>> tagger = make_pipeline(TokenTransformer(DictVectorizer()), SequenceTagger(random_state=0))
+    >>> explanation = explain(tagger.fit(X, y), X, 0, 1)
+    >>> str(explanation.label), list(explanation.groups)
+    ('NOUN', ['features', 'bias', 'before'])
+    """
+    model = _model_with(estimator, "explain")
+    names = _names(estimator, model, feature_names)
+    pipeline = chosen_estimator(estimator)
+    if is_pipeline(pipeline) and len(pipeline) > 1:
+        X = pipeline[:-1].transform(X)
+    return model.explain(X, i, t, feature_names=names, **options)
+
+
+def _model_with(estimator, method):
+    """Return the fitted model of an estimator, or raise TypeError if it has not a method."""
+    check_is_fitted(last_step(estimator))
+    model = fitted_model(estimator)
+    if not hasattr(model, method):
+        what = "weights of features by label" if method == "weights_frame" else "max-marginals"
+        raise TypeError(f"{type(model).__name__} has no {what}, and no {method}")
+    return model
+
+
+def _names(estimator, model, given, edges=False):
+    """Return the names of features that were given or that steps of a pipeline give, or None."""
+    if given is not None:
+        return given
+    n_features = getattr(model, "n_edge_features_in_" if edges else "n_features_in_", None)
+    return names_of_steps(estimator, n_features, edges)

@@ -95,7 +95,13 @@ class ExplainMixin(WeightsFrameMixin):
         >>> X, y = [[[1.0, 0.0], [0.0, 1.0]]] * 3, [["DET", "NOUN"]] * 3
         >>> tagger = SequenceTagger(lam=0.1, tol=1e-6, random_state=0).fit(X, y)
         >>> print(tagger.explain(X, 0, 1, feature_names=["the", "cat"]))
-        Token 1 of sample 0: NOUN (2) against DET (0), margin +2.0000
+        Token 1 of sample 0: NOUN (1) against DET (0), margin +1
+          +0.4000  features
+            +0.4000  cat
+          +0.4000  bias
+            +0.4000  end
+          +0.2000  before
+            +0.2000  DET -> NOUN against DET -> DET
         """
         check_fitted(self)
         coef = linear_coef(self, "explain")

@@ -153,8 +153,8 @@ class Explanation:
     def __repr__(self):
         """Return who the rivals are, and the margin."""
         return (
-            f"<Explanation of token {self.token} of sample {self.sample}: {self.label!r} "
-            f"against {self.rival!r}, margin {self.margin:+.4g}>"
+            f"<Explanation of token {self.token} of sample {self.sample}: {_plain(self.label)!r} "
+            f"against {_plain(self.rival)!r}, margin {self.margin:+.4g}>"
         )
 
     def _heading(self):
@@ -173,7 +173,9 @@ class Explanation:
             if group != last:
                 yield group, sums[group], group
                 last = group
-            text = feature if kind in ("feature", "transition", "edge") else f"{kind} {feature}"
+            if kind == "beyond" and number == 0:
+                continue
+            text = feature or kind
             if kind in ("feature", "edge") and value != 1 and not np.isnan(value):
                 text += f" = {value:.4g}"
             yield None, number, text
@@ -197,6 +199,11 @@ class Explanation:
             )
         heading = escape(self._heading())
         return f"<table><caption>{heading}</caption><tbody>{''.join(rows)}</tbody></table>"
+
+
+def _plain(label):
+    """Return a label as Python has it."""
+    return label.item() if isinstance(label, np.generic) else label
 
 
 def _sum_of(columns, places):

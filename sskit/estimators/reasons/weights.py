@@ -165,11 +165,7 @@ def _blocks(model, coef, names, edge_names):
     for kind in _BIASES:
         weights = getattr(model, f"{kind}_", None)
         if np.ndim(weights) == 1:
-
-            def of_labels(g, places, shown=labels[-len(weights) :]):
-                return [shown[k] for k in places], [None] * len(places), [None] * len(places)
-
-            yield Block(kind, weights[None], of_labels)
+            yield Block(kind, weights[None], _of_labels(labels[-len(weights) :]))
     if np.ndim(getattr(model, "edge_coef_", None)) == 3:
         # (K, K, q), of which a label's is a table (K, q)
         tables = model.edge_coef_
@@ -186,6 +182,15 @@ def _labels(model, n_rows):
     classes = np.asarray(getattr(model, "classes_", np.arange(n_rows)))
     fits = classes.ndim == 1 and len(classes) in (n_rows, n_rows + (n_rows == 1))
     return classes.tolist() if fits else list(range(n_rows))
+
+
+def _of_labels(labels):
+    """Return the function that tells which labels weights of labels are of."""
+
+    def tell(g, places):
+        return [labels[k] for k in places], [None] * len(places), [None] * len(places)
+
+    return tell
 
 
 def _transitions(model, labels):

@@ -16,7 +16,7 @@ from sskit.estimators.base.estimator import (
     TrainingTask,
     check_constraints,
 )
-from sskit.estimators.base.facts import LabelFacts, Labels, WeightSums
+from sskit.estimators.base.facts import Labels, RowFacts, WeightSums
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.kernels import KernelMixin, function_values, is_kernel
 from sskit.estimators.base.known import check_known
@@ -28,6 +28,7 @@ from sskit.estimators.base.tagging import (
     check_scores,
 )
 from sskit.estimators.chain.kernel import bind_in_kernel_space
+from sskit.estimators.reasons.column_names import check_column_names, column_names
 from sskit.estimators.reasons.explain import ExplainChainMixin
 from sskit.inputs.ragged import stack_labels, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray, locate
@@ -71,6 +72,8 @@ class Sequences(NamedTuple):
         Allowed transitions, first and last labels; None if these are a part of the data.
     scale : FeatureScale or None
         How large features are; None in a kernel space, where it depends on the kernel.
+    names : ndarray of shape (n_features,) or None
+        Names of the features; None unless sequences are data frames.
     """
 
     stacked: RaggedArray
@@ -79,6 +82,7 @@ class Sequences(NamedTuple):
     weight: np.ndarray | None
     rules: tuple | None
     scale: FeatureScale | None
+    names: np.ndarray | None = None
 
 
 class SequenceTagger(ExplainChainMixin, TaggerMixin, KernelMixin, StructuredEstimator):
@@ -227,6 +231,8 @@ class SequenceTagger(ExplainChainMixin, TaggerMixin, KernelMixin, StructuredEsti
         The solver that was used, with every "auto" replaced.
     n_features_in_ : int
         Number of features seen in fit.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Their names, if the sequences were data frames whose columns have strings as names.
 
     Raises
     ------
@@ -342,6 +348,7 @@ class SequenceTagger(ExplainChainMixin, TaggerMixin, KernelMixin, StructuredEsti
 
     def _gate(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
+        names = column_names(X)
         stacked = stack_sequences(X)
         target = stack_labels(y, stacked.lengths)
         weight = check_sample_weight(sample_weight, len(stacked), part=part)
@@ -353,7 +360,7 @@ class SequenceTagger(ExplainChainMixin, TaggerMixin, KernelMixin, StructuredEsti
         if not is_kernel(self):
             # refuses features that are too large, whatever lam
             scale = token_scale(stacked, weight, n_jobs=self.n_jobs)
-        return Sequences(stacked, labels, classes, weight, rules, scale)
+        return Sequences(stacked, labels, classes, weight, rules, scale, names)
 
     def _legal(self, labels, offsets, classes, rules):
         """Return labels to train on; see on_violation."""
@@ -381,10 +388,11 @@ class SequenceTagger(ExplainChainMixin, TaggerMixin, KernelMixin, StructuredEsti
         return repaired
 
     def _survey(self, checked):
-        """Return the `LabelFacts` of checked data."""
+        """Return the `RowFacts` of checked data."""
         stacked = checked.stacked
-        return LabelFacts(
+        return RowFacts(
             n_samples=len(stacked),
+            feature_names=None if checked.names is None else tuple(checked.names),
             weights=WeightSums.of(len(stacked), checked.weight),
             n_features=stacked.values.shape[1],
             labels=Labels.of(checked.classes, checked.labels),
@@ -409,7 +417,7 @@ class SequenceTagger(ExplainChainMixin, TaggerMixin, KernelMixin, StructuredEsti
 
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
-        stacked, labels, own, weight, rules, _ = checked
+        stacked, labels, own, weight, rules, _, names = checked
         classes = facts.labels.values
         if rules is None:
             rules = resolve_transitions(self.allowed_transitions, classes)
@@ -417,6 +425,8 @@ class SequenceTagger(ExplainChainMixin, TaggerMixin, KernelMixin, StructuredEsti
             labels = self._legal(labels, stacked.offsets, classes, rules)
         allowed = (None, None, None) if self.on_violation == "ignore" else rules
         shared = chain_attributes(classes, facts.n_features, rules)
+        if names is not None:
+            shared["feature_names_in_"] = names
         factors = self.class_weight, classes
         costs = token_costs(self.loss, *factors, labels, stacked.lengths, facts.labels.counts)
         given = stacked, labels, costs, facts.weights.block_weights(len(stacked), weight)
@@ -450,6 +460,7 @@ class SequenceTagger(ExplainChainMixin, TaggerMixin, KernelMixin, StructuredEsti
         given = [name for name in USED_BY_PREDICT if getattr(self, name) is not None]
         if given:
             check_constraints(self, *given)
+        check_column_names(X, vars(self).get("feature_names_in_"), type(self).__name__)
         stacked = stack_sequences(
             X,
             n_features=self.n_features_in_,

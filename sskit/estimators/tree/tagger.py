@@ -12,6 +12,11 @@ from sskit.estimators.base.facts import LabelFacts, Labels, WeightSums, same, un
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.tagging import TaggerMixin, check_scores, check_tree
+from sskit.estimators.reasons.column_names import (
+    check_column_names,
+    column_names,
+    features_of_trees,
+)
 from sskit.estimators.reasons.explain import ExplainTreeMixin
 from sskit.inputs.ragged import stack_labels
 from sskit.inputs.stacking import FeatureScale
@@ -37,6 +42,8 @@ class Trees(NamedTuple):
         Weights of the trees.
     scale : FeatureScale
         How large features are.
+    names : ndarray of shape (n_features,) or None
+        Names of the features; None unless they are data frames.
     """
 
     trees: TreeBatch
@@ -44,12 +51,14 @@ class Trees(NamedTuple):
     classes: np.ndarray
     weight: np.ndarray | None
     scale: FeatureScale
+    names: np.ndarray | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class TreeFacts(LabelFacts):
     """What trees say of all data."""
 
+    feature_names: tuple | None = same("the feature names of X are {}, but those of part {} are {}")
     has_kinds: str = same("edges of X have {}, but those of part {} have {}")
     kinds: Labels | None = united()
 
@@ -158,6 +167,8 @@ class TreeTagger(ExplainTreeMixin, TaggerMixin, StructuredEstimator):
         The solver that was used, with every "auto" replaced.
     n_features_in_ : int
         Number of features seen in fit.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Their names, if the features were data frames whose columns have strings as names.
 
     Raises
     ------
@@ -273,12 +284,13 @@ class TreeTagger(ExplainTreeMixin, TaggerMixin, StructuredEstimator):
 
     def _gate(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
+        names = column_names(features_of_trees(X))
         trees = check_trees(X)
         target = stack_labels(y, trees.n_nodes, what="trees")
         weight = check_sample_weight(sample_weight, len(trees), part=part)
         classes, labels = np.unique(target, return_inverse=True)
         # refuses features that are too large, whatever lam
-        return Trees(trees, labels, classes, weight, feature_scale(trees, weight))
+        return Trees(trees, labels, classes, weight, feature_scale(trees, weight), names)
 
     def _survey(self, checked):
         """Return the `TreeFacts` of checked data."""
@@ -287,6 +299,7 @@ class TreeTagger(ExplainTreeMixin, TaggerMixin, StructuredEstimator):
             kinds = Labels(*np.unique(kinds, return_counts=True))
         return TreeFacts(
             n_samples=len(trees),
+            feature_names=None if checked.names is None else tuple(checked.names),
             weights=WeightSums.of(len(trees), checked.weight),
             n_features=trees.n_features,
             labels=Labels.of(checked.classes, checked.labels),
@@ -310,6 +323,8 @@ class TreeTagger(ExplainTreeMixin, TaggerMixin, StructuredEstimator):
             facts.weights.block_weights(len(trees), checked.weight),
         )
         shared = {"classes_": classes, "edge_kinds_": kinds, "n_features_in_": facts.n_features}
+        if checked.names is not None:
+            shared["feature_names_in_"] = checked.names
         to_attributes = BlockAttributes(model.layout, shared)
         lam = default_lam(facts.scale)
         return TrainingTask(problem, model.layout, lam, to_attributes, classes)
@@ -318,6 +333,9 @@ class TreeTagger(ExplainTreeMixin, TaggerMixin, StructuredEstimator):
         """Return the decoder of checked trees, and where they begin."""
         check_fitted(self)
         name, (_, n_kinds) = type(self).__name__, check_tree(self)
+        expected = vars(self).get("feature_names_in_")
+        if expected is not None:
+            check_column_names(features_of_trees(X), expected, name)
         trees = check_trees(X, n_features=self.n_features_in_, estimator_name=name)
         codes = trees.codes(self.edge_kinds_, name)
         weights = self.coef_, self.root_, self.leaf_, self.transitions_

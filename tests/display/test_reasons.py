@@ -1,0 +1,156 @@
+"""Weights and explanations of pipelines have the names of their steps; bars are the weights."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction import DictVectorizer, FeatureHasher
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+from sskit import PartsModel, SegmentationModel, SequenceTagger, StructSVMClassifier
+from sskit.display import FeatureWeightsDisplay, explain, weights_frame
+from sskit.preprocessing import TokenTransformer
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("agg")
+plt = pytest.importorskip("matplotlib.pyplot")
+
+TAGS = ["DET", "NOUN", "VERB"]
+WORDS = ["the", "cat", "sleeps", "a", "dog", "barks"]
+
+
+@pytest.fixture(autouse=True)
+def close():
+    yield
+    plt.close("all")
+
+
+def sentences(n=20):
+    """Sentences of two patterns, as dicts of words."""
+    rng = np.random.default_rng(0)
+    draws = [rng.integers(2, size=3) for _ in range(n)]
+    return [[{"w": WORDS[k + 3 * j]} for k, j in enumerate(draw)] for draw in draws], [TAGS] * n
+
+
+@pytest.fixture(scope="module")
+def pipeline():
+    return make_pipeline(TokenTransformer(DictVectorizer()), SequenceTagger(random_state=0)).fit(
+        *sentences()
+    )
+
+
+def test_names_come_through_pipelines_and_searches(pipeline):
+    frame = weights_frame(pipeline, 2)
+    node = frame[frame["kind"] == "node"]
+    assert set(node[node["label"] == "NOUN"]["feature"]) >= {"w=cat", "w=dog"}
+    names = pipeline[:-1].get_feature_names_out()
+    assert frame.equals(pipeline[-1].weights_frame(2, names))
+    assert frame.equals(weights_frame(pipeline[-1], 2, feature_names=names))
+    search = GridSearchCV(pipeline, {"sequencetagger__lam": [pipeline[-1].lam_]}, cv=2)
+    assert weights_frame(search.fit(*sentences()), 2).equals(frame)
+    hashed = make_pipeline(
+        TokenTransformer(FeatureHasher(8, input_type="string")), SequenceTagger(random_state=0)
+    )
+    X, y = sentences()
+    hashed.fit([[[token["w"]] for token in sentence] for sentence in X], y)
+    found = weights_frame(hashed)
+    assert all(name[0] == "x" for name in found[found["kind"] == "node"]["feature"])
+
+
+def test_explanations_of_pipelines(pipeline):
+    X, _ = sentences()
+    explanation = explain(pipeline, X, 2, 1, top=3)
+    assert explanation.label == "NOUN" and explanation.top == 3
+    assert f"w={X[2][1]['w']}" in explanation.to_frame()["feature"].tolist()
+    margins = np.sort(pipeline.decision_function(X)[2][1])
+    assert explanation.margin == pytest.approx(margins[-1] - margins[-2])
+    inner = pipeline[:-1].transform(X)
+    assert (
+        str(explain(pipeline[-1], inner, 2, 1)).splitlines()[0] == str(explanation).splitlines()[0]
+    )
+    assert explain(pipeline, X, 2, 1, rival="VERB").rival == "VERB"
+
+
+def test_names_of_edges():
+    class Namer:
+        """A step that names features of edges."""
+
+        def fit(self, X, y=None):
+            return self
+
+        def transform(self, X):
+            return X
+
+        def get_feature_names_out(self, input_features=None):
+            return ["red", "green"]
+
+        def get_edge_feature_names_out(self):
+            return ["close"]
+
+    rng, edges = np.random.default_rng(0), [[0, 1], [1, 2]]
+    y = [rng.integers(2, size=3) for _ in range(6)]
+    X = [(np.eye(2)[labels] + rng.normal(size=(3, 2)), edges, np.ones((2, 1))) for labels in y]
+    model = make_pipeline(Namer(), SegmentationModel(random_state=0)).fit(X, y)
+    frame = weights_frame(model)
+    assert set(frame[frame["kind"] == "node"]["feature"]) == {"red", "green"}
+    assert set(frame[frame["kind"] == "edge"]["feature"]) <= {"close"}
+
+
+def test_what_has_no_weights_or_explanations(pipeline):
+    parts = PartsModel([-1, 0], random_state=0)
+    with pytest.raises(NotFittedError):
+        weights_frame(parts)
+    with pytest.raises(NotFittedError):
+        explain(make_pipeline(SequenceTagger()), [], 0, 0)
+    rows = StructSVMClassifier(random_state=0).fit(np.eye(3), [0, 1, 2])
+    with pytest.raises(TypeError, match="StructSVMClassifier has no max-marginals, and no explain"):
+        explain(rows, np.eye(3), 0, 0)
+
+
+def test_bars_are_the_weights(pipeline):
+    display = FeatureWeightsDisplay.from_estimator(pipeline, top=2)
+    assert display.labels == TAGS and len(display.axes_) == 3
+    assert display.ax_ is display.axes_[0] and display.figure_ is display.ax_.figure
+    frame = weights_frame(pipeline, 2)
+    for k, label in enumerate(TAGS):
+        rows = frame[(frame["kind"] == "node") & (frame["label"] == label)]
+        assert [bar.get_width() for bar in display.bars_[k]] == rows["weight"].tolist()
+        shown = [text.get_text() for text in display.axes_[k].get_yticklabels()]
+        assert shown == rows["feature"].tolist()
+        assert display.axes_[k].get_title() == label
+        low, high = display.axes_[k].get_ylim()
+        assert low > high  # the largest on top
+
+
+def test_chosen_labels_on_given_axes(pipeline):
+    _, axes = plt.subplots(1, 2)
+    display = FeatureWeightsDisplay.from_estimator(
+        pipeline, labels=["VERB", "DET"], top=1, ax=axes, sharex=False, colors=("g", "r")
+    )
+    assert display.labels == ["VERB", "DET"] and list(display.axes_) == list(axes)
+    _, axes = plt.subplots()
+    assert FeatureWeightsDisplay.from_estimator(pipeline, labels=["DET"], ax=axes).ax_ is axes
+    with pytest.raises(ValueError, match="labels holds 'X'"):
+        FeatureWeightsDisplay.from_estimator(pipeline, labels=["X"])
+    with pytest.raises(ValueError, match="axes must hold 3"):
+        FeatureWeightsDisplay.from_estimator(pipeline, ax=axes)
+    with pytest.raises(NotFittedError):
+        FeatureWeightsDisplay.from_estimator(SequenceTagger())
+
+
+def test_many_labels_and_no_weights():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 4)), np.arange(30) % 6
+    display = FeatureWeightsDisplay.from_estimator(StructSVMClassifier(random_state=0).fit(X, y))
+    assert len(display.axes_) == len(display.figure_.axes) == 6
+    with pytest.raises(ValueError, match="no label with weights of features to draw"):
+        FeatureWeightsDisplay.from_estimator(
+            StructSVMClassifier(random_state=0).fit(np.zeros((4, 2)), [0, 1, 2, 0])
+        )
+
+
+def test_without_pandas(pipeline, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    display = FeatureWeightsDisplay.from_estimator(pipeline, top=1)
+    assert display.labels == TAGS
+    assert set(weights_frame(pipeline)) == {"kind", "label", "to_label", "feature", "weight"}

@@ -1,0 +1,263 @@
+"""Contributions add up to differences of max-marginals, found by enumeration."""
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from helpers.trees import random_parents
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from sskit import SequenceTagger, TreeTagger
+from sskit.utils import RaggedArray
+
+LABELS = np.array(["A", "B", "C"])
+
+
+def set_weights(tagger, rng):
+    """Give a fitted tagger random weights, with which labels change with their neighbours."""
+    for name in ("coef_", "transitions_", "start_", "end_", "root_", "leaf_"):
+        if hasattr(tagger, name):
+            setattr(tagger, name, rng.normal(size=getattr(tagger, name).shape))
+    return tagger
+
+
+def sequences(rng, n=4, longest=4):
+    X = [rng.normal(size=(1 + k % longest, 3)) * rng.integers(2, size=3) for k in range(n)]
+    return X, [rng.choice(LABELS, size=len(x)) for x in X]
+
+
+def trees(rng, kinds, n=5):
+    X, y = [], []
+    for k in range(n):
+        v = 1 + k
+        tree = rng.normal(size=(v, 3)), random_parents(rng, v, n_roots=1 + (k > 3))
+        X.append((*tree, rng.choice(["p", "q"], size=v)) if kinds else tree)
+        y.append(rng.choice(LABELS, size=v))
+    X.append(X[-1])
+    return X, [*y, np.array(["A", "B", "C", "A", "B"])]
+
+
+@pytest.fixture(scope="module")
+def tagger():
+    rng = np.random.default_rng(0)
+    X, y = sequences(rng, 9)
+    return set_weights(SequenceTagger(random_state=0).fit(X, y), rng), X
+
+
+def chain_scores(tagger, x):
+    """Scores of all labellings of a sequence, by labelling."""
+    found = {}
+    for y in itertools.product(range(3), repeat=len(x)):
+        score = tagger.start_[y[0]] + tagger.end_[y[-1]]
+        score += sum(tagger.coef_[k] @ row for k, row in zip(y, x, strict=True))
+        score += sum(tagger.transitions_[a, b] for a, b in itertools.pairwise(y))
+        found[y] = score
+    return found
+
+
+def tree_scores(tagger, tree):
+    """Scores of all labellings of a tree, by labelling."""
+    x, parents, *kinds = tree
+    found = {}
+    for y in itertools.product(range(3), repeat=len(x)):
+        score = sum(tagger.coef_[k] @ row for k, row in zip(y, x, strict=True))
+        for v, parent in enumerate(parents):
+            table = tagger.transitions_
+            if kinds:
+                table = table[tagger.edge_kinds_.tolist().index(kinds[0][v])]
+            score += tagger.root_[y[v]] if parent < 0 else table[y[parent], y[v]]
+            score += 0.0 if v in parents else tagger.leaf_[y[v]]
+        found[y] = score
+    return found
+
+
+def check(tagger, X, score_all):
+    """Compare explanations of all tokens with enumeration; return how many had a branch change."""
+    changed = 0
+    for i, x in enumerate(X):
+        scores = score_all(tagger, x)
+        for t in range(len(next(iter(scores)))):
+            best = [max(v for y, v in scores.items() if y[t] == k) for k in range(3)]
+            first, second = np.argsort(best)[::-1][:2]
+            e = tagger.explain(X, i, t)
+            assert (e.label, e.rival) == (LABELS[first], LABELS[second])
+            assert (e.sample, e.token) == (i, t)
+            frame = e.to_frame()
+            margin = best[first] - best[second]
+            assert e.margin == pytest.approx(margin, abs=1e-9)
+            assert e.score == pytest.approx(best[first], abs=1e-9)
+            for top in (None, 1, 2):
+                total = e.to_frame(top)["contribution"].sum()
+                assert total == pytest.approx(margin, abs=1e-9)
+            assert sum(e.groups.values()) == pytest.approx(margin, abs=1e-9)
+            for labelling, k in ((e.labelling, first), (e.rival_labelling, second)):
+                codes = tuple(np.searchsorted(LABELS, labelling).tolist())
+                assert codes[t] == k
+                assert scores[codes] == pytest.approx(best[k], abs=1e-9)
+            single = frame[~frame["weight"].isna()]
+            products = single["value"] * (single["weight"] - single["rival_weight"])
+            np.testing.assert_allclose(products, single["contribution"], atol=1e-12)
+            changed += int((frame["contribution"][frame["kind"] == "beyond"] != 0).sum())
+    return changed
+
+
+def test_chains_against_enumeration(tagger):
+    assert check(*tagger, chain_scores) > 0
+
+
+@pytest.mark.parametrize("kinds", [False, True])
+def test_trees_against_enumeration(kinds):
+    rng = np.random.default_rng(1)
+    X, y = trees(rng, kinds)
+    model = set_weights(TreeTagger(random_state=0).fit(X, y), rng)
+    assert check(model, X, tree_scores) > 0
+    groups = model.explain(X, 3, 0).groups
+    assert set(groups) <= {"features", "bias", "parent", "children"}
+
+
+def test_messages_from_both_sides(tagger):
+    """The groups before and after are differences of what the rest scores at its best."""
+    model, X = tagger
+    x = X[3]
+    e = model.explain(X, 3, 2)
+    a, b = (int(np.searchsorted(LABELS, label)) for label in (e.label, e.rival))
+    prefix = model.start_ + x[0] @ model.coef_.T
+    prefix = (prefix[:, None] + model.transitions_).max(axis=0) + x[1] @ model.coef_.T
+    left = (prefix[:, None] + model.transitions_).max(axis=0)
+    right = (model.transitions_ + x[3] @ model.coef_.T + model.end_).max(axis=1)
+    assert e.groups["before"] == pytest.approx(left[a] - left[b], abs=1e-9)
+    assert e.groups["after"] == pytest.approx(right[a] - right[b], abs=1e-9)
+    assert e.groups["features"] == pytest.approx((model.coef_[a] - model.coef_[b]) @ x[2], abs=1e-9)
+    assert "bias" not in e.groups
+    assert set(model.explain(X, 0, 0).to_frame()["kind"]) == {"start", "end"}
+
+
+@pytest.mark.parametrize("make", [sp.csr_matrix, sp.csr_array, np.float32, list])
+def test_other_forms_of_features(tagger, make):
+    model, X = tagger
+    given = [make(x) for x in X]
+    for i, t in ((0, 0), (2, 1), (7, 3)):
+        one, other = model.explain(X, i, t).to_frame(), model.explain(given, i, t).to_frame()
+        assert one["feature"].tolist() == other["feature"].tolist()
+        tol = 1e-5 if make is np.float32 else 1e-12
+        np.testing.assert_allclose(one["contribution"], other["contribution"], atol=tol)
+    ragged = RaggedArray(np.concatenate(X), np.cumsum([0, *map(len, X)]))
+    assert str(model.explain(ragged, 7, 3)) == str(model.explain(X, 7, 3))
+    assert str(model.explain(np.stack([X[3]] * 2), 1, 3)) == str(model.explain([X[3]] * 2, 1, 3))
+
+
+def test_chosen_label_and_rival(tagger):
+    model, X = tagger
+    scores = model.decision_function(X)[3][1]
+    e = model.explain(X, 3, 1, label="A", rival="C")
+    assert (e.label, e.rival) == ("A", "C")
+    assert e.to_frame()["contribution"].sum() == pytest.approx(scores[0] - scores[2], abs=1e-9)
+    back = model.explain(X, 3, 1, label="C", rival="A")
+    assert back.margin == pytest.approx(-e.margin)
+
+
+def test_what_is_known_and_allowed(tagger):
+    model, X = tagger
+    known = [None] * len(X)
+    known[3] = [None, {"A", "C"}, None, "B"]
+    for t in range(3):
+        e = model.explain(X, 3, t, known=known)
+        d = np.sort(model.decision_function(X, known)[3][t])[::-1]
+        assert e.to_frame()["contribution"].sum() == pytest.approx(d[0] - d[1], abs=1e-9)
+        assert e.labelling[3] == e.rival_labelling[3] == "B"
+    with pytest.raises(ValueError, match=r"token 3 of X\[3\] has no rival.*than 'B'"):
+        model.explain(X, 3, 3, known=known)
+    with pytest.raises(ValueError, match=r"token 1 of X\[3\] cannot be 'B'"):
+        model.explain(X, 3, 1, rival="B", label="A", known=known)
+    ruled = clone(model).set_params(allowed_transitions=np.eye(3, dtype=bool)[::-1])
+    vars(ruled).update({k: v for k, v in vars(model).items() if k.endswith("_")})
+    ruled.allowed_transitions_ = ruled.allowed_start_ = ruled.allowed_end_ = None
+    d = np.sort(ruled.decision_function(X)[3][2])[::-1]
+    e = ruled.explain(X, 3, 2)
+    assert e.to_frame()["contribution"].sum() == pytest.approx(d[0] - d[1], abs=1e-9)
+
+
+def test_a_beam_does_not_matter(tagger):
+    model, X = tagger
+    narrow = clone(model).set_params(beam_size=1)
+    vars(narrow).update({k: v for k, v in vars(model).items() if k.endswith("_")})
+    assert str(narrow.explain(X, 7, 2)) == str(model.explain(X, 7, 2))
+
+
+def test_texts(tagger):
+    model, X = tagger
+    names = ["<w>", "&x", "plain"]
+    e = model.explain(X, 3, 0, feature_names=names, top=1)
+    lines = str(e).splitlines()
+    assert lines[0].startswith(f"Token 0 of sample 3: {e.label} (")
+    assert f"margin {e.margin:+.4g}" in lines[0]
+    assert [line.split()[-1] for line in lines if line[2] in "+-"] == list(e.groups)
+    assert sum("further feature" in line for line in lines) <= 1
+    html = e._repr_html_()
+    assert "<w>" not in html and html.count("<tr>") == len(lines) - 1
+    assert repr(e).startswith(f"<Explanation of token 0 of sample 3: {str(e.label)!r} against")
+    assert set(e.to_frame()["feature"]) > {"<w>"} or set(e.to_frame()["feature"]) > {"plain"}
+
+
+def test_without_pandas(tagger, monkeypatch):
+    model, X = tagger
+    expected = model.explain(X, 3, 1).to_frame()
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    found = model.explain(X, 3, 1).to_frame()
+    assert list(found) == list(expected.columns)
+    for name, column in found.items():
+        assert isinstance(column, np.ndarray)
+        np.testing.assert_array_equal(column, expected[name])
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "match"),
+    [
+        ({"i": 9}, ValueError, "i must be from 0 to 8, as X has 9 samples, got 9"),
+        ({"i": -1}, ValueError, "i must be from 0 to 8"),
+        ({"i": 1.0}, TypeError, "i must be an integer, got 1.0"),
+        ({"i": True}, TypeError, "i must be an integer"),
+        ({"t": 4}, ValueError, r"t must be from 0 to 3, as X\[3\] has 4 tokens, got 4"),
+        ({"t": "0"}, TypeError, "t must be an integer"),
+        ({"t": None}, TypeError, "t must be an integer"),
+        ({"label": "Z"}, ValueError, "label is 'Z', which is no label"),
+        ({"label": "A", "rival": "A"}, ValueError, "must differ"),
+        ({"rival": ["A"]}, ValueError, "rival is"),
+        ({"top": 0}, ValueError, "top must be an integer, at least 1"),
+        ({"feature_names": ["a"]}, ValueError, "feature_names must hold 3 names"),
+        ({"feature_names": "abc"}, TypeError, "feature_names must be a sequence"),
+        ({"known": [None]}, ValueError, "X has 9 samples, of which known"),
+        ({"known": 3}, ValueError, "known"),
+        ({"X": 3}, TypeError, "X must be a list"),
+    ],
+)
+def test_bad_input(tagger, given, error, match):
+    model, X = tagger
+    with pytest.raises(error, match=match):
+        model.explain(**{"X": X, "i": 3, "t": 0} | given)
+
+
+def test_errors_name_the_item(tagger):
+    model, X = tagger
+    with pytest.raises(ValueError, match=r"X\[2\].*NaN"):
+        model.explain([X[0], X[1], X[2] * np.nan], 2, 0)
+    with pytest.raises(ValueError, match=r"t must be that of an item.*X\[1\] has 0 tokens"):
+        model.explain([X[0], X[1][:0]], 1, 0)
+    known = [None, None, ["A", "Z", None]]
+    with pytest.raises(ValueError, match=r"known\[2\]\[1\] is 'Z'"):
+        model.explain(X[:3], 2, 0, known=known)
+    with pytest.raises(NotFittedError):
+        SequenceTagger().explain(X, 0, 0)
+
+
+def test_kernels_and_one_label():
+    X = [np.eye(2)] * 3
+    model = SequenceTagger(kernel="rbf", random_state=0).fit(X, [["A", "B"]] * 3)
+    for call in (lambda: model.explain(X, 0, 0), model.weights_frame):
+        with pytest.raises(ValueError, match="needs weights of features.*kernel='rbf'"):
+            call()
+    single = SequenceTagger(random_state=0).fit(X, [["A", "A"]] * 3)
+    with pytest.raises(ValueError, match="has no rival"):
+        single.explain(X, 0, 0)

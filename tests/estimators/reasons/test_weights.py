@@ -1,0 +1,227 @@
+"""Tables of weights: which rows they have, in which order, and what has none."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.fits import graphs, sets
+from helpers.structures import Matching
+from sklearn.exceptions import NotFittedError
+
+from sskit import (
+    EarlyStopping,
+    GraphTagger,
+    HierarchicalMultilabel,
+    MultilabelPairwise,
+    RegularizationPath,
+    SegmentationModel,
+    SequenceTagger,
+    StructSVMClassifier,
+    TreeTagger,
+)
+
+COLUMNS = ["kind", "label", "to_label", "feature", "weight"]
+
+
+@pytest.fixture
+def tagger():
+    """A tagger with random weights of many features."""
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(3, 40)) for _ in range(4)]
+    model = SequenceTagger(random_state=0).fit(X, [["a", "b", "c"]] * 4)
+    model.coef_ = np.round(rng.normal(size=(3, 40)), 1)
+    model.transitions_ = rng.normal(size=(3, 3))
+    model.transitions_[1, 2] = -np.inf
+    return model
+
+
+@pytest.mark.parametrize("top", [1, 5, 39, 40, 100, None, np.int64(3)])
+def test_strongest_of_each_sign(tagger, top):
+    frame = tagger.weights_frame(top)
+    assert list(frame.columns) == COLUMNS
+    assert frame["kind"].drop_duplicates().tolist() == ["node", "transition", "start", "end"]
+    for k, label in enumerate("abc"):
+        rows = frame[(frame["kind"] == "node") & (frame["label"] == label)]
+        coef, n = tagger.coef_[k], top or 40
+        expected = [*np.sort(coef[coef > 0])[::-1][:n], *np.sort(coef[coef < 0])[:n][::-1]]
+        assert rows["weight"].tolist() == expected
+        assert [coef[int(name[1:])] for name in rows["feature"]] == expected
+        assert rows["to_label"].isna().all()
+        moves = frame[(frame["kind"] == "transition") & (frame["label"] == label)]
+        for to, weight in zip(moves["to_label"], moves["weight"], strict=True):
+            assert weight == tagger.transitions_[k, "abc".index(to)]
+        finite = np.isfinite(tagger.transitions_[k])
+        assert len(moves) == (finite.sum() if n >= 3 else min(finite.sum(), len(moves)))
+    start = frame[frame["kind"] == "start"]
+    assert all(tagger.start_["abc".index(a)] == w for a, w in start[["label", "weight"]].values)
+
+
+def test_names(tagger):
+    names = [f"f{j}" for j in range(40)]
+    given = tagger.weights_frame(3, names)
+    plain = tagger.weights_frame(3)
+    node = given["kind"] == "node"
+    assert given["feature"][node].str[1:].tolist() == plain["feature"][node].str[1:].tolist()
+    assert set(given["feature"][node].str[0]) == {"f"}
+    for wrong, error in ((names[1:], ValueError), ("f", TypeError), (set(names), TypeError)):
+        with pytest.raises(error, match="feature_names must"):
+            tagger.weights_frame(3, wrong)
+    with pytest.raises(ValueError, match="shape"):
+        tagger.weights_frame(3, np.array([names]))
+
+
+@pytest.mark.parametrize("top", [0, -1, 1.5, True, "all"])
+def test_wrong_top(tagger, top):
+    with pytest.raises(ValueError, match="top must be an integer, at least 1, or None"):
+        tagger.weights_frame(top)
+
+
+def test_without_pandas(tagger, monkeypatch):
+    expected = tagger.weights_frame(4)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    found = tagger.weights_frame(4)
+    assert list(found) == COLUMNS
+    for name, column in found.items():
+        assert isinstance(column, np.ndarray) and column.shape == (len(expected),)
+        # what does not apply is None in arrays, and missing in the frame
+        shown = [None if pd.isna(value) else value for value in expected[name]]
+        assert column.tolist() == shown
+
+
+def test_features_of_edges(tagger):
+    rng = np.random.default_rng(0)
+    tagger.edge_coef_ = rng.normal(size=(3, 3, 4))
+    frame = tagger.weights_frame(2)
+    edge = frame[frame["kind"] == "edge"]
+    assert len(edge) == 12
+    for _, row in edge.iterrows():
+        places = "abc".index(row["label"]), "abc".index(row["to_label"]), int(row["feature"][1:])
+        assert row["weight"] == tagger.edge_coef_[places]
+    for k in range(3):
+        table, rows = tagger.edge_coef_[k], edge[edge["label"] == "abc"[k]]
+        assert rows["weight"].iloc[0] == table.max() and rows["weight"].iloc[-1] == table.min()
+    named = tagger.weights_frame(2, edge_feature_names=list("pqrs"))
+    assert set(named[named["kind"] == "edge"]["feature"]) <= set("pqrs")
+    with pytest.raises(ValueError, match="edge_feature_names must hold 4 names"):
+        tagger.weights_frame(2, edge_feature_names=["p"])
+
+
+def test_trees_with_kinds():
+    x = np.eye(3)
+    X = [(x, [-1, 0, 0], ["", "l", "r"]), (x[::-1], [-1, 0, 1], ["", "r", "l"])]
+    model = TreeTagger(random_state=0).fit(X, [["a", "b", "a"], ["b", "a", "b"]])
+    frame = model.weights_frame(None)
+    assert frame["kind"].drop_duplicates().tolist() == ["node", "transition", "root", "leaf"]
+    moves = frame[frame["kind"] == "transition"]
+    assert len(moves) == np.count_nonzero(model.transitions_)
+    for _, row in moves.iterrows():
+        place = ["l", "r"].index(row["feature"]), *("ab".index(row[c]) for c in COLUMNS[1:3])
+        assert row["weight"] == model.transitions_[place]
+
+
+def test_graphs():
+    X, y = graphs(3)
+    for model in (
+        SegmentationModel(random_state=0),
+        GraphTagger(random_state=0),
+        GraphTagger(pairwise="symmetric", random_state=0),
+        GraphTagger(pairwise="potts", random_state=0),
+    ):
+        model.fit(X, y)
+        frame = model.weights_frame(None)
+        edge = frame[frame["kind"] == "edge"]
+        pairwise, labels = model.pairwise_, model.classes_.tolist()
+        for _, row in edge.iterrows():
+            table = pairwise[int(row["feature"][1:])]
+            if pairwise.ndim == 3:
+                table = table[labels.index(row["label"]), labels.index(row["to_label"])]
+            assert row["weight"] == table
+        upper = pairwise
+        if model.pairwise_form_ in ("symmetric", "full"):
+            upper = np.triu(pairwise)
+        assert len(edge) == np.count_nonzero(upper)
+        names = [f"n{j}" for j in range(len(pairwise))]
+        named = model.weights_frame(None, edge_feature_names=names)
+        assert set(named[named["kind"] == "edge"]["feature"]) <= set(names)
+
+
+def test_rows_and_sets():
+    X, y = sets()
+    data = pd.DataFrame(X, columns=["p", "q", "r", "s"])
+    three = StructSVMClassifier(random_state=0).fit(data, np.arange(len(X)) % 3)
+    frame = three.weights_frame(2)
+    assert set(frame["kind"]) == {"node", "intercept"}
+    assert set(frame[frame["kind"] == "node"]["feature"]) <= {"p", "q", "r", "s"}
+    two = StructSVMClassifier(random_state=0).fit(X, np.array(["no", "yes"])[y[:, 0]])
+    assert set(two.weights_frame()["label"]) == {"yes"}
+    pairs = MultilabelPairwise(random_state=0).fit(X, y)
+    frame = pairs.weights_frame(None)
+    listed = frame[frame["kind"] == "pair"]
+    assert len(listed) == np.count_nonzero(pairs.pairwise_)
+    edges = {tuple(edge): w for edge, w in zip(pairs.edges_.tolist(), pairs.pairwise_, strict=True)}
+    for _, row in listed.iterrows():
+        assert edges[row["label"], row["to_label"]] == row["weight"]
+    tree = HierarchicalMultilabel([-1, 0, 0, 1], random_state=0)
+    Y = np.zeros((len(X), 4), dtype=int)
+    Y[:, 0] = y[:, 0]
+    assert "pair" not in set(tree.fit(X, Y).weights_frame()["kind"])
+
+
+def test_what_has_none():
+    X, _ = sets()
+    rows = StructSVMClassifier(kernel="rbf", random_state=0).fit(X, np.arange(len(X)) % 3)
+    with pytest.raises(ValueError, match="weights_frame needs weights.*kernel='rbf'"):
+        rows.weights_frame()
+    costs = np.random.default_rng(0).normal(size=(4, 3, 3, 2))
+    own = StructSVMClassifier(Matching(2), random_state=0)
+    own.fit(list(costs), [np.arange(3)] * 4)
+    with pytest.raises(TypeError, match="no weights of features by label"):
+        own.weights_frame()
+    with pytest.raises(NotFittedError):
+        SequenceTagger().weights_frame()
+
+
+def frames(columns="pq", n=4):
+    """Sequences as data frames."""
+    rng = np.random.default_rng(0)
+    return [pd.DataFrame(rng.normal(size=(3, 2)), columns=list(columns)) for _ in range(n)]
+
+
+def test_names_of_data_frames():
+    y = [["a", "b", "a"], ["b", "b", "a"]] * 2
+    model = SequenceTagger(random_state=0).fit(frames(), y)
+    assert model.feature_names_in_.tolist() == ["p", "q"]
+    assert set(model.weights_frame(1).query("kind == 'node'")["feature"]) <= {"p", "q"}
+    plain = SequenceTagger(random_state=0).fit([x.to_numpy() for x in frames()], y)
+    np.testing.assert_array_equal(plain.coef_, model.coef_)
+    assert not hasattr(plain, "feature_names_in_")
+    assert set(model.explain(frames(), 0, 1).to_frame().query("kind == 'feature'")["feature"]) <= {
+        "p", "q",
+    }  # fmt: skip
+    model.predict([x.to_numpy() for x in frames()])
+    with pytest.raises(ValueError, match="X has the columns 'q', 'p', but SequenceTagger was"):
+        model.predict(frames("qp"))
+    with pytest.raises(ValueError, match=r"X\[2\] has the columns 'q', 'p', unlike X\[0\]"):
+        SequenceTagger().fit([*frames(n=2), *frames("qp", 2)], y)
+    numbered = [pd.DataFrame(x.to_numpy()) for x in frames()]
+    assert not hasattr(model.fit(numbered, y), "feature_names_in_")
+    for wrapper in (EarlyStopping, RegularizationPath):
+        found = wrapper(SequenceTagger(random_state=0)).fit(frames(), y)
+        held = getattr(found, "best_estimator_", getattr(found, "estimator_", found))
+        if hasattr(held, "coef_"):
+            assert held.feature_names_in_.tolist() == ["p", "q"]
+
+
+def test_names_of_trees():
+    y = [["a", "b", "a"], ["b", "b", "a"]] * 2
+    X = [(x, [-1, 0, 0]) for x in frames()]
+    model = TreeTagger(random_state=0).fit(X, y)
+    assert model.feature_names_in_.tolist() == ["p", "q"]
+    assert not hasattr(
+        TreeTagger(random_state=0).fit([(x.to_numpy(), p) for x, p in X], y), "feature_names_in_"
+    )
+    with pytest.raises(ValueError, match="X has the columns 'q', 'p', but TreeTagger was"):
+        model.predict([(x, [-1, 0, 0]) for x in frames("qp")])
+    with pytest.raises(ValueError, match=r"X\[1\] has the columns"):
+        model.fit([X[0], (frames("qp")[0], [-1, 0, 0])], y[:2])

@@ -121,7 +121,7 @@ def test_trees_with_kinds():
 
 
 def test_graphs():
-    X, y = graphs(3)
+    X, y = graphs(3)()
     for model in (
         SegmentationModel(random_state=0),
         GraphTagger(random_state=0),

@@ -1,0 +1,95 @@
+"""
+Why this label: weights and reasons by name
+===========================================
+
+A linear model can say what it has learnt, and what made it choose. Words that may be nouns, verbs or
+adjectives get their labels from what stands around them: the weights show which words speak for
+which label, and an explanation shows what decided about one word.
+"""
+
+# %%
+# Sentences of a small grammar. "light", "run" and "fast" belong to several classes. Features of a word
+# are the word itself and its last letter.
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.feature_extraction import DictVectorizer
+from sklearn.pipeline import make_pipeline
+
+from sskit import SequenceTagger
+from sskit.display import FeatureWeightsDisplay, TransitionDisplay, explain, weights_frame
+from sskit.preprocessing import TokenTransformer
+
+WORDS = {
+    "DET": ["the", "a", "this", "every"],
+    "ADJ": ["old", "light", "fast", "green", "calm"],
+    "NOUN": ["dog", "light", "run", "house", "river", "fast"],
+    "VERB": ["sees", "runs", "light", "run", "finds", "fast"],
+}
+rng = np.random.default_rng(0)
+
+
+def sentence():
+    """Return words and their classes."""
+    labels = []
+    for _ in range(2):
+        labels += ["DET"] + ["ADJ"] * int(rng.integers(0, 3)) + ["NOUN", "VERB"]
+    labels = labels[: -int(rng.integers(1, 3))]
+    return [str(rng.choice(WORDS[label])) for label in labels], labels
+
+
+def describe(words):
+    """Return a dict for each word."""
+    return [{"word": word, "last letter": word[-1]} for word in words]
+
+
+sentences, y = zip(*(sentence() for _ in range(300)), strict=True)
+X = [describe(words) for words in sentences]
+tagger = make_pipeline(TokenTransformer(DictVectorizer()), SequenceTagger(random_state=0))
+tagger.fit(X[:200], y[:200])
+print(f"{tagger.score(X[200:], y[200:]):.3f} of the words right")
+
+# %%
+# The strongest weights as a table. The names come from the vectorizer, through the pipeline.
+
+frame = weights_frame(tagger, top=2)
+print(frame[frame["kind"] == "node"].drop(columns=["kind", "to_label"]).to_string(index=False))
+
+# %%
+# And as bars: what speaks for a label is to the right, what speaks against it to the left. Words
+# of several classes have little to say.
+
+FeatureWeightsDisplay.from_estimator(tagger, top=5)
+plt.show()
+
+# %%
+# Who follows whom: this is what decides where words do not.
+
+TransitionDisplay.from_estimator(tagger, values=True)
+plt.show()
+
+# %%
+# One sentence in which "light" stands twice. The numbers add up to the difference between the best
+# labelling with the label and the best one with its rival.
+
+words = ["the", "light", "house", "light", "the", "river"]
+print(tagger.predict([describe(words)])[0])
+reasons = [explain(tagger, [describe(words)], 0, t) for t in (1, 3)]
+for reason in reasons:
+    print(reason, end="\n\n")
+
+# %%
+# The first is an adjective because of what comes after it, the second a verb because of both of
+# its neighbours.
+
+groups = ["features", "before", "after"]
+fig, ax = plt.subplots(figsize=(6.0, 2.6), layout="constrained")
+for k, reason in enumerate(reasons):
+    name = f"word {reason.token}: {reason.label} against {reason.rival}"
+    values = [reason.groups.get(group, 0.0) for group in groups]
+    ax.barh(np.arange(3) + 0.4 * k - 0.2, values, height=0.36, label=name)
+ax.axvline(0.0, color="black", linewidth=0.8)
+ax.set(yticks=range(3), yticklabels=groups, xlabel="contribution to the margin")
+ax.invert_yaxis()
+ax.legend()
+plt.show()

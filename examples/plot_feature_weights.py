@@ -2,14 +2,14 @@
 Why this label: weights and reasons by name
 ===========================================
 
-A linear model can say what it has learnt, and what made it choose. Words that may be nouns, verbs or
-adjectives get their labels from what stands around them: the weights show which words speak for
+A linear model can say what it has learnt, and what made it choose. Words that may be nouns, verbs
+or adjectives get their labels from what stands around them: the weights show which words speak for
 which label, and an explanation shows what decided about one word.
 """
 
 # %%
-# Sentences of a small grammar. "light", "run" and "fast" belong to several classes. Features of a word
-# are the word itself and its last letter.
+# Sentences of a small grammar. "light", "run" and "fast" belong to several classes. Features of a
+# word are the word itself and its last letter.
 
 import matplotlib.pyplot as plt
 import numpy as np

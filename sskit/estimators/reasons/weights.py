@@ -55,9 +55,9 @@ class WeightsFrameMixin:
             label to to_label; the feature is the kind of the edge, if edges have kinds), "start"
             and "end", or "root" and "leaf", "edge" (a feature of an edge and its two labels; where
             they need only agree, both are None), or "pair" (of labels of a set). What does not
-            apply is None, in a data frame missing. Rows are sorted by kind, label, and weight, from the largest down;
-            transitions and edges by their first label. Of two classes with one row of weights, it
-            is that of the second against the first.
+            apply is None, in a data frame missing. Rows are sorted by kind, label, and weight,
+            from the largest down; transitions and edges by their first label. Of two classes with
+            one row of weights, it is that of the second against the first.
 
         Raises
         ------

@@ -168,6 +168,8 @@ class ExplainChainMixin(ExplainMixin):
         if getattr(self, "edge_coef_", None) is not None:
             features, edge_features = sample[0]
             sample = [features]
+            if not sp.issparse(edge_features):
+                edge_features = np.asarray(edge_features, dtype=np.float64)
         x = stack_sequences(sample, n_features=self.n_features_in_).values
         n = x.shape[0]
         first, last = np.arange(n) == 0, np.arange(n) == n - 1

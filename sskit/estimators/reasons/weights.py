@@ -18,7 +18,7 @@ class Block(NamedTuple):
     ----------
     kind : str
         What they are.
-    groups : ndarray of shape (n_groups, m)
+    groups : iterable of ndarray of shape (m,)
         The weights.
     tell : callable
         Takes the number of a group and places in it (an array); returns the lists label, to_label
@@ -26,7 +26,7 @@ class Block(NamedTuple):
     """
 
     kind: str
-    groups: np.ndarray
+    groups: object
     tell: object
 
 
@@ -141,14 +141,16 @@ def strongest(weights, top):
     places : ndarray of int
         Of equal weights the first comes first.
     """
-    finite = np.where(np.isfinite(weights), weights, 0.0)
+    learnt = np.flatnonzero(weights)  # few, where features are
+    finite = weights[learnt]
+    finite = np.where(np.isfinite(finite), finite, 0.0)
     if top is not None and len(finite) > top:
         high = np.argpartition(finite, len(finite) - top)[-top:]
         low = np.argpartition(finite, top - 1)[:top]
         chosen = np.concatenate([high[finite[high] > 0], low[finite[low] < 0]])
     else:
         chosen = np.flatnonzero(finite)
-    return chosen[np.lexsort((chosen, -finite[chosen]))]
+    return learnt[chosen[np.lexsort((chosen, -finite[chosen]))]]
 
 
 def _blocks(model, coef, names, edge_names):
@@ -172,7 +174,7 @@ def _blocks(model, coef, names, edge_names):
         edge_names = check_names(
             edge_names, tables.shape[2], "edge_feature_names", "features of edges"
         )
-        yield _tables(tables.reshape(len(tables), -1), labels, edge_names, tables.shape[2])
+        yield _tables(tables, labels, edge_names)
     elif getattr(model, "pairwise_", None) is not None:
         yield from _pairs(model, labels, edge_names)
 
@@ -210,14 +212,16 @@ def _transitions(model, labels):
     return Block("transition", groups, tell)
 
 
-def _tables(groups, labels, names, n_features):
-    """Return the weights (K, K q) of features of edges and both labels, by the first label."""
+def _tables(tables, labels, names):
+    """Return the weights (K, K, q) of features of edges and both labels, by the first label."""
+    n_features = tables.shape[2]
 
     def tell(g, places):
         to, feature = np.divmod(places, n_features)
         return [labels[g]] * len(places), [labels[k] for k in to], named(names, feature, "e")
 
-    return Block("edge", groups, tell)
+    # one copy at a time, which may be large
+    return Block("edge", (table.ravel() for table in tables), tell)
 
 
 def _pairs(model, labels, names):
@@ -245,4 +249,4 @@ def _pairs(model, labels, names):
     if getattr(model, "pairwise_form_", "directed") != "directed":
         # a table is symmetric: of both places of a pair of labels the first is listed
         tables = np.where(np.tri(len(labels), k=-1, dtype=bool)[:, :, None], 0.0, tables)
-    yield _tables(tables.reshape(len(labels), -1), labels, names, n)
+    yield _tables(tables, labels, names)

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from helpers.trees import random_parents
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 
 from sskit import SequenceTagger, TreeTagger
+from sskit.estimators.reasons.explain import ExplainChainMixin
 from sskit.utils import RaggedArray
 
 LABELS = np.array(["A", "B", "C"])
@@ -261,3 +262,53 @@ def test_kernels_and_one_label():
     single = SequenceTagger(random_state=0).fit(X, [["A", "A"]] * 3)
     with pytest.raises(ValueError, match="has no rival"):
         single.explain(X, 0, 0)
+
+
+class Enumerated(ExplainChainMixin, BaseEstimator):
+    """A chain whose edges have features, decoded by enumeration."""
+
+    def __init__(self, rng):
+        self.classes_, self.n_features_in_, self.lam_ = LABELS, 3, 1.0
+        self.coef_, self.transitions_ = rng.normal(size=(3, 3)), rng.normal(size=(3, 3))
+        self.start_, self.end_ = rng.normal(size=3), rng.normal(size=3)
+        self.edge_coef_ = rng.normal(size=(3, 3, 2))
+
+    def scores(self, item):
+        """Scores of all labellings."""
+        x, z = (part.toarray() if sp.issparse(part) else part for part in item)
+        found = chain_scores(self, x)
+        for y in found:
+            for t, (a, b) in enumerate(itertools.pairwise(y)):
+                found[y] += self.edge_coef_[a, b] @ z[t]
+        return found
+
+    def _decoder(self, X, known=None):
+        found = self.scores(X[0])
+        if known is not None and known[0] is not None:
+            found = {
+                y: score
+                for y, score in found.items()
+                if all(row[k] for row, k in zip(known[0], y, strict=True))
+            }
+        n, best = len(next(iter(found))), max(found, key=found.get)
+        table = [
+            [max((v for y, v in found.items() if y[t] == k), default=-np.inf) for k in range(3)]
+            for t in range(n)
+        ]
+        self.max_marginals = lambda: np.array(table)
+        self.top_k = lambda k: ([np.array([best])], None)
+        return self, np.array([0, n])
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_features_of_edges(make):
+    rng = np.random.default_rng(3)
+    model = Enumerated(rng)
+    for n in (1, 2, 4, 4, 4):
+        z = rng.normal(size=(n - 1, 2)) * rng.integers(2, size=(n - 1, 2))
+        X = [(make(rng.normal(size=(n, 3))), make(z))]
+        for t in range(n):
+            d = np.sort(model._decoder(X)[0].max_marginals()[t])[::-1]
+            frame = model.explain(X, 0, t).to_frame()
+            assert frame["contribution"].sum() == pytest.approx(d[0] - d[1], abs=1e-9)
+            assert ("edge" in set(frame["kind"])) == z[max(t - 1, 0) : t + 1].any()

@@ -125,8 +125,8 @@ def test_graphs():
     for model in (
         SegmentationModel(random_state=0),
         GraphTagger(random_state=0),
-        GraphTagger(pairwise="symmetric", random_state=0),
-        GraphTagger(pairwise="potts", random_state=0),
+        GraphTagger(pairwise_form="symmetric", random_state=0),
+        GraphTagger(pairwise_form="potts", random_state=0),
     ):
         model.fit(X, y)
         frame = model.weights_frame(None)

@@ -35,6 +35,7 @@ NAMES = [*ESTIMATORS, *ESTIMATORS, *ESTIMATORS, *ESTIMATORS, *FUNCTIONS]
 QUERIES = [
     "predict", "predict_topk", "decision_function", "node_scores", "score", "coef_at", "gap_at",
     "dual_objective_at", "estimator_at", "transform", "inverse_transform",
+    "weights_frame", "explain",
 ]  # fmt: skip
 HARMLESS = (
     r".*(stopped after|path ends|end early|column-vector y|feature names|found no labelling"
@@ -213,6 +214,10 @@ class Case:
         taken = inspect.signature(getattr(target, method)).parameters
         if method == "inverse_transform":
             return dict.fromkeys(taken, arguments["X"])
+        if method == "weights_frame":
+            return {"top": 3, "feature_names": None}
+        if method == "explain":
+            return {"X": arguments["X"], "i": 0, "t": 0, "rival": None, "known": None, "top": 3}
         return {name: value for name, value in arguments.items() if name in taken}
 
     def changed(self, arguments):

@@ -214,16 +214,33 @@ def _is_tree(estimator):
 
 def _one_sample(X, i, known):
     """Return the number of a sample, and the list of it and of what is known of it alone."""
-    if not hasattr(X, "__len__") and not hasattr(X, "shape"):
+    n = _length(X)
+    if n is None or isinstance(X, (str, bytes, set, frozenset, dict)):
         raise TypeError(f"X must be a list of samples, got {type(X).__name__}")
-    n = X.shape[0] if hasattr(X, "shape") and len(X.shape) else len(X)
     i = _place(i, "i", n, f"X has {n} samples")
     if known is not None:
-        if not hasattr(known, "__len__") or len(known) != n:
-            got = len(known) if hasattr(known, "__len__") else type(known).__name__
+        n_known = _length(known)
+        if n_known != n:
+            got = type(known).__name__ if n_known is None else n_known
             raise ValueError(f"X has {n} samples, of which known must have an item each, got {got}")
-        known = [known[i]]
-    return i, X[i : i + 1], known
+        try:
+            known = [known[i]]
+        except (TypeError, KeyError, IndexError):
+            got = type(known).__name__
+            raise TypeError(f"known must be a list of an item per sample, got {got}") from None
+    try:
+        return i, X[i : i + 1], known
+    except (TypeError, KeyError, IndexError):
+        raise TypeError(f"X must be a list of samples, got {type(X).__name__}") from None
+
+
+def _length(items):
+    """Return the number of items, or None of what has no number of them."""
+    try:
+        return len(items)
+    except TypeError:  # of sparse matrices too
+        shape = getattr(items, "shape", None)
+        return shape[0] if isinstance(shape, tuple) and shape else None
 
 
 def _place(given, name, n, why):

@@ -25,9 +25,7 @@ def as_frame(columns):
 
 def object_column(values):
     """Return values of any type as an array of one dimension, of which tuples stay tuples."""
-    column = np.empty(len(values), dtype=object)
-    column[:] = values
-    return column
+    return np.fromiter(values, dtype=object, count=len(values))
 
 
 def named(names, places, letter):
@@ -63,13 +61,15 @@ def check_names(names, n, what="feature_names", counted="features"):
     """
     if names is None:
         return None
-    if isinstance(names, (str, bytes)) or not hasattr(names, "__len__"):
-        raise TypeError(
-            f"{what} must be a sequence of names, one for each of the {n} {counted}, got {names!r}"
-        )
-    if isinstance(names, (set, frozenset, dict)):
+    if isinstance(names, (str, bytes, set, frozenset, dict)):
         raise TypeError(f"{what} must be a sequence with an order, got a {type(names).__name__}")
-    array = names if isinstance(names, np.ndarray) else object_column(list(names))
+    try:
+        array = names if isinstance(names, np.ndarray) else object_column(list(names))
+    except TypeError:
+        raise TypeError(
+            f"{what} must be a sequence of names, one for each of the {n} {counted}, got "
+            f"{names!r:.80}"
+        ) from None
     if array.shape != (n,):
         got = len(array) if array.ndim == 1 else f"an array of shape {array.shape}"
         raise ValueError(f"{what} must hold {n} names, as there are {n} {counted}, got {got}")

@@ -122,7 +122,10 @@ def linear_coef(estimator, asker):
             "has not: what it has learnt are functions of the support vectors"
         )
     if np.ndim(coef) != 2:
-        raise TypeError(f"this {name} has no weights of features by label")
+        raise TypeError(
+            f"{asker} needs weights of features by label, which this {name} has not: its model has "
+            "weights of its own"
+        )
     return coef
 
 

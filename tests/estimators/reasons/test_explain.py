@@ -231,7 +231,10 @@ def test_without_pandas(tagger, monkeypatch):
         ({"feature_names": "abc"}, TypeError, "feature_names must be a sequence"),
         ({"known": [None]}, ValueError, "X has 9 samples, of which known"),
         ({"known": 3}, ValueError, "known"),
+        ({"known": dict.fromkeys("abcdefghi")}, TypeError, "known must be a list"),
         ({"X": 3}, TypeError, "X must be a list"),
+        ({"X": np.ndarray}, TypeError, "X must be a list"),
+        ({"X": {0: [[1.0]]}}, TypeError, "X must be a list of samples, got dict"),
     ],
 )
 def test_bad_input(tagger, given, error, match):

@@ -64,7 +64,12 @@ def test_names(tagger):
     node = given["kind"] == "node"
     assert given["feature"][node].str[1:].tolist() == plain["feature"][node].str[1:].tolist()
     assert set(given["feature"][node].str[0]) == {"f"}
-    for wrong, error in ((names[1:], ValueError), ("f", TypeError), (set(names), TypeError)):
+    for wrong, error in (
+        (names[1:], ValueError),
+        ("f", TypeError),
+        (set(names), TypeError),
+        (3, TypeError),
+    ):
         with pytest.raises(error, match="feature_names must"):
             tagger.weights_frame(3, wrong)
     with pytest.raises(ValueError, match="shape"):
@@ -176,7 +181,9 @@ def test_what_has_none():
     costs = np.random.default_rng(0).normal(size=(4, 3, 3, 2))
     own = StructSVMClassifier(Matching(2), random_state=0)
     own.fit(list(costs), [np.arange(3)] * 4)
-    with pytest.raises(TypeError, match="no weights of features by label"):
+    with pytest.raises(
+        TypeError, match="weights of features by label, which this Struct.* has not"
+    ):
         own.weights_frame()
     with pytest.raises(NotFittedError):
         SequenceTagger().weights_frame()

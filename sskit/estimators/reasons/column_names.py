@@ -11,7 +11,7 @@ def column_names(items, where="X"):
     Parameters
     ----------
     items : object
-        Matrices as users give them, one for each sequence or tree.
+        Matrices as users give them, one for each sequence or tree, or tuples that begin with one.
     where : str, default="X"
         What error messages call them.
 
@@ -25,8 +25,9 @@ def column_names(items, where="X"):
     ValueError
         Naming the first data frame whose columns differ from those of the first one.
     """
-    if not isinstance(items, (list, tuple)) or not items or not _is_frame(items[0]):
+    if not isinstance(items, (list, tuple)) or not items or not _is_frame(_features(items[0])):
         return None
+    items = [_features(item) for item in items]
     first = list(items[0].columns)
     if not all(isinstance(name, str) for name in first):
         return None
@@ -44,13 +45,10 @@ def column_names(items, where="X"):
 
 
 def features_of_trees(X):
-    """Return the features of trees, of data frames at least; what is no list of trees has none."""
+    """Return trees as `column_names` takes them; what is no list of trees has no names."""
     if not isinstance(X, (list, tuple)):
         return None
-    return [
-        item[0] if isinstance(item, (tuple, list)) and item else getattr(item, "features", None)
-        for item in X
-    ]
+    return [getattr(item, "features", item) for item in X]
 
 
 def check_column_names(items, expected, estimator_name, where="X"):
@@ -80,6 +78,11 @@ def check_column_names(items, expected, estimator_name, where="X"):
             f"{where} has the columns {shortened(names.tolist())}, but {estimator_name} was fitted "
             f"to {shortened(list(expected))}, in this order"
         )
+
+
+def _features(item):
+    """Return the features of an item that has further parts, or the item itself."""
+    return item[0] if isinstance(item, tuple) and item else item
 
 
 def _is_frame(item):

@@ -168,7 +168,10 @@ class ExplainChainMixin(ExplainMixin):
         if getattr(self, "edge_coef_", None) is not None:
             features, edge_features = sample[0]
             sample = [features]
-            if not sp.issparse(edge_features):
+            if sp.issparse(edge_features):
+                edge_features = sp.csr_array(edge_features, copy=True)
+                edge_features.sum_duplicates()
+            else:
                 edge_features = np.asarray(edge_features, dtype=np.float64)
         x = stack_sequences(sample, n_features=self.n_features_in_).values
         n = x.shape[0]

@@ -32,6 +32,8 @@ made = {
         FactorState(chains.decomposition(), 1.0, 1.0, np.zeros(chains.n_weights + 16))
     ),
 }
+gc.collect()
+gc.freeze()  # what is there by now need not be looked through a hundred times
 for name, make in made.items():
     print(name, flush=True)  # the last one is where it died
     for _ in range(20):

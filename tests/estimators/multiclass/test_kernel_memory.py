@@ -20,12 +20,12 @@ def make(n):
 
 params = {"kernel": "rbf", "gamma": 20.0, "lam": 1e-4, "tol": TOL, "random_state": 0}
 StructSVMClassifier(**params).fit(*make(100))
-X, y = make(7000)
+X, y = make(5000)
 before = peak()
 model = StructSVMClassifier(**params, kernel_cache=CACHE, solver=SOLVER).fit(X, y)
 assert model.certified_ and model.dual_gap_ <= TOL, model.dual_gap_
 fitted = peak()
-model.predict(make(20000)[0])
+model.predict(make(14000)[0])
 print(fitted - before, peak() - before)
 """
 
@@ -35,7 +35,7 @@ print(fitted - before, peak() - before)
     ("solver", "tol"), [("'auto'", 0.1), pytest.param("'fw'", 0.5, marks=pytest.mark.slow)]
 )
 def test_the_peak_is_the_cache_and_blocks_of_rows(solver, tol, tmp_path):
-    """The matrix has 374 MiB; a block of its rows has 16, and the kernel function needs more."""
+    """The matrix has 190 MiB; a block of its rows has 16, and the kernel function needs more."""
     cache, blocks = 32, 5 * 16
     script = RUN.replace("CACHE", str(cache)).replace("SOLVER", solver).replace("TOL", str(tol))
     found = subprocess.run(

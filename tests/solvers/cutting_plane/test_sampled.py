@@ -380,9 +380,9 @@ def test_precomputed_kernels_are_the_kernels(moons, cuts):
 
 @pytest.mark.parametrize("cuts", KINDS)
 def test_taggers(cuts):
-    X, y = make_digit_strings(40, random_state=0)
+    X, y = make_digit_strings(24, random_state=0)
     X = [np.asarray(x, dtype=float) for x in X]
-    weights = np.random.default_rng(0).uniform(0.5, 2.0, size=40)
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, size=24)
     for params in ({"lam": 0.1}, {"lam": 0.1, "kernel": "rbf", "gamma": 0.5}):
         solver = CuttingPlane(cuts=cuts, cut_size=60)
         tagger = SequenceTagger(solver=solver, tol=0.05, random_state=0, **params)

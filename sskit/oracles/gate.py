@@ -106,9 +106,7 @@ def check_chain_tables(nodes, transitions, start=None, end=None):
             raise ValueError(f"{name} must have shape {nodes.shape[1:]}, got {scores.shape}")
         wrong = np.flatnonzero(np.isnan(scores) | (scores == np.inf))
         if len(wrong):
-            raise ValueError(
-                f"{name}[{wrong[0]}] is {scores[wrong[0]]}, expected a number or -inf"
-            )
+            raise ValueError(f"{name}[{wrong[0]}] is {scores[wrong[0]]}, expected a number or -inf")
         nodes[place] += scores
     return nodes, tables
 

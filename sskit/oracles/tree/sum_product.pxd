@@ -12,7 +12,9 @@ cdef class TreeSumProduct(TreeMaxSum):
     cdef Scratch[double] sums        # (4, stride)
     cdef double* pairs               # where probabilities of pairs are added; NULL: nowhere
 
-    cdef void add_edge(self, const Potentials* p, Py_ssize_t place, const double* rest) noexcept nogil
+    cdef void add_edge(
+        self, const Potentials* p, Py_ssize_t place, const double* rest
+    ) noexcept nogil
     # log Z, -inf if no labelling is possible, else also the marginals (n_nodes, stride) of the
     # nodes and, unless pairs is NULL, to which they are added, those of the edges, (n_edges,
     # n_states, stride), from the state of the first node to that of the second

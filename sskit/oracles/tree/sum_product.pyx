@@ -3,7 +3,6 @@
 import numpy as np
 
 from libc.math cimport INFINITY, exp, log1p
-from libc.stdint cimport int32_t
 
 from sskit.core.lanes cimport padded
 from sskit.oracles.chain.sum_product cimport add_pairs, log_sum_step, normalise
@@ -28,7 +27,9 @@ cdef class TreeSumProduct(TreeMaxSum):
             return
         log_sum_step(from_, self.table(p, e, forward), p.n_states, self.sums.data(), out)
 
-    cdef void add_edge(self, const Potentials* p, Py_ssize_t place, const double* rest) noexcept nogil:
+    cdef void add_edge(
+        self, const Potentials* p, Py_ssize_t place, const double* rest
+    ) noexcept nogil:
         """Add the probabilities of an edge; rest is what a parent has from all but this child."""
         cdef Py_ssize_t e = self.forest.edge[place], stride = self.stride, a, b
         cdef bint child_first = p.ends[2 * e] == self.forest.order[place]

@@ -137,15 +137,15 @@ def test_a_chain_is_a_tree():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (dict(nodes=[0, 1]), r"nodes must have shape \(n_nodes, n_states\)"),
-        (dict(nodes=[[0, np.inf]]), r"nodes\[0, 1\] is inf, expected a number or -inf"),
-        (dict(transitions=np.zeros((2, 1))), r"transitions must have shape \(2, 2\)"),
-        (dict(transitions=np.zeros((3, 2, 2))), r"\(2, 2\) or \(2, 2, 2\) .* got \(3, 2, 2\)"),
-        (dict(transitions=np.zeros((2, 3, 3))), r"\(2, 2\) or \(2, 2, 2\) .* got \(2, 3, 3\)"),
-        (dict(transitions=np.full((2, 2, 2), np.nan)), r"transitions\[0, 0, 0\] is nan"),
-        (dict(start=[0.0]), r"start must have shape \(2,\), got \(1,\)"),
-        (dict(end=[0.0, np.nan]), r"end\[1\] is nan, expected a number or -inf"),
-        (dict(start=[-np.inf] * 2), "no labelling of 3 nodes"),
+        ({"nodes": [0, 1]}, r"nodes must have shape \(n_nodes, n_states\)"),
+        ({"nodes": [[0, np.inf]]}, r"nodes\[0, 1\] is inf, expected a number or -inf"),
+        ({"transitions": np.zeros((2, 1))}, r"transitions must have shape \(2, 2\)"),
+        ({"transitions": np.zeros((3, 2, 2))}, r"\(2, 2\) or \(2, 2, 2\) .* got \(3, 2, 2\)"),
+        ({"transitions": np.zeros((2, 3, 3))}, r"\(2, 2\) or \(2, 2, 2\) .* got \(2, 3, 3\)"),
+        ({"transitions": np.full((2, 2, 2), np.nan)}, r"transitions\[0, 0, 0\] is nan"),
+        ({"start": [0.0]}, r"start must have shape \(2,\), got \(1,\)"),
+        ({"end": [0.0, np.nan]}, r"end\[1\] is nan, expected a number or -inf"),
+        ({"start": [-np.inf] * 2}, "no labelling of 3 nodes"),
     ],
 )
 def test_errors(arguments, message):

@@ -3,7 +3,8 @@
 import numpy as np
 from scipy.special import logsumexp, softmax
 
-from sskit.metrics._spans import find_spans, parse_tags
+from sskit._tag_schemes import SCHEMES
+from sskit.metrics import spans as spans_of
 from sskit.models.calibration.spans import (
     SpanLabels,
     SpanTable,
@@ -154,27 +155,19 @@ class Mixture:
         labels : ndarray of shape (N,)
             Some of them.
         """
-        flat = np.concatenate([classes.astype(object), labels.astype(object)]).astype(str)
-        _check_strings(classes)
-        prefix, kind, types = parse_tags(flat, scheme, lambda row: f"label {flat[row]!r}")
-        K = len(classes)
-        meaning = _meaning(prefix[:K], kind[:K])
-        first, stop, found = find_spans(prefix[K:], kind[K:], self.offsets)
+        _, _, types, meaning = parse_labels(classes, scheme)
+        numbers = {name: k for k, name in enumerate(types)}
         out = [[] for _ in self.offsets[1:]]
-        lists = np.searchsorted(self.offsets, first, side="right") - 1
         for i, members in self._chains():
-            for j in np.flatnonzero(lists == i):
-                a, b, k = (int(x) for x in (first[j], stop[j], found[j]))
-                a, b = a - int(self.offsets[i]), b - int(self.offsets[i])
+            for name, a, b in spans_of(labels[self.offsets[i] : self.offsets[i + 1]], scheme):
+                k = numbers.get(name, len(types))  # no model knows others
                 p = sum(w * span_probability(*given, meaning, k, a, b) for w, *given in members)
-                out[i].append((types[k], a, b, float(min(p, 1.0))))
+                out[i].append((name, a, b, float(min(p, 1.0))))
         return out
 
     def best_spans(self, scheme, classes):
         """Return labels whose spans have the highest expected ratio of hits, (N,)."""
-        _check_strings(classes)
-        prefix, kind, types = parse_tags(classes, scheme, lambda k: f"label {classes[k]!r}")
-        meaning = _meaning(prefix, kind)
+        prefix, kind, _, meaning = parse_labels(classes, scheme)
         place = {(int(p), int(k)): j for j, (p, k) in enumerate(zip(prefix, kind, strict=True))}
         outside = place.get((0, -1))
         tables, expected, chains, allowed = [], 0.0, [], self.marginals() > 0.0
@@ -195,7 +188,7 @@ class Mixture:
         chosen = choose_spans(tables, [len(own) for _, _, own in chains], expected, skips)
         out = np.full(self.offsets[-1], -1 if outside is None else outside, dtype=np.intp)
         fallback = None
-        for (i, labels, own), table, places in zip(chains, tables, chosen, strict=True):
+        for (i, labels, _), table, places in zip(chains, tables, chosen, strict=True):
             start, stop = self.offsets[i], self.offsets[i + 1]
             if places is None:
                 # no spans fit what is known
@@ -236,17 +229,22 @@ def span_labels(scheme, place, first, stop, kind, allowed):
     return labels
 
 
-def _check_strings(classes):
-    """Raise TypeError unless labels are strings."""
-    for label in classes.tolist():
-        if not isinstance(label, str):
-            raise TypeError(f"labels of spans are strings, but one of the labels is {label!r}")
+def parse_labels(classes, scheme):
+    """Return the codes of prefixes and kinds of labels, the kinds, and the `SpanLabels`.
 
-
-def _meaning(prefix, kind):
-    """Return the `SpanLabels` of labels with codes of prefixes and kinds."""
+    Raises
+    ------
+    TypeError, ValueError
+        If a label is not a string of the scheme.
+    """
+    spans_of(classes, scheme)
+    parts = [label.partition("-") for label in classes.tolist()]
+    types = sorted({kind for prefix, _, kind in parts if prefix != "O"})
+    prefix = np.array([SCHEMES[scheme].index(p) for p, _, _ in parts], dtype=np.intp)
+    kind = np.array([-1 if p == "O" else types.index(k) for p, _, k in parts], dtype=np.intp)
+    # the rules of conlleval, as `sskit.metrics.spans` has them
     goes_on = np.isin(prefix, (1, 2))[:, None] & np.isin(prefix, (2, 3))
-    return SpanLabels(np.where(prefix == 0, -1, kind), goes_on & (kind[:, None] == kind))
+    return prefix, kind, types, SpanLabels(kind, goes_on & (kind[:, None] == kind))
 
 
 def _average(members):

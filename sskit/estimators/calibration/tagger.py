@@ -108,8 +108,8 @@ class CalibratedTagger(MetaEstimator):
     With ``risk="labelling"`` an ensemble proposes the best labelling of each model, and the most
     probable of these is returned. With ``risk="spans"`` the spans maximise the ratio
     2 E[hits] / (E[true spans] + predicted spans) over all sequences of X together, found by
-    Dinkelbach's iteration over exact dynamic programmes; E are expectations under the model. For
-    sequences only.
+    Dinkelbach's iteration over exact dynamic programmes; E are expectations under the model.
+    Spans less probable than .005 are not considered. For sequences only.
 
     References
     ----------

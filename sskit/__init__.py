@@ -2,6 +2,7 @@
 
 from sskit._saved_names import export_from
 from sskit.estimators import (
+    CalibratedTagger,
     EarlyStopping,
     Explanation,
     GraphTagger,
@@ -19,6 +20,7 @@ from sskit.models import SlackRescaling, StructuredModel
 __version__ = "0.1.0"
 
 __all__ = [
+    "CalibratedTagger",
     "EarlyStopping",
     "Explanation",
     "GraphTagger",
@@ -37,6 +39,7 @@ __all__ = [
 
 export_from(
     __name__,
+    CalibratedTagger,
     EarlyStopping,
     Explanation,
     GraphTagger,

@@ -11,6 +11,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from helpers.structures import Matching, best_sign
 from sskit import (
+    CalibratedTagger,
     EarlyStopping,
     GraphTagger,
     HierarchicalMultilabel,
@@ -191,6 +192,11 @@ MODELS = {
         named_poses,
     ),
     "stopping": (EarlyStopping(SequenceTagger(random_state=0), random_state=0), chains),
+    "calibrated": (CalibratedTagger(SequenceTagger(**FAST), cv=2), chains),
+    "calibrated trees": (
+        CalibratedTagger(TreeTagger(**FAST), cv=2, method="vector"),
+        lambda: trees(kinds=True),
+    ),
     "pipeline, rows": (make_pipeline(StandardScaler(), StructSVMClassifier(**FAST)), rows),
     "pipeline, tokens": (
         make_pipeline(TokenTransformer(MinMaxScaler()), SequenceTagger(**FAST)),

@@ -1,7 +1,8 @@
 """Oracles: the best labelling under given potentials.
 
 An oracle maximises the score of a labelling, the sum of the potentials of its nodes and of its
-pairs of neighbouring nodes, plus, where one is asked for, the loss against a true labelling. The
+pairs of neighbouring nodes, plus, where one is asked for, the loss against a true labelling; two
+sum the exponentials of the scores of all labellings instead. The
 functions here take arrays and know neither data nor weights; the models call the same compiled
 code. All of them but `beam_search`, `expansion`, `fusion`, `trws` and, at nodes that it leaves
 open, `qpbo` are exact. A potential of ``-inf`` forbids what it stands for, except in cuts
@@ -12,6 +13,7 @@ open, `qpbo` are exact. A potential of ``-inf`` forbids what it stands for, exce
 - :func:`viterbi_by_loss`: for each loss the best labelling of a chain that has it.
 - :func:`beam_search`: a good labelling of a chain with many states.
 - :func:`chain_max_marginals`: for each node and state of a chain the best score with that state.
+- :func:`chain_marginals`: the probability of each state at each node of a chain.
 - :func:`graphcut`: the best labelling of a graph with two states, by a minimum cut.
 - :func:`graph_max_marginals`: for each node and state the best score with that state.
 - :func:`expansion`: a good labelling of a graph with any number of states, by many cuts.
@@ -21,6 +23,7 @@ open, `qpbo` are exact. A potential of ``-inf`` forbids what it stands for, exce
 - :func:`elimination`: the best labelling of a graph of small treewidth.
 - :func:`tree_max_sum`: the best labelling of a tree.
 - :func:`tree_max_marginals`: for each of its nodes and states the best score with that state.
+- :func:`tree_marginals`: the probability of each of its states at each node of a tree.
 - :func:`lp_relaxation`: the best fractional set of labels with scores of pairs.
 - :func:`tree_top_k`: the k best labellings of a tree.
 - :func:`closure`: the best set of labels of a hierarchy.
@@ -34,6 +37,7 @@ from sskit.oracles.chain.beam import beam_search
 from sskit.oracles.chain.k_best import viterbi_top_k
 from sskit.oracles.chain.loss_indexed import viterbi_by_loss
 from sskit.oracles.chain.max_marginals import chain_max_marginals
+from sskit.oracles.chain.sum_product import chain_marginals
 from sskit.oracles.chain.viterbi import viterbi
 from sskit.oracles.graph.elimination import elimination
 from sskit.oracles.graph.exhaustive import exhaustive
@@ -48,6 +52,7 @@ from sskit.oracles.parts.distance_transform import distance_transform
 from sskit.oracles.parts.max_sum import parts_max_marginals, parts_max_sum
 from sskit.oracles.tree.k_best import tree_top_k
 from sskit.oracles.tree.max_sum import tree_max_marginals, tree_max_sum
+from sskit.oracles.tree.sum_product import tree_marginals
 
 __all__ = [
     "beam_search",
@@ -60,10 +65,12 @@ __all__ = [
     "graphcut",
     "graph_max_marginals",
     "lp_relaxation",
+    "chain_marginals",
     "chain_max_marginals",
     "parts_max_marginals",
     "parts_max_sum",
     "qpbo",
+    "tree_marginals",
     "tree_max_marginals",
     "tree_max_sum",
     "tree_top_k",

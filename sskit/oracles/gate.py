@@ -57,6 +57,60 @@ def check_chain(nodes, transitions, truth=None, cost=1.0):
     return nodes, transitions, *check_truth(truth, cost, n_nodes, n_states)
 
 
+def check_chain_tables(nodes, transitions, start=None, end=None):
+    """Return potentials of a chain whose transitions may have a table each, checked.
+
+    Parameters
+    ----------
+    nodes : array-like of shape (n_nodes, n_states)
+        Potentials of the nodes; ``-inf`` forbids a state there.
+    transitions : array-like, (n_states, n_states) or (n_nodes - 1, n_states, n_states)
+        Potentials of the transitions; ``-inf`` forbids one.
+    start, end : array-like of shape (n_states,), or None
+        Potentials that are added to those of the first and of the last node.
+
+    Returns
+    -------
+    nodes, transitions : ndarray
+        As given, the potentials of first and last node with all that is added to them.
+
+    Raises
+    ------
+    ValueError
+        Naming the first entry that is wrong.
+    """
+    tables = as_floats(transitions, "transitions")
+    if tables.ndim != 3:
+        nodes, tables = check_chain(nodes, tables)[:2]
+    else:
+        nodes = as_floats(nodes, "nodes")
+        n_states = nodes.shape[-1] if nodes.ndim else 0
+        nodes = check_chain(nodes, np.zeros((n_states, n_states)))[0]
+        shape = len(nodes) - 1, n_states, n_states
+        if tables.shape != shape:
+            raise ValueError(
+                f"transitions must have shape {shape[1:]} or {shape} to go with nodes of shape "
+                f"{nodes.shape}, got {tables.shape}"
+            )
+        wrong = np.argwhere(np.isnan(tables) | (tables == np.inf))
+        if len(wrong):
+            t, a, b = wrong[0]
+            raise ValueError(
+                f"transitions[{t}, {a}, {b}] is {tables[t, a, b]}, expected a number or -inf"
+            )
+    for place, scores, name in ((0, start, "start"), (-1, end, "end")):
+        if scores is None:
+            continue
+        scores = as_floats(scores, name)
+        if scores.shape != nodes.shape[1:]:
+            raise ValueError(f"{name} must have shape {nodes.shape[1:]}, got {scores.shape}")
+        wrong = np.flatnonzero(np.isnan(scores) | (scores == np.inf))
+        if len(wrong):
+            raise ValueError(f"{name}[{wrong[0]}] is {scores[wrong[0]]}, expected a number or -inf")
+        nodes[place] += scores
+    return nodes, tables
+
+
 def check_truth(truth, cost, n_nodes, n_states, name="truth"):
     """Return true states as int32 (or None) and their costs as float64, one for each node."""
     cost = as_floats(cost, "cost")

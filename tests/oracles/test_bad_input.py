@@ -19,6 +19,7 @@ CALLS = {
     "viterbi_top_k": CHAIN | {"k": 2},
     "beam_search": CHAIN | {"beam_size": 2},
     "chain_max_marginals": CHAIN,
+    "chain_marginals": CHAIN | {"start": [0.0, 1.0, 2.0], "end": [0.0, 1.0, 2.0]},
     "exhaustive": GRAPH | {"truth": [0, 1], "top_k": 1, "max_labellings": 10},
     "expansion": GRAPH | {"truth": [0, 1], "cost": [1.0, 1.0], "moves": "swap", "start": [0, 0]},
     "graphcut": GRAPH | {"truth": [0, 1]},
@@ -30,6 +31,7 @@ CALLS = {
     "elimination": GRAPH | {"truth": [0, 1], "max_entries": 100},
     "tree_max_sum": GRAPH,
     "tree_max_marginals": GRAPH,
+    "tree_marginals": GRAPH,
     "tree_top_k": GRAPH | {"k": 2},
     "closure": {"gains": [1.0, 2.0], "hierarchy": [-1, 0]},
     "lp_relaxation": {

@@ -4,14 +4,13 @@ import numpy as np
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
 from sskit.core.checks cimport check_equal, check_indices
 from sskit.core.lanes cimport padded
 from sskit.losses.batch cimport Batch, BatchTask, Found, Truths
 from sskit.oracles.chain.loss_indexed cimport LossIndexed
-from sskit.oracles.chain.max_marginals cimport transpose_padded
 from sskit.oracles.chain.viterbi cimport viterbi_step
 
 
@@ -26,10 +25,6 @@ cdef class ChainTask(BatchTask):
         Number of workers.
     """
 
-    cdef Py_ssize_t stride
-    cdef double[:, ::1] shared       # the one table of all, by rows of `stride`
-    cdef double[:, ::1] space        # (n_workers, ..): rows of nodes, of values, two tables, a row
-
     def __cinit__(self, Batch batch, Py_ssize_t n_workers, *args):
         cdef Py_ssize_t stride = padded(batch.n_states), n_rows = 2 * batch.max_nodes
         check_equal(batch.width, batch.n_states * batch.n_states, "width")
@@ -41,19 +36,6 @@ cdef class ChainTask(BatchTask):
         if batch.one_table:
             batch.load_table(0, stride, &self.shared[0, 0])
 
-    cdef inline double* node(self, Py_ssize_t worker) noexcept nogil:
-        return &self.space[worker, 0]
-
-    cdef inline double* value(self, Py_ssize_t worker) noexcept nogil:
-        return &self.space[worker, self.batch.max_nodes * self.stride]
-
-    cdef inline double* own_table(self, Py_ssize_t worker) noexcept nogil:
-        return &self.space[worker, 2 * self.batch.max_nodes * self.stride]
-
-    cdef inline double* spare(self, Py_ssize_t worker) noexcept nogil:
-        return self.own_table(worker) + 2 * self.batch.n_states * self.stride
-
-    # The table of edge e. Edges of a chain are asked for one after the other, from `start` on.
     cdef const double* table(
         self, Py_ssize_t i, Py_ssize_t e, Py_ssize_t start, Py_ssize_t worker
     ) except NULL nogil:
@@ -63,18 +45,6 @@ cdef class ChainTask(BatchTask):
             self.batch.load_table(self.batch.table_of(i, e), self.stride, self.own_table(worker))
         return self.own_table(worker)
 
-    cdef inline double node_at(self, Py_ssize_t i, Py_ssize_t t, int32_t a) noexcept nogil:
-        return self.batch.nodes.at((self.batch.first[i] + t) * self.batch.n_states + a)
-
-    cdef inline double edge_at(
-        self, Py_ssize_t i, Py_ssize_t e, int32_t a, int32_t b
-    ) noexcept nogil:
-        cdef Py_ssize_t n_states = self.batch.n_states
-        return self.batch.tables.at(
-            (self.batch.table_of(i, e) * n_states + a) * n_states + b
-        )
-
-    # a best labelling by the rows of node(); its score, -inf: none is allowed
     cdef double viterbi(
         self, Py_ssize_t i, Py_ssize_t worker, int32_t* labels
     ) except? -1 nogil:
@@ -109,7 +79,6 @@ cdef class ChainTask(BatchTask):
             labels[t] = state
         return total
 
-    # leave only the labels that are known
     cdef void keep_known(
         self, Truths truths, Py_ssize_t i, Py_ssize_t worker
     ) noexcept nogil:
@@ -124,7 +93,6 @@ cdef class ChainTask(BatchTask):
                         row[k] = -INFINITY
             row += self.stride
 
-    # The best labelling that agrees with what is known, from loaded nodes. Are they spoiled by it?
     cdef bint complete(
         self, Truths truths, Py_ssize_t i, Py_ssize_t worker, int32_t* labels
     ) except -1 nogil:
@@ -160,7 +128,6 @@ cdef class ChainTask(BatchTask):
             raise ValueError(where + "there by the potentials")
         raise ValueError(where + f"after {state} {before} by the potentials")
 
-    # how much more a labelling scores than another one
     cdef double advantage(
         self, Py_ssize_t i, const int32_t* labels, const int32_t* others
     ) noexcept nogil:
@@ -314,56 +281,4 @@ cdef class ChainDecode(ChainHinge):
     cdef int solve(self, Py_ssize_t i, Py_ssize_t worker) except -1 nogil:
         self.batch.load_nodes(i, self.stride, self.node(worker))
         self.complete(self.truths, i, worker, &self.found.completed[self.batch.first[i]])
-        return 0
-
-
-cdef class ChainMaxMarginals(ChainTask):
-    """Max-marginals of chains.
-
-    Parameters
-    ----------
-    batch : Batch
-        The chains.
-    n_workers : int
-        Number of workers.
-    out : ndarray of shape (n_rows, n_states)
-        What is written.
-    """
-
-    cdef double[:, ::1] out
-
-    def __cinit__(self, Batch batch, Py_ssize_t n_workers, double[:, ::1] out):
-        check_equal(out.shape[0], batch.n_rows, "the number of rows")
-        check_equal(out.shape[1], batch.n_states, "the number of columns")
-        self.out = out
-
-    cdef int solve(self, Py_ssize_t i, Py_ssize_t worker) except -1 nogil:
-        cdef Py_ssize_t n_nodes = self.batch.length[i], n_states = self.batch.n_states, t, k
-        cdef Py_ssize_t first = self.batch.first[i], stride = self.stride
-        cdef double* node = self.node(worker)
-        cdef double* value = self.value(worker)
-        cdef double* ahead = self.spare(worker)
-        cdef double* suffix = ahead + stride
-        cdef double* zero = suffix + stride
-        cdef double* turned = self.own_table(worker) + n_states * stride
-        cdef const double* table
-        self.batch.load_nodes(i, stride, node)
-        memcpy(value, node, stride * sizeof(double))
-        for t in range(1, n_nodes):
-            viterbi_step(
-                value + (t - 1) * stride, self.table(i, t - 1, 0, worker), n_states,
-                node + t * stride, value + t * stride
-            )
-        memset(ahead, 0, stride * sizeof(double))
-        memset(zero, 0, stride * sizeof(double))
-        for t in range(n_nodes - 1, -1, -1):
-            if t < n_nodes - 1:
-                for k in range(stride):
-                    suffix[k] = ahead[k] + node[(t + 1) * stride + k]
-                table = self.table(i, t, n_nodes - 2, worker)
-                if self.batch.step or t == n_nodes - 2:
-                    transpose_padded(table, n_states, turned)
-                viterbi_step(suffix, turned, n_states, zero, ahead)
-            for k in range(n_states):
-                self.out[first + t, k] = value[t * stride + k] + ahead[k]
         return 0

@@ -14,43 +14,24 @@ from sskit.oracles.graph.elimination cimport Elimination, count_entries, largest
 from sskit.oracles.graph.potentials cimport (
     ROUNDING, GraphOracle, PairForm, Potentials, labelling_score, pair_score
 )
+from sskit.oracles.graph.qpbo cimport QPBO
 from sskit.oracles.graph.trws cimport TRWS
 from sskit.oracles.tree.max_sum cimport TreeMaxSum
 
-ORACLES = ("auto", "tree", "cut", "elimination", "trws")
+INFERENCES = ("auto", "tree", "graphcut", "elimination", "qpbo", "trws")
 cdef enum:
     AUTO = 0
     TREE = 1
     CUT = 2
     ELIMINATION = 3
-    MESSAGES = 4
+    ROOF_DUALITY = 4
+    MESSAGES = 5
 # Where nobody asks for it, elimination may look at so many numbers: some 3 ms.
 cdef Py_ssize_t MODEST_ENTRIES = 2**20
 
 
 cdef class GraphWorker:
     """Scratch memory and oracles of one thread."""
-
-    cdef Batch batch
-    cdef PairForm form
-    cdef Py_ssize_t kind
-    cdef TreeMaxSum tree
-    cdef Cut cut
-    cdef Elimination elimination
-    cdef TRWS trws
-    cdef bint has_table              # the one of all
-    cdef Py_ssize_t of               # the sample at hand
-    cdef Potentials p                # of it
-    cdef Potentials rest             # of its nodes without a label
-    cdef Scratch[double] node
-    cdef Scratch[double] pair
-    cdef Scratch[int32_t] table      # zeros: all edges have the first table
-    cdef Scratch[int32_t] place      # of a node among those without a label, -1: it has one
-    cdef Scratch[double] rest_node
-    cdef Scratch[double] rest_pair
-    cdef Scratch[int32_t] rest_table
-    cdef Scratch[int32_t] rest_ends
-    cdef Scratch[int32_t] rest_label
 
     def __cinit__(self, Batch batch, Py_ssize_t kind):
         if not batch.listed:
@@ -59,12 +40,11 @@ cdef class GraphWorker:
             check_equal(batch.width, batch.n_states * batch.n_states, "width")
         self.batch, self.kind = batch, kind
         self.form = PairForm(batch.n_states, "potts" if batch.width == 1 else "full")
-        self.tree, self.cut, self.trws = TreeMaxSum(), Cut(), TRWS()
+        self.tree, self.cut, self.qpbo, self.trws = TreeMaxSum(), Cut(), QPBO(), TRWS()
         self.elimination = Elimination()
         if kind == AUTO:
             self.elimination = Elimination(MODEST_ENTRIES)
 
-    # the potentials of a sample
     cdef int load(self, Py_ssize_t i) except -1 nogil:
         cdef Py_ssize_t n_states = self.batch.n_states, n_nodes = self.batch.length[i]
         cdef Py_ssize_t m = self.batch.n_edges[i], n_tables = 0, e
@@ -100,10 +80,9 @@ cdef class GraphWorker:
         p.column, p.factor = &self.form.column[0, 0], &self.form.factor[0, 0]
         p.potts = self.form.potts
 
-    # A best labelling, if the oracle is exact; `labels` has one to begin with. Is it certain?
     cdef bint improve(self, const Potentials* p, int32_t* labels) except -1 nogil:
         cdef Py_ssize_t kind = self.kind
-        cdef double score
+        cdef double score, bound
         if kind == AUTO:
             kind = self.choose(p)
         if kind == TREE:
@@ -120,12 +99,17 @@ cdef class GraphWorker:
                 with gil:
                     self.eliminate(p, labels)
         else:
-            self.trws.improve(p, labels)
+            if kind == ROOF_DUALITY:
+                self.refuse_roof(p)
+                self.qpbo.improve(p, labels)
+                bound = self.qpbo.bound
+            else:
+                self.trws.improve(p, labels)
+                bound = self.trws.bound
             score = labelling_score(p, labels)
-            return self.trws.bound - score <= 1e-9 * (1.0 + fabs(score))
+            return bound - score <= 1e-9 * (1.0 + fabs(score))
         return True
 
-    # elimination that may find that nothing is allowed
     cdef int eliminate(self, const Potentials* p, int32_t* labels) except -1:
         try:
             self.elimination.improve(p, labels)
@@ -138,7 +122,9 @@ cdef class GraphWorker:
             return TREE
         if p.n_states == 2 and self.is_finite(p) and self.odd_edge(p) < 0:
             return CUT
-        return ELIMINATION if self.is_narrow(p) else MESSAGES
+        if self.is_narrow(p):
+            return ELIMINATION
+        return ROOF_DUALITY if p.n_states == 2 and self.is_finite(p) else MESSAGES
 
     cdef bint is_narrow(self, const Potentials* p) except -1 nogil:
         cdef Py_ssize_t width = largest_width(p.n_states, self.elimination.max_entries)
@@ -148,7 +134,6 @@ cdef class GraphWorker:
             return False
         return count_entries(self.elimination.order, p.n_states) <= self.elimination.max_entries
 
-    # an edge that no cut can represent, or -1
     cdef Py_ssize_t odd_edge(self, const Potentials* p) noexcept nogil:
         cdef Py_ssize_t e
         cdef double equal, other
@@ -162,7 +147,6 @@ cdef class GraphWorker:
                 return e
         return -1
 
-    # are all numbers so, and their sums?
     cdef bint is_finite(self, const Potentials* p) noexcept nogil:
         cdef Py_ssize_t k
         cdef double total = 0.0
@@ -199,16 +183,21 @@ cdef class GraphWorker:
                 )
         return 0
 
+    cdef int refuse_roof(self, const Potentials* p) except -1 nogil:
+        if p.n_states != 2 or not self.is_finite(p):
+            with gil:
+                self.batch.refuse(self.of, "roof duality takes two labels and finite potentials")
+        return 0
+
     cdef int refuse_width(self, const Potentials* p) except -1 nogil:
         if not self.is_narrow(p):
             with gil:
                 self.batch.refuse(
                     self.of, f"elimination would need more than {self.elimination.max_entries} "
-                    "numbers; see oracle='trws'"
+                    "numbers; see inference='trws'"
                 )
         return 0
 
-    # The best labelling that agrees with what is known. Is that certain?
     cdef bint complete(self, Truths truths, int32_t* labels) except -1 nogil:
         cdef Py_ssize_t v, n_hidden = 0, n_nodes = self.p.n_nodes
         cdef Py_ssize_t first = self.batch.first[self.of]
@@ -236,7 +225,6 @@ cdef class GraphWorker:
                 self.batch.refuse(self.of, "the true labels are forbidden by the potentials")
         return exact
 
-    # the potentials of the nodes without a label, given the labels of the others
     cdef int reduce(self, Py_ssize_t n_hidden, const int32_t* labels) except -1 nogil:
         cdef Potentials* p = &self.p
         cdef Potentials* rest = &self.rest
@@ -287,7 +275,6 @@ cdef class GraphWorker:
                     self.rest_label[v] = <int32_t>k
         return 0
 
-    # how much more a labelling scores than another one
     cdef double advantage(self, const int32_t* labels, const int32_t* others) noexcept nogil:
         cdef const Potentials* p = &self.p
         cdef Py_ssize_t v, e
@@ -313,18 +300,15 @@ cdef class GraphTask(BatchTask):
         The graphs.
     n_workers : int
         Number of workers.
-    oracle : str
-        One of ORACLES.
+    inference : str
+        One of INFERENCES.
     """
 
-    cdef list workers
-    cdef vector[void*] worker_of
-
-    def __cinit__(self, Batch batch, Py_ssize_t n_workers, str oracle, *args):
+    def __cinit__(self, Batch batch, Py_ssize_t n_workers, str inference, *args):
         cdef GraphWorker worker
         self.workers = []
         for _ in range(n_workers):
-            worker = GraphWorker(batch, ORACLES.index(oracle))
+            worker = GraphWorker(batch, INFERENCES.index(inference))
             self.workers.append(worker)
             self.worker_of.push_back(<void*>worker)
 
@@ -334,7 +318,7 @@ cdef class GraphHinge(GraphTask):
 
     Parameters
     ----------
-    batch, n_workers, oracle : object
+    batch, n_workers, inference : object
         As for `GraphTask`.
     truths : Truths
         Their labels.
@@ -346,7 +330,7 @@ cdef class GraphHinge(GraphTask):
     cdef Found found
 
     def __cinit__(
-        self, Batch batch, Py_ssize_t n_workers, str oracle, Truths truths, Found found
+        self, Batch batch, Py_ssize_t n_workers, str inference, Truths truths, Found found
     ):
         check_equal(truths.label.shape[0], batch.n_rows, "the number of labels")
         check_equal(truths.n_labels, batch.n_states, "the number of states of labels")
@@ -388,34 +372,5 @@ cdef class GraphDecode(GraphHinge):
         (<GraphWorker>self.worker_of[worker]).load(i)
         self.found.exact[i] = (<GraphWorker>self.worker_of[worker]).complete(
             self.truths, &self.found.completed[self.batch.first[i]]
-        )
-        return 0
-
-
-cdef class TreeMaxMarginals(GraphTask):
-    """Max-marginals of trees.
-
-    Parameters
-    ----------
-    batch, n_workers, oracle : object
-        As for `GraphTask`.
-    out : ndarray of shape (n_rows, n_states)
-        What is written.
-    """
-
-    cdef double[:, ::1] out
-
-    def __cinit__(self, Batch batch, Py_ssize_t n_workers, str oracle, double[:, ::1] out):
-        check_equal(out.shape[0], batch.n_rows, "the number of rows")
-        check_equal(out.shape[1], batch.n_states, "the number of columns")
-        self.out = out
-
-    cdef int solve(self, Py_ssize_t i, Py_ssize_t worker) except -1 nogil:
-        (<GraphWorker>self.worker_of[worker]).load(i)
-        (<GraphWorker>self.worker_of[worker]).refuse_cycle(
-            &(<GraphWorker>self.worker_of[worker]).p
-        )
-        (<GraphWorker>self.worker_of[worker]).tree.marginals(
-            &(<GraphWorker>self.worker_of[worker]).p, &self.out[self.batch.first[i], 0]
         )
         return 0

@@ -5,7 +5,7 @@ from sskit.core.vectors cimport Scratch
 from sskit.losses.batch cimport Batch, BatchTask, Truths
 from sskit.oracles.graph.cut cimport Cut
 from sskit.oracles.graph.elimination cimport Elimination
-from sskit.oracles.graph.potentials cimport PairForm, Potentials
+from sskit.oracles.graph.potentials cimport GraphOracle, PairForm, Potentials
 from sskit.oracles.graph.qpbo cimport QPBO
 from sskit.oracles.graph.trws cimport TRWS
 from sskit.oracles.tree.max_sum cimport TreeMaxSum
@@ -41,8 +41,11 @@ cdef class GraphWorker:
     cdef void take_form(self, Potentials* p) noexcept nogil
     # A best labelling, if the oracle is exact; `labels` has one to begin with. Is it certain?
     cdef bint improve(self, const Potentials* p, int32_t* labels) except -1 nogil
-    # elimination that may find that nothing is allowed
-    cdef int eliminate(self, const Potentials* p, int32_t* labels) except -1
+    # improve by an oracle, which may find that nothing is allowed
+    cdef int ask(self, GraphOracle oracle, const Potentials* p, int32_t* labels) except -1 nogil
+    cdef int ask_carefully(
+        self, GraphOracle oracle, const Potentials* p, int32_t* labels
+    ) except -1
     cdef Py_ssize_t choose(self, const Potentials* p) except -1 nogil
     cdef bint is_narrow(self, const Potentials* p) except -1 nogil
     # an edge that no cut can represent, or -1

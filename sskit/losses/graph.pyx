@@ -93,26 +93,32 @@ cdef class GraphWorker:
             self.cut.improve(p, labels)
         elif kind == ELIMINATION:
             self.refuse_width(p)
-            if self.is_finite(p):
-                self.elimination.improve(p, labels)
-            else:
-                with gil:
-                    self.eliminate(p, labels)
+            self.ask(self.elimination, p, labels)
         else:
             if kind == ROOF_DUALITY:
                 self.refuse_roof(p)
                 self.qpbo.improve(p, labels)
                 bound = self.qpbo.bound
             else:
-                self.trws.improve(p, labels)
+                self.ask(self.trws, p, labels)
                 bound = self.trws.bound
             score = labelling_score(p, labels)
             return bound - score <= 1e-9 * (1.0 + fabs(score))
         return True
 
-    cdef int eliminate(self, const Potentials* p, int32_t* labels) except -1:
+    cdef int ask(self, GraphOracle oracle, const Potentials* p, int32_t* labels) except -1 nogil:
+        if self.is_finite(p):
+            oracle.improve(p, labels)
+        else:
+            with gil:
+                self.ask_carefully(oracle, p, labels)
+        return 0
+
+    cdef int ask_carefully(
+        self, GraphOracle oracle, const Potentials* p, int32_t* labels
+    ) except -1:
         try:
-            self.elimination.improve(p, labels)
+            oracle.improve(p, labels)
         except ValueError as error:
             self.batch.refuse(self.of, str(error))
         return 0

@@ -5,7 +5,7 @@ from numbers import Integral
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from sskit._numbers import as_floats
+from sskit._numbers import as_array, as_floats
 from sskit.losses.batch import Batch, Found, Numbers, Truths
 from sskit.losses.chain import ChainDecode, ChainHinge, ChainSlack
 from sskit.losses.evaluation import HingeEvaluation, NodeGradients, restored_labels
@@ -509,10 +509,10 @@ class NodeProblem:
             raise ValueError("labels must hold the true labels, got None")
         trailing = None
         if structure == "chain" and not decoding and mask is None and not is_ragged(unary):
-            trailing = np.asarray(labels) if is_ragged(labels) else labels
+            trailing = as_array(labels, "labels")
             if trailing.shape != np.shape(unary)[:2]:
                 trailing = None  # what is wrong is said below
-        n_states = np.shape(pairwise)[-1] if np.ndim(pairwise) >= 2 else None
+        n_states = pairwise.shape[-1] if getattr(pairwise, "ndim", 0) >= 2 else None  # of no sample
         rows, self.layout = pack_nodes(unary, mask, words, labels=trailing, n_states=n_states)
         self.n_states = rows.shape[1]
         if structure == "chain":

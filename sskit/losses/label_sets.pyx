@@ -221,8 +221,9 @@ cdef class LabelSetHinge(BatchTask):
         check_equal(self.codes.shape[0], batch.n, "the number of codes")
         check_equal(self.completed.shape[0], batch.n, "the number of completed codes")
         n = batch.max_nodes + batch.max_edges
-        check_equal(self.codes.shape[1], n, "the length of a code")
-        check_equal(self.completed.shape[1], n, "the length of a completed code")
+        if batch.n:
+            check_equal(self.codes.shape[1], n, "the length of a code")
+            check_equal(self.completed.shape[1], n, "the length of a completed code")
         self.truths, self.found, self.slack = truths, found, slack
         self.workers, self.slack_oracles = [], []
         for _ in range(n_workers):

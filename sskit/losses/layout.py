@@ -95,7 +95,7 @@ def as_potentials(values, name):
     if array.dtype.kind not in "iuf":
         raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
     small = array.dtype.kind == "f" and array.dtype.itemsize <= 4
-    return np.ascontiguousarray(array, dtype=np.float32 if small else np.float64)
+    return np.asarray(array, dtype=np.float32 if small else np.float64, order="C")
 
 
 def joined(items, name):

@@ -9,7 +9,8 @@ from sskit._numbers import as_array, as_floats
 from sskit.losses.batch import Batch, Found, Numbers, Truths
 from sskit.losses.chain import ChainDecode, ChainHinge, ChainSlack
 from sskit.losses.evaluation import HingeEvaluation, NodeGradients, restored_labels
-from sskit.losses.graph import INFERENCES, GraphDecode, GraphHinge
+from sskit.losses.graph import GraphDecode, GraphHinge
+from sskit.losses.graph_worker import INFERENCES
 from sskit.losses.layout import (
     IGNORED,
     check_labels,
@@ -154,9 +155,7 @@ default="hamming_sum"
         self.inference = inference
         self.n_jobs = n_jobs
 
-    def evaluate(
-        self, unary, pairwise, labels, *, edges=None, mask=None, token_weight=None
-    ):
+    def evaluate(self, unary, pairwise, labels, *, edges=None, mask=None, token_weight=None):
         """Compute the losses of a batch, and what their gradients need.
 
         Parameters
@@ -390,9 +389,13 @@ default=None
                 f"loss must be hamming_sum, hamming or a table of costs, got {self.loss!r}"
             )
         if self.n_jobs is not None and (
-            not isinstance(self.n_jobs, Integral) or isinstance(self.n_jobs, bool) or not self.n_jobs
+            not isinstance(self.n_jobs, Integral)
+            or isinstance(self.n_jobs, bool)
+            or not self.n_jobs
         ):
-            raise ValueError(f"n_jobs must be an integer other than 0, or None, got {self.n_jobs!r}")
+            raise ValueError(
+                f"n_jobs must be an integer other than 0, or None, got {self.n_jobs!r}"
+            )
         if self.rescaling == "slack":
             if self.structure in ("tree", "graph"):
                 raise ValueError(
@@ -446,8 +449,7 @@ default=None
         if wrong.any():
             a, b = np.argwhere(wrong)[0]
             raise ValueError(
-                f"loss[{a}, {b}] is {table[a, b]}, expected "
-                + ("0" if a == b else "a number >= 0")
+                f"loss[{a}, {b}] is {table[a, b]}, expected " + ("0" if a == b else "a number >= 0")
             )
         return table
 

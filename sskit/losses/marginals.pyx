@@ -11,7 +11,8 @@ from sskit.core.lanes cimport padded
 from sskit.core.vectors cimport Scratch
 from sskit.losses.batch cimport Batch
 from sskit.losses.chain cimport ChainTask
-from sskit.losses.graph cimport GraphTask, GraphWorker
+from sskit.losses.graph cimport GraphTask
+from sskit.losses.graph_worker cimport GraphWorker
 from sskit.oracles.chain.max_marginals cimport transpose_padded
 from sskit.oracles.chain.sum_product cimport SumProduct
 from sskit.oracles.chain.viterbi cimport viterbi_step

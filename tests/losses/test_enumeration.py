@@ -29,7 +29,9 @@ def loss_of(loss, labels, weight, y):
     return sum(weight[v] * loss[labels[v], y[v]] for v in known)
 
 
-def by_enumeration(unary, tables, edges, labels, loss="hamming_sum", rescaling="margin", weight=None):
+def by_enumeration(
+    unary, tables, edges, labels, loss="hamming_sum", rescaling="margin", weight=None
+):
     """The loss of a sample, and its most violating and completed labellings."""
     weight = np.ones(len(unary)) if weight is None else weight
     everything = list(itertools.product(range(unary.shape[1]), repeat=len(unary)))
@@ -126,9 +128,9 @@ def test_gradients_are_finite_differences(structure, edges):
             hinge = StructuredHinge(structure, loss="hamming", rescaling=rescaling)
             found = hinge.evaluate(unary, pairwise, labels, **given)
             for i in range(n):
-                value = by_enumeration(
-                    unary[i], tables[i], edges, labels[i], "hamming", rescaling
-                )[0]
+                value = by_enumeration(unary[i], tables[i], edges, labels[i], "hamming", rescaling)[
+                    0
+                ]
                 assert found.losses[i] == pytest.approx(value, abs=1e-12)
             gradients = found.gradients(weights)
             for which, potentials in enumerate((unary, pairwise)):
@@ -316,9 +318,7 @@ def test_relaxed_sets_of_labels_lose_no_less():
     # a gradient of the relaxed loss
     step = 1e-6 * rng.standard_normal(gain.shape)
     change = relaxed_hinge.losses(gain + step, pairs, labels, edges=edges) - relaxed.losses
-    np.testing.assert_allclose(
-        change, (relaxed.gradients()[0] * step).sum(axis=1), atol=1e-11
-    )
+    np.testing.assert_allclose(change, (relaxed.gradients()[0] * step).sum(axis=1), atol=1e-11)
 
 
 @pytest.mark.parametrize("structure", ["chain", "tree"])

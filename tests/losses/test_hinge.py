@@ -191,7 +191,9 @@ def test_threads_change_no_bit(structure):
         parts = [found.losses, found.labels, found.completed, *found.gradients()]
         parts.append(hinge.decode(*arguments[:2], **given))
         if structure in ("chain", "tree"):
-            parts += [getattr(hinge, m)(*arguments[:2], **given) for m in ("max_marginals", "marginals")]
+            parts += [
+                getattr(hinge, m)(*arguments[:2], **given) for m in ("max_marginals", "marginals")
+            ]
         results.append(parts)
     for parts in results[1:]:
         for one, other in zip(results[0], parts, strict=True):
@@ -264,7 +266,10 @@ def test_empty_batches():
         np.testing.assert_array_equal(found.gradients()[1], np.zeros((K, K)))
         assert len(hinge.decode(unary, np.zeros((K, K)))) == 0
         assert len(hinge.marginals(unary, np.zeros((K, K)))) == 0
-    assert hinge.losses(np.zeros((2, 0, K)), np.zeros((K, K)), np.zeros((2, 0), int)).tolist() == [0, 0]
+    assert hinge.losses(np.zeros((2, 0, K)), np.zeros((K, K)), np.zeros((2, 0), int)).tolist() == [
+        0,
+        0,
+    ]
     sets = StructuredHinge("label_sets")
     assert sets.losses(np.zeros((0, 4)), None, np.zeros((0, 4), dtype=int)).shape == (0,)
     graph = StructuredHinge("graph")
@@ -287,7 +292,9 @@ def test_forbidden_transitions_are_never_taken():
         assert not ((y[:, :-1] == 0) & (y[:, 1:] == 2)).any()
     assert np.isfinite(found.gradients()[1]).all()
     labels[3, 5:7] = 0, 2
-    with pytest.raises(ValueError, match="sequence 3, token 6: the true label 2 is forbidden after label 0"):
+    with pytest.raises(
+        ValueError, match="sequence 3, token 6: the true label 2 is forbidden after label 0"
+    ):
         hinge.losses(unary, table, np.where(labels < 0, decoded, labels))
     with pytest.raises(ValueError, match="sequence 3: no labelling that agrees with the labels"):
         hinge.losses(unary, table, labels)
@@ -296,7 +303,9 @@ def test_forbidden_transitions_are_never_taken():
         hinge.decode(unary, table)
     with pytest.raises(ValueError, match="sequence 1: no labelling is allowed"):
         hinge.marginals(unary, table)
-    with pytest.raises(ValueError, match="sequence 1, token 2: the true label 0 is forbidden there"):
+    with pytest.raises(
+        ValueError, match="sequence 1, token 2: the true label 0 is forbidden there"
+    ):
         hinge.losses(unary, table, np.zeros((20, 8), dtype=int))
     edges = [(t, t + 1) for t in range(7)]
     for structure, inference in (("tree", "auto"), ("graph", "elimination"), ("graph", "trws")):

@@ -37,7 +37,7 @@ cdef class Batch:
     cdef readonly Py_ssize_t max_nodes
     cdef readonly Py_ssize_t max_edges
     cdef readonly bint one_table         # for all edges of all samples
-    cdef Py_ssize_t step                 # 1: each edge has its own table; 0: those of a sample share
+    cdef Py_ssize_t step                 # 1: each edge has its own table; 0: a sample has one
     cdef bint listed
     cdef const int64_t[::1] first
     cdef const int64_t[::1] length

@@ -4,7 +4,7 @@ import numpy as np
 
 from libc.math cimport INFINITY
 
-from sskit.core.checks cimport check_equal, check_indices, check_least, check_range
+from sskit.core.checks cimport check_equal, check_indices, check_range
 
 LARGEST = 2**31 - 1
 # Portions of a batch for each worker: so many that nobody waits long for the longest samples.

@@ -215,7 +215,7 @@ cdef class ChainSlack(ChainHinge):
     def __cinit__(
         self, Batch batch, Py_ssize_t n_workers, Truths truths, Found found, levels, unit
     ):
-        cdef Py_ssize_t i, t, most = 0, total
+        cdef Py_ssize_t i, t, _t, most = 0, total
         cdef LossIndexed programme
         if batch.step:
             raise ValueError("slack rescaling takes one table of transitions for a chain")
@@ -234,7 +234,7 @@ cdef class ChainSlack(ChainHinge):
                 )
             most = max(most, total)
         self.programmes = []
-        for t in range(n_workers):
+        for _t in range(n_workers):
             programme = LossIndexed(batch.max_nodes, most, batch.n_states)
             self.programmes.append(programme)
             self.programme_of.push_back(<void*>programme)

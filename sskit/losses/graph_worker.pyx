@@ -4,7 +4,6 @@ from libc.math cimport INFINITY, fabs, isfinite
 from libc.stdint cimport int32_t
 
 from sskit.core.checks cimport check_equal
-from sskit.core.vectors cimport Scratch
 from sskit.losses.batch cimport Batch, Truths
 from sskit.oracles.graph.cut cimport Cut
 from sskit.oracles.graph.elimination cimport Elimination, count_entries, largest_width

@@ -1,8 +1,6 @@
 """Losses and best sets of batches of label sets."""
 
-import numpy as np
-
-from libc.math cimport fabs, isfinite
+from libc.math cimport isfinite
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 from libcpp.vector cimport vector

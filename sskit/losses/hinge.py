@@ -12,7 +12,6 @@ from sskit.losses.evaluation import HingeEvaluation, NodeGradients, restored_lab
 from sskit.losses.graph import GraphDecode, GraphHinge
 from sskit.losses.graph_worker import INFERENCES
 from sskit.losses.layout import (
-    IGNORED,
     check_labels,
     is_ragged,
     pack_labels,

@@ -19,6 +19,17 @@ from sskit.core.priority import SumTree
 from sskit.core.regularizer import Regularizer
 from sskit.core.stop import Stop
 from sskit.models.chain.probabilities import ChainPotentials
+from sskit.losses.batch import Batch, BatchTask, Found, Numbers, Truths
+from sskit.losses.chain import ChainDecode, ChainHinge, ChainSlack, ChainTask
+from sskit.losses.graph import GraphDecode, GraphHinge, GraphTask
+from sskit.losses.graph_worker import GraphWorker
+from sskit.losses.label_sets import LabelSetDecode, LabelSetHinge, SetWorker
+from sskit.losses.marginals import (
+    ChainMarginals,
+    ChainMaxMarginals,
+    TreeMarginals,
+    TreeMaxMarginals,
+)
 from sskit.models.chain.problem import ChainProblem
 from sskit.models.chain.request import ChainRequest
 from sskit.models.features import FeatureRows
@@ -35,7 +46,9 @@ from sskit.oracles.chain.beam import Beam
 from sskit.oracles.chain.k_best import KBest
 from sskit.oracles.graph.cut import Cut
 from sskit.oracles.graph.potentials import GraphPotentials, PairForm
+from sskit.oracles.label_sets.exact import EnumeratedSets
 from sskit.oracles.parts.max_sum import GridPotentials
+from sskit.parallel.crew import Crew
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 from sskit.solvers.block_coordinate.eviction import PlaneKeeper
 from sskit.solvers.common.averaging import Averager, WeightedAverager
@@ -119,6 +132,7 @@ def make():
     for cls in (SimplexProgram, StepProbe):
         yield cls([1.0, 2.0], [0.5, 0.5], np.eye(2), 0.5, 0.1)
     yield from small_things(chains, sets)
+    yield from batches()
 
 
 def small_things(chains, sets):
@@ -177,6 +191,39 @@ def small_things(chains, sets):
     yield ChainProblem(
         FeatureRows(rows), np.array([0, 1, 3]), 2, labels, rows[:, 1].copy(), np.ones(2) / 2
     )
+
+
+def batches():
+    """Yield batches of potentials and what is done with them."""
+    ends, zeros = np.array([[0, 1], [1, 2]], dtype=np.int32), np.zeros(2, dtype=np.int64)
+    first, length = np.array([0, 3]), np.array([3, 3])
+    words, edges = ("sample", "node", "label"), np.array([2, 2])
+    nodes, tables = Numbers(np.arange(12.0)), Numbers(np.ones(4, dtype=np.float32))
+    chains = Batch(nodes, 2, first, length, tables, 4, zeros, 0, edges, words)
+    graphs = Batch(nodes, 2, first, length, tables, 4, zeros, 0, edges, words, ends, zeros)
+    sets = Batch(
+        Numbers(np.ones(6)), 1, first, length, tables, 1, zeros, 1, edges, words, ends, zeros
+    )
+    labels, cost = np.array([0, 1, -1, 1, 0, 0], dtype=np.int32), np.ones(6)
+    out, sums, codes = np.zeros((6, 2)), np.zeros(2), np.zeros((2, 2, 5), dtype=np.int32)
+    truths, found = Truths(chains, labels, cost, None), Found(chains)
+    yield from (nodes, tables, chains, graphs, sets, truths, found, BatchTask(chains, 2))
+    yield ChainTask(chains, 2)
+    levels = np.ones(6, dtype=np.int32)
+    tasks = [ChainSlack(chains, 2, truths, found, levels, np.ones(2))]
+    tasks += [kind(chains, 2, truths, found) for kind in (ChainHinge, ChainDecode)]
+    tasks += [ChainMaxMarginals(chains, 2, out), ChainMarginals(chains, 2, out, sums)]
+    tasks += [kind(graphs, 2, "auto", truths, found) for kind in (GraphHinge, GraphDecode)]
+    tasks += [TreeMaxMarginals(graphs, 2, "tree", out)]
+    tasks += [TreeMarginals(graphs, 2, "tree", out, sums)]
+    truths, found = Truths(sets, labels, cost, None, 2), Found(sets)
+    for kind in (LabelSetHinge, LabelSetDecode):
+        tasks.append(kind(sets, 2, EnumeratedSets(), truths, found, *codes))
+    for task in tasks:
+        task.run(Crew(2))
+        yield task
+    yield from (GraphTask(graphs, 1, "auto"), GraphWorker(graphs, 0))
+    yield SetWorker(sets, EnumeratedSets())
 
 
 def fits():

@@ -1,0 +1,11 @@
+"""Structured losses of potentials that come from elsewhere, such as a network.
+
+- :class:`StructuredHinge`: losses of a batch and their subgradients by all potentials; the best
+  labellings, max-marginals and marginal probabilities.
+- :class:`HingeEvaluation`: what it says of a batch.
+"""
+
+from sskit.losses.evaluation import HingeEvaluation
+from sskit.losses.hinge import StructuredHinge
+
+__all__ = ["HingeEvaluation", "StructuredHinge"]

@@ -1,0 +1,187 @@
+"""What a structured hinge says of a batch: losses, labellings and gradients."""
+
+import numpy as np
+
+from sskit.losses.layout import IGNORED, as_potentials
+
+
+class HingeEvaluation:
+    """Losses of a batch, and all that their gradients need.
+
+    Made by :meth:`StructuredHinge.evaluate`. Potentials are not kept: what a gradient consists of
+    are two labellings of each sample.
+
+    Attributes
+    ----------
+    losses : ndarray of shape (n,)
+        The hinge of each sample, not negative; of the type of the potentials of the nodes.
+    labels : ndarray of int of shape (n, n_nodes), or list of ndarray
+        The labelling of each sample that attains the maximum in its loss; -100 at padding. Sets of
+        labels are floats, 1 for a label that is there, 0 for one that is not, and between where
+        the maximum is that of a relaxation.
+    completed : ndarray or list of ndarray
+        The true labels, and the best ones in place of those that are -100.
+    exact : ndarray of bool of shape (n,)
+        Whether the maximum is known to be one. Where it is not the loss is that of the best
+        labelling that was found, which is no larger.
+    """
+
+    def __init__(self, losses, labels, completed, exact, parts):
+        self.losses = losses
+        self.labels = labels
+        self.completed = completed
+        self.exact = exact
+        self._parts = parts
+
+    def gradients(self, weights=None):
+        """Return a subgradient of the weighted sum of the losses by the potentials.
+
+        Parameters
+        ----------
+        weights : array-like of shape (n,), default=None
+            Weight of each loss: what backpropagation hands on. None means ones.
+
+        Returns
+        -------
+        unary : ndarray or list of ndarray
+            By the potentials of the nodes, of their shape and type; zero at padding.
+        pairwise : ndarray, list of ndarray or None
+            By the potentials of the edges, likewise; None if there were none.
+
+        Raises
+        ------
+        ValueError
+            If there is not one weight for each sample.
+        """
+        n = len(self.losses)
+        if weights is None:
+            weights = np.ones(n)
+        weights = as_potentials(weights, "weights")
+        if weights.shape != (n,):
+            raise ValueError(f"weights must have shape ({n},), got {weights.shape}")
+        return self._parts.gradients(weights.astype(np.float64))
+
+
+class NodeGradients:
+    """Gradients of hinges whose labellings give each node one state.
+
+    Parameters
+    ----------
+    layout : Layout
+        Of the nodes.
+    edges : Edges
+        Of the samples.
+    tables : Tables
+        Of the edges.
+    n_states : int
+        Number of states.
+    dtypes : tuple of dtype
+        Of the potentials of nodes and of edges.
+    labels, completed : ndarray of shape (n_rows,), int32
+        The most violating and the true labelling; -1 at padding.
+    scale : ndarray of shape (n,)
+        Factor of each sample.
+    """
+
+    def __init__(self, layout, edges, tables, n_states, dtypes, labels, completed, scale):
+        self.layout = layout
+        self.edges = edges
+        self.tables = tables
+        self.n_states = n_states
+        self.dtypes = dtypes
+        self.labels = labels
+        self.completed = completed
+        self.scale = scale
+
+    def gradients(self, weights):
+        """Return gradients by the potentials of nodes and of edges."""
+        weights = weights * self.scale
+        sample = np.repeat(np.arange(self.layout.n), self.layout.length)
+        rows = np.arange(len(sample))
+        if not self.layout.full:
+            offset = self.layout.first - (np.cumsum(self.layout.length) - self.layout.length)
+            rows += offset[sample]
+        return self._by_nodes(rows, weights[sample]), self._by_edges(weights)
+
+    def _by_nodes(self, rows, weights):
+        """Return the gradient by the potentials of nodes, whose rows have these weights."""
+        labels, completed = self.labels[rows], self.completed[rows]
+        different = labels != completed
+        rows, weights = rows[different], weights[different]
+        unary = np.zeros(self.layout.n_rows * self.n_states, dtype=self.dtypes[0])
+        unary[rows * self.n_states + labels[different]] = weights
+        unary[rows * self.n_states + completed[different]] = -weights
+        return self.layout.split(unary.reshape(-1, self.n_states))
+
+    def _by_edges(self, weights):
+        """Return the gradient by the potentials of edges."""
+        edges, tables, K = self.edges, self.tables, self.n_states
+        sample = np.repeat(np.arange(self.layout.n), edges.count)
+        # the place of an edge among those of its sample
+        e = np.arange(len(sample)) - (np.cumsum(edges.count) - edges.count)[sample]
+        first = self.layout.first[sample]
+        if edges.ends is None:
+            u, v = first + e, first + e + 1
+        else:
+            u, v = edges.ends[edges.first[sample] + e].T + first
+        a, b, true_a, true_b = self.labels[u], self.labels[v], self.completed[u], self.completed[v]
+        table = tables.first[sample] + tables.step * e
+        weights = weights[sample]
+        if tables.size == 1:  # a number that counts where the states agree
+            changes = [((a == b).astype(np.int8) - (true_a == true_b), table)]
+        else:
+            # different from zero, so that equal terms cancel to the last bit
+            sign = ((a != true_a) | (b != true_b)).astype(np.int8)
+            place = table * tables.size
+            changes = [(sign, place + a * K + b), (-sign, place + true_a * K + true_b)]
+        out = np.zeros(len(tables.values), dtype=self.dtypes[1] if tables.own else np.float64)
+        for sign, place in changes:
+            used = np.flatnonzero(sign)
+            place, values = place[used], sign[used] * weights[used]
+            if tables.own:
+                out[place] = values
+            else:
+                out += np.bincount(place, values, minlength=len(out))
+        shape = () if tables.size == 1 else (K, K)
+        return tables.restore(out.astype(self.dtypes[1], copy=False), shape)
+
+
+class SetGradients:
+    """Gradients of hinges of sets of labels.
+
+    Parameters
+    ----------
+    difference : ndarray of shape (n, n_labels + n_edges)
+        The most violating set and its pairs, less the true set and its pairs.
+    n_labels : int
+        Number of labels.
+    tables : Tables or None
+        Scores of pairs.
+    dtypes : tuple of dtype
+        Of gains and of scores of pairs.
+    scale : ndarray of shape (n,)
+        Factor of each sample.
+    """
+
+    def __init__(self, difference, n_labels, tables, dtypes, scale):
+        self.difference = difference
+        self.n_labels = n_labels
+        self.tables = tables
+        self.dtypes = dtypes
+        self.scale = scale
+
+    def gradients(self, weights):
+        """Return gradients by the gains and by the scores of pairs."""
+        both = self.difference * (weights * self.scale)[:, np.newaxis]
+        unary = both[:, : self.n_labels].astype(self.dtypes[0])
+        if self.tables is None:
+            return unary, None
+        pairs = both[:, self.n_labels :]
+        if not self.tables.own:
+            pairs = pairs.sum(axis=0)
+        return unary, np.ascontiguousarray(pairs, dtype=self.dtypes[1])
+
+
+def restored_labels(flat, layout):
+    """Return labels as users know them, -100 at padding."""
+    return layout.split(np.where(flat < 0, IGNORED, flat))

@@ -1,0 +1,551 @@
+"""Structured hinge losses of potentials that anything may have made, and their subgradients."""
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from sskit._numbers import as_array, as_floats
+from sskit.losses.batch import Batch, Found, Numbers, Truths
+from sskit.losses.chain import ChainDecode, ChainHinge, ChainSlack
+from sskit.losses.evaluation import HingeEvaluation, NodeGradients, restored_labels
+from sskit.losses.graph import GraphDecode, GraphHinge
+from sskit.losses.graph_worker import INFERENCES
+from sskit.losses.layout import (
+    check_labels,
+    is_ragged,
+    pack_labels,
+    pack_nodes,
+    pack_weights,
+)
+from sskit.losses.marginals import (
+    ChainMarginals,
+    ChainMaxMarginals,
+    TreeMarginals,
+    TreeMaxMarginals,
+)
+from sskit.losses.pairs import chain_edges, pack_edges, pack_tables
+from sskit.losses.sets import SET_INFERENCES, decode_sets, evaluate_sets
+from sskit.losses.threads import run
+
+WORDS = {
+    "chain": ("sequence", "token", "label"),
+    "tree": ("tree", "node", "label"),
+    "graph": ("graph", "node", "label"),
+}
+STRUCTURES = (*WORDS, "label_sets")
+ALLOWED_INFERENCE = {
+    "chain": ("auto",),
+    "tree": ("auto",),
+    "graph": INFERENCES,
+    "label_sets": SET_INFERENCES,
+}
+
+
+class StructuredHinge(BaseEstimator):
+    r"""Structured hinge loss of potentials, with its subgradient: a last layer for any model.
+
+    A network, or whatever else, makes potentials :math:`\theta` of nodes and edges; the score of a
+    labelling is :math:`F(y) = \sum_v u_v(y_v) + \sum_{(v, w)} p_{vw}(y_v, y_w)`. The loss of a
+    sample with the labels :math:`y_i` is
+
+    .. math:: \max_y\, [L(y_i, y) + F(y)] - F(y_i)
+
+    or, with slack rescaling, :math:`\max_y L(y_i, y)\, [1 + F(y) - F(y_i)]`. A subgradient by the
+    potentials is the difference of two labellings, times L(y_i, y) with slack rescaling. Nothing
+    here knows of gradients of anything else, nor depends on a library that does.
+
+    Parameters
+    ----------
+    structure : {"chain", "tree", "graph", "label_sets"}, default="chain"
+        What is labelled: the tokens of sequences, the nodes of forests or of graphs, or sets of
+        labels with scores of pairs.
+    loss : {"hamming_sum", "hamming"} or array-like of shape (n_labels, n_labels), \
+default="hamming_sum"
+        L, the number of wrong labels; their share, by the number of labels that are known; or the
+        cost of each label (column) where another one is true (row), not negative and zero on the
+        diagonal, which is summed over the nodes.
+    rescaling : {"margin", "slack"}, default="margin"
+        Surrogate of the loss. "slack" is for chains with one table of transitions, and for sets
+        of at most 20 labels, where the maximum is found exactly.
+    pairwise_form : {"full", "potts"}, default="full"
+        Trees and graphs: whether an edge has a table of shape (n_labels, n_labels), from the label
+        of its first node to that of its second, or a number that counts where both are the same.
+    inference : str, default="auto"
+        How the best labelling is found. For graphs "tree" (max-sum, without cycles), "graphcut"
+        (two labels that attract each other), "elimination" (small treewidth), which are exact,
+        "qpbo" (two labels) or "trws", which may miss the best labelling: `exact` of an evaluation
+        tells. For sets of labels "independent" (no pairs), "tree", "exhaustive" (at most 20
+        labels), "graphcut" (no pair has a negative score), which are exact, or "lp", the linear
+        relaxation, whose loss is no smaller and whose sets may hold a label by half. "auto" takes
+        for each sample the first of them that serves it without taking long. Chains and trees
+        have "auto" only.
+    n_jobs : int, default=None
+        Number of threads, of which each does some of the samples without the interpreter's lock;
+        minimum cuts take it, one at a time. No bit of the results depends on it. None means 1,
+        unless joblib's context says otherwise; -1 means all processors.
+
+    See Also
+    --------
+    SequenceTagger : A linear model of the same loss, trained to a certificate.
+    sskit.oracles : The maximisations, of one sample at a time.
+
+    Notes
+    -----
+    *Batches.* Potentials of nodes are a padded array of shape (n, n_nodes, n_labels) or a list of
+    arrays (n_nodes_i, n_labels), float32 or float64; computations are in double precision, and
+    results have the type of the potentials. ``-inf`` forbids a label or a pair (except to cuts and
+    in sets of labels). Potentials at padding are not looked at.
+
+    *Padding and labels that are not known.* A label of -100 is one that is not known. It costs
+    nothing, and in place of :math:`F(y_i)` stands the best score of all labellings that agree with
+    what is known, as it is for hidden labels; the neighbours of the node still learn. Padding is no
+    part of a sample: in a padded array it is where `mask` is false or, for sequences without a
+    mask, where a label of -100 is followed by no other label. A sample of which nothing is left,
+    or nothing known, has the loss 0, and with a padding of its own none of its potentials a
+    gradient.
+
+    With labels that are not known the loss is a difference of convex functions of the potentials,
+    else it is convex in them.
+
+    References
+    ----------
+    Tsochantaridis, Joachims, Hofmann, Altun (2005). Large margin methods for structured and
+    interdependent output variables. JMLR 6.
+
+    Yu and Joachims (2009). Learning structural SVMs with latent variables. ICML.
+
+    Bauer, Goernitz, Biegler, Mueller, Kloft (2014). Efficient algorithms for exact inference in
+    sequence labeling SVMs. IEEE Transactions on Neural Networks and Learning Systems 25(5).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sskit.losses import StructuredHinge
+    >>> unary = np.array([[[1.0, 0.0], [0.0, 0.5], [0.0, 0.0]]])
+    >>> transitions = np.array([[0.0, -1.0], [-1.0, 0.0]])
+    >>> evaluation = StructuredHinge("chain").evaluate(unary, transitions, [[0, 0, -100]])
+    >>> evaluation.losses
+    array([1.5])
+    >>> unary_gradient, transition_gradient = evaluation.gradients()
+    >>> unary_gradient
+    array([[[-1.,  1.],
+            [-1.,  1.],
+            [ 0.,  0.]]])
+    >>> transition_gradient
+    array([[-1.,  0.],
+           [ 0.,  1.]])
+    """
+
+    def __init__(
+        self,
+        structure="chain",
+        *,
+        loss="hamming_sum",
+        rescaling="margin",
+        pairwise_form="full",
+        inference="auto",
+        n_jobs=None,
+    ):
+        self.structure = structure
+        self.loss = loss
+        self.rescaling = rescaling
+        self.pairwise_form = pairwise_form
+        self.inference = inference
+        self.n_jobs = n_jobs
+
+    def evaluate(self, unary, pairwise, labels, *, edges=None, mask=None, token_weight=None):
+        """Compute the losses of a batch, and what their gradients need.
+
+        Parameters
+        ----------
+        unary : array-like of shape (n, n_nodes, n_labels), or list of (n_nodes_i, n_labels)
+            Potentials of the nodes. Of sets of labels: gains, shape (n, n_labels).
+        pairwise : array-like or list of array-like
+            Potentials of the edges. Chains: transitions, of shape (n_labels, n_labels) for all,
+            (n, n_labels, n_labels) by sequence, (n, n_nodes - 1, n_labels, n_labels) by token, or
+            a list of arrays of the last two. Trees and graphs: of shape (n_labels, n_labels)
+            for all, (n_edges, n_labels, n_labels) if all samples have the same edges, (n, n_edges,
+            n_labels, n_labels) by edge, or a list of (n_edges_i, n_labels, n_labels); with
+            ``pairwise_form="potts"`` the same without the last two axes. Sets of labels:
+            (n_edges,) for all or (n, n_edges); None without pairs.
+        labels : array-like of int of shape (n, n_nodes), or list of (n_nodes_i,)
+            True labels, from 0 on; -100 where they are not known, and at padding. Sets of labels:
+            shape (n, n_labels), 1 or 0, or -100.
+        edges : array-like of int, (n_edges, 2) or (n, n_edges, 2), or list of (n_edges_i, 2), \
+default=None
+            The two nodes of each edge, for all samples or of each; rows of -1 at the end of an
+            array are padding. Not for chains; for sets of labels one array for all, None without
+            pairs.
+        mask : array-like of bool of shape (n, n_nodes), default=None
+            Where a padded array has nodes; all of a sample stand at its beginning.
+        token_weight : array-like of shape (n, n_nodes), or list of (n_nodes_i,), default=None
+            Factor of the loss of each node, or label; not negative, and whole numbers for slack
+            rescaling of chains. None means ones.
+
+        Returns
+        -------
+        evaluation : HingeEvaluation
+            Has `losses`, and makes gradients of any weighted sum of them.
+
+        Raises
+        ------
+        ValueError
+            Naming the sample and the node, label or edge that is wrong, and what was expected.
+        """
+        self._check()
+        if self.structure == "label_sets":
+            return evaluate_sets(self, unary, pairwise, labels, edges, mask, token_weight)
+        problem = self._pack(unary, pairwise, labels, edges, mask)
+        weight = pack_weights(token_weight, problem.layout)
+        found = Found(problem.batch)
+        table = self._cost_table(problem.n_states)
+        cost, levels, unit = self._costs(problem, weight)
+        truths = Truths(problem.batch, problem.truth, cost, table)
+        arguments = truths, found
+        if self.structure == "chain":
+            task = ChainHinge
+            if self.rescaling == "slack":
+                task, arguments = ChainSlack, (truths, found, levels, unit)
+        else:
+            task, arguments = GraphHinge, (self._oracle(), truths, found)
+        run(lambda n: task(problem.batch, n, *arguments), self.n_jobs, problem.layout.n)
+        labels, completed, losses, scale, exact = found.arrays()
+        parts = NodeGradients(
+            problem.layout,
+            problem.edges,
+            problem.tables,
+            problem.n_states,
+            problem.dtypes,
+            labels,
+            completed,
+            scale,
+        )
+        return HingeEvaluation(
+            losses.astype(problem.dtypes[0], copy=False),
+            restored_labels(labels, problem.layout),
+            restored_labels(completed, problem.layout),
+            exact,
+            parts,
+        )
+
+    def losses(self, unary, pairwise, labels, *, edges=None, mask=None, token_weight=None):
+        """Compute the loss of each sample.
+
+        Parameters
+        ----------
+        unary, pairwise, labels, edges, mask, token_weight : object
+            As for :meth:`evaluate`.
+
+        Returns
+        -------
+        losses : ndarray of shape (n,)
+            Not negative.
+        """
+        return self.evaluate(
+            unary, pairwise, labels, edges=edges, mask=mask, token_weight=token_weight
+        ).losses
+
+    def gradients(
+        self, unary, pairwise, labels, *, edges=None, mask=None, token_weight=None, weights=None
+    ):
+        """Compute a subgradient of the weighted sum of the losses.
+
+        Parameters
+        ----------
+        unary, pairwise, labels, edges, mask, token_weight : object
+            As for :meth:`evaluate`.
+        weights : array-like of shape (n,), default=None
+            Weight of each loss; None means ones.
+
+        Returns
+        -------
+        unary, pairwise : ndarray or list of ndarray
+            By the potentials, of their shapes and types.
+        """
+        return self.evaluate(
+            unary, pairwise, labels, edges=edges, mask=mask, token_weight=token_weight
+        ).gradients(weights)
+
+    def decode(self, unary, pairwise, *, edges=None, mask=None, labels=None):
+        """Find the best labellings.
+
+        Parameters
+        ----------
+        unary, pairwise, edges, mask : object
+            As for :meth:`evaluate`.
+        labels : array-like of int of shape (n, n_nodes), or list of (n_nodes_i,), default=None
+            Labels that are known, -100 where they are not: the best labelling that agrees with
+            them. Padding is told by the mask alone.
+
+        Returns
+        -------
+        labels : ndarray of int32 of shape (n, n_nodes), or list of (n_nodes_i,)
+            The labellings, -100 at padding. Sets of labels: floats of shape (n, n_labels), 1 or 0,
+            and between where ``inference="lp"`` does not decide.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`evaluate`.
+        """
+        self._check()
+        if self.structure == "label_sets":
+            return decode_sets(self, unary, pairwise, edges, mask, labels)
+        problem = self._pack(unary, pairwise, labels, edges, mask, decoding=True)
+        found = Found(problem.batch)
+        truths = Truths(problem.batch, problem.truth, np.zeros(problem.batch.n_rows), None)
+        task, arguments = ChainDecode, (truths, found)
+        if self.structure != "chain":
+            task, arguments = GraphDecode, (self._oracle(), truths, found)
+        run(lambda n: task(problem.batch, n, *arguments), self.n_jobs, problem.layout.n)
+        return restored_labels(found.arrays()[1], problem.layout)
+
+    def max_marginals(self, unary, pairwise, *, edges=None, mask=None):
+        """Compute for each node and label the best score of all labellings that have it there.
+
+        Parameters
+        ----------
+        unary, pairwise, edges, mask : object
+            As for :meth:`evaluate`.
+
+        Returns
+        -------
+        scores : ndarray or list of ndarray
+            Of the shape and type of `unary`; zero at padding, -inf where nothing is allowed.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`evaluate`; also for graphs with cycles and for sets of labels.
+        """
+        self._check()
+        self._refuse("max_marginals", "graph", "label_sets")
+        problem = self._pack(unary, pairwise, None, edges, mask, decoding=True)
+        out = np.zeros((problem.layout.n_rows, problem.n_states))
+        task, arguments = ChainMaxMarginals, (out,)
+        if self.structure == "tree":
+            task, arguments = TreeMaxMarginals, ("tree", out)
+        run(lambda n: task(problem.batch, n, *arguments), self.n_jobs, problem.layout.n)
+        return problem.layout.split(out.astype(problem.dtypes[0], copy=False))
+
+    def marginals(self, unary, pairwise, *, edges=None, mask=None, temperature=1.0):
+        """Compute for each node and label its probability, by the sum-product algorithm.
+
+        A labelling has the probability exp(F(y) / temperature) / Z.
+
+        Parameters
+        ----------
+        unary, pairwise, edges, mask : object
+            As for :meth:`evaluate`.
+        temperature : float, default=1.0
+            Positive. Scores of a max-margin model are no log-probabilities; a temperature that
+            makes held-out labels likely calibrates them.
+
+        Returns
+        -------
+        probabilities : ndarray or list of ndarray
+            Of the shape and type of `unary`; zero at padding.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`evaluate`; also for graphs with cycles and for sets of labels.
+        """
+        self._check()
+        self._refuse("marginals", "graph", "label_sets")
+        temperature = as_floats(temperature, "temperature")
+        if temperature.shape != () or not 0 < temperature < np.inf:
+            raise ValueError(f"temperature must be a positive number, got {temperature}")
+        problem = self._pack(unary, pairwise, None, edges, mask, float(temperature), True)
+        out = np.zeros((problem.layout.n_rows, problem.n_states))
+        log_partition = np.zeros(problem.layout.n)
+        task, arguments = ChainMarginals, (out, log_partition)
+        if self.structure == "tree":
+            task, arguments = TreeMarginals, ("tree", out, log_partition)
+        run(lambda n: task(problem.batch, n, *arguments), self.n_jobs, problem.layout.n)
+        return problem.layout.split(out.astype(problem.dtypes[0], copy=False))
+
+    def _check(self):
+        """Raise ValueError for a parameter that is wrong, or that does not go with another."""
+        choices = {
+            "structure": STRUCTURES,
+            "rescaling": ("margin", "slack"),
+            "pairwise_form": ("full", "potts"),
+        }
+        for name, allowed in choices.items():
+            value = getattr(self, name)
+            if not isinstance(value, str) or value not in allowed:
+                raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
+        allowed = ALLOWED_INFERENCE[self.structure]
+        if not isinstance(self.inference, str) or self.inference not in allowed:
+            raise ValueError(
+                f"inference must be one of {', '.join(allowed)} for structure={self.structure!r}, "
+                f"got {self.inference!r}"
+            )
+        if isinstance(self.loss, str) and self.loss not in ("hamming_sum", "hamming"):
+            raise ValueError(
+                f"loss must be hamming_sum, hamming or a table of costs, got {self.loss!r}"
+            )
+        if self.n_jobs is not None and (
+            not isinstance(self.n_jobs, Integral)
+            or isinstance(self.n_jobs, bool)
+            or not self.n_jobs
+        ):
+            raise ValueError(
+                f"n_jobs must be an integer other than 0, or None, got {self.n_jobs!r}"
+            )
+        if self.rescaling == "slack":
+            if self.structure in ("tree", "graph"):
+                raise ValueError(
+                    f"rescaling='slack' has no exact oracle for structure={self.structure!r}; it "
+                    "is for chains and for sets of at most 20 labels"
+                )
+            if not isinstance(self.loss, str):
+                raise ValueError("rescaling='slack' takes loss='hamming_sum' or 'hamming'")
+        if self.structure == "label_sets" and not isinstance(self.loss, str):
+            raise ValueError("sets of labels take loss='hamming_sum' or 'hamming'")
+        if self.structure in ("chain", "label_sets") and self.pairwise_form != "full":
+            raise ValueError("pairwise_form='potts' is for trees and graphs")
+
+    def _refuse(self, method, *structures):
+        """Raise ValueError where a method has no exact oracle."""
+        if self.structure in structures:
+            raise ValueError(
+                f"{method} is for chains and trees, not for structure={self.structure!r}"
+            )
+
+    def _oracle(self):
+        """Return what finds the best labelling of trees or graphs."""
+        return "tree" if self.structure == "tree" else self.inference
+
+    def _pack(self, unary, pairwise, labels, edges, mask, temperature=None, decoding=False):
+        """Return potentials and labels, checked."""
+        return NodeProblem(
+            self.structure,
+            self.pairwise_form == "potts",
+            unary,
+            pairwise,
+            labels,
+            edges,
+            mask,
+            temperature=temperature,
+            decoding=decoding,
+        )
+
+    def _cost_table(self, n_states):
+        """Return the table of costs, or None if all wrong labels cost the same."""
+        if isinstance(self.loss, str):
+            return None
+        table = as_floats(self.loss, "loss")
+        if table.shape != (n_states, n_states):
+            raise ValueError(
+                f"loss must have shape {(n_states, n_states)} to go with {n_states} labels, got "
+                f"{table.shape}"
+            )
+        wrong = ~((table >= 0) & (table < np.inf))
+        wrong[np.diag_indices(n_states)] |= np.diagonal(table) != 0
+        if wrong.any():
+            a, b = np.argwhere(wrong)[0]
+            raise ValueError(
+                f"loss[{a}, {b}] is {table[a, b]}, expected " + ("0" if a == b else "a number >= 0")
+            )
+        return table
+
+    def _costs(self, problem, weight):
+        """Return what wrong labels cost, and the same in units, for slack rescaling."""
+        known = problem.truth >= 0
+        cost, unit = np.where(known, weight, 0.0), np.ones(problem.layout.n)
+        levels = None
+        if self.rescaling == "slack":
+            wrong = cost != np.floor(cost)
+            if wrong.any():
+                raise ValueError(
+                    f"token_weight holds {cost[wrong.argmax()]}, expected whole numbers for "
+                    "rescaling='slack'"
+                )
+            levels = np.minimum(cost, 10_001).astype(np.int32)
+            if levels.size and levels.max() > 10_000:
+                raise ValueError(
+                    f"token_weight holds {cost.max():g}, expected at most 10000 for "
+                    "rescaling='slack'"
+                )
+        if self.loss == "hamming" if isinstance(self.loss, str) else False:
+            layout = problem.layout
+            n_known = np.concatenate([[0], np.cumsum(known)])
+            n_known = n_known[layout.first + layout.length] - n_known[layout.first]
+            unit = 1.0 / np.maximum(n_known, 1)
+            rows = np.arange(layout.n_rows)
+            sample = np.searchsorted(layout.first, rows, side="right") - 1
+            cost = cost * unit[sample] if layout.n_rows else cost
+        return cost, levels, unit
+
+
+class NodeProblem:
+    """A batch of chains, trees or graphs, checked and packed.
+
+    Parameters
+    ----------
+    structure : {"chain", "tree", "graph"}
+        What it is.
+    potts : bool
+        Whether a number stands for a table.
+    unary, pairwise, labels, edges, mask : object
+        As for `StructuredHinge.evaluate`; `labels` may be None.
+    temperature : float, default=None
+        What potentials are divided by; None: nothing.
+    decoding : bool, default=False
+        Whether labels at the end that are not known are no padding.
+    """
+
+    def __init__(
+        self, structure, potts, unary, pairwise, labels, edges, mask, *, temperature, decoding
+    ):
+        words = WORDS[structure]
+        if structure == "chain" and edges is not None:
+            raise ValueError("edges are for trees, graphs and sets of labels, not for chains")
+        if labels is not None:
+            labels = check_labels(labels, words[1])
+        elif not decoding:
+            raise ValueError("labels must hold the true labels, got None")
+        trailing = None
+        if structure == "chain" and not decoding and mask is None and not is_ragged(unary):
+            trailing = as_array(labels, "labels")
+            if trailing.shape != np.shape(unary)[:2]:
+                trailing = None  # what is wrong is said below
+        n_states = pairwise.shape[-1] if getattr(pairwise, "ndim", 0) >= 2 else None  # of no sample
+        rows, self.layout = pack_nodes(unary, mask, words, labels=trailing, n_states=n_states)
+        self.n_states = rows.shape[1]
+        if structure == "chain":
+            self.edges = chain_edges(self.layout)
+        else:
+            self.edges = pack_edges(edges, self.layout)
+        self.tables = pack_tables(
+            pairwise,
+            self.layout,
+            self.edges,
+            self.n_states,
+            potts=potts,
+            chains=structure == "chain",
+        )
+        self.dtypes = rows.dtype, self.tables.values.dtype
+        self.truth = np.full(self.layout.n_rows, -1, dtype=np.int32)
+        if labels is not None:
+            self.truth = pack_labels(labels, self.layout, self.n_states)
+        values = self.tables.values
+        if temperature is not None and temperature != 1.0:
+            rows, values = rows / np.float64(temperature), values / np.float64(temperature)
+        self.batch = Batch(
+            Numbers(rows.reshape(-1)),
+            self.n_states,
+            self.layout.first,
+            self.layout.length,
+            Numbers(values),
+            self.tables.size,
+            self.tables.first,
+            self.tables.step,
+            self.edges.count,
+            words,
+            self.edges.ends,
+            self.edges.first,
+        )

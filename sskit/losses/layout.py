@@ -1,0 +1,322 @@
+"""Batches as users hand them over: lists of arrays or padded arrays, made rows of one array."""
+
+import numpy as np
+
+from sskit._numbers import as_array
+
+IGNORED = -100
+
+
+class Layout:
+    """Which rows are whose, and the way back to the arrays that users know.
+
+    Parameters
+    ----------
+    length : ndarray of shape (n,), int64
+        Number of rows of each sample.
+    width : int or None
+        Rows of a sample in a padded array; None if the samples stand one after the other.
+    words : tuple of str
+        What a sample, a node and a state are called.
+    """
+
+    def __init__(self, length, width, words):
+        self.length = length
+        self.n = len(length)
+        self.width = width
+        self.words = words
+        if width is None:
+            ends = np.cumsum(length)
+            self.first = ends - length
+            self.n_rows = int(ends[-1]) if self.n else 0
+        else:
+            self.first = np.arange(self.n, dtype=np.int64) * width
+            self.n_rows = self.n * width
+        self.full = width is None or self.n == 0 or int(length.min()) == width
+
+    def inside(self):
+        """Return for each row whether it is part of a sample, or None if all are."""
+        if self.full:
+            return None
+        return (np.arange(self.width) < self.length[:, np.newaxis]).ravel()
+
+    def split(self, rows, length=None, width=None):
+        """Return rows as users know them: a padded array, or a list of arrays.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n_rows, ...)
+            The rows.
+        length : ndarray of shape (n,), default=None
+            Number of rows of each sample, if it is not that of its nodes.
+        width : int, default=None
+            Rows of a sample in a padded array.
+
+        Returns
+        -------
+        samples : ndarray of shape (n, width, ...) or list of ndarray
+            Views.
+        """
+        if self.width is not None:
+            width = self.width if width is None else width
+            return rows.reshape((self.n, width, *rows.shape[1:]))
+        ends = np.cumsum(self.length if length is None else length)
+        return np.split(rows, ends[:-1]) if self.n else []
+
+
+def is_ragged(values):
+    """Return whether samples stand in a list, and not in an array."""
+    return isinstance(values, list | tuple) or (
+        isinstance(values, np.ndarray) and values.dtype == object
+    )
+
+
+def as_potentials(values, name):
+    """Return numbers as a float32 or float64 array in C order, without a copy if it is one.
+
+    Parameters
+    ----------
+    values : array-like
+        Real numbers.
+    name : str
+        What they are, for error messages.
+
+    Returns
+    -------
+    array : ndarray
+        float32 if they are floats of up to 32 bits, else float64.
+
+    Raises
+    ------
+    ValueError
+        If they are no numbers.
+    """
+    array = as_array(values, name)
+    if array.dtype.kind not in "iuf":
+        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
+    small = array.dtype.kind == "f" and array.dtype.itemsize <= 4
+    return np.asarray(array, dtype=np.float32 if small else np.float64, order="C")
+
+
+def joined(items, name):
+    """Return arrays of equal width one after the other, float32 if all are."""
+    wide = any(item.dtype == np.float64 for item in items)
+    return np.ascontiguousarray(np.concatenate(items), dtype=np.float64 if wide else np.float32)
+
+
+def pack_nodes(unary, mask, words, *, labels=None, n_states=None):
+    """Return potentials of nodes as rows, and how samples lie in them.
+
+    Parameters
+    ----------
+    unary : array-like of shape (n, n_nodes, n_states), or list of (n_nodes_i, n_states)
+        Potentials.
+    mask : array-like of bool of shape (n, n_nodes) or None
+        Where there are nodes.
+    words : tuple of str
+        What a sample, a node and a state are called.
+    labels : ndarray of shape (n, n_nodes), default=None
+        Without a mask, those that are -100 at the end of a sample are padding.
+    n_states : int, default=None
+        Of an empty list.
+
+    Returns
+    -------
+    rows : ndarray of shape (n_rows, n_states)
+        float32 or float64.
+    layout : Layout
+        The way back.
+
+    Raises
+    ------
+    ValueError
+        Naming the sample that is wrong.
+    """
+    item, node, state = words
+    if is_ragged(unary):
+        if mask is not None:
+            raise ValueError(
+                f"a mask goes with padded arrays; unary is a list, in which each {item} has its "
+                "own length"
+            )
+        items = [as_potentials(x, f"unary[{i}]") for i, x in enumerate(unary)]
+        for i, x in enumerate(items):
+            if x.ndim != 2 or x.shape[1] == 0:
+                raise ValueError(
+                    f"unary[{i}] must have shape (n_{node}s, n_{state}s), got {x.shape}"
+                )
+            if x.shape[1] != items[0].shape[1]:
+                raise ValueError(
+                    f"unary[{i}] has {x.shape[1]} columns, but unary[0] {items[0].shape[1]}"
+                )
+        rows = joined(items, "unary") if items else np.zeros((0, n_states or 1))
+        return rows, Layout(np.array([len(x) for x in items], dtype=np.int64), None, words)
+    unary = as_potentials(unary, "unary")
+    if unary.ndim != 3 or unary.shape[2] == 0:
+        raise ValueError(
+            f"unary must have shape (n_{item}s, n_{node}s, n_{state}s) or be a list of arrays "
+            f"(n_{node}s, n_{state}s), got shape {unary.shape}"
+        )
+    n, width, n_states = unary.shape
+    if mask is not None:
+        length = check_mask(mask, (n, width), words)
+    elif labels is not None and width:
+        known = labels[:, ::-1] != IGNORED
+        length = np.where(known.any(axis=1), width - known.argmax(axis=1), 0)
+    else:
+        length = np.full(n, width)
+    return unary.reshape(-1, n_states), Layout(length.astype(np.int64), width, words)
+
+
+def check_mask(mask, shape, words):
+    """Return the number of nodes of each sample by a mask, which has no holes."""
+    item, node, _ = words
+    mask = as_array(mask, "mask")
+    if mask.shape != shape:
+        raise ValueError(f"mask must have shape {shape} to go with unary, got {mask.shape}")
+    if mask.dtype != bool:
+        if mask.dtype.kind not in "iu" or ((mask != 0) & (mask != 1)).any():
+            raise ValueError(f"mask must hold booleans, got dtype {mask.dtype}")
+        mask = mask.astype(bool)
+    length = np.count_nonzero(mask, axis=1)
+    wrong = mask != (np.arange(shape[1]) < length[:, np.newaxis])
+    if wrong.any():
+        i = int(wrong.any(axis=1).argmax())
+        t = int(mask[i].argmin())
+        raise ValueError(
+            f"{item} {i}: the mask leaves out {node} {t}, but not all that follow; masked {node}s "
+            f"stand at the end (a {node} whose label is not known has the label {IGNORED})"
+        )
+    return length
+
+
+def check_labels(labels, like):
+    """Return labels as an array, or a list of arrays, of integers."""
+    if not is_ragged(labels):
+        labels = as_array(labels, "labels")
+        if labels.dtype.kind not in "iu" and labels.size:
+            raise ValueError(f"labels must be integers, got dtype {labels.dtype}")
+        return labels
+    labels = [as_array(y, f"labels[{i}]") for i, y in enumerate(labels)]
+    for i, y in enumerate(labels):
+        if y.ndim != 1 or (y.dtype.kind not in "iu" and y.size):
+            raise ValueError(
+                f"labels[{i}] must hold integers, one for each {like}, got shape {y.shape} and "
+                f"dtype {y.dtype}"
+            )
+    return labels
+
+
+def pack_values(values, layout, name):
+    """Return what users give for each node, as one row for each; `values` is checked in part.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, n_nodes), or list of arrays
+        As `unary` is.
+    layout : Layout
+        Of the potentials.
+    name : str
+        What they are, for error messages.
+
+    Returns
+    -------
+    flat : ndarray of shape (n_rows,)
+        The same.
+
+    Raises
+    ------
+    ValueError
+        If their number is not that of the nodes.
+    """
+    item, node, _ = layout.words
+    if layout.width is not None:
+        if is_ragged(values):
+            values = as_array(values, name)
+        if values.shape != (layout.n, layout.width):
+            raise ValueError(
+                f"{name} must have shape {(layout.n, layout.width)} to go with unary, got "
+                f"{values.shape}"
+            )
+        return values.reshape(-1)
+    if len(values) != layout.n:
+        raise ValueError(f"{name} has {len(values)} {item}s, but unary {layout.n}")
+    for i, (y, n) in enumerate(zip(values, layout.length, strict=True)):
+        if np.shape(y) != (n,):
+            raise ValueError(
+                f"{item} {i}: {name} must have one number for each of the {n} {node}s, got shape "
+                f"{np.shape(y)}"
+            )
+    return np.concatenate(values) if layout.n else np.zeros(0, dtype=np.int64)
+
+
+def pack_labels(labels, layout, n_labels):
+    """Return labels as int32, one for each row, -1 where they are ignored or padding.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n, n_nodes), or list of arrays
+        As `check_labels` returns them.
+    layout : Layout
+        Of the potentials.
+    n_labels : int
+        Labels are from 0 to n_labels - 1, or -100.
+
+    Returns
+    -------
+    flat : ndarray of shape (n_rows,), int32
+        The same.
+
+    Raises
+    ------
+    ValueError
+        Naming the first that is wrong.
+    """
+    flat = pack_values(labels, layout, "labels")
+    wrong = (flat < 0) | (flat >= n_labels)
+    if not wrong.any():
+        inside = layout.inside()
+        packed = flat.astype(np.int32)
+        if inside is not None:
+            packed[~inside] = -1
+        return packed
+    packed = np.where(wrong, -1, flat).astype(np.int32)
+    wrong &= flat != IGNORED
+    inside = layout.inside()
+    if inside is not None:
+        wrong &= inside
+        packed[~inside] = -1
+    if wrong.any():
+        row = int(wrong.argmax())
+        i = int(np.searchsorted(layout.first, row, side="right")) - 1
+        item, node, state = layout.words
+        raise ValueError(
+            f"{item} {i}, {node} {row - layout.first[i]}: the label is {flat[row]}, expected 0 to "
+            f"{n_labels - 1}, or {IGNORED} where it is not known"
+        )
+    return packed
+
+
+def pack_weights(weights, layout):
+    """Return weights of nodes as float64, one for each row; None are ones."""
+    if weights is None:
+        return np.ones(layout.n_rows)
+    name = "token_weight"
+    if is_ragged(weights):
+        weights = [as_potentials(w, f"{name}[{i}]") for i, w in enumerate(weights)]
+    else:
+        weights = as_potentials(weights, name)
+    flat = pack_values(weights, layout, name).astype(np.float64)
+    inside = layout.inside()
+    if inside is not None:
+        flat[~inside] = 0.0
+    wrong = ~((flat >= 0) & (flat < np.inf))
+    if wrong.any():
+        row = int(wrong.argmax())
+        i = int(np.searchsorted(layout.first, row, side="right")) - 1
+        item, node, _ = layout.words
+        raise ValueError(
+            f"{item} {i}, {node} {row - layout.first[i]}: token_weight is {flat[row]}, expected a "
+            "number >= 0"
+        )
+    return flat

@@ -1,0 +1,217 @@
+"""Potentials of edges as users hand them over, made tables of one array."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sskit._numbers import as_array
+from sskit.inputs.edges import check_edges
+from sskit.losses.layout import as_potentials, is_ragged, joined
+
+
+@dataclass
+class Edges:
+    """Which nodes of which samples are joined.
+
+    Parameters
+    ----------
+    count : ndarray of shape (n,), int64
+        Number of edges of each sample.
+    ends : ndarray of shape (m, 2), int32, or None
+        Their nodes; None: those of chains.
+    first : ndarray of shape (n,), int64, or None
+        Where those of a sample begin.
+    shared : bool
+        Whether all samples have the same.
+    width : int or None
+        Edges of a sample in padded arrays; None if they stand in lists.
+    """
+
+    count: np.ndarray
+    ends: np.ndarray | None
+    first: np.ndarray | None
+    shared: bool
+    width: int | None
+
+
+@dataclass
+class Tables:
+    """Tables of edges, and which is whose.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_tables * size,)
+        One after the other.
+    size : int
+        Numbers of a table.
+    first : ndarray of shape (n,), int64
+        The first table of a sample.
+    step : {0, 1}
+        1 if each edge of a sample has its own, 0 if they share one.
+    own : bool
+        Whether no two edges share one.
+    shape : tuple or None
+        Of what was given; None: a list.
+    length : ndarray of shape (n,), int64
+        Number of tables of each sample, for lists.
+    """
+
+    values: np.ndarray
+    size: int
+    first: np.ndarray
+    step: int
+    own: bool
+    shape: tuple | None
+    length: np.ndarray
+
+    def restore(self, flat, table_shape):
+        """Return numbers for all tables as users know them."""
+        if self.shape is not None:
+            return flat.reshape(self.shape)
+        if not len(self.length):
+            return []
+        tables = flat.reshape(-1, *table_shape)
+        pieces = np.split(tables, np.cumsum(self.length)[:-1])
+        return pieces if self.step else [piece[0] for piece in pieces]
+
+
+def chain_edges(layout):
+    """Return the edges of chains."""
+    width = None if layout.width is None else max(layout.width - 1, 0)
+    return Edges(np.maximum(layout.length - 1, 0), None, None, False, width)
+
+
+def pack_edges(edges, layout):
+    """Return edges of graphs, checked in part; the batch checks their nodes.
+
+    Parameters
+    ----------
+    edges : array-like of int, (n_edges, 2) or (n, n_edges, 2), or list of (n_edges_i, 2)
+        The same for all samples, or of each; rows of -1 at the end are padding.
+    layout : Layout
+        Of the potentials.
+
+    Returns
+    -------
+    edges : Edges
+        The same.
+
+    Raises
+    ------
+    ValueError
+        Naming the first that is wrong.
+    """
+    item, node, _ = layout.words
+    n = layout.n
+    if edges is None:
+        raise ValueError(f"edges must say which {node}s are joined, got None")
+    if not is_ragged(edges) or (len(edges) and np.ndim(edges[0]) == 1):
+        edges = as_array(edges, "edges")
+        if edges.ndim != 3:
+            shared = check_edges(edges, noun=node)
+            count = np.full(n, len(shared), dtype=np.int64)
+            return Edges(count, shared, np.zeros(n, dtype=np.int64), True, len(shared))
+        if edges.shape[0] != n or edges.shape[2] != 2 or edges.dtype.kind not in "iu":
+            raise ValueError(
+                f"edges must be integers of shape (n_edges, 2) or ({n}, n_edges, 2), got shape "
+                f"{edges.shape} and dtype {edges.dtype}"
+            )
+        there = (edges >= 0).all(axis=2)
+        count = there.sum(axis=1).astype(np.int64)
+        width = edges.shape[1]
+        holes = there != (np.arange(width) < count[:, np.newaxis])
+        if holes.any():
+            i = int(holes.any(axis=1).argmax())
+            e = int(there[i].argmin())
+            raise ValueError(
+                f"{item} {i}: edge {e} is ({edges[i, e, 0]}, {edges[i, e, 1]}), expected {node}s, "
+                "or rows of -1 after the last edge"
+            )
+        ends = np.where(there[..., np.newaxis], edges, 0).reshape(-1, 2)
+        first = np.arange(n, dtype=np.int64) * width
+        return Edges(count, np.ascontiguousarray(ends, dtype=np.int32), first, False, width)
+    if len(edges) != n:
+        raise ValueError(f"edges has {len(edges)} {item}s, but unary {n}")
+    items = [check_edges(x, where=f" of {item} {i}", noun=node) for i, x in enumerate(edges)]
+    count = np.array([len(x) for x in items], dtype=np.int64)
+    ends = np.concatenate(items) if n else np.zeros((0, 2), dtype=np.int32)
+    return Edges(count, ends, np.cumsum(count) - count, False, None)
+
+
+def pack_tables(pairwise, layout, edges, n_states, *, potts=False, chains=False):
+    """Return potentials of edges.
+
+    Parameters
+    ----------
+    pairwise : array-like or list of array-like
+        Potentials.
+    layout : Layout
+        Of the potentials of the nodes.
+    edges : Edges
+        The edges.
+    n_states : int
+        Number of states.
+    potts : bool, default=False
+        Whether a number stands for a table.
+    chains : bool, default=False
+        Whether edges are transitions, of which each sample may have one table.
+
+    Returns
+    -------
+    tables : Tables
+        The same.
+
+    Raises
+    ------
+    ValueError
+        If their shapes do not go with the edges, saying which do.
+    """
+    n, table = layout.n, () if potts else (n_states, n_states)
+    size = 1 if potts else n_states * n_states
+    zeros, samples = np.zeros(n, dtype=np.int64), np.arange(n, dtype=np.int64)
+    if pairwise is None:
+        raise ValueError("pairwise must hold the potentials of the edges, got None")
+    if is_ragged(pairwise) and not (len(pairwise) == 0 and n):
+        return _pack_list(pairwise, layout, edges, table, size)
+    values = as_potentials(pairwise, "pairwise")
+    given, flat = values.shape, values.reshape(-1)
+    # shape, first table, step, has every edge its own?
+    forms = [(table, zeros, 0, False)]
+    if chains:
+        forms.append(((n, *table), samples, 0, False))
+    if edges.shared:
+        forms.append(((edges.width, *table), zeros, 1, False))
+    if edges.width is not None:
+        forms.append(((n, edges.width, *table), samples * edges.width, 1, True))
+    for shape, first, step, own in forms:
+        if given == shape:
+            return Tables(flat, size, first, step, own, given, edges.count)
+    expected = [str(shape) for shape, *_ in forms]
+    if edges.width is None:
+        lists = str(("n_edges", *table)).replace("'", "")
+        expected.append(f"be a list of arrays {lists}")
+    raise ValueError(
+        f"pairwise must have shape {' or '.join(expected)} to go with {n} {layout.words[0]}s, got "
+        f"{given}"
+    )
+
+
+def _pack_list(pairwise, layout, edges, table, size):
+    """Return the tables of a list with an array for each sample."""
+    item, n = layout.words[0], layout.n
+    if len(pairwise) != n:
+        raise ValueError(f"pairwise has {len(pairwise)} {item}s, but unary {n}")
+    items = [as_potentials(x, f"pairwise[{i}]") for i, x in enumerate(pairwise)]
+    one_each = bool(items) and bool(table) and all(x.shape == table for x in items)
+    for i, (x, m) in enumerate(zip(items, edges.count, strict=True)):
+        if not one_each and x.shape != (m, *table):
+            raise ValueError(
+                f"{item} {i}: pairwise must have shape {(int(m), *table)} to go with {m} edges, "
+                f"got {x.shape}"
+            )
+    flat = joined([x.reshape(-1) for x in items], "pairwise") if items else np.zeros(0)
+    if one_each:
+        samples = np.arange(n, dtype=np.int64)
+        return Tables(flat, size, samples, 0, False, None, np.ones(n, dtype=np.int64))
+    first = np.cumsum(edges.count) - edges.count
+    return Tables(flat, size, first, 1, True, None, edges.count)

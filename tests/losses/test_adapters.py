@@ -1,0 +1,97 @@
+"""What the guide makes of a layer for PyTorch and for JAX, where these are installed."""
+
+import re
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sskit.losses import StructuredHinge
+
+PAGE = Path(__file__).resolve().parents[2] / "doc" / "user_guide" / "losses.rst"
+
+
+def of_guide(name):
+    """A function that stands in the guide."""
+    (block,) = re.findall(
+        rf"python\n\n((?:   [^\n]*\n|\n)*   def {name}\(.*?\n)(?=\S)", PAGE.read_text(), re.DOTALL
+    )
+    namespace = {"np": np, "StructuredHinge": StructuredHinge}
+    if name == "train":
+        namespace["torch_hinge"] = of_guide("torch_hinge")
+    exec(textwrap.dedent(re.split(r"\n(?=[^\s])", block)[0]), namespace)
+    return namespace[name]
+
+
+def batch():
+    """Potentials and labels, with padding and with labels that are not known."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(3, size=(4, 6))
+    labels[1, 4:] = labels[2, 2] = -100
+    return rng.standard_normal((4, 6, 3)), rng.standard_normal((3, 3)), labels
+
+
+@pytest.mark.parametrize("name", ["torch_hinge", "train", "jax_hinge"])
+def test_the_guide_has_them(name):
+    assert callable(of_guide(name))
+
+
+def test_pytorch():
+    torch = pytest.importorskip("torch")
+    unary, transitions, labels = (torch.tensor(x) for x in batch())
+    unary.requires_grad_()
+    transitions.requires_grad_()
+    layer = StructuredHinge("chain", loss="hamming")
+    hinge = of_guide("torch_hinge")(layer)
+    mask = torch.arange(6) < torch.tensor([6, 5, 6, 4])[:, None]
+    for given in ((labels,), (labels, mask)):
+        assert torch.autograd.gradcheck(
+            lambda u, a, given=given: hinge(u, a, *given), (unary, transitions)
+        )
+    hinge(unary, transitions, labels).mean().backward()
+    assert (unary.grad[1, 4:] == 0).all()
+    assert hinge(unary.float(), transitions.float(), labels).dtype == torch.float32
+
+
+def test_a_network_of_pytorch_learns():
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    # a label is the sum of two neighbouring words: no token alone tells it
+    words = torch.randint(12, (64, 10))
+    labels = (words + words.roll(1, 1)) % 3
+    labels[:, 0] = labels[::2, 8:] = -100
+    network = torch.nn.Sequential(
+        torch.nn.Embedding(12, 16),
+        torch.nn.Flatten(1),
+        torch.nn.Linear(160, 64),
+        torch.nn.Tanh(),
+        torch.nn.Linear(64, 30),
+        torch.nn.Unflatten(1, (10, 3)),
+    )
+    transitions = of_guide("train")(network, [(words, labels)] * 200, 3)
+    decoded = StructuredHinge().decode(
+        network(words).detach().numpy(), transitions.detach().numpy()
+    )
+    known = labels.numpy() >= 0
+    assert (decoded == labels.numpy())[known].mean() > 0.95
+
+
+def test_jax():
+    jax = pytest.importorskip("jax")
+    check_grads = pytest.importorskip("jax.test_util").check_grads
+    unary, transitions, labels = batch()
+    layer = StructuredHinge("chain", loss="hamming")
+    losses = of_guide("jax_hinge")(layer)
+    with jax.enable_x64(True):
+        unary, transitions, labels = map(jax.numpy.asarray, (unary, transitions, labels))
+
+        def mean(u, a):
+            return losses(u, a, labels).mean()
+
+        check_grads(mean, (unary, transitions), order=1, modes=["rev"], eps=1e-6, atol=1e-6)
+        by_unary, by_transitions = jax.jit(jax.grad(mean, argnums=(0, 1)))(unary, transitions)
+        found = layer.evaluate(*map(np.asarray, (unary, transitions, labels)))
+        expected = found.gradients(np.full(4, 0.25))
+        np.testing.assert_allclose(by_unary, expected[0], atol=1e-12)
+        np.testing.assert_allclose(by_transitions, expected[1], atol=1e-12)

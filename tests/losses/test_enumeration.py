@@ -1,0 +1,341 @@
+"""Losses, labellings and gradients against all labellings, tried one by one."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from sskit.losses import StructuredHinge
+
+K = 3
+CHAIN = [(t, t + 1) for t in range(3)]
+STAR = [(0, 2), (3, 0), (1, 0)]
+LOOP = [(0, 1), (1, 2), (2, 3), (3, 0), (2, 0)]
+COSTS = np.array([[0, 1, 3.0], [2, 0, 1], [0.5, 4, 0]])
+
+
+def score(unary, tables, edges, y):
+    """The score of a labelling."""
+    pairs = sum(tables[e][y[u], y[v]] for e, (u, v) in enumerate(edges))
+    return sum(unary[v, k] for v, k in enumerate(y)) + pairs
+
+
+def loss_of(loss, labels, weight, y):
+    """The loss of a labelling."""
+    known = [v for v, k in enumerate(labels) if k >= 0]
+    if isinstance(loss, str):
+        total = sum(weight[v] * (y[v] != labels[v]) for v in known)
+        return total / max(len(known), 1) if loss == "hamming" else total
+    return sum(weight[v] * loss[labels[v], y[v]] for v in known)
+
+
+def by_enumeration(
+    unary, tables, edges, labels, loss="hamming_sum", rescaling="margin", weight=None
+):
+    """The loss of a sample, and its most violating and completed labellings."""
+    weight = np.ones(len(unary)) if weight is None else weight
+    everything = list(itertools.product(range(unary.shape[1]), repeat=len(unary)))
+    agree = [y for y in everything if all(k in (-100, a) for a, k in zip(y, labels, strict=True))]
+    truth = max(agree, key=lambda y: score(unary, tables, edges, y))
+    base = score(unary, tables, edges, truth)
+
+    def violation(y):
+        gain = score(unary, tables, edges, y) - base
+        cost = loss_of(loss, labels, weight, y)
+        return cost * (1 + gain) if rescaling == "slack" else cost + gain
+
+    worst = max(everything, key=violation)
+    return max(violation(worst), 0.0), worst, truth
+
+
+def random_batch(rng, n=6, n_nodes=4, n_edges=3, n_states=K, hidden=0.0):
+    """Potentials by edge, and labels."""
+    unary = rng.standard_normal((n, n_nodes, n_states))
+    tables = rng.standard_normal((n, n_edges, n_states, n_states))
+    labels = rng.integers(n_states, size=(n, n_nodes))
+    labels[rng.random((n, n_nodes)) < hidden] = -100
+    return unary, tables, labels
+
+
+@pytest.mark.parametrize("hidden", [0.0, 0.4, 1.0])
+@pytest.mark.parametrize(
+    ("structure", "edges", "loss", "rescaling"),
+    [
+        ("chain", CHAIN, "hamming_sum", "margin"),
+        ("chain", CHAIN, "hamming", "margin"),
+        ("chain", CHAIN, COSTS, "margin"),
+        ("chain", CHAIN, "hamming_sum", "slack"),
+        ("chain", CHAIN, "hamming", "slack"),
+        ("tree", STAR, "hamming", "margin"),
+        ("tree", STAR, COSTS, "margin"),
+        ("graph", LOOP, "hamming_sum", "margin"),
+        ("graph", LOOP, COSTS, "margin"),
+        ("graph", STAR, "hamming", "margin"),
+    ],
+)
+def test_losses_and_labellings(structure, edges, loss, rescaling, hidden):
+    rng = np.random.default_rng(3)
+    unary, tables, labels = random_batch(rng, n_edges=len(edges), hidden=hidden)
+    if rescaling == "slack":
+        tables = np.repeat(tables[:, :1], len(edges), axis=1)
+    weight = rng.integers(3, size=labels.shape)
+    hinge = StructuredHinge(structure, loss=loss, rescaling=rescaling)
+    given = {} if structure == "chain" else {"edges": edges}
+    mask = np.ones(labels.shape, dtype=bool)
+    pairwise = tables[:, 0] if rescaling == "slack" else tables
+    found = hinge.evaluate(unary, pairwise, labels, mask=mask, token_weight=weight, **given)
+    assert found.exact.all()
+    for i in range(len(unary)):
+        value, worst, truth = by_enumeration(
+            unary[i], tables[i], edges, labels[i], loss, rescaling, weight[i]
+        )
+        assert found.losses[i] == pytest.approx(value, abs=1e-12)
+        assert tuple(found.completed[i]) == truth
+        if value > 0:
+            assert tuple(found.labels[i]) == worst
+    decoded = hinge.decode(unary, pairwise, labels=labels, mask=mask, **given)
+    np.testing.assert_array_equal(decoded, found.completed)
+
+
+def as_forms(structure, rng, n, n_nodes, edges):
+    """Potentials of edges in all forms, each with what it says of every edge."""
+    m, n_states = len(edges), K
+    shared = rng.standard_normal((n_states, n_states))
+    each = rng.standard_normal((n, m, n_states, n_states))
+    yield shared, np.broadcast_to(shared, each.shape)
+    yield each, each
+    if structure == "chain":
+        yield each[:, 0], np.repeat(each[:, :1], m, axis=1)
+    else:
+        yield each[0], np.broadcast_to(each[:1], each.shape)
+
+
+@pytest.mark.parametrize(
+    ("structure", "edges"), [("chain", CHAIN), ("tree", STAR), ("graph", LOOP)]
+)
+def test_gradients_are_finite_differences(structure, edges):
+    rng = np.random.default_rng(5)
+    n, n_nodes, eps = 3, 4, 1e-6
+    given = {} if structure == "chain" else {"edges": edges}
+    unary = rng.standard_normal((n, n_nodes, K))
+    labels = rng.integers(K, size=(n, n_nodes))
+    labels[1, 2] = labels[2, 0] = -100
+    weights = rng.standard_normal(n)
+    for rescaling in ("margin", "slack"):
+        for pairwise, tables in as_forms(structure, rng, n, n_nodes, edges):
+            if rescaling == "slack" and (structure != "chain" or pairwise.ndim == 4):
+                continue
+            hinge = StructuredHinge(structure, loss="hamming", rescaling=rescaling)
+            found = hinge.evaluate(unary, pairwise, labels, **given)
+            for i in range(n):
+                value = by_enumeration(unary[i], tables[i], edges, labels[i], "hamming", rescaling)[
+                    0
+                ]
+                assert found.losses[i] == pytest.approx(value, abs=1e-12)
+            gradients = found.gradients(weights)
+            for which, potentials in enumerate((unary, pairwise)):
+                assert gradients[which].shape == potentials.shape
+                for place in rng.choice(potentials.size, size=9, replace=False):
+                    step = np.zeros(potentials.size)
+                    step[place] = eps
+                    step = step.reshape(potentials.shape)
+                    plus, minus = (
+                        hinge.losses(
+                            unary + sign * (0.0 if which else step),
+                            pairwise + sign * (step if which else 0.0),
+                            labels,
+                            **given,
+                        )
+                        for sign in (1, -1)
+                    )
+                    slope = weights @ (plus - minus) / (2 * eps)
+                    assert gradients[which].flat[place] == pytest.approx(slope, abs=1e-6)
+
+
+@pytest.mark.parametrize("structure", ["tree", "graph"])
+def test_potts_numbers_are_tables_with_a_diagonal(structure):
+    rng = np.random.default_rng(0)
+    edges = STAR if structure == "tree" else LOOP
+    unary, _, labels = random_batch(rng, hidden=0.3)
+    full = StructuredHinge(structure)
+    potts = StructuredHinge(structure, pairwise_form="potts")
+    for shape in ((), (len(edges),), (6, len(edges))):
+        numbers = rng.standard_normal(shape)
+        expected = full.evaluate(
+            unary, numbers[..., np.newaxis, np.newaxis] * np.eye(K), labels, edges=edges
+        )
+        found = potts.evaluate(unary, numbers, labels, edges=edges)
+        np.testing.assert_allclose(found.losses, expected.losses, atol=1e-12)
+        unary_gradient, table_gradient = expected.gradients()
+        np.testing.assert_array_equal(found.gradients()[0], unary_gradient)
+        assert found.gradients()[1].shape == shape
+        np.testing.assert_allclose(
+            found.gradients()[1], np.trace(table_gradient, axis1=-2, axis2=-1)
+        )
+
+
+@pytest.mark.parametrize(
+    ("inference", "n_states"),
+    [("tree", 3), ("graphcut", 2), ("elimination", 3), ("qpbo", 2), ("trws", 3), ("auto", 2)],
+)
+def test_inference_of_graphs(inference, n_states):
+    rng = np.random.default_rng(1)
+    edges = STAR if inference == "tree" else LOOP
+    unary, tables, labels = random_batch(
+        rng, n=10, n_edges=len(edges), n_states=n_states, hidden=0.3
+    )
+    if inference == "graphcut":
+        tables = np.abs(tables) * (2 * np.eye(2) - 1)
+    found = StructuredHinge("graph", inference=inference).evaluate(
+        unary, tables, labels, edges=edges
+    )
+    for i in range(len(unary)):
+        value = by_enumeration(unary[i], tables[i], edges, labels[i])[0]
+        if found.exact[i]:
+            assert found.losses[i] == pytest.approx(value, abs=1e-12)
+        else:
+            assert inference in ("trws", "qpbo")
+            assert found.losses[i] >= 0
+    assert found.exact.mean() > 0.5
+
+
+def test_large_graphs_of_two_labels():
+    # too wide for elimination: a cut where labels attract each other, else roof duality
+    rng = np.random.default_rng(2)
+    nodes = np.arange(900).reshape(30, 30)
+    edges = np.concatenate(
+        [
+            np.column_stack([nodes[:, :-1].ravel(), nodes[:, 1:].ravel()]),
+            np.column_stack([nodes[:-1].ravel(), nodes[1:].ravel()]),
+        ]
+    )
+    unary, labels = rng.standard_normal((1, 900, 2)), rng.integers(2, size=(1, 900))
+    for table, inference in ((np.eye(2), "graphcut"), (-np.eye(2), "qpbo")):
+        found = StructuredHinge("graph").evaluate(unary, table, labels, edges=edges)
+        again = StructuredHinge("graph", inference=inference).evaluate(
+            unary, table, labels, edges=edges
+        )
+        assert found.exact.all()
+        np.testing.assert_array_equal(found.labels, again.labels)
+        assert found.losses == again.losses
+    unary, tables = rng.standard_normal((1, 900, 4)), rng.standard_normal((len(edges), 4, 4))
+    found = StructuredHinge("graph").evaluate(unary, tables, labels, edges=edges)
+    assert not found.exact[0]
+    assert found.losses[0] > 0
+
+
+def sets_by_enumeration(gain, pairs, edges, labels, cost, rescaling):
+    """The loss of a set of labels, and the most violating and completed sets."""
+    everything = [np.array(y) for y in itertools.product((0, 1), repeat=len(gain))]
+    agree = [y for y in everything if ((labels < 0) | (labels == y)).all()]
+
+    def value(y):
+        return gain @ y + sum(pairs[e] * y[k] * y[j] for e, (k, j) in enumerate(edges))
+
+    truth = max(agree, key=value)
+
+    def violation(y):
+        loss = cost @ ((labels >= 0) & (labels != y))
+        gap = value(y) - value(truth)
+        return loss * (1 + gap) if rescaling == "slack" else loss + gap
+
+    worst = max(everything, key=violation)
+    return max(violation(worst), 0.0), worst, truth
+
+
+@pytest.mark.parametrize("rescaling", ["margin", "slack"])
+@pytest.mark.parametrize(
+    ("inference", "edges"),
+    [
+        ("auto", []),
+        ("independent", []),
+        ("auto", [(0, 1), (2, 1), (3, 4)]),
+        ("tree", [(0, 1), (2, 1), (3, 4)]),
+        ("auto", [(0, 1), (1, 2), (2, 0), (3, 4)]),
+        ("exhaustive", [(0, 1), (1, 2), (2, 0), (3, 4)]),
+        ("graphcut", [(0, 1), (1, 2), (2, 0), (3, 4)]),
+    ],
+)
+def test_sets_of_labels(inference, edges, rescaling):
+    rng = np.random.default_rng(4)
+    n, n_labels, m = 8, 5, len(edges)
+    gain, pairs = rng.standard_normal((n, n_labels)), rng.standard_normal((n, m))
+    if inference == "graphcut":
+        pairs = np.abs(pairs)
+    labels = rng.integers(2, size=(n, n_labels))
+    labels[::2, 1] = labels[1::3, 3] = labels[-1] = -100
+    cost = rng.random((n, n_labels))
+    hinge = StructuredHinge("label_sets", rescaling=rescaling, inference=inference)
+    given = {"edges": edges} if m else {}
+    pairwise = pairs if m else None
+    found = hinge.evaluate(gain, pairwise, labels, token_weight=cost, **given)
+    assert found.exact.all()
+    weights = rng.random(n)
+    gradients = found.gradients(weights)
+    for i in range(n):
+        value, worst, truth = sets_by_enumeration(
+            gain[i], pairs[i], edges, labels[i], cost[i], rescaling
+        )
+        assert found.losses[i] == pytest.approx(value, abs=1e-9)
+        np.testing.assert_array_equal(found.completed[i], truth)
+        factor = 1.0
+        if rescaling == "slack":
+            factor = cost[i] @ ((labels[i] >= 0) & (labels[i] != worst))
+        if value > 0:
+            np.testing.assert_array_equal(found.labels[i], worst)
+            np.testing.assert_allclose(gradients[0][i], weights[i] * factor * (worst - truth))
+            for e, (k, j) in enumerate(edges):
+                change = float(worst[k] * worst[j] - truth[k] * truth[j])
+                assert gradients[1][i, e] == pytest.approx(weights[i] * factor * change)
+    if m:
+        shared = hinge.evaluate(gain, np.abs(pairs[0]), labels, token_weight=cost, **given)
+        own = hinge.evaluate(
+            gain, np.repeat(np.abs(pairs[:1]), n, axis=0), labels, token_weight=cost, **given
+        )
+        np.testing.assert_array_equal(shared.losses, own.losses)
+        np.testing.assert_allclose(shared.gradients()[1], own.gradients()[1].sum(axis=0))
+    decoded = hinge.decode(gain, pairwise, labels=labels, **given)
+    np.testing.assert_array_equal(decoded, found.completed)
+    assert hinge.set_params(loss="hamming").losses(gain, pairwise, labels, **given).max() > 0
+
+
+def test_relaxed_sets_of_labels_lose_no_less():
+    rng = np.random.default_rng(6)
+    edges = list(itertools.combinations(range(6), 2))
+    gain, pairs = rng.standard_normal((20, 6)), rng.standard_normal((20, len(edges)))
+    labels = rng.integers(2, size=(20, 6))
+    labels[::3, 2] = -100
+    exact = StructuredHinge("label_sets").evaluate(gain, pairs, labels, edges=edges)
+    relaxed_hinge = StructuredHinge("label_sets", inference="lp")
+    relaxed = relaxed_hinge.evaluate(gain, pairs, labels, edges=edges)
+    known = np.ones(20, dtype=bool)
+    known[::3] = False  # with hidden labels both sides are relaxed
+    assert (relaxed.losses[known] >= exact.losses[known] - 1e-9).all()
+    assert (relaxed.losses >= 0).all()
+    assert not relaxed.exact.any()
+    assert np.isin(relaxed.labels, (0.0, 0.5, 1.0)).all()
+    assert (relaxed.labels == 0.5).any()
+    # a gradient of the relaxed loss
+    step = 1e-6 * rng.standard_normal(gain.shape)
+    change = relaxed_hinge.losses(gain + step, pairs, labels, edges=edges) - relaxed.losses
+    np.testing.assert_allclose(change, (relaxed.gradients()[0] * step).sum(axis=1), atol=1e-11)
+
+
+@pytest.mark.parametrize("structure", ["chain", "tree"])
+def test_marginals(structure):
+    rng = np.random.default_rng(7)
+    edges = CHAIN if structure == "chain" else STAR
+    given = {} if structure == "chain" else {"edges": edges}
+    unary = rng.standard_normal((3, 4, K))
+    hinge = StructuredHinge(structure)
+    for pairwise, tables in as_forms(structure, rng, 3, 4, edges):
+        best = hinge.max_marginals(unary, pairwise, **given)
+        likely = hinge.marginals(unary, pairwise, temperature=0.7, **given)
+        for i in range(3):
+            everything = list(itertools.product(range(K), repeat=4))
+            scores = np.array([score(unary[i], tables[i], edges, y) for y in everything])
+            weight = np.exp(scores / 0.7) / np.exp(scores / 0.7).sum()
+            for v, k in itertools.product(range(4), range(K)):
+                has = np.array([y[v] == k for y in everything])
+                assert best[i, v, k] == pytest.approx(scores[has].max(), abs=1e-12)
+                assert likely[i, v, k] == pytest.approx(weight[has].sum(), abs=1e-12)

@@ -1,0 +1,603 @@
+"""Batches: padding, ragged lists, types of numbers, threads, and what is refused."""
+
+import copy
+import os
+import pickle
+import threading
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from sskit.losses import StructuredHinge
+
+LENGTHS = (4, 1, 6, 3, 0, 6)
+K = 3
+
+
+def ragged_chains(seed=0, dtype=np.float64):
+    """Sequences as lists, with a label that is not known inside one of them."""
+    rng = np.random.default_rng(seed)
+    unary = [rng.standard_normal((t, K)).astype(dtype) for t in LENGTHS]
+    tables = [rng.standard_normal((max(t - 1, 0), K, K)).astype(dtype) for t in LENGTHS]
+    labels = [rng.integers(K, size=t) for t in LENGTHS]
+    labels[2][3] = labels[3][0] = -100
+    return unary, tables, labels
+
+
+def padded(items, fill, width=7):
+    """The same as one array, what is beyond the end of an item filled."""
+    tail = items[0].shape[1:]
+    out = np.full((len(items), width, *tail), fill, dtype=items[0].dtype)
+    for i, item in enumerate(items):
+        out[i, : len(item)] = item
+    return out
+
+
+MASK = np.arange(7) < np.array(LENGTHS)[:, np.newaxis]
+
+
+@pytest.mark.parametrize("with_mask", [True, False])
+@pytest.mark.parametrize("shared", [True, False])
+def test_padded_is_ragged(shared, with_mask):
+    unary, tables, labels = ragged_chains()
+    hinge = StructuredHinge(loss="hamming")
+    table = np.random.default_rng(1).standard_normal((K, K))
+    weights = np.arange(6.0)
+    ragged = hinge.evaluate(unary, table if shared else tables, labels)
+    given = {"mask": MASK} if with_mask else {}
+    # what stands at padding is not looked at
+    again = hinge.evaluate(
+        padded(unary, np.nan),
+        table if shared else padded(tables, np.nan, 6),
+        padded(labels, -100 if not with_mask else 77),
+        **given,
+    )
+    np.testing.assert_array_equal(again.losses, ragged.losses)
+    assert again.losses[4] == 0.0
+    a, b = ragged.gradients(weights), again.gradients(weights)
+    np.testing.assert_array_equal(b[0], padded(a[0], 0.0))
+    np.testing.assert_array_equal(b[1], a[1] if shared else padded(a[1], 0.0, 6))
+    np.testing.assert_array_equal(again.labels, padded(ragged.labels, -100))
+    np.testing.assert_array_equal(again.completed, padded(ragged.completed, -100))
+
+
+def test_padded_is_ragged_without_labels():
+    unary, tables, _ = ragged_chains()
+    hinge = StructuredHinge()
+    unary_padded, tables_padded = padded(unary, np.nan), padded(tables, np.nan, 6)
+    for method, fill in (("decode", -100), ("max_marginals", 0.0), ("marginals", 0.0)):
+        ragged = getattr(hinge, method)(unary, tables)
+        assert [len(x) for x in ragged] == list(LENGTHS)
+        again = getattr(hinge, method)(unary_padded, tables_padded, mask=MASK)
+        np.testing.assert_array_equal(again, padded(ragged, fill))
+
+
+@pytest.mark.parametrize("structure", ["tree", "graph"])
+def test_padded_graphs_are_ragged(structure):
+    rng = np.random.default_rng(0)
+    edges = [np.array([[0, 1], [2, 1]]), np.zeros((0, 2), dtype=int), np.array([[1, 0]])]
+    if structure == "graph":
+        edges[0] = np.array([[0, 1], [2, 1], [2, 0]])
+    sizes = (3, 2, 2)
+    unary = [rng.standard_normal((t, K)) for t in sizes]
+    tables = [rng.standard_normal((len(e), K, K)) for e in edges]
+    labels = [np.array([0, -100, 2]), np.array([1, -100]), np.array([0, 0])]
+    hinge = StructuredHinge(structure)
+    ragged = hinge.evaluate(unary, tables, labels, edges=edges)
+    mask = np.arange(7) < np.array(sizes)[:, np.newaxis]
+    again = hinge.evaluate(
+        padded(unary, np.nan),
+        padded(tables, np.nan, 4),
+        padded(labels, -100),
+        edges=padded(edges, -1, 4),
+        mask=mask,
+    )
+    np.testing.assert_array_equal(again.losses, ragged.losses)
+    assert ragged.completed[1][1] == unary[1][1].argmax()
+    a, b = ragged.gradients(), again.gradients()
+    np.testing.assert_array_equal(b[0], padded(a[0], 0.0))
+    np.testing.assert_array_equal(b[1], padded(a[1], 0.0, 4))
+    # one table for each sample
+    own = [rng.standard_normal((K, K)) for _ in sizes]
+    each = [np.repeat(t[np.newaxis], len(e), axis=0) for t, e in zip(own, edges, strict=True)]
+    one, all_ = (hinge.evaluate(unary, t, labels, edges=edges) for t in (own, each))
+    np.testing.assert_array_equal(one.losses, all_.losses)
+    for x, y in zip(one.gradients()[1], all_.gradients()[1], strict=True):
+        np.testing.assert_allclose(x, y.sum(axis=0))
+    if structure == "tree":
+        for method in ("max_marginals", "marginals"):
+            np.testing.assert_array_equal(
+                getattr(hinge, method)(
+                    padded(unary, np.nan), padded(tables, np.nan, 4), mask=mask,
+                    edges=padded(edges, -1, 4),
+                ),
+                padded(getattr(hinge, method)(unary, tables, edges=edges), 0.0),
+            )  # fmt: skip
+
+
+def test_a_label_at_the_end_is_hidden_inside_a_mask_and_padding_without_one():
+    unary = np.zeros((1, 3, 2))
+    unary[0, 2, 1] = 5.0
+    table = np.array([[0.0, -10.0], [-10.0, 0.0]])
+    labels = [[0, 0, -100]]
+    hinge = StructuredHinge()
+    padding = hinge.evaluate(unary, table, labels)
+    assert padding.completed.tolist() == [[0, 0, -100]]
+    assert padding.losses == 2.0
+    hidden = hinge.evaluate(unary, table, labels, mask=np.ones((1, 3), dtype=bool))
+    assert hidden.completed.tolist() == [[0, 0, 0]]
+    assert hidden.losses == 2.0 + 5.0
+    assert hinge.evaluate(list(unary), table, [[0, 0, -100]]).losses == hidden.losses
+    assert hinge.losses(unary, table, [[-100] * 3]) == 0.0
+    # decoding knows of padding by the mask alone
+    assert hinge.decode(unary, table, labels=labels).tolist() == [[0, 0, 0]]
+
+
+def test_single_precision():
+    unary, tables, labels = ragged_chains(dtype=np.float32)
+    wide = [x.astype(np.float64) for x in unary], [x.astype(np.float64) for x in tables]
+    for rescaling in ("margin", "slack"):
+        hinge = StructuredHinge(rescaling=rescaling)
+        table = tables[2][0]
+        small = hinge.evaluate(unary, table, labels)
+        large = hinge.evaluate(wide[0], table.astype(np.float64), labels)
+        assert small.losses.dtype == np.float32
+        assert large.losses.dtype == np.float64
+        np.testing.assert_array_equal(small.losses, large.losses.astype(np.float32))
+        a, b = small.gradients(), large.gradients()
+        assert {x.dtype for x in (*a[0], a[1])} == {np.dtype(np.float32)}
+        np.testing.assert_array_equal(a[1], b[1].astype(np.float32))
+        mixed = hinge.evaluate(unary, table.astype(np.float64), labels)
+        assert mixed.gradients()[0][0].dtype == np.float32
+        assert mixed.gradients()[1].dtype == np.float64
+    half = [x.astype(np.float16) for x in unary]
+    assert StructuredHinge().losses(half, tables, labels).dtype == np.float32
+    whole = [x.round().astype(int) for x in unary]
+    assert StructuredHinge().losses(whole, tables, labels).dtype == np.float64
+    for method in ("max_marginals", "marginals"):
+        np.testing.assert_allclose(
+            getattr(StructuredHinge(), method)(unary, tables)[0],
+            getattr(StructuredHinge(), method)(*wide)[0],
+            rtol=1e-5,
+        )
+
+
+def many_graphs(structure):
+    """A batch, with all that goes with it."""
+    rng = np.random.default_rng(0)
+    n, m = 60, 12
+    unary, labels = rng.standard_normal((n, m, K)), rng.integers(K, size=(n, m))
+    labels[rng.random((n, m)) < 0.2] = -100
+    if structure == "chain":
+        return (unary, rng.standard_normal((n, m - 1, K, K)), labels), {}
+    if structure == "label_sets":
+        edges = [(k, (k + 1) % m) for k in range(m)]
+        return (unary[:, :, 0], rng.standard_normal(m), np.minimum(labels, 1)), {"edges": edges}
+    if structure == "tree":
+        edges = np.array([[rng.integers(v), v] for v in range(1, m)])
+    else:
+        edges = np.array([(u, v) for u in range(m) for v in range(u) if rng.random() < 0.5])
+    return (unary, rng.standard_normal((len(edges), K, K)), labels), {"edges": edges}
+
+
+@pytest.mark.parametrize("structure", ["chain", "tree", "graph", "label_sets"])
+def test_threads_change_no_bit(structure):
+    arguments, given = many_graphs(structure)
+    results = []
+    for n_jobs in (None, 3, -1):
+        hinge = StructuredHinge(structure, n_jobs=n_jobs)
+        found = hinge.evaluate(*arguments, **given)
+        parts = [found.losses, found.labels, found.completed, *found.gradients()]
+        parts.append(hinge.decode(*arguments[:2], **given))
+        if structure in ("chain", "tree"):
+            parts += [
+                getattr(hinge, m)(*arguments[:2], **given) for m in ("max_marginals", "marginals")
+            ]
+        results.append(parts)
+    for parts in results[1:]:
+        for one, other in zip(results[0], parts, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_threads_of_python_share_a_layer():
+    arguments, given = many_graphs("chain")
+    hinge = StructuredHinge(n_jobs=2)
+    expected, found = hinge.losses(*arguments, **given), {}
+
+    def work(k):
+        found[k] = [hinge.losses(*arguments, **given) for _ in range(5)]
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for losses in found.values():
+        np.testing.assert_array_equal(losses, [expected] * 5)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own():
+    arguments, given = many_graphs("chain")
+    hinge = StructuredHinge(n_jobs=2)
+    expected = hinge.losses(*arguments, **given)
+    child = os.fork()
+    if child == 0:  # pragma: no cover
+        same = np.array_equal(hinge.losses(*arguments, **given), expected)
+        os._exit(0 if same else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_nothing_is_modified():
+    arguments, given = many_graphs("graph")
+    before = copy.deepcopy((arguments, given))
+    StructuredHinge("graph").evaluate(*arguments, **given).gradients()
+    for one, other in zip(before[0], arguments, strict=True):
+        np.testing.assert_array_equal(one, other)
+    frozen = [x.copy() for x in arguments]
+    for x in frozen:
+        x.flags.writeable = False
+    assert StructuredHinge("graph").losses(*frozen, **given).shape == (60,)
+    strange = [np.asfortranarray(x) for x in arguments]
+    np.testing.assert_array_equal(
+        StructuredHinge("graph").losses(*strange, **given),
+        StructuredHinge("graph").losses(*arguments, **given),
+    )
+
+
+def test_it_is_a_parametrised_object():
+    hinge = StructuredHinge("graph", loss="hamming", inference="trws", n_jobs=2)
+    assert clone(hinge).get_params() == hinge.get_params()
+    assert pickle.loads(pickle.dumps(hinge)).get_params() == hinge.get_params()
+    assert "structure='graph'" in repr(hinge)
+    found = StructuredHinge().evaluate(np.zeros((1, 2, 2)), np.zeros((2, 2)), [[0, 1]])
+    again = pickle.loads(pickle.dumps(found))
+    np.testing.assert_array_equal(again.gradients()[0], found.gradients()[0])
+
+
+def test_empty_batches():
+    hinge = StructuredHinge()
+    for unary, labels in ((np.zeros((0, 5, K)), np.zeros((0, 5), dtype=int)), ([], [])):
+        found = hinge.evaluate(unary, np.zeros((K, K)), labels)
+        assert found.losses.shape == (0,)
+        assert len(found.gradients()[0]) == 0
+        np.testing.assert_array_equal(found.gradients()[1], np.zeros((K, K)))
+        assert len(hinge.decode(unary, np.zeros((K, K)))) == 0
+        assert len(hinge.marginals(unary, np.zeros((K, K)))) == 0
+    assert hinge.losses(np.zeros((2, 0, K)), np.zeros((K, K)), np.zeros((2, 0), int)).tolist() == [
+        0,
+        0,
+    ]
+    sets = StructuredHinge("label_sets")
+    assert sets.losses(np.zeros((0, 4)), None, np.zeros((0, 4), dtype=int)).shape == (0,)
+    graph = StructuredHinge("graph")
+    assert graph.losses([], np.zeros((K, K)), [], edges=[]).shape == (0,)
+
+
+def test_forbidden_transitions_are_never_taken():
+    rng = np.random.default_rng(0)
+    table = np.zeros((3, 3))
+    table[0, 2] = -np.inf  # "inside" after "outside"
+    unary = rng.standard_normal((20, 8, 3)) + [0, 0, 1]
+    hinge = StructuredHinge()
+    decoded = hinge.decode(unary, table)
+    assert not ((decoded[:, :-1] == 0) & (decoded[:, 1:] == 2)).any()
+    labels = decoded.copy()
+    labels[:, 3] = -100
+    found = hinge.evaluate(unary, table, labels)
+    assert np.isfinite(found.losses).all()
+    for y in (found.labels, found.completed):
+        assert not ((y[:, :-1] == 0) & (y[:, 1:] == 2)).any()
+    assert np.isfinite(found.gradients()[1]).all()
+    labels[3, 5:7] = 0, 2
+    with pytest.raises(
+        ValueError, match="sequence 3, token 6: the true label 2 is forbidden after label 0"
+    ):
+        hinge.losses(unary, table, np.where(labels < 0, decoded, labels))
+    with pytest.raises(ValueError, match="sequence 3: no labelling that agrees with the labels"):
+        hinge.losses(unary, table, labels)
+    unary[1, 2] = -np.inf
+    with pytest.raises(ValueError, match="sequence 1: no labelling that agrees"):
+        hinge.decode(unary, table)
+    with pytest.raises(ValueError, match="sequence 1: no labelling is allowed"):
+        hinge.marginals(unary, table)
+    with pytest.raises(
+        ValueError, match="sequence 1, token 2: the true label 0 is forbidden there"
+    ):
+        hinge.losses(unary, table, np.zeros((20, 8), dtype=int))
+    edges = [(t, t + 1) for t in range(7)]
+    for structure, inference in (("tree", "auto"), ("graph", "elimination"), ("graph", "trws")):
+        hinge = StructuredHinge(structure, inference=inference)
+        with pytest.raises(ValueError, match=f"{structure} 1: .*(allowed|forbidden)"):
+            hinge.losses(unary, table, np.full((20, 8), -100), edges=edges)
+        with pytest.raises(ValueError, match=f"{structure} 1: the true labels are forbidden"):
+            hinge.losses(unary, table, np.zeros((20, 8), dtype=int), edges=edges)
+
+
+def nan_at(array, *place, value=np.nan):
+    """A copy of an array with something odd in it."""
+    array = np.array(array, dtype=float)
+    array[place] = value
+    return array
+
+
+U, A, Y = np.zeros((2, 3, 2)), np.zeros((2, 2)), np.zeros((2, 3), dtype=int)
+PATH, RING = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
+G, P, S = np.zeros((2, 3)), np.zeros(3), np.zeros((2, 3), dtype=int)
+WIDE = np.zeros((1, 22)), None, np.zeros((1, 22), dtype=int)
+ENDS22 = [(k, (k + 1) % 22) for k in range(22)]
+HOLES = np.array([[True, False, True], [True, True, True]])
+BAD = [
+    ({}, (nan_at(U, 1, 2, 0), A, Y), {}, "sequence 1, token 2: the potential of label 0 is nan"),
+    ({}, (nan_at(U, 1, 2, 0, value=np.inf), A, Y), {}, "sequence 1, token 2: .* is inf, expected"),
+    ({}, (U, nan_at(A, 0, 1), Y), {}, r"pairwise: the potential of \(0, 1\) is nan"),
+    (
+        {},
+        (U, nan_at(np.zeros((2, 2, 2)), 1, 0, 1), Y),
+        {},
+        r"sequence 1: the potential of \(0, 1\)",
+    ),
+    (
+        {},
+        (U, nan_at(np.zeros((2, 2, 2, 2)), 1, 1, 0, 1), Y),
+        {},
+        "sequence 1, edge 1: the potential",
+    ),
+    ({}, (U[0], A, Y), {}, r"unary must have shape \(n_sequences, n_tokens, n_labels\)"),
+    ({}, (U[..., :0], A, Y), {}, "unary must have shape"),
+    ({}, (U + 1j, A, Y), {}, "unary must hold numbers, got dtype complex128"),
+    ({}, ("abc", A, Y), {}, "unary must hold numbers"),
+    ({}, ([U[0], U[0, 0]], A, Y), {}, r"unary\[1\] must have shape \(n_tokens, n_labels\)"),
+    ({}, ([U[0], np.zeros((3, 4))], A, Y), {}, r"unary\[1\] has 4 columns, but unary\[0\] 2"),
+    (
+        {},
+        ([U[0], U[1]], A, [Y[0], Y[0, :2]]),
+        {},
+        "sequence 1: labels must have one number for each",
+    ),
+    ({}, ([U[0], U[1]], A, [Y[0]]), {}, "labels has 1 sequences, but unary 2"),
+    ({}, (list(U), A, list(Y)), {"mask": HOLES}, "a mask goes with padded arrays"),
+    ({}, (U, np.zeros((3, 3)), Y), {}, r"pairwise must have shape \(2, 2\) or \(2, 2, 2\) or"),
+    ({}, (U, None, Y), {}, "pairwise must hold the potentials"),
+    ({}, (U, [A, np.zeros((3, 3))], Y), {}, r"sequence 0: pairwise must have shape \(2, 2, 2\)"),
+    ({}, (U, [A], Y), {}, "pairwise has 1 sequences, but unary 2"),
+    ({}, (U, A, Y[:1]), {}, r"labels must have shape \(2, 3\)"),
+    ({}, (U, A, Y + 0.5), {}, "labels must be integers, got dtype float64"),
+    ({}, (U, A, None), {}, "labels must hold the true labels"),
+    (
+        {},
+        (U, A, nan_at(Y, 1, 1, value=2).astype(int)),
+        {},
+        "sequence 1, token 1: the label is 2, expected 0 to 1",
+    ),
+    ({}, (U, A, nan_at(Y, 1, 1, value=-1).astype(int)), {}, "sequence 1, token 1: the label is -1"),
+    (
+        {},
+        (U, A, Y),
+        {"mask": HOLES},
+        "sequence 0: the mask leaves out token 1, but not all that follow",
+    ),
+    ({}, (U, A, Y), {"mask": HOLES[:1]}, r"mask must have shape \(2, 3\)"),
+    ({}, (U, A, Y), {"mask": HOLES + 0.5}, "mask must hold booleans"),
+    ({}, (U, A, Y), {"edges": PATH}, "edges are for trees"),
+    (
+        {},
+        (U, A, Y),
+        {"token_weight": nan_at(Y, 0, 1, value=-1)},
+        "sequence 0, token 1: token_weight is -1.0",
+    ),
+    ({}, (U, A, Y), {"token_weight": [1.0, 2.0, 3.0]}, r"token_weight must have shape \(2, 3\)"),
+    ({"loss": "zero_one"}, (U, A, Y), {}, "loss must be hamming_sum, hamming or a table"),
+    ({"loss": np.ones((2, 2))}, (U, A, Y), {}, r"loss\[0, 0\] is 1.0, expected 0"),
+    ({"loss": np.zeros((3, 3))}, (U, A, Y), {}, r"loss must have shape \(2, 2\)"),
+    ({"loss": [[0, -1], [1, 0]]}, (U, A, Y), {}, r"loss\[0, 1\] is -1.0, expected a number >= 0"),
+    (
+        {"structure": "ring"},
+        (U, A, Y),
+        {},
+        "structure must be one of chain, tree, graph, label_sets",
+    ),
+    ({"rescaling": 3}, (U, A, Y), {}, "rescaling must be one of margin, slack, got 3"),
+    ({"inference": "trws"}, (U, A, Y), {}, "inference must be one of auto for structure='chain'"),
+    ({"pairwise_form": "potts"}, (U, A, Y), {}, "pairwise_form='potts' is for trees and graphs"),
+    ({"n_jobs": 0}, (U, A, Y), {}, "n_jobs must be an integer other than 0"),
+    ({"n_jobs": 1.5}, (U, A, Y), {}, "n_jobs must be an integer"),
+    ({"rescaling": "slack"}, (U, np.zeros((2, 2, 2, 2)), Y), {}, "slack rescaling takes one table"),
+    ({"rescaling": "slack", "loss": 1 - np.eye(2)}, (U, A, Y), {}, "rescaling='slack' takes loss="),
+    (
+        {"rescaling": "slack"},
+        (U, A, Y),
+        {"token_weight": Y + 0.5},
+        "token_weight holds 0.5, expected whole",
+    ),
+    (
+        {"rescaling": "slack"},
+        (U, A, Y),
+        {"token_weight": Y + 1e9},
+        "token_weight holds 1e\\+09, expected at most",
+    ),
+    (
+        {"rescaling": "slack"},
+        (U, A, Y),
+        {"token_weight": Y + 4000},
+        "sequence 0: the losses of its tokens add up to 12000",
+    ),
+    ({"structure": "tree"}, (U, A, Y), {}, "edges must say which nodes are joined"),
+    (
+        {"structure": "tree"},
+        (U, A, Y),
+        {"edges": RING},
+        "tree 0: the edge between the nodes 2 and 0 closes a cycle",
+    ),
+    (
+        {"structure": "tree", "rescaling": "slack"},
+        (U, A, Y),
+        {"edges": PATH},
+        "rescaling='slack' has no exact oracle for structure='tree'",
+    ),
+    (
+        {"structure": "graph"},
+        (U, A, Y),
+        {"edges": [(0, 3)]},
+        "graph 0: edge 0 has the node 3, expected 0 to 2",
+    ),
+    ({"structure": "graph"}, (U, A, Y), {"edges": [(1, 1)]}, "edges.0. joins node 1 to itself"),
+    (
+        {"structure": "graph"},
+        (U, A, Y),
+        {"edges": [[(0, 1)], [(0, -1)]]},
+        "edges.0. of graph 1 is .0, -1.",
+    ),
+    (
+        {"structure": "graph"},
+        (U, A, Y),
+        {"edges": np.array([[[-1, 0], [0, 1]]] * 2)},
+        "graph 0: edge 0 is",
+    ),
+    ({"structure": "graph"}, (U, A, Y), {"edges": [PATH]}, "edges"),
+    (
+        {"structure": "graph", "inference": "graphcut"},
+        (U, -np.eye(2), Y),
+        {"edges": PATH},
+        "graph 0: no cut can represent the edge between the nodes 0 and 1",
+    ),
+    (
+        {"structure": "graph", "inference": "graphcut"},
+        (np.zeros((2, 3, 3)), np.eye(3), Y),
+        {"edges": PATH},
+        "graph 0: a cut takes two labels and finite",
+    ),
+    (
+        {"structure": "graph", "inference": "qpbo"},
+        (np.zeros((2, 3, 3)), np.eye(3), Y),
+        {"edges": PATH},
+        "graph 0: roof duality takes two labels",
+    ),
+    (
+        {"structure": "graph", "inference": "elimination"},
+        (np.zeros((1, 30, 9)), np.eye(9), np.zeros((1, 30), int)),
+        {"edges": [(u, v) for u in range(30) for v in range(u)]},
+        "graph 0: elimination would need more than",
+    ),
+    (
+        {"structure": "graph", "inference": "lp"},
+        (U, A, Y),
+        {"edges": PATH},
+        "inference must be one of auto, tree, graphcut",
+    ),
+    (
+        {"structure": "label_sets"},
+        (nan_at(G, 1, 2), None, S),
+        {},
+        "row 1: the gain of label 2 is nan",
+    ),
+    (
+        {"structure": "label_sets"},
+        (G, nan_at(P, 1), S),
+        {"edges": RING},
+        "row 0: the score of pair 1 is nan",
+    ),
+    (
+        {"structure": "label_sets"},
+        (G, P, S),
+        {},
+        "edges and pairwise go together, but edges is None",
+    ),
+    (
+        {"structure": "label_sets"},
+        (G, P[:2], S),
+        {"edges": RING},
+        r"pairwise must have shape \(\) or \(3,\) or \(2, 3\)",
+    ),
+    (
+        {"structure": "label_sets"},
+        (G, 1.0, S),
+        {"edges": RING},
+        r"pairwise must have shape \(3,\) or \(2, 3\)",
+    ),
+    (
+        {"structure": "label_sets"},
+        (G, P, S + 2),
+        {"edges": RING},
+        "row 0, label 0: the label is 2, expected 0 to 1",
+    ),
+    (
+        {"structure": "label_sets"},
+        (G, P, None),
+        {"edges": RING},
+        "labels must hold the true labels",
+    ),
+    (
+        {"structure": "label_sets"},
+        (U, P, S),
+        {"edges": RING},
+        r"unary must have shape \(n, n_labels\)",
+    ),
+    (
+        {"structure": "label_sets"},
+        (G, P, S),
+        {"edges": RING, "mask": S},
+        "sets of labels take no mask",
+    ),
+    (
+        {"structure": "label_sets", "loss": np.eye(2)},
+        (G, P, S),
+        {"edges": RING},
+        "sets of labels take loss=",
+    ),
+    (
+        {"structure": "label_sets", "inference": "tree"},
+        (G, P, S),
+        {"edges": RING},
+        "inference='tree' takes edges without a cycle",
+    ),
+    (
+        {"structure": "label_sets", "inference": "independent"},
+        (G, P, S),
+        {"edges": RING},
+        "inference='independent' takes no edges",
+    ),
+    (
+        {"structure": "label_sets", "inference": "graphcut"},
+        (G, P - 1, S),
+        {"edges": RING},
+        "inference='graphcut' takes scores of pairs >= 0, got -1",
+    ),
+    (
+        {"structure": "label_sets", "inference": "exhaustive"},
+        (*WIDE[:1], np.zeros(22), WIDE[2]),
+        {"edges": ENDS22},
+        "inference='exhaustive' takes at most 20 labels, got 22",
+    ),
+    (
+        {"structure": "label_sets", "rescaling": "slack"},
+        WIDE,
+        {},
+        "rescaling='slack' is for sets of at most 20 labels, got 22",
+    ),
+]
+
+
+@pytest.mark.parametrize(("parameters", "arguments", "given", "message"), BAD)
+def test_what_is_refused(parameters, arguments, given, message):
+    with pytest.raises(ValueError, match=message):
+        StructuredHinge(**parameters).evaluate(*arguments, **given)
+
+
+def test_what_is_refused_elsewhere():
+    for structure in ("graph", "label_sets"):
+        for method in ("max_marginals", "marginals"):
+            with pytest.raises(ValueError, match=f"^{method} is for chains and trees"):
+                getattr(StructuredHinge(structure), method)(U, A, edges=PATH)
+    for temperature in (0.0, -1.0, np.inf, np.nan, [1.0, 2.0]):
+        with pytest.raises(ValueError, match="temperature must be a positive number"):
+            StructuredHinge().marginals(U, A, temperature=temperature)
+    found = StructuredHinge().evaluate(U, A, Y)
+    with pytest.raises(ValueError, match=r"weights must have shape \(2,\), got \(3,\)"):
+        found.gradients(np.ones(3))
+    with pytest.raises(ValueError, match="sequence 0, token 0: the label is 5"):
+        StructuredHinge().decode(U, A, labels=Y + 5)
+    with pytest.raises(ValueError, match="sequence 1, token 2: the potential of label 0 is nan"):
+        StructuredHinge(n_jobs=2).decode(nan_at(U, 1, 2, 0), A)

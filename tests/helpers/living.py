@@ -18,7 +18,6 @@ from sskit.core.dual import DualState
 from sskit.core.priority import SumTree
 from sskit.core.regularizer import Regularizer
 from sskit.core.stop import Stop
-from sskit.models.chain.probabilities import ChainPotentials
 from sskit.losses.batch import Batch, BatchTask, Found, Numbers, Truths
 from sskit.losses.chain import ChainDecode, ChainHinge, ChainSlack, ChainTask
 from sskit.losses.graph import GraphDecode, GraphHinge, GraphTask
@@ -30,6 +29,7 @@ from sskit.losses.marginals import (
     TreeMarginals,
     TreeMaxMarginals,
 )
+from sskit.models.chain.probabilities import ChainPotentials
 from sskit.models.chain.problem import ChainProblem
 from sskit.models.chain.request import ChainRequest
 from sskit.models.features import FeatureRows

@@ -6,7 +6,9 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcmp, memcpy
 
 from sskit.core.block cimport Block, reserve_entries
+from sskit.core.direction cimport Direction
 from sskit.core.dual cimport DualState
+from sskit.core.lanes cimport LANES
 from sskit.core.problem cimport Problem
 
 
@@ -124,6 +126,91 @@ def restore(DualState dual, saved):
             dual, i, code[first[i]:first[i + 1]], weight[plane[i]:plane[i + 1]],
             plane_loss[plane[i]:plane[i + 1]], aggregate[i]
         )
+
+
+def move_truths(saved, Problem problem, Problem earlier):
+    """Return a dual point after its truths changed: the weights of all planes stay.
+
+    A plane m(y_i) - m(y) moves by the change of m(y_i), and so does every mix of planes. What
+    is the same: the labellings y, their losses, and all else of the problem.
+
+    Parameters
+    ----------
+    saved : dict
+        From `save`, of the earlier problem.
+    problem : Problem
+        With the new truths.
+    earlier : Problem
+        With the truths until now.
+
+    Returns
+    -------
+    saved : dict
+        What `restore` takes for the new problem.
+
+    Raises
+    ------
+    ValueError
+        If one of the problems is of another shape than the saved point.
+    """
+    cdef DualState dual = DualState(problem)
+    dual.match(earlier)
+    restore(dual, saved)
+    cdef Direction delta = Direction(problem.max_statistics)
+    cdef int32_t[::1] code = np.empty(max(problem.max_code_length, 1), dtype=np.int32)
+    cdef int32_t[::1] index = np.empty(max(problem.max_support, 1), dtype=np.int32)
+    cdef double[::1] value = np.empty(max(problem.max_support, 1))
+    cdef Py_ssize_t i, n
+    for i in range(dual.n_blocks):
+        if problem.code_length(i) != earlier.code_length(i):
+            raise ValueError("the saved dual point belongs to a problem of another shape")
+        earlier.truth(i, &code[0])
+        n = problem.plane(i, &code[0], &index[0], &value[0])
+        delta.add(&index[0], &value[0], n, 1.0)
+        dual.advance(i, delta, 1.0, 0.0)
+        delta.clear()
+    return save(dual)
+
+
+def truth_gains(Problem problem, Problem earlier, const double[::1] w):
+    """Return by how much the truths of a problem score more than those of an earlier one.
+
+    Parameters
+    ----------
+    problem, earlier : Problem
+        Of one shape; they differ in their truths.
+    w : ndarray of shape (n_weights + LANES,)
+        Padded weights.
+
+    Returns
+    -------
+    gains : ndarray of shape (n_blocks,)
+        <w, B_i (m(y_i) - m(earlier y_i))>.
+
+    Raises
+    ------
+    ValueError
+        If the problems are of different shapes.
+    """
+    cdef DualState dual = DualState(problem)
+    dual.match(earlier)
+    problem.check_weights(w.shape[0], "w")
+    cdef int32_t[::1] code = np.empty(max(problem.max_code_length, 1), dtype=np.int32)
+    cdef int32_t[::1] index = np.empty(max(problem.max_support, 1), dtype=np.int32)
+    cdef double[::1] value = np.empty(max(problem.max_support, 1))
+    cdef double[::1] theta = np.zeros(problem.max_statistics + LANES)
+    cdef double[::1] gains = np.zeros(problem.n_blocks)
+    cdef Py_ssize_t i, j, n
+    for i in range(problem.n_blocks):
+        if problem.code_length(i) != earlier.code_length(i):
+            raise ValueError("the problems are of different shapes")
+        earlier.truth(i, &code[0])
+        n = problem.plane(i, &code[0], &index[0], &value[0])
+        if n:
+            problem.scores_at(i, &w[0], &index[0], n, &theta[0])
+        for j in range(n):
+            gains[i] += value[j] * theta[index[j]]
+    return np.asarray(gains)
 
 
 cdef vector(saved, name, size, dtype=np.float64):

@@ -5,12 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from sskit.inputs.masks import is_ignored
-from sskit.inputs.ragged import PREDICTS, _items, _label_item, check_kinds, stack_labels
-from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets
+from sskit.inputs.ragged import PREDICTS, check_kinds, find_sets, stack_labels
+from sskit.inputs.ragged_array import locate, make_offsets
 from sskit.inputs.weights import check_sample_weight
-
-SETS = (set, frozenset)
-_LABELS = "one sequence of labels per sequence"
 
 
 class PartialLabels(NamedTuple):
@@ -75,7 +72,7 @@ def check_partial_labels(y, lengths, ignore_label=None, what="sequences"):
     >>> partial.possible.astype(int).tolist()
     [[0, 1, 0], [0, 1, 1], [1, 1, 1], [1, 0, 0]]
     """
-    found = _find_sets(y)
+    found = find_sets(y)
     if found is None:
         flat = stack_labels(y, lengths, what=what)
         ignored = is_ignored(flat, ignore_label)
@@ -160,7 +157,7 @@ def accuracy(y, predicted, ignore_label=None, sample_weight=None):
         If no token has a label.
     """
     lengths = np.array([len(labels) for labels in predicted], dtype=np.int64)
-    sets = _find_sets(y)
+    sets = find_sets(y)
     partial = check_partial_labels(y, lengths, ignore_label)
     if partial.possible is None and sets is None:
         return None
@@ -179,28 +176,6 @@ def accuracy(y, predicted, ignore_label=None, sample_weight=None):
     codes = np.array([place.get(label, -1) for label in predicted.tolist()], dtype=np.intp)
     right = (codes >= 0) & possible[np.arange(len(codes)), codes]
     return float(np.average(right[counts], weights=weight[counts]))
-
-
-def _find_sets(y):
-    """Return the items of y, and the tokens of each that have a set; None if there are none."""
-    if y is None or isinstance(y, RaggedArray) and y.values.dtype.kind != "O":
-        return None
-    if isinstance(y, np.ndarray) and y.ndim == 2:
-        y = list(y)
-    items = [
-        _label_item(item, f"y[{i}]") if hasattr(item, "to_numpy") else item
-        for i, item in enumerate(_items(list(y) if isinstance(y, RaggedArray) else y, "y", _LABELS))
-    ]
-    places, some = [], False
-    for item in items:
-        plain = isinstance(item, np.ndarray) and item.dtype.kind != "O"
-        if plain or not isinstance(item, (np.ndarray, list, tuple)):
-            places.append([])
-            continue
-        kinds = {kind for kind in set(map(type, item)) if issubclass(kind, SETS)}
-        places.append([t for t, label in enumerate(item) if type(label) in kinds] if kinds else [])
-        some = some or bool(kinds)
-    return (items, places) if some else None
 
 
 def _members(items, places, lengths, ignore_label, what):

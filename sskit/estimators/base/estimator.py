@@ -319,7 +319,7 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
         solver = self._check_parameters()
         task = self._make_rescaled_task(X, y, sample_weight, **further)
         problem, classes = task.problem, task.classes
-        metadata = {"sample_weight": sample_weight, **further}
+        metadata = {"sample_weight": sample_weight}
         lam = resolved_lam(self, task.default_lam)
         regularizer = self._make_regularizer(solver, task, lam)
         solver = self._solver_for(problem, solver).resolved(problem, regularizer.bounded)

@@ -369,7 +369,8 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
         ValueError
             If a parameter or the data are wrong; then the estimator stays as it was.
         """
-        self._set_fitted(self._fit(X, y, sample_weight, token_weight=token_weight))
+        further = {} if token_weight is None else {"token_weight": token_weight}
+        self._set_fitted(self._fit(X, y, sample_weight, **further))
         return self
 
     def _gate(self, X, y, sample_weight, part=False, token_weight=None):

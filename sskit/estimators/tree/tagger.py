@@ -299,7 +299,8 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
         ValueError
             If a parameter or the data are wrong; then the estimator stays as it was.
         """
-        self._set_fitted(self._fit(X, y, sample_weight, token_weight=token_weight))
+        further = {} if token_weight is None else {"token_weight": token_weight}
+        self._set_fitted(self._fit(X, y, sample_weight, **further))
         return self
 
     def _gate(self, X, y, sample_weight, part=False, token_weight=None):
@@ -345,7 +346,7 @@ class TreeTagger(TaggerMixin, StructuredEstimator):
         if partial is not None:
             costs = completed_costs(partial, costs, self.class_weight, facts.labels.counts)
         given = costs, facts.weights.block_weights(len(trees), checked.weight)
-        problem = model.bind(trees, codes, labels, *given)
+        problem = model.bind(trees, codes, labels, *given, partial=partial is not None)
         shared = {"classes_": classes, "edge_kinds_": kinds, "n_features_in_": facts.n_features}
         to_attributes = BlockAttributes(model.layout, shared)
         task = problem, model.layout, default_lam(facts.scale), to_attributes, classes

@@ -43,8 +43,6 @@ cdef class GraphProblem(Problem):
     cdef const int32_t[::1] labels           # (n_nodes,) the truth; 0 where there is none
     cdef const double[::1] cost              # (n_nodes,) loss of a wrong label at each node
     cdef const unsigned char[::1] labelled   # (n_nodes,) does the node have a label?
-    cdef readonly bint has_sets              # may nodes have several right labels?
-    cdef const unsigned char[:, ::1] accepted  # (n_nodes, n_states) which these are, if so
     # the labelling that the oracle found last, -1 if none; forks share it
     cdef int32_t[::1] last                   # (n_nodes,)
     # packed Gram matrices of the nodes' features, for blocks where they cost less than features
@@ -76,8 +74,6 @@ cdef class GraphProblem(Problem):
     cdef Potentials potentials(
         self, Py_ssize_t i, const double* theta, double loss_weight
     ) noexcept nogil
-    # in `augmented`, no loss of the labels that are right beside the true one
-    cdef void excuse(self, Py_ssize_t i, double loss_weight) noexcept nogil
     # the loss of a labelling of a block
     cdef double loss_of(self, Py_ssize_t i, const int32_t* labels) noexcept nogil
     # the best of: each node alone, the truth, the last answer, a prediction (NULL: none)

@@ -6,7 +6,7 @@ from libc.string cimport memcpy, memset
 
 from sskit.models.features import cut_columns
 from sskit.models.graph.data import graph_fingerprint
-from sskit.models.shapes import check_accepted, check_graphs, check_grams, check_truth
+from sskit.models.shapes import check_graphs, check_grams
 
 from sskit.core.checks cimport all_below
 from sskit.core.lanes cimport LANES, padded
@@ -161,8 +161,6 @@ cdef class GraphProblem(Problem):
             # a loss on all states but one is, up to a constant, a bonus taken from that one
             node[self.labels[first + v]] -= loss_weight * self.cost[first + v]
             node += self.stride
-        if self.has_sets:
-            self.excuse(i, loss_weight)
         p.n_nodes, p.n_edges, p.n_states = n_nodes, self.n_edges_of(i), self.n_states
         p.stride, p.width = self.stride, self.width
         p.node = &self.augmented[0]
@@ -172,13 +170,6 @@ cdef class GraphProblem(Problem):
         p.column = &self.form.column[0, 0]
         p.factor = &self.form.factor[0, 0]
         return p
-
-    cdef void excuse(self, Py_ssize_t i, double loss_weight) noexcept nogil:
-        cdef Py_ssize_t first = self.nodes[i], v, k
-        for v in range(self.n_nodes_of(i)):
-            for k in range(self.n_states):
-                if self.accepted[first + v, k] and k != self.labels[first + v]:
-                    self.augmented[v * self.stride + k] -= loss_weight * self.cost[first + v]
 
     cdef int argmax(
         self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
@@ -201,8 +192,7 @@ cdef class GraphProblem(Problem):
         cdef double loss = 0.0
         for v in range(self.n_nodes_of(i)):
             if labels[v] != self.labels[first + v]:
-                if not (self.has_sets and self.accepted[first + v, labels[v]]):
-                    loss += self.cost[first + v]
+                loss += self.cost[first + v]
         return loss
 
     cdef int argmax_beyond_prediction(
@@ -352,36 +342,7 @@ cdef class GraphProblem(Problem):
         )
         other.last, other.gram, other.gram_offset = self.last, self.gram, self.gram_offset
         other.slack_kind = self.slack_kind
-        other.has_sets, other.accepted = self.has_sets, self.accepted
         return other
-
-    def with_truth(self, labels):
-        """Return the same problem with other labels as the truth.
-
-        Parameters
-        ----------
-        labels : ndarray of shape (n_nodes,)
-            True states; where nodes may have several right ones, one of these.
-
-        Returns
-        -------
-        problem : GraphProblem
-            Shares all else with this one.
-        """
-        cdef GraphProblem other = self.fork()
-        other.labels = check_truth(labels, self.n_nodes, self.n_states)
-        return other
-
-    def accept(self, accepted):
-        """Let nodes have several right labels: none of them costs anything.
-
-        Parameters
-        ----------
-        accepted : ndarray of shape (n_nodes, n_states), bool
-            Which labels are right at each node, the true one among them.
-        """
-        self.accepted = check_accepted(accepted, self.n_nodes, self.n_states)
-        self.has_sets = True
 
     def slack_oracle(self):
         """Return a new oracle of the kind that the model chose for slack rescaling, or None."""

@@ -255,7 +255,8 @@ def hidden_tagger(rng):
         ]
         for labels, some in zip(y, forms, strict=True)
     ]
-    y[0][0] = names[0]
+    for labels, name in zip(y, names, strict=False):
+        labels[0] = name
     kind = pick(rng, [SequenceTagger, SequenceTagger, TreeTagger])
     given = options(rng, SOLVERS + FACTORED[:2], class_weight=[None, None, "balanced"])
     given.pop("warm_start", None)

@@ -91,10 +91,21 @@ def completed_costs(partial, cost, class_weight, counts):
     Returns
     -------
     cost : ndarray of shape (N,)
-        Of arrays of its own.
+        A new array.
+
+    Raises
+    ------
+    ValueError
+        If a weight is wrong, or a label that is to be balanced is nowhere more likely than others.
     """
     factors = np.ones(len(partial.classes))
     if class_weight is not None:
+        if isinstance(class_weight, str) and not counts.all():
+            label = partial.classes.tolist()[int(np.argmin(counts))]
+            raise ValueError(
+                f"class_weight={class_weight!r} needs tokens of each label, but {label!r} is in "
+                "sets of all labels only"
+            )
         factors = class_factors(class_weight, partial.classes, counts)
     return cost * known_share(partial, factors)
 

@@ -10,12 +10,13 @@ from helpers.trees import random_parents
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_extraction import DictVectorizer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sskit import EarlyStopping, RegularizationPath, SequenceTagger, TreeTagger
-from sskit.datasets import make_chains
+from sskit.datasets import load_conll2000, make_chains
 from sskit.preprocessing import TokenTransformer
 from sskit.solvers import BCFW, GDMM, SoftBCFW
 
@@ -159,6 +160,13 @@ def test_balanced_weights_count_what_is_known():
     assert model.round_objectives_[-1] == pytest.approx(expected, rel=1e-9)
 
 
+def test_balanced_weights_of_a_label_that_nobody_knows():
+    y = [np.where(labels == 2, 1, labels).tolist() for labels in Y]
+    y[0][0] = ALL
+    with pytest.raises(ValueError, match="'balanced' needs tokens of each label, but 2 is in"):
+        make("chains", class_weight="balanced").fit(X, y)
+
+
 def legal_labels():
     """Labels that keep to ALLOWED, some of them hidden."""
     y = [np.where(labels == 1, 2, labels) for labels in Y[:-1]] + [np.array([1, 2, 0])]
@@ -298,6 +306,29 @@ def test_passes_are_those_of_all_rounds():
         model = make("chains", tol=1e-9, max_iter=5).fit(X, HIDDEN)
     assert model.n_iter_ == 5
     assert not model.stationary_
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_fits_that_end_early():
+    for max_time in (1e-9, 0.01):
+        model = make("chains", tol=1e-9, solver=BCFW(max_time=max_time)).fit(X, HIDDEN)
+        assert model.certified_
+        assert not model.stationary_
+        expected = objective(model, X, HIDDEN)
+        assert model.round_objectives_[-1] == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.realdata
+def test_chunks():
+    train = load_conll2000(subset="train", attributes=True)
+    test = load_conll2000(subset="test", attributes=True)
+    vectorizer = TokenTransformer(DictVectorizer())
+    items = vectorizer.fit_transform(train.data[:500])
+    rng = np.random.default_rng(0)
+    y = [np.where(rng.random(len(t)) < 0.95, "?", t) for t in map(np.asarray, train.target[:500])]
+    model = SequenceTagger(ignore_label="?", random_state=0).fit(items, y)
+    assert model.score(vectorizer.transform(test.data), test.target) > 0.87
+    assert (np.diff(model.round_objectives_) <= 0).all()
 
 
 def test_nothing_is_modified():

@@ -67,15 +67,21 @@ ROOMS = {
     "solvers/path": "solvers/common solvers/oracle_calls",
     "solvers/distributed": ("core solvers/block_coordinate solvers/common solvers/oracle_calls"),
     "estimators/base": (
-        "core inputs metrics models models/kernel models/slack solvers solvers/common"
+        "core estimators/completion inputs metrics models models/kernel models/slack solvers "
+        "solvers/common"
     ),
+    "estimators/completion": "inputs solvers solvers/common",
     "estimators/reasons": "estimators/base inputs",
     "estimators/structured": "estimators/base inputs models/structured",
     "estimators/multiclass": (
         "estimators/base estimators/reasons estimators/structured inputs models/multiclass"
     ),
-    "estimators/chain": "estimators/base estimators/reasons inputs models/chain models/kernel",
-    "estimators/tree": "estimators/base estimators/reasons inputs models/chain models/tree",
+    "estimators/chain": (
+        "estimators/base estimators/completion estimators/reasons inputs models/chain models/kernel"
+    ),
+    "estimators/tree": (
+        "estimators/base estimators/completion estimators/reasons inputs models/chain models/tree"
+    ),
     "estimators/graph": "estimators/base estimators/reasons inputs models/graph",
     "estimators/parts": "estimators/base inputs metrics models/parts",
     "estimators/label_sets": "estimators/base estimators/reasons inputs models/label_sets",

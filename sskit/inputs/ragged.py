@@ -23,6 +23,7 @@ __all__ = ["RaggedArray", "split", "stack_labels", "stack_sequences"]
 _MATRICES = "one matrix of shape (T_i, p) per sequence"
 _LABELS = "one sequence of labels per sequence"
 PREDICTS = "y has labels of dtype {}, but the model predicts {}"
+SETS = (set, frozenset)
 _MISSING = ("NoneType", "NAType", "NaTType")
 
 
@@ -219,6 +220,40 @@ def stack_labels(y, lengths, *, name="y", x_name="X", what="sequences"):
         if bad.size:
             raise ValueError(f"Unknown label type: continuous; {label(bad[0])} is {flat[bad[0]]}")
     return flat
+
+
+def find_sets(y):
+    """Find tokens with a set of labels, of which one is right.
+
+    Parameters
+    ----------
+    y : sequence of n sequences (T_i,)
+        Labels, not checked.
+
+    Returns
+    -------
+    found : tuple or None
+        The items of y, and of each a list of the tokens that have a set or frozenset; None if
+        there are none.
+    """
+    if y is None or isinstance(y, RaggedArray) and y.values.dtype.kind != "O":
+        return None
+    if isinstance(y, np.ndarray) and y.ndim == 2:
+        y = list(y)
+    items = [
+        _label_item(item, f"y[{i}]") if hasattr(item, "to_numpy") else item
+        for i, item in enumerate(_items(list(y) if isinstance(y, RaggedArray) else y, "y", _LABELS))
+    ]
+    places, some = [], False
+    for item in items:
+        plain = isinstance(item, np.ndarray) and item.dtype.kind != "O"
+        if plain or not isinstance(item, (np.ndarray, list, tuple)):
+            places.append([])
+            continue
+        kinds = {kind for kind in set(map(type, item)) if issubclass(kind, SETS)}
+        places.append([t for t, label in enumerate(item) if type(label) in kinds] if kinds else [])
+        some = some or bool(kinds)
+    return (items, places) if some else None
 
 
 def check_kinds(true, pred, message="y_true has labels of dtype {} but y_pred of {}"):

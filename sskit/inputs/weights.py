@@ -48,6 +48,52 @@ def check_sample_weight(sample_weight, n_samples, name="X", part=False):
     return weight
 
 
+def check_token_weight(token_weight, lengths, noun="token"):
+    """Return weights of tokens, one sequence after the other, or None.
+
+    Parameters
+    ----------
+    token_weight : sequence of n sequences (T_i,) of float, or None
+        Non-negative weights.
+    lengths : ndarray of shape (n,)
+        Numbers of tokens.
+    noun : str, default="token"
+        What error messages call a token.
+
+    Returns
+    -------
+    token_weight : ndarray of shape (N,), float64, or None
+        A copy; None if none were given.
+
+    Raises
+    ------
+    TypeError
+        If the weights are no sequence of sequences.
+    ValueError
+        Naming the first weight that is missing, negative or not finite, or if all are zero.
+    """
+    if token_weight is None:
+        return None
+    if isinstance(token_weight, (str, bytes)) or not hasattr(token_weight, "__len__"):
+        raise TypeError(
+            f"token_weight must hold one array of weights per sample, got "
+            f"{type(token_weight).__name__}"
+        )
+    if len(token_weight) != len(lengths):
+        raise ValueError(
+            f"X has {len(lengths)} samples but token_weight has {len(token_weight)} items"
+        )
+    pieces = []
+    for i, (item, length) in enumerate(zip(token_weight, lengths.tolist(), strict=True)):
+        weight = as_floats(item, f"token_weight[{i}]")
+        check_each_weight(weight, length, f"token_weight[{i}]", noun, f"X[{i}]")
+        pieces.append(weight)
+    weight = np.concatenate(pieces)
+    if not weight.any():
+        raise ValueError(f"token_weight is zero for all {noun}s")
+    return weight
+
+
 def check_total(largest, total):
     """Raise ValueError unless the sum of the weights of all samples has a reciprocal.
 

@@ -33,6 +33,48 @@ def check_chains(n_rows, offsets, n_states, labels, cost, block_weight):
     check_indices(labels, n_states, "label")
 
 
+def check_truth(labels, n_rows, n_states):
+    """Return labels of all nodes as int32, or raise ValueError or IndexError.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_rows,)
+        States.
+    n_rows, n_states : int
+        Numbers of nodes and of states.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_rows,), int32
+        Contiguous.
+    """
+    labels = np.ascontiguousarray(labels, dtype=np.int32)
+    check_lengths(n_rows, labels=labels)
+    check_indices(labels, n_states, "label")
+    return labels
+
+
+def check_accepted(accepted, n_rows, n_states):
+    """Return which labels are right at each node as bytes, or raise ValueError.
+
+    Parameters
+    ----------
+    accepted : ndarray of shape (n_rows, n_states), bool
+        Which labels are right.
+    n_rows, n_states : int
+        Numbers of nodes and of states.
+
+    Returns
+    -------
+    accepted : ndarray of shape (n_rows, n_states), uint8
+        Contiguous.
+    """
+    accepted = np.ascontiguousarray(accepted, dtype=bool)
+    if accepted.shape != (n_rows, n_states):
+        raise ValueError(f"accepted must have shape ({n_rows}, {n_states}), got {accepted.shape}")
+    return accepted.view(np.uint8)
+
+
 def check_graphs(features, edge_features, ends, edges, labels, others, block_weight, form, table):
     """Raise ValueError or IndexError unless arrays describe graphs.
 

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from sskit._documentation import DocumentedMixin
 from sskit._ready import all_within
 from sskit._saved_names import LoadableMixin
-from sskit.inputs.ragged import split, stack_labels, stack_sequences
+from sskit.inputs.ragged import find_sets, split, stack_labels, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets, one_sequence
 from sskit.inputs.stacking import canonical_csr, first_not_finite, stack_csr, stack_dense
 from sskit.inputs.tokens import stack_tokens
@@ -242,7 +242,9 @@ class TokenTransformer(
         if isinstance(inner, type) or not (hasattr(inner, "fit") and hasattr(inner, "transform")):
             raise TypeError(f"transformer must be an object with fit and transform, got {inner!r}")
         tokens, offsets = self._tokens(X)
-        labels = () if y is None else (stack_labels(y, np.diff(offsets)),)
+        # labels that are not all known teach no transformer, but most need none
+        hidden = find_sets(y) is not None and not get_tags(inner).target_tags.required
+        labels = () if y is None or hidden else (stack_labels(y, np.diff(offsets)),)
         return clone(inner), tokens, offsets, labels
 
     def _finish(self, inner):

@@ -242,6 +242,35 @@ def tagger(rng):
     return Subject(SequenceTagger(**given), {"X": X, "y": y, "k": 2} | weighted(rng, len(X)))
 
 
+def hidden_tagger(rng):
+    """Sequences or trees some of whose labels are hidden, or sets of labels."""
+    X, y = sequences(rng)
+    names = np.unique(np.concatenate(y)).tolist()
+    hidden = "?" if isinstance(names[0], str) else 9
+    forms = rng.integers(4, size=(len(y), 5))
+    y = [
+        [
+            hidden if form == 0 else {k, names[-1]} if form == 1 else k
+            for k, form in zip(labels.tolist(), some, strict=False)
+        ]
+        for labels, some in zip(y, forms, strict=True)
+    ]
+    for labels, name in zip(y, names, strict=False):
+        labels[0] = name
+    kind = pick(rng, [SequenceTagger, SequenceTagger, TreeTagger])
+    given = options(rng, SOLVERS + FACTORED[:2], class_weight=[None, None, "balanced"])
+    given.pop("warm_start", None)
+    if kind is TreeTagger:
+        X = [(x, random_parents(rng, len(x))) for x in X]
+        given["solver"] = "auto"
+    elif given["solver"] in ("gdmm", "soft_bcfw"):
+        y = [[hidden if isinstance(k, set) else k for k in labels] for labels in y]
+    arguments = {"X": X, "y": y, "k": 2} | weighted(rng, len(X))
+    if rng.random() < 0.5:
+        arguments["token_weight"] = [rng.uniform(0.1, 2.0, size=len(labels)) for labels in y]
+    return Subject(kind(ignore_label=hidden, **given), arguments)
+
+
 def kernel_tagger(rng):
     """Sequences in a kernel space."""
     X, y = sequences(rng)
@@ -402,6 +431,7 @@ ESTIMATORS = {
     "structure": structure,
     "spoiled_structure": spoiled_structure,
     "tagger": tagger,
+    "hidden_tagger": hidden_tagger,
     "kernel_tagger": kernel_tagger,
     "tree_tagger": tree_tagger,
     "segmentation": segmentation,

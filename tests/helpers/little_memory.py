@@ -70,6 +70,7 @@ CASES = {
     "rows in threads": (sskit.StructSVMClassifier(n_jobs=4, **SHORT), rows, 100_000),
     "kernel": (sskit.StructSVMClassifier(kernel="rbf", **SHORT), rows, 4_000),
     "sequences": (sskit.SequenceTagger(**SHORT), sequences, 20_000),
+    "hidden labels": (sskit.SequenceTagger(ignore_label=0, **SHORT), sequences, 10_000),
     "sequences by slack": (sskit.SequenceTagger(rescaling="slack", **SHORT), sequences, 5_000),
     "sequences by factors": (sskit.SequenceTagger(solver=GDMM(), **SHORT), sequences, 10_000),
     "sequences by many planes": (

@@ -245,6 +245,7 @@ def fits():
     sequences, labels = [X[:4], X[4:7], X[7:]], [y[:4], y[4:7], y[7:]]
     tagger = sskit.SequenceTagger
     options = [{}, {"kernel": "rbf"}, {"rescaling": "slack"}, {"solver": SoftBCFW()}]
+    options += [{"ignore_label": 1}]
     options += [{"rescaling": SlackRescaling("bisecting")}, {"solver": GDMM()}]
     options += [{"solver": GDMM(method=method)} for method in ("afw", "bgcd")]
     options += [{"solver": GDMM(partitions=2)}, {"solver": GDMM(ordered=True)}]

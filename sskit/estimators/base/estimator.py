@@ -2,6 +2,7 @@
 
 import inspect
 import numbers
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -82,6 +83,9 @@ class TrainingTask(NamedTuple):
         The labels behind the numbers in the problem.
     certifiable : bool
         Whether the kernel is positive semi-definite; else no gap is a certificate.
+    completion : object
+        Completes labels that are not known, round after round, and solves the problem in
+        between; None if all are known.
     """
 
     problem: object
@@ -90,6 +94,7 @@ class TrainingTask(NamedTuple):
     to_attributes: object
     classes: object = None
     certifiable: bool = True
+    completion: object = None
 
 
 class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, BaseEstimator):
@@ -159,9 +164,9 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
             return RESCALINGS[self.rescaling]
         return self.rescaling
 
-    def _make_task(self, X, y, sample_weight):
+    def _make_task(self, X, y, sample_weight, **further):
         """Bind the model to training data; return a `TrainingTask`."""
-        checked = self._gate(X, y, sample_weight)
+        checked = self._gate(X, y, sample_weight, **further)
         return self._bind(checked, self._survey(checked))
 
     def _agree(self, surveys):
@@ -217,9 +222,9 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
             )
         return None
 
-    def _make_rescaled_task(self, X, y, sample_weight):
+    def _make_rescaled_task(self, X, y, sample_weight, **further):
         """Return the `TrainingTask` of `_make_task` under the rescaling asked for."""
-        return self._rescaled(self._make_task(X, y, sample_weight))
+        return self._rescaled(self._make_task(X, y, sample_weight, **further))
 
     def _rescaled(self, task):
         """Return a `TrainingTask` under the rescaling asked for."""
@@ -294,7 +299,7 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
             )
         return BoxRegularizer(lam, *box)
 
-    def _fit(self, X, y, sample_weight):
+    def _fit(self, X, y, sample_weight, **further):
         """Check everything, bind the model to the data and solve the training problem.
 
         Called by fit itself, so that warnings point at its caller.
@@ -303,6 +308,8 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
         ----------
         X, y, sample_weight : object
             Arguments of fit.
+        **further : dict
+            Those that the gate of a subclass takes besides.
 
         Returns
         -------
@@ -310,7 +317,7 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
             Fitted attributes.
         """
         solver = self._check_parameters()
-        task = self._make_rescaled_task(X, y, sample_weight)
+        task = self._make_rescaled_task(X, y, sample_weight, **further)
         problem, classes = task.problem, task.classes
         metadata = {"sample_weight": sample_weight}
         lam = resolved_lam(self, task.default_lam)
@@ -320,16 +327,18 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
         reporter = PassReporter(self, self.max_iter, X, y, metadata, task.to_attributes)
         # to the end, so that a Ctrl-C that comes too late to stop a pass loses nothing
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
-            solution = solver.solve(
-                problem,
-                regularizer,
+            solve = partial(solver.solve, problem, regularizer, start=start)
+            if task.completion is not None:
+                # a regularizer holds the weights of one run
+                renewed = partial(self._make_regularizer, solver, task, lam)
+                solve = partial(task.completion.solve, solver, problem, renewed)
+            solution = solve(
                 tol=self.tol,
                 max_iter=self.max_iter,
                 n_jobs=self.n_jobs,
                 random_state=self.random_state,
                 verbose=self.verbose,
                 on_pass=reporter.on_pass,
-                start=start,
                 stop=stop,
             )
             fitted = fitted_attributes(solution, solver, task, lam)

@@ -36,17 +36,22 @@ def fitted_attributes(solution, solver, task, lam):
     if not solution.certified:
         known = known[:1] if np.isinf(solution.primal) else []
     refuse_overflow(solution.w, known)
-    return task.to_attributes(solution.w) | {
-        "lam_": lam,
-        "solver_": solver,
-        "dual_gap_": solution.gap,
-        "primal_objective_": solution.primal,
-        "dual_objective_": solution.dual,
-        "certified_": solution.certified and task.certifiable,
-        "n_iter_": solution.n_iter,
-        "n_oracle_calls_": solution.n_oracle_calls,
-        "history_": solution.history,
-    }
+    rounds = {} if task.completion is None else task.completion.attributes()
+    return (
+        task.to_attributes(solution.w)
+        | rounds
+        | {
+            "lam_": lam,
+            "solver_": solver,
+            "dual_gap_": solution.gap,
+            "primal_objective_": solution.primal,
+            "dual_objective_": solution.dual,
+            "certified_": solution.certified and task.certifiable,
+            "n_iter_": solution.n_iter,
+            "n_oracle_calls_": solution.n_oracle_calls,
+            "history_": solution.history,
+        }
+    )
 
 
 def warn_of_end(name, solution, tol, stacklevel):

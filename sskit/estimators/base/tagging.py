@@ -11,6 +11,7 @@ from sskit.estimators.base.fitted_state import (
     check_numbers,
     raise_damaged,
 )
+from sskit.estimators.completion.partial_labels import accuracy
 from sskit.inputs.ragged import PREDICTS, check_kinds, split, stack_labels
 from sskit.inputs.ragged_array import object_array
 from sskit.inputs.weights import class_factors
@@ -266,7 +267,8 @@ class TaggerMixin:
         X : list of n_samples sequences or trees
             As in `fit`.
         y : list of n_samples sequences (T_i,)
-            True labels.
+            True labels. Tokens with `ignore_label` do not count; where y has a set of labels, each
+            of them is right.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the sequences; each counts for all tokens of its sequence.
 
@@ -276,6 +278,9 @@ class TaggerMixin:
             Between 0 and 1.
         """
         predicted = self.predict(X)
+        partial = accuracy(y, predicted, getattr(self, "ignore_label", None), sample_weight)
+        if partial is not None:
+            return partial
         check_kinds(stack_labels(y, [len(labels) for labels in predicted]), self.classes_, PREDICTS)
         return token_accuracy_score(y, predicted, sample_weight=sample_weight)
 

@@ -27,13 +27,17 @@ from sskit.estimators.base.tagging import (
     check_chain,
     check_scores,
 )
+from sskit.estimators.chain.hidden import HiddenChains
 from sskit.estimators.chain.kernel import bind_in_kernel_space
+from sskit.estimators.completion.convex_concave import complete
+from sskit.estimators.completion.gate import completed_costs, gate_labels
+from sskit.estimators.completion.partial_labels import PartialLabels, known_share
 from sskit.estimators.reasons.column_names import check_column_names, column_names
 from sskit.estimators.reasons.explain import ExplainChainMixin
-from sskit.inputs.ragged import stack_labels, stack_sequences
+from sskit.inputs.ragged import stack_sequences
 from sskit.inputs.ragged_array import RaggedArray, locate
 from sskit.inputs.stacking import FeatureScale
-from sskit.inputs.weights import check_sample_weight
+from sskit.inputs.weights import check_sample_weight, check_token_weight
 from sskit.models.chain.model import (
     ChainModel,
     check_lengths,
@@ -74,6 +78,10 @@ class Sequences(NamedTuple):
         How large features are; None in a kernel space, where it depends on the kernel.
     names : ndarray of shape (n_features,) or None
         Names of the features; None unless sequences are data frames.
+    partial : PartialLabels or None
+        What is known of the labels, if that is not all.
+    token_weight : ndarray of shape (n_tokens,) or None
+        Weights of the tokens.
     """
 
     stacked: RaggedArray
@@ -83,6 +91,8 @@ class Sequences(NamedTuple):
     rules: tuple | None
     scale: FeatureScale | None
     names: np.ndarray | None = None
+    partial: PartialLabels | None = None
+    token_weight: np.ndarray | None = None
 
 
 class SequenceTagger(ExplainChainMixin, TaggerMixin, KernelMixin, StructuredEstimator):
@@ -130,6 +140,11 @@ class SequenceTagger(ExplainChainMixin, TaggerMixin, KernelMixin, StructuredEsti
     class_weight : dict or "balanced", default=None
         Factors of the loss of a token by its true label; "balanced" makes all labels weigh the
         same.
+    ignore_label : object, default=None
+        A label in y that says that the token has none: it does not count in the loss and in
+        `score`. Training completes such labels, and those of which one of a set is right, by the
+        best that the model of the moment can find; so the transitions beside them learn too.
+        None means that there is no such label.
     allowed_transitions : str or array-like of shape (n_classes, n_classes), default=None
         Which transitions, from row to column of the sorted labels, may occur, as booleans; None
         allows all. Or a scheme of tags, which allows what it does, also for the first and the
@@ -219,14 +234,24 @@ class SequenceTagger(ExplainChainMixin, TaggerMixin, KernelMixin, StructuredEsti
         P(w) and D.
     certified_ : bool
         Whether the gap is a certificate, from an exact pass with an oracle that is exact or bounds
-        what it misses.
+        what it misses. Where labels were not known it is that of the last round, for the labels
+        that were completed in it.
+    n_rounds_ : int
+        Only if y had labels that were not known: how often they were completed and the model
+        trained on them.
+    round_objectives_ : ndarray of shape (n_rounds_,)
+        Likewise, P(w) at the end of each round, with the best completion under w in place of the
+        truth. It never rises.
+    stationary_ : bool
+        Likewise, whether the last w completes the labels as they were in its round. If not, the
+        last round lowered P(w) by less than the tolerance, or passes or rounds ran out.
     n_iter_ : int
         Passes over the data, one that was cut short included.
     n_oracle_calls_ : int
         Calls of the oracle, those of the exact passes included.
     history_ : dict of ndarray
         Arrays of equal length, an entry for each exact pass: n_passes, n_oracle_calls, time
-        (seconds), primal, dual, gap (absolute).
+        (seconds), primal, dual, gap (absolute); and round, where labels were not known.
     solver_ : solver object
         The solver that was used, with every "auto" replaced.
     n_features_in_ : int
@@ -264,6 +289,7 @@ class SequenceTagger(ExplainChainMixin, TaggerMixin, KernelMixin, StructuredEsti
         **TaggerMixin._parameter_constraints,
         "allowed_transitions": [StrOptions(set(SCHEMES)), "array-like", None],
         "on_violation": [StrOptions({"raise", "repair", "ignore"})],
+        "ignore_label": "no_validation",
         "beam_size": [Interval(Integral, 1, None, closed="left"), None],
     }
 
@@ -278,6 +304,7 @@ class SequenceTagger(ExplainChainMixin, TaggerMixin, KernelMixin, StructuredEsti
         cache="auto",
         loss="hamming_sum",
         class_weight=None,
+        ignore_label=None,
         allowed_transitions=None,
         on_violation="raise",
         kernel="linear",
@@ -302,6 +329,7 @@ class SequenceTagger(ExplainChainMixin, TaggerMixin, KernelMixin, StructuredEsti
         self.cache = cache
         self.loss = loss
         self.class_weight = class_weight
+        self.ignore_label = ignore_label
         self.allowed_transitions = allowed_transitions
         self.on_violation = on_violation
         self.kernel = kernel
@@ -319,7 +347,7 @@ class SequenceTagger(ExplainChainMixin, TaggerMixin, KernelMixin, StructuredEsti
         self.verbose = verbose
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, token_weight=None):
         """Fit the model.
 
         Parameters
@@ -329,9 +357,14 @@ class SequenceTagger(ExplainChainMixin, TaggerMixin, KernelMixin, StructuredEsti
             dense, float16 are read as they are, in a RaggedArray or an array without a copy, also
             memory-mapped; other numbers become float64.
         y : list of n_samples sequences (T_i,)
-            Labels of the tokens, of any sortable type.
+            Labels of the tokens, of any sortable type. A token of which nothing is known has
+            `ignore_label`, one of which it is known that one of several labels is right a set or
+            frozenset of these.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the sequences.
+        token_weight : sequence of n_samples sequences (T_i,) of float, default=None
+            Non-negative weights of the tokens: factors of their losses, beside those of the
+            sequences and of classes.
 
         Returns
         -------
@@ -343,24 +376,30 @@ class SequenceTagger(ExplainChainMixin, TaggerMixin, KernelMixin, StructuredEsti
         ValueError
             If a parameter or the data are wrong; then the estimator stays as it was.
         """
-        self._set_fitted(self._fit(X, y, sample_weight))
+        further = {} if token_weight is None else {"token_weight": token_weight}
+        self._set_fitted(self._fit(X, y, sample_weight, **further))
         return self
 
-    def _gate(self, X, y, sample_weight, part=False):
+    def _gate(self, X, y, sample_weight, part=False, token_weight=None):
         """Return training data, or a part of them, checked."""
         names = column_names(X)
         stacked = stack_sequences(X)
-        target = stack_labels(y, stacked.lengths)
+        partial = gate_labels(self, y, stacked.lengths, part)
         weight = check_sample_weight(sample_weight, len(stacked), part=part)
-        classes, labels = np.unique(target, return_inverse=True)
+        token_weight = check_token_weight(token_weight, stacked.lengths)
+        classes, labels, possible, _ = partial
         rules = scale = None
         if not part:
             rules = resolve_transitions(self.allowed_transitions, classes)
-            labels = self._legal(labels, stacked.offsets, classes, rules)
+            if possible is None:
+                labels = self._legal(labels, stacked.offsets, classes, rules)
+            elif rules[0] is not None and self.on_violation != "ignore":
+                check_possible(possible, stacked.offsets, *rules, "y", every=True)
         if not is_kernel(self):
             # refuses features that are too large, whatever lam
             scale = token_scale(stacked, weight, n_jobs=self.n_jobs)
-        return Sequences(stacked, labels, classes, weight, rules, scale, names)
+        given = stacked, labels, classes, weight, rules, scale, names
+        return Sequences(*given, partial if possible is not None else None, token_weight)
 
     def _legal(self, labels, offsets, classes, rules):
         """Return labels to train on; see on_violation."""
@@ -389,13 +428,15 @@ class SequenceTagger(ExplainChainMixin, TaggerMixin, KernelMixin, StructuredEsti
 
     def _survey(self, checked):
         """Return the `RowFacts` of checked data."""
-        stacked = checked.stacked
+        stacked, labels = checked.stacked, Labels.of(checked.classes, checked.labels)
+        if checked.partial is not None:
+            labels = Labels(checked.classes, known_share(checked.partial))
         return RowFacts(
             n_samples=len(stacked),
             feature_names=None if checked.names is None else tuple(checked.names),
             weights=WeightSums.of(len(stacked), checked.weight),
             n_features=stacked.values.shape[1],
-            labels=Labels.of(checked.classes, checked.labels),
+            labels=labels,
             scale=checked.scale,
         )
 
@@ -417,7 +458,7 @@ class SequenceTagger(ExplainChainMixin, TaggerMixin, KernelMixin, StructuredEsti
 
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
-        stacked, labels, own, weight, rules, _, names = checked
+        stacked, labels, own, weight, rules, _, names, partial, token_weight = checked
         classes = facts.labels.values
         if rules is None:
             rules = resolve_transitions(self.allowed_transitions, classes)
@@ -427,16 +468,23 @@ class SequenceTagger(ExplainChainMixin, TaggerMixin, KernelMixin, StructuredEsti
         shared = chain_attributes(classes, facts.n_features, rules)
         if names is not None:
             shared["feature_names_in_"] = names
-        factors = self.class_weight, classes
+        factors = self.class_weight if partial is None else None, classes
         costs = token_costs(self.loss, *factors, labels, stacked.lengths, facts.labels.counts)
+        if token_weight is not None:
+            costs *= token_weight
+        if partial is not None:
+            costs = completed_costs(partial, costs, self.class_weight, facts.labels.counts)
         given = stacked, labels, costs, facts.weights.block_weights(len(stacked), weight)
         if is_kernel(self):
             return bind_in_kernel_space(self, *given, weight, allowed, shared)
         model = ChainModel(facts.n_features, len(classes), *allowed)
         problem = model.bind(*given, n_jobs=self.n_jobs)
         to_attributes = BlockAttributes(model.layout, shared)
-        lam = default_lam(facts.scale)
-        return TrainingTask(problem, model.layout, lam, to_attributes, classes)
+        task = problem, model.layout, default_lam(facts.scale), to_attributes, classes
+        if partial is None:
+            return TrainingTask(*task)
+        hidden = HiddenChains(model, stacked, partial, *given[2:], self.n_jobs)
+        return TrainingTask(*task, completion=complete(hidden, problem, self.random_state))
 
     def _rules(self):
         """Return the transitions, first and last labels that prediction keeps to.

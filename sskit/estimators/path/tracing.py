@@ -91,6 +91,11 @@ class TracedPath:
         if "averaging" in solver.get_params():
             solver.set_params(averaging=False)  # the next model starts from the last iterate
         task = self.estimator._make_rescaled_task(X, y, sample_weight)
+        if task.completion is not None:
+            raise ValueError(
+                "a path cannot be traced where labels are not known: the objective is not convex; "
+                "search lam with GridSearchCV"
+            )
         self.to_attributes, self.default_lam = task.to_attributes, task.default_lam
         proven = Proof.of(task.problem) > Proof.NOTHING
         self.certified = options.exact and proven and task.certifiable

@@ -12,16 +12,19 @@ from sskit.estimators.base.facts import LabelFacts, Labels, WeightSums, same, un
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.tagging import TaggerMixin, check_scores, check_tree
+from sskit.estimators.completion.convex_concave import complete
+from sskit.estimators.completion.gate import completed_costs, gate_labels
+from sskit.estimators.completion.partial_labels import PartialLabels, known_share
 from sskit.estimators.reasons.column_names import (
     check_column_names,
     column_names,
     features_of_trees,
 )
 from sskit.estimators.reasons.explain import ExplainTreeMixin
-from sskit.inputs.ragged import stack_labels
+from sskit.estimators.tree.hidden import HiddenTrees
 from sskit.inputs.stacking import FeatureScale
 from sskit.inputs.trees import TreeBatch, check_trees
-from sskit.inputs.weights import check_sample_weight
+from sskit.inputs.weights import check_sample_weight, check_token_weight
 from sskit.models.chain.model import token_costs
 from sskit.models.tree.decoder import TreeDecoder
 from sskit.models.tree.model import TreeModel, default_lam, feature_scale, make_request
@@ -44,6 +47,10 @@ class Trees(NamedTuple):
         How large features are.
     names : ndarray of shape (n_features,) or None
         Names of the features; None unless they are data frames.
+    partial : PartialLabels or None
+        What is known of the labels, if that is not all.
+    token_weight : ndarray of shape (n_nodes,) or None
+        Weights of the nodes.
     """
 
     trees: TreeBatch
@@ -52,6 +59,8 @@ class Trees(NamedTuple):
     weight: np.ndarray | None
     scale: FeatureScale
     names: np.ndarray | None = None
+    partial: PartialLabels | None = None
+    token_weight: np.ndarray | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +117,11 @@ class TreeTagger(ExplainTreeMixin, TaggerMixin, StructuredEstimator):
     class_weight : dict or "balanced", default=None
         Factors of the loss of a node by its true label; "balanced" makes all labels weigh the
         same.
+    ignore_label : object, default=None
+        A label in y that says that the node has none: it does not count in the loss and in
+        `score`. Training completes such labels, and those of which one of a set is right, by the
+        best that the model of the moment can find; so the transitions beside them learn too.
+        None means that there is no such label.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
         (``coef_`` by columns, ``root_``, ``leaf_``, ``transitions_`` by rows); in a dict by the
@@ -155,14 +169,24 @@ class TreeTagger(ExplainTreeMixin, TaggerMixin, StructuredEstimator):
         P(w) and D.
     certified_ : bool
         Whether the gap is a certificate, from an exact pass with an oracle that is exact or bounds
-        what it misses.
+        what it misses. Where labels were not known it is that of the last round, for the labels
+        that were completed in it.
+    n_rounds_ : int
+        Only if y had labels that were not known: how often they were completed and the model
+        trained on them.
+    round_objectives_ : ndarray of shape (n_rounds_,)
+        Likewise, P(w) at the end of each round, with the best completion under w in place of the
+        truth. It never rises.
+    stationary_ : bool
+        Likewise, whether the last w completes the labels as they were in its round. If not, the
+        last round lowered P(w) by less than the tolerance, or passes or rounds ran out.
     n_iter_ : int
         Passes over the data, one that was cut short included.
     n_oracle_calls_ : int
         Calls of the oracle, those of the exact passes included.
     history_ : dict of ndarray
         Arrays of equal length, an entry for each exact pass: n_passes, n_oracle_calls, time
-        (seconds), primal, dual, gap (absolute).
+        (seconds), primal, dual, gap (absolute); and round, where labels were not known.
     solver_ : solver object
         The solver that was used, with every "auto" replaced.
     n_features_in_ : int
@@ -213,6 +237,7 @@ class TreeTagger(ExplainTreeMixin, TaggerMixin, StructuredEstimator):
     _parameter_constraints = {
         **StructuredEstimator._parameter_constraints,
         **TaggerMixin._parameter_constraints,
+        "ignore_label": "no_validation",
     }
 
     def __init__(
@@ -226,6 +251,7 @@ class TreeTagger(ExplainTreeMixin, TaggerMixin, StructuredEstimator):
         cache="auto",
         loss="hamming_sum",
         class_weight=None,
+        ignore_label=None,
         bounds=None,
         tol=0.02,
         max_iter=1000,
@@ -242,6 +268,7 @@ class TreeTagger(ExplainTreeMixin, TaggerMixin, StructuredEstimator):
         self.cache = cache
         self.loss = loss
         self.class_weight = class_weight
+        self.ignore_label = ignore_label
         self.bounds = bounds
         self.tol = tol
         self.max_iter = max_iter
@@ -251,7 +278,7 @@ class TreeTagger(ExplainTreeMixin, TaggerMixin, StructuredEstimator):
         self.verbose = verbose
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, token_weight=None):
         """Fit the model.
 
         Parameters
@@ -265,9 +292,14 @@ class TreeTagger(ExplainTreeMixin, TaggerMixin, StructuredEstimator):
             kinds gives each edge a table of its own. Features of dtype float64, float32 or, if
             dense, float16, memory-mapped ones too, are not copied.
         y : list of n_samples sequences (V_i,)
-            Labels of the nodes, of any sortable type.
+            Labels of the nodes, of any sortable type. A node of which nothing is known has
+            `ignore_label`, one of which it is known that one of several labels is right a set or
+            frozenset of these.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the trees.
+        token_weight : sequence of n_samples sequences (V_i,) of float, default=None
+            Non-negative weights of the nodes: factors of their losses, beside those of the
+            trees and of classes.
 
         Returns
         -------
@@ -279,22 +311,28 @@ class TreeTagger(ExplainTreeMixin, TaggerMixin, StructuredEstimator):
         ValueError
             If a parameter or the data are wrong; then the estimator stays as it was.
         """
-        self._set_fitted(self._fit(X, y, sample_weight))
+        further = {} if token_weight is None else {"token_weight": token_weight}
+        self._set_fitted(self._fit(X, y, sample_weight, **further))
         return self
 
-    def _gate(self, X, y, sample_weight, part=False):
+    def _gate(self, X, y, sample_weight, part=False, token_weight=None):
         """Return training data, or a part of them, checked."""
         names = column_names(features_of_trees(X))
         trees = check_trees(X)
-        target = stack_labels(y, trees.n_nodes, what="trees")
+        partial = gate_labels(self, y, trees.n_nodes, part, "trees")
         weight = check_sample_weight(sample_weight, len(trees), part=part)
-        classes, labels = np.unique(target, return_inverse=True)
+        token_weight = check_token_weight(token_weight, trees.n_nodes, "node")
+        classes, labels, possible, _ = partial
         # refuses features that are too large, whatever lam
-        return Trees(trees, labels, classes, weight, feature_scale(trees, weight), names)
+        given = trees, labels, classes, weight, feature_scale(trees, weight), names
+        return Trees(*given, None if possible is None else partial, token_weight)
 
     def _survey(self, checked):
         """Return the `TreeFacts` of checked data."""
         trees, kinds = checked.trees, checked.trees.kinds
+        labels = Labels.of(checked.classes, checked.labels)
+        if checked.partial is not None:
+            labels = Labels(checked.classes, known_share(checked.partial))
         if kinds is not None:
             kinds = Labels(*np.unique(kinds, return_counts=True))
         return TreeFacts(
@@ -302,7 +340,7 @@ class TreeTagger(ExplainTreeMixin, TaggerMixin, StructuredEstimator):
             feature_names=None if checked.names is None else tuple(checked.names),
             weights=WeightSums.of(len(trees), checked.weight),
             n_features=trees.n_features,
-            labels=Labels.of(checked.classes, checked.labels),
+            labels=labels,
             scale=checked.scale,
             has_kinds="no kinds" if kinds is None else "kinds",
             kinds=kinds,
@@ -314,20 +352,24 @@ class TreeTagger(ExplainTreeMixin, TaggerMixin, StructuredEstimator):
         labels = facts.labels.renumber(checked.classes, checked.labels)
         kinds = None if facts.kinds is None else facts.kinds.values
         model = TreeModel(facts.n_features, len(classes), None if kinds is None else len(kinds))
-        factors = self.class_weight, classes
-        problem = model.bind(
-            trees,
-            trees.codes(kinds),
-            labels,
-            token_costs(self.loss, *factors, labels, trees.n_nodes, facts.labels.counts),
-            facts.weights.block_weights(len(trees), checked.weight),
-        )
+        partial, codes = checked.partial, trees.codes(kinds)
+        factors = self.class_weight if partial is None else None, classes
+        costs = token_costs(self.loss, *factors, labels, trees.n_nodes, facts.labels.counts)
+        if checked.token_weight is not None:
+            costs *= checked.token_weight
+        if partial is not None:
+            costs = completed_costs(partial, costs, self.class_weight, facts.labels.counts)
+        given = costs, facts.weights.block_weights(len(trees), checked.weight)
+        problem = model.bind(trees, codes, labels, *given, partial=partial is not None)
         shared = {"classes_": classes, "edge_kinds_": kinds, "n_features_in_": facts.n_features}
         if checked.names is not None:
             shared["feature_names_in_"] = checked.names
         to_attributes = BlockAttributes(model.layout, shared)
-        lam = default_lam(facts.scale)
-        return TrainingTask(problem, model.layout, lam, to_attributes, classes)
+        task = problem, model.layout, default_lam(facts.scale), to_attributes, classes
+        if partial is None:
+            return TrainingTask(*task)
+        hidden = HiddenTrees(model, trees, codes, partial, *given, self.n_jobs)
+        return TrainingTask(*task, completion=complete(hidden, problem, self.random_state))
 
     def _decoder(self, X, known=None):
         """Return the decoder of checked trees, and where they begin."""

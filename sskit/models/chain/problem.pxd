@@ -27,6 +27,8 @@ cdef class ChainProblem(Problem):
     cdef const int64_t[::1] offsets          # (n_blocks + 1,) rows of the features
     cdef const int32_t[::1] labels           # (n_rows,) the truth
     cdef const double[::1] cost              # (n_rows,) loss of a wrong label at each node
+    cdef readonly bint has_sets              # may nodes have several right labels?
+    cdef const unsigned char[:, ::1] accepted  # (n_rows, n_states) which these are, if so
     cdef const double[:, ::1] forbidden      # (n_states, stride) 0 or -inf, added to transitions
     cdef const double[::1] forbidden_start   # (n_states,) 0 or -inf, likewise the next
     cdef const double[::1] forbidden_end
@@ -42,6 +44,10 @@ cdef class ChainProblem(Problem):
     cdef double[::1] image                   # (n_features * n_states,) zero between calls
 
     cdef Py_ssize_t length(self, Py_ssize_t i) noexcept nogil
+    # argmax where nodes may have several right labels
+    cdef int argmax_of_sets(
+        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
+    ) noexcept nogil
     cdef double scatter_rest(
         self, Py_ssize_t i, Direction delta, double step, double* v
     ) noexcept nogil

@@ -9,7 +9,7 @@ from sskit.models.chain.factors import ChainFactors
 from sskit.models.chain.fingerprint import chain_fingerprint
 from sskit.models.chain.grams import make_grams, no_grams
 from sskit.models.features import cut_columns
-from sskit.models.shapes import check_chains
+from sskit.models.shapes import check_accepted, check_chains, check_truth
 
 from sskit.core.checks cimport all_below
 from sskit.core.direction cimport Direction
@@ -142,6 +142,8 @@ cdef class ChainProblem(Problem):
         cdef const int32_t* labels = &self.labels[self.offsets[i]]
         cdef const double* cost = &self.cost[self.offsets[i]]
         cdef Py_ssize_t t
+        if self.has_sets:
+            return self.argmax_of_sets(i, theta, loss_weight, code, loss)
         viterbi_labels(
             theta + self.n_states * self.stride, theta, self.length(i), self.n_states,
             labels, cost, loss_weight, &self.value[0], code
@@ -150,6 +152,27 @@ cdef class ChainProblem(Problem):
         for t in range(self.length(i)):
             if code[t] != labels[t]:
                 loss[0] += cost[t]
+        return 0
+
+    cdef int argmax_of_sets(
+        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
+    ) noexcept nogil:
+        cdef Py_ssize_t first = self.offsets[i], stride = self.stride, t, k
+        cdef double* node = &self.node_scores[0]
+        memcpy(node, theta + self.n_states * stride, self.length(i) * stride * sizeof(double))
+        for t in range(self.length(i)):
+            # a loss on all labels but some is, up to a constant, a bonus taken from those
+            for k in range(self.n_states):
+                node[t * stride + k] -= loss_weight * self.cost[first + t] * (
+                    self.accepted[first + t, k]
+                )
+        viterbi_labels(
+            node, theta, self.length(i), self.n_states, NULL, NULL, 0.0, &self.value[0], code
+        )
+        loss[0] = 0.0
+        for t in range(self.length(i)):
+            if not self.accepted[first + t, code[t]]:
+                loss[0] += self.cost[first + t]
         return 0
 
     cdef Py_ssize_t plane(
@@ -289,10 +312,44 @@ cdef class ChainProblem(Problem):
         other.grams = self.grams
         other.image = np.zeros(self.image.shape[0])
         other.slack_kind = self.slack_kind
+        other.has_sets, other.accepted = self.has_sets, self.accepted
         return other
 
+    def with_truth(self, labels):
+        """Return the same problem with other labels as the truth.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n_rows,)
+            True states; where nodes may have several right ones, one of these.
+
+        Returns
+        -------
+        problem : ChainProblem
+            Shares all else with this one.
+        """
+        cdef ChainProblem other = self.fork()
+        other.labels = check_truth(labels, self.n_nodes, self.n_states)
+        return other
+
+    def accept(self, accepted):
+        """Let nodes have several right labels: none of them costs anything.
+
+        Parameters
+        ----------
+        accepted : ndarray of shape (n_rows, n_states), bool
+            Which labels are right at each node, the true one among them.
+        """
+        self.accepted = check_accepted(accepted, self.n_nodes, self.n_states)
+        self.has_sets = True
+
     def decomposition(self):
-        """Return the nodes and pairs of neighbours of all sequences, as `ChainFactors`."""
+        """Return the nodes and pairs of neighbours of all sequences, as `ChainFactors`.
+
+        None where nodes may have several right labels.
+        """
+        if self.has_sets:
+            return None
         return ChainFactors(
             self.features, self.offsets, self.n_states, self.labels, self.cost,
             self.block_weight, self.forbidden, self.forbidden_start, self.forbidden_end

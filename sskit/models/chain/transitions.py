@@ -178,7 +178,9 @@ def kinds_of(classes):
     return np.unique(kinds, return_inverse=True)[1]
 
 
-def check_possible(possible, offsets, allowed, allowed_start, allowed_end):
+def check_possible(
+    possible, offsets, allowed, allowed_start, allowed_end, name="known", every=False
+):
     """Raise ValueError if what is known of labels leaves a sequence no labelling.
 
     Parameters
@@ -192,6 +194,10 @@ def check_possible(possible, offsets, allowed, allowed_start, allowed_end):
         Allowed transitions.
     allowed_start, allowed_end : ndarray of shape (K,), bool
         Allowed first and last labels.
+    name : str, default="known"
+        What the error message calls what is known.
+    every : bool, default=False
+        Whether to look at sequences of which nothing is known, too.
 
     Raises
     ------
@@ -199,7 +205,7 @@ def check_possible(possible, offsets, allowed, allowed_start, allowed_end):
         Naming the first such sequence, and its first token that no labelling reaches.
     """
     counts = np.concatenate([[0], np.cumsum(~possible.all(axis=1))])
-    known = np.flatnonzero(counts[offsets[1:]] > counts[offsets[:-1]])
+    known = np.flatnonzero((counts[offsets[1:]] > counts[offsets[:-1]]) | every)
     if not len(known):
         return
     # all sequences token by token, those that are longest first, so that those left are first
@@ -224,6 +230,6 @@ def check_possible(possible, offsets, allowed, allowed_start, allowed_end):
     else:
         what = "follow those before" if t else "begin a sequence"
     raise ValueError(
-        f"known[{i}][{t}] leaves no labelling that is allowed: none of the labels that are "
+        f"{name}[{i}][{t}] leaves no labelling that is allowed: none of the labels that are "
         f"possible there may {what}"
     )

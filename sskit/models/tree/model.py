@@ -12,6 +12,7 @@ from sskit.models.graph.request import GraphRequest
 from sskit.models.layout import WeightLayout
 from sskit.models.row_scores import row_scores
 from sskit.models.tree.decoder import TreeDecoder
+from sskit.models.tree.partial_problem import PartialTreeProblem
 from sskit.oracles.graph.potentials import PairForm
 from sskit.oracles.tree.max_sum import TreeMaxSum
 
@@ -46,7 +47,7 @@ class TreeModel:
             transitions=(*tables, n_states, n_states),
         )
 
-    def bind(self, trees, codes, labels, cost, block_weight):
+    def bind(self, trees, codes, labels, cost, block_weight, *, partial=False):
         """Bind the model to training data.
 
         Parameters
@@ -61,13 +62,16 @@ class TreeModel:
             Loss of a wrong label at each node.
         block_weight : ndarray of shape (n,)
             Weights of the trees, summing to one.
+        partial : bool, default=False
+            Whether only a part of the labels is known.
 
         Returns
         -------
         problem : GraphProblem
-            What solvers take.
+            What solvers take; a `PartialTreeProblem` if only a part is known.
         """
-        problem = self._problem(trees, codes, labels.astype(np.int32), cost, block_weight)
+        kind = PartialTreeProblem if partial else GraphProblem
+        problem = self._problem(trees, codes, labels.astype(np.int32), cost, block_weight, kind)
         problem.set_grams(*packed_grams(trees.features, trees.marks))
         return problem
 
@@ -93,9 +97,9 @@ class TreeModel:
         request = make_request(trees, codes, self.n_kinds, **self.layout.split(w))
         return TreeDecoder(request, n_jobs)
 
-    def _problem(self, trees, codes, labels, cost, block_weight):
+    def _problem(self, trees, codes, labels, cost, block_weight, kind=GraphProblem):
         kinds, table = kinds_of_trees(codes, trees.edge_offsets, self.n_kinds)
-        return GraphProblem(
+        return kind(
             list(node_rows(trees)),
             shared_rows(kinds),
             trees.ends,

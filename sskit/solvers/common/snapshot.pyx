@@ -2,11 +2,14 @@
 
 import numpy as np
 
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcmp, memcpy
 
 from sskit.core.block cimport Block, reserve_entries
+from sskit.core.direction cimport Direction
 from sskit.core.dual cimport DualState
+from sskit.core.lanes cimport LANES
 from sskit.core.problem cimport Problem
 
 
@@ -124,6 +127,147 @@ def restore(DualState dual, saved):
             dual, i, code[first[i]:first[i + 1]], weight[plane[i]:plane[i + 1]],
             plane_loss[plane[i]:plane[i + 1]], aggregate[i]
         )
+
+
+def move_truths(saved, Problem problem, Problem earlier):
+    """Return a dual point after truths changed that are labellings, as all codes are.
+
+    A plane m(y_i) - m(y) follows the truth: where y had the old label it gets the new one, so that
+    what did not differ still does not. Its loss stays, as the losses do not depend on which of
+    several right labels is the truth. Planes that become forbidden, and the aggregate plane, of
+    which nobody knows the labellings, give their weight to the new truth, whose plane is zero. So
+    the point is dual feasible, and blocks whose truth is as before stay as they are.
+
+    Parameters
+    ----------
+    saved : dict
+        From `save`, of the earlier problem.
+    problem : Problem
+        With the new truths.
+    earlier : Problem
+        With the truths until now.
+
+    Returns
+    -------
+    saved : dict
+        What `restore` takes for the new problem.
+
+    Raises
+    ------
+    ValueError
+        If one of the problems is of another shape than the saved point.
+    """
+    cdef DualState dual = DualState(problem)
+    dual.match(earlier)
+    restore(dual, saved)
+    cdef Mover mover = Mover(problem)
+    cdef Py_ssize_t i
+    for i in range(dual.n_blocks):
+        if problem.code_length(i) != earlier.code_length(i):
+            raise ValueError("the saved dual point belongs to a problem of another shape")
+        earlier.truth(i, &mover.old[0])
+        problem.truth(i, &mover.new[0])
+        if memcmp(&mover.old[0], &mover.new[0], dual.code_length[i] * sizeof(int32_t)):
+            mover.move(dual, i)
+    return save(dual)
+
+
+cdef class Mover:
+    """Lets the planes of a block follow its truth.
+
+    Parameters
+    ----------
+    problem : Problem
+        With the new truths.
+    """
+
+    cdef Problem problem
+    cdef Direction mix
+    cdef double[::1] w, theta, value
+    cdef int32_t[::1] old, new, index
+
+    def __cinit__(self, Problem problem):
+        self.problem = problem
+        self.mix = Direction(problem.max_statistics)
+        self.w = np.zeros(problem.n_weights + LANES)
+        self.theta = np.zeros(problem.max_statistics + LANES)
+        self.value = np.empty(max(problem.max_support, 1))
+        self.index = np.empty(max(problem.max_support, 1), dtype=np.int32)
+        self.old, self.new = np.empty((2, max(problem.max_code_length, 1)), dtype=np.int32)
+
+    cdef int move(self, DualState dual, Py_ssize_t i) except -1:
+        cdef Block* block = &dual.blocks[i]
+        cdef Py_ssize_t length = dual.code_length[i], p, q, t, e, n
+        cdef int32_t* code
+        cdef double loss = 0.0, weight
+        # forbidden statistics score -inf whatever the weights
+        self.problem.scores(i, &self.w[0], &self.theta[0])
+        for p in range(block.n_planes - 1, -1, -1):
+            code = block.code + p * length
+            for t in range(length):
+                if code[t] == self.old[t]:
+                    code[t] = self.new[t]
+            n = self.problem.plane(i, code, &self.index[0], &self.value[0])
+            weight = block.weight[p]
+            for e in range(n):
+                if self.theta[self.index[e]] == -INFINITY:
+                    dual.evict(i, p)  # to the aggregate plane
+                    break
+            else:
+                loss += weight * block.plane_loss[p]
+                self.mix.add(&self.index[0], &self.value[0], n, weight)
+        # planes that have become the same are one
+        for p in range(block.n_planes - 1, 0, -1):
+            q = dual.find(i, block.code + p * length)
+            if q != p:
+                block.weight[q] += block.weight[p]
+                block.weight[p] = 0.0
+                dual.evict(i, p)
+        dual.set_mix(i, self.mix, loss)
+        self.mix.clear()
+        block.n_gram = 0
+        return 0
+
+
+def truth_gains(Problem problem, Problem earlier, const double[::1] w):
+    """Return by how much the truths of a problem score more than those of an earlier one.
+
+    Parameters
+    ----------
+    problem, earlier : Problem
+        Of one shape; they differ in their truths.
+    w : ndarray of shape (n_weights + LANES,)
+        Padded weights.
+
+    Returns
+    -------
+    gains : ndarray of shape (n_blocks,)
+        <w, B_i (m(y_i) - m(earlier y_i))>.
+
+    Raises
+    ------
+    ValueError
+        If the problems are of different shapes.
+    """
+    cdef DualState dual = DualState(problem)
+    dual.match(earlier)
+    problem.check_weights(w.shape[0], "w")
+    cdef int32_t[::1] code = np.empty(max(problem.max_code_length, 1), dtype=np.int32)
+    cdef int32_t[::1] index = np.empty(max(problem.max_support, 1), dtype=np.int32)
+    cdef double[::1] value = np.empty(max(problem.max_support, 1))
+    cdef double[::1] theta = np.zeros(problem.max_statistics + LANES)
+    cdef double[::1] gains = np.zeros(problem.n_blocks)
+    cdef Py_ssize_t i, j, n
+    for i in range(problem.n_blocks):
+        if problem.code_length(i) != earlier.code_length(i):
+            raise ValueError("the problems are of different shapes")
+        earlier.truth(i, &code[0])
+        n = problem.plane(i, &code[0], &index[0], &value[0])
+        if n:
+            problem.scores_at(i, &w[0], &index[0], n, &theta[0])
+        for j in range(n):
+            gains[i] += value[j] * theta[index[j]]
+    return np.asarray(gains)
 
 
 cdef vector(saved, name, size, dtype=np.float64):

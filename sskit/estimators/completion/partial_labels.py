@@ -1,0 +1,241 @@
+"""Labels of which only a part is known: some tokens have none, or a set of which one is right."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sskit.inputs.masks import is_ignored
+from sskit.inputs.ragged import PREDICTS, check_kinds, find_sets, stack_labels
+from sskit.inputs.ragged_array import locate, make_offsets
+from sskit.inputs.weights import check_sample_weight
+
+
+class PartialLabels(NamedTuple):
+    """What is known of the labels of the tokens, or nodes, of all samples.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (K,)
+        The labels that occur, sorted.
+    labels : ndarray of shape (N,)
+        Labels, 0 to K - 1; where several are possible, the first of these.
+    possible : ndarray of shape (N, K), bool, or None
+        Which labels are possible; None if all are known.
+    ignored : ndarray of shape (N,), bool, or None
+        Which tokens have the label that says that there is none; None if all are known.
+    """
+
+    classes: np.ndarray
+    labels: np.ndarray
+    possible: np.ndarray | None = None
+    ignored: np.ndarray | None = None
+
+    @property
+    def n_possible(self):
+        """How many labels each token may have, shape (N,)."""
+        return self.possible.sum(axis=1)
+
+
+def check_partial_labels(y, lengths, ignore_label=None, what="sequences"):
+    """Check labels of which only a part may be known.
+
+    Parameters
+    ----------
+    y : sequence of n sequences (T_i,)
+        Labels as :func:`sskit.inputs.ragged.stack_labels` takes them, and sets of labels.
+    lengths : array-like of int of shape (n,)
+        The number of labels that every sequence must have.
+    ignore_label : object, default=None
+        The label of tokens without one; None means that there is no such label.
+    what : str, default="sequences"
+        What error messages call the samples.
+
+    Returns
+    -------
+    partial : PartialLabels
+        A label that is known and a set of that label alone are the same.
+
+    Raises
+    ------
+    TypeError
+        If y or an item is of a wholly wrong type, or two labels cannot be sorted.
+    ValueError
+        Naming the first token that is wrong: as `stack_labels`, or if a set is empty or has
+        `ignore_label` in it.
+
+    Examples
+    --------
+    >>> from sskit.estimators.completion.partial_labels import check_partial_labels
+    >>> partial = check_partial_labels([["N", {"N", "V"}], ["?", "D"]], [2, 2], "?")
+    >>> partial.classes.tolist()
+    ['D', 'N', 'V']
+    >>> partial.possible.astype(int).tolist()
+    [[0, 1, 0], [0, 1, 1], [1, 1, 1], [1, 0, 0]]
+    """
+    found = find_sets(y)
+    if found is None:
+        flat = stack_labels(y, lengths, what=what)
+        ignored = is_ignored(flat, ignore_label)
+        if not ignored.any():
+            return PartialLabels(*np.unique(flat, return_inverse=True))
+        classes, codes = np.unique(flat[~ignored], return_inverse=True)
+        tokens = np.flatnonzero(~ignored)
+    else:
+        flat, tokens, ignored = _members(*found, lengths, ignore_label, what)
+        classes, codes = np.unique(flat, return_inverse=True)
+    possible = np.zeros((len(ignored), len(classes)), dtype=bool)
+    possible[tokens, codes] = True
+    possible[ignored] = True
+    labels = np.zeros(len(ignored), dtype=np.intp)
+    if len(classes):
+        labels = possible.argmax(axis=1)
+    if not ignored.any() and len(tokens) == len(ignored):
+        return PartialLabels(classes, labels)  # sets of one label each
+    return PartialLabels(classes, labels, possible, ignored)
+
+
+def refuse_nothing(partial, ignore_label):
+    """Raise ValueError unless something is known of a label."""
+    if partial.possible is None:
+        return
+    if partial.ignored.all():
+        raise ValueError(f"y has no labels but ignore_label={ignore_label!r}")
+    if partial.possible.all():
+        raise ValueError("y says nothing: every label is possible at every token")
+
+
+def known_share(partial, weights=None):
+    """Return how often each label occurs; a set counts for each of its labels by its share.
+
+    Parameters
+    ----------
+    partial : PartialLabels
+        Of which something is not known.
+    weights : ndarray of shape (K,), default=None
+        Weights of the labels; then what each token weighs in the mean of its labels.
+
+    Returns
+    -------
+    numbers : ndarray of shape (K,), or (N,) with `weights`
+        Tokens of which nothing is known count nothing.
+    """
+    size = partial.n_possible
+    some = size < len(partial.classes)
+    if weights is None:
+        return (partial.possible[some] / size[some][:, None]).sum(axis=0)
+    return np.where(some, partial.possible @ weights / size, 0.0)
+
+
+def set_mask(partial):
+    """Return which labels are right where some, but not all, may be; None if there is no set."""
+    size = partial.n_possible
+    return partial.possible if ((size > 1) & (size < len(partial.classes))).any() else None
+
+
+def accuracy(y, predicted, ignore_label=None, sample_weight=None):
+    """Return the share of tokens, of those with a label, whose predicted label is right.
+
+    Parameters
+    ----------
+    y : sequence of n sequences
+        As for `check_partial_labels`.
+    predicted : sequence of n ndarray
+        Labels.
+    ignore_label : object, default=None
+        The label of tokens that do not count; None means that all do.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the sequences, and so of their tokens.
+
+    Returns
+    -------
+    accuracy : float, or None
+        None if y has neither sets nor tokens without a label.
+
+    Raises
+    ------
+    ValueError
+        If no token has a label.
+    """
+    lengths = np.array([len(labels) for labels in predicted], dtype=np.int64)
+    sets = find_sets(y)
+    partial = check_partial_labels(y, lengths, ignore_label)
+    if partial.possible is None and sets is None:
+        return None
+    predicted = np.concatenate(predicted)
+    weight = check_sample_weight(sample_weight, len(lengths), "y")
+    weight = np.repeat(np.ones(len(lengths)) if weight is None else weight, lengths)
+    possible, counts = partial.possible, np.ones(len(predicted), dtype=bool)
+    if possible is None:
+        possible = partial.labels[:, None] == np.arange(len(partial.classes))
+    else:
+        counts = ~partial.ignored
+    if not weight[counts].any():
+        raise ValueError(f"y has no labels but ignore_label={ignore_label!r}")
+    check_kinds(partial.classes, predicted, PREDICTS)
+    place = {label: k for k, label in enumerate(partial.classes.tolist())}
+    codes = np.array([place.get(label, -1) for label in predicted.tolist()], dtype=np.intp)
+    right = (codes >= 0) & possible[np.arange(len(codes)), codes]
+    return float(np.average(right[counts], weights=weight[counts]))
+
+
+def _members(items, places, lengths, ignore_label, what):
+    """Return all labels that are possible one by one, their tokens, and which are ignored."""
+    singles, members, owners = [], [], []
+    for i, (item, tokens) in enumerate(zip(items, places, strict=True)):
+        labels = item.tolist() if isinstance(item, np.ndarray) else item
+        if tokens:
+            labels = list(labels)
+            for t in tokens:
+                several = list(labels[t])
+                if not several:
+                    raise ValueError(
+                        f"y[{i}][{t}] is an empty set: one of its labels must be right"
+                    )
+                labels[t] = several[0]
+                members += several[1:]
+                owners += [(i, t)] * (len(several) - 1)
+        singles.append(labels)
+    stack_labels(singles, lengths, what=what)  # has complaints of its own
+    offsets = make_offsets(np.asarray(lengths))
+    try:
+        both = [*singles, members]
+        flat = stack_labels(both, [*np.asarray(lengths).tolist(), len(members)], what=what)
+    except (TypeError, ValueError) as error:
+        i, t = _culprit(singles, members, owners)
+        raise type(error)(
+            f"y[{i}][{t}] is a set with a label that is missing, or does not sort with the others"
+        ) from None
+    n = int(offsets[-1])
+    tokens = np.concatenate([np.arange(n), [offsets[i] + t for i, t in owners]]).astype(np.intp)
+    missing = is_ignored(flat, ignore_label)
+    in_sets = np.zeros(n, dtype=bool)
+    in_sets[[offsets[i] + t for i, found in enumerate(places) for t in found]] = True
+    wrong = np.flatnonzero(missing & in_sets[tokens])
+    if len(wrong):
+        i, t = locate(offsets, tokens[wrong].min())
+        raise ValueError(
+            f"y[{i}][{t}] is a set with ignore_label={ignore_label!r} in it; a token that may have "
+            "any label has ignore_label alone"
+        )
+    return flat[~missing], tokens[~missing], missing[:n]
+
+
+def _culprit(singles, members, owners):
+    """Return the sample and token of the first set whose labels do not go with the others."""
+    known = [label for labels in singles for label in labels]
+    for label, owner in zip(members, owners, strict=True):
+        try:
+            stack_labels([[*known, label]], [len(known) + 1])
+        except (TypeError, ValueError):
+            return owner
+    return owners[0]
+
+
+__all__ = [
+    "PartialLabels",
+    "accuracy",
+    "check_partial_labels",
+    "known_share",
+    "refuse_nothing",
+    "set_mask",
+]

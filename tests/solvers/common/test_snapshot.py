@@ -1,0 +1,114 @@
+"""Dual points whose truths change: planes follow, and the point stays one of the new problem."""
+
+import numpy as np
+import pytest
+
+from sskit.core.dual import DualState
+from sskit.core.regularizer import Regularizer
+from sskit.inputs.ragged_array import RaggedArray
+from sskit.models.chain.model import ChainModel
+from sskit.solvers import BCFW
+from sskit.solvers.common.snapshot import move_truths, restore, save, truth_gains
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.testing.probe import DualProbe
+
+K, P, LAM = 3, 2, 0.1
+LENGTHS = np.array([1, 3, 4, 2, 4])
+N = LENGTHS.sum()
+RNG = np.random.default_rng(0)
+OFFSETS = np.concatenate([[0], np.cumsum(LENGTHS)])
+LABELS = RNG.integers(K, size=N)
+HIDDEN = np.arange(N) % 2 == 0
+ALLOWED = ~np.array([[0, 0, 0], [0, 0, 1], [0, 0, 0]], dtype=bool)
+
+
+def make_problem(allowed=None):
+    ends = None if allowed is None else np.ones(K, dtype=bool)
+    stacked = RaggedArray(RNG.normal(size=(N, P)), OFFSETS)
+    model = ChainModel(P, K, allowed, ends, ends)
+    labels = np.where(LABELS == 1, 0, LABELS) if allowed is not None else LABELS
+    weight = np.full(len(LENGTHS), 1 / len(LENGTHS))
+    return model.bind(stacked, labels, np.where(HIDDEN, 0.0, 1.0), weight), labels
+
+
+def completed(labels, allowed):
+    """Other labels where they are hidden."""
+    found = np.where(HIDDEN, (labels + 1 + np.arange(N) % 2) % K, labels)
+    return np.where(found == 1, 2, found) if allowed is not None else found
+
+
+def truth_of(problem, i):
+    return DualProbe(problem, DualState(problem)).truth(i)
+
+
+@pytest.mark.parametrize("allowed", [None, ALLOWED], ids=["all", "some"])
+@pytest.mark.parametrize("steps", ["pairwise", "fw"])
+def test_moved_points_are_dual_points_of_the_new_problem(steps, allowed):
+    problem, labels = make_problem(allowed)
+    solver = BCFW(steps=steps, cache=True)
+    solution = solver.solve(problem, Regularizer(LAM, problem.n_weights), tol=0.05, random_state=0)
+    point = solution.continuation.save()
+    new = problem.with_truth(completed(labels, allowed))
+    moved = move_truths(point.blocks, new, problem)
+    dual, probe = DualState(new), DualProbe(new, DualState(new))
+    restore(dual, moved)
+    for i in range(new.n_blocks):
+        codes, weights, losses, aggregate = dual.planes(i)
+        assert len(np.unique(codes, axis=0)) == len(codes)
+        assert weights.sum() + aggregate == pytest.approx(1.0)
+        index, value, loss = dual.mix(i)
+        mix = np.zeros(new.max_statistics)
+        np.add.at(mix, index, value)
+        expected = sum(w * probe.plane(i, code) for w, code in zip(weights, codes, strict=True))
+        before, after = truth_of(problem, i), truth_of(new, i)
+        if (before != after).any():
+            np.testing.assert_allclose(mix, np.asarray(expected) + 0 * mix, atol=1e-12)
+            assert loss == pytest.approx(weights @ losses)
+        for code in codes:
+            truth = truth_of(new, i)
+            wrong = (code != truth) & ~HIDDEN[OFFSETS[i] : OFFSETS[i + 1]]
+            assert allowed is None or all(
+                allowed[a, b] for a, b in zip(code, code[1:], strict=False)
+            )
+            assert losses[codes.tolist().index(code.tolist())] == pytest.approx(wrong.sum())
+    regularizer = Regularizer(LAM, new.n_weights)
+    dual.rebuild(new, regularizer)
+    _, gaps = Evaluator(new).hinges(regularizer.w, dual)
+    assert (gaps >= -1e-12).all()
+    # the same truths leave all as it is
+    same = move_truths(point.blocks, problem, problem)
+    for name, array in point.blocks.items():
+        np.testing.assert_array_equal(same[name], array)
+
+
+def test_gains_are_differences_of_scores():
+    problem, labels = make_problem()
+    new = problem.with_truth(completed(labels, None))
+    probe = DualProbe(new, DualState(new))
+    w = RNG.normal(size=new.n_weights)
+    padded = Regularizer(LAM, new.n_weights).padded(w)
+    gains = truth_gains(new, problem, padded)
+    for i in range(new.n_blocks):
+        plane = probe.plane(i, truth_of(problem, i))
+        assert gains[i] == pytest.approx(np.dot(plane, probe.scores(i, w)))
+    assert (truth_gains(new, new, padded) == 0).all()
+
+
+def test_points_of_other_problems():
+    problem, labels = make_problem()
+    point = save(DualState(problem))
+    stacked = RaggedArray(RNG.normal(size=(2, P)), [0, 1, 2])
+    model = ChainModel(P, K)
+    other = model.bind(stacked, np.array([0, 1]), np.ones(2), np.full(2, 0.5))
+    with pytest.raises(ValueError, match="number of blocks"):
+        move_truths(point, other, problem)
+    with pytest.raises(ValueError, match="number of blocks"):
+        truth_gains(other, problem, np.zeros(other.n_weights + 8))
+    with pytest.raises(ValueError, match="w"):
+        truth_gains(problem, problem, np.zeros(1))
+    with pytest.raises(ValueError, match="the length of labels"):
+        problem.with_truth(labels[:-1])
+    with pytest.raises(IndexError, match="label"):
+        problem.with_truth(labels + K)
+    with pytest.raises(ValueError, match="accepted must have shape"):
+        problem.accept(np.ones((1, K), dtype=bool))

@@ -6,7 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+from sklearn.utils._param_validation import (
+    HasMethods,
+    Interval,
+    StrOptions,
+    validate_parameter_constraints,
+)
 
 from sskit._documentation import ADDRESS, DocumentedMixin
 from sskit._saved_names import LoadableMixin
@@ -19,6 +24,7 @@ from sskit.estimators.base.callbacks import (
 )
 from sskit.estimators.base.facts import merge_facts
 from sskit.estimators.base.outcome import fitted_attributes, warn_of_end
+from sskit.estimators.base.prior import flat_prior
 from sskit.estimators.base.warm_start import WarmStart
 from sskit.estimators.base.weights import check_class_weight, resolved_lam
 from sskit.models.slack.model import SlackRescaling
@@ -116,6 +122,7 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
         "sampling": [StrOptions({"auto", "gap", "uniform", "permutation", "max_gap"})],
         "cache": [StrOptions({"auto"}), "boolean"],
         "bounds": [tuple, list, dict, None],
+        "prior": ["array-like", dict, HasMethods("fit"), None],
         "tol": [Interval(numbers.Real, 0, None, closed="left")],
         "max_iter": [Interval(numbers.Integral, 1, None, closed="left")],
         "warm_start": ["boolean"],
@@ -137,6 +144,13 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
                     f"{ADDRESS}/user_guide/coming_from.html"
                 )
         return super().__new__(cls)
+
+    def __sklearn_clone__(self):
+        """Return an unfitted copy, whose prior stays fitted."""
+        copied = super().__sklearn_clone__()
+        if hasattr(self.prior, "fit"):
+            copied.prior = self.prior
+        return copied
 
     def _check_parameters(self):
         """Raise an error for the first parameter that is wrong.
@@ -210,6 +224,11 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
                 f"data in parts cannot be fitted by {type(solver).__name__}, which keeps no dual "
                 "point; use the solver 'bcfw' or 'frank_wolfe'"
             )
+        if self.prior is not None:
+            return (
+                "data in parts cannot be fitted with a prior, which their sites do not know of; "
+                "set prior=None"
+            )
         if self.warm_start and "_warm_start" in vars(self):
             return (
                 "warm_start=True cannot continue the last fit, whose data were in one piece, with "
@@ -278,6 +297,13 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
         return solver
 
     def _make_regularizer(self, solver, task, lam):
+        """Return lam / 2 ||w - prior||^2 on the box of the parameters."""
+        regularizer, prior = self._make_box(solver, task, lam), flat_prior(self, task)
+        if prior is not None:
+            regularizer.set_prior(prior)
+        return regularizer
+
+    def _make_box(self, solver, task, lam):
         """Return lam / 2 ||w||^2 on the box of the parameters."""
         if lam < SMALLEST_LAM:
             raise ValueError(

@@ -337,10 +337,36 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
         """
         solver = self._check_parameters()
         task = self._make_rescaled_task(X, y, sample_weight)
-        problem, classes = task.problem, task.classes
-        metadata = {"sample_weight": sample_weight}
         lam = resolved_lam(self, task.default_lam)
         regularizer = self._make_regularizer(solver, task, lam)
+        fitted = self._solve(solver, task, regularizer, X, y, sample_weight)
+        return fitted | self._seen(task.problem.n_blocks, sample_weight)
+
+    def _seen(self, n_samples, sample_weight):
+        """Return what a fit says of the number of its samples, for those who go on from it."""
+        return {}
+
+    def _solve(self, solver, task, regularizer, X, y, sample_weight):
+        """Solve a training problem; called by `_fit`, so that warnings point at who called fit.
+
+        Parameters
+        ----------
+        solver : Solver
+            That of the parameters.
+        task : TrainingTask
+            The problem, and what its weights mean.
+        regularizer : Regularizer
+            Holds lam and the weights.
+        X, y, sample_weight : object
+            Arguments of fit, of which callbacks are told.
+
+        Returns
+        -------
+        fitted : dict
+            Fitted attributes.
+        """
+        problem, classes = task.problem, task.classes
+        metadata = {"sample_weight": sample_weight}
         solver = self._solver_for(problem, solver).resolved(problem, regularizer.bounded)
         fingerprint, start = self._last_fit(problem, classes)
         reporter = PassReporter(self, self.max_iter, X, y, metadata, task.to_attributes)
@@ -358,12 +384,12 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
                 start=start,
                 stop=stop,
             )
-            fitted = fitted_attributes(solution, solver, task, lam)
+            fitted = fitted_attributes(solution, solver, task, regularizer.lam)
             if self.warm_start:
                 point = solution.continuation.save()
                 fitted["_warm_start"] = WarmStart(fingerprint, classes, point)
             reporter.end(fitted)
-        warn_of_end(type(self).__name__, solution, self.tol, stacklevel=4 + FRAMES_AROUND_FIT)
+        warn_of_end(type(self).__name__, solution, self.tol, stacklevel=5 + FRAMES_AROUND_FIT)
         return fitted
 
     def _last_fit(self, problem, classes):

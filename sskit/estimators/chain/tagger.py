@@ -20,6 +20,7 @@ from sskit.estimators.base.facts import LabelFacts, Labels, WeightSums
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.kernels import KernelMixin, function_values, is_kernel
 from sskit.estimators.base.known import check_known
+from sskit.estimators.base.prior import PartialFitMixin
 from sskit.estimators.base.tagging import (
     NothingToLabel,
     TaggerMixin,
@@ -80,7 +81,7 @@ class Sequences(NamedTuple):
     scale: FeatureScale | None
 
 
-class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
+class SequenceTagger(PartialFitMixin, TaggerMixin, KernelMixin, StructuredEstimator):
     r"""Labels for all tokens of a sequence, learnt with the structured hinge loss.
 
     The score F(x, y) of a labelling is
@@ -232,6 +233,9 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
         The solver that was used, with every "auto" replaced.
     n_features_in_ : int
         Number of features seen in fit.
+    n_samples_seen_ : int or float
+        Number of samples of the fit, or of all steps of `partial_fit` so far; the sum of their
+        weights if they have some.
 
     Raises
     ------
@@ -346,6 +350,55 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
         """
         self._set_fitted(self._fit(X, y, sample_weight))
         return self
+
+    @with_callbacks
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Take an implicit online step: solve for new samples, near the last weights.
+
+        The last weights are the prior, in a norm in which a weight is the stiffer the more rows
+        have had its feature, as the square root of their number; see the user guide on going on.
+        The step is solved to `tol` and certified as any fit is; what was seen before is not kept.
+        The first call is a fit to its samples, with `prior` if there is one.
+
+        Parameters
+        ----------
+        X, y : object
+            New samples, as in `fit`; the features are those of all steps.
+        classes : array-like of shape (n_classes,), default=None
+            All labels there will be; for the first call. None means those in y. Later calls may
+            repeat it.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As in `fit`.
+
+        Returns
+        -------
+        self : object
+            The estimator after the step.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the data are wrong, or y has a label that is none of the classes; then
+            the estimator stays as it was.
+
+        References
+        ----------
+        Kulis, Bartlett (2010). Implicit online learning. ICML.
+
+        Duchi, Hazan, Singer (2011). Adaptive subgradient methods for online learning and
+        stochastic optimization. Journal of Machine Learning Research 12.
+        """
+        self._set_fitted(self._step(X, y, classes, sample_weight))
+        return self
+
+    def _features(self, checked):
+        """Return the matrices of features in checked data."""
+        return [checked.stacked.values]
+
+    def _with_features(self, checked, features):
+        """Return checked data with other features."""
+        offsets = checked.stacked.offsets
+        return checked._replace(stacked=RaggedArray(features[0], offsets))
 
     def _gate(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""

@@ -8,12 +8,13 @@ from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.kernels import KernelMixin
+from sskit.estimators.base.prior import PartialFitMixin
 from sskit.estimators.multiclass import rows
 from sskit.estimators.structured import structured
 from sskit.inputs.rows import check_rows
 
 
-class StructSVMClassifier(ClassifierMixin, KernelMixin, StructuredEstimator):
+class StructSVMClassifier(PartialFitMixin, ClassifierMixin, KernelMixin, StructuredEstimator):
     r"""Classification with the multiclass hinge loss, or with a structure of your own.
 
     Minimises, with c_i proportional to the sample weights,
@@ -139,6 +140,9 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StructuredEstimator):
         The solver that was used, with every "auto" replaced.
     n_features_in_ : int
         Number of features seen in fit.
+    n_samples_seen_ : int or float
+        Number of samples of the fit, or of all steps of `partial_fit` so far; the sum of their
+        weights if they have some.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if X has string column names in fit.
 
@@ -254,6 +258,54 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StructuredEstimator):
             structured.warn_of_no_loss(self, fitted)
         self._set_fitted(fitted)
         return self
+
+    @with_callbacks
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Take an implicit online step: solve for new samples, near the last weights.
+
+        The last weights are the prior, in a norm in which a weight is the stiffer the more rows
+        have had its feature, as the square root of their number; see the user guide on going on.
+        The step is solved to `tol` and certified as any fit is; what was seen before is not kept.
+        The first call is a fit to its samples, with `prior` if there is one.
+
+        Parameters
+        ----------
+        X, y : object
+            New samples, as in `fit`; the features are those of all steps.
+        classes : array-like of shape (n_classes,), default=None
+            All labels there will be; for the first call. None means those in y. Later calls may
+            repeat it.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As in `fit`.
+
+        Returns
+        -------
+        self : object
+            The estimator after the step.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the data are wrong, or y has a label that is none of the classes; then
+            the estimator stays as it was.
+
+        References
+        ----------
+        Kulis, Bartlett (2010). Implicit online learning. ICML.
+
+        Duchi, Hazan, Singer (2011). Adaptive subgradient methods for online learning and
+        stochastic optimization. Journal of Machine Learning Research 12.
+        """
+        self._set_fitted(self._step(X, y, classes, sample_weight))
+        return self
+
+    def _features(self, checked):
+        """Return the matrices of features in checked data; a model object has its own."""
+        return [checked.data] if isinstance(self.model, str) else []
+
+    def _with_features(self, checked, features):
+        """Return checked data with other features."""
+        return checked._replace(data=features[0])
 
     @property
     def _kind(self):

@@ -1,6 +1,7 @@
 """Fits that are regularised towards other weights than zero."""
 
 import pickle
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -45,7 +46,7 @@ def enumerated(kind):
     """The estimator, its data, and its training pairs by enumeration."""
     estimator, (X, y) = FITS[kind].estimator, FITS[kind].data()
     if kind == "chains":
-        X, y = X[:6], y[:6]
+        X, y = X[:4], y[:4]
     n = len(y)
     c = np.full(n, 1.0 / n)
     if kind == "rows":
@@ -75,10 +76,7 @@ def test_certificates_hold_by_enumeration(kind, solver, box):
     if not suits(kind, solver) or (box and solver == "gdmm"):
         pytest.skip("refused with or without a prior")
     estimator, X, y, pairs = enumerated(kind)
-    w0 = 0.5 * np.random.default_rng(1).normal(size=pairs.d)
-    moved = [loss - psi @ w0 for loss, psi in zip(pairs.loss, pairs.psi, strict=True)]
-    sides = None if box is None else [np.full(pairs.d, side) - w0 for side in box]
-    optimum = solve_with_offset(Enumerated(pairs.psi, moved, pairs.labels, pairs.c), sides)
+    w0, optimum = prior_and_optimum(kind, box)
     given = {"lam": LAM, "tol": 1e-2, "random_state": 0, "solver": SOLVERS[solver], "bounds": box}
     for n_jobs in (None, 2):
         model = clone(estimator).set_params(**given, n_jobs=n_jobs, max_iter=30)
@@ -90,13 +88,17 @@ def test_certificates_hold_by_enumeration(kind, solver, box):
         assert model.dual_objective_ - 1e-8 <= optimum <= primal + 1e-8
         assert model.dual_gap_ == pytest.approx(primal - model.dual_objective_, abs=1e-8)
         assert model.certified_ and model.dual_gap_ >= -1e-9
-        if solver not in ("fw", "ssg"):
-            assert model.dual_gap_ <= 0.1 * primal
+        assert solver == "ssg" or model.dual_gap_ <= 0.5 * primal
 
 
-def solve_with_offset(pairs, box):
-    """The optimum of enumerated pairs, with the dual of the same shifted losses."""
-    return solve_primal(pairs, LAM, box)[1]
+@cache
+def prior_and_optimum(kind, box):
+    """A prior, and the optimum: that of w - w0 where losses are what is left of them at w0."""
+    pairs = enumerated(kind)[-1]
+    w0 = 0.5 * np.random.default_rng(1).normal(size=pairs.d)
+    moved = [loss - psi @ w0 for loss, psi in zip(pairs.loss, pairs.psi, strict=True)]
+    sides = None if box is None else [np.full(pairs.d, side) - w0 for side in box]
+    return w0, solve_primal(Enumerated(pairs.psi, moved, pairs.labels, pairs.c), LAM, sides)[1]
 
 
 def task_of(model, X, y):

@@ -53,15 +53,20 @@ cdef class Regularizer:
         Parameters
         ----------
         prior : ndarray of shape (n_weights,)
-            Finite; a copy is taken. One of zeros is none, to the last bit. Not in a kernel space.
+            Finite; kept, and not to be changed. One of zeros is none, to the last bit. Not in a
+            kernel space.
         """
-        prior = np.array(prior, dtype=np.float64).reshape(-1)
+        prior = np.ascontiguousarray(prior, dtype=np.float64).reshape(-1)
         check_equal(len(prior), self.n_weights, "the number of weights of the prior")
         if self.covector is not itself and self.covector(prior) is not prior:
             raise ValueError("weights that are functions cannot have a prior")
-        moved = self.offset(np.array(self.v[: self.n_weights]))
+        v = np.asarray(self.v)[: self.n_weights]
+        if self.prior is not None:
+            v -= self.prior
         self.prior = prior if prior.any() else None
-        self.set_v(self.from_prior(moved))
+        if self.prior is not None:
+            v += prior
+        self.refresh()
 
     def offset(self, w):
         """Return weights of shape (n_weights,) less those of the prior."""
@@ -123,9 +128,8 @@ cdef class Regularizer:
         w = self.image(v)
         if self.prior is not None:
             u = self.offset(w)
-            return loss + 0.5 * self.lam * self.inner(u, u) - self.lam * self.inner(
-                self.offset(v), w
-            )
+            moved = u if w is v else self.offset(v)
+            return loss + self.lam * (0.5 * self.inner(u, u) - self.inner(moved, w))
         value = loss - 0.5 * self.lam * self.inner(w, w)
         return value if w is v else value - self.lam * self.inner(v - w, w)
 

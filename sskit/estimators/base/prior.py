@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import _check_feature_names, check_is_fitted
 
+from sskit._ready import all_within
 from sskit.core.regularizer import BoxRegularizer
 from sskit.estimators.base.facts import Labels
 from sskit.estimators.base.fitted_state import LARGEST, raise_damaged
@@ -79,7 +80,7 @@ def flat_prior(estimator, task):
             f"prior has the shape {flat.shape}, expected ({n_weights},), all weights of this "
             "model; or give a dict of blocks, or a fitted estimator"
         )
-    return flat
+    return flat.copy()
 
 
 def _fitted_model(prior):
@@ -109,8 +110,8 @@ def _numbers(value, name):
         raise ValueError(f"{name} has rows of different lengths") from None
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{name} must be an array of numbers, got dtype {array.dtype}")
-    array = array.astype(np.float64)
-    wrong = np.argwhere(~(np.abs(array) <= LARGEST))
+    array = array.astype(np.float64, copy=False)
+    wrong = () if all_within(array, LARGEST) else np.argwhere(~(np.abs(array) <= LARGEST))
     if len(wrong):
         place = wrong[0].tolist()
         raise ValueError(f"{name}{place} is {array[tuple(place)]}, expected a finite number")
@@ -137,8 +138,7 @@ def _from_blocks(blocks, task, name, strict=True):
     prior : ndarray of shape (n_weights,)
         Flat weights.
     """
-    known = task.to_attributes(np.zeros(task.layout.n_weights))
-    shapes = task.to_attributes.weight_shapes()
+    known, shapes = task.to_attributes.names(), task.to_attributes.weight_shapes()
     unknown = [key for key in blocks if key not in shapes and key not in NAMES]
     if strict and unknown:
         raise ValueError(
@@ -146,7 +146,7 @@ def _from_blocks(blocks, task, name, strict=True):
             f"{', '.join(map(repr, shapes))}, and {', '.join(map(repr, NAMES))} may say what "
             "their entries are of"
         )
-    weights = {key: np.zeros(shape) for key, shape in shapes.items()}
+    weights = {key: np.zeros(shape) for key, shape in shapes.items() if key not in blocks}
     for key in shapes.keys() & blocks.keys():
         block = _numbers(blocks[key], f"{name}[{key!r}]")
         block = _both_classes(block, key, blocks, known, shapes[key])
@@ -214,6 +214,10 @@ def _aligned(block, sources, shape, targets, name):
         pairs = [(k, place[value]) for k, value in enumerate(source) if value in place]
         taken.append(np.array([pair[0] for pair in pairs], dtype=np.intp))
         put.append(np.array([pair[1] for pair in pairs], dtype=np.intp))
+    if all(
+        source is None or source == target for source, target in zip(sources, targets, strict=True)
+    ):
+        return block
     out = np.zeros(shape)
     out[np.ix_(*put)] = block[np.ix_(*taken)]
     return out
@@ -238,6 +242,10 @@ class ScaledAttributes:
         """Return fitted attributes by name, of flat weights."""
         fitted = self.to_attributes(w)
         return fitted | {"coef_": fitted["coef_"] * self.factors}
+
+    def names(self):
+        """Return the attributes that say what entries of weights are of."""
+        return self.to_attributes.names()
 
     def weight_shapes(self):
         """Return the shapes of the weights by the names of their attributes."""

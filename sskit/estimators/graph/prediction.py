@@ -290,6 +290,10 @@ class GraphWeights:
             "predicts_pixels_": self.paints,
         }
 
+    def names(self):
+        """Return the attributes that say what entries of weights are of."""
+        return {"classes_": self.classes}
+
     def weight_shapes(self):
         """Return the shapes of the weights by the names of their attributes."""
         weights = self(np.zeros(GraphModel(*self.kind).layout.n_weights))
@@ -346,6 +350,10 @@ class AnyGraphWeights:
             "node_kinds_": self.node_kinds,
             "kind_classes_": self.mask,
         }
+
+    def names(self):
+        """Return the attributes that say what entries of weights are of."""
+        return {"classes_": self.classes}
 
     def weight_shapes(self):
         """Return the shapes of the weights by the names of their attributes."""

@@ -89,6 +89,7 @@ cdef class BoxedSubgradientState(SubgradientState):
     cdef const double[::1] prior         # (n_weights,), or None for zero
 
     def __cinit__(self, double lam, Py_ssize_t n_weights, lower, upper, prior=None):
+        self.prior = None
         if prior is not None:
             lower, upper = (np.broadcast_to(side, n_weights) for side in (lower, upper))
             check_equal(len(prior), n_weights, "the number of weights of the prior")

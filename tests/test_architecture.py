@@ -67,10 +67,13 @@ ROOMS = {
     "estimators/base": (
         "core inputs metrics models models/kernel models/slack solvers solvers/common"
     ),
+    "estimators/online": "core estimators/base",
     "estimators/structured": "estimators/base inputs models/structured",
-    "estimators/multiclass": "estimators/base estimators/structured inputs models/multiclass",
-    "estimators/chain": "estimators/base inputs models/chain models/kernel",
-    "estimators/tree": "estimators/base inputs models/chain models/tree",
+    "estimators/multiclass": (
+        "estimators/base estimators/online estimators/structured inputs models/multiclass"
+    ),
+    "estimators/chain": "estimators/base estimators/online inputs models/chain models/kernel",
+    "estimators/tree": "estimators/base estimators/online inputs models/chain models/tree",
     "estimators/graph": "estimators/base inputs models/graph",
     "estimators/parts": "estimators/base inputs metrics models/parts",
     "estimators/label_sets": "estimators/base inputs models/label_sets",

@@ -20,7 +20,6 @@ from sskit.estimators.base.facts import LabelFacts, Labels, WeightSums
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.kernels import KernelMixin, function_values, is_kernel
 from sskit.estimators.base.known import check_known
-from sskit.estimators.base.prior import PartialFitMixin
 from sskit.estimators.base.tagging import (
     NothingToLabel,
     TaggerMixin,
@@ -29,6 +28,7 @@ from sskit.estimators.base.tagging import (
     check_scores,
 )
 from sskit.estimators.chain.kernel import bind_in_kernel_space
+from sskit.estimators.online.steps import PartialFitMixin
 from sskit.inputs.ragged import stack_labels, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray, locate
 from sskit.inputs.stacking import FeatureScale

@@ -8,8 +8,8 @@ from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.kernels import KernelMixin
-from sskit.estimators.base.prior import PartialFitMixin
 from sskit.estimators.multiclass import rows
+from sskit.estimators.online.steps import PartialFitMixin
 from sskit.estimators.structured import structured
 from sskit.inputs.rows import check_rows
 

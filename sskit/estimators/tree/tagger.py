@@ -12,8 +12,8 @@ from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.facts import LabelFacts, Labels, WeightSums, same, united
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.known import check_known
-from sskit.estimators.base.prior import PartialFitMixin
 from sskit.estimators.base.tagging import TaggerMixin, check_scores, check_tree
+from sskit.estimators.online.steps import PartialFitMixin
 from sskit.inputs.ragged import stack_labels
 from sskit.inputs.stacking import FeatureScale
 from sskit.inputs.trees import TreeBatch, check_trees

@@ -72,15 +72,19 @@ ROOMS = {
     ),
     "estimators/completion": "inputs solvers solvers/common",
     "estimators/reasons": "estimators/base inputs",
+    "estimators/online": "core estimators/base",
     "estimators/structured": "estimators/base inputs models/structured",
     "estimators/multiclass": (
-        "estimators/base estimators/reasons estimators/structured inputs models/multiclass"
+        "estimators/base estimators/online estimators/reasons estimators/structured inputs "
+        "models/multiclass"
     ),
     "estimators/chain": (
-        "estimators/base estimators/completion estimators/reasons inputs models/chain models/kernel"
+        "estimators/base estimators/completion estimators/online estimators/reasons inputs "
+        "models/chain models/kernel"
     ),
     "estimators/tree": (
-        "estimators/base estimators/completion estimators/reasons inputs models/chain models/tree"
+        "estimators/base estimators/completion estimators/online estimators/reasons inputs "
+        "models/chain models/tree"
     ),
     "estimators/graph": "estimators/base estimators/reasons inputs models/graph",
     "estimators/parts": "estimators/base inputs metrics models/parts",

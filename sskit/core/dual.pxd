@@ -58,5 +58,6 @@ cdef class DualState:
     # room for `size` planes, not fewer than there are
     cdef int resize_planes(self, Py_ssize_t i, Py_ssize_t size) except -1 nogil
     cdef int rebuild_nogil(
-        self, Problem problem, Regularizer regularizer, Direction scratch, Stop stop
+        self, Problem problem, Regularizer regularizer, Direction scratch, Stop stop,
+        const double[::1] prior
     ) except -1 nogil

@@ -196,13 +196,17 @@ cdef class DualState:
             block.last_used[slot] = block.last_used[last]
 
     cdef int rebuild_nogil(
-        self, Problem problem, Regularizer regularizer, Direction scratch, Stop stop
+        self, Problem problem, Regularizer regularizer, Direction scratch, Stop stop,
+        const double[::1] prior
     ) except -1 nogil:
         cdef Py_ssize_t i
         cdef double* v = &regularizer.v[0]
         cdef bint done = False
         try:
             problem.space.begin_sum(v, problem.n_weights)
+            if prior is not None:
+                for i in range(problem.n_weights):
+                    v[i] = prior[i]
             for i in range(self.n_blocks):
                 self.add_to(i, scratch, 1.0)
                 problem.scatter(i, scratch, problem.block_weight[i] / regularizer.lam, v)
@@ -225,11 +229,12 @@ cdef class DualState:
         regularizer.match(problem)
         cdef Direction scratch = Direction(problem.max_statistics)
         before = np.array(regularizer.v)
+        cdef const double[::1] prior = regularizer.prior
         if stop is None:
             stop = Stop()
         try:
             with nogil:
-                self.rebuild_nogil(problem, regularizer, scratch, stop)
+                self.rebuild_nogil(problem, regularizer, scratch, stop, prior)
         except CutShort:
             np.asarray(regularizer.v)[:] = before
             regularizer.refresh()

@@ -6,7 +6,8 @@ cdef class Regularizer:
     """lam / 2 ||w||^2, on a box if asked, and the map from the dual sum v to the weights w.
 
     v = (1 / lam) sum_i c_i B_i q_i is never truncated; w is its image: w = v without a box (and
-    then both names are the same memory), w = clip(v, lower, upper) with one.
+    then both names are the same memory), w = clip(v, lower, upper) with one. With a prior the norm
+    is that of w - prior, and v = prior + (1 / lam) sum_i c_i B_i q_i.
     """
 
     cdef readonly double lam
@@ -15,6 +16,7 @@ cdef class Regularizer:
     cdef readonly Py_ssize_t n_weights
     cdef readonly bint bounded
     cdef readonly Py_ssize_t version   # grows whenever all of v may have changed
+    cdef readonly object prior         # ndarray (n_weights,), None for zero
     cdef readonly object covector      # of the space of the problem: whose ||w||^2 is meant
 
     # v += step * B_i delta, and w follows

@@ -12,7 +12,7 @@ def itself(w):
 
 
 cdef class Regularizer:
-    """L2 regularizer lam / 2 ||w||^2 with its weight vector.
+    """L2 regularizer lam / 2 ||w||^2 with its weight vector, or lam / 2 ||w - prior||^2.
 
     Parameters
     ----------
@@ -45,6 +45,37 @@ cdef class Regularizer:
     cdef void refresh(self) noexcept nogil:
         self.version += 1
 
+    def set_prior(self, prior):
+        """Let weights be regularised towards others than zero; v moves there at once.
+
+        v then is the prior and the dual sum, so that w, scores and steps are what they always are.
+
+        Parameters
+        ----------
+        prior : ndarray of shape (n_weights,)
+            Finite; kept, and not to be changed. One of zeros is none, to the last bit. Not in a
+            kernel space.
+        """
+        prior = np.ascontiguousarray(prior, dtype=np.float64).reshape(-1)
+        check_equal(len(prior), self.n_weights, "the number of weights of the prior")
+        if self.covector is not itself and self.covector(prior) is not prior:
+            raise ValueError("weights that are functions cannot have a prior")
+        v = np.asarray(self.v)[: self.n_weights]
+        if self.prior is not None:
+            v -= self.prior
+        self.prior = prior if prior.any() else None
+        if self.prior is not None:
+            v += prior
+        self.refresh()
+
+    def offset(self, w):
+        """Return weights of shape (n_weights,) less those of the prior."""
+        return w if self.prior is None else w - self.prior
+
+    def from_prior(self, u):
+        """Return the sum of the prior and of others of shape (n_weights,)."""
+        return u if self.prior is None else u + self.prior
+
     def set_v(self, v):
         """Replace v (a copy is taken) and let w follow."""
         np.asarray(self.v)[: self.n_weights] = v
@@ -59,8 +90,11 @@ cdef class Regularizer:
         return -np.inf, np.inf
 
     def rescale(self, double lam):
-        """Change lam while the dual variables stay: v scales with 1 / lam, w follows."""
-        np.asarray(self.v)[:] *= self.lam / lam
+        """Change lam while the dual variables stay: their sum scales with 1 / lam, w follows."""
+        v = np.asarray(self.v)
+        v *= self.lam / lam
+        if self.prior is not None:
+            v[: self.n_weights] += (1.0 - self.lam / lam) * self.prior
         self.lam = lam
         self.refresh()
 
@@ -81,15 +115,21 @@ cdef class Regularizer:
         return float(np.dot(a, self.covector(b)))
 
     def primal(self, w, hinge):
-        """Return lam / 2 ||w||^2 + hinge, with hinge = sum_i c_i H_i(w)."""
-        return 0.5 * self.lam * self.inner(w, w) + hinge
+        """Return lam / 2 ||w - prior||^2 + hinge, with hinge = sum_i c_i H_i(w)."""
+        u = self.offset(w)
+        return 0.5 * self.lam * self.inner(u, u) + hinge
 
     def dual(self, v, loss):
         """Return the dual objective of a dual sum v whose planes have the mean loss `loss`.
 
-        D = loss - lam / 2 ||w||^2 - lam <v - w, w>, with w the image of v.
+        D = loss - lam / 2 ||w||^2 - lam <v - w, w>, with w the image of v; with a prior
+        loss + lam / 2 ||w - prior||^2 - lam <v - prior, w>.
         """
         w = self.image(v)
+        if self.prior is not None:
+            u = self.offset(w)
+            moved = u if w is v else self.offset(v)
+            return loss + self.lam * (0.5 * self.inner(u, u) - self.inner(moved, w))
         value = loss - 0.5 * self.lam * self.inner(w, w)
         return value if w is v else value - self.lam * self.inner(v - w, w)
 

@@ -99,3 +99,34 @@ def test_dual_never_exceeds_primal_on_a_box():
         other = np.clip(rng.normal(size=toy.pairs.d), *box)
         for w in (regularizer.image(v), other):
             assert regularizer.dual(v, loss) <= toy.pairs.primal(w, 0.1) + 1e-12
+
+
+@pytest.mark.parametrize("box", [None, (-0.2, 0.4)])
+def test_a_prior_moves_weights_and_objectives(box):
+    """Primal and dual of w - prior, whatever lam; a prior can be replaced."""
+    rng = np.random.default_rng(0)
+    p, u = rng.normal(size=6), rng.normal(size=6)
+    sides = None if box is None else [np.full(6, side) for side in box]
+    regularizer = Regularizer(0.5, 6) if box is None else BoxRegularizer(0.5, *sides)
+    regularizer.set_prior(rng.normal(size=6))
+    regularizer.set_prior(p)
+    np.testing.assert_allclose(np.asarray(regularizer.v)[:6], p, atol=1e-15)
+    regularizer.set_v(p + u)
+    w = p + u if box is None else np.clip(p + u, *box)
+    np.testing.assert_allclose(regularizer.coef(), w)
+    assert regularizer.primal(w, 2.0) == pytest.approx(0.25 * np.sum((w - p) ** 2) + 2.0)
+    # min over w of lam/2 ||w - p||^2 - lam <w, u>, on the box
+    expected = 3.0 + 0.25 * np.sum((w - p) ** 2) - 0.5 * w @ u
+    assert regularizer.dual(p + u, 3.0) == pytest.approx(expected)
+    regularizer.rescale(1.0)
+    np.testing.assert_allclose(np.asarray(regularizer.v)[:6], p + 0.5 * u)
+    regularizer.set_prior(np.zeros(6))
+    assert regularizer.prior is None
+    np.testing.assert_allclose(np.asarray(regularizer.v)[:6], 0.5 * u)
+
+
+def test_priors_that_do_not_fit():
+    with pytest.raises(ValueError, match="the number of weights of the prior"):
+        Regularizer(0.5, 6).set_prior(np.ones(5))
+    with pytest.raises(ValueError, match="weights that are functions cannot have a prior"):
+        Regularizer(0.5, 6, lambda w: 2.0 * w).set_prior(np.ones(6))

@@ -31,7 +31,7 @@ TRAINING = {
     "cache": True, "loss": "other", "bounds": (-1e-9, 1e-9), "tol": 0.5, "max_iter": 1,
     "warm_start": True, "random_state": 7, "verbose": 3, "class_weight": "balanced",
     "label_weight": [9.0] * 9, "node_weights": "areas", "cutoff": 0.1, "min_square": 9.0,
-    "on_violation": "ignore", "kernel_cache": 1e-3,
+    "on_violation": "ignore", "kernel_cache": 1e-3, "prior": [1.0],
 }  # fmt: skip
 # What predictions or scores take by themselves; tested where they are at home.
 AT_ONCE = {

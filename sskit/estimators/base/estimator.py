@@ -7,7 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+from sklearn.utils._param_validation import (
+    HasMethods,
+    Interval,
+    StrOptions,
+    validate_parameter_constraints,
+)
 
 from sskit._documentation import ADDRESS, DocumentedMixin
 from sskit._saved_names import LoadableMixin
@@ -20,6 +25,7 @@ from sskit.estimators.base.callbacks import (
 )
 from sskit.estimators.base.facts import merge_facts
 from sskit.estimators.base.outcome import fitted_attributes, warn_of_end
+from sskit.estimators.base.prior import flat_prior
 from sskit.estimators.base.warm_start import WarmStart
 from sskit.estimators.base.weights import check_class_weight, resolved_lam
 from sskit.models.slack.model import SlackRescaling
@@ -121,6 +127,7 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
         "sampling": [StrOptions({"auto", "gap", "uniform", "permutation", "max_gap"})],
         "cache": [StrOptions({"auto"}), "boolean"],
         "bounds": [tuple, list, dict, None],
+        "prior": ["array-like", dict, HasMethods("fit"), None],
         "tol": [Interval(numbers.Real, 0, None, closed="left")],
         "max_iter": [Interval(numbers.Integral, 1, None, closed="left")],
         "warm_start": ["boolean"],
@@ -142,6 +149,13 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
                     f"{ADDRESS}/user_guide/coming_from.html"
                 )
         return super().__new__(cls)
+
+    def __sklearn_clone__(self):
+        """Return an unfitted copy, whose prior stays fitted."""
+        copied = super().__sklearn_clone__()
+        if hasattr(self.prior, "fit"):
+            copied.prior = self.prior
+        return copied
 
     def _check_parameters(self):
         """Raise an error for the first parameter that is wrong.
@@ -215,6 +229,11 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
                 f"data in parts cannot be fitted by {type(solver).__name__}, which keeps no dual "
                 "point; use the solver 'bcfw' or 'frank_wolfe'"
             )
+        if self.prior is not None:
+            return (
+                "data in parts cannot be fitted with a prior, which their sites do not know of; "
+                "set prior=None"
+            )
         if self.warm_start and "_warm_start" in vars(self):
             return (
                 "warm_start=True cannot continue the last fit, whose data were in one piece, with "
@@ -283,6 +302,13 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
         return solver
 
     def _make_regularizer(self, solver, task, lam):
+        """Return lam / 2 ||w - prior||^2 on the box of the parameters."""
+        regularizer, prior = self._make_box(solver, task, lam), flat_prior(self, task)
+        if prior is not None:
+            regularizer.set_prior(prior)
+        return regularizer
+
+    def _make_box(self, solver, task, lam):
         """Return lam / 2 ||w||^2 on the box of the parameters."""
         if lam < SMALLEST_LAM:
             raise ValueError(
@@ -318,10 +344,36 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
         """
         solver = self._check_parameters()
         task = self._make_rescaled_task(X, y, sample_weight, **further)
-        problem, classes = task.problem, task.classes
-        metadata = {"sample_weight": sample_weight}
         lam = resolved_lam(self, task.default_lam)
-        regularizer = self._make_regularizer(solver, task, lam)
+        make_regularizer = partial(self._make_regularizer, solver, task, lam)
+        fitted = self._solve(solver, task, make_regularizer, X, y, sample_weight)
+        return fitted | self._seen(task.problem.n_blocks, sample_weight)
+
+    def _seen(self, n_samples, sample_weight):
+        """Return what a fit says of the number of its samples, for those who go on from it."""
+        return {}
+
+    def _solve(self, solver, task, make_regularizer, X, y, sample_weight):
+        """Solve a training problem; called by `_fit`, so that warnings point at who called fit.
+
+        Parameters
+        ----------
+        solver : Solver
+            That of the parameters.
+        task : TrainingTask
+            The problem, and what its weights mean.
+        make_regularizer : callable
+            Called with nothing, returns a `Regularizer`, which holds lam and the weights of one run.
+        X, y, sample_weight : object
+            Arguments of fit, of which callbacks are told.
+
+        Returns
+        -------
+        fitted : dict
+            Fitted attributes.
+        """
+        problem, classes, regularizer = task.problem, task.classes, make_regularizer()
+        metadata = {"sample_weight": sample_weight}
         solver = self._solver_for(problem, solver).resolved(problem, regularizer.bounded)
         fingerprint, start = self._last_fit(problem, classes)
         reporter = PassReporter(self, self.max_iter, X, y, metadata, task.to_attributes)
@@ -329,9 +381,7 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
             solve = partial(solver.solve, problem, regularizer, start=start)
             if task.completion is not None:
-                # a regularizer holds the weights of one run
-                renewed = partial(self._make_regularizer, solver, task, lam)
-                solve = partial(task.completion.solve, solver, problem, renewed)
+                solve = partial(task.completion.solve, solver, problem, make_regularizer)
             solution = solve(
                 tol=self.tol,
                 max_iter=self.max_iter,
@@ -341,12 +391,12 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
                 on_pass=reporter.on_pass,
                 stop=stop,
             )
-            fitted = fitted_attributes(solution, solver, task, lam)
+            fitted = fitted_attributes(solution, solver, task, regularizer.lam)
             if self.warm_start:
                 point = solution.continuation.save()
                 fitted["_warm_start"] = WarmStart(fingerprint, classes, point)
             reporter.end(fitted)
-        warn_of_end(type(self).__name__, solution, self.tol, stacklevel=4 + FRAMES_AROUND_FIT)
+        warn_of_end(type(self).__name__, solution, self.tol, stacklevel=5 + FRAMES_AROUND_FIT)
         return fitted
 
     def _last_fit(self, problem, classes):

@@ -91,6 +91,11 @@ def check_kernel(estimator):
     used = PARAMETERS[estimator.kernel] if named else CALLABLE
     unused = {key: default for key, default in DEFAULTS.items() if key not in used}
     require_defaults(estimator, unused, f"has no meaning with kernel={name}")
+    if is_kernel(estimator) and estimator.prior is not None:
+        raise ValueError(
+            f"a prior cannot be kept with kernel={name}: the weights are functions of these "
+            "training data, and those of others have nothing to be compared with"
+        )
     if is_kernel(estimator) and estimator.bounds is not None:
         raise ValueError(
             f"bounds cannot be kept with kernel={name}: the weights are functions, which have no "

@@ -290,6 +290,23 @@ class GraphWeights:
             "predicts_pixels_": self.paints,
         }
 
+    def names(self):
+        """Return the attributes that say what entries of weights are of."""
+        return {"classes_": self.classes}
+
+    def weight_shapes(self):
+        """Return the shapes of the weights by the names of their attributes."""
+        weights = self(np.zeros(GraphModel(*self.kind).layout.n_weights))
+        return {name: weights[name].shape for name in ("coef_", "pairwise_")}
+
+    def flat(self, weights):
+        """Return the flat weights of arrays of these shapes; tables must be of the form."""
+        model = GraphModel(*self.kind)
+        w = model.weights(weights["coef_"], weights["pairwise_"])
+        if not np.array_equal(model.tables(w), weights["pairwise_"]):
+            raise ValueError("prior['pairwise_'] must have symmetric tables, as this model has")
+        return w
+
 
 @dataclass(frozen=True)
 class AnyGraphWeights:
@@ -333,3 +350,20 @@ class AnyGraphWeights:
             "node_kinds_": self.node_kinds,
             "kind_classes_": self.mask,
         }
+
+    def names(self):
+        """Return the attributes that say what entries of weights are of."""
+        return {"classes_": self.classes}
+
+    def weight_shapes(self):
+        """Return the shapes of the weights by the names of their attributes."""
+        weights = self(np.zeros(AnyGraphModel(*self.kind).layout.n_weights))
+        return {name: weights[name].shape for name in ("coef_", "pairwise_")}
+
+    def flat(self, weights):
+        """Return the flat weights of arrays of these shapes; tables must be of the form."""
+        model = AnyGraphModel(*self.kind)
+        w = model.weights(weights["coef_"], weights["pairwise_"])
+        if not np.array_equal(model.tables(w), weights["pairwise_"]):
+            raise ValueError("prior['pairwise_'] must have symmetric tables, as this model has")
+        return w

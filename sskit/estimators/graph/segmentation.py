@@ -90,6 +90,12 @@ class SegmentationModel(GraphEstimator):
         by the blocks "coef" and "pairwise" a bound has the shape of the block (for tables:
         (n_edge_features, K (K + 1) / 2), their upper triangles by rows). Equal bounds fix a
         weight: ``{"pairwise": (1, 1)}`` gives a pairwise term that is not learnt.
+    prior : array-like of shape (n_weights,), dict or fitted estimator, default=None
+        Weights w0 in whose direction the fit is regularised, by lam / 2 ||w - w0||^2; None is zero.
+        A flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
+        fitted estimator of this kind, or a pipeline that ends with one. Labels and features are
+        aligned by ``classes_`` and ``feature_names_in_`` where data and prior have them: new ones
+        start at zero, others are left out. See the user guide on going on.
     tol : float, default=0.02
         Relative tolerance: the fit stops when the duality gap is at most
         tol * (P(w) + P(0) / 1000), so that the objective P(w) exceeds the optimum by at most that.
@@ -216,6 +222,7 @@ class SegmentationModel(GraphEstimator):
         pairwise_form="potts",
         inference="auto",
         bounds=None,
+        prior=None,
         tol=0.02,
         max_iter=1000,
         warm_start=False,
@@ -235,6 +242,7 @@ class SegmentationModel(GraphEstimator):
         self.pairwise_form = pairwise_form
         self.inference = inference
         self.bounds = bounds
+        self.prior = prior
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start

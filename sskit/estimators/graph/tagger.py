@@ -113,6 +113,12 @@ class GraphTagger(GraphEstimator):
         bound has the shape of the block: (n_edge_features, K * K) for directed tables by rows,
         (n_edge_features, K (K + 1) / 2) for the upper triangles of symmetric ones,
         (n_edge_features,) for "potts". Equal bounds fix a weight.
+    prior : array-like of shape (n_weights,), dict or fitted estimator, default=None
+        Weights w0 in whose direction the fit is regularised, by lam / 2 ||w - w0||^2; None is zero.
+        A flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
+        fitted estimator of this kind, or a pipeline that ends with one. Labels and features are
+        aligned by ``classes_`` and ``feature_names_in_`` where data and prior have them: new ones
+        start at zero, others are left out. See the user guide on going on.
     tol : float, default=0.02
         Relative tolerance: the fit stops when the part of the duality gap that training can close
         is at most tol * (P(w) + P(0) / 1000). Where labellings are found with a bound, what
@@ -235,6 +241,7 @@ class GraphTagger(GraphEstimator):
         allowed_pairs=None,
         inference="auto",
         bounds=None,
+        prior=None,
         tol=0.02,
         max_iter=1000,
         warm_start=False,
@@ -255,6 +262,7 @@ class GraphTagger(GraphEstimator):
         self.allowed_pairs = allowed_pairs
         self.inference = inference
         self.bounds = bounds
+        self.prior = prior
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start

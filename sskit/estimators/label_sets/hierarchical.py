@@ -61,6 +61,12 @@ class HierarchicalMultilabel(LabelSetClassifier):
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
         (``coef_`` by columns, then ``intercept_``); in a dict by the blocks "coef" and
         "intercept" a bound has the shape of the block.
+    prior : array-like of shape (n_weights,), dict or fitted estimator, default=None
+        Weights w0 in whose direction the fit is regularised, by lam / 2 ||w - w0||^2; None is zero.
+        A flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
+        fitted estimator of this kind, or a pipeline that ends with one. Labels and features are
+        aligned by ``classes_`` and ``feature_names_in_`` where data and prior have them: new ones
+        start at zero, others are left out. See the user guide on going on.
     tol : float, default=0.02
         Relative tolerance: the fit stops when the duality gap is at most
         tol * (P(w) + P(0) / 1000), so that the objective P(w) exceeds the optimum by at most that.
@@ -158,6 +164,7 @@ class HierarchicalMultilabel(LabelSetClassifier):
         label_weight=None,
         fit_intercept=True,
         bounds=None,
+        prior=None,
         tol=0.02,
         max_iter=1000,
         warm_start=False,
@@ -176,6 +183,7 @@ class HierarchicalMultilabel(LabelSetClassifier):
         self.label_weight = label_weight
         self.fit_intercept = fit_intercept
         self.bounds = bounds
+        self.prior = prior
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start

@@ -9,12 +9,15 @@ from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.kernels import KernelMixin
 from sskit.estimators.multiclass import rows
+from sskit.estimators.online.steps import PartialFitMixin
 from sskit.estimators.reasons.weights import WeightsFrameMixin
 from sskit.estimators.structured import structured
 from sskit.inputs.rows import check_rows
 
 
-class StructSVMClassifier(WeightsFrameMixin, ClassifierMixin, KernelMixin, StructuredEstimator):
+class StructSVMClassifier(
+    WeightsFrameMixin, PartialFitMixin, ClassifierMixin, KernelMixin, StructuredEstimator
+):
     r"""Classification with the multiclass hinge loss, or with a structure of your own.
 
     Minimises, with c_i proportional to the sample weights,
@@ -70,6 +73,12 @@ class StructSVMClassifier(WeightsFrameMixin, ClassifierMixin, KernelMixin, Struc
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
         (``coef_`` by columns, then ``intercept_``); in a dict by the blocks "coef" and
         "intercept" a bound has the shape of the block. Bounds of a model object's own hold too.
+    prior : array-like of shape (n_weights,), dict or fitted estimator, default=None
+        Weights w0 in whose direction the fit is regularised, by lam / 2 ||w - w0||^2; None is zero.
+        A flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
+        fitted estimator of this kind, or a pipeline that ends with one. Labels and features are
+        aligned by ``classes_`` and ``feature_names_in_`` where data and prior have them: new ones
+        start at zero, others are left out. See the user guide on going on.
     tol : float, default=0.02
         Relative tolerance: the fit stops when the duality gap is at most
         tol * (P(w) + P(0) / 1000), so that the objective P(w) exceeds the optimum by at most that.
@@ -134,6 +143,9 @@ class StructSVMClassifier(WeightsFrameMixin, ClassifierMixin, KernelMixin, Struc
         The solver that was used, with every "auto" replaced.
     n_features_in_ : int
         Number of features seen in fit.
+    n_samples_seen_ : int or float
+        Number of samples of the fit, or of all steps of `partial_fit` so far; the sum of their
+        weights if they have some.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if X has string column names in fit.
 
@@ -187,6 +199,7 @@ class StructSVMClassifier(WeightsFrameMixin, ClassifierMixin, KernelMixin, Struc
         coef0=0.0,
         kernel_cache=500.0,
         bounds=None,
+        prior=None,
         tol=0.02,
         max_iter=1000,
         warm_start=False,
@@ -210,6 +223,7 @@ class StructSVMClassifier(WeightsFrameMixin, ClassifierMixin, KernelMixin, Struc
         self.coef0 = coef0
         self.kernel_cache = kernel_cache
         self.bounds = bounds
+        self.prior = prior
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
@@ -247,6 +261,54 @@ class StructSVMClassifier(WeightsFrameMixin, ClassifierMixin, KernelMixin, Struc
             structured.warn_of_no_loss(self, fitted)
         self._set_fitted(fitted)
         return self
+
+    @with_callbacks
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Take an implicit online step: solve for new samples, near the last weights.
+
+        The last weights are the prior, in a norm in which a weight is the stiffer the more rows
+        have had its feature, as the square root of their number; see the user guide on going on.
+        The step is solved to `tol` and certified as any fit is; what was seen before is not kept.
+        The first call is a fit to its samples, with `prior` if there is one.
+
+        Parameters
+        ----------
+        X, y : object
+            New samples, as in `fit`; the features are those of all steps.
+        classes : array-like of shape (n_classes,), default=None
+            All labels there will be; for the first call. None means those in y. Later calls may
+            repeat it.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As in `fit`.
+
+        Returns
+        -------
+        self : object
+            The estimator after the step.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the data are wrong, or y has a label that is none of the classes; then
+            the estimator stays as it was.
+
+        References
+        ----------
+        Kulis, Bartlett (2010). Implicit online learning. ICML.
+
+        Duchi, Hazan, Singer (2011). Adaptive subgradient methods for online learning and
+        stochastic optimization. Journal of Machine Learning Research 12.
+        """
+        self._set_fitted(self._step(X, y, classes, sample_weight))
+        return self
+
+    def _features(self, checked):
+        """Return the matrices of features in checked data; a model object has its own."""
+        return [checked.data] if isinstance(self.model, str) else []
+
+    def _with_features(self, checked, features):
+        """Return checked data with other features."""
+        return checked._replace(data=features[0])
 
     @property
     def _kind(self):

@@ -142,6 +142,11 @@ class PartsModel(PoserMixin, StructuredEstimator):
         Box on the weights, within those that the model needs. A bound is a number, None, or an
         array over the flat weight vector (``coef_``, ``types_``, ``springs_``, each by rows); in
         a dict by the blocks "coef", "types" and "springs" a bound has the shape of the block.
+    prior : array-like of shape (n_weights,), dict or fitted estimator, default=None
+        Weights w0 in whose direction the fit is regularised, by lam / 2 ||w - w0||^2; None is zero.
+        A flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
+        fitted estimator of this kind, or a pipeline that ends with one. See the user guide on
+        going on.
     tol : float, default=0.02
         Relative tolerance: the fit stops when the duality gap is at most
         tol * (P(w) + P(0) / 1000), so that the objective P(w) exceeds the optimum by at most that.
@@ -272,6 +277,7 @@ class PartsModel(PoserMixin, StructuredEstimator):
         min_square=0.01,
         part_names=None,
         bounds=None,
+        prior=None,
         tol=0.02,
         max_iter=1000,
         warm_start=False,
@@ -295,6 +301,7 @@ class PartsModel(PoserMixin, StructuredEstimator):
         self.min_square = min_square
         self.part_names = part_names
         self.bounds = bounds
+        self.prior = prior
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start

@@ -83,6 +83,11 @@ class TracedPath:
     def __init__(self, estimator, X, y, sample_weight, options):
         self.estimator = clone(estimator).set_params(lam=None, warm_start=False)
         solver = self.estimator._check_parameters()
+        if self.estimator.prior is not None:
+            raise ValueError(
+                "a path cannot be traced with a prior: its first models and their bounds are those "
+                "of weights near zero; set prior=None"
+            )
         if not solver.keeps_dual_point:
             raise ValueError(
                 f"a path cannot be traced by {type(solver).__name__}, which keeps no dual point; "

@@ -1,5 +1,6 @@
 """Labels for the nodes of trees."""
 
+import copy
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from sskit.estimators.base.tagging import TaggerMixin, check_scores, check_tree
 from sskit.estimators.completion.convex_concave import complete
 from sskit.estimators.completion.gate import completed_costs, gate_labels
 from sskit.estimators.completion.partial_labels import PartialLabels, known_share
+from sskit.estimators.online.steps import PartialFitMixin
 from sskit.estimators.reasons.column_names import (
     check_column_names,
     column_names,
@@ -72,7 +74,7 @@ class TreeFacts(LabelFacts):
     kinds: Labels | None = united()
 
 
-class TreeTagger(ExplainTreeMixin, TaggerMixin, StructuredEstimator):
+class TreeTagger(ExplainTreeMixin, PartialFitMixin, TaggerMixin, StructuredEstimator):
     r"""Labels for all nodes of a tree, learnt with the structured hinge loss.
 
     The score of a labelling is
@@ -126,6 +128,12 @@ class TreeTagger(ExplainTreeMixin, TaggerMixin, StructuredEstimator):
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
         (``coef_`` by columns, ``root_``, ``leaf_``, ``transitions_`` by rows); in a dict by the
         blocks "coef", "root", "leaf" and "transitions" a bound has the shape of the block.
+    prior : array-like of shape (n_weights,), dict or fitted estimator, default=None
+        Weights w0 in whose direction the fit is regularised, by lam / 2 ||w - w0||^2; None is zero.
+        A flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
+        fitted estimator of this kind, or a pipeline that ends with one. Labels and features are
+        aligned by ``classes_`` and ``feature_names_in_`` where data and prior have them: new ones
+        start at zero, others are left out. See the user guide on going on.
     tol : float, default=0.02
         Relative tolerance: the fit stops when the duality gap is at most
         tol * (P(w) + P(0) / 1000), so that the objective P(w) exceeds the optimum by at most that.
@@ -193,6 +201,9 @@ class TreeTagger(ExplainTreeMixin, TaggerMixin, StructuredEstimator):
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, if the features were data frames whose columns have strings as names.
+    n_samples_seen_ : int or float
+        Number of samples of the fit, or of all steps of `partial_fit` so far; the sum of their
+        weights if they have some.
 
     Raises
     ------
@@ -253,6 +264,7 @@ class TreeTagger(ExplainTreeMixin, TaggerMixin, StructuredEstimator):
         class_weight=None,
         ignore_label=None,
         bounds=None,
+        prior=None,
         tol=0.02,
         max_iter=1000,
         warm_start=False,
@@ -270,6 +282,7 @@ class TreeTagger(ExplainTreeMixin, TaggerMixin, StructuredEstimator):
         self.class_weight = class_weight
         self.ignore_label = ignore_label
         self.bounds = bounds
+        self.prior = prior
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
@@ -314,6 +327,56 @@ class TreeTagger(ExplainTreeMixin, TaggerMixin, StructuredEstimator):
         further = {} if token_weight is None else {"token_weight": token_weight}
         self._set_fitted(self._fit(X, y, sample_weight, **further))
         return self
+
+    @with_callbacks
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Take an implicit online step: solve for new samples, near the last weights.
+
+        The last weights are the prior, in a norm in which a weight is the stiffer the more rows
+        have had its feature, as the square root of their number; see the user guide on going on.
+        The step is solved to `tol` and certified as any fit is; what was seen before is not kept.
+        The first call is a fit to its samples, with `prior` if there is one.
+
+        Parameters
+        ----------
+        X, y : object
+            New samples, as in `fit`; the features are those of all steps.
+        classes : array-like of shape (n_classes,), default=None
+            All labels there will be; for the first call. None means those in y. Later calls may
+            repeat it.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As in `fit`.
+
+        Returns
+        -------
+        self : object
+            The estimator after the step.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the data are wrong, or y has a label that is none of the classes; then
+            the estimator stays as it was.
+
+        References
+        ----------
+        Kulis, Bartlett (2010). Implicit online learning. ICML.
+
+        Duchi, Hazan, Singer (2011). Adaptive subgradient methods for online learning and
+        stochastic optimization. Journal of Machine Learning Research 12.
+        """
+        self._set_fitted(self._step(X, y, classes, sample_weight))
+        return self
+
+    def _features(self, checked):
+        """Return the matrices of features in checked data."""
+        return list(checked.trees.features)
+
+    def _with_features(self, checked, features):
+        """Return checked data with other features."""
+        trees = copy.copy(checked.trees)
+        trees.features = features
+        return checked._replace(trees=trees)
 
     def _gate(self, X, y, sample_weight, part=False, token_weight=None):
         """Return training data, or a part of them, checked."""

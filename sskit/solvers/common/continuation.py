@@ -74,14 +74,16 @@ class Continuation(Driver):
             zero = regularizer.padded(np.zeros(problem.n_weights))
             self.largest_loss = self.evaluator.hinges(zero)
         if self.largest_loss is not None:
-            # Which is its gap, with the truth as mix.
-            gaps = np.asarray(problem.block_weight) * self.largest_loss
+            # Which is its gap, with the truth as mix; with a prior w is another one.
+            gaps = unit = np.asarray(problem.block_weight) * self.largest_loss
+            if regularizer.prior is not None and start is None:
+                gaps = np.asarray(problem.block_weight) * self.evaluator.hinges(regularizer.w)
         run = solver.start(
             problem, regularizer, check_random_state(random_state), gaps, self.evaluator.pool
         )
         super().__init__(
             run,
-            run.unit if gaps is None else float(gaps.sum()),
+            run.unit if gaps is None else float(unit.sum()),
             gap_every=solver.gap_every,
             proof=Proof.of(problem),
             stop=stop,

@@ -132,7 +132,8 @@ class MixProgram:
 class CutProgram(MixProgram):
     r"""The same of cuts that are held as vectors, so that w is known too.
 
-    If all cuts are lower bounds of the mean hinge, the maximum is one of the optimum.
+    If all cuts are lower bounds of the mean hinge, the maximum is one of the optimum. With a prior
+    the program is that of w - prior: the losses here are what the cuts are at the prior.
 
     Parameters
     ----------
@@ -152,11 +153,14 @@ class CutProgram(MixProgram):
     def add(self, cut):
         """Add a cut with weight zero."""
         covector = self.regularizer.covector(cut.vector)
-        self.border(cut.loss, self.rows.dot(covector), float(np.dot(cut.vector, covector)))
+        prior = self.regularizer.prior
+        loss = cut.loss if prior is None else cut.bound(prior)
+        self.border(loss, self.rows.dot(covector), float(np.dot(cut.vector, covector)))
         self.rows.append(cut.vector)
 
     def bound(self, w):
         """Return the largest of the cuts at weights of shape (n_weights,)."""
+        w = self.regularizer.offset(w)
         return float(np.max(self.loss - self.rows.dot(self.regularizer.covector(w))))
 
     def keep(self, places):
@@ -166,12 +170,19 @@ class CutProgram(MixProgram):
 
     def follow(self):
         """Let v and w follow the weights."""
-        self.regularizer.set_v(self.rows.combine(self.weight) / self.lam)
+        self.regularizer.set_v(self.dual_sum())
+
+    def dual_sum(self):
+        """Return the v of the weights."""
+        return self.regularizer.from_prior(self.rows.combine(self.weight) / self.lam)
 
     def value(self):
         """Return the dual objective."""
         v = np.asarray(self.regularizer.v)[: self.regularizer.n_weights]
-        return self.regularizer.dual(v, float(np.dot(self.weight, self.loss)))
+        loss, prior = float(np.dot(self.weight, self.loss)), self.regularizer.prior
+        if prior is not None:
+            loss += self.lam * float(np.dot(prior, v - prior))
+        return self.regularizer.dual(v, loss)
 
 
 class BoxCutProgram(CutProgram):
@@ -213,9 +224,9 @@ class BoxCutProgram(CutProgram):
             The dual objective.
         """
         lam, box = self.regularizer.lam, self.regularizer.box()
-        v = self.rows.combine(self.weight) / lam
+        v, offset = self.dual_sum(), self.regularizer.offset
         for _ in range(ROUNDS):
-            score = self.loss - self.rows.dot(self.regularizer.image(v))
+            score = self.loss - self.rows.dot(offset(self.regularizer.image(v)))
             # about their mean, so that slopes keep their digits near the maximum
             score -= score @ self.weight
             if score.max() <= tolerance:

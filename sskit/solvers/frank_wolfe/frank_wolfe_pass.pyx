@@ -44,6 +44,8 @@ def run_pass(DualState dual, Regularizer regularizer, Vertices vertices, double[
     d = regularizer.n_weights
     v, direction = np.asarray(regularizer.v)[:d], np.asarray(target)[:d]
     direction /= regularizer.lam
+    if regularizer.prior is not None:
+        direction += regularizer.prior
     direction -= v
     gap = float(np.sum(vertices.gaps()))
     curvature = regularizer.lam * regularizer.inner(direction, direction)

@@ -39,8 +39,8 @@ class Subgradient(Solver):
     the projection of that mean, :math:`w_k = \mathrm{clip}(v_k)`, which minimises over the box
     what the subgradients so far say of the objective: dual averaging, whose rate is the same.
     Pegasos projects the iterate itself after each step; of this one :math:`v_k` remains a dual
-    point. The average of iterates lies in the box as they do. A step on a box takes time in
-    proportion to the number of all weights.
+    point. The average of iterates lies in the box as they do. A step on a box, or with a prior,
+    takes time in proportion to the number of all weights.
 
     With sampling="permutation" the iterate at the end of a pass is a sum over complete passes,
     hence has dual variables, equal shares of the planes met so far: their dual value is the
@@ -140,8 +140,10 @@ class SubgradientRun(Run):
         self.balanced = balanced
         self.visit = Visit(problem)
         sizes = regularizer.lam, problem.n_weights
-        if regularizer.bounded:
-            self.state = subgradient_pass.BoxedSubgradientState(*sizes, *regularizer.box())
+        if regularizer.bounded or regularizer.prior is not None:
+            self.state = subgradient_pass.BoxedSubgradientState(
+                *sizes, *regularizer.box(), regularizer.prior
+            )
         else:
             self.state = subgradient_pass.SubgradientState(*sizes)
         self.best_dual = 0.0

@@ -69,7 +69,7 @@ cdef class SubgradientState:
 
 
 cdef class BoxedSubgradientState(SubgradientState):
-    """The same on a box lower <= w <= upper: w_k = clip(total / k, lower, upper).
+    """The same on a box lower <= w <= upper: w_k = clip(prior + total / k, lower, upper).
 
     Parameters
     ----------
@@ -77,21 +77,36 @@ cdef class BoxedSubgradientState(SubgradientState):
         Regularisation strength.
     n_weights : int
         Number of weights d.
-    lower, upper : ndarray of shape (n_weights,)
+    lower, upper : float or ndarray of shape (n_weights,)
         Bounds, infinite where there is none; lower <= upper.
+    prior : ndarray of shape (n_weights,), default=None
+        Weights that the norm is measured from; None for zero.
     """
 
     cdef const double[::1] lower         # (n_weights,)
     cdef const double[::1] upper         # (n_weights,)
     cdef double[::1] inside              # (n_weights + LANES,) k w_k
+    cdef const double[::1] prior         # (n_weights,), or None for zero
 
-    def __cinit__(self, double lam, Py_ssize_t n_weights, lower, upper):
+    def __cinit__(self, double lam, Py_ssize_t n_weights, lower, upper, prior=None):
+        self.prior = None
+        if prior is not None:
+            lower, upper = (np.broadcast_to(side, n_weights) for side in (lower, upper))
+            check_equal(len(prior), n_weights, "the number of weights of the prior")
+            self.prior = np.ascontiguousarray(prior, dtype=np.float64)
         check_equal(len(lower), n_weights, "the number of lower bounds")
         check_equal(len(upper), n_weights, "the number of upper bounds")
         self.lower = np.ascontiguousarray(lower, dtype=np.float64)
         self.upper = np.ascontiguousarray(upper, dtype=np.float64)
         self.inside = np.zeros(n_weights + LANES)
         self.project(1.0)
+
+    def dual_sum(self):
+        """Return the prior and the mean of all subgradients / -lam, padded."""
+        v = SubgradientState.dual_sum(self)
+        if self.prior is not None:
+            v[: self.n_weights] += self.prior
+        return v
 
     def last(self):
         """Return the last iterate w_k, padded."""
@@ -117,6 +132,12 @@ cdef class BoxedSubgradientState(SubgradientState):
 
     cdef void project(self, double k) noexcept nogil:
         cdef Py_ssize_t j
+        if self.prior is not None:
+            for j in range(self.n_weights):
+                self.inside[j] = min(
+                    max(k * self.prior[j] + self.total[j], k * self.lower[j]), k * self.upper[j]
+                )
+            return
         for j in range(self.n_weights):
             self.inside[j] = min(max(self.total[j], k * self.lower[j]), k * self.upper[j])
 

@@ -57,14 +57,15 @@ cdef class ConsistentPoint:
         Returns
         -------
         w : ndarray of shape (n_weights,)
-            (1 / lam) sum_i c_i (psi_i of the marginals).
+            The prior and (1 / lam) sum_i c_i (psi_i of the marginals).
         loss : float
             sum_i c_i L_i of the marginals; -inf if they need a pair that is forbidden.
         """
         cdef Py_ssize_t i
         cdef double loss = 0.0
         self.possible = True
-        self.w = np.zeros(self.state.w.shape[0])
+        prior = self.state.prior
+        self.w = np.zeros(self.state.w.shape[0]) if prior is None else prior.copy()
         with nogil:
             for i in range(self.factors.n_blocks):
                 if self.factors.block_weight[i] > 0.0:

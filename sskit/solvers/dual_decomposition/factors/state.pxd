@@ -25,6 +25,7 @@ cdef class FactorState:
     cdef readonly double lam
     cdef public double rho               # may change between passes
     cdef readonly double[::1] w          # (n_weights + LANES,)
+    cdef readonly object prior           # ndarray (n_weights + LANES,), None for zero
     cdef readonly double ascent          # of the augmented Lagrangian by multipliers so far
     # of the three arrays; the garbage collector may have taken the factors before they are freed
     cdef bint owns                       # are they its own?

@@ -25,7 +25,7 @@ cdef class FactorState:
     rho : float
         Weight of the disagreement of factors, in units of c_i^2 / lam.
     w : ndarray of shape (n_weights + LANES,)
-        Where the weights are kept; zero.
+        Where the weights are kept; zero, or the prior.
     owner : FactorState, default=None
         Whose dual variables and messages these are, so that only the weights are of its own.
 
@@ -43,6 +43,8 @@ cdef class FactorState:
             raise ValueError(f"{factors.n_states} states are more than {MOST_STATES}")
         check_least(w.shape[0], factors.n_weights + LANES, "the length of w")
         self.factors, self.lam, self.rho, self.w = factors, lam, rho, w
+        if owner is None and np.any(w):
+            self.prior = np.array(w)
         self.n_nodes, self.n_edges = factors.n_nodes, factors.n_edges
         if owner is not None:
             self.share(owner)
@@ -184,7 +186,7 @@ cdef class FactorState:
         cdef Factors factors = self.factors
         cdef double* w = &self.w[0]
         cdef double scale
-        np.asarray(self.w)[:] = 0.0
+        np.asarray(self.w)[:] = 0.0 if self.prior is None else self.prior
         with nogil:
             for i in range(factors.n_blocks):
                 scale = factors.block_weight[i] / self.lam
@@ -224,7 +226,10 @@ cdef class FactorState:
                             message.residual[k] + 2.0 * message.multiplier[k]
                         )
         w = np.asarray(self.w)[: factors.n_weights]
-        return total + 0.5 * self.lam * float(np.dot(w, w))
+        total += 0.5 * self.lam * float(np.dot(w, w))
+        return total if self.prior is None else total - 0.5 * self.lam * float(
+            np.dot(self.prior, self.prior)
+        )
 
     def largest_loss(self):
         """Return the mean over blocks of the sum of the losses of all nodes, P(0)."""

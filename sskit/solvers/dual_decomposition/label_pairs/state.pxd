@@ -50,6 +50,7 @@ cdef class LabelState:
     cdef readonly double lam
     cdef readonly double rho
     cdef readonly double[::1] w              # (n_weights + LANES,)
+    cdef readonly object prior               # ndarray (n_weights + LANES,), None for zero
     cdef readonly double ascent              # of the augmented Lagrangian by multipliers so far
     cdef double[:, ::1] mix                  # (n_blocks, n_labels) y
     cdef unsigned char[:, ::1] level         # likewise

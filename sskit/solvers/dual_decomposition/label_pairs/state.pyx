@@ -21,7 +21,7 @@ cdef class LabelState:
     rho : float
         Weight of the disagreement of factors, in units of c_i^2 / lam.
     w : ndarray of shape (n_weights + LANES,)
-        Where the weights are kept; zero.
+        Where the weights are kept; zero, or the prior.
     """
 
     def __cinit__(self, LabelFactors factors, double lam, double rho, double[::1] w):
@@ -34,6 +34,9 @@ cdef class LabelState:
         if self.links == NULL:
             raise MemoryError(f"no memory for the edges of {factors.n_blocks} blocks")
         self.table = PairTable(factors)
+        if np.any(w):
+            self.prior = np.array(w)
+            self.table.renew(w[factors.pair_weights:factors.n_weights])
         self.mix = np.empty(shape)
         self.level = np.zeros(shape, dtype=np.uint8)
         self.opened = np.zeros(factors.n_blocks, dtype=np.uint8)
@@ -90,7 +93,7 @@ cdef class LabelState:
         cdef double* w = &self.w[0]
         cdef double scale
         cdef const unsigned char* truth
-        np.asarray(self.w)[:] = 0.0
+        np.asarray(self.w)[:] = 0.0 if self.prior is None else self.prior
         with nogil:
             for i in range(factors.n_blocks):
                 scale, truth = factors.block_weight[i] / self.lam, factors.truth(i)
@@ -113,10 +116,10 @@ cdef class LabelState:
         Returns
         -------
         w : ndarray of shape (n_weights,)
-            (1 / lam) sum_i c_i (psi_i of the marginals).
+            The prior and (1 / lam) sum_i c_i (psi_i of the marginals).
         loss : float
             sum_i c_i L_i of the marginals. As long as a block is not open both are those of the
-            truth, zero.
+            truth, the prior and zero.
         """
         cdef LabelFactors factors = self.factors
         cdef Py_ssize_t i, j, m
@@ -127,7 +130,9 @@ cdef class LabelState:
         cdef double[::1] w = moved
         for i in range(factors.n_blocks):
             if factors.block_weight[i] > 0.0 and not self.opened[i]:
-                return np.zeros(factors.n_weights), 0.0
+                if self.prior is None:
+                    return np.zeros(factors.n_weights), 0.0
+                return self.prior[: factors.n_weights].copy(), 0.0
         with nogil:
             for i in range(factors.n_blocks):
                 scale, y = factors.block_weight[i] / self.lam, &self.mix[i, 0]
@@ -164,7 +169,10 @@ cdef class LabelState:
                     total += half * first * (first + 2.0 * link.mu_first)
                     total += half * second * (second + 2.0 * link.mu_second)
         w = np.asarray(self.w)[: factors.n_weights]
-        return total + 0.5 * self.lam * float(np.dot(w, w))
+        total += 0.5 * self.lam * float(np.dot(w, w))
+        return total if self.prior is None else total - 0.5 * self.lam * float(
+            np.dot(self.prior, self.prior)
+        )
 
     def largest_loss(self):
         """Return the loss of a block whose labels are all wrong, P(0)."""

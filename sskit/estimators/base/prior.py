@@ -1,0 +1,215 @@
+"""Weights that a fit is regularised towards, read and aligned."""
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from sskit._ready import all_within
+from sskit.estimators.base.fitted_state import LARGEST
+
+# What the dimensions of fitted weights are of, by the attribute that names the entries.
+DIMENSIONS = {
+    "coef_": ("classes_", "feature_names_in_"),
+    "intercept_": ("classes_",),
+    "transitions_": ("classes_", "classes_"),
+    "start_": ("classes_",),
+    "end_": ("classes_",),
+    "root_": ("classes_",),
+    "leaf_": ("classes_",),
+}
+# Of weights that have more dimensions, or mean something else, in some models.
+TABLES_OF_KINDS = ("edge_kinds_", "classes_", "classes_")
+TABLES_OF_FEATURES = (None, "classes_", "classes_")
+NAMES = ("classes_", "feature_names_in_", "edge_kinds_", "edges_")
+# Where the fitted model is that another object holds.
+HELD_BY = ("best_estimator_", "estimator_", "estimator")
+
+
+def flat_prior(estimator, task):
+    """Return the prior of an estimator as flat weights of its training problem.
+
+    Parameters
+    ----------
+    estimator : StructuredEstimator
+        Has the parameter `prior`.
+    task : TrainingTask
+        Says which weights there are.
+
+    Returns
+    -------
+    prior : ndarray of shape (n_weights,) or None
+        None if there is none.
+
+    Raises
+    ------
+    ValueError
+        If it does not fit the model, naming the block.
+    TypeError
+        If it is a fitted estimator of another kind.
+    """
+    prior = estimator.prior
+    if prior is None:
+        return None
+    if isinstance(prior, dict):
+        return blocks_to_flat(prior, task, "prior")
+    if hasattr(prior, "fit"):
+        source, names = _fitted_model(prior)
+        if type(source) is not type(estimator):
+            raise TypeError(
+                f"prior is a fitted {type(source).__name__}, expected a {type(estimator).__name__}"
+            )
+        check_is_fitted(source)
+        if hasattr(source, "dual_coef_"):
+            raise ValueError(
+                f"prior is a {type(source).__name__} with a kernel: its weights are functions, "
+                "which no weights of features start from"
+            )
+        return blocks_to_flat(vars(source) | names, task, "prior", strict=False)
+    flat = _numbers(prior, "prior")
+    n_weights = task.layout.n_weights
+    if flat.shape != (n_weights,):
+        raise ValueError(
+            f"prior has the shape {flat.shape}, expected ({n_weights},), all weights of this "
+            "model; or give a dict of blocks, or a fitted estimator"
+        )
+    return flat.copy()
+
+
+def _fitted_model(prior):
+    """Return the model inside of a pipeline, search or the like, and what names its features."""
+    names = {}
+    while True:
+        if isinstance(prior, Pipeline):
+            check_is_fitted(prior)
+            head, prior = prior[:-1], prior[-1]
+            if len(head) and hasattr(head, "get_feature_names_out"):
+                try:
+                    names = {"feature_names_in_": np.asarray(head.get_feature_names_out())}
+                except (AttributeError, ValueError):  # a step that has no names to tell
+                    names = {}
+            continue
+        held = next((name for name in HELD_BY if name in vars(prior)), None)
+        if held is None:
+            return prior, names
+        prior = vars(prior)[held]
+
+
+def _numbers(value, name):
+    """Return an array of finite numbers in double precision, or raise ValueError."""
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name} has rows of different lengths") from None
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must be an array of numbers, got dtype {array.dtype}")
+    array = array.astype(np.float64, copy=False)
+    wrong = () if all_within(array, LARGEST) else np.argwhere(~(np.abs(array) <= LARGEST))
+    if len(wrong):
+        place = wrong[0].tolist()
+        raise ValueError(f"{name}{place} is {array[tuple(place)]}, expected a finite number")
+    return array
+
+
+def blocks_to_flat(blocks, task, name, strict=True):
+    """Return flat weights of blocks by their attributes; those that are left out are zero.
+
+    Parameters
+    ----------
+    blocks : dict
+        Weights by the names of fitted attributes, perhaps with `NAMES` that say what their
+        entries are of.
+    task : TrainingTask
+        Says which weights there are, and what they are of.
+    name : str
+        What error messages call the dict.
+    strict : bool, default=True
+        Whether other keys are errors.
+
+    Returns
+    -------
+    prior : ndarray of shape (n_weights,)
+        Flat weights.
+    """
+    known, shapes = task.to_attributes.names(), task.to_attributes.weight_shapes()
+    unknown = [key for key in blocks if key not in shapes and key not in NAMES]
+    if strict and unknown:
+        raise ValueError(
+            f"{name} has no block {unknown[0]!r}; the blocks of this model are "
+            f"{', '.join(map(repr, shapes))}, and {', '.join(map(repr, NAMES))} may say what "
+            "their entries are of"
+        )
+    weights = {key: np.zeros(shape) for key, shape in shapes.items() if key not in blocks}
+    for key in shapes.keys() & blocks.keys():
+        block = _numbers(blocks[key], f"{name}[{key!r}]")
+        block = _both_classes(block, key, blocks, known, shapes[key])
+        if key == "springs_" and "unit_" in blocks:
+            # costs of displacements, and of their squares, in units of another length
+            block = block * (known["unit_"] / blocks["unit_"]) ** np.array([1.0, 2.0])
+        dimensions = _dimensions(key, block.ndim, known)
+        weights[key] = _aligned(
+            block,
+            [_entries(blocks, by, n) for by, n in zip(dimensions, block.shape, strict=True)],
+            shapes[key],
+            [_entries(known, by, n) for by, n in zip(dimensions, shapes[key], strict=False)],
+            f"{name}[{key!r}]",
+        )
+    return task.to_attributes.flat(weights)
+
+
+def _both_classes(block, key, blocks, known, shape):
+    """Return weights for each of two classes that share one function; others as they are."""
+    classes = blocks.get("classes_", known.get("classes_"))
+    one = key in ("coef_", "intercept_") and block.ndim and len(block) == 1
+    if one and np.size(classes) == 2 and len(shape) and shape[0] > 1:
+        return np.concatenate([-0.5 * block, 0.5 * block])
+    return block
+
+
+def _dimensions(key, n_dimensions, known):
+    """Return the attributes that name the entries of each dimension of a block."""
+    if key == "transitions_" and n_dimensions == 3:
+        return TABLES_OF_KINDS
+    if key == "pairwise_":
+        if n_dimensions == 3:
+            return TABLES_OF_FEATURES
+        return ("edges_",) if "edges_" in known else (None,) * n_dimensions
+    found = DIMENSIONS.get(key, ())
+    return found if len(found) == n_dimensions else (None,) * n_dimensions
+
+
+def _entries(attributes, by, n):
+    """Return what the n entries of a dimension are of, or None where nobody says."""
+    names = None if by is None else attributes.get(by)
+    if names is None or np.ndim(names) == 0 or len(names) != n:
+        return None
+    if by == "edges_":
+        return [tuple(sorted(pair)) for pair in np.asarray(names).tolist()]
+    return np.asarray(names).tolist()
+
+
+def _aligned(block, sources, shape, targets, name):
+    """Return a block with entries where those of other data are; new ones are zero."""
+    if block.ndim != len(shape):
+        raise ValueError(f"{name} has the shape {block.shape}, expected {shape}")
+    taken, put = [], []
+    for size, n, source, target in zip(block.shape, shape, sources, targets, strict=True):
+        if source is None or target is None or source == target:
+            if size != n:
+                raise ValueError(
+                    f"{name} has the shape {block.shape}, expected {shape}: labels and features "
+                    "are aligned only if both data and prior name them"
+                )
+            taken.append(np.arange(n))
+            put.append(np.arange(n))
+            continue
+        place = {value: k for k, value in enumerate(target)}
+        pairs = [(k, place[value]) for k, value in enumerate(source) if value in place]
+        taken.append(np.array([pair[0] for pair in pairs], dtype=np.intp))
+        put.append(np.array([pair[1] for pair in pairs], dtype=np.intp))
+    if all(
+        source is None or source == target for source, target in zip(sources, targets, strict=True)
+    ):
+        return block
+    out = np.zeros(shape)
+    out[np.ix_(*put)] = block[np.ix_(*taken)]
+    return out

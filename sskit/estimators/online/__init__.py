@@ -1,0 +1,1 @@
+"""Estimators that go on as data come."""

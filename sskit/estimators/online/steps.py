@@ -1,0 +1,318 @@
+"""Implicit online steps over the parts of a stream."""
+
+import numbers
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import _check_feature_names
+
+from sskit.core.regularizer import BoxRegularizer
+from sskit.estimators.base.facts import Labels
+from sskit.estimators.base.fitted_state import raise_damaged
+from sskit.estimators.base.kernels import is_kernel
+from sskit.estimators.base.prior import blocks_to_flat, flat_prior
+from sskit.estimators.base.weights import resolved_lam
+
+
+@dataclass(frozen=True)
+class ScaledAttributes:
+    """Maps flat weights to fitted attributes where features were multiplied by factors.
+
+    Attributes
+    ----------
+    to_attributes : BlockAttributes
+        That of the features as they are.
+    factors : ndarray of shape (n_features,)
+        Positive.
+    """
+
+    to_attributes: object
+    factors: np.ndarray
+
+    def __call__(self, w):
+        """Return fitted attributes by name, of flat weights."""
+        fitted = self.to_attributes(w)
+        return fitted | {"coef_": fitted["coef_"] * self.factors}
+
+    def names(self):
+        """Return the attributes that say what entries of weights are of."""
+        return self.to_attributes.names()
+
+    def weight_shapes(self):
+        """Return the shapes of the weights by the names of their attributes."""
+        return self.to_attributes.weight_shapes()
+
+    def flat(self, weights):
+        """Return the flat weights of arrays of these shapes."""
+        return self.to_attributes.flat(weights | {"coef_": weights["coef_"] / self.factors})
+
+
+class PartialFitMixin:
+    r"""Implicit online steps, for estimators that gate their data in parts.
+
+    To be inherited from before `StructuredEstimator`. The estimator has two methods more:
+    ``_features(checked)`` returns the matrices of features in checked data, as a list, and
+    ``_with_features(checked, features)`` the same data with others; both only if there are any.
+
+    A step minimises, over the samples of the part alone,
+
+    .. math:: \tfrac{\lambda}{2} \sum_j s_j (w_j - w_j')^2 + \sum_i c_i H_i(w)
+
+    where w' are the last weights and :math:`s_j = \sqrt{1 + n_j}`, with the number n_j of rows
+    before that had feature j; of weights that are of no feature, of all rows. It is that of
+    AdaGrad (Duchi, Hazan, Singer 2011) in the place of a step size. What is solved is the ordinary
+    problem of features times :math:`\sqrt{S / s_j}` at lam S, S = sqrt(1 + number of rows).
+    """
+
+    def _seen(self, n_samples, sample_weight):
+        """Return the fitted attribute that says how many samples have been seen, of one fit."""
+        if sample_weight is None:
+            return {"n_samples_seen_": n_samples}
+        weight = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), n_samples)
+        return {"n_samples_seen_": float(weight.sum())}
+
+    def _step(self, X, y, classes, sample_weight):
+        """Take an implicit online step; called by partial_fit itself, as `_fit` is by fit.
+
+        Parameters
+        ----------
+        X, y, classes, sample_weight : object
+            Arguments of partial_fit.
+
+        Returns
+        -------
+        fitted : dict
+            Fitted attributes.
+        """
+        solver = self._check_parameters()
+        refuse_steps(self)
+        last = vars(self) if "lam_" in vars(self) else None
+        checked = self._gate(X, y, sample_weight, part=True)
+        survey = self._survey(checked)
+        if last is not None:
+            check_features(self, X, survey)
+        survey = with_all_labels(survey, classes, last, y)
+        facts = self._agree([survey])
+        features = self._features(checked)
+        seen, before = counts_before(self, last, features)
+        scale = np.sqrt(1.0 + before)
+        if last is not None and features:
+            factors = np.sqrt(scale[-1] / scale[:-1])
+            scaled = [times_columns(matrix, factors) for matrix in features]
+            task = self._bind(self._with_features(checked, scaled), facts)
+            task = task._replace(to_attributes=ScaledAttributes(task.to_attributes, factors))
+        else:
+            task = self._bind(checked, facts)
+        task = self._rescaled(task)
+        lam = scale[-1] * resolved_lam(self, task.default_lam)
+        if last is None:
+            prior = flat_prior(self, task)
+        else:
+            prior = blocks_to_flat(last, task, "the last step", strict=False)
+
+        def make_regularizer():
+            """Return lam / 2 ||w - prior||^2 on the box of the parameters."""
+            regularizer = scaled_box(self._make_box(solver, task, lam), task.to_attributes)
+            if prior is not None:
+                regularizer.set_prior(prior)
+            return regularizer
+
+        fitted = self._solve(solver, task, make_regularizer, X, y, sample_weight)
+        now = self._seen(task.problem.n_blocks, sample_weight)["n_samples_seen_"]
+        counts = before + counts_of(features, task.problem.n_blocks)
+        return fitted | {"n_samples_seen_": seen + now, "_feature_counts_": counts}
+
+
+def refuse_steps(estimator):
+    """Raise ValueError if parameters ask for what cannot be had in steps over parts."""
+    if hasattr(estimator, "kernel") and is_kernel(estimator):
+        raise ValueError(
+            f"partial_fit cannot take a step with kernel={estimator.kernel!r}: the weights are "
+            "functions of all training data; leave kernel at 'linear'"
+        )
+    if estimator.warm_start:
+        raise ValueError(
+            "warm_start=True has no meaning in partial_fit, whose steps keep no dual point of the "
+            "samples before; set warm_start=False"
+        )
+    if isinstance(getattr(estimator, "class_weight", None), str):
+        raise ValueError(
+            "class_weight='balanced' cannot be used with partial_fit, which does not know all "
+            "labels in advance; give a dict"
+        )
+
+
+def check_features(estimator, X, survey):
+    """Raise ValueError if features are not those of the steps before."""
+    n_features = getattr(survey, "n_features", None)
+    name = type(estimator).__name__
+    if n_features is not None:
+        if hasattr(survey, "feature_names"):
+            _check_feature_names(estimator, X, reset=False)
+        if n_features != estimator.n_features_in_:
+            raise ValueError(
+                f"X has {n_features} features, but {name} is expecting "
+                f"{estimator.n_features_in_} features as input"
+            )
+    elif survey.n_weights != np.size(estimator.coef_):
+        raise ValueError(
+            f"joint features have length {survey.n_weights}, but those of the steps before have "
+            f"length {np.size(estimator.coef_)}"
+        )
+
+
+def with_all_labels(survey, classes, last, y):
+    """Return what a part says of itself with the labels, and kinds of edges, of all steps.
+
+    Parameters
+    ----------
+    survey : Facts
+        Of the part.
+    classes : array-like or None
+        Argument of partial_fit.
+    last : dict or None
+        Attributes after the last step; None if this is the first.
+    y : object
+        Labels of the part, in which an error finds those that are unknown.
+
+    Returns
+    -------
+    survey : Facts
+        A new one.
+    """
+    labels = getattr(survey, "labels", None)
+    if labels is None:
+        if classes is not None:
+            raise ValueError("classes has no meaning with a model object; leave it at None")
+        return survey
+    known = labels.values if last is None else last["classes_"]
+    if classes is not None:
+        given = np.asarray(classes)
+        if given.ndim != 1 or not len(given):
+            raise ValueError(f"classes must be a list of labels, got an array of {given.shape}")
+        try:
+            given = np.unique(given)
+        except TypeError:
+            raise ValueError("classes has labels that do not sort with each other") from None
+        if last is not None and given.tolist() != known.tolist():
+            raise ValueError(
+                f"classes={given.tolist()!r:.80} is not the same as in the first call of "
+                f"partial_fit, {known.tolist()!r:.80}"
+            )
+        known = given
+    expected = set(known.tolist())
+    for label in labels.values.tolist():
+        if label not in expected:
+            raise ValueError(
+                f"y[{where(label, y)}] has the label {label!r}, which is not among the classes "
+                f"{known.tolist()!r:.80}: the first call of partial_fit must name all of them"
+            )
+    none = np.zeros(len(known), dtype=np.int64)
+    shares = None if labels.shares is None else np.zeros(len(known))
+    merged = Labels.merge([Labels(known, none, shares), labels], [0.0, 1.0], [0, 1])
+    survey = replace(survey, labels=merged)
+    if last is not None and "edge_kinds_" in last:
+        survey = with_all_kinds(survey, last["edge_kinds_"])
+    return survey
+
+
+def with_all_kinds(survey, kinds):
+    """Return what a part of trees says of itself with the kinds of edges of all steps."""
+    if (survey.kinds is None) != (kinds is None):
+        now, before = ("no kinds", "kinds") if survey.kinds is None else ("kinds", "no kinds")
+        raise ValueError(f"the edges of X have {now}, but those of the steps before have {before}")
+    if kinds is None:
+        return survey
+    none = np.zeros(len(kinds), dtype=np.int64)
+    return replace(
+        survey, kinds=Labels.merge([Labels(kinds, none), survey.kinds], [0.0, 1.0], [0, 1])
+    )
+
+
+def where(label, y):
+    """Return the number of the first sample that has a label."""
+    for i, labels in enumerate(y):
+        if label in np.ravel(np.asarray(labels)).tolist():
+            return i
+    return "?"
+
+
+def counts_before(estimator, last, features):
+    """Return the number of samples so far, and of rows by feature.
+
+    Parameters
+    ----------
+    estimator : PartialFitMixin
+        The estimator.
+    last : dict or None
+        Its attributes after the last step; None if this is the first.
+    features : list of matrices
+        Those of the new step.
+
+    Returns
+    -------
+    seen : float
+        Number of samples, or sum of their weights.
+    counts : ndarray of shape (n_features + 1,)
+        How many rows had each feature, and how many rows there were. After a fit nobody knows:
+        each feature with a weight counts as often as there were samples.
+    """
+    size = (features[0].shape[1] if features else 0) + 1
+    if last is None:
+        return 0, np.zeros(size, dtype=np.int64)
+    seen = last.get("n_samples_seen_")
+    if seen is None:
+        raise ValueError(
+            f"this {type(estimator).__name__} does not know how many samples it has seen: it was "
+            "fitted to data in parts, or by an earlier version; set n_samples_seen_ to their "
+            "number, or start with prior="
+        )
+    if not isinstance(seen, numbers.Real) or not 0 <= seen < np.inf:
+        raise_damaged(estimator, f"n_samples_seen_ must be a number, got {seen!r}")
+    counts = last.get("_feature_counts_")
+    if counts is None:
+        used = np.append(np.any(last["coef_"], axis=0), True) if features else np.ones(1, bool)
+        return seen, np.where(used, int(seen), 0)
+    if (
+        not isinstance(counts, np.ndarray)
+        or counts.shape != (size,)
+        or counts.dtype.kind not in "iu"
+        or counts.min() < 0
+    ):
+        raise_damaged(estimator, f"_feature_counts_ must be {size} counts")
+    return seen, counts
+
+
+def counts_of(features, n_samples):
+    """Return how many rows have each feature, and how many rows there are; see `counts_before`."""
+    if not features:
+        return np.array([n_samples])
+    n_features = features[0].shape[1]
+    total = np.zeros(n_features + 1, dtype=np.int64)
+    for matrix in features:
+        if sp.issparse(matrix):
+            entries = matrix.indices[matrix.data != 0]
+            total[:-1] += np.bincount(entries, minlength=n_features)
+        else:
+            total[:-1] += np.count_nonzero(matrix, axis=0)
+        total[-1] += matrix.shape[0]
+    return total
+
+
+def times_columns(matrix, factors):
+    """Return a matrix with each column multiplied by its factor; a copy."""
+    if sp.issparse(matrix):
+        data = matrix.data * factors[matrix.indices]
+        return type(matrix)((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+    return np.multiply(matrix, factors)
+
+
+def scaled_box(regularizer, to_attributes):
+    """Return a regularizer whose box, if it has one, is that of scaled weights."""
+    if not regularizer.bounded or not isinstance(to_attributes, ScaledAttributes):
+        return regularizer
+    shapes = to_attributes.weight_shapes()
+    unit = to_attributes.flat({name: np.ones(shape) for name, shape in shapes.items()})
+    lower, upper = regularizer.box()
+    return BoxRegularizer(regularizer.lam, lower * unit, upper * unit)

@@ -1,0 +1,373 @@
+"""Fits that are regularised towards other weights than zero."""
+
+import pickle
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.fits import FITS, SOLVERS, suits
+from helpers.paper import Enumerated, enumerate_chains, enumerate_classes
+from helpers.qp import solve_primal
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sskit import (
+    MultilabelPairwise,
+    PartsModel,
+    RegularizationPath,
+    SegmentationModel,
+    SequenceTagger,
+    StructSVMClassifier,
+    TreeTagger,
+)
+from sskit.datasets import make_chains
+from sskit.models.layout import WeightLayout
+from sskit.solvers import BCFW
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+LAM = 0.2
+RNG = np.random.default_rng(0)
+# by the names of attributes, in the order of the enumerated features
+SHAPES = {
+    "rows": {"coef_": (3, 3), "intercept_": (3,)},
+    "chains": {"coef_": (3, 4), "transitions_": (3, 3), "start_": (3,), "end_": (3,)},
+}
+KINDS = ["bcfw, plain", "bcfw, pairwise", "mpbcfw", "fw", "ssg", "one_slack", "gdmm"]
+
+
+def enumerated(kind):
+    """The estimator, its data, and its training pairs by enumeration."""
+    estimator, (X, y) = FITS[kind].estimator, FITS[kind].data()
+    if kind == "chains":
+        X, y = X[:4], y[:4]
+    n = len(y)
+    c = np.full(n, 1.0 / n)
+    if kind == "rows":
+        pairs = enumerate_classes(X, np.unique(y, return_inverse=True)[1], 3, c, True)
+    else:
+        pairs = enumerate_chains(X, y, 3, c, mean=False)
+    return estimator, X, y, pairs
+
+
+def blocks_of(kind, w):
+    """Flat weights of the enumerated pairs as a dict of blocks."""
+    shapes = SHAPES[kind]
+    ends = np.cumsum([np.prod(shape) for shape in shapes.values()])[:-1]
+    parts = np.split(w, ends)
+    return {name: part.reshape(shapes[name]) for name, part in zip(shapes, parts, strict=True)}
+
+
+def flat_of(kind, model):
+    return np.concatenate([getattr(model, name).ravel() for name in SHAPES[kind]])
+
+
+@pytest.mark.parametrize("box", [None, (-0.4, 0.5)], ids=["free", "box"])
+@pytest.mark.parametrize("solver", KINDS)
+@pytest.mark.parametrize("kind", SHAPES)
+def test_certificates_hold_by_enumeration(kind, solver, box):
+    """The optimum of the program in w - w0 lies between dual and primal, and both are right."""
+    if not suits(kind, solver) or (box and solver == "gdmm"):
+        pytest.skip("refused with or without a prior")
+    estimator, X, y, pairs = enumerated(kind)
+    w0, optimum = prior_and_optimum(kind, box)
+    given = {"lam": LAM, "tol": 1e-2, "random_state": 0, "solver": SOLVERS[solver], "bounds": box}
+    for n_jobs in (None, 2):
+        model = clone(estimator).set_params(**given, n_jobs=n_jobs, max_iter=30)
+        model.set_params(prior=blocks_of(kind, w0)).fit(X, y)
+        w = flat_of(kind, model)
+        hinge = pairs.primal(w, 0.0)
+        primal = 0.5 * LAM * np.sum((w - w0) ** 2) + hinge
+        assert model.primal_objective_ == pytest.approx(primal, abs=1e-9)
+        assert model.dual_objective_ - 1e-8 <= optimum <= primal + 1e-8
+        assert model.dual_gap_ == pytest.approx(primal - model.dual_objective_, abs=1e-8)
+        assert model.certified_ and model.dual_gap_ >= -1e-9
+        assert solver == "ssg" or model.dual_gap_ <= 0.5 * primal
+
+
+@cache
+def prior_and_optimum(kind, box):
+    """A prior, and the optimum: that of w - w0 where losses are what is left of them at w0."""
+    pairs = enumerated(kind)[-1]
+    w0 = 0.5 * np.random.default_rng(1).normal(size=pairs.d)
+    moved = [loss - psi @ w0 for loss, psi in zip(pairs.loss, pairs.psi, strict=True)]
+    sides = None if box is None else [np.full(pairs.d, side) - w0 for side in box]
+    return w0, solve_primal(Enumerated(pairs.psi, moved, pairs.labels, pairs.c), LAM, sides)[1]
+
+
+def task_of(model, X, y):
+    return model._make_rescaled_task(X, y, None)
+
+
+@pytest.mark.parametrize("name", [name for name in FITS if "kernel" not in name])
+def test_every_model_takes_a_prior(name):
+    """Solvers agree on where the optimum is, and the objective is that of the weights."""
+    estimator, (X, y) = FITS[name].estimator, FITS[name].data()
+    task = task_of(clone(estimator).set_params(random_state=0), X, y)
+    d = task.layout.n_weights
+    w0 = np.abs(0.3 * np.random.default_rng(2).normal(size=d))
+    highest, lowest = -np.inf, np.inf
+    for solver in ("bcfw", "fw", "one_slack", "gdmm"):
+        if not suits(name, solver):
+            continue
+        model = clone(estimator).set_params(prior=w0)
+        regularizer = model._make_regularizer(SOLVERS[solver], task, LAM)
+        given = {"tol": 0.05, "max_iter": 20, "random_state": 0}
+        solution = SOLVERS[solver].solve(task.problem, regularizer, **given)
+        hinges = Evaluator(task.problem).ask(regularizer.padded(solution.w)).hinges()
+        primal = 0.5 * LAM * np.sum((solution.w - w0) ** 2)
+        primal += float(np.dot(task.problem.block_weight, hinges))
+        if task.problem.exact:
+            assert solution.primal == pytest.approx(primal, rel=1e-7, abs=1e-9)
+        if solution.certified:
+            assert solution.gap >= -1e-9
+            highest, lowest = max(highest, solution.dual), min(lowest, solution.primal)
+    assert highest <= lowest + 1e-8
+    model = clone(estimator).set_params(prior=w0, lam=LAM, random_state=0, max_iter=3).fit(X, y)
+    again = clone(estimator).set_params(prior=model, lam=1e9, random_state=0, max_iter=3).fit(X, y)
+    for key in task.to_attributes.weight_shapes():
+        if key in vars(model):
+            np.testing.assert_allclose(getattr(again, key), getattr(model, key), atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["rows", "rows, bounds", "chains", "graphs", "sets"])
+def test_a_prior_of_zeros_is_none(name):
+    estimator, (X, y) = FITS[name].estimator, FITS[name].data()
+    given = {"random_state": 0, "max_iter": 6}
+    plain = clone(estimator).set_params(**given).fit(X, y)
+    d = task_of(plain, X, y).layout.n_weights
+    zero = clone(estimator).set_params(**given, prior=np.zeros(d)).fit(X, y)
+    for key, value in vars(plain).items():
+        if key.endswith("_") and isinstance(value, (np.ndarray, float)):
+            np.testing.assert_array_equal(getattr(zero, key), value)
+    assert zero.dual_objective_ == plain.dual_objective_
+
+
+def test_a_prior_of_the_optimum_stays():
+    """The fit of a fit moves the less the larger lam is."""
+    X, y = FITS["chains"].data()
+    first = SequenceTagger(lam=0.1, tol=1e-4, random_state=0).fit(X, y)
+    distances = []
+    for lam in (0.1, 1.0, 100.0):
+        model = SequenceTagger(lam=lam, prior=first, tol=1e-4, random_state=0).fit(X, y)
+        distances.append(np.linalg.norm(model.coef_ - first.coef_))
+    assert distances[0] >= distances[1] >= distances[2]
+    assert distances[2] < 1e-2
+
+
+def test_a_warm_start_follows_another_prior():
+    X, y = FITS["rows"].data()
+    model = StructSVMClassifier(lam=0.1, warm_start=True, random_state=0, tol=1e-3).fit(X, y)
+    d = task_of(model, X, y).layout.n_weights
+    w0 = np.random.default_rng(0).normal(size=d)
+    for solver in (BCFW(averaging=True), BCFW(steps="pairwise")):
+        model.set_params(prior=w0, solver=solver).fit(X, y)
+        cold = clone(model).set_params(warm_start=False).fit(X, y)
+        assert model.dual_objective_ <= cold.primal_objective_ + 1e-9
+        assert cold.dual_objective_ <= model.primal_objective_ + 1e-9
+        model.set_params(prior=None).fit(X, y)
+
+
+# ---- alignment ---------------------------------------------------------------------------
+
+
+def frozen(model):
+    """One that a fit leaves where it was."""
+    return model.set_params(lam=1e9)
+
+
+def test_labels_are_aligned():
+    X, y = make_chains(10, n_features=4, n_states=3, random_state=0)
+    one = [np.array(["b", "c", "d"])[labels] for labels in y]
+    two = [np.array(["a", "b", "c"])[labels] for labels in y]
+    source = SequenceTagger(random_state=0).fit(X, one)
+    model = frozen(SequenceTagger(prior=source, random_state=0)).fit(X, two)
+    np.testing.assert_allclose(model.coef_[1:], source.coef_[:2], atol=1e-6)
+    np.testing.assert_allclose(model.transitions_[1:, 1:], source.transitions_[:2, :2], atol=1e-6)
+    np.testing.assert_allclose(model.start_[1:], source.start_[:2], atol=1e-6)
+    assert np.abs(model.coef_[0]).max() < 1e-6 and np.abs(model.transitions_[0]).max() < 1e-6
+
+
+def test_features_are_aligned_by_names():
+    rng = np.random.default_rng(0)
+    y = np.arange(30) % 3
+    one = pd.DataFrame(rng.normal(size=(30, 3)) + np.eye(3)[y], columns=["a", "b", "c"])
+    two = one.rename(columns={"a": "new"})[["c", "new", "b"]]
+    source = StructSVMClassifier(random_state=0).fit(one, y)
+    model = frozen(StructSVMClassifier(prior=source, random_state=0)).fit(two, y)
+    np.testing.assert_allclose(model.coef_[:, [0, 2]], source.coef_[:, [2, 1]], atol=1e-6)
+    assert np.abs(model.coef_[:, 1]).max() < 1e-6
+    pipeline = make_pipeline(StandardScaler().set_output(transform="pandas"), clone(source))
+    pipeline.fit(one, y)
+    model = frozen(StructSVMClassifier(prior=pipeline, random_state=0)).fit(two, y)
+    expected = pipeline[-1].coef_[:, [2, 1]]
+    np.testing.assert_allclose(model.coef_[:, [0, 2]], expected, atol=1e-6)
+    given = {"coef_": np.ones((3, 2)), "feature_names_in_": ["c", "x"], "classes_": [2, 1, 0]}
+    model = frozen(StructSVMClassifier(prior=given, random_state=0)).fit(two, y)
+    np.testing.assert_allclose(model.coef_, np.ones((3, 1)) * [1, 0, 0], atol=1e-6)
+
+
+def test_two_classes_become_three():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 3)), np.arange(30) % 3
+    source = StructSVMClassifier(random_state=0).fit(X[y < 2], y[y < 2])
+    same = frozen(StructSVMClassifier(prior=source, random_state=0)).fit(X[y < 2], y[y < 2])
+    np.testing.assert_allclose(same.coef_, source.coef_, atol=1e-6)
+    np.testing.assert_allclose(same.intercept_, source.intercept_, atol=1e-6)
+    more = frozen(StructSVMClassifier(prior=source, random_state=0)).fit(X, y)
+    np.testing.assert_allclose(more.coef_[1:2] - more.coef_[:1], source.coef_, atol=1e-6)
+    less = frozen(StructSVMClassifier(prior=more, random_state=0)).fit(X[y < 2], y[y < 2])
+    np.testing.assert_allclose(less.coef_, source.coef_, atol=1e-6)
+
+
+def test_kinds_of_edges_are_aligned():
+    X, y = FITS["trees"].data()
+
+    def kinds(names):
+        return [(*tree, np.resize(names, len(tree[1]))) for tree in X]
+
+    source = TreeTagger(random_state=0).fit(kinds(["k", "l"]), y)
+    model = frozen(TreeTagger(prior=source, random_state=0)).fit(kinds(["l", "m"]), y)
+    where = source.edge_kinds_.tolist().index("l")
+    np.testing.assert_allclose(model.transitions_[0], source.transitions_[where], atol=1e-6)
+
+
+def test_pairs_of_labels_are_aligned():
+    X, y = FITS["sets"].data()
+    source = MultilabelPairwise(edges=[[0, 1], [2, 3]], random_state=0).fit(X, y)
+    model = MultilabelPairwise(edges=[[3, 2], [0, 2]], prior=source, random_state=0)
+    model = frozen(model).fit(X, y)
+    found = dict(zip(map(frozenset, model.edges_.tolist()), model.pairwise_, strict=True))
+    assert found[frozenset([2, 3])] == pytest.approx(source.pairwise_[1], abs=1e-6)
+    assert found[frozenset([0, 2])] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_springs_keep_their_length():
+    X, y = FITS["parts"].data()
+    source = PartsModel([1, -1, 1], random_state=0, max_iter=3).fit(X, y)
+    stretched = pickle.loads(pickle.dumps(source))
+    stretched.unit_ = 2.0 * source.unit_
+    stretched.springs_ = source.springs_ * [2.0, 4.0]
+    one, two = (
+        frozen(PartsModel([1, -1, 1], prior=prior, random_state=0, max_iter=3)).fit(X, y)
+        for prior in (source, stretched)
+    )
+    np.testing.assert_allclose(one.springs_, two.springs_, rtol=1e-6, atol=1e-9)
+
+
+# ---- manners -----------------------------------------------------------------------------
+
+
+def test_clones_and_searches_keep_the_prior():
+    X, y = FITS["rows"].data()
+    source = StructSVMClassifier(random_state=0).fit(X, y)
+    model = StructSVMClassifier(prior=source, random_state=0)
+    assert clone(model).prior is source and clone(clone(model)).prior is source
+    search = GridSearchCV(model, {"lam": [0.1, 1e9]}, cv=2).fit(X, y)
+    again = StructSVMClassifier(prior=search, lam=1e9, random_state=0).fit(X, y)
+    np.testing.assert_allclose(again.coef_, search.best_estimator_.coef_, atol=1e-6)
+    held = StructSVMClassifier(prior=FrozenEstimator(source), lam=1e9, random_state=0).fit(X, y)
+    np.testing.assert_allclose(held.coef_, source.coef_, atol=1e-6)
+    assert pickle.loads(pickle.dumps(held)).prior.estimator.lam_ == source.lam_
+
+
+def test_what_the_user_passes_is_not_modified():
+    X, y = FITS["chains"].data()
+    given = {"coef_": np.ones((3, 4)), "start_": np.ones(3)}
+    model = SequenceTagger(prior=given, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(given["coef_"], np.ones((3, 4)))
+    assert model.prior is given and set(given) == {"coef_", "start_"}
+    flat = np.ones(27)
+    SequenceTagger(prior=flat, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(flat, np.ones(27))
+
+
+def test_models_without_the_parameter_can_be_loaded():
+    """Pickles of versions that did not have it yet."""
+    X, y = FITS["chains"].data()
+    model = SequenceTagger(random_state=0).fit(X, y)
+    state = model.__getstate__()
+    del state["prior"], state["n_samples_seen_"]
+    old = SequenceTagger.__new__(SequenceTagger)
+    old.__setstate__(state)
+    assert old.prior is None and clone(old).prior is None
+    np.testing.assert_array_equal(old.predict(X)[0], model.predict(X)[0])
+    with pytest.raises(ValueError, match="does not know how many samples it has seen"):
+        old.partial_fit(X, y)
+    old.n_samples_seen_ = len(X)
+    assert old.partial_fit(X, y).n_samples_seen_ == 2 * len(X)
+    assert SequenceTagger(prior=old, random_state=0).fit(X, y).certified_
+
+
+CHAIN = FITS["chains"].data()
+BAD = {
+    "words": ("yes", "'prior' parameter"),
+    "a number": (3.0, "'prior' parameter"),
+    "short": (np.ones(3), r"prior has the shape \(3,\), expected \(27,\)"),
+    "not finite": (np.full(27, np.nan), r"prior\[0\] is nan, expected a finite number"),
+    "too large": (np.full(27, 1e200), r"prior\[0\] is 1e\+200"),
+    "strings": (["a"] * 27, "prior must be an array of numbers"),
+    "ragged": ([[1.0], [1.0, 2.0]], "prior has rows of different lengths"),
+    "no block": ({"coefs": np.ones(3)}, "prior has no block 'coefs'; the blocks of this model"),
+    "shape": ({"coef_": np.ones((2, 4))}, r"prior\['coef_'\] has the shape \(2, 4\), expected"),
+    "features": ({"coef_": np.ones((3, 5))}, "labels and features are aligned only if both"),
+    "dimensions": ({"start_": np.ones((3, 1))}, r"\['start_'\] has the shape \(3, 1\), expected"),
+    "nan in a block": ({"end_": [0, np.nan, 0]}, r"prior\['end_'\]\[1\] is nan"),
+    "another model": (
+        TreeTagger(random_state=0, tol=0.5).fit(*FITS["trees"].data()),
+        "prior is a fitted TreeTagger, expected a SequenceTagger",
+    ),
+    "not fitted": (SequenceTagger(), "not fitted"),
+    "kernel": (
+        SequenceTagger(kernel="rbf", random_state=0, tol=0.5).fit(*CHAIN),
+        "prior is a SequenceTagger with a kernel",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_priors_are_named(case):
+    prior, message = BAD[case]
+    X, y = CHAIN
+    model = SequenceTagger(random_state=0, max_iter=3).fit(X, y)
+    before = dict(vars(model))
+    model.prior = prior
+    with pytest.raises((ValueError, TypeError, NotFittedError), match=message):
+        model.fit(X, y)
+    model.prior = None
+    assert vars(model).keys() == before.keys() and model.coef_ is before["coef_"]
+
+
+def test_tables_must_be_symmetric():
+    X, y = FITS["graphs, any sign"].data()
+    table = np.arange(9.0).reshape(1, 3, 3)
+    model = SegmentationModel(pairwise_form="full", prior={"pairwise_": table}, random_state=0)
+    with pytest.raises(ValueError, match="must have symmetric tables"):
+        model.fit(X, y)
+
+
+def test_what_cannot_have_a_prior_says_so():
+    X, y = FITS["rows"].data()
+    prior = np.ones(12)
+    with pytest.raises(ValueError, match="a prior cannot be kept with kernel='rbf'"):
+        StructSVMClassifier(kernel="rbf", prior=prior).fit(X, y)
+    with pytest.raises(ValueError, match="a path cannot be traced with a prior"):
+        RegularizationPath(StructSVMClassifier(prior=prior)).fit(X, y)
+    assert "cannot be fitted with a prior" in StructSVMClassifier(prior=prior)._refuse_parts()
+
+
+def test_blocks_of_columns_are_read_as_users_see_them():
+    layout = WeightLayout(coef=(3, 4), transitions=(3, 3), start=(3,), end=(3,))
+    w0 = RNG.normal(size=27)
+    blocks = {f"{name}_": block for name, block in layout.split(w0).items()}
+    X, y = CHAIN
+    one, two = (
+        SequenceTagger(prior=prior, random_state=0, max_iter=3).fit(X, y) for prior in (w0, blocks)
+    )
+    np.testing.assert_array_equal(one.coef_, two.coef_)

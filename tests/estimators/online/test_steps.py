@@ -1,0 +1,266 @@
+"""Steps over parts of a stream."""
+
+import copy
+import pickle
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from helpers.fits import FITS
+from helpers.paper import enumerate_chains, enumerate_classes
+from sklearn.base import clone
+
+from sskit import PartsModel, SequenceTagger, StructSVMClassifier, TreeTagger
+from sskit.datasets import make_chains
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+CHAINS = FITS["chains"].data()
+WEIGHTS = {
+    SequenceTagger: ("coef_", "transitions_", "start_", "end_"),
+    StructSVMClassifier: ("coef_", "intercept_"),
+    TreeTagger: ("coef_", "transitions_", "root_", "leaf_"),
+}
+
+
+def weights(model):
+    return {name: getattr(model, name).copy() for name in WEIGHTS[type(model)]}
+
+
+def state(model):
+    return pickle.dumps(sorted(vars(model).items(), key=lambda item: item[0]))
+
+
+@pytest.mark.parametrize("name", ["chains", "chains, slack", "rows", "rows, bounds", "trees"])
+def test_the_first_step_is_a_fit(name):
+    estimator, (X, y) = FITS[name].estimator, FITS[name].data()
+    given = {"random_state": 0, "tol": 0.1}
+    fitted = clone(estimator).set_params(**given).fit(X, y)
+    stepped = clone(estimator).set_params(**given).partial_fit(X, y)
+    for key, value in weights(fitted).items():
+        np.testing.assert_array_equal(getattr(stepped, key), value)
+    assert stepped.n_samples_seen_ == fitted.n_samples_seen_ == len(y)
+    assert stepped.lam_ == fitted.lam_
+    assert all(map(np.array_equal, fitted.predict(X), stepped.predict(X)))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_objective_of_a_step(sparse):
+    """By enumeration: the norm is that of how many rows have had a feature."""
+    X, y = CHAINS
+    X = [x * (np.abs(x) > 0.5) for x in X]
+    model = SequenceTagger(lam=0.1, tol=1e-3, random_state=0, max_iter=3000)
+    data = [sp.csr_array(x) for x in X] if sparse else X
+    model.partial_fit(data[:8], y[:8])
+    before = weights(model)
+    model.partial_fit(data[8:], y[8:])
+    now = weights(model)
+    rows = np.concatenate(X[:8])
+    stiff = {name: np.sqrt(1.0 + len(rows)) for name in now}
+    stiff["coef_"] = np.sqrt(1.0 + np.count_nonzero(rows, axis=0))
+    norm = sum(np.sum(stiff[name] * (now[name] - before[name]) ** 2) for name in now)
+    pairs = enumerate_chains(X[8:], y[8:], 3, np.full(4, 0.25), mean=False)
+    flat = np.concatenate([now[name].ravel() for name in now])
+    assert model.primal_objective_ == pytest.approx(0.05 * norm + pairs.primal(flat, 0.0))
+    assert model.certified_ and 0.0 <= model.dual_gap_ <= 2e-3 * model.primal_objective_ + 1e-4
+    assert model.lam_ == pytest.approx(0.1 * np.sqrt(1.0 + len(rows)))
+
+
+def test_the_objective_of_a_step_over_rows():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 3)), np.arange(20) % 3
+    X[:, 2] *= np.arange(20) % 5 == 0
+    model = StructSVMClassifier(lam=0.1, tol=1e-3, random_state=0)
+    model.partial_fit(X[:12], y[:12], classes=[0, 1, 2])
+    before = weights(model)
+    model.partial_fit(X[12:], y[12:], sample_weight=np.arange(8.0))
+    now = weights(model)
+    stiff = np.sqrt(1.0 + np.count_nonzero(X[:12], axis=0))
+    norm = np.sum(stiff * (now["coef_"] - before["coef_"]) ** 2)
+    norm += np.sqrt(13.0) * np.sum((now["intercept_"] - before["intercept_"]) ** 2)
+    pairs = enumerate_classes(X[12:], y[12:], 3, np.arange(8.0) / 28.0, True)
+    flat = np.concatenate([now[name].ravel() for name in now])
+    assert model.primal_objective_ == pytest.approx(0.05 * norm + pairs.primal(flat, 0.0))
+    assert model.n_samples_seen_ == 12 + 28.0
+
+
+def test_bounds_are_kept():
+    X, y = CHAINS
+    model = SequenceTagger(bounds={"coef": (-0.1, 0.05)}, random_state=0)
+    for part in (slice(0, 6), slice(6, 12)):
+        model.partial_fit(X[part], y[part], classes=[0, 1, 2])
+        assert model.coef_.min() >= -0.1 - 1e-12 and model.coef_.max() <= 0.05 + 1e-12
+    assert np.isclose(model.coef_, 0.05).any() and model.certified_
+
+
+def test_a_stream_is_nearly_as_good_as_one_fit():
+    X, y = make_chains(300, n_features=8, n_states=4, random_state=0)
+    full = SequenceTagger(random_state=0).fit(X[:200], y[:200])
+    model = SequenceTagger(random_state=0)
+    for part in np.split(np.arange(200), 10):
+        model.partial_fit(X[part[0] : part[-1] + 1], y[part[0] : part[-1] + 1], classes=range(4))
+    assert model.score(X[200:], y[200:]) > full.score(X[200:], y[200:]) - 0.03
+    assert model.n_samples_seen_ == 200
+
+
+@pytest.mark.parametrize("name", ["chains", "rows", "trees", "matchings"])
+def test_steps_after_a_fit(name):
+    """With n_jobs, and from a file, to the same bits."""
+    estimator, (X, y) = FITS[name].estimator, FITS[name].data()
+    model = clone(estimator).set_params(random_state=0, tol=0.1).fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    before = model.coef_.copy()
+    model.partial_fit(X[:4], y[:4])
+    again.partial_fit(X[:4], y[:4])
+    np.testing.assert_array_equal(model.coef_, again.coef_)
+    assert model.n_samples_seen_ == len(y) + 4
+    assert np.abs(model.coef_ - before).max() > 0
+    again = pickle.loads(pickle.dumps(model)).partial_fit(X[4:8], y[4:8])
+    np.testing.assert_array_equal(again.coef_, model.partial_fit(X[4:8], y[4:8]).coef_)
+    assert len(model.fit(X, y).history_["gap"]) and model.n_samples_seen_ == len(y)
+    assert "_feature_counts_" not in vars(model)
+
+
+def test_labels_that_come_later():
+    X, y = make_chains(12, n_features=4, n_states=3, random_state=0)
+    y = [np.array(["a", "bb", "ccc"])[labels] for labels in y]
+    first = [i for i in range(12) if "ccc" not in y[i]] or [0]
+    model = SequenceTagger(random_state=0)
+    model.partial_fit([X[i] for i in first], [y[i] for i in first], classes=["ccc", "a", "bb"])
+    assert model.classes_.tolist() == ["a", "bb", "ccc"]
+    model.partial_fit(X, y).partial_fit(X, y, classes=["a", "bb", "ccc"])
+    assert model.classes_.tolist() == ["a", "bb", "ccc"] and model.score(X, y) > 0.5
+
+
+def test_kinds_that_come_later():
+    X, y = FITS["trees"].data()
+
+    def kinds(names):
+        return [(*tree, np.resize(names, len(tree[1]))) for tree in X]
+
+    model = TreeTagger(random_state=0, tol=0.1).partial_fit(kinds(["l"]), y)
+    table = model.transitions_[0].copy()
+    model.partial_fit(kinds(["k", "k"]), y)
+    assert model.edge_kinds_.tolist() == ["k", "l"]
+    # no edge of this kind has been in the step
+    np.testing.assert_allclose(model.transitions_[1], table, atol=1e-12)
+    with pytest.raises(ValueError, match="the edges of X have no kinds, but those of the steps"):
+        model.partial_fit(X, y)
+
+
+def test_the_prior_is_for_the_first_step():
+    X, y = CHAINS
+    source = SequenceTagger(random_state=0).fit(X, y)
+    model = SequenceTagger(prior=source, lam=1e9, random_state=0).partial_fit(X, y)
+    np.testing.assert_allclose(model.coef_, source.coef_, atol=1e-6)
+    model.set_params(prior=np.zeros(27)).partial_fit(X, y)
+    np.testing.assert_allclose(model.coef_, source.coef_, atol=1e-6)
+
+
+def test_memory_is_that_of_a_part():
+    """What is kept between steps does not grow with their number."""
+    X, y = make_chains(40, n_features=4, n_states=3, random_state=0)
+    model = SequenceTagger(random_state=0, tol=0.5)
+    sizes = []
+    for k in range(8):
+        model.partial_fit(X[5 * k : 5 * k + 5], y[5 * k : 5 * k + 5], classes=[0, 1, 2])
+        model.history_ = {}
+        sizes.append(len(pickle.dumps(model)))
+    assert max(sizes) - min(sizes) < 100
+    tracemalloc.start()
+    model.partial_fit(X[:5], y[:5])
+    assert tracemalloc.get_traced_memory()[1] < 2_000_000
+    tracemalloc.stop()
+
+
+ROWS = np.arange(12.0).reshape(6, 2) / 6.0
+
+
+def started(**parameters):
+    return StructSVMClassifier(random_state=0, **parameters).partial_fit(ROWS, [0, 1, 2] * 2)
+
+
+TAGGED = SequenceTagger(random_state=0, tol=0.5).partial_fit(*CHAINS)
+BAD = {
+    "a label": (started(), ROWS[:2], [0, 7], {}, r"y\[1\] has the label 7, which is not among"),
+    "a token": (
+        TAGGED, CHAINS[0][:2], [CHAINS[1][0], np.full(len(CHAINS[1][1]), 9)], {},
+        r"y\[1\] has the label 9, which is not among the classes \[0, 1, 2\]",
+    ),
+    "other classes": (
+        started(), ROWS[:2], [0, 1], {"classes": [0, 1]}, r"classes=\[0, 1\] is not the same as",
+    ),
+    "features": (started(), ROWS[:, :1], [0, 1] * 3, {}, "X has 1 features, but StructSVM"),
+    "features of tokens": (
+        TAGGED, [x[:, :2] for x in CHAINS[0]], CHAINS[1], {}, "X has 2 features, but SequenceTagger",
+    ),
+    "not a number": (started(), ROWS * np.nan, [0, 1] * 3, {}, "NaN"),
+    "lengths": (started(), ROWS, [0, 1], {}, "inconsistent"),
+    "weights": (started(), ROWS[:2], [0, 1], {"sample_weight": [-1, 1]}, "sample_weight"),
+    "no weights": (started(), ROWS[:2], [0, 1], {"sample_weight": [0, 0]}, "sample_weight"),
+    "one class": (StructSVMClassifier(), ROWS[:2], [1, 1], {}, "at least 2 classes"),
+    "a table of classes": (
+        StructSVMClassifier(), ROWS[:2], [0, 1], {"classes": [[0, 1]]}, "must be a list of labels",
+    ),
+    "no classes": (
+        StructSVMClassifier(), ROWS[:2], [0, 1], {"classes": []}, "must be a list of labels",
+    ),
+    "kernel": (
+        StructSVMClassifier(kernel="rbf"), ROWS, [0, 1] * 3, {}, "cannot take a step with kernel",
+    ),
+    "warm start": (
+        SequenceTagger(warm_start=True), *CHAINS, {}, "warm_start=True has no meaning in partial_fit",
+    ),
+    "balanced": (
+        SequenceTagger(class_weight="balanced"), *CHAINS, {}, "class_weight='balanced' cannot",
+    ),
+    "weights of classes": (
+        SequenceTagger(class_weight={5: 1.0}), *CHAINS, {}, "class_weight",
+    ),
+    "model object": (
+        FITS["matchings"].estimator, *FITS["matchings"].data(), {"classes": [0]},
+        "classes has no meaning with a model object",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_errors_leave_the_estimator_as_it_was(case):
+    model, X, y, given, message = BAD[case]
+    model = copy.deepcopy(model)
+    before = state(model)
+    with pytest.raises(ValueError, match=message):
+        model.partial_fit(X, y, **given)
+    assert state(model) == before
+
+
+def test_joint_features_must_stay():
+    estimator, (X, y) = FITS["matchings"].estimator, FITS["matchings"].data()
+    model = clone(estimator).set_params(random_state=0, tol=0.5).partial_fit(X, y)
+    with pytest.raises(ValueError, match="joint features have length 3, but those of the steps"):
+        model.partial_fit([x[:, :, :3] for x in X], y)
+
+
+def test_names_of_features_must_stay():
+    frame = pd.DataFrame(ROWS, columns=["a", "b"])
+    model = StructSVMClassifier(random_state=0).partial_fit(frame, [0, 1, 2] * 2)
+    model.partial_fit(frame, [0, 1, 2] * 2)
+    with pytest.raises(ValueError, match="feature names"):
+        model.partial_fit(frame.rename(columns={"a": "c"}), [0, 1, 2] * 2)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [{"_feature_counts_": np.ones(3)}, {"_feature_counts_": [1]}, {"n_samples_seen_": "a"}],
+)
+def test_damaged_counts_are_found(damage):
+    model = started()
+    vars(model).update(damage)
+    with pytest.raises(ValueError, match="was changed after its fit, or its file is damaged"):
+        model.partial_fit(ROWS, [0, 1, 2] * 2)
+
+
+def test_others_have_no_steps():
+    assert not hasattr(PartsModel([-1]), "partial_fit")

@@ -363,7 +363,7 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
         task : TrainingTask
             The problem, and what its weights mean.
         make_regularizer : callable
-            Called with nothing, returns a `Regularizer`, which holds lam and the weights of one run.
+            Returns a new `Regularizer`, which holds lam and the weights of one run.
         X, y, sample_weight : object
             Arguments of fit, of which callbacks are told.
 

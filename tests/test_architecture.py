@@ -30,6 +30,7 @@ ROOMS = {
     "core": "",
     "parallel": "core",
     "inputs": "",
+    "inputs/chains": "inputs",
     "oracles": "core inputs",
     "oracles/chain": "core oracles",
     "oracles/graph": "core inputs oracles parallel",
@@ -42,6 +43,7 @@ ROOMS = {
     "models/structured": "core inputs models",
     "models/multiclass": "core models models/kernel",
     "models/chain": "core inputs models models/kernel oracles/chain",
+    "models/edge_chain": "core inputs models models/chain oracles/chain",
     "models/graph": "core inputs models oracles/graph oracles/tree",
     "models/tree": "core models models/graph oracles/graph oracles/tree",
     "models/parts": "core inputs models oracles/parts",
@@ -69,7 +71,9 @@ ROOMS = {
     ),
     "estimators/structured": "estimators/base inputs models/structured",
     "estimators/multiclass": "estimators/base estimators/structured inputs models/multiclass",
-    "estimators/chain": "estimators/base inputs models/chain models/kernel",
+    "estimators/chain": (
+        "estimators/base inputs inputs/chains models/chain models/edge_chain models/kernel"
+    ),
     "estimators/tree": "estimators/base inputs models/chain models/tree",
     "estimators/graph": "estimators/base inputs models/graph",
     "estimators/parts": "estimators/base inputs metrics models/parts",
@@ -78,10 +82,10 @@ ROOMS = {
     "estimators/stopping": "estimators/base inputs",
     "dask": "core estimators/base solvers/common solvers/distributed",
     "metrics": "inputs",
-    "preprocessing": "inputs",
+    "preprocessing": "inputs inputs/chains",
     "display": "inputs",
     "datasets": "inputs",
-    "utils": "inputs",
+    "utils": "inputs inputs/chains",
     "testing": (
         "core inputs models/slack models/structured solvers/dual_decomposition/factors "
         "solvers/simplex_qp"

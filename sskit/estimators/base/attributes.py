@@ -44,6 +44,9 @@ class BlockAttributes:
         blocks = self.layout.split(w)
         blocks.pop("values", None)  # of functions at the training rows
         fitted = {f"{name}_": np.array(block, order="K") for name, block in blocks.items()}
+        if "edge_coef_" in fitted:
+            # kept feature by feature, as files keep no other order of memory
+            fitted["_edge_tables_"] = np.moveaxis(fitted.pop("edge_coef_"), -1, 0)
         fitted |= self.shared
         for name in ("coef_", "dual_coef_", "intercept_") if self.one_score else ():
             if name in fitted:

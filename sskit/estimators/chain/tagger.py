@@ -16,7 +16,7 @@ from sskit.estimators.base.estimator import (
     TrainingTask,
     check_constraints,
 )
-from sskit.estimators.base.facts import LabelFacts, Labels, WeightSums
+from sskit.estimators.base.facts import Labels, WeightSums
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.kernels import KernelMixin, function_values, is_kernel
 from sskit.estimators.base.known import check_known
@@ -27,8 +27,17 @@ from sskit.estimators.base.tagging import (
     check_chain,
     check_scores,
 )
+from sskit.estimators.chain.edges import (
+    ChainFacts,
+    EdgeWeightsMixin,
+    bind_with_edges,
+    edge_decoder,
+    fitted_pairs,
+    scale_with_edges,
+)
 from sskit.estimators.chain.kernel import bind_in_kernel_space
-from sskit.inputs.ragged import stack_labels, stack_sequences
+from sskit.inputs.chains.gate import stack_pairs
+from sskit.inputs.ragged import stack_labels
 from sskit.inputs.ragged_array import RaggedArray, locate
 from sskit.inputs.stacking import FeatureScale
 from sskit.inputs.weights import check_sample_weight
@@ -70,6 +79,8 @@ class Sequences(NamedTuple):
         Allowed transitions, first and last labels; None if these are a part of the data.
     scale : FeatureScale or None
         How large features are; None in a kernel space, where it depends on the kernel.
+    edges : matrix of shape (n_edges, q) or None
+        Features of the edges; None if there are none.
     """
 
     stacked: RaggedArray
@@ -78,9 +89,10 @@ class Sequences(NamedTuple):
     weight: np.ndarray | None
     rules: tuple | None
     scale: FeatureScale | None
+    edges: object = None
 
 
-class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
+class SequenceTagger(EdgeWeightsMixin, TaggerMixin, KernelMixin, StructuredEstimator):
     r"""Labels for all tokens of a sequence, learnt with the structured hinge loss.
 
     The score F(x, y) of a labelling is
@@ -341,7 +353,7 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
 
     def _gate(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
-        stacked = stack_sequences(X)
+        stacked, edges = stack_pairs(X)
         target = stack_labels(y, stacked.lengths)
         weight = check_sample_weight(sample_weight, len(stacked), part=part)
         classes, labels = np.unique(target, return_inverse=True)
@@ -352,7 +364,9 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
         if not is_kernel(self):
             # refuses features that are too large, whatever lam
             scale = token_scale(stacked, weight, n_jobs=self.n_jobs)
-        return Sequences(stacked, labels, classes, weight, rules, scale)
+        if edges is not None:
+            scale = scale_with_edges(self, stacked, edges, weight, scale)
+        return Sequences(stacked, labels, classes, weight, rules, scale, edges)
 
     def _legal(self, labels, offsets, classes, rules):
         """Return labels to train on; see on_violation."""
@@ -380,14 +394,15 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
         return repaired
 
     def _survey(self, checked):
-        """Return the `LabelFacts` of checked data."""
-        stacked = checked.stacked
-        return LabelFacts(
+        """Return the `ChainFacts` of checked data."""
+        stacked, edges = checked.stacked, checked.edges
+        return ChainFacts(
             n_samples=len(stacked),
             weights=WeightSums.of(len(stacked), checked.weight),
             n_features=stacked.values.shape[1],
             labels=Labels.of(checked.classes, checked.labels),
             scale=checked.scale,
+            n_edge_features=None if edges is None else edges.shape[1],
         )
 
     def _check_facts(self, facts):
@@ -408,7 +423,7 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
 
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
-        stacked, labels, own, weight, rules, _ = checked
+        stacked, labels, own, weight, rules, _, edges = checked
         classes = facts.labels.values
         if rules is None:
             rules = resolve_transitions(self.allowed_transitions, classes)
@@ -421,6 +436,8 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
         given = stacked, labels, costs, facts.weights.block_weights(len(stacked), weight)
         if is_kernel(self):
             return bind_in_kernel_space(self, *given, weight, allowed, shared)
+        if edges is not None:
+            return bind_with_edges(self, facts, given, edges, allowed, shared)
         model = ChainModel(facts.n_features, len(classes), *allowed)
         problem = model.bind(*given, n_jobs=self.n_jobs)
         to_attributes = BlockAttributes(model.layout, shared)
@@ -449,12 +466,7 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
         given = [name for name in USED_BY_PREDICT if getattr(self, name) is not None]
         if given:
             check_constraints(self, *given)
-        stacked = stack_sequences(
-            X,
-            n_features=self.n_features_in_,
-            estimator_name=type(self).__name__,
-            allow_empty=True,
-        )
+        stacked, edges = fitted_pairs(self, X)
         n_classes = check_chain(self)
         offsets, possible = stacked.offsets, None
         if known is not None:
@@ -476,6 +488,8 @@ class SequenceTagger(TaggerMixin, KernelMixin, StructuredEstimator):
             if possible is not None:
                 check_possible(possible, offsets, *rules)
         others = self.transitions_, self.start_, self.end_
+        if edges is not None:
+            return edge_decoder(self, stacked, edges, coef, others, rules, possible), offsets
         request = make_request(stacked, coef, *others, rules, possible)
         if not request.is_modest():
             if hasattr(self, "coef_"):

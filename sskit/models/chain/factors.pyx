@@ -44,7 +44,7 @@ cdef class ChainFactors(Factors):
     def __cinit__(self, FeatureRows features, const int64_t[::1] offsets, Py_ssize_t n_states,
                   const int32_t[::1] labels, const double[::1] cost, double[::1] block_weight,
                   const double[:, ::1] forbidden, const double[::1] forbidden_start,
-                  const double[::1] forbidden_end):
+                  const double[::1] forbidden_end, *args):
         check_chains(features.n_rows, offsets, n_states, labels, cost, block_weight)
         check_lengths(
             n_states, forbidden=forbidden, forbidden_start=forbidden_start,

@@ -267,6 +267,7 @@ class TokenTransformer(
         tags.non_deterministic = inner.non_deterministic
         # older versions of scikit-learn say of it that it needs a fit
         tags.requires_fit = inner.requires_fit and not isinstance(self.transformer, FeatureHasher)
+        tags.requires_fit |= self.edges is not None
         tags.input_tags.two_d_array = False
         tags.input_tags.three_d_array = True
         return tags

@@ -99,8 +99,10 @@ class SequenceTagger(EdgeWeightsMixin, TaggerMixin, KernelMixin, StructuredEstim
 
     .. math:: \sum_t \langle c_{y_t}, x_t \rangle + \sum_t A_{y_{t-1} y_t} + s_{y_1} + e_{y_T} ,
 
-    with a kernel that of functions :math:`f_{y_t}(x_t)` in place of the first sum; the best
-    labelling is found exactly (Viterbi). Training minimises
+    with a kernel that of functions :math:`f_{y_t}(x_t)` in place of the first sum. Where edges,
+    from each token to the next one, have features :math:`z_t`, transitions look at them: the score
+    is larger by :math:`\sum_t \langle B_{y_{t-1} y_t}, z_t \rangle`. The best labelling is found
+    exactly (Viterbi). Training minimises
 
     .. math:: P(w) = \tfrac{\lambda}{2} \|w\|^2
               + \sum_i c_i \max_y \bigl[ L_i(y) + F(x_i, y) - F(x_i, y_i) \bigr]
@@ -112,8 +114,8 @@ class SequenceTagger(EdgeWeightsMixin, TaggerMixin, KernelMixin, StructuredEstim
     ----------
     lam : float, default=None
         Regularisation strength, positive. None means R^2 / (4 n), where R^2 is the mean squared
-        norm of the features of a token and n the number of sequences (the sum of the sample
-        weights), so that neither the scale of the features nor the amount of data asks for
+        norm of the features of a token (and of its edge) and n the number of sequences (the sum of
+        the sample weights), so that neither the scale of the features nor the amount of data asks for
         another value; see the user guide for how it was chosen.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
@@ -163,8 +165,9 @@ class SequenceTagger(EdgeWeightsMixin, TaggerMixin, KernelMixin, StructuredEstim
         kept in double precision if all fit, else in single precision.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
-        (``coef_`` by columns, ``transitions_`` by rows, ``start_``, ``end_``); in a dict by the
-        blocks "coef", "transitions", "start" and "end" a bound has the shape of the block.
+        (``coef_`` by columns, ``transitions_`` by rows, ``start_``, ``end_``, then the table of
+        each feature of edges by rows); in a dict by the blocks "coef", "transitions", "start",
+        "end" and "edge_coef" a bound has the shape of the block.
     tol : float, default=0.02
         Relative tolerance: the fit stops when the duality gap is at most
         tol * (P(w) + P(0) / 1000), so that the objective P(w) exceeds the optimum by at most that.
@@ -209,6 +212,8 @@ class SequenceTagger(EdgeWeightsMixin, TaggerMixin, KernelMixin, StructuredEstim
         The kernel, a callable of two matrices of rows.
     transitions_ : ndarray of shape (n_classes, n_classes)
         Weights of the transitions, from row to column.
+    edge_coef_ : ndarray of shape (n_classes, n_classes, n_edge_features)
+        Weights of the features of an edge, by the labels of its two tokens; only if X had pairs.
     allowed_transitions_ : ndarray of shape (n_classes, n_classes), bool, or None
         Which transitions predictions may have, by the parameter as it was at the fit; None if they
         may have all.
@@ -238,6 +243,8 @@ class SequenceTagger(EdgeWeightsMixin, TaggerMixin, KernelMixin, StructuredEstim
         The solver that was used, with every "auto" replaced.
     n_features_in_ : int
         Number of features seen in fit.
+    n_edge_features_in_ : int
+        Number of features of an edge seen in fit; only if X had pairs.
 
     Raises
     ------
@@ -332,7 +339,9 @@ class SequenceTagger(EdgeWeightsMixin, TaggerMixin, KernelMixin, StructuredEstim
         X : list of n_samples matrices (T_i, n_features), or array (n_samples, T, n_features)
             Features of the tokens, dense or sparse; also a RaggedArray. float64, float32 or, if
             dense, float16 are read as they are, in a RaggedArray or an array without a copy, also
-            memory-mapped; other numbers become float64.
+            memory-mapped; other numbers become float64. All sequences may be pairs
+            (features, edge_features) instead, with features (T_i - 1, n_edge_features) of the
+            edges from each token to the next one; also as a RaggedPairs.
         y : list of n_samples sequences (T_i,)
             Labels of the tokens, of any sortable type.
         sample_weight : array-like of shape (n_samples,), default=None

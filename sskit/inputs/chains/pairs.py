@@ -78,9 +78,7 @@ class RaggedPairs:
     def __repr__(self):
         noun = "sequence" if len(self) == 1 else "sequences"
         widths = [part.values.shape[1] for part in (self._features, self._edge_features)]
-        return (
-            f"RaggedPairs({len(self)} {noun}, {widths[0]} features, {widths[1]} edge features)"
-        )
+        return f"RaggedPairs({len(self)} {noun}, {widths[0]} features, {widths[1]} edge features)"
 
     def __reduce__(self):
         return type(self), (self._features, self._edge_features)

@@ -73,7 +73,7 @@ class EdgeChainModel(ChainModel):
             self.allowed,
             self.allowed_start,
             self.allowed_end,
-            FeatureRows(self.edges, n_jobs=n_jobs),
+            edge_rows(self.edges, n_jobs),
         )
 
     def decoder(self, stacked, w, n_jobs=None, beam_size=None, *, edges):
@@ -125,8 +125,13 @@ def make_edge_request(
         features = PossibleScores(rows, weights[0], None, None, possible)
     tables = np.ascontiguousarray(tables, dtype=np.float64).reshape(len(tables), -1)
     return EdgeChainRequest(
-        features, stacked.offsets, *weights[1:], *rules, FeatureRows(edges), tables
+        features, stacked.offsets, *weights[1:], *rules, edge_rows(edges), tables
     )
+
+
+def edge_rows(edges, n_jobs=None):
+    """Return the `FeatureRows` of the features of edges, of which there may be none."""
+    return FeatureRows(edges, sparsify=edges.shape[0] > 0, n_jobs=n_jobs)
 
 
 def edge_scale(stacked, edges, weight, scale, n_jobs=None):

@@ -93,7 +93,10 @@ NAN = [LIST[0], LIST[1], (TOKENS[2], np.array([[np.nan]]))]
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        ([LIST[0], TOKENS[1]], r"X\[1\] is a matrix but X\[0\] is a pair \(features, edge_features"),
+        (
+            [LIST[0], TOKENS[1]],
+            r"X\[1\] is a matrix but X\[0\] is a pair \(features, edge_features",
+        ),
         ([TOKENS[1], LIST[0]], r"X\[1\] is a pair .* but X\[0\] is a matrix"),
         ([LIST[0], (TOKENS[2], EDGES[0])], r"X\[1\] has 2 tokens, so .* 1 rows, .* got 2"),
         ([(TOKENS[1], EDGES[0])], r"X\[0\] has 1 tokens, so .* 0 rows, .* got 2"),

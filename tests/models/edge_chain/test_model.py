@@ -97,7 +97,9 @@ def test_prediction_is_that_of_enumeration(form, allowed):
     best, marginals, (labels, scores) = decoder.best(), decoder.max_marginals(), decoder.top_k(5)
     padded = np.concatenate([w, np.zeros(8)])
     for i, n in enumerate(LENGTHS):
-        unary, pairwise = potentials(model, w, i, allowed=allowed if allowed[0] is not None else None)
+        unary, pairwise = potentials(
+            model, w, i, allowed=allowed if allowed[0] is not None else None
+        )
         for found in (problem.potentials(i, padded), decoder.request.potentials(i)):
             np.testing.assert_allclose(found[0], unary, rtol=1e-12)
             np.testing.assert_allclose(found[1], pairwise, rtol=1e-9, atol=1e-12)
@@ -155,7 +157,9 @@ def test_factors_add_up_to_the_whole(form, allowed):
         parts = [factors.node(i, j, y[j - first], w) for j in factors.nodes(i)]
         for e, a, b in factors.edges(i):
             table = factors.edge_table(i, e, w)
-            np.testing.assert_array_equal(np.isinf(table), False if allowed[0] is None else ~allowed[0])
+            np.testing.assert_array_equal(
+                np.isinf(table), False if allowed[0] is None else ~allowed[0]
+            )
             if np.isfinite(table[y[a - first], y[b - first]]):
                 part = factors.edge(i, e, y[a - first] * 3 + y[b - first], w)
                 assert part[0] == pytest.approx(table[y[a - first], y[b - first]])
@@ -185,7 +189,10 @@ def test_one_constant_feature_is_the_table_of_transitions():
     problem = plain.bind(stacked, labels, np.ones(N), c)
     w = np.random.default_rng(1).normal(size=problem.n_weights)
     blocks = plain.layout.split(w)
-    given = blocks | {"transitions": np.zeros((3, 3)), "edge_coef": blocks["transitions"][:, :, None]}
+    given = blocks | {
+        "transitions": np.zeros((3, 3)),
+        "edge_coef": blocks["transitions"][:, :, None],
+    }
     v = edged.layout.join(given)
     one, other = plain.decoder(stacked, w), edged.decoder(stacked, v, edges=ones)
     np.testing.assert_array_equal(other.best(), one.best())
@@ -197,7 +204,9 @@ def test_weights_of_a_feature_are_neighbours():
     w = np.arange(layout.n_weights, dtype=float)
     coef = layout.split(w)["edge_coef"]
     assert coef.shape == (3, 3, Q)
-    assert coef[:, :, 1].ravel().tolist() == list(range(layout.n_weights - 27, layout.n_weights - 18))
+    assert coef[:, :, 1].ravel().tolist() == list(
+        range(layout.n_weights - 27, layout.n_weights - 18)
+    )
     np.testing.assert_array_equal(layout.join(layout.split(w)), w)
 
 

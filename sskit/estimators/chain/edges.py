@@ -1,6 +1,7 @@
 """What SequenceTagger fits and predicts where edges have features."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -195,7 +196,7 @@ def check_edge_scores(stacked, edges, coef, tables, others):
     with np.errstate(over="ignore", invalid="ignore"):
         other = sum(map(largest_weight, others))
         largest = np.abs(tables).max(axis=(1, 2), initial=0.0)
-        for i, (start, stop) in enumerate(zip(stacked.offsets[:-1], stacked.offsets[1:])):
+        for i, (start, stop) in enumerate(pairwise(stacked.offsets.tolist())):
             x, z = stacked.values[start:stop], edges[start - i : stop - i - 1]
             most = (abs(x) @ np.abs(coef).T).max(axis=1).sum() + x.shape[0] * other
             most += (abs(z) @ largest).sum()

@@ -115,8 +115,8 @@ class SequenceTagger(EdgeWeightsMixin, TaggerMixin, KernelMixin, StructuredEstim
     lam : float, default=None
         Regularisation strength, positive. None means R^2 / (4 n), where R^2 is the mean squared
         norm of the features of a token (and of its edge) and n the number of sequences (the sum of
-        the sample weights), so that neither the scale of the features nor the amount of data asks for
-        another value; see the user guide for how it was chosen.
+        the sample weights), so that neither the scale of the features nor the amount of data asks
+        for another value; see the user guide for how it was chosen.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
         hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,

@@ -58,10 +58,9 @@ def stack_pairs(
     features, given = parts
     stacked = stack_sequences(features, **options)
     lengths = stacked.lengths
-    if len(given) == 1 and isinstance(given, list) and n_edge_features is not None:
-        # what is served most
-        if is_ready(given[0], n_edge_features) and given[0].shape[0] == lengths[0] - 1:
-            return stacked, given[0]
+    single = isinstance(given, list) and len(given) == 1 and n_edge_features is not None
+    if single and is_ready(given[0], n_edge_features) and given[0].shape[0] == lengths[0] - 1:
+        return stacked, given[0]  # what is served most
     edges = stack_sequences(given, name=EDGES, allow_empty=True)
     check_edge_counts(lengths, edges.lengths)
     if edges.values.shape[0]:

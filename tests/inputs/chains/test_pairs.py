@@ -20,7 +20,9 @@ PAIRS = RaggedPairs(
 
 
 def same(a, b):
-    return all(np.array_equal(x, y) for p, q in zip(a, b, strict=True) for x, y in zip(p, q))
+    return all(
+        np.array_equal(x, y) for p, q in zip(a, b, strict=True) for x, y in zip(p, q, strict=True)
+    )
 
 
 def test_pairs_behave_as_a_list():

@@ -2,8 +2,8 @@
 
     python edge_features.py
 
-The attribute "w[-1]|w[0]", the word before and the word, is taken from the tokens, given back to them, or
-given to the edges between the two. Fits are those of SequenceTagger without arguments. Then the
+The attribute "w[-1]|w[0]", the word before and the word, is taken from the tokens, given back to them,
+or given to the edges between the two. Fits are those of SequenceTagger without arguments. Then the
 passes of a run over the same blocks take turns, a pass of each. Times are processor times.
 """
 

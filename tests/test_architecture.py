@@ -31,6 +31,7 @@ ROOMS = {
     "parallel": "core",
     "losses": ("core inputs oracles/chain oracles/graph oracles/label_sets oracles/tree parallel"),
     "inputs": "",
+    "inputs/chains": "inputs",
     "oracles": "core inputs",
     "oracles/chain": "core oracles",
     "oracles/graph": "core inputs oracles parallel",
@@ -43,6 +44,7 @@ ROOMS = {
     "models/structured": "core inputs models",
     "models/multiclass": "core models models/kernel",
     "models/chain": "core inputs models models/kernel oracles/chain",
+    "models/edge_chain": "core inputs models models/chain oracles/chain",
     "models/graph": "core inputs models oracles/graph oracles/tree",
     "models/tree": "core models models/graph oracles/graph oracles/tree",
     "models/calibration": "models models/chain models/tree",
@@ -80,7 +82,7 @@ ROOMS = {
     ),
     "estimators/chain": (
         "estimators/base estimators/completion estimators/online estimators/reasons inputs "
-        "models/chain models/kernel"
+        "inputs/chains models/chain models/edge_chain models/kernel"
     ),
     "estimators/tree": (
         "estimators/base estimators/completion estimators/online estimators/reasons inputs "
@@ -96,10 +98,10 @@ ROOMS = {
     "estimators/stopping": "estimators/base inputs",
     "dask": "core estimators/base solvers/common solvers/distributed",
     "metrics": "inputs",
-    "preprocessing": "inputs",
+    "preprocessing": "inputs inputs/chains",
     "display": "inputs",
     "datasets": "inputs",
-    "utils": "inputs",
+    "utils": "inputs inputs/chains",
     "testing": (
         "core inputs models/slack models/structured solvers/dual_decomposition/factors "
         "solvers/simplex_qp"

@@ -1,6 +1,6 @@
 """What problems have, or may have, besides their contract (see the .pxd)."""
 
-from libc.string cimport memset
+from sskit.core.memory cimport clear_numbers
 
 
 cdef class FeatureSpace:
@@ -10,14 +10,14 @@ cdef class FeatureSpace:
         self.value_slice = slice(0, 0)
 
     cdef int begin_sum(self, double* v, Py_ssize_t d) except -1 nogil:
-        memset(v, 0, d * sizeof(double))
+        clear_numbers(v, d)
         return 0
 
     cdef int end_sum(self, double* v, Stop stop) except -1 nogil:
         return 0
 
     cdef void abort_sum(self, double* v, Py_ssize_t d) noexcept nogil:
-        memset(v, 0, d * sizeof(double))
+        clear_numbers(v, d)
 
     cdef void prefetch_step(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
         pass

@@ -228,7 +228,8 @@ cdef class DualState:
         self.match(problem)
         regularizer.match(problem)
         cdef Direction scratch = Direction(problem.max_statistics)
-        before = np.array(regularizer.v)
+        # only the sums of kernel spaces are cut short
+        before = np.array(regularizer.v) if problem.space.is_kernel_space else None
         cdef const double[::1] prior = regularizer.prior
         if stop is None:
             stop = Stop()

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from sskit.core.memory import copied
+
 from sskit.core.checks cimport check_equal, check_least
 from sskit.core.lanes cimport LANES
 
@@ -104,11 +106,11 @@ cdef class Regularizer:
 
     def coef(self):
         """Return a copy of w, shape (n_weights,)."""
-        return np.array(self.w[: self.n_weights])
+        return copied(self.w[: self.n_weights])
 
     def padded(self, w):
         """Return a copy of weights of shape (n_weights,) with the spare room of w."""
-        return np.concatenate([w, np.zeros(LANES)])
+        return copied(np.ascontiguousarray(w, dtype=np.float64), LANES)
 
     def inner(self, a, b):
         """Return the inner product of two weight vectors of shape (n_weights,)."""

@@ -53,7 +53,9 @@ class TransitionDisplay:
         self.axes = axes
 
     @classmethod
-    def from_estimator(cls, tagger, *, labels=None, ends=True, edge_feature=0, ax=None, **options):
+    def from_estimator(
+        cls, tagger, *, labels=None, ends=True, edge_feature=None, ax=None, **options
+    ):
         """Draw the transition weights of a fitted tagger.
 
         Parameters
@@ -65,8 +67,9 @@ class TransitionDisplay:
             Which labels, in this order. None means all, sorted.
         ends : bool, default=True
             Whether there is a row for the beginning of a sequence and a column for its end.
-        edge_feature : int, default=0
-            Of graphs: the feature of edges whose table is drawn.
+        edge_feature : int, default=None
+            The feature of edges whose table is drawn. None means the first one of graphs, and of
+            sequences the transitions that are the same at all edges.
         ax, **options : object
             See `plot`.
 
@@ -81,6 +84,8 @@ class TransitionDisplay:
             If the estimator has no transition weights.
         ValueError
             If a label is not one of the tagger's, or there is no such feature of edges.
+        AttributeError
+            If a tagger of sequences was fitted without features of edges.
         NotFittedError
             If the tagger is not fitted.
         """
@@ -99,16 +104,18 @@ class TransitionDisplay:
                 raise ValueError(f"labels holds {label!r}, which is no label of the tagger")
         places = [classes.index(label) for label in shown]
         names = [str(label) for label in shown]
-        if tables:
-            n = len(tagger.pairwise_)
+        if tables or edge_feature is not None:
+            pairwise = tagger.pairwise_ if tables else np.moveaxis(tagger.edge_coef_, -1, 0)
+            n, edge_feature = len(pairwise), edge_feature or 0
             if not 0 <= edge_feature < n:
                 raise ValueError(
                     f"edge_feature must be from 0 to {n - 1}, as edges have {n} features, got "
                     f"{edge_feature!r}"
                 )
-            weights = tagger.pairwise_[edge_feature][np.ix_(places, places)]
-            axes = "label of the first node", "label of the second node"
-            display = cls(weights=weights, rows=names, columns=names, axes=axes)
+            weights, look = pairwise[edge_feature][np.ix_(places, places)], {}
+            if tables:
+                look["axes"] = "label of the first node", "label of the second node"
+            display = cls(weights=weights, rows=names, columns=names, **look)
             return display.plot(ax=ax, **options)
         given = tagger.allowed_transitions_, tagger.allowed_start_
         # models saved before it was there have no allowed_end_

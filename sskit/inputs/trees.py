@@ -152,6 +152,11 @@ def check_trees(X, *, n_features=None, estimator_name="the model"):
     )
     marks, ends = [], []
     for i, (x, (_, given, _)) in enumerate(zip(checked.features, parts, strict=True)):
+        if len(getattr(given, "shape", ())) == 2:
+            raise ValueError(
+                f"parents of X[{i}] must have one dimension, got shape {given.shape}: trees take "
+                "no features of edges, which GraphTagger does"
+            )
         parents = check_parents(given, f"parents of X[{i}]", x.shape[0])
         below = np.flatnonzero(parents >= 0)
         ends.append(np.stack([parents[below], below], axis=1).astype(np.int32))

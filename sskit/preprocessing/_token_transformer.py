@@ -17,11 +17,13 @@ from sklearn.utils.validation import check_is_fitted
 from sskit._documentation import DocumentedMixin
 from sskit._ready import all_within
 from sskit._saved_names import LoadableMixin
+from sskit.inputs.chains.pairs import RaggedPairs
 from sskit.inputs.ragged import find_sets, split, stack_labels, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets, one_sequence
 from sskit.inputs.stacking import canonical_csr, first_not_finite, stack_csr, stack_dense
 from sskit.inputs.tokens import stack_tokens
 from sskit.preprocessing._dict_rows import dict_rows
+from sskit.preprocessing._edge_templates import EdgeVectorizer, parse_templates
 from sskit.preprocessing._row_blocks import fit_in_blocks, goes_in_blocks, transform_in_blocks
 
 # These take an iterator and transform each token by itself, so that a piece at a time will do:
@@ -54,11 +56,21 @@ class TokenTransformer(
     transformer : estimator with ``fit`` and ``transform``
         Any scikit-learn transformer that keeps the number of rows: StandardScaler,
         DictVectorizer, FeatureHasher, SelectKBest, a Pipeline of such, ... Cloned before fit.
+    edges : str or list of str, default=None
+        Templates of features of edges, from each token to the next one, for `SequenceTagger`, whose
+        transitions then look at them. A template such as "word[-1]|word[0]" joins attributes of
+        tokens around the edge, at places counted from its second token: strings become a feature
+        for each combination that occurs in fit, "+word[-1]|word[0]=the|dog", and numbers are
+        multiplied. An edge that lacks a term has no such feature. Tokens are dicts; strings,
+        which are an attribute without a name, "[-1]|[0]"; or lists of strings such as "word=the".
+        None makes no features of edges.
 
     Attributes
     ----------
     transformer_ : estimator
         The fitted inner transformer.
+    edge_vectorizer_ : DictVectorizer or None
+        What makes rows of the features of edges; None without `edges`.
     n_features_in_ : int
         The number of columns of the tokens, if the inner transformer counts them.
 
@@ -83,10 +95,20 @@ class TokenTransformer(
     >>> transformer.transform(X)[0].toarray()
     array([[0., 0., 1.],
            [0., 1., 0.]])
+
+    With features of edges each sequence is a pair:
+
+    >>> transformer = TokenTransformer(DictVectorizer(), edges="word[-1]|word[0]").fit(X)
+    >>> transformer.get_edge_feature_names_out()
+    array(['+word[-1]|word[0]=the|dog'], dtype=object)
+    >>> features, edge_features = transformer.transform(X)[0]
+    >>> features.shape, edge_features.shape
+    ((2, 3), (1, 1))
     """
 
-    def __init__(self, transformer):
+    def __init__(self, transformer, *, edges=None):
         self.transformer = transformer
+        self.edges = edges
 
     def fit(self, X, y=None):
         """Fit the inner transformer to the tokens.
@@ -113,7 +135,7 @@ class TokenTransformer(
                 fit_in_blocks(inner, tokens)
             else:
                 inner.fit(tokens, *labels)
-        return self._finish(inner)
+        return self._finish(inner, self._fit_edges(X))
 
     def fit_transform(self, X, y=None):
         """Fit the inner transformer to the tokens and transform them.
@@ -127,8 +149,9 @@ class TokenTransformer(
 
         Returns
         -------
-        transformed : RaggedArray
-            One matrix per sequence, dense or CSR as the inner transformer returns them.
+        transformed : RaggedArray or RaggedPairs
+            One matrix per sequence, dense or CSR as the inner transformer returns them; with
+            `edges` a pair of matrices, those of the edges CSR.
 
         Raises
         ------
@@ -144,7 +167,8 @@ class TokenTransformer(
             else:
                 inner.fit(tokens, *labels)
                 rows = _transform(inner, self._tokens(X)[0], offsets)
-        return self._finish(inner)._ragged(rows, offsets)
+        self._finish(inner, self._fit_edges(X))
+        return self._with_edges(self._ragged(rows, offsets), X)
 
     def transform(self, X):
         """Transform the tokens.
@@ -156,7 +180,7 @@ class TokenTransformer(
 
         Returns
         -------
-        transformed : RaggedArray
+        transformed : RaggedArray or RaggedPairs
             As of ``fit_transform``.
 
         Raises
@@ -167,14 +191,14 @@ class TokenTransformer(
         """
         rows = self._dict_rows(X)
         if rows is not None:
-            return rows
+            return self._with_edges(rows, X)
         inner = self._ready()
         tokens, offsets = self._tokens(X, allow_empty=True)
         if offsets[-1] == 0:
-            return RaggedArray(np.empty((0, 0)), offsets)
+            return self._with_edges(RaggedArray(np.empty((0, 0)), offsets), X)
         with config_context(transform_output="default"), tokens_named(inner, X):
             rows = _transform(inner, tokens, offsets)
-        return self._ragged(rows, offsets)
+        return self._with_edges(self._ragged(rows, offsets), X)
 
     @available_if(_inner_has("inverse_transform"))
     def inverse_transform(self, X):
@@ -183,7 +207,7 @@ class TokenTransformer(
         Parameters
         ----------
         X : RaggedArray or sequence of n matrices
-            What ``transform`` returned.
+            What ``transform`` returned; features of edges are left aside.
 
         Returns
         -------
@@ -191,7 +215,7 @@ class TokenTransformer(
             Matrices as the former, anything else, such as lists of dicts, as the latter.
         """
         check_is_fitted(self, "transformer_")
-        stacked = stack_sequences(X)
+        stacked = stack_sequences(X.features if isinstance(X, RaggedPairs) else X)
         tokens = self.transformer_.inverse_transform(stacked.values)
         cut = self._ragged if hasattr(tokens, "shape") else split
         return cut(tokens, stacked.offsets)
@@ -213,6 +237,24 @@ class TokenTransformer(
         check_is_fitted(self, "transformer_")
         return self.transformer_.get_feature_names_out(input_features)
 
+    def get_edge_feature_names_out(self):
+        """Return the names of the features of edges.
+
+        Returns
+        -------
+        ndarray of str
+            One name per column of the matrices of edges.
+
+        Raises
+        ------
+        ValueError
+            If there are none.
+        """
+        if vars(self).get("edge_vectorizer_") is None:
+            check_is_fitted(self, "transformer_")
+            raise ValueError("this TokenTransformer makes no features of edges: edges is None")
+        return self.edge_vectorizer_.get_feature_names_out()
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         try:
@@ -225,6 +267,7 @@ class TokenTransformer(
         tags.non_deterministic = inner.non_deterministic
         # older versions of scikit-learn say of it that it needs a fit
         tags.requires_fit = inner.requires_fit and not isinstance(self.transformer, FeatureHasher)
+        tags.requires_fit |= self.edges is not None
         tags.input_tags.two_d_array = False
         tags.input_tags.three_d_array = True
         return tags
@@ -242,14 +285,31 @@ class TokenTransformer(
         if isinstance(inner, type) or not (hasattr(inner, "fit") and hasattr(inner, "transform")):
             raise TypeError(f"transformer must be an object with fit and transform, got {inner!r}")
         tokens, offsets = self._tokens(X)
+        if self.edges is not None:
+            parse_templates(self.edges)
         # labels that are not all known teach no transformer, but most need none
         hidden = find_sets(y) is not None and not get_tags(inner).target_tags.required
         labels = () if y is None or hidden else (stack_labels(y, np.diff(offsets)),)
         return clone(inner), tokens, offsets, labels
 
-    def _finish(self, inner):
-        """Keep the fitted inner transformer and what it found out about its input."""
+    def _fit_edges(self, X):
+        """Return a DictVectorizer fitted to the features of edges, or None if there are none."""
+        if self.edges is None:
+            return None
+        return EdgeVectorizer(parse_templates(self.edges)).fit(X)
+
+    def _with_edges(self, rows, X):
+        """Return transformed sequences, as pairs if there are features of edges."""
+        if self.edges is None:
+            return rows
+        check_is_fitted(self, "edge_vectorizer_")
+        edges = EdgeVectorizer(parse_templates(self.edges), self.edge_vectorizer_)
+        return RaggedPairs(rows, edges.transform(X))
+
+    def _finish(self, inner, edges):
+        """Keep the fitted inner transformers and what was found out about the input."""
         self.transformer_ = inner
+        self.edge_vectorizer_ = edges
         self.__dict__.pop("n_features_in_", None)
         if hasattr(inner, "n_features_in_"):
             self.n_features_in_ = inner.n_features_in_

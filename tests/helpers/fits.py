@@ -7,6 +7,7 @@ joins these by an entry here.
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from helpers.structures import Matching
 from helpers.trees import random_parents
@@ -59,6 +60,14 @@ def rows(n=24):
 def chains():
     """Sequences of three labels."""
     return make_chains(12, n_features=4, n_states=3, min_length=2, max_length=5, random_state=0)
+
+
+def edged_chains():
+    """The same with features of edges, of which some have none."""
+    X, y = chains()
+    rng = np.random.default_rng(1)
+    edges = [rng.normal(size=(len(x) - 1, 2)) * (rng.random((len(x) - 1, 1)) < 0.7) for x in X]
+    return [(x, sp.csr_array(z)) for x, z in zip(X, edges, strict=True)], y
 
 
 def graphs(n_states):
@@ -124,6 +133,9 @@ FITS = {
     "chains, bounds": Fit(SequenceTagger(**BOX), chains, bounded=True),
     "chains, kernel": Fit(SequenceTagger(**RBF), chains),
     "chains, few kernel rows": Fit(SequenceTagger(**FEW_ROWS), chains),
+    "chains, edges": Fit(SequenceTagger(), edged_chains, **FACTORS),
+    "chains, edges and slack": Fit(SequenceTagger(rescaling="slack"), edged_chains),
+    "chains, edges and bounds": Fit(SequenceTagger(**BOX), edged_chains, bounded=True),
     "graphs": Fit(SegmentationModel(), graphs(2), bounded=True),
     "graphs, inexact": Fit(SegmentationModel(pairwise_form="full"), graphs(3), bounded=True),
     "graphs, any sign": Fit(SegmentationModel(inference="exhaustive"), graphs(3)),

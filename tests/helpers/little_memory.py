@@ -36,6 +36,12 @@ def sequences(n, length=8, p=6):
     return list(rng.normal(size=(n, length, p)) + y[:, :, None]), list(y)
 
 
+def edged_sequences(n):
+    """The same with features of edges."""
+    X, y = sequences(n)
+    return [(x, x[1:, :2] * x[:-1, :2]) for x in X], y
+
+
 def sets(n, n_labels=8):
     """Sets of labels."""
     rng = np.random.default_rng(0)
@@ -71,6 +77,7 @@ CASES = {
     "kernel": (sskit.StructSVMClassifier(kernel="rbf", **SHORT), rows, 4_000),
     "sequences": (sskit.SequenceTagger(**SHORT), sequences, 20_000),
     "hidden labels": (sskit.SequenceTagger(ignore_label=0, **SHORT), sequences, 10_000),
+    "sequences with edges": (sskit.SequenceTagger(**SHORT), edged_sequences, 10_000),
     "sequences by slack": (sskit.SequenceTagger(rescaling="slack", **SHORT), sequences, 5_000),
     "sequences by factors": (sskit.SequenceTagger(solver=GDMM(), **SHORT), sequences, 10_000),
     "sequences by many planes": (

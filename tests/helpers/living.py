@@ -32,6 +32,8 @@ from sskit.losses.marginals import (
 from sskit.models.chain.probabilities import ChainPotentials
 from sskit.models.chain.problem import ChainProblem
 from sskit.models.chain.request import ChainRequest
+from sskit.models.edge_chain.problem import EdgeChainProblem
+from sskit.models.edge_chain.request import EdgeChainRequest
 from sskit.models.features import FeatureRows
 from sskit.models.graph.request import GraphRequest
 from sskit.models.graph.slack import EnumeratedGraphSlack
@@ -135,6 +137,18 @@ def make():
     yield from batches()
 
 
+def edged_things(rows):
+    """Yield a chain with features of edges, its factors, and a request."""
+    edges, offsets, labels = FeatureRows(rows[:2]), np.array([0, 3]), np.zeros(3, dtype=np.int32)
+    given = FeatureRows(rows), offsets, 2, labels, np.ones(3), np.ones(1), None, None, None, edges
+    problem = EdgeChainProblem(*given)
+    problem.prepare_steps()
+    yield from (problem, problem.decomposition())
+    scores, tables = RowScores(FeatureRows(rows), np.eye(2)), np.ones((2, 4))
+    rest = np.eye(2), np.zeros(2), np.zeros(2), None, None, None
+    yield EdgeChainRequest(scores, offsets, *rest, edges, tables)
+
+
 def small_things(chains, sets):
     """Yield objects that no fit keeps, or that the garbage collector does not know."""
     problem, rows = chains.problem, np.arange(6.0).reshape(3, 2)
@@ -153,6 +167,7 @@ def small_things(chains, sets):
     yield BoxedSubgradientState(0.1, 4, np.zeros(4), np.ones(4))
     scores, form = RowScores(FeatureRows(rows), np.eye(2)), PairForm(2, "potts")
     yield from (scores, Table(scores, np.zeros((3, 8))))
+    yield from edged_things(rows)
     yield PossibleScores(FeatureRows(rows), np.eye(2), None, None, np.eye(3, 2, dtype=bool))
     yield ChainPotentials(rows, np.array([0, 1, 3]), np.eye(2))
     one, two = np.zeros(1, dtype=np.int32), np.array([0, 3])

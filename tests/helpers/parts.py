@@ -33,6 +33,7 @@ TAGS = [
     for i, n in enumerate(LENGTHS)
 ]
 SPANS = [np.array(["B-x", "O"] if i < 10 else ["B-yy", "I-yy"]).repeat(3)[1:4] for i in range(N)]
+EDGED = [(x, np.diff(x, axis=0)[:, :2]) for x in TOKENS]
 THREES = [rng.normal(size=(3, 3)) for _ in range(N)]
 PARENTS = [random_parents(rng, int(n)) for n in LENGTHS]
 TREES = [(x, parents) for x, parents in zip(TOKENS, PARENTS, strict=True)]
@@ -93,6 +94,7 @@ CASES = {
     "object": (StructSVMClassifier(Chains(3)), TOKENS, NUMBERS, WEIGHT),
     "object of classes": (StructSVMClassifier(Classes(3)), ROWS, np.arange(N) % 3, None),
     "sequences": (SequenceTagger(), TOKENS, TAGS, None),
+    "edges": (SequenceTagger(), EDGED, TAGS, WEIGHT),
     "share of tokens": (SequenceTagger(loss="hamming"), TOKENS, TAGS, WEIGHT),
     "balanced tags": (SequenceTagger(class_weight="balanced"), TOKENS, TAGS, WEIGHT),
     "weights of tags": (SequenceTagger(class_weight={"I-yy": 2.0}), TOKENS, TAGS, None),

@@ -62,6 +62,12 @@ def rows(sparse, n_classes=3):
     return [X[i : i + 1] for i in range(N)], np.arange(N) % n_classes
 
 
+def edged_sequences():
+    """Sparse sequences with features of edges."""
+    X, y = sequences(True)
+    return [(x, x[1:] - x[:-1]) for x in X], y
+
+
 def label_sets():
     """Rows of sets of four labels."""
     return rows(False)[0], np.random.default_rng(0).integers(2, size=(N, 4))
@@ -87,6 +93,7 @@ CASES = {
     "sequences, sparse": (SequenceTagger(**ONCE), lambda: sequences(True)),
     "sequences, two labels": (SequenceTagger(**ONCE), lambda: sequences(False, n_labels=2)),
     "sequences, beam": (SequenceTagger(**ONCE, beam_size=2), lambda: sequences(True)),
+    "sequences, edges": (SequenceTagger(**ONCE), edged_sequences),
     "sequences, rbf": (SequenceTagger(**ONCE, kernel="rbf"), lambda: sequences(False)),
     "trees": (TreeTagger(**ONCE), lambda: trees(False)),
     "trees, sparse": (TreeTagger(**ONCE), lambda: trees(True)),

@@ -4,6 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.feature_extraction import DictVectorizer
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -41,6 +42,17 @@ def rows(names=False):
 def chains():
     X, y = make_chains(8, n_features=4, n_states=3, min_length=2, max_length=5, random_state=0)
     return list(X), [np.array(["a", "b", "c"])[labels] for labels in y]
+
+
+def edged_chains():
+    X, y = chains()
+    return [(x, sp.csr_array(np.diff(x, axis=0)[:, :2])) for x in X], y
+
+
+def sentences():
+    words = ["the dog barks", "stop", "a dog is it", "the end"]
+    X = [[{"w": word} for word in sentence.split()] for sentence in words]
+    return X, [np.array(["a", "b", "c", "a"])[: len(x)] for x in X]
 
 
 def trees(kinds=False):
@@ -160,6 +172,7 @@ MODELS = {
         SequenceTagger(allowed_transitions=np.ones((3, 3), dtype=bool), rescaling="slack", **FAST),
         chains,
     ),
+    "tagger, edges": (SequenceTagger(**FAST), edged_chains),
     "tagger, beam": (SequenceTagger(beam_size=2, **FAST), chains),
     "tagger, rbf": (SequenceTagger(kernel="rbf", **FAST), chains),
     "tagger, sigmoid": (SequenceTagger(kernel="sigmoid", **FAST), sparse_chains),
@@ -201,6 +214,12 @@ MODELS = {
     "pipeline, tokens": (
         make_pipeline(TokenTransformer(MinMaxScaler()), SequenceTagger(**FAST)),
         chains,
+    ),
+    "pipeline, edges": (
+        make_pipeline(
+            TokenTransformer(DictVectorizer(), edges="w[-1]|w[0]"), SequenceTagger(**FAST)
+        ),
+        sentences,
     ),
     "pipeline, nodes": (
         make_pipeline(

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from sskit._ready import all_finite
 from sskit.solvers.common.solution import Status
 
 
@@ -88,7 +89,7 @@ def refuse_overflow(w, known):
     known : list of float
         Objectives and gaps.
     """
-    if not (np.isfinite(w).all() and np.isfinite(known).all()):
+    if not (all_finite(w) and np.isfinite(known).all()):
         raise ValueError(
             "the weights or their objective overflow: scale the features of X and the loss to "
             "sizes nearer to one, or choose a larger lam"

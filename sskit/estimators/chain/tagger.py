@@ -16,7 +16,7 @@ from sskit.estimators.base.estimator import (
     TrainingTask,
     check_constraints,
 )
-from sskit.estimators.base.facts import Labels, RowFacts, WeightSums
+from sskit.estimators.base.facts import Labels, WeightSums
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.kernels import KernelMixin, function_values, is_kernel
 from sskit.estimators.base.known import check_known
@@ -27,6 +27,15 @@ from sskit.estimators.base.tagging import (
     check_chain,
     check_scores,
 )
+from sskit.estimators.chain.edges import (
+    ChainFacts,
+    EdgeWeightsMixin,
+    bind_with_edges,
+    edge_decoder,
+    fitted_pairs,
+    refuse_edges,
+    scale_with_edges,
+)
 from sskit.estimators.chain.hidden import HiddenChains
 from sskit.estimators.chain.kernel import bind_in_kernel_space
 from sskit.estimators.completion.convex_concave import complete
@@ -35,7 +44,7 @@ from sskit.estimators.completion.partial_labels import PartialLabels, known_shar
 from sskit.estimators.online.steps import PartialFitMixin
 from sskit.estimators.reasons.column_names import check_column_names, column_names
 from sskit.estimators.reasons.explain import ExplainChainMixin
-from sskit.inputs.ragged import stack_sequences
+from sskit.inputs.chains.gate import stack_pairs
 from sskit.inputs.ragged_array import RaggedArray, locate
 from sskit.inputs.stacking import FeatureScale
 from sskit.inputs.weights import check_sample_weight, check_token_weight
@@ -83,6 +92,8 @@ class Sequences(NamedTuple):
         What is known of the labels, if that is not all.
     token_weight : ndarray of shape (n_tokens,) or None
         Weights of the tokens.
+    edges : matrix of shape (n_edges, q) or None
+        Features of the edges; None if there are none.
     """
 
     stacked: RaggedArray
@@ -94,10 +105,16 @@ class Sequences(NamedTuple):
     names: np.ndarray | None = None
     partial: PartialLabels | None = None
     token_weight: np.ndarray | None = None
+    edges: object = None
 
 
 class SequenceTagger(
-    ExplainChainMixin, PartialFitMixin, TaggerMixin, KernelMixin, StructuredEstimator
+    EdgeWeightsMixin,
+    ExplainChainMixin,
+    PartialFitMixin,
+    TaggerMixin,
+    KernelMixin,
+    StructuredEstimator,
 ):
     r"""Labels for all tokens of a sequence, learnt with the structured hinge loss.
 
@@ -105,8 +122,10 @@ class SequenceTagger(
 
     .. math:: \sum_t \langle c_{y_t}, x_t \rangle + \sum_t A_{y_{t-1} y_t} + s_{y_1} + e_{y_T} ,
 
-    with a kernel that of functions :math:`f_{y_t}(x_t)` in place of the first sum; the best
-    labelling is found exactly (Viterbi). Training minimises
+    with a kernel that of functions :math:`f_{y_t}(x_t)` in place of the first sum. Where edges,
+    from each token to the next one, have features :math:`z_t`, transitions look at them: the score
+    is larger by :math:`\sum_t \langle B_{y_{t-1} y_t}, z_t \rangle`. The best labelling is found
+    exactly (Viterbi). Training minimises
 
     .. math:: P(w) = \tfrac{\lambda}{2} \|w\|^2
               + \sum_i c_i \max_y \bigl[ L_i(y) + F(x_i, y) - F(x_i, y_i) \bigr]
@@ -118,9 +137,9 @@ class SequenceTagger(
     ----------
     lam : float, default=None
         Regularisation strength, positive. None means R^2 / (4 n), where R^2 is the mean squared
-        norm of the features of a token and n the number of sequences (the sum of the sample
-        weights), so that neither the scale of the features nor the amount of data asks for
-        another value; see the user guide for how it was chosen.
+        norm of the features of a token (and of its edge) and n the number of sequences (the sum of
+        the sample weights), so that neither the scale of the features nor the amount of data asks
+        for another value; see the user guide for how it was chosen.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
         hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
@@ -174,8 +193,9 @@ class SequenceTagger(
         kept in double precision if all fit, else in single precision.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
-        (``coef_`` by columns, ``transitions_`` by rows, ``start_``, ``end_``); in a dict by the
-        blocks "coef", "transitions", "start" and "end" a bound has the shape of the block.
+        (``coef_`` by columns, ``transitions_`` by rows, ``start_``, ``end_``, then the table of
+        each feature of edges by rows); in a dict by the blocks "coef", "transitions", "start",
+        "end" and "edge_coef" a bound has the shape of the block.
     prior : array-like of shape (n_weights,), dict or fitted estimator, default=None
         Weights w0 in whose direction the fit is regularised, by lam / 2 ||w - w0||^2; None is zero.
         A flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
@@ -226,6 +246,8 @@ class SequenceTagger(
         The kernel, a callable of two matrices of rows.
     transitions_ : ndarray of shape (n_classes, n_classes)
         Weights of the transitions, from row to column.
+    edge_coef_ : ndarray of shape (n_classes, n_classes, n_edge_features)
+        Weights of the features of an edge, by the labels of its two tokens; only if X had pairs.
     allowed_transitions_ : ndarray of shape (n_classes, n_classes), bool, or None
         Which transitions predictions may have, by the parameter as it was at the fit; None if they
         may have all.
@@ -270,6 +292,8 @@ class SequenceTagger(
     n_samples_seen_ : int or float
         Number of samples of the fit, or of all steps of `partial_fit` so far; the sum of their
         weights if they have some.
+    n_edge_features_in_ : int
+        Number of features of an edge seen in fit; only if X had pairs.
 
     Raises
     ------
@@ -369,7 +393,9 @@ class SequenceTagger(
         X : list of n_samples matrices (T_i, n_features), or array (n_samples, T, n_features)
             Features of the tokens, dense or sparse; also a RaggedArray. float64, float32 or, if
             dense, float16 are read as they are, in a RaggedArray or an array without a copy, also
-            memory-mapped; other numbers become float64.
+            memory-mapped; other numbers become float64. All sequences may be pairs
+            (features, edge_features) instead, with features (T_i - 1, n_edge_features) of the
+            edges from each token to the next one; also as a RaggedPairs.
         y : list of n_samples sequences (T_i,)
             Labels of the tokens, of any sortable type. A token of which nothing is known has
             `ignore_label`, one of which it is known that one of several labels is right a set or
@@ -446,7 +472,7 @@ class SequenceTagger(
     def _gate(self, X, y, sample_weight, part=False, token_weight=None):
         """Return training data, or a part of them, checked."""
         names = column_names(X)
-        stacked = stack_sequences(X)
+        stacked, edges = stack_pairs(X)
         partial = gate_labels(self, y, stacked.lengths, part)
         weight = check_sample_weight(sample_weight, len(stacked), part=part)
         token_weight = check_token_weight(token_weight, stacked.lengths)
@@ -461,8 +487,13 @@ class SequenceTagger(
         if not is_kernel(self):
             # refuses features that are too large, whatever lam
             scale = token_scale(stacked, weight, n_jobs=self.n_jobs)
+        if edges is not None:
+            scale = scale_with_edges(self, stacked, edges, weight, scale)
+        hidden = partial if possible is not None else None
+        if hidden is not None:
+            refuse_edges(edges, "labels that are not known")
         given = stacked, labels, classes, weight, rules, scale, names
-        return Sequences(*given, partial if possible is not None else None, token_weight)
+        return Sequences(*given, hidden, token_weight, edges)
 
     def _legal(self, labels, offsets, classes, rules):
         """Return labels to train on; see on_violation."""
@@ -490,17 +521,19 @@ class SequenceTagger(
         return repaired
 
     def _survey(self, checked):
-        """Return the `RowFacts` of checked data."""
+        """Return the `ChainFacts` of checked data."""
         stacked, labels = checked.stacked, Labels.of(checked.classes, checked.labels)
         if checked.partial is not None:
             labels = Labels(checked.classes, known_share(checked.partial))
-        return RowFacts(
+        edges = checked.edges
+        return ChainFacts(
             n_samples=len(stacked),
             feature_names=None if checked.names is None else tuple(checked.names),
             weights=WeightSums.of(len(stacked), checked.weight),
             n_features=stacked.values.shape[1],
             labels=labels,
             scale=checked.scale,
+            n_edge_features=None if edges is None else edges.shape[1],
         )
 
     def _check_facts(self, facts):
@@ -521,7 +554,7 @@ class SequenceTagger(
 
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
-        stacked, labels, own, weight, rules, _, names, partial, token_weight = checked
+        stacked, labels, own, weight, rules, _, names, partial, token_weight, edges = checked
         classes = facts.labels.values
         if rules is None:
             rules = resolve_transitions(self.allowed_transitions, classes)
@@ -540,6 +573,8 @@ class SequenceTagger(
         given = stacked, labels, costs, facts.weights.block_weights(len(stacked), weight)
         if is_kernel(self):
             return bind_in_kernel_space(self, *given, weight, allowed, shared)
+        if edges is not None:
+            return bind_with_edges(self, facts, given, edges, allowed, shared)
         model = ChainModel(facts.n_features, len(classes), *allowed)
         problem = model.bind(*given, n_jobs=self.n_jobs)
         to_attributes = BlockAttributes(model.layout, shared)
@@ -572,12 +607,7 @@ class SequenceTagger(
         if given:
             check_constraints(self, *given)
         check_column_names(X, vars(self).get("feature_names_in_"), type(self).__name__)
-        stacked = stack_sequences(
-            X,
-            n_features=self.n_features_in_,
-            estimator_name=type(self).__name__,
-            allow_empty=True,
-        )
+        stacked, edges = fitted_pairs(self, X)
         n_classes = check_chain(self)
         offsets, possible = stacked.offsets, None
         if known is not None:
@@ -599,6 +629,8 @@ class SequenceTagger(
             if possible is not None:
                 check_possible(possible, offsets, *rules)
         others = self.transitions_, self.start_, self.end_
+        if edges is not None:
+            return edge_decoder(self, stacked, edges, coef, others, rules, possible), offsets
         request = make_request(stacked, coef, *others, rules, possible)
         if not request.is_modest():
             if hasattr(self, "coef_"):

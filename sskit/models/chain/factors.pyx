@@ -5,10 +5,7 @@ import numpy as np
 from sskit.models.shapes import check_chains, check_lengths
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t
 
-from sskit.core.decomposition cimport Factors
-from sskit.models.features cimport FeatureRows
 from sskit.models.row_kernels cimport score_rows
 from sskit.models.rows cimport Rows, add_row, dot_row, score_part
 
@@ -44,23 +41,10 @@ cdef class ChainFactors(Factors):
         0, or -inf for a state that a sequence may not begin or end with.
     """
 
-    cdef FeatureRows features
-    cdef const int64_t[::1] offsets
-    cdef const int32_t[::1] labels
-    cdef const double[::1] costs
-    cdef const double[:, ::1] forbidden
-    cdef const double[::1] forbidden_start
-    cdef const double[::1] forbidden_end
-    cdef double[::1] row_sqnorm              # (n_nodes,) of the features of a node
-    cdef bint free                           # is nothing forbidden?
-    cdef Py_ssize_t transition_weights
-    cdef Py_ssize_t start_weights
-    cdef Py_ssize_t end_weights
-
     def __cinit__(self, FeatureRows features, const int64_t[::1] offsets, Py_ssize_t n_states,
                   const int32_t[::1] labels, const double[::1] cost, double[::1] block_weight,
                   const double[:, ::1] forbidden, const double[::1] forbidden_start,
-                  const double[::1] forbidden_end):
+                  const double[::1] forbidden_end, *args):
         check_chains(features.n_rows, offsets, n_states, labels, cost, block_weight)
         check_lengths(
             n_states, forbidden=forbidden, forbidden_start=forbidden_start,

@@ -19,5 +19,7 @@ cdef class SequenceGrams:
         self, Py_ssize_t i, const int32_t* active, Py_ssize_t n_active, const double* direction,
         Py_ssize_t stride
     ) noexcept nogil
+    # <x_s, x_t> of sequence i, which has a matrix
+    cdef double at(self, Py_ssize_t i, Py_ssize_t s, Py_ssize_t t) noexcept nogil
     # hint: that of sequence i, of so many tokens, will be read soon
     cdef void prefetch(self, Py_ssize_t i, Py_ssize_t count) noexcept nogil

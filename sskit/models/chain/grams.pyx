@@ -40,6 +40,11 @@ cdef class SequenceGrams:
             )
         return gram_sqnorm(&self.full[self.offset[i]], active, n_active, direction, stride)
 
+    cdef double at(self, Py_ssize_t i, Py_ssize_t s, Py_ssize_t t) noexcept nogil:
+        cdef Py_ssize_t place = self.offset[i]
+        place += t * (t + 1) // 2 + s if s <= t else s * (s + 1) // 2 + t
+        return self.small[place] if self.is_small else self.full[place]
+
     cdef void prefetch(self, Py_ssize_t i, Py_ssize_t count) noexcept nogil:
         cdef Py_ssize_t size = count * (count + 1) // 2
         if self.is_small:
@@ -53,7 +58,7 @@ def no_grams(n_sequences):
     return SequenceGrams(np.full(n_sequences, -1, dtype=np.int64), np.empty(1))
 
 
-def make_grams(FeatureRows features, const int64_t[::1] offsets):
+def make_grams(FeatureRows features, const int64_t[::1] offsets, double ends=1.0):
     """Return the Gram matrices of all short enough sequences.
 
     A Gram matrix of T rows costs T^2 / 2 products a step, going through the features 3 times the
@@ -66,6 +71,8 @@ def make_grams(FeatureRows features, const int64_t[::1] offsets):
         Of all tokens; the threads that it allows share the work.
     offsets : ndarray of shape (n_sequences + 1,), int64
         Where the sequences begin and end.
+    ends : float, default=1.0
+        What is added to the squared norms of the first and of the last token of a sequence.
 
     Returns
     -------
@@ -80,7 +87,7 @@ def make_grams(FeatureRows features, const int64_t[::1] offsets):
             offset[i] = total
             longest = max(longest, count)
             total += count * (count + 1) // 2
-    grams = RowGrams(features, offsets, offset, longest, ends=1.0)
+    grams = RowGrams(features, offsets, offset, longest, ends)
     if total > 0 and features.rows.indptr != NULL:
         # counts lose nothing as bytes
         small = np.empty(total, dtype=np.uint8)

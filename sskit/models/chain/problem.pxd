@@ -48,6 +48,12 @@ cdef class ChainProblem(Problem):
     cdef int argmax_of_sets(
         self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
     ) noexcept nogil
+    # pointers into theta, a table for each step; NULL if the first table serves all
+    cdef const double** steps(self, Py_ssize_t i, const double* theta) noexcept nogil
+    # total + the nodes' part of ||B_i delta||^2; NaN if nobody has called prepare_steps
+    cdef double add_node_sqnorm(
+        self, Py_ssize_t i, Direction delta, double total
+    ) noexcept nogil
     cdef double scatter_rest(
         self, Py_ssize_t i, Direction delta, double step, double* v
     ) noexcept nogil

@@ -88,6 +88,9 @@ cdef class ChainProblem(Problem):
     cdef Py_ssize_t length(self, Py_ssize_t i) noexcept nogil:
         return self.offsets[i + 1] - self.offsets[i]
 
+    cdef const double** steps(self, Py_ssize_t i, const double* theta) noexcept nogil:
+        return NULL
+
     cdef Py_ssize_t code_length(self, Py_ssize_t i) noexcept nogil:
         return self.length(i)
 
@@ -270,15 +273,21 @@ cdef class ChainProblem(Problem):
 
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
         cdef Py_ssize_t n_states = self.n_states, stride = self.stride, e, j
-        cdef Py_ssize_t count = self.length(i), first = self.offsets[i]
-        cdef const double* node = &delta.value[n_states * stride]
-        cdef int32_t* active = &self.active[0]
-        cdef Py_ssize_t n_active = active_rows(node, count, stride, active)
         cdef double total = 0.0
         for e in range(delta.n):
             j = delta.index[e]
             # arithmetic instead of a branch that nobody can predict
             total += (j < n_states * stride) * delta.value[j] * delta.value[j]
+        return self.add_node_sqnorm(i, delta, total)
+
+    cdef double add_node_sqnorm(
+        self, Py_ssize_t i, Direction delta, double total
+    ) noexcept nogil:
+        cdef Py_ssize_t n_states = self.n_states, stride = self.stride, j
+        cdef Py_ssize_t count = self.length(i), first = self.offsets[i]
+        cdef const double* node = &delta.value[n_states * stride]
+        cdef int32_t* active = &self.active[0]
+        cdef Py_ssize_t n_active = active_rows(node, count, stride, active)
         if self.grams.has(i):
             return total + self.grams.sqnorm(i, active, n_active, node, stride)
         if self.image.shape[0] == 1:     # nobody has called prepare_steps

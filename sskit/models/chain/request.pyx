@@ -29,7 +29,7 @@ cdef class ChainRequest:
 
     def __cinit__(self, RowScores features, const int64_t[::1] offsets,
                   const double[:, :] transitions, const double[:] start, const double[:] end,
-                  allowed=None, allowed_start=None, allowed_end=None):
+                  allowed=None, allowed_start=None, allowed_end=None, *args):
         cdef Py_ssize_t n_states = features.n_states
         check_least(n_states, 1, "the number of states")
         for size in (transitions.shape[0], transitions.shape[1], start.shape[0], end.shape[0]):

@@ -10,6 +10,7 @@ from libc.stdint cimport int32_t
 from sskit.core.capabilities cimport SlackOracle
 from sskit.models.chain.problem cimport ChainProblem
 from sskit.oracles.chain.loss_indexed cimport LossIndexed, chain_score
+from sskit.oracles.chain.stepwise cimport score_steps
 
 
 cdef class CountedChainSlack(SlackOracle):
@@ -47,10 +48,18 @@ cdef class CountedChainSlack(SlackOracle):
         cdef const double* node = theta + self.problem.n_states * self.problem.stride
         cdef const int32_t* labels = &self.problem.labels[self.problem.offsets[i]]
         cdef Py_ssize_t e, n_units
+        self.programme.tables = self.problem.steps(i, theta)
         n_units = self.programme.solve(
             node, theta, self.problem.length(i), labels, &self.levels[self.problem.offsets[i]]
         )
-        offset -= chain_score(node, theta, self.problem.length(i), self.problem.n_states, labels)
+        if self.programme.tables == NULL:
+            offset -= chain_score(
+                node, theta, self.problem.length(i), self.problem.n_states, labels
+            )
+        else:
+            offset -= score_steps(
+                node, self.programme.tables, self.problem.length(i), self.problem.n_states, labels
+            )
         for e in range(n_units + 1):
             self.margin[e] = offset + self.programme.best[e]
         return n_units

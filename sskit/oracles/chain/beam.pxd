@@ -19,6 +19,8 @@ cdef class Beam:
     cdef double[::1] scratch                 # (n_states,)
     cdef int32_t[::1] kept                   # (max_nodes, size) the beams, each by rising state
     cdef int32_t[::1] n_kept                 # (max_nodes,)
+    # a table for each step, set before each chain; NULL: the same for all
+    cdef const double** tables
 
     # Labelling of 1 <= n_nodes <= max_nodes nodes and its score; -inf if every labelling that is
     # allowed was lost on the way. Rows of node have padded(n_states) columns, those of

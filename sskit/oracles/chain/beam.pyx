@@ -60,6 +60,8 @@ cdef class Beam:
             )
             if self.n_kept[t] == 0:
                 return -INFINITY
+            if self.tables != NULL:
+                transition = self.tables[t]
             beam_step(
                 value + t * row, &self.kept[t * self.size], self.n_kept[t], transition, stride,
                 self.n_states, node + (t + 1) * row, value + (t + 1) * row,
@@ -73,6 +75,8 @@ cdef class Beam:
         # back pointers along the best path only, as in the Viterbi algorithm
         for t in range(n_nodes - 2, -1, -1):
             kept = &self.kept[t * self.size]
+            if self.tables != NULL:
+                transition = self.tables[t]
             best = -INFINITY
             labels[t] = kept[0]
             for k in range(self.n_kept[t]):

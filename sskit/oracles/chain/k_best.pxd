@@ -38,6 +38,8 @@ cdef class KBest:
     # the chain being decoded
     cdef const double* node
     cdef const double* transition
+    # a table for each step, set before each chain; NULL: `transition` for all
+    cdef const double** tables
     cdef Py_ssize_t n_nodes
 
     # The best labellings of 1 <= n_nodes <= max_nodes nodes by falling score, distinct, as many
@@ -50,6 +52,9 @@ cdef class KBest:
         self, const double* node, const double* transition, Py_ssize_t n_nodes,
         int32_t* labels, double* scores
     ) noexcept nogil
+    # the table that leads to node t > 0
+    cdef inline const double* table_to(self, Py_ssize_t t) noexcept nogil:
+        return self.transition if self.tables == NULL else self.tables[t - 1]
     cdef void forward(self) noexcept nogil
     cdef void open_list(self, Py_ssize_t t, Py_ssize_t b) noexcept nogil
     cdef bint take(self, Py_ssize_t t, Py_ssize_t b, int32_t entry) noexcept nogil

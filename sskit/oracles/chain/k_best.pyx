@@ -80,7 +80,7 @@ cdef class KBest:
                 memcpy(&self.score[0], self.node, self.stride * sizeof(double))
             elif t < self.n_nodes:
                 viterbi_step(
-                    &self.score[first - self.max_entries], self.transition, self.n_states,
+                    &self.score[first - self.max_entries], self.table_to(t), self.n_states,
                     self.node + t * self.stride, &self.score[first]
                 )
             self.n_entries[t] = <int32_t>self.stride
@@ -107,6 +107,7 @@ cdef class KBest:
         cdef Py_ssize_t n = t * self.max_lists + self.list_of[t * self.n_states + b]
         cdef const int32_t* waiting = &self.waiting[n * self.n_states]
         cdef bint inside = t < self.n_nodes
+        cdef const double* transition = self.table_to(t) if inside else NULL
         cdef double candidate, best = -INFINITY
         cdef int32_t previous = NONE
         for a in range(self.n_states):
@@ -114,7 +115,7 @@ cdef class KBest:
                 continue
             candidate = self.score[before + waiting[a]]
             if inside:
-                candidate += self.transition[a * self.stride + b]
+                candidate += transition[a * self.stride + b]
             if candidate > best:
                 best = candidate
                 previous = waiting[a]

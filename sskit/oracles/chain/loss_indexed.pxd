@@ -19,6 +19,8 @@ cdef class LossIndexed:
     cdef Scratch[double] value
     cdef Scratch[double] moved               # (stride,) scratch
     cdef Scratch[double] best                # (E + 1,) score of the best labelling by loss
+    # a table for each step, set before each chain; NULL: the same for all
+    cdef const double** tables
 
     # Best scores of labellings of n_nodes >= 1 nodes by loss, in `best`, -inf where there is
     # none; returns the largest loss. Arguments are those of viterbi_labels; levels are the

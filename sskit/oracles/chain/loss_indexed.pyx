@@ -51,7 +51,8 @@ cdef class LossIndexed:
                     memcpy(moved, node, stride * sizeof(double))
                 else:
                     viterbi_step(
-                        value - table + e * stride, transition, self.n_states,
+                        value - table + e * stride,
+                        transition if self.tables == NULL else self.tables[t - 1], self.n_states,
                         node + t * stride, moved
                     )
                 # each state is reached with this loss by one way at most: the true one from as
@@ -86,6 +87,8 @@ cdef class LossIndexed:
             if state != truth[t]:
                 e -= levels[t]
             value -= table
+            if self.tables != NULL:
+                transition = self.tables[t - 1]
             top = -INFINITY
             for k in range(self.n_states):
                 candidate = value[e * stride + k] + transition[k * stride + labels[t]]

@@ -1,0 +1,1 @@
+"""Sequences whose edges have features."""

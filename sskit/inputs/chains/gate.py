@@ -1,0 +1,132 @@
+"""The gate of sequences that may have features of edges."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from sskit.inputs.chains.pairs import RaggedPairs, check_edge_counts
+from sskit.inputs.ragged import check_widths, stack_sequences
+from sskit.inputs.ragged_array import RaggedArray
+from sskit.inputs.stacking import is_ready
+
+EDGES = "the edge features of X"
+
+
+def stack_pairs(
+    X, *, n_features=None, n_edge_features=None, estimator_name=None, allow_empty=False
+):
+    """Check sequences, or pairs of features of tokens and of edges, and stack them.
+
+    Parameters
+    ----------
+    X : RaggedPairs, sequence of n pairs, or what `stack_sequences` takes
+        A pair is a tuple (features, edge_features) of matrices (T, p) and (T - 1, q).
+    n_features, n_edge_features : int or None, default=None
+        The numbers of columns that must be found; None takes any.
+    estimator_name : str or None, default=None
+        Who expects them, for the error message.
+    allow_empty : bool, default=False
+        Whether sequences without tokens pass.
+
+    Returns
+    -------
+    stacked : RaggedArray
+        Features of the tokens, from `stack_sequences`.
+    edges : matrix of shape (n_edges, q) or None
+        Features of the edges of all sequences, likewise; None if X has no pairs.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `stack_sequences`; also naming the first sequence that is a pair where others are none,
+        or whose edges have a wrong number of rows.
+
+    Examples
+    --------
+    >>> from sskit.inputs.chains.gate import stack_pairs
+    >>> stacked, edges = stack_pairs([([[1, 2], [3, 4]], [[0.5]]), ([[5, 6]], [])])
+    >>> len(stacked), edges
+    (2, array([[0.5]]))
+    """
+    options = {
+        "n_features": n_features,
+        "estimator_name": estimator_name,
+        "allow_empty": allow_empty,
+    }
+    parts = split_pairs(X)
+    if parts is None:
+        return stack_sequences(X, **options), None
+    features, given = parts
+    stacked = stack_sequences(features, **options)
+    lengths = stacked.lengths
+    single = isinstance(given, list) and len(given) == 1 and n_edge_features is not None
+    if single and is_ready(given[0], n_edge_features) and given[0].shape[0] == lengths[0] - 1:
+        return stacked, given[0]  # what is served most
+    edges = stack_sequences(given, name=EDGES, allow_empty=True)
+    check_edge_counts(lengths, edges.lengths)
+    if edges.values.shape[0]:
+        width = edges.values.shape[1]
+    else:
+        width = n_edge_features or max(map(width_of, given))
+        if not width:
+            raise ValueError("the edge features of X have no columns")
+        edges = RaggedArray(np.empty((0, width)), edges.offsets)
+    name = estimator_name or "the model"
+    check_widths([width], n_edge_features, name, what="edge features")
+    return stacked, edges.values
+
+
+def split_pairs(X):
+    """Return the features of tokens and of edges, or None if X has no pairs.
+
+    Parameters
+    ----------
+    X : object
+        As users give it.
+
+    Returns
+    -------
+    features, edge_features : RaggedArray or list
+        Not checked.
+
+    Raises
+    ------
+    ValueError
+        If some items are pairs and others are not.
+    """
+    if isinstance(X, RaggedPairs):
+        return X.features, X.edge_features
+    if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype == object:
+        X = X.tolist()
+    if not isinstance(X, (list, tuple)) or not any(isinstance(item, tuple) for item in X):
+        return None
+    kinds = [is_pair(item) for item in X]
+    if not any(kinds):
+        return None
+    if not all(kinds):
+        i = kinds.index(not kinds[0])
+        words = ["a matrix", "a pair (features, edge_features)"]
+        raise ValueError(
+            f"X[{i}] is {words[kinds[i]]} but X[0] is {words[kinds[0]]}: either all sequences have "
+            "features of edges, or none"
+        )
+    features, edges = zip(*X, strict=True)
+    return list(features), list(edges)
+
+
+def is_pair(item):
+    """Return whether an item is a pair of matrices, and not a matrix of two rows."""
+    if not isinstance(item, tuple) or len(item) != 2:
+        return False
+    first = item[0]
+    shape = getattr(first, "shape", None)
+    if shape is not None:
+        return len(shape) == 2
+    if not isinstance(first, (list, tuple)):
+        return False
+    return not len(first) or hasattr(first[0], "__len__") and not isinstance(first[0], str)
+
+
+def width_of(matrix):
+    """Return the number of columns of a matrix that has no rows, 0 if it does not tell."""
+    shape = matrix.shape if sp.issparse(matrix) else np.shape(matrix)
+    return shape[1] if len(shape) == 2 else 0

@@ -1,0 +1,1 @@
+"""Chains whose transitions have features: model, problem, request and decoders."""

@@ -1,0 +1,155 @@
+"""Features of edges made of attributes of the tokens around them."""
+
+import re
+from collections.abc import Mapping
+from numbers import Real
+
+import numpy as np
+from sklearn.feature_extraction import DictVectorizer
+
+from sskit.inputs.ragged_array import RaggedArray, make_offsets
+from sskit.preprocessing._dict_rows import dict_rows
+
+_TERM = re.compile(r"(.*)\[([+-]?\d{1,9})\]")
+# Names of features of edges begin with it.
+MARK = "+"
+
+
+def parse_templates(edges):
+    """Return what the parameter `edges` asks for.
+
+    Parameters
+    ----------
+    edges : str or list of str
+        Templates such as "word[-1]|word[0]".
+
+    Returns
+    -------
+    templates : list of tuple (name, terms)
+        Terms are pairs (attribute, offset).
+
+    Raises
+    ------
+    TypeError
+        If they are no strings.
+    ValueError
+        If there are none, or naming the first that is no template, or that is there twice.
+    """
+    if not isinstance(edges, (str, list, tuple)):
+        raise TypeError(f"edges must be templates such as 'word[-1]|word[0]', got {edges!r:.80}")
+    given, templates = [edges] if isinstance(edges, str) else list(edges), {}
+    if not given:
+        raise ValueError("edges must hold one template or more, or be None")
+    for k, template in enumerate(given):
+        if not isinstance(template, str):
+            raise TypeError(f"edges[{k}] must be a string, got {type(template).__name__}")
+        name = template.removeprefix(MARK)
+        terms = [_TERM.fullmatch(term) for term in name.split("|")]
+        if not all(terms):
+            raise ValueError(
+                f"edges[{k}] is {template!r}, expected terms such as 'word[-1]', an attribute and "
+                "a place counted from the second token of the edge, joined by '|'"
+            )
+        if name in templates:
+            raise ValueError(f"edges[{k}] is {template!r}, which is there twice")
+        templates[name] = [(term[1], int(term[2])) for term in terms]
+    return list(templates.items())
+
+
+def edge_dicts(sequences, templates):
+    """Yield the features of each edge of sequences of tokens, as a dict.
+
+    Parameters
+    ----------
+    sequences : iterable of sequences of tokens
+        Tokens are dicts of attributes, strings, whose only attribute has the empty name, or lists
+        of strings such as "word=the".
+    templates : list of tuple
+        From `parse_templates`.
+
+    Yields
+    ------
+    features : list of dict
+        Those of one sequence: a number for each feature of an edge. Strings of the terms are joined
+        in its name, and numbers multiplied; a term that is missing leaves out the feature.
+
+    Raises
+    ------
+    TypeError
+        Naming the first token that is none of these.
+    """
+    for i, sequence in enumerate(sequences):
+        tokens = [attributes(token, f"X[{i}][{t}]") for t, token in enumerate(sequence)]
+        features = []
+        for t in range(1, len(tokens)):
+            edge = {}
+            for name, terms in templates:
+                strings, number = [], 1.0
+                for attribute, offset in terms:
+                    place = t + offset
+                    value = tokens[place].get(attribute) if 0 <= place < len(tokens) else None
+                    if isinstance(value, str):
+                        strings.append(value)
+                    elif isinstance(value, (Real, np.bool_)):
+                        number *= float(value)
+                    else:
+                        break
+                else:
+                    key = f"{MARK}{name}={'|'.join(strings)}" if strings else MARK + name
+                    edge[key] = number
+            features.append(edge)
+        yield features
+
+
+def attributes(token, name):
+    """Return a token as a mapping of attributes to values."""
+    if isinstance(token, Mapping):
+        return token
+    if isinstance(token, str):
+        return {"": token}
+    if isinstance(token, (list, tuple)) and all(isinstance(value, str) for value in token):
+        pairs = (value.partition("=") for value in token)
+        return {key: value if equals else 1.0 for key, equals, value in pairs}
+    raise TypeError(
+        f"{name} is a {type(token).__name__}: edges are made of tokens that are dicts, strings or "
+        "lists of strings"
+    )
+
+
+class EdgeVectorizer:
+    """Rows of the features of edges, by the features of those that it was fitted to.
+
+    Parameters
+    ----------
+    templates : list of tuple
+        From `parse_templates`.
+    vectorizer : DictVectorizer, default=None
+        Fitted; None is a new one.
+    """
+
+    def __init__(self, templates, vectorizer=None):
+        self.templates = templates
+        self.vectorizer = DictVectorizer() if vectorizer is None else vectorizer
+
+    def fit(self, sequences):
+        """Learn which features there are; return the fitted DictVectorizer."""
+        flat = (edge for edges in edge_dicts(sequences, self.templates) for edge in edges)
+        self.vectorizer.fit(flat)
+        if not self.vectorizer.vocabulary_:
+            names = ", ".join(repr(name) for name, _ in self.templates)
+            raise ValueError(
+                f"edges={names} make no features: no two tokens of X side by side have these "
+                "attributes"
+            )
+        return self.vectorizer
+
+    def transform(self, sequences):
+        """Return the rows as a RaggedArray, a matrix (T - 1, q) for each sequence."""
+        edges = list(edge_dicts(sequences, self.templates))
+        offsets = make_offsets([len(features) for features in edges])
+        rows = dict_rows(self.vectorizer, edges) if offsets[-1] else None
+        if rows is None and offsets[-1]:
+            rows = self.vectorizer.transform([edge for features in edges for edge in features])
+        if rows is None:
+            rows = np.empty((0, len(self.vectorizer.vocabulary_)))
+        return RaggedArray(rows, offsets)

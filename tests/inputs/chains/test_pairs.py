@@ -1,0 +1,125 @@
+"""Pairs of features of tokens and of edges: the container and the gate."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.utils import _safe_indexing
+
+from sskit.inputs.chains.gate import stack_pairs
+from sskit.utils import RaggedArray, RaggedPairs
+
+TOKENS = [np.arange(6.0).reshape(3, 2), np.ones((1, 2)), np.zeros((2, 2))]
+EDGES = [np.array([[1.0], [2.0]]), np.empty((0, 1)), np.array([[3.0]])]
+LIST = list(zip(TOKENS, EDGES, strict=True))
+PAIRS = RaggedPairs(
+    RaggedArray(np.concatenate(TOKENS), [0, 3, 4, 6]),
+    RaggedArray(np.concatenate(EDGES), [0, 2, 2, 3]),
+)
+
+
+def same(a, b):
+    return all(
+        np.array_equal(x, y) for p, q in zip(a, b, strict=True) for x, y in zip(p, q, strict=True)
+    )
+
+
+def test_pairs_behave_as_a_list():
+    assert len(PAIRS) == 3
+    assert PAIRS.shape == (3,)
+    assert same(PAIRS, LIST)
+    assert same([PAIRS[-1], PAIRS[0]], [LIST[-1], LIST[0]])
+    assert same(PAIRS[1:], LIST[1:])
+    assert same(PAIRS[[2, 0]], [LIST[2], LIST[0]])
+    assert same(PAIRS[np.array([True, False, True])], [LIST[0], LIST[2]])
+    assert same(_safe_indexing(PAIRS, np.array([1, 0])), [LIST[1], LIST[0]])
+    assert same(pickle.loads(pickle.dumps(PAIRS)), LIST)
+    assert same(np.asarray(PAIRS), LIST)
+
+
+def test_pairs_that_do_not_fit_are_refused():
+    with pytest.raises(TypeError, match="edge_features must be a RaggedArray, got list"):
+        RaggedPairs(PAIRS.features, EDGES)
+    with pytest.raises(ValueError, match="features holds 2 sequences but edge_features 3"):
+        RaggedPairs(PAIRS.features[:2], PAIRS.edge_features)
+    with pytest.raises(ValueError, match=r"X\[0\] has 3 tokens, so its edge features must have 2 "):
+        RaggedPairs(PAIRS.features, PAIRS.features)
+    with pytest.raises(ValueError, match="one dimension"):
+        RaggedPairs(PAIRS.features, RaggedArray(np.ones(3), [0, 2, 2, 3]))
+    with pytest.raises(TypeError, match="array of objects"):
+        np.asarray(PAIRS, dtype=float)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        LIST,
+        tuple(LIST),
+        PAIRS,
+        np.asarray(PAIRS),
+        [(x.tolist(), z.tolist()) for x, z in LIST],
+        [(sp.csr_array(x), sp.csr_matrix(z)) for x, z in LIST],
+        [(x.astype(np.float32), z.astype(int)) for x, z in LIST],
+    ],
+)
+def test_all_forms_are_stacked(X):
+    stacked, edges = stack_pairs(X)
+    values = stacked.values.toarray() if sp.issparse(stacked.values) else stacked.values
+    edges = edges.toarray() if sp.issparse(edges) else edges
+    np.testing.assert_array_equal(values, np.concatenate(TOKENS))
+    np.testing.assert_array_equal(edges, np.concatenate(EDGES))
+
+
+def test_sequences_without_pairs_stay_what_they_are():
+    stacked, edges = stack_pairs(TOKENS)
+    assert edges is None
+    assert len(stacked) == 3
+    # a tuple of rows is a matrix
+    stacked, edges = stack_pairs([([1, 2], [3, 4]), ([5, 6],)])
+    assert edges is None
+    assert stacked.lengths.tolist() == [2, 1]
+
+
+def test_only_short_sequences_tell_the_width():
+    stacked, edges = stack_pairs([(np.ones((1, 2)), np.empty((0, 4)))])
+    assert edges.shape == (0, 4)
+    stacked, edges = stack_pairs([([], []), LIST[0]], allow_empty=True)
+    assert edges.shape == (2, 1)
+    assert stacked.lengths.tolist() == [0, 3]
+
+
+NAN = [LIST[0], LIST[1], (TOKENS[2], np.array([[np.nan]]))]
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (
+            [LIST[0], TOKENS[1]],
+            r"X\[1\] is a matrix but X\[0\] is a pair \(features, edge_features",
+        ),
+        ([TOKENS[1], LIST[0]], r"X\[1\] is a pair .* but X\[0\] is a matrix"),
+        ([LIST[0], (TOKENS[2], EDGES[0])], r"X\[1\] has 2 tokens, so .* 1 rows, .* got 2"),
+        ([(TOKENS[1], EDGES[0])], r"X\[0\] has 1 tokens, so .* 0 rows, .* got 2"),
+        ([LIST[0], (TOKENS[2], np.ones((1, 3)))], r"edge features of X\[1\] has 3 features"),
+        (NAN, r"the edge features of X\[2\] contains NaN at row 0, column 0"),
+        ([(TOKENS[2], [[-np.inf]])], r"the edge features of X\[0\] contains infinity"),
+        ([(TOKENS[2], [["a"]])], r"the edge features of X\[0\] .*not numbers"),
+        ([(TOKENS[2], np.ones((1, 0)))], "the edge features of X has 0 features"),
+        ([(np.ones((1, 2)), [])], "the edge features of X have no columns"),
+        ([(TOKENS[0], np.ones(2))], r"the edge features of X\[0\] must be two-dimensional"),
+        ([(np.ones((2, 0)), [[1.0]])], "X has 0 features"),
+        ([(np.full((2, 1), np.nan), [[1.0]])], r"X\[0\] contains NaN"),
+    ],
+)
+def test_bad_pairs_are_named(X, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        stack_pairs(X)
+
+
+def test_other_widths_than_expected_are_refused():
+    with pytest.raises(ValueError, match="has 1 edge features, but Tagger is expecting 2 edge"):
+        stack_pairs(LIST, n_features=2, n_edge_features=2, estimator_name="Tagger")
+    with pytest.raises(ValueError, match="X has 2 features, but Tagger is expecting 3"):
+        stack_pairs(LIST, n_features=3, n_edge_features=1, estimator_name="Tagger")

@@ -2,7 +2,6 @@
 
 import warnings
 from numbers import Integral
-from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -38,15 +37,15 @@ from sskit.estimators.chain.edges import (
 )
 from sskit.estimators.chain.hidden import HiddenChains
 from sskit.estimators.chain.kernel import bind_in_kernel_space
+from sskit.estimators.chain.sequences import Sequences
 from sskit.estimators.completion.convex_concave import complete
 from sskit.estimators.completion.gate import completed_costs, gate_labels
-from sskit.estimators.completion.partial_labels import PartialLabels, known_share
+from sskit.estimators.completion.partial_labels import known_share
 from sskit.estimators.online.steps import PartialFitMixin
 from sskit.estimators.reasons.column_names import check_column_names, column_names
 from sskit.estimators.reasons.explain import ExplainChainMixin
 from sskit.inputs.chains.gate import stack_pairs
 from sskit.inputs.ragged_array import RaggedArray, locate
-from sskit.inputs.stacking import FeatureScale
 from sskit.inputs.weights import check_sample_weight, check_token_weight
 from sskit.models.chain.model import (
     ChainModel,
@@ -67,45 +66,6 @@ from sskit.models.chain.transitions import (
 )
 
 USED_BY_PREDICT = ("beam_size", "allowed_transitions")
-
-
-class Sequences(NamedTuple):
-    """Checked sequences and labels.
-
-    Attributes
-    ----------
-    stacked : RaggedArray
-        Features.
-    labels : ndarray of shape (n_tokens,)
-        Labels, 0 to k - 1, that keep to the rules if these are all data.
-    classes : ndarray of shape (k,)
-        What these are.
-    weight : ndarray of shape (n,) or None
-        Weights of the sequences.
-    rules : tuple or None
-        Allowed transitions, first and last labels; None if these are a part of the data.
-    scale : FeatureScale or None
-        How large features are; None in a kernel space, where it depends on the kernel.
-    names : ndarray of shape (n_features,) or None
-        Names of the features; None unless sequences are data frames.
-    partial : PartialLabels or None
-        What is known of the labels, if that is not all.
-    token_weight : ndarray of shape (n_tokens,) or None
-        Weights of the tokens.
-    edges : matrix of shape (n_edges, q) or None
-        Features of the edges; None if there are none.
-    """
-
-    stacked: RaggedArray
-    labels: np.ndarray
-    classes: np.ndarray
-    weight: np.ndarray | None
-    rules: tuple | None
-    scale: FeatureScale | None
-    names: np.ndarray | None = None
-    partial: PartialLabels | None = None
-    token_weight: np.ndarray | None = None
-    edges: object = None
 
 
 class SequenceTagger(

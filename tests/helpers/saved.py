@@ -159,6 +159,7 @@ MODELS = {
         SequenceTagger(allowed_transitions=np.ones((3, 3), dtype=bool), rescaling="slack", **FAST),
         chains,
     ),
+    "tagger, hidden labels": (SequenceTagger(ignore_label=0, **FAST), chains),
     "tagger, beam": (SequenceTagger(beam_size=2, **FAST), chains),
     "tagger, rbf": (SequenceTagger(kernel="rbf", **FAST), chains),
     "tagger, sigmoid": (SequenceTagger(kernel="sigmoid", **FAST), sparse_chains),

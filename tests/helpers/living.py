@@ -54,6 +54,7 @@ from sskit.parallel.crew import Crew
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 from sskit.solvers.block_coordinate.eviction import PlaneKeeper
 from sskit.solvers.common.averaging import Averager, WeightedAverager
+from sskit.solvers.common.snapshot import Mover
 from sskit.solvers.dual_decomposition.factors.consistent import ConsistentPoint
 from sskit.solvers.dual_decomposition.factors.oracle import NodeSearch
 from sskit.solvers.dual_decomposition.factors.state import FactorState
@@ -156,7 +157,7 @@ def small_things(chains, sets):
     yield from (state, ConsistentPoint(state), NodeSearch(state), Evaluator(problem))
     yield from (Hinges(problem, 5), Gaps(problem, 5, DualState(problem)))
     yield from (kind(problem, 5, DualState(problem)) for kind in (InexactGaps, BoundedGaps))
-    yield Visit(problem)
+    yield from (Visit(problem), Mover(problem))
     yield from (
         PairSearch(PairTable(sets.problem.decomposition())),
         Direction(5),
@@ -292,6 +293,7 @@ def fits():
             yield sskit.HierarchicalMultilabel(hierarchy, **option, **SHORT), X, sets
     trees = [(x, random_parents(rng, len(x))) for x in sequences]
     yield sskit.TreeTagger(**SHORT), trees, labels
+    yield sskit.TreeTagger(ignore_label=1, **SHORT), trees, labels
     maps = list(rng.normal(size=(3, 2, 5, 6)))
     places = list(rng.integers(5, size=(3, 2, 2)))
     for loss in ("squared", "distance"):

@@ -173,6 +173,7 @@ MODELS = {
         chains,
     ),
     "tagger, edges": (SequenceTagger(**FAST), edged_chains),
+    "tagger, hidden labels": (SequenceTagger(ignore_label=0, **FAST), chains),
     "tagger, beam": (SequenceTagger(beam_size=2, **FAST), chains),
     "tagger, rbf": (SequenceTagger(kernel="rbf", **FAST), chains),
     "tagger, sigmoid": (SequenceTagger(kernel="sigmoid", **FAST), sparse_chains),

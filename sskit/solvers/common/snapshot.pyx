@@ -7,6 +7,7 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcmp, memcpy
 
 from sskit.core.block cimport Block, reserve_entries
+from sskit.core.capabilities cimport PlaneStore
 from sskit.core.direction cimport Direction
 from sskit.core.dual cimport DualState
 from sskit.core.lanes cimport LANES
@@ -155,9 +156,11 @@ def move_truths(saved, Problem problem, Problem earlier):
     Raises
     ------
     ValueError
-        If one of the problems is of another shape than the saved point.
+        If one of the problems is of another shape than the saved point, or codes are no labellings.
     """
     cdef DualState dual = DualState(problem)
+    if type(problem.plane_store) is not PlaneStore:
+        raise ValueError(f"codes of {type(problem).__name__} are no labellings")
     dual.match(earlier)
     restore(dual, saved)
     cdef Mover mover = Mover(problem)
@@ -207,6 +210,8 @@ cdef class Mover:
             for t in range(length):
                 if code[t] == self.old[t]:
                     code[t] = self.new[t]
+            if not self.problem.knows(i, code):
+                raise ValueError(f"the new truth of block {i} is no labelling")
             n = self.problem.plane(i, code, &self.index[0], &self.value[0])
             weight = block.weight[p]
             for e in range(n):

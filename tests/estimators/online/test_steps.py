@@ -194,7 +194,7 @@ BAD = {
     ),
     "features": (started(), ROWS[:, :1], [0, 1] * 3, {}, "X has 1 features, but StructSVM"),
     "features of tokens": (
-        TAGGED, [x[:, :2] for x in CHAINS[0]], CHAINS[1], {}, "X has 2 features, but SequenceTagger",
+        TAGGED, [x[:, :2] for x in CHAINS[0]], CHAINS[1], {}, "X has 2 features, but Sequence",
     ),
     "not a number": (started(), ROWS * np.nan, [0, 1] * 3, {}, "NaN"),
     "lengths": (started(), ROWS, [0, 1], {}, "inconsistent"),
@@ -211,7 +211,7 @@ BAD = {
         StructSVMClassifier(kernel="rbf"), ROWS, [0, 1] * 3, {}, "cannot take a step with kernel",
     ),
     "warm start": (
-        SequenceTagger(warm_start=True), *CHAINS, {}, "warm_start=True has no meaning in partial_fit",
+        SequenceTagger(warm_start=True), *CHAINS, {}, "warm_start=True has no meaning",
     ),
     "balanced": (
         SequenceTagger(class_weight="balanced"), *CHAINS, {}, "class_weight='balanced' cannot",

@@ -11,9 +11,11 @@ import scipy.sparse as sp
 from helpers.fits import FITS
 from helpers.paper import enumerate_chains, enumerate_classes
 from sklearn.base import clone
+from skops import io
 
 from sskit import PartsModel, SequenceTagger, StructSVMClassifier, TreeTagger
 from sskit.datasets import make_chains
+from sskit.utils import trusted_types
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -121,6 +123,15 @@ def test_steps_after_a_fit(name):
     np.testing.assert_array_equal(again.coef_, model.partial_fit(X[4:8], y[4:8]).coef_)
     assert len(model.fit(X, y).history_["gap"]) and model.n_samples_seen_ == len(y)
     assert "_feature_counts_" not in vars(model)
+
+
+def test_steps_after_loading():
+    """From a file of skops, which keeps how often features have been seen."""
+    X, y = CHAINS
+    model = SequenceTagger(random_state=0, tol=0.1).partial_fit(X, y).partial_fit(X, y)
+    saved = io.loads(io.dumps(model), trusted=trusted_types())
+    assert saved.n_samples_seen_ == 2 * len(X)
+    np.testing.assert_array_equal(saved.partial_fit(X, y).coef_, model.partial_fit(X, y).coef_)
 
 
 def test_labels_that_come_later():

@@ -17,6 +17,7 @@ The data are found in $SSKIT_DATA: wsj_pos, conll2000.
 
 import argparse
 import tracemalloc
+from functools import partial
 
 import numpy as np
 from _cases import attributes, words
@@ -72,22 +73,20 @@ def adaptation():
         few, few_tags = X_spoken[:n], spoken_tags[:n]
         alone = SequenceTagger(random_state=0).fit(few, few_tags)
         both = [*X, *few], [*tags, *few_tags]
-        pooled, slow = processor_time(lambda both=both: SequenceTagger(random_state=0).fit(*both))
-        given = few, few_tags
-        adapted, quick = processor_time(
-            lambda given=given: SequenceTagger(prior=source, random_state=0).fit(*given)
-        )
+        pooled, slow = processor_time(partial(SequenceTagger(random_state=0).fit, *both))
+        adapted = SequenceTagger(prior=source, random_state=0)
+        adapted, quick = processor_time(partial(adapted.fit, few, few_tags))
         scores = (100 * model.score(X_test, tested_tags) for model in (alone, pooled, adapted))
         print(f"{n:11}" + "".join(f"{s:8.2f}" for s in scores) + f"{slow:15.1f}{quick:9.1f}")
 
 
-def peak(function):
-    """Return the result of a call and the most memory that it took, in megabytes."""
+def cost(function, *args, **kwargs):
+    """Return the processor time of a call, and the most memory that it took, in megabytes."""
     tracemalloc.start()
-    result = function()
+    _, seconds = processor_time(partial(function, *args, **kwargs))
     most = tracemalloc.get_traced_memory()[1] / 2**20
     tracemalloc.stop()
-    return result, most
+    return seconds, most
 
 
 def streams():
@@ -96,19 +95,15 @@ def streams():
     for name, load in (("WSJ POS", words), ("CoNLL-2000", conll)):
         X, y, X_test, y_test = load()[-4:]
         classes = np.unique(np.concatenate(y))
-        fit = SequenceTagger(random_state=0)
-        (model, seconds), most = peak(lambda: processor_time(lambda: fit.fit(X, y)))
+        model = SequenceTagger(random_state=0)
+        seconds, most = cost(model.fit, X, y)
         print(f"{name:12}{1:6}{100 * model.score(X_test, y_test):10.2f}{seconds:9.1f}{most:8.0f}")
         for n_parts in N_PARTS:
             cuts = np.linspace(0, len(y), n_parts + 1).astype(int)
             model, total, most = SequenceTagger(random_state=0), 0.0, 0.0
             for start, stop in zip(cuts, cuts[1:], strict=False):
                 part = X[start:stop], y[start:stop]
-                (_, seconds), memory = peak(
-                    lambda part=part: processor_time(
-                        lambda: model.partial_fit(*part, classes=classes)
-                    )
-                )
+                seconds, memory = cost(model.partial_fit, *part, classes=classes)
                 total, most = total + seconds, max(most, memory)
             score = 100 * model.score(X_test, y_test)
             print(f"{name:12}{n_parts:6}{score:10.2f}{total:9.1f}{most:8.0f}", flush=True)

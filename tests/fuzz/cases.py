@@ -35,7 +35,7 @@ NAMES = [*ESTIMATORS, *ESTIMATORS, *ESTIMATORS, *ESTIMATORS, *FUNCTIONS]
 QUERIES = [
     "predict", "predict_topk", "decision_function", "node_scores", "score", "coef_at", "gap_at",
     "dual_objective_at", "estimator_at", "transform", "inverse_transform",
-    "weights_frame", "explain",
+    "weights_frame", "explain", "partial_fit",
 ]  # fmt: skip
 HARMLESS = (
     r".*(stopped after|path ends|end early|column-vector y|feature names|found no labelling"
@@ -257,11 +257,11 @@ class Case:
         require(fingerprint(without_iterators(arguments)) == before, "arguments are changed")
         if method is None:
             return worked
-        if not worked or method != "fit":
+        if not worked or method not in ("fit", "partial_fit"):
             what = "by a call that failed" if not worked else f"by {method}"
             require(fingerprint(target) == state, f"estimator is changed {what}")
-        elif method == "fit":
-            require(answer is target, "fit does not return the estimator")
+        else:
+            require(answer is target, f"{method} does not return the estimator")
             if hasattr(target, "certified_") or hasattr(target, "estimator_"):
                 check_fitted(target)
         return worked

@@ -188,6 +188,8 @@ REFUSALS = [
         r"cannot be combined with (solver=|the solver object)",
         r"cannot keep bounds|cannot solve problems with bounds",
         r"bounds cannot be kept with kernel=",
+        r"a prior cannot be kept with kernel=",
+        r"prior has the shape",  # a part of the samples lacks labels
         r"has no meaning with",
         r"needs a model that is a sum over nodes and edges",
         r"ordered=True needs edges with one table",

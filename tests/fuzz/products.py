@@ -8,7 +8,7 @@ is above the smallest of the primal ones, one of them lies.
 import collections
 import re
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from sklearn.base import clone
@@ -99,6 +99,11 @@ def run_problem(seed, number, findings, n_ways=20):
         compare(intervals, problem, findings, told)
         if rng.random() < 0.5:
             attempt(trace, rng, problem, findings, told)
+        if rng.random() < 0.3:
+            intervals, problem = [], attempt(with_prior, rng, problem, findings, told)
+            for _ in range(n_ways // 4 if problem else 0):
+                intervals += attempt(solve, rng, problem, findings, told)
+            compare(intervals, problem, findings, told)
 
 
 def choose(rng, table, default=0.0):
@@ -181,6 +186,15 @@ def solve(rng, problem, findings, story):
         if not interval.dual <= interval.primal + ROUNDING * problem.unit:
             raise AssertionError(f"the gap is negative: {interval}")
     return intervals
+
+
+def with_prior(rng, problem, findings, story):
+    """The same problem with a random prior, and no other statements of it."""
+    estimator, X, y, weight = problem.stated(None, False)
+    estimator.set_params(rescaling=problem.chosen["rescaling"])
+    prior = rng.normal(size=estimator._make_task(X, y, weight).layout.n_weights)
+    unit = problem.unit * (1.0 + problem.chosen["lam"] * float(prior @ prior))
+    return replace(problem, estimator=estimator.set_params(prior=prior), twins=[], unit=unit)
 
 
 def begin(rng, estimator, start, X, y, weight):

@@ -230,6 +230,7 @@ def tagger(rng):
         loss=["hamming", "hamming_sum"],
         class_weight=[None, None, "balanced"],
         beam_size=[None, None, 2],
+        prior=[None, None, {"start_": [1.0, -1.0, 0.5], "classes_": [0, 1, "b"]}],
     )
     name = given["solver"] if isinstance(given["solver"], str) else given["solver"].__class__
     if name not in ("gdmm", "soft_bcfw", GDMM, SoftBCFW):
@@ -286,6 +287,7 @@ def tree_tagger(rng, kinds=True):
     names = pick(rng, LABELS)
     y = [names[rng.integers(3, size=len(tree[0]))] for tree in X]
     given = options(rng, SOLVERS, rescaling=["margin", "slack"], loss=["hamming", "hamming_sum"])
+    given["prior"] = pick(rng, [None, None, {"coef_": np.ones((1, 2)), "classes_": [0]}])
     return Subject(TreeTagger(**given), {"X": X, "y": y, "k": 2} | weighted(rng, len(X)))
 
 

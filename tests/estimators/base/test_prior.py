@@ -15,6 +15,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from skops import io
 
 from sskit import (
     MultilabelPairwise,
@@ -29,6 +30,7 @@ from sskit.datasets import make_chains
 from sskit.models.layout import WeightLayout
 from sskit.solvers import BCFW
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.utils import trusted_types
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -275,6 +277,9 @@ def test_clones_and_searches_keep_the_prior():
     held = StructSVMClassifier(prior=FrozenEstimator(source), lam=1e9, random_state=0).fit(X, y)
     np.testing.assert_allclose(held.coef_, source.coef_, atol=1e-6)
     assert pickle.loads(pickle.dumps(held)).prior.estimator.lam_ == source.lam_
+    model.fit(X, y)
+    saved = io.loads(io.dumps(model), trusted=trusted_types())
+    np.testing.assert_array_equal(saved.fit(X, y).coef_, model.coef_)
 
 
 def test_what_the_user_passes_is_not_modified():

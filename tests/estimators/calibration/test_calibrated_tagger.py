@@ -109,7 +109,7 @@ def test_what_is_known_is_a_condition(model):
         assert abs(model.confidence([x], [known])[0] - p[agrees].sum()) < 1e-10
         drawn = model.sample([x], 50, random_state=0, known=[known])[0]
         assert (drawn[:, -1] == "O").all()
-        for risk in ("labelling", "tokens", "spans"):
+        for risk in (None, "labelling", "tokens", "spans"):
             (labels_found,) = clone_fitted(model, risk=risk).predict([x], known=[known])
             assert labels_found[-1] == "O", risk
 
@@ -149,13 +149,19 @@ def test_the_risk_of_spans(model):
 
 
 def test_the_risk_of_tokens_and_of_labellings(model):
-    tokens, single = clone_fitted(model, risk="tokens"), clone_fitted(model)
+    tokens, single = clone_fitted(model, risk="tokens"), clone_fitted(model, risk="labelling")
     single.estimators_ = single.estimators_[:1]
     for x in X_NEW:
         found = model.predict_proba([x])[0].argmax(axis=1)
         np.testing.assert_array_equal(tokens.predict([x])[0], TAGS[found])
         labels, p = labellings(single, x)
         np.testing.assert_array_equal(single.predict([x])[0], TAGS[labels[p.argmax()]])
+        (wanted,) = single.estimators_[0].predict([x])
+        np.testing.assert_array_equal(single.set_params(risk=None).predict([x])[0], wanted)
+        single.set_params(risk="labelling")
+        proposed = [list(one.predict([x])[0]) for one in model.estimators_]
+        p = [model.confidence([x], [labels])[0] for labels in proposed]
+        assert list(model.predict([x])[0]) == proposed[np.argmax(p)]
 
 
 def test_samples_have_the_probabilities(model):
@@ -195,7 +201,8 @@ def test_trees(method):
         np.testing.assert_allclose(model.predict_proba([x])[0], wanted, rtol=1e-8)
         every = model.confidence([x] * len(p), list(model.classes_[labels]))
         np.testing.assert_allclose(every, p, rtol=1e-8)
-        np.testing.assert_array_equal(model.predict([x])[0], model.classes_[labels[p.argmax()]])
+        best = clone_fitted(model, risk="labelling").predict([x])[0]
+        np.testing.assert_array_equal(best, model.classes_[labels[p.argmax()]])
         share = model.sample([x], 2000, random_state=0)[0]
         share = (share[:, :, None] == model.classes_).mean(axis=0)
         np.testing.assert_allclose(share, wanted, atol=0.06)

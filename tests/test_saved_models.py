@@ -58,6 +58,7 @@ def test_there_are_models_of_this_version():
     assert sum(file.stat().st_size for file in files) < 300_000
 
 
+@pytest.mark.slow
 def test_the_script_writes_them(tmp_path):
     """In a copy of its folder, from where it finds the helpers of the tests."""
     (tmp_path / "saved_models").mkdir()

@@ -223,20 +223,20 @@ class PartsModel(PoserMixin, StructuredEstimator):
     --------
     >>> from sskit import PartsModel
     >>> from sskit.datasets import make_poses
-    >>> poses = make_poses(40, random_state=0)
+    >>> poses = make_poses(20, random_state=0)
     >>> X, y = poses.data, poses.target
-    >>> model = PartsModel(poses.parents, tol=0.1, random_state=0).fit(X[:30], y[:30])
-    >>> model.score(X[30:], y[30:]) > 0.8
+    >>> model = PartsModel(poses.parents, tol=0.1, random_state=0).fit(X[:15], y[:15])
+    >>> model.score(X[15:], y[15:]) > 0.8
     True
-    >>> model.certified_, model.predict(X[30:])[0].shape == y[30].shape
+    >>> model.certified_, model.predict(X[15:])[0].shape == y[15].shape
     (True, True)
 
     Score maps by the names of the parts:
 
-    >>> model.set_params(part_names=poses.joint_names).fit(X[:30], y[:30]).part_names_[12]
+    >>> model.set_params(part_names=poses.joint_names).fit(X[:15], y[:15]).part_names_[12]
     'neck'
-    >>> named = [dict(zip(poses.joint_names, x)) for x in X[30:]]
-    >>> bool((model.predict(named)[0] == model.predict(X[30:])[0]).all())
+    >>> named = [dict(zip(poses.joint_names, x)) for x in X[15:]]
+    >>> bool((model.predict(named)[0] == model.predict(X[15:])[0]).all())
     True
     """
 

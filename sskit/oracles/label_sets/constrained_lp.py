@@ -53,9 +53,9 @@ class ConstrainedLP:
         self._status = highspy.HighsModelStatus
         self._infinity = highspy.kHighsInf
         self._columns = np.arange(self.n_columns, dtype=np.int32)
-        self._model = highspy.Highs()
+        self._model = _silent_highs(highspy)
         # presolving would lose the vertex of the last query
-        for name, value in (("output_flag", False), ("presolve", "off"), ("solver", "simplex")):
+        for name, value in (("presolve", "off"), ("solver", "simplex")):
             self._model.setOptionValue(name, value)
         self._model.passModel(lp)
 
@@ -102,3 +102,17 @@ class ConstrainedLP:
         if status != self._status.kOptimal:
             raise RuntimeError(f"HiGHS stopped with {model.modelStatusToString(status)}")
         return np.clip(model.getSolution().col_value, 0.0, 1.0)
+
+
+def _silent_highs(highspy):
+    """Return a solver that prints nothing."""
+
+    class SilentHighs(highspy.Highs):
+        # since 1.16 this is called while the object is made, and the first call prints a banner
+        def enableCallbacks(self):
+            self.setOptionValue("output_flag", False)
+            super().enableCallbacks()
+
+    model = SilentHighs()
+    model.setOptionValue("output_flag", False)
+    return model

@@ -36,11 +36,11 @@ def test_images_in_masks_out(fitted):
 
 
 def test_neighbours_help():
-    images, masks = make_segmentation_images(18, random_state=0)
+    images, masks = make_segmentation_images(12, shape=(60, 80), random_state=0)
     scores = []
     for bounds in ({"pairwise": (0, 0)}, None):
-        pipeline = make_model(bounds=bounds).set_params(superpixelgraphs__n_segments=200)
-        scores.append(pipeline.fit(images[:12], masks[:12]).score(images[12:], masks[12:]))
+        pipeline = make_model(bounds=bounds).set_params(superpixelgraphs__n_segments=100)
+        scores.append(pipeline.fit(images[:8], masks[:8]).score(images[8:], masks[8:]))
     alone, together = scores
     assert together > alone + 0.02
 

@@ -1,5 +1,9 @@
 """The LP relaxation with further inequalities, against SciPy."""
 
+import subprocess
+import sys
+import textwrap
+
 import numpy as np
 import pytest
 from helpers.label_sets import local_polytope, random_model
@@ -32,3 +36,16 @@ def test_same_optimum_as_a_fresh_model():
             assert (A @ point <= b + 1e-7).all()
             assert (rows @ point <= limits + 1e-7).all()
     assert 0 < n_empty < 60
+
+
+def test_nothing_is_printed():
+    # what C prints may appear no sooner than the process ends
+    code = """
+        import numpy as np
+        from sskit.oracles.label_sets.constrained_lp import ConstrainedLP
+        model = ConstrainedLP(2, np.array([[0, 1]]))
+        model.find(np.ones(3), np.zeros((2, 3)), np.ones(2))
+    """
+    call = [sys.executable, "-c", textwrap.dedent(code)]
+    done = subprocess.run(call, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "")

@@ -3,12 +3,13 @@ Probabilities of a tagger
 =========================
 
 A tagger that was trained for large margins gives scores, not probabilities. The exponentials of its
-scores over their sum are probabilities of labellings, but of a model that is far too unsure, or far too sure.
-:class:`~sskit.CalibratedTagger` finds on held-out folds what the scores have to be multiplied by.
+scores over their sum are probabilities of labellings, but of a model that is far too unsure, or
+far too sure. :class:`~sskit.CalibratedTagger` finds on held-out data what the scores have to be
+multiplied by.
 
-Left, a reliability diagram: of the digits to which a probability of about .8 is given, 80 per cent should
-be right. Right, what the probabilities are for: the more sure the tagger has to be to read a string by itself,
-the fewer it reads, and the fewer of those are wrong.
+Left, a reliability diagram: of the digits to which a probability of about .8 is given, 80 per cent
+should be right. Right, what the probabilities are for: the more sure the tagger has to be to read a
+string by itself, the fewer it reads, and the fewer of those are wrong.
 """
 
 import matplotlib.pyplot as plt

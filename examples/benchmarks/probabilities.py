@@ -93,7 +93,7 @@ def ours(name, model, data, chunked):
     error, more = None, f"fit {seconds:.0f} s"
     if chunked:
         error = span_error(model.span_confidence(X_test), y_test)
-        for risk in ("labelling", "tokens", "spans"):
+        for risk in (None, "labelling", "tokens", "spans"):
             predicted = model.set_params(risk=risk).predict(X_test)
             more += f", F1 {risk} {span_f1_score(list(y_test), list(predicted)):.4f}"
     figures = token_figures(p, model.classes_, y_test)

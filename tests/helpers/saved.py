@@ -206,7 +206,10 @@ MODELS = {
         named_poses,
     ),
     "stopping": (EarlyStopping(SequenceTagger(random_state=0), random_state=0), chains),
-    "calibrated": (CalibratedTagger(SequenceTagger(**FAST), cv=2), chains),
+    "calibrated": (
+        CalibratedTagger(SequenceTagger(**FAST), cv=2, ensemble=False),
+        chains,
+    ),
     "calibrated trees": (
         CalibratedTagger(TreeTagger(**FAST), cv=2, method="vector"),
         lambda: trees(kinds=True),
@@ -315,7 +318,7 @@ PATHS = {
 def answers(model, X):
     """Everything that a fitted model says of X, as a list of arrays and numbers."""
     found = []
-    for name in ("predict", "decision_function", "node_scores"):
+    for name in ("predict", "predict_proba", "decision_function", "node_scores"):
         if hasattr(model, name):
             found.extend(items(getattr(model, name)(X)))
     if hasattr(model, "predict_topk"):

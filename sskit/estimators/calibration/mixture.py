@@ -5,6 +5,7 @@ from scipy.special import logsumexp, softmax
 
 from sskit._tag_schemes import SCHEMES
 from sskit.metrics import spans as spans_of
+from sskit.models.calibration.scores import Calibration
 from sskit.models.calibration.spans import (
     SpanLabels,
     SpanTable,
@@ -85,9 +86,17 @@ class Mixture:
             total[here] += weight[here] * np.exp(np.minimum(found.log_z[here] - log_z[here], 0.0))
         return total
 
-    def best_labelling(self):
-        """Return the most probable of the best labellings of the models, (N,)."""
-        given = self.calibration, self.possible
+    def best_labelling(self, calibrated=True):
+        """Return the most probable of the best labellings of the models, (N,).
+
+        Parameters
+        ----------
+        calibrated : bool, default=True
+            Whether the models find the best ones by calibrated scores, or by their own.
+        """
+        n_tables, n_states, _ = self.members[0].tables.shape
+        own = Calibration.scaled(1.0, n_states, n_tables)
+        given = self.calibration if calibrated else own, self.possible
         proposed = [member.best(*given, n_jobs=self.n_jobs) for member in self.members]
         if len(proposed) == 1:
             return proposed[0]

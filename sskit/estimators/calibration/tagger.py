@@ -64,10 +64,11 @@ class CalibratedTagger(MetaEstimator):
         Whether the models of all splits are kept, whose probabilities are averaged; or one is
         fitted to all data, and its scores take the calibration of those. Averages take as many
         times as long, and tend to be better.
-    risk : {"labelling", "tokens", "spans"}, default="labelling"
-        What `predict` is to keep small: the probability of any error in a sequence, by the best
-        labelling; the expected number of wrong tokens, by the most probable label at each; or one
-        less the F1 score of spans, see Notes. Can be set on a fitted estimator.
+    risk : {"labelling", "tokens", "spans"}, default=None
+        What `predict` is to keep small: the probability of any error in a sequence, by the most
+        probable labelling; the expected number of wrong tokens, by the most probable label at
+        each; or one less the F1 score of spans, see Notes. None returns the labelling that the
+        model itself finds best, without a calibration. Can be set on a fitted estimator.
     scheme : str, default=None
         What labels say of spans, see :func:`sskit.metrics.spans`; None means that of the
         parameter ``allowed_transitions`` of the tagger, or "bio". Can be set on a fitted
@@ -105,8 +106,8 @@ class CalibratedTagger(MetaEstimator):
     is a distribution over labellings too, a mixture: what is known of a sequence also changes how
     much each model counts.
 
-    With ``risk="labelling"`` an ensemble proposes the best labelling of each model, and the most
-    probable of these is returned. With ``risk="spans"`` the spans maximise the ratio
+    Of an ensemble ``risk=None`` and ``risk="labelling"`` return the most probable of what the
+    models propose. With ``risk="spans"`` the spans maximise the ratio
     2 E[hits] / (E[true spans] + predicted spans) over all sequences of X together, found by
     Dinkelbach's iteration over exact dynamic programmes; E are expectations under the model.
     Spans less probable than .005 are not considered. For sequences only.
@@ -142,7 +143,7 @@ class CalibratedTagger(MetaEstimator):
             HasMethods(["split", "get_n_splits"]), "array-like", list, tuple, None,
         ],
         "ensemble": ["boolean"],
-        "risk": [StrOptions(set(RISKS))],
+        "risk": [StrOptions(set(RISKS)), None],
         "scheme": [StrOptions(set(SCHEMES)), None],
         "n_jobs": [numbers.Integral, None],
     }  # fmt: skip
@@ -154,7 +155,7 @@ class CalibratedTagger(MetaEstimator):
         method="matrix",
         cv=3,
         ensemble=True,
-        risk="labelling",
+        risk=None,
         scheme=None,
         n_jobs=None,
     ):
@@ -320,7 +321,7 @@ class CalibratedTagger(MetaEstimator):
             return split(np.log(mixture.marginals()), mixture.offsets)
 
     def predict(self, X, known=None):
-        """Return the labels that keep the `risk` small.
+        """Return the labels that keep the `risk` small, or those of the model itself.
 
         Parameters
         ----------
@@ -340,7 +341,7 @@ class CalibratedTagger(MetaEstimator):
         elif self.risk == "spans":
             labels = mixture.best_spans(self._scheme(), self.classes_)
         else:
-            labels = mixture.best_labelling()
+            labels = mixture.best_labelling(calibrated=self.risk is not None)
         return split(self.classes_[labels], mixture.offsets)
 
     def confidence(self, X, y):

@@ -109,7 +109,7 @@ def test_what_is_known_is_a_condition(model):
         assert abs(model.confidence([x], [known])[0] - p[agrees].sum()) < 1e-10
         drawn = model.sample([x], 50, random_state=0, known=[known])[0]
         assert (drawn[:, -1] == "O").all()
-        for risk in ("labelling", "tokens", "spans"):
+        for risk in (None, "labelling", "tokens", "spans"):
             (labels_found,) = clone_fitted(model, risk=risk).predict([x], known=[known])
             assert labels_found[-1] == "O", risk
 
@@ -149,13 +149,19 @@ def test_the_risk_of_spans(model):
 
 
 def test_the_risk_of_tokens_and_of_labellings(model):
-    tokens, single = clone_fitted(model, risk="tokens"), clone_fitted(model)
+    tokens, single = clone_fitted(model, risk="tokens"), clone_fitted(model, risk="labelling")
     single.estimators_ = single.estimators_[:1]
     for x in X_NEW:
         found = model.predict_proba([x])[0].argmax(axis=1)
         np.testing.assert_array_equal(tokens.predict([x])[0], TAGS[found])
         labels, p = labellings(single, x)
         np.testing.assert_array_equal(single.predict([x])[0], TAGS[labels[p.argmax()]])
+        (wanted,) = single.estimators_[0].predict([x])
+        np.testing.assert_array_equal(single.set_params(risk=None).predict([x])[0], wanted)
+        single.set_params(risk="labelling")
+        proposed = [list(one.predict([x])[0]) for one in model.estimators_]
+        p = [model.confidence([x], [labels])[0] for labels in proposed]
+        assert list(model.predict([x])[0]) == proposed[np.argmax(p)]
 
 
 def test_samples_have_the_probabilities(model):
@@ -195,7 +201,8 @@ def test_trees(method):
         np.testing.assert_allclose(model.predict_proba([x])[0], wanted, rtol=1e-8)
         every = model.confidence([x] * len(p), list(model.classes_[labels]))
         np.testing.assert_allclose(every, p, rtol=1e-8)
-        np.testing.assert_array_equal(model.predict([x])[0], model.classes_[labels[p.argmax()]])
+        best = clone_fitted(model, risk="labelling").predict([x])[0]
+        np.testing.assert_array_equal(best, model.classes_[labels[p.argmax()]])
         share = model.sample([x], 2000, random_state=0)[0]
         share = (share[:, :, None] == model.classes_).mean(axis=0)
         np.testing.assert_allclose(share, wanted, atol=0.06)
@@ -236,7 +243,7 @@ def test_the_gradient_of_the_likelihood(method, data):
 def test_calibration_makes_held_out_labels_more_likely():
     X, y = tagged(60, seed=3)
     tagger = SequenceTagger(random_state=0).fit(X, y)
-    X, y = tagged(300, seed=4)
+    X, y = tagged(200, seed=4)
     values = {}
     for method in METHODS:
         fitted = CalibratedTagger(tagger, method=method, cv="prefit").fit(X, y)
@@ -248,7 +255,7 @@ def test_calibration_makes_held_out_labels_more_likely():
     assert frozen.log_likelihood_ == values["matrix"]
     p = np.concatenate(list(fitted.predict_proba(X)))
     right = p.argmax(axis=1) == np.searchsorted(TAGS, np.concatenate(y))
-    assert abs(p.max(axis=1).mean() - right.mean()) < 0.03
+    assert abs(p.max(axis=1).mean() - right.mean()) < 0.08
 
 
 def test_sample_weights_are_copies(data):
@@ -294,18 +301,18 @@ def test_rules():
         model.predict_proba(X_NEW[:1], known=[["I-X"] + [None] * (len(X_NEW[0]) - 1)])
 
 
-def test_pipelines_searches_and_ends(data):
-    X, y = data
+def test_pipelines_searches_and_ends():
+    X, y = tagged(16)
     scaled = make_pipeline(TokenTransformer(StandardScaler()), SequenceTagger(random_state=0))
     model = CalibratedTagger(scaled, cv=KFold(2, shuffle=True, random_state=0)).fit(
         X, y, sample_weight=np.ones(len(X))
     )
     assert len(model.predict_proba(X)) == len(X)
-    assert 0.3 < model.score(X, y) < 1
+    assert 0.2 < model.score(X, y) < 1
     search = GridSearchCV(
         CalibratedTagger(SequenceTagger(random_state=0), cv=2), {"estimator__lam": [0.1, 1.0]}, cv=2
     ).fit(X, y)
-    assert search.best_score_ > 0.3
+    assert search.best_score_ > 0.2
     inner = GridSearchCV(SequenceTagger(random_state=0), {"lam": [0.1, 1.0]}, cv=2)
     model = CalibratedTagger(inner, cv=2, ensemble=False).fit(X, y)
     assert model.predict_proba(X)[0].shape == (len(X[0]), 5)

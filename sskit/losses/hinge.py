@@ -60,9 +60,8 @@ class StructuredHinge(BaseEstimator):
     structure : {"chain", "tree", "graph", "label_sets"}, default="chain"
         What is labelled: the tokens of sequences, the nodes of forests or of graphs, or sets of
         labels with scores of pairs.
-    loss : {"hamming_sum", "hamming"} or array-like of shape (n_labels, n_labels), \
-default="hamming_sum"
-        L, the number of wrong labels; their share, by the number of labels that are known; or the
+    loss : str or array-like of shape (n_labels, n_labels), default="hamming_sum"
+        L, "hamming_sum", the number of wrong labels; "hamming", their share, by the number of labels that are known; or the
         cost of each label (column) where another one is true (row), not negative and zero on the
         diagonal, which is summed over the nodes.
     rescaling : {"margin", "slack"}, default="margin"

@@ -533,7 +533,8 @@ class NodeProblem:
             self.truth = pack_labels(labels, self.layout, self.n_states)
         values = self.tables.values
         if temperature is not None and temperature != 1.0:
-            rows, values = rows / np.float64(temperature), values / np.float64(temperature)
+            with np.errstate(over="ignore"):  # what has become infinite is refused below
+                rows, values = rows / np.float64(temperature), values / np.float64(temperature)
         self.batch = Batch(
             Numbers(rows.reshape(-1)),
             self.n_states,

@@ -54,7 +54,8 @@ class HingeEvaluation:
         Parameters
         ----------
         weights : array-like of shape (n,), default=None
-            Weight of each loss: what backpropagation hands on. None means ones.
+            Weight of each loss: what backpropagation hands on. None means ones. What is not
+            finite goes through.
 
         Returns
         -------
@@ -74,7 +75,8 @@ class HingeEvaluation:
         weights = as_potentials(weights, "weights")
         if weights.shape != (n,):
             raise ValueError(f"weights must have shape ({n},), got {weights.shape}")
-        return self._parts.gradients(weights.astype(np.float64))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._parts.gradients(weights.astype(np.float64))
 
 
 class NodeGradients:
@@ -195,6 +197,12 @@ class SetGradients:
         if not self.tables.own:
             pairs = pairs.sum(axis=0)
         return unary, np.ascontiguousarray(pairs, dtype=self.dtypes[1])
+
+
+def as_type(numbers, dtype):
+    """Return numbers in a type; those that are too large for it are infinite."""
+    with np.errstate(over="ignore"):
+        return numbers.astype(dtype, copy=False)
 
 
 def restored_labels(flat, layout):

@@ -2,6 +2,7 @@
 
 from sskit._saved_names import export_from
 from sskit.estimators import (
+    CalibratedTagger,
     EarlyStopping,
     GraphTagger,
     HierarchicalMultilabel,
@@ -18,6 +19,7 @@ from sskit.models import SlackRescaling, StructuredModel
 __version__ = "0.1.0"
 
 __all__ = [
+    "CalibratedTagger",
     "EarlyStopping",
     "GraphTagger",
     "HierarchicalMultilabel",
@@ -35,6 +37,7 @@ __all__ = [
 
 export_from(
     __name__,
+    CalibratedTagger,
     EarlyStopping,
     GraphTagger,
     HierarchicalMultilabel,

@@ -45,6 +45,7 @@ ROOMS = {
     "models/chain": "core inputs models models/kernel oracles/chain",
     "models/graph": "core inputs models oracles/graph oracles/tree",
     "models/tree": "core models models/graph oracles/graph oracles/tree",
+    "models/calibration": "models models/chain models/tree",
     "models/parts": "core inputs models oracles/parts",
     "models/label_sets": "core inputs models oracles/label_sets",
     "solvers/oracle_calls": "core parallel",
@@ -76,6 +77,9 @@ ROOMS = {
     "estimators/parts": "estimators/base inputs metrics models/parts",
     "estimators/label_sets": "estimators/base inputs models/label_sets",
     "estimators/path": "core estimators/base inputs solvers/common solvers/path",
+    "estimators/calibration": (
+        "estimators/base estimators/chain estimators/tree inputs metrics models/calibration oracles"
+    ),
     "estimators/stopping": "estimators/base inputs",
     "dask": "core estimators/base solvers/common solvers/distributed",
     "metrics": "inputs",

@@ -3,6 +3,7 @@
 from sskit._saved_names import export_from
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.warm_start import WarmStart
+from sskit.estimators.calibration.tagger import CalibratedTagger
 from sskit.estimators.chain.tagger import SequenceTagger
 from sskit.estimators.graph.prediction import AnyGraphWeights, GraphWeights
 from sskit.estimators.graph.segmentation import SegmentationModel
@@ -16,6 +17,7 @@ from sskit.estimators.stopping.early_stopping import EarlyStopping
 from sskit.estimators.tree.tagger import TreeTagger
 
 __all__ = [
+    "CalibratedTagger",
     "EarlyStopping",
     "GraphTagger",
     "HierarchicalMultilabel",

@@ -2,6 +2,7 @@
 
 TRUSTED_TYPES = {
     "sskit": (
+        "CalibratedTagger",
         "EarlyStopping",
         "GraphTagger",
         "HierarchicalMultilabel",

@@ -18,10 +18,11 @@ from sskit.preprocessing import (
 
 CHAIN = [
     "viterbi", "viterbi_by_loss", "viterbi_top_k", "beam_search", "chain_max_marginals",
+    "chain_marginals",
 ]  # fmt: skip
 GRAPH = [
     "elimination", "exhaustive", "expansion", "fusion", "graphcut", "graph_max_marginals", "qpbo",
-    "tree_max_marginals", "tree_max_sum", "tree_top_k", "trws",
+    "tree_marginals", "tree_max_marginals", "tree_max_sum", "tree_top_k", "trws",
 ]  # fmt: skip
 TOKEN_METRICS = [
     "token_accuracy_score", "sequence_accuracy_score", "class_accuracy_score", "iou_scores",
@@ -42,6 +43,9 @@ def chain_oracle(rng):
         given["truth"] = rng.integers(n_states, size=n_nodes)
         given["cost"] = pick(rng, [1.0, np.arange(n_nodes).astype(float)])
     given |= {"viterbi_top_k": {"k": 2}, "beam_search": {"beam_size": 2}}.get(name, {})
+    if name == "chain_marginals":
+        given |= {"start": np.zeros(n_states), "end": np.ones(n_states)}
+        given["return_pairs"] = pick(rng, [True, False])
     return Subject(getattr(oracles, name), given)
 
 
@@ -55,12 +59,14 @@ def graph_oracle(rng):
     forms = [tables, np.eye(n_states)] + [potts] * (name != "exhaustive")
     given = {"nodes": rng.normal(size=(n_nodes, n_states)), "edges": edges}
     given["pairwise"] = pick(rng, forms)
-    if name not in ("graph_max_marginals", "tree_max_marginals", "tree_top_k"):
+    if name not in ("graph_max_marginals", "tree_marginals", "tree_max_marginals", "tree_top_k"):
         given["truth"] = rng.integers(n_states, size=n_nodes)
         given["cost"] = pick(rng, [1.0, np.ones(n_nodes)])
     if name == "expansion":
         given |= {"start": np.zeros(n_nodes, dtype=int), "moves": pick(rng, ["expansion", "swap"])}
         given |= {"persistency": True, "return_bound": pick(rng, [True, False])}
+    if name == "tree_marginals":
+        given["return_pairs"] = pick(rng, [True, False])
     start = {"start": np.zeros(n_nodes, dtype=int)}
     given |= {
         "tree_top_k": {"k": 2},

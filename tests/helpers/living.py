@@ -29,6 +29,7 @@ from sskit.losses.marginals import (
     TreeMarginals,
     TreeMaxMarginals,
 )
+from sskit.models.chain.probabilities import ChainPotentials
 from sskit.models.chain.problem import ChainProblem
 from sskit.models.chain.request import ChainRequest
 from sskit.models.features import FeatureRows
@@ -40,6 +41,7 @@ from sskit.models.row_scores import PossibleScores, RowScores, Table
 from sskit.models.slack.model import SEARCHES
 from sskit.models.slack.search import SlackSearch
 from sskit.models.structured.plane_store import HandleStore
+from sskit.models.tree.probabilities import TreePotentials
 from sskit.oracles.chain.beam import Beam
 from sskit.oracles.chain.k_best import KBest
 from sskit.oracles.graph.cut import Cut
@@ -152,6 +154,11 @@ def small_things(chains, sets):
     scores, form = RowScores(FeatureRows(rows), np.eye(2)), PairForm(2, "potts")
     yield from (scores, Table(scores, np.zeros((3, 8))))
     yield PossibleScores(FeatureRows(rows), np.eye(2), None, None, np.eye(3, 2, dtype=bool))
+    yield ChainPotentials(rows, np.array([0, 1, 3]), np.eye(2))
+    one, two = np.zeros(1, dtype=np.int32), np.array([0, 3])
+    tables = np.ones((1, 2, 2)), PairForm(2, "full")
+    edge = np.array([[0, 1]], dtype=np.int32)
+    yield TreePotentials(rows, two, edge, np.array([0, 1]), one, *tables)
     yield ChainRequest(scores, np.array([0, 1, 3]), np.eye(2), np.ones(2), np.ones(2))
     ends, edge_rows = np.array([[0, 1]], dtype=np.int32), FeatureRows(np.ones((1, 1)))
     offsets = np.array([0, 1])

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 
 from helpers.structures import Matching
 from sskit import (
+    CalibratedTagger,
     EarlyStopping,
     GraphTagger,
     HierarchicalMultilabel,
@@ -99,6 +100,10 @@ CASES = {
     "rows, stopping": (
         EarlyStopping(StructSVMClassifier(**ONCE), random_state=0), lambda: rows(False),
     ),
+    "sequences, calibrated": (
+        CalibratedTagger(SequenceTagger(**ONCE), cv=2), lambda: sequences(False),
+    ),
+    "trees, calibrated": (CalibratedTagger(TreeTagger(**ONCE), cv=2), lambda: trees(True)),
     "matchings": (StructSVMClassifier(Matching(), **ONCE), matchings),
     "label sets": (MultilabelPairwise(**ONCE), label_sets),
     "label sets, tree": (MultilabelPairwise(**ONCE, edges="tree"), label_sets),

@@ -11,6 +11,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from helpers.structures import Matching, best_sign
 from sskit import (
+    CalibratedTagger,
     EarlyStopping,
     GraphTagger,
     HierarchicalMultilabel,
@@ -191,6 +192,14 @@ MODELS = {
         named_poses,
     ),
     "stopping": (EarlyStopping(SequenceTagger(random_state=0), random_state=0), chains),
+    "calibrated": (
+        CalibratedTagger(SequenceTagger(**FAST), cv=2, ensemble=False),
+        chains,
+    ),
+    "calibrated trees": (
+        CalibratedTagger(TreeTagger(**FAST), cv=2, method="vector"),
+        lambda: trees(kinds=True),
+    ),
     "pipeline, rows": (make_pipeline(StandardScaler(), StructSVMClassifier(**FAST)), rows),
     "pipeline, tokens": (
         make_pipeline(TokenTransformer(MinMaxScaler()), SequenceTagger(**FAST)),
@@ -289,7 +298,7 @@ PATHS = {
 def answers(model, X):
     """Everything that a fitted model says of X, as a list of arrays and numbers."""
     found = []
-    for name in ("predict", "decision_function", "node_scores"):
+    for name in ("predict", "predict_proba", "decision_function", "node_scores"):
         if hasattr(model, name):
             found.extend(items(getattr(model, name)(X)))
     if hasattr(model, "predict_topk"):

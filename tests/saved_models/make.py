@@ -44,6 +44,7 @@ NAMES = [
     "hierarchy, graph",
     "poses, names",
     "stopping",
+    "calibrated",
     "pipeline, nodes",
     "pipeline, tokens",
     "path, box",

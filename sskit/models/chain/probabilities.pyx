@@ -9,6 +9,7 @@ from sskit.core.checks cimport check_equal, check_least, check_offsets, check_ra
 from sskit.core.lanes cimport padded
 from sskit.core.vectors cimport Scratch
 from sskit.oracles.chain.sum_product cimport SumProduct
+from sskit.oracles.chain.viterbi cimport viterbi_labels
 
 
 cdef class ChainPotentials:
@@ -73,8 +74,8 @@ def infer(ChainPotentials chains, Py_ssize_t start, Py_ssize_t stop, tuple out):
     out : tuple
         ``(log_partitions (n_blocks,), marginals (n_tokens, padded(n_states)) or None, pairs or
         None)``: log Z, -inf where no labelling is possible, the probabilities of labels, and,
-        in a list, (weights (n_blocks,), an object array of sums by share): to the latter an
-        array (n_states, padded(n_states)) is appended, the expected numbers of transitions.
+        (weights (n_blocks,), dict): to the latter, by `start`, an
+        array (n_states, padded(n_states)) is added, the expected numbers of transitions.
     """
     check_range(start, stop, chains.n_blocks, "sequences")
     log_partitions, marginals, pairs = out
@@ -98,7 +99,7 @@ def infer(ChainPotentials chains, Py_ssize_t start, Py_ssize_t stop, tuple out):
         weight = pairs[0]
         check_least(weight.shape[0], chains.n_blocks, "the number of weights")
         own, total = np.zeros((K, stride)), np.zeros((K, stride))
-        pairs[1].append(total)
+        pairs[1][start] = total
         counts = &own[0, 0]
     with nogil:
         for i in range(start, stop):
@@ -156,3 +157,20 @@ def sample(ChainPotentials chains, Py_ssize_t start, Py_ssize_t stop, tuple out)
                     labels[j, first : first + length] = 0
                 else:
                     oracle.sample(length, &uniform[j, first], &labels[j, first])
+
+
+def best(ChainPotentials chains, Py_ssize_t start, Py_ssize_t stop, int32_t[::1] labels):
+    """Write the best labelling of the sequences start .. stop - 1, of one table for all pairs."""
+    check_range(start, stop, chains.n_blocks, "sequences")
+    check_least(labels.shape[0], chains.n_nodes, "the room for tokens")
+    check_equal(chains.shared, True, "whether a table is shared")
+    cdef Scratch[double] value
+    cdef Py_ssize_t i, length
+    with nogil:
+        for i in range(start, stop):
+            length = chains.offsets[i + 1] - chains.offsets[i]
+            value.resize(length * padded(chains.n_states))
+            viterbi_labels(
+                &chains.rows[chains.offsets[i], 0], &chains.tables[0, 0], length,
+                chains.n_states, NULL, NULL, 0.0, value.data(), &labels[chains.offsets[i]]
+            )

@@ -78,6 +78,22 @@ cdef class ChainRequest:
         """
         return self.features.modest()
 
+    def tables(self):
+        """Return the scores by themselves.
+
+        Returns
+        -------
+        nodes : ndarray of shape (n_tokens, n_states)
+            Those of the features of the tokens.
+        transitions : ndarray of shape (n_states, n_states)
+            Those of the transitions, -inf where forbidden.
+        start, end : ndarray of shape (n_states,)
+            Those of the first and of the last label, likewise.
+        """
+        rows = np.asarray(self.transitions)[: self.n_states * self.stride]
+        transitions = rows.reshape(self.n_states, self.stride)[:, : self.n_states].copy()
+        return self.features.table(), transitions, np.array(self.start), np.array(self.end)
+
     def fork(self):
         """Return the request: nothing of it is written to."""
         return self

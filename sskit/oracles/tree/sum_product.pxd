@@ -1,3 +1,5 @@
+from libc.stdint cimport int32_t
+
 from sskit.core.vectors cimport Scratch
 from sskit.oracles.graph.potentials cimport Potentials
 from sskit.oracles.tree.max_sum cimport TreeMaxSum
@@ -21,3 +23,7 @@ cdef class TreeSumProduct(TreeMaxSum):
     cdef double infer(
         self, const Potentials* p, double* marginals, double* pairs
     ) except? -1 nogil
+    # a labelling drawn by n_nodes numbers of [0, 1), of the graph that `infer` was asked about last
+    cdef void sample(
+        self, const Potentials* p, const double* uniform, int32_t* labels
+    ) noexcept nogil

@@ -3,10 +3,12 @@
 import numpy as np
 
 from libc.math cimport INFINITY, exp, log1p
+from libc.stdint cimport int32_t
 
 from sskit.core.lanes cimport padded
 from sskit.oracles.chain.sum_product cimport add_pairs, log_sum_step, normalise
 from sskit.oracles.graph.potentials cimport GraphOracle, GraphPotentials, Potentials
+from sskit.oracles.tree.max_sum cimport edge_score
 
 
 cdef class TreeSumProduct(TreeMaxSum):
@@ -83,6 +85,33 @@ cdef class TreeSumProduct(TreeMaxSum):
                 row[k] = self.value[i * stride + k] + self.beyond[i * stride + k]
             normalise(row, p.n_states, marginals + self.forest.order[i] * stride)
         return total
+
+    cdef void sample(
+        self, const Potentials* p, const double* uniform, int32_t* labels
+    ) noexcept nogil:
+        cdef Py_ssize_t i, k
+        cdef int32_t parent, node
+        cdef double rest
+        cdef double* weight = self.sums.data()
+        cdef double* value = weight + self.stride
+        for i in range(p.n_nodes):
+            parent, node = self.forest.parent[i], self.forest.order[i]
+            for k in range(p.n_states):
+                value[k] = self.value[i * self.stride + k]
+                if parent >= 0:
+                    value[k] += edge_score(
+                        p, self.forest.edge[i], node, <int32_t>k,
+                        labels[self.forest.order[parent]]
+                    )
+            labels[node] = 0
+            normalise(value, p.n_states, weight)
+            rest = uniform[node]
+            for k in range(p.n_states):
+                if weight[k] > 0.0:
+                    labels[node] = <int32_t>k  # the last one possible, should sums be rounded
+                    rest -= weight[k]
+                    if rest < 0.0:
+                        break
 
 
 cdef void send_potts(

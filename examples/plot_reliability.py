@@ -1,0 +1,78 @@
+"""
+Probabilities of a tagger
+=========================
+
+A tagger that was trained for large margins gives scores, not probabilities. The exponentials of its
+scores over their sum are probabilities of labellings, but of a model that is far too unsure, or
+far too sure. :class:`~sskit.CalibratedTagger` finds on held-out data what the scores have to be
+multiplied by.
+
+Left, a reliability diagram: of the digits to which a probability of about .8 is given, 80 per cent
+should be right. Right, what the probabilities are for: the more sure the tagger has to be to read a
+string by itself, the fewer it reads, and the fewer of those are wrong.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from sskit import CalibratedTagger, SequenceTagger
+from sskit.datasets import make_digit_strings
+
+X, y = make_digit_strings(2000, max_length=6, random_state=0)
+rng = np.random.default_rng(0)
+X = [x + 0.45 * rng.normal(size=x.shape) for x in X]
+train, rest, test = slice(200), slice(200, 1000), slice(1000, None)
+tagger = SequenceTagger(random_state=0).fit(X[train], y[train])
+
+# %%
+# The scores as they are, and calibrated on sequences that the weights have not seen.
+
+calibrated = CalibratedTagger(tagger, cv="prefit").fit(X[rest], y[rest])
+factor = CalibratedTagger(tagger, cv="prefit", method="temperature").fit(X[rest], y[rest])
+raw = CalibratedTagger(tagger, cv="prefit", method="temperature").fit(X[rest], y[rest])
+raw.calibration_ = {**raw.calibration_, "coef": np.array(1.0), "pairs": 1.0}
+print(f"all scores times {factor.calibration_['pairs']:.2f}")
+
+truth = np.concatenate(y[test])
+
+
+def reliability(model, bins=12):
+    """Return mean probability, share of right labels and size of bins, and the log-loss."""
+    p = np.concatenate(list(model.predict_proba(X[test])))
+    best, right = p.max(axis=1), model.classes_[p.argmax(axis=1)] == truth
+    place = np.minimum((best * bins).astype(int), bins - 1)
+    size = np.bincount(place, minlength=bins)
+    used = size >= 10
+    means = [np.bincount(place, v, minlength=bins)[used] / size[used] for v in (best, right)]
+    own = p[np.arange(len(p)), np.searchsorted(model.classes_, truth)]
+    return *means, -np.log(own).mean()
+
+
+fig, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+left.plot([0, 1], [0, 1], color="0.7", linewidth=1)
+for model, name, marker in (
+    (raw, "scores as they are", "o"),
+    (factor, "one factor", "s"),
+    (calibrated, "matrix", "^"),
+):
+    mean, share, loss = reliability(model)
+    left.plot(mean, share, marker=marker, label=f"{name} (log-loss {loss:.2f})")
+left.set(xlabel="probability of the best label", ylabel="share that is right")
+left.set(xlim=(0.1, 1.02), ylim=(0.1, 1.02))
+left.legend(loc="lower right")
+
+# %%
+# The probability that a whole string is read without an error is that of its labelling.
+
+predicted = calibrated.predict(X[test])
+sure = calibrated.confidence(X[test], predicted)
+correct = np.array([(a == b).all() for a, b in zip(predicted, y[test], strict=True)])
+order = np.argsort(-sure)
+read = np.arange(1, len(order) + 1) / len(order)
+wrong = np.cumsum(~correct[order]) / np.arange(1, len(order) + 1)
+expected = np.cumsum(1 - sure[order]) / np.arange(1, len(order) + 1)
+right.plot(read, wrong, label="strings read that are wrong")
+right.plot(read, expected, linestyle="--", label="expected by the probabilities")
+right.set(xlabel="share of strings read, the surest first", ylabel="share of them")
+right.legend(loc="upper left")
+plt.show()

@@ -1,0 +1,164 @@
+"""Fitted taggers that a calibration is for, and their scores."""
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sskit.estimators.base.known import check_known
+from sskit.estimators.chain.tagger import SequenceTagger
+from sskit.estimators.tree.tagger import TreeTagger
+from sskit.inputs.trees import check_trees
+from sskit.models.calibration.scores import Scores
+
+TAGGERS = (SequenceTagger, TreeTagger)
+
+
+def inner_estimator(estimator):
+    """Return the tagger that an estimator is, or ends in, fitted or not.
+
+    Parameters
+    ----------
+    estimator : object
+        A tagger, or a pipeline, a search or another meta-estimator around one.
+
+    Returns
+    -------
+    tagger : object
+        What is no meta-estimator any more; it may be no tagger.
+    """
+    while not isinstance(estimator, TAGGERS):
+        if hasattr(estimator, "named_steps"):
+            estimator = estimator.steps[-1][1]
+        elif hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+        elif hasattr(estimator, "estimator_"):
+            estimator = estimator.estimator_
+        elif hasattr(estimator, "estimator"):
+            estimator = estimator.estimator
+        else:
+            break
+    return estimator
+
+
+def check_tagger(estimator):
+    """Raise TypeError unless an estimator is a tagger, or ends in one."""
+    tagger = inner_estimator(estimator)
+    if isinstance(tagger, TAGGERS):
+        return
+    got = f"the class {tagger.__name__}" if isinstance(tagger, type) else type(tagger).__name__
+    raise TypeError(
+        "estimator must be a SequenceTagger, a TreeTagger, or a pipeline or search that ends in "
+        f"one, got {got}; for graphs with cycles and sets of labels with scores of pairs the sum "
+        "over all labellings has no efficient algorithm"
+    )
+
+
+def transformed(estimator, X):
+    """Return the fitted tagger that an estimator ends in, and what it is given of X."""
+    while not isinstance(estimator, TAGGERS):
+        if hasattr(estimator, "named_steps"):
+            X = estimator[:-1].transform(X) if len(estimator.steps) > 1 else X
+            estimator = estimator.steps[-1][1]
+        elif hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+        else:
+            check_is_fitted(estimator, "estimator_")
+            estimator = estimator.estimator_
+    return estimator, X
+
+
+def fitted_classes(estimator):
+    """Return the labels of the fitted tagger that an estimator ends in."""
+    tagger = inner_estimator(estimator)
+    check_is_fitted(tagger, "classes_")
+    return tagger.classes_
+
+
+def scores_of(estimator, X, classes):
+    """Return the scores of a fitted estimator among labels, of which it may not know all.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted; a tagger, or what ends in one.
+    X : object
+        What it takes.
+    classes : ndarray of shape (K,)
+        Labels, sorted.
+
+    Returns
+    -------
+    scores : Scores
+    """
+    tagger, X = transformed(estimator, X)
+    decoder, offsets = tagger._decoder(X)
+    offsets = np.asarray(offsets, dtype=np.int64)
+    own = tagger.classes_
+    n_states = len(own)
+    if isinstance(tagger, TreeTagger):
+        # the gate of the decoder has checked them
+        trees = check_trees(X, n_features=tagger.n_features_in_)
+        codes, tables = trees.codes(tagger.edge_kinds_), np.array(tagger.transitions_)
+        if codes is None:
+            codes, tables = np.zeros(len(trees.ends), dtype=np.int32), tables[None]
+        request = decoder.request
+        nodes = [request.node_scores(i) for i in range(len(offsets) - 1)]
+        nodes = np.concatenate([np.empty((0, n_states)), *nodes])
+        ends = np.ascontiguousarray(trees.ends, dtype=np.int32).reshape(-1, 2)
+        edges = np.asarray(trees.edge_offsets, dtype=np.int64)
+        forest = ends, edges, np.ascontiguousarray(codes, dtype=np.int32)
+        scores = Scores(nodes, offsets, tables, np.zeros(n_states), np.zeros(n_states), forest)
+    elif offsets[-1] == 0:
+        zeros = np.zeros(n_states)
+        nodes, table = np.empty((0, n_states)), np.zeros((1, n_states, n_states))
+        scores = Scores(nodes, offsets, table, zeros, zeros)
+    else:
+        nodes, transitions, start, end = decoder.request.tables()
+        scores = Scores(nodes, offsets, transitions[None], start, end)
+    return scores.among(np.searchsorted(classes, own), len(classes))
+
+
+def refuse_known(estimator, X, known, classes):
+    """Raise the ValueError of an estimator for what is known if it leaves no labelling."""
+    tagger, X = transformed(estimator, X)
+    if np.array_equal(tagger.classes_, classes):
+        tagger.predict(X, known=known)
+
+
+def possible_labels(y, scores, classes, ignored, name="y"):
+    """Return which labels true labels may be, where some are not known.
+
+    Parameters
+    ----------
+    y : sequence of n sequences (T_i,)
+        Labels; None, what is ignored and labels that no model knows count as not known, sets of
+        labels as one of them.
+    scores : Scores
+        Of the same sequences.
+    classes : ndarray of shape (K,)
+        Labels, sorted.
+    ignored : object
+        The label that stands for one that is not known; None if there is none.
+    name : str
+        What error messages call y.
+
+    Returns
+    -------
+    possible : ndarray of shape (N, K), bool
+    """
+    place = set(classes.tolist())
+    lengths = np.diff(scores.offsets)
+
+    def entry(label):
+        if isinstance(label, (set, frozenset)):
+            label = frozenset(label) & place
+            return label or None
+        return label if label is not None and label != ignored and label in place else None
+
+    known = []
+    for i, (labels, length) in enumerate(zip(y, lengths, strict=True)):
+        labels = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+        if len(labels) != length:
+            raise ValueError(f"X[{i}] has {length} tokens but {name}[{i}] has {len(labels)} labels")
+        known.append([entry(label) for label in labels])
+    allowed = check_known(known, lengths, classes)
+    return np.ones((lengths.sum(), len(classes)), dtype=bool) if allowed is None else allowed

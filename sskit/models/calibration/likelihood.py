@@ -1,0 +1,219 @@
+"""Calibration by the likelihood of held-out labels."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+
+from sskit.models.calibration.scores import Calibration, Scores
+
+# Precision of the normal prior of all parameters but one common factor, which is where it is
+# centred: as if a parameter had been seen by so many tokens. Chosen on held-out folds.
+PRECISION = 10.0
+# Factors of scores beyond them would say that held-out labels are certain, or pure chance.
+SMALLEST, LARGEST = 1e-3, 1e3
+
+
+class HeldOut(NamedTuple):
+    """Held-out sequences or trees.
+
+    Attributes
+    ----------
+    scores : Scores
+        By a model that has not seen them.
+    possible : ndarray of shape (N, K), bool
+        True labels: one for each node, or several where not all is known.
+    weight : ndarray of shape (n,)
+        Weights of the sequences or trees.
+    """
+
+    scores: Scores
+    possible: np.ndarray
+    weight: np.ndarray
+
+
+class Target:
+    """The sum of logarithms of probabilities of true labels, with its gradient, for one part."""
+
+    def __init__(self, part):
+        scores, possible, weight = part
+        self.scores = scores
+        self.possible = possible & ~scores.absent
+        n = len(scores.offsets) - 1
+        self.blocks = np.repeat(np.arange(n), np.diff(scores.offsets))
+        plain = Calibration.scaled(1.0, possible.shape[1], len(scores.tables))
+        found = scores.infer(plain, self.possible, marginals=False)
+        # labels that the rules forbid have no probability under any calibration
+        self.weight = np.where(found.log_z > -np.inf, weight, 0.0)
+        self.token_weight = self.weight[self.blocks]
+        self.labels = None
+        if (self.possible.sum(axis=1) == 1).all():
+            self.labels = self.possible.argmax(axis=1)
+            first, second, kinds, blocks = scores.edges()
+            self.counts = np.zeros(scores.tables.shape)
+            places = kinds, self.labels[first], self.labels[second]
+            np.add.at(self.counts, places, self.weight[blocks])
+
+    def evaluate(self, calibration):
+        """Return the sum, its gradient by potentials of nodes (N, K), and by those of pairs."""
+        scores, counted = self.scores, self.weight > 0
+        free = scores.infer(calibration, weight=self.weight)
+        if self.labels is not None:
+            best = scores.labelling_scores(calibration, self.labels)
+            slope = -free.marginals
+            slope[np.arange(len(slope)), self.labels] += 1.0
+            pairs = self.counts - free.pairs
+        else:
+            fixed = scores.infer(calibration, self.possible, weight=self.weight)
+            best, slope = fixed.log_z, fixed.marginals - free.marginals
+            pairs = fixed.pairs - free.pairs
+        value = ((best - free.log_z)[counted] * self.weight[counted]).sum()
+        slope = np.where(self.token_weight[:, None] > 0, slope, 0.0) * self.token_weight[:, None]
+        return value, slope, pairs
+
+
+class Temperature:
+    """All scores have one factor."""
+
+    def __init__(self, n_states, n_tables):
+        self.sizes = n_states, n_tables
+        self.factors = slice(0, 1)
+
+    def unpack(self, theta):
+        """Return the calibration that parameters stand for."""
+        return Calibration.scaled(theta[0], *self.sizes)
+
+    def centre(self, factor):
+        """Return the parameters with which all scores have one factor."""
+        return np.array([factor])
+
+    def gradient(self, scores, slope, pairs):
+        """Return the gradient by the parameters from that by potentials."""
+        return np.array([(slope * scores.nodes).sum() + pair_slope(scores, slope, pairs)])
+
+
+class Vector(Temperature):
+    """A factor and a bias for each label, and one factor of all other scores."""
+
+    def __init__(self, n_states, n_tables):
+        self.sizes = n_states, n_tables
+        self.factors = slice(2 * n_states, 2 * n_states + 1)
+
+    def unpack(self, theta):
+        n = self.sizes[0]
+        return Calibration.scaled(theta[2 * n], *self.sizes)._replace(
+            coef=theta[:n], bias=theta[n : 2 * n]
+        )
+
+    def centre(self, factor):
+        n = self.sizes[0]
+        return np.concatenate([np.full(n, factor), np.zeros(n), [factor]])
+
+    def gradient(self, scores, slope, pairs):
+        own = (slope * scores.nodes).sum(axis=0), slope.sum(axis=0)
+        return np.concatenate([*own, [pair_slope(scores, slope, pairs)]])
+
+
+class Matrix(Temperature):
+    """Scores of all labels at a node are mixed; tables are added to those of pairs."""
+
+    def __init__(self, n_states, n_tables):
+        self.sizes = n_states, n_tables
+        self.factors = slice(n_states**2 + n_states, n_states**2 + n_states + 1)
+
+    def unpack(self, theta):
+        n, m = self.sizes
+        coef, bias, pairs, tables, start, end = np.split(
+            theta, np.cumsum([n * n, n, 1, m * n * n, n])
+        )
+        return Calibration(
+            coef.reshape(n, n), bias, float(pairs[0]), tables.reshape(m, n, n), start, end
+        )
+
+    def centre(self, factor):
+        n, m = self.sizes
+        own = (factor * np.eye(n)).ravel(), np.zeros(n), [factor]
+        return np.concatenate([*own, np.zeros(m * n * n + 2 * n)])
+
+    def gradient(self, scores, slope, pairs):
+        coef, bias = slope.T @ scores.nodes, slope.sum(axis=0)
+        ends = np.zeros((2, len(bias)))
+        if scores.forest is None:
+            ends[:] = [slope[nodes].sum(axis=0) for nodes in scores.ends]
+        return np.concatenate(
+            [coef.ravel(), bias, [pair_slope(scores, slope, pairs)], pairs.ravel(), ends.ravel()]
+        )
+
+
+METHODS = {"temperature": Temperature, "vector": Vector, "matrix": Matrix}
+
+
+def pair_slope(scores, slope, pairs):
+    """Return the derivative by the factor of all scores but those of nodes."""
+    known = scores.tables > -np.inf
+    total = (pairs[known] * scores.tables[known]).sum()
+    if scores.forest is None:
+        for table, nodes in zip((scores.start, scores.end), scores.ends, strict=True):
+            finite = table > -np.inf
+            total += slope[nodes].sum(axis=0)[finite] @ table[finite]
+    return total
+
+
+def fit_calibration(method, parts, n_states, n_tables):
+    """Find the calibration under which held-out labels are most likely.
+
+    The mean logarithm of the probability of the true labels of a sequence is concave in all
+    parameters where all labels are known. First all scores get one factor; the other parameters
+    of a method have a normal prior around that.
+
+    Parameters
+    ----------
+    method : {"temperature", "vector", "matrix"}
+        Which parameters there are.
+    parts : list of HeldOut
+        Held-out data.
+    n_states, n_tables : int
+        Numbers of labels and of tables of pairs.
+
+    Returns
+    -------
+    calibration : Calibration
+    log_likelihood : float
+        The mean over the weights of the sequences.
+
+    Raises
+    ------
+    ValueError
+        If nothing is known of any sequence that is held out.
+    """
+    targets = [Target(part) for part in parts]
+    total = sum(target.weight.sum() for target in targets)
+    if not total > 0:
+        raise ValueError("no held-out sequence has labels that are possible and a positive weight")
+
+    def maximise(family, centre, precision):
+        def negative(theta):
+            calibration = family.unpack(theta)
+            away = theta - centre
+            value, gradient = -0.5 * precision * away @ away, -precision * away
+            for target in targets:
+                own, slope, pairs = target.evaluate(calibration)
+                value += own
+                gradient = gradient + family.gradient(target.scores, slope, pairs)
+            return -value / total, -gradient / total
+
+        bounds = [(None, None)] * len(centre)
+        bounds[family.factors] = [(SMALLEST, LARGEST)]
+        return minimize(
+            negative, centre, jac=True, method="L-BFGS-B", bounds=bounds,
+            options={"maxiter": 100, "ftol": 1e-7},
+        )  # fmt: skip
+
+    family = Temperature(n_states, n_tables)
+    found = maximise(family, family.centre(1.0), 0.0)
+    if method != "temperature":
+        family = METHODS[method](n_states, n_tables)
+        found = maximise(family, family.centre(found.x[0]), PRECISION)
+    calibration = family.unpack(found.x)
+    values = [target.evaluate(calibration)[0] for target in targets]
+    return calibration, float(sum(values) / total)

@@ -132,12 +132,12 @@ cdef class Batch:
                 v = self.ends[e, side]
                 if not 0 <= v < n_nodes:
                     raise ValueError(
-                        f"{self.words[0]} {i}: edge {e - first} has the {self.words[1]} {v}, "
+                        f"{self.words[0]} {i}: edges[{e - first}] has the {self.words[1]} {v}, "
                         f"expected 0 to {n_nodes - 1}"
                     )
             if self.ends[e, 0] == self.ends[e, 1]:
                 raise ValueError(
-                    f"{self.words[0]} {i}: edge {e - first} joins the {self.words[1]} "
+                    f"{self.words[0]} {i}: edges[{e - first}] joins the {self.words[1]} "
                     f"{self.ends[e, 0]} to itself"
                 )
         return 0
@@ -178,28 +178,28 @@ cdef class Batch:
                 value = self.nodes.at((self.first[i] + t) * self.n_states + k)
                 if not value < INFINITY:
                     raise ValueError(
-                        f"{item} {i}, {node} {t}: the potential of {state} {k} is {value}, "
-                        "expected a number or -inf"
+                        f"{item} {i}, {node} {t}: unary of {state} {k} is {value}, expected a "
+                        "number or -inf"
                     )
         return 0
 
     cdef int name_table(self, Py_ssize_t number) except -1:
         cdef Py_ssize_t k
-        where = "pairwise"
+        where = ""
         if not self.one_table:
             of = next(
                 (i, number - self.table_first[i]) for i in range(self.n)
                 if 0 <= number - self.table_first[i] <= self.step * (self.n_edges[i] - 1)
             )
-            where = f"{self.words[0]} {of[0]}" + (f", edge {of[1]}" if self.step else "")
+            where = f"{self.words[0]} {of[0]}" + (f", edge {of[1]}: " if self.step else ": ")
         for k in range(self.width):
             value = self.tables.at(number * self.width + k)
             if not value < INFINITY:
                 pair = ""
                 if self.width > 1:
-                    pair = f" of ({k // self.n_states}, {k % self.n_states})"
+                    pair = f"[{k // self.n_states}, {k % self.n_states}]"
                 raise ValueError(
-                    f"{where}: the potential{pair} is {value}, expected a number or -inf"
+                    f"{where}pairwise{pair} is {value}, expected a number or -inf"
                 )
         return 0
 

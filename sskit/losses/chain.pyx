@@ -107,7 +107,7 @@ cdef class ChainTask(BatchTask):
             if self.viterbi(i, worker, labels) == -INFINITY:
                 with gil:
                     self.batch.refuse(
-                        i, "no labelling that agrees with the labels is allowed by the potentials"
+                        i, "no labelling that agrees with labels is allowed by unary and pairwise"
                     )
             return True
         for t in range(n_nodes):
@@ -125,8 +125,8 @@ cdef class ChainTask(BatchTask):
         item, node, state = self.batch.words
         where = f"{item} {i}, {node} {t}: the true {state} {label} is forbidden "
         if self.node_at(i, t, label) == -INFINITY:
-            raise ValueError(where + "there by the potentials")
-        raise ValueError(where + f"after {state} {before} by the potentials")
+            raise ValueError(where + "there by unary")
+        raise ValueError(where + f"after {state} {before} by pairwise")
 
     cdef double advantage(
         self, Py_ssize_t i, const int32_t* labels, const int32_t* others
@@ -229,7 +229,7 @@ cdef class ChainSlack(ChainHinge):
                 total += self.levels[t]
             if total > 10_000:
                 batch.refuse(
-                    i, f"the losses of its {batch.words[1]}s add up to {total}, expected at most "
+                    i, f"token_weight adds up to {total}, expected at most "
                     "10000 for slack rescaling"
                 )
             most = max(most, total)

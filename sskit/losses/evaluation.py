@@ -9,9 +9,9 @@ class HingeEvaluation:
     """Losses of a batch, and all that their gradients need.
 
     Made by :meth:`StructuredHinge.evaluate`. Potentials are not kept: what a gradient consists of
-    are two labellings of each sample.
+    are two labellings of each sample. What it is made of are its attributes, but for `parts`.
 
-    Attributes
+    Parameters
     ----------
     losses : ndarray of shape (n,)
         The hinge of each sample, not negative; of the type of the potentials of the nodes.
@@ -24,6 +24,21 @@ class HingeEvaluation:
     exact : ndarray of bool of shape (n,)
         Whether the maximum is known to be one. Where it is not the loss is that of the best
         labelling that was found, which is no larger.
+    parts : object
+        Makes gradients.
+
+    See Also
+    --------
+    StructuredHinge : Makes evaluations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sskit.losses import StructuredHinge
+    >>> layer = StructuredHinge("chain")
+    >>> evaluation = layer.evaluate(np.zeros((1, 2, 2)), np.zeros((2, 2)), [[0, 1]])
+    >>> evaluation.losses, evaluation.labels, evaluation.exact
+    (array([2.]), array([[1, 0]], dtype=int32), array([ True]))
     """
 
     def __init__(self, losses, labels, completed, exact, parts):
@@ -39,7 +54,8 @@ class HingeEvaluation:
         Parameters
         ----------
         weights : array-like of shape (n,), default=None
-            Weight of each loss: what backpropagation hands on. None means ones.
+            Weight of each loss: what backpropagation hands on. None means ones. What is not
+            finite goes through.
 
         Returns
         -------
@@ -59,7 +75,8 @@ class HingeEvaluation:
         weights = as_potentials(weights, "weights")
         if weights.shape != (n,):
             raise ValueError(f"weights must have shape ({n},), got {weights.shape}")
-        return self._parts.gradients(weights.astype(np.float64))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._parts.gradients(weights.astype(np.float64))
 
 
 class NodeGradients:
@@ -180,6 +197,12 @@ class SetGradients:
         if not self.tables.own:
             pairs = pairs.sum(axis=0)
         return unary, np.ascontiguousarray(pairs, dtype=self.dtypes[1])
+
+
+def as_type(numbers, dtype):
+    """Return numbers in a type; those that are too large for it are infinite."""
+    with np.errstate(over="ignore"):
+        return numbers.astype(dtype, copy=False)
 
 
 def restored_labels(flat, layout):

@@ -164,7 +164,7 @@ cdef class GraphWorker:
             with gil:
                 self.batch.refuse(
                     self.of,
-                    f"the edge between the {self.batch.words[1]}s {p.ends[2 * e]} and "
+                    f"edges[{e}] between the {self.batch.words[1]}s {p.ends[2 * e]} and "
                     f"{p.ends[2 * e + 1]} closes a cycle; the edges of a tree form a forest"
                 )
         return 0
@@ -173,13 +173,13 @@ cdef class GraphWorker:
         cdef Py_ssize_t e
         if p.n_states != 2 or not self.is_finite(p):
             with gil:
-                self.batch.refuse(self.of, "a cut takes two labels and finite potentials")
+                self.batch.refuse(self.of, "a cut takes two labels, and finite unary and pairwise")
         e = self.odd_edge(p)
         if e >= 0:
             with gil:
                 self.batch.refuse(
                     self.of,
-                    f"no cut can represent the edge between the {self.batch.words[1]}s "
+                    f"no cut can represent edges[{e}] between the {self.batch.words[1]}s "
                     f"{p.ends[2 * e]} and {p.ends[2 * e + 1]}: equal labels must score no less, in "
                     "sum, than different ones"
                 )
@@ -188,7 +188,7 @@ cdef class GraphWorker:
     cdef int refuse_roof(self, const Potentials* p) except -1 nogil:
         if p.n_states != 2 or not self.is_finite(p):
             with gil:
-                self.batch.refuse(self.of, "roof duality takes two labels and finite potentials")
+                self.batch.refuse(self.of, "roof duality takes two labels, and finite unary and pairwise")
         return 0
 
     cdef int refuse_width(self, const Potentials* p) except -1 nogil:
@@ -196,7 +196,7 @@ cdef class GraphWorker:
             with gil:
                 self.batch.refuse(
                     self.of, f"elimination would need more than {self.elimination.max_entries} "
-                    "numbers; see inference='trws'"
+                    "numbers for these edges; see inference='trws'"
                 )
         return 0
 
@@ -222,9 +222,9 @@ cdef class GraphWorker:
                 if n_hidden:
                     self.batch.refuse(
                         self.of,
-                        "no labelling that agrees with the labels is allowed by the potentials"
+                        "no labelling that agrees with labels is allowed by unary and pairwise"
                     )
-                self.batch.refuse(self.of, "the true labels are forbidden by the potentials")
+                self.batch.refuse(self.of, "labels are forbidden by unary and pairwise")
         return exact
 
     cdef int reduce(self, Py_ssize_t n_hidden, const int32_t* labels) except -1 nogil:

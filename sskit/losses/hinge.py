@@ -8,7 +8,12 @@ from sklearn.base import BaseEstimator
 from sskit._numbers import as_array, as_floats
 from sskit.losses.batch import Batch, Found, Numbers, Truths
 from sskit.losses.chain import ChainDecode, ChainHinge, ChainSlack
-from sskit.losses.evaluation import HingeEvaluation, NodeGradients, restored_labels
+from sskit.losses.evaluation import (
+    HingeEvaluation,
+    NodeGradients,
+    as_type,
+    restored_labels,
+)
 from sskit.losses.graph import GraphDecode, GraphHinge
 from sskit.losses.graph_worker import INFERENCES
 from sskit.losses.layout import (
@@ -60,11 +65,10 @@ class StructuredHinge(BaseEstimator):
     structure : {"chain", "tree", "graph", "label_sets"}, default="chain"
         What is labelled: the tokens of sequences, the nodes of forests or of graphs, or sets of
         labels with scores of pairs.
-    loss : {"hamming_sum", "hamming"} or array-like of shape (n_labels, n_labels), \
-default="hamming_sum"
-        L, the number of wrong labels; their share, by the number of labels that are known; or the
-        cost of each label (column) where another one is true (row), not negative and zero on the
-        diagonal, which is summed over the nodes.
+    loss : str or array-like of shape (n_labels, n_labels), default="hamming_sum"
+        L: "hamming_sum" is the number of wrong labels, "hamming" their share among those that are
+        known. A table has the cost of each label (column) where another one is true (row), not
+        negative and zero on the diagonal; it is summed over the nodes.
     rescaling : {"margin", "slack"}, default="margin"
         Surrogate of the loss. "slack" is for chains with one table of transitions, and for sets
         of at most 20 labels, where the maximum is found exactly.
@@ -222,7 +226,7 @@ default=None
             scale,
         )
         return HingeEvaluation(
-            losses.astype(problem.dtypes[0], copy=False),
+            as_type(losses, problem.dtypes[0]),
             restored_labels(labels, problem.layout),
             restored_labels(completed, problem.layout),
             exact,
@@ -327,7 +331,7 @@ default=None
         if self.structure == "tree":
             task, arguments = TreeMaxMarginals, ("tree", out)
         run(lambda n: task(problem.batch, n, *arguments), self.n_jobs, problem.layout.n)
-        return problem.layout.split(out.astype(problem.dtypes[0], copy=False))
+        return problem.layout.split(as_type(out, problem.dtypes[0]))
 
     def marginals(self, unary, pairwise, *, edges=None, mask=None, temperature=1.0):
         """Compute for each node and label its probability, by the sum-product algorithm.
@@ -364,7 +368,7 @@ default=None
         if self.structure == "tree":
             task, arguments = TreeMarginals, ("tree", out, log_partition)
         run(lambda n: task(problem.batch, n, *arguments), self.n_jobs, problem.layout.n)
-        return problem.layout.split(out.astype(problem.dtypes[0], copy=False))
+        return problem.layout.split(as_type(out, problem.dtypes[0]))
 
     def _check(self):
         """Raise ValueError for a parameter that is wrong, or that does not go with another."""
@@ -513,7 +517,9 @@ class NodeProblem:
             trailing = as_array(labels, "labels")
             if trailing.shape != np.shape(unary)[:2]:
                 trailing = None  # what is wrong is said below
-        n_states = pairwise.shape[-1] if getattr(pairwise, "ndim", 0) >= 2 else None  # of no sample
+        n_states = None
+        if isinstance(pairwise, np.ndarray) and pairwise.ndim >= 2:
+            n_states = pairwise.shape[-1]  # where there is no sample to tell
         rows, self.layout = pack_nodes(unary, mask, words, labels=trailing, n_states=n_states)
         self.n_states = rows.shape[1]
         if structure == "chain":
@@ -534,7 +540,8 @@ class NodeProblem:
             self.truth = pack_labels(labels, self.layout, self.n_states)
         values = self.tables.values
         if temperature is not None and temperature != 1.0:
-            rows, values = rows / np.float64(temperature), values / np.float64(temperature)
+            with np.errstate(over="ignore"):  # what has become infinite is refused below
+                rows, values = rows / np.float64(temperature), values / np.float64(temperature)
         self.batch = Batch(
             Numbers(rows.reshape(-1)),
             self.n_states,

@@ -53,14 +53,14 @@ cdef class SetWorker:
             if not isfinite(self.gain[k]):
                 with gil:
                     self.batch.refuse(
-                        i, f"the gain of label {k} is {self.gain[k]}, expected a finite number"
+                        i, f"unary of label {k} is {self.gain[k]}, expected a finite number"
                     )
         for k in range(m):
             self.pair[k] = self.batch.tables.at(self.batch.table_of(i, k))
             if not isfinite(self.pair[k]):
                 with gil:
                     self.batch.refuse(
-                        i, f"the score of pair {k} is {self.pair[k]}, expected a finite number"
+                        i, f"pairwise of edge {k} is {self.pair[k]}, expected a finite number"
                     )
         return 0
 

@@ -291,7 +291,7 @@ def pack_labels(labels, layout, n_labels):
         i = int(np.searchsorted(layout.first, row, side="right")) - 1
         item, node, state = layout.words
         raise ValueError(
-            f"{item} {i}, {node} {row - layout.first[i]}: the label is {flat[row]}, expected 0 to "
+            f"{item} {i}, {node} {row - layout.first[i]}: labels has {flat[row]}, expected 0 to "
             f"{n_labels - 1}, or {IGNORED} where it is not known"
         )
     return packed

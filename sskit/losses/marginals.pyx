@@ -136,7 +136,7 @@ cdef class ChainMarginals(ChainTask):
         self.log_partition[i] = (<SumProduct>self.oracle_of[worker]).forward(node, n_nodes)
         if self.log_partition[i] == -INFINITY:
             with gil:
-                self.batch.refuse(i, "no labelling is allowed by the potentials")
+                self.batch.refuse(i, "no labelling is allowed by unary and pairwise")
         (<SumProduct>self.oracle_of[worker]).backward(node, n_nodes, value, NULL, 0)
         for t in range(n_nodes):
             for k in range(n_states):
@@ -226,7 +226,7 @@ cdef class TreeMarginals(GraphTask):
         )
         if self.log_partition[i] == -INFINITY:
             with gil:
-                self.batch.refuse(i, "no labelling is allowed by the potentials")
+                self.batch.refuse(i, "no labelling is allowed by unary and pairwise")
         for v in range(self.batch.length[i]):
             for k in range(n_states):
                 self.out[self.batch.first[i] + v, k] = marginals[v * stride + k]

@@ -124,8 +124,8 @@ def pack_edges(edges, layout):
             i = int(holes.any(axis=1).argmax())
             e = int(there[i].argmin())
             raise ValueError(
-                f"{item} {i}: edge {e} is ({edges[i, e, 0]}, {edges[i, e, 1]}), expected {node}s, "
-                "or rows of -1 after the last edge"
+                f"{item} {i}: edges[{e}] is ({edges[i, e, 0]}, {edges[i, e, 1]}), expected "
+                f"{node}s, or rows of -1 after the last edge"
             )
         ends = np.where(there[..., np.newaxis], edges, 0).reshape(-1, 2)
         first = np.arange(n, dtype=np.int64) * width

@@ -5,7 +5,7 @@ import numpy as np
 from sskit._numbers import as_array
 from sskit.inputs.edges import check_edges, is_forest
 from sskit.losses.batch import Batch, Found, Numbers, Truths
-from sskit.losses.evaluation import HingeEvaluation, SetGradients
+from sskit.losses.evaluation import HingeEvaluation, SetGradients, as_type
 from sskit.losses.label_sets import LabelSetDecode, LabelSetHinge, one_label
 from sskit.losses.layout import (
     Layout,
@@ -164,7 +164,7 @@ def evaluate_sets(hinge, unary, pairwise, labels, edges, mask, label_weight):
     parts = SetGradients(violating - true, problem.n_labels, problem.tables, problem.dtypes, scale)
     kind = problem.dtypes[0]
     return HingeEvaluation(
-        losses.astype(kind, copy=False),
+        as_type(losses, kind),
         violating[:, : problem.n_labels].astype(kind),
         true[:, : problem.n_labels].astype(kind),
         np.full(problem.n, problem.exact),

@@ -8,6 +8,7 @@ from sklearn.preprocessing import StandardScaler
 from fuzz.mutations import pick
 from fuzz.subjects import Subject, sequences, weighted
 from sskit import metrics, oracles
+from sskit.losses import StructuredHinge
 from sskit.preprocessing import (
     NodeProbabilities,
     SuperpixelGraph,
@@ -100,6 +101,30 @@ def other_oracle(rng):
     return Subject(function, given)
 
 
+def layer(rng):
+    """A layer of potentials: chains, trees, graphs or sets of labels."""
+    structure = pick(rng, ["chain", "tree", "graph", "label_sets"])
+    labels = rng.integers(2, size=(3, 4))
+    labels[0, 2] = pick(rng, [-100, 0])
+    given = {"unary": rng.normal(size=(3, 4, 2)), "pairwise": rng.normal(size=(2, 2))}
+    if structure != "chain":
+        given["edges"] = np.array([[0, 1], [1, 2], [3, 2]])
+    if structure == "label_sets":
+        given |= {"unary": rng.normal(size=(3, 4)), "pairwise": rng.normal(size=3)}
+    else:
+        given["mask"] = np.arange(4) < np.array([[4], [4], [4 if "edges" in given else 2]])
+    methods = ["evaluate", "losses", "gradients", "decode"]
+    if structure in ("chain", "tree"):
+        methods += ["max_marginals", "marginals"]
+    name = pick(rng, methods)
+    if not name.endswith("marginals"):
+        given["labels"] = labels
+    if name in ("evaluate", "losses", "gradients"):
+        given["token_weight"] = np.ones((3, 4))
+    given |= {"gradients": {"weights": np.ones(3)}, "marginals": {"temperature": 0.5}}.get(name, {})
+    return Subject(getattr(StructuredHinge(structure), name), given)
+
+
 def token_metric(rng):
     """A metric of labels."""
     name = pick(rng, TOKEN_METRICS)
@@ -178,6 +203,7 @@ FUNCTIONS = {
     "chain_oracle": chain_oracle,
     "graph_oracle": graph_oracle,
     "other_oracle": other_oracle,
+    "layer": layer,
     "token_metric": token_metric,
     "span_metric": span_metric,
     "pose_metric": pose_metric,

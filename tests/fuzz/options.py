@@ -133,6 +133,10 @@ ESTIMATORS = {
         "kernel": ["linear", "linear", "rbf", "poly"],
         "gamma": [0.5],
     },
+    "edged": {
+        "loss": ["hamming_sum", "hamming"],
+        "class_weight": [None, None, "balanced"],
+    },
     "trees": {
         "loss": ["hamming_sum", "hamming"],
         "class_weight": [None, "balanced"],

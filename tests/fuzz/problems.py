@@ -3,12 +3,14 @@
 from dataclasses import dataclass, field
 
 import numpy as np
+import scipy.sparse as sp
 from helpers.structures import Chains, Classes, Matching
 from helpers.trees import random_parents
 from sklearn.base import clone
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
 from sskit import (
+    GraphTagger,
     HierarchicalMultilabel,
     MultilabelPairwise,
     PartsModel,
@@ -156,6 +158,34 @@ def tagger(rng, chosen):
     return problem
 
 
+def edged(rng, chosen):
+    """Sequences with features of edges, which are graphs too."""
+    n, n_states = int(rng.integers(5, 8)), 3
+    X = [rng.normal(size=(int(t), 2)) for t in [4, *rng.integers(1, 5, size=n - 1)]]
+    X = [(x, rng.normal(size=(len(x) - 1, 2)) * (rng.random((len(x) - 1, 1)) < 0.7)) for x in X]
+    y = [rng.integers(n_states, size=len(x)) for x, _ in X]
+    y[0][:n_states] = np.arange(n_states)
+    own = {name: chosen[name] for name in ("loss", "class_weight")}
+    unit = 1.0 if own["loss"] == "hamming" else 4.0
+    balanced = own["class_weight"] is not None
+    problem = finished(
+        rng, chosen, SequenceTagger, X, y, own=own, unit=unit, block="edge_coef", depends=balanced
+    )
+    sparse = [(sp.csr_array(x), sp.csr_array(z)) for x, z in X]
+    problem.twins.append((clone(problem.estimator), sparse, y))
+    bounds = problem.estimator.bounds
+    if not balanced and not isinstance(bounds, dict):
+        graphs = []
+        for x, z in X:
+            ends = np.eye(len(x))[[0, -1]].T
+            edges = np.stack([np.arange(len(z)), np.arange(1, len(x))], axis=1)
+            rows = np.hstack([np.ones((len(z), 1)), z])
+            graphs.append((np.hstack([x, ends]), edges, rows))
+        shared = {"lam": chosen["lam"], "rescaling": chosen["rescaling"], "bounds": bounds}
+        problem.twins.append((GraphTagger(loss=own["loss"], **shared), graphs, y))
+    return problem
+
+
 def trees(rng, chosen):
     """Trees, with kinds of edges or without."""
     n = int(rng.integers(5, 8))
@@ -250,6 +280,7 @@ def matching(rng, chosen):
 PROBLEMS = {
     "classifier": classifier,
     "tagger": tagger,
+    "edged": edged,
     "trees": trees,
     "segmentation": segmentation,
     "multilabel": multilabel,

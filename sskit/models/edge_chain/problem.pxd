@@ -1,6 +1,7 @@
 from libc.stdint cimport int32_t
 
 from sskit.core.direction cimport Direction
+from sskit.core.vectors cimport Scratch
 from sskit.models.chain.grams cimport SequenceGrams
 from sskit.models.chain.problem cimport ChainProblem
 from sskit.models.features cimport FeatureRows
@@ -27,7 +28,7 @@ cdef class EdgeChainProblem(ChainProblem):
     cdef size_t[::1] pointers                # (longest,) see steps
     cdef double[::1] pair_total              # (n_states * stride,) zero between calls
     cdef int32_t[::1] chain_head             # (n_states * stride,) -1 between calls
-    cdef int32_t[::1] chain_next             # by place in a direction
+    cdef Scratch[int32_t] chain_next         # by place in a direction
 
     # the row of edge e of block i
     cdef Py_ssize_t edge_row(self, Py_ssize_t i, Py_ssize_t e) noexcept nogil

@@ -53,7 +53,6 @@ cdef class EdgeChainProblem(ChainProblem):
         self.pointers = np.zeros(longest, dtype=np.uintp)
         self.pair_total = np.zeros(n_states * self.stride)
         self.chain_head = np.full(n_states * self.stride, -1, dtype=np.int32)
-        self.chain_next = np.zeros(64, dtype=np.int32)
 
     def prepare_steps(self):
         """Compute what sqnorm needs: Gram matrices of all short enough blocks."""
@@ -242,9 +241,7 @@ cdef class EdgeChainProblem(ChainProblem):
         cdef Py_ssize_t entry, j, e, cell
         cdef int32_t other
         cdef double total = 0.0, value
-        if self.chain_next.shape[0] < delta.n:
-            with gil:
-                self.chain_next = np.zeros(2 * delta.n, dtype=np.int32)
+        self.chain_next.resize(delta.n)
         for entry in range(delta.n):
             j = delta.index[entry]
             value = delta.value[j]

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sskit.core.memory import Snapshot
 from sskit.core.stop import CutShort
 from sskit.solvers.common.solution import Certificate
 
@@ -30,13 +31,14 @@ def certify_dual_point(problem, regularizer, dual, evaluator):
     """
     answers = evaluator.ask(regularizer.w, dual)
     gaps = answers.gaps()
-    w = regularizer.coef()
+    w = np.asarray(regularizer.w)[: problem.n_weights]
     v = np.asarray(regularizer.v)[: problem.n_weights]
     weight = np.asarray(problem.block_weight)
     missed = float(np.dot(weight, answers.excesses()))
     primal = regularizer.primal(w, float(np.dot(weight, answers.hinges())))
     value = regularizer.dual(v, float(np.dot(weight, dual.losses())))
-    return Certificate(w, primal, value, float(gaps.sum()), inexactness=missed), gaps
+    kept = Snapshot(w)
+    return Certificate(kept, primal, value, float(gaps.sum()), inexactness=missed), gaps
 
 
 def certify_weights(problem, regularizer, w, dual, evaluator, known=None):
@@ -66,7 +68,7 @@ def certify_weights(problem, regularizer, w, dual, evaluator, known=None):
     answers = evaluator.ask(padded, known)
     missed = float(np.dot(problem.block_weight, answers.excesses()))
     primal = regularizer.primal(w, float(np.dot(problem.block_weight, answers.hinges())))
-    return Certificate(np.array(w), primal, dual, primal - dual, inexactness=missed)
+    return Certificate(Snapshot(w), primal, dual, primal - dual, inexactness=missed)
 
 
 def better_of(last, *average):

@@ -148,7 +148,7 @@ class Driver:
         """
         known = UNKNOWN if self.certificate is None else self.certificate
         return Solution(
-            w=self.run.last_weights() if known.w is None else known.w,
+            w=self.run.last_weights() if known.kept is None else known.w,
             primal=known.primal,
             dual=known.dual,
             gap=known.gap,

@@ -74,6 +74,9 @@ def test_dense_sparse_and_stacked_are_one():
     assert fit(sparse).primal_objective_ == pytest.approx(tagger.primal_objective_, rel=2e-3)
     single = fit([(x.astype(np.float32), z.astype(np.float32)) for x, z in PAIRS])
     assert single.primal_objective_ == pytest.approx(tagger.primal_objective_, rel=2e-3)
+    halves = [(x.astype(np.float16), z.astype(np.float16)) for x, z in PAIRS]
+    as_doubles = [(x.astype(float), z.astype(float)) for x, z in halves]
+    assert fit(halves).primal_objective_ == fit(as_doubles).primal_objective_
     for items in (sparse, stacked, np.asarray(stacked)):
         np.testing.assert_allclose(
             np.concatenate(tagger.decision_function(items)),
@@ -273,6 +276,25 @@ def test_kernels_refuse(kernel):
 def test_trees_refuse():
     with pytest.raises(ValueError, match="GraphTagger"):
         TreeTagger().fit(PAIRS[1:], Y[1:])
+
+
+@pytest.mark.slow
+def test_many_features_of_edges_fit_into_memory():
+    """22 labels and 100,000 features are 48 million weights."""
+    rng = np.random.default_rng(0)
+    y = [rng.permutation(22) for _ in range(20)]
+    X = [np.eye(22)[labels] + 0.3 * rng.normal(size=(22, 22)) for labels in y]
+    columns = [rng.integers(100_000, size=21) for _ in y]
+    edges = [
+        sp.csr_array((np.ones(21), (np.arange(21), at)), shape=(21, 100_000)) for at in columns
+    ]
+    pairs = list(zip(X, edges, strict=True))
+    tagger = SequenceTagger(random_state=0).fit(pairs, y)
+    assert tagger.certified_
+    assert tagger.edge_coef_.shape == (22, 22, 100_000)
+    used = np.unique(np.concatenate(columns))
+    assert not np.delete(tagger._edge_tables_, used, axis=0).any()
+    assert tagger.score(pairs, y) > 0.9
 
 
 def test_pipeline_from_words():

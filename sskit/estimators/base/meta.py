@@ -1,5 +1,7 @@
 """What estimators share that fit another one of this package."""
 
+import inspect
+
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.metrics import check_scoring
@@ -55,6 +57,34 @@ class MetaEstimator(DocumentedMixin, LoadableMixin, MetaEstimatorMixin, BaseEsti
         for name in ("estimator_type", "classifier_tags", "target_tags", "input_tags"):
             setattr(tags, name, getattr(inner, name))
         return tags
+
+
+def known_argument(method, known):
+    """Return the keyword argument by which a method is told what is known of some labels.
+
+    Parameters
+    ----------
+    method : callable
+        A bound method of a fitted estimator.
+    known : object
+        What is known, or None.
+
+    Returns
+    -------
+    argument : dict
+        Empty if nothing is known.
+
+    Raises
+    ------
+    TypeError
+        If the method takes no such argument.
+    """
+    if known is None:
+        return {}
+    if "known" not in inspect.signature(method).parameters:
+        name = f"{type(method.__self__).__name__}.{method.__name__}"
+        raise TypeError(f"{name} takes no known labels; leave known at None")
+    return {"known": known}
 
 
 def common_attributes(fitted):

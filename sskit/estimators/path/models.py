@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sskit.core.regularizer import BoxRegularizer
 from sskit.estimators.base.fitted_state import check_numbers, raise_damaged
-from sskit.estimators.base.meta import estimator_has
+from sskit.estimators.base.meta import estimator_has, known_argument
 from sskit.estimators.path.tracing import fitted_model
 from sskit.solvers.common.tolerance import relative
 from sskit.solvers.path.tracer import dual_objective_at
@@ -162,7 +162,7 @@ class PathModels:
             n_oracle_calls_=int(self.n_oracle_calls_[j]),
         )
 
-    def predict(self, X, lam=None):
+    def predict(self, X, lam=None, *, known=None):
         """Predict with the model of one lam.
 
         Parameters
@@ -171,16 +171,19 @@ class PathModels:
             What the estimator takes.
         lam : float, default=None
             None means `best_estimator_`, if there is one, else `lam_`.
+        known : object, default=None
+            What is known of some labels, as the estimator takes it, if it does.
 
         Returns
         -------
         y : object
             What the estimator predicts.
         """
-        return self._model(lam).predict(X)
+        predict = self._model(lam).predict
+        return predict(X, **known_argument(predict, known))
 
     @estimator_has("predict_topk")
-    def predict_topk(self, X, k, *, return_scores=False, lam=None):
+    def predict_topk(self, X, k, *, return_scores=False, lam=None, known=None):
         """Return the k best predictions of each sample, by the model of one lam.
 
         Parameters
@@ -193,16 +196,19 @@ class PathModels:
             Whether to return their scores too.
         lam : float, default=None
             As for `predict`.
+        known : object, default=None
+            What is known of some labels, as the estimator takes it, if it does.
 
         Returns
         -------
         y : object
             What the estimator returns.
         """
-        return self._model(lam).predict_topk(X, k, return_scores=return_scores)
+        predict = self._model(lam).predict_topk
+        return predict(X, k, return_scores=return_scores, **known_argument(predict, known))
 
     @estimator_has("decision_function")
-    def decision_function(self, X, lam=None):
+    def decision_function(self, X, lam=None, *, known=None):
         """Return the scores of the model of one lam.
 
         Parameters
@@ -211,13 +217,16 @@ class PathModels:
             What the estimator takes.
         lam : float, default=None
             As for `predict`.
+        known : object, default=None
+            What is known of some labels, as the estimator takes it, if it does.
 
         Returns
         -------
         scores : object
             What the estimator returns.
         """
-        return self._model(lam).decision_function(X)
+        scores = self._model(lam).decision_function
+        return scores(X, **known_argument(scores, known))
 
     def score(self, X, y, lam=None, sample_weight=None):
         """Score the model of one lam.

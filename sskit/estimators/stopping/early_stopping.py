@@ -1,5 +1,6 @@
 """Stopping by the score on held-out data."""
 
+import inspect
 import numbers
 
 import numpy as np
@@ -11,7 +12,12 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from sskit.estimators.base.estimator import replace_fitted
-from sskit.estimators.base.meta import MetaEstimator, common_attributes, estimator_has
+from sskit.estimators.base.meta import (
+    MetaEstimator,
+    common_attributes,
+    estimator_has,
+    known_argument,
+)
 from sskit.estimators.stopping.held_out import HeldOutWatch
 from sskit.inputs.weights import check_sample_weight
 
@@ -126,7 +132,7 @@ class EarlyStopping(MetaEstimator):
         self.score_every = score_every
         self.random_state = random_state
 
-    def fit(self, X, y, sample_weight=None, X_val=None, y_val=None):
+    def fit(self, X, y, sample_weight=None, X_val=None, y_val=None, token_weight=None):
         """Fit the estimator, and stop by the score.
 
         Parameters
@@ -137,6 +143,8 @@ class EarlyStopping(MetaEstimator):
             Non-negative weights of the samples in training; scores are not weighted.
         X_val, y_val : object, default=None
             Held-out data. None takes a share of X and y.
+        token_weight : sequence of n_samples sequences of float, default=None
+            Weights of the tokens in training, if the estimator takes them.
 
         Returns
         -------
@@ -147,13 +155,14 @@ class EarlyStopping(MetaEstimator):
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val must be given together")
         held_out, given = np.empty(0, dtype=np.intp), None
+        further = self._further(token_weight)
         scorer = check_scoring(self.estimator, self.scoring)
         if X_val is None:
             # complaints about the data are to name its items, not those of a share of it
             gate = clone(self.estimator)
             gate._check_parameters()
-            gate._gate(X, y, sample_weight)
-            given = X, y, sample_weight
+            gate._gate(X, y, sample_weight, **further)
+            given, all_further = (X, y, sample_weight), further
             X, y = indexable(X, y)
             n_samples = _num_samples(X)
             weight = check_sample_weight(sample_weight, n_samples)
@@ -161,17 +170,18 @@ class EarlyStopping(MetaEstimator):
             X_val, y_val = _safe_split(self.estimator, X, y, held_out)
             X, y = _safe_split(self.estimator, X, y, train)
             sample_weight = None if weight is None else _safe_indexing(weight, train)
+            further = {name: _safe_indexing(item, train) for name, item in further.items()}
         # after the split, which may have drawn from a random state that the estimator has too
         model = clone(self.estimator)
         options = self.n_iter_no_change, self.score_every, given is not None
         watch = HeldOutWatch(model, scorer, X_val, y_val, *options)
         try:
-            n_iter = watch.fit(X, y, sample_weight)
+            n_iter = watch.fit(X, y, sample_weight, **further)
         except (TypeError, ValueError, RuntimeError):
             # of a model object, which alone knows its data: now it may cost what a fit does
             if given is not None:
-                clone(self.estimator)._make_task(*given)
-                self._check_share(X, y, sample_weight)
+                clone(self.estimator)._make_task(*given, **all_further)
+                self._check_share(X, y, sample_weight, **further)
             raise
         fitted = {
             "estimator_": model,
@@ -188,10 +198,19 @@ class EarlyStopping(MetaEstimator):
         replace_fitted(self, fitted)
         return self
 
-    def _check_share(self, X, y, sample_weight):
+    def _further(self, token_weight):
+        """Return what the fit of the estimator takes beside the weights of samples."""
+        if token_weight is None:
+            return {}
+        if "token_weight" not in inspect.signature(self.estimator.fit).parameters:
+            name = type(self.estimator).__name__
+            raise TypeError(f"{name}.fit takes no weights of tokens; leave token_weight at None")
+        return {"token_weight": token_weight}
+
+    def _check_share(self, X, y, sample_weight, **further):
         """Raise ValueError if the pairs to train on are wrong, though all pairs are not."""
         try:
-            clone(self.estimator)._gate(X, y, sample_weight)
+            clone(self.estimator)._gate(X, y, sample_weight, **further)
         except ValueError as error:
             raise ValueError(
                 f"of the {_num_samples(X)} pairs that are left when some are held out: {error}"
@@ -209,13 +228,15 @@ class EarlyStopping(MetaEstimator):
         order = np.random.RandomState(seed).permutation(n_samples)
         return np.sort(order[n_held_out:]), np.sort(order[:n_held_out])
 
-    def predict(self, X):
+    def predict(self, X, known=None):
         """Predict with the weights of the best score.
 
         Parameters
         ----------
         X : object
             What the estimator takes.
+        known : object, default=None
+            What is known of some labels, as the estimator takes it, if it does.
 
         Returns
         -------
@@ -223,10 +244,11 @@ class EarlyStopping(MetaEstimator):
             What the estimator predicts.
         """
         check_is_fitted(self)
-        return self.estimator_.predict(X)
+        predict = self.estimator_.predict
+        return predict(X, **known_argument(predict, known))
 
     @estimator_has("predict_topk")
-    def predict_topk(self, X, k, *, return_scores=False):
+    def predict_topk(self, X, k, *, return_scores=False, known=None):
         """Return the k best predictions of each sample.
 
         Parameters
@@ -237,6 +259,8 @@ class EarlyStopping(MetaEstimator):
             Number of predictions.
         return_scores : bool, default=False
             Whether to return their scores too.
+        known : object, default=None
+            What is known of some labels, as the estimator takes it, if it does.
 
         Returns
         -------
@@ -244,16 +268,19 @@ class EarlyStopping(MetaEstimator):
             What the estimator returns.
         """
         check_is_fitted(self)
-        return self.estimator_.predict_topk(X, k, return_scores=return_scores)
+        predict = self.estimator_.predict_topk
+        return predict(X, k, return_scores=return_scores, **known_argument(predict, known))
 
     @estimator_has("decision_function")
-    def decision_function(self, X):
+    def decision_function(self, X, known=None):
         """Return the scores of the labels.
 
         Parameters
         ----------
         X : object
             What the estimator takes.
+        known : object, default=None
+            What is known of some labels, as the estimator takes it, if it does.
 
         Returns
         -------
@@ -261,7 +288,8 @@ class EarlyStopping(MetaEstimator):
             What the estimator returns.
         """
         check_is_fitted(self)
-        return self.estimator_.decision_function(X)
+        scores = self.estimator_.decision_function
+        return scores(X, **known_argument(scores, known))
 
     def score(self, X, y, sample_weight=None):
         """Score the weights of the best score on other data.

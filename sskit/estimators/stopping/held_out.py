@@ -59,13 +59,15 @@ class HeldOutWatch:
         self.best_iter = 0
         self.best = None
 
-    def fit(self, X, y, sample_weight):
+    def fit(self, X, y, sample_weight, **further):
         """Fit the model and give it the best weights.
 
         Parameters
         ----------
         X, y, sample_weight : object
             What the model takes.
+        **further : dict
+            What else it takes.
 
         Returns
         -------
@@ -79,7 +81,7 @@ class HeldOutWatch:
         """
         self.model._watch = self
         try:
-            self.model.fit(X, y, **weight_argument(sample_weight))
+            self.model.fit(X, y, **weight_argument(sample_weight), **further)
         finally:
             del self.model._watch
         n_iter = self.model.n_iter_

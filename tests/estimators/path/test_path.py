@@ -481,3 +481,23 @@ EXPECTED_FAILURES = {
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+def test_what_is_known_of_some_labels():
+    X, y = strings()
+    path = RegularizationPath(SequenceTagger(random_state=0), cv=2).fit(X, y)
+    known = [np.where(np.arange(len(labels)) == 1, labels[1], None) for labels in y]
+    for lam in (None, path.lams_[1]):
+        model = path.best_estimator_ if lam is None else path.estimator_at(lam)
+        for found, expected in zip(
+            path.predict(X, lam, known=known), model.predict(X, known), strict=True
+        ):
+            np.testing.assert_array_equal(found, expected)
+        for found, labels in zip(path.predict_topk(X, 2, lam=lam, known=known), y, strict=True):
+            assert (found[:, 1] == labels[1]).all()
+        scores = path.decision_function(X, lam, known=known)
+        assert all(np.isinf(score[1]).sum() == len(model.classes_) - 1 for score in scores)
+    X, y = rows()
+    path = RegularizationPath(StructSVMClassifier(random_state=0)).fit(X, y)
+    with pytest.raises(TypeError, match="StructSVMClassifier.predict takes no known labels"):
+        path.predict(X, known=[None] * 150)

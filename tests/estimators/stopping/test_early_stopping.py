@@ -409,3 +409,39 @@ def test_a_random_state_that_both_have_is_drawn_from_in_turn(chains):
     seed = twin.randint(np.iinfo(np.int32).max)
     other = EarlyStopping(tagger(random_state=twin), n_iter_no_change=1, random_state=seed)
     np.testing.assert_array_equal(model.estimator_.coef_, other.fit(X, y).estimator_.coef_)
+
+
+def test_what_is_known_of_some_labels(chains):
+    X, y = chains
+    stopped = EarlyStopping(SequenceTagger(random_state=0), random_state=0).fit(X, y)
+    known = [np.where(np.arange(len(labels)) == 1, labels[1], None) for labels in y]
+    inner = stopped.estimator_
+    for found, expected in zip(stopped.predict(X, known), inner.predict(X, known), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    for found, labels in zip(stopped.predict_topk(X, 2, known=known), y, strict=True):
+        assert (found[:, 1] == labels[1]).all()
+    scores = stopped.decision_function(X, known=known)
+    assert all(np.isinf(score[1]).sum() == len(inner.classes_) - 1 for score in scores)
+    rows = EarlyStopping(StructSVMClassifier(), random_state=0).fit(*load_iris(return_X_y=True))
+    with pytest.raises(TypeError, match="StructSVMClassifier.predict takes no known labels"):
+        rows.predict(load_iris().data, known=[None] * 150)
+
+
+def test_weights_of_tokens(chains):
+    X, y = chains
+    weight = [np.where(np.arange(len(labels)) % 2, 1.0, 3.0) for labels in y]
+    stopped = EarlyStopping(SequenceTagger(random_state=0), random_state=0)
+    stopped.fit(X, y, token_weight=weight)
+    train = np.setdiff1d(np.arange(len(X)), stopped.validation_indices_)
+    held_out = [[item[i] for i in stopped.validation_indices_] for item in (X, y)]
+    rest = [[item[i] for i in train] for item in (X, y, weight)]
+    other = EarlyStopping(SequenceTagger(random_state=0), random_state=0)
+    other.fit(*rest[:2], X_val=held_out[0], y_val=held_out[1], token_weight=rest[2])
+    np.testing.assert_array_equal(stopped.estimator_.coef_, other.estimator_.coef_)
+    plain = EarlyStopping(SequenceTagger(random_state=0), random_state=0).fit(X, y)
+    assert (plain.estimator_.coef_ != stopped.estimator_.coef_).any()
+    with pytest.raises(ValueError, match=r"token_weight\[3\]"):
+        stopped.fit(X, y, token_weight=[*weight[:3], weight[3][1:], *weight[4:]])
+    rows = EarlyStopping(StructSVMClassifier(), random_state=0)
+    with pytest.raises(TypeError, match="StructSVMClassifier.fit takes no weights of tokens"):
+        rows.fit(*load_iris(return_X_y=True), token_weight=[1.0] * 150)

@@ -2,13 +2,13 @@
 A layer for a network
 =====================
 
-:class:`sskit.losses.StructuredHinge` turns potentials and labels into losses and gradients, so that a
-network can be trained through it. This network, of one hidden layer, is written in NumPy to show all
-that there is; the guide has the same layer for PyTorch and JAX.
+:class:`sskit.losses.StructuredHinge` turns potentials and labels into losses and gradients, so
+that a network can be trained through it. This network, of one hidden layer, is written in NumPy to
+show all that there is; the guide has the same layer for PyTorch and JAX.
 
 The digits of a sequence are noisy, and each is the one before it plus one, two or three. A network
-that looks at single images cannot use that. With a table of transitions behind it, which learns by the
-same gradient, it can, even where most of the labels are hidden.
+that looks at single images cannot use that. With a table of transitions behind it, which learns by
+the same gradient, it can, even where most of the labels are hidden.
 """
 
 import matplotlib.pyplot as plt
@@ -37,8 +37,8 @@ hidden = np.where(rng.random(y.shape) < 0.7, -100, y)  # 70 % of the labels are 
 
 
 # %%
-# The forward pass is two products of matrices. The layer returns the gradient by the potentials and by
-# the transitions; from there on it is the chain rule. Updates are those of Adam.
+# The forward pass is two products of matrices. The layer returns the gradient by the potentials and
+# by the transitions; from there on it is the chain rule. Updates are those of Adam.
 
 
 def train(labels, use_transitions, n_steps=400, batch_size=32):
@@ -72,8 +72,8 @@ def train(labels, use_transitions, n_steps=400, batch_size=32):
 
 
 # %%
-# Single images leave more than a third of the noisy digits wrong. Transitions halve that, and with 30 % of
-# the labels they do better than single images with all of them.
+# Single images leave more than a third of the noisy digits wrong. Transitions halve that, and with
+# 30 % of the labels they do better than single images with all of them.
 
 fig, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
 for labels, given in ((y, "all labels"), (hidden, "30 % of the labels")):

@@ -188,7 +188,9 @@ cdef class GraphWorker:
     cdef int refuse_roof(self, const Potentials* p) except -1 nogil:
         if p.n_states != 2 or not self.is_finite(p):
             with gil:
-                self.batch.refuse(self.of, "roof duality takes two labels, and finite unary and pairwise")
+                self.batch.refuse(
+                    self.of, "roof duality takes two labels, and finite unary and pairwise"
+                )
         return 0
 
     cdef int refuse_width(self, const Potentials* p) except -1 nogil:

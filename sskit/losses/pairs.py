@@ -105,7 +105,9 @@ def pack_edges(edges, layout):
     n = layout.n
     if edges is None:
         raise ValueError(f"edges must say which {node}s are joined, got None")
-    if not is_ragged(edges) or (len(edges) and np.ndim(edges[0]) == 1):
+    # of a list of samples each is a list of pairs; of a list of pairs each is two numbers
+    pairs = np.ndim(edges[0]) == 1 and len(edges[0]) > 0 if is_ragged(edges) and len(edges) else n
+    if not is_ragged(edges) or pairs:
         edges = as_array(edges, "edges")
         if edges.ndim != 3:
             shared = check_edges(edges, noun=node)

@@ -276,6 +276,16 @@ def test_empty_batches():
     assert graph.losses([], np.zeros((K, K)), [], edges=[]).shape == (0,)
 
 
+@pytest.mark.parametrize("structure", ["tree", "graph"])
+def test_graphs_without_edges(structure):
+    unary, labels = np.random.default_rng(0).standard_normal((2, 1, 3)), np.array([[0], [2]])
+    chain = StructuredHinge().evaluate(unary, np.zeros((3, 3)), labels)
+    for edges in ([], np.zeros((0, 2), dtype=int), [[], []]):
+        found = StructuredHinge(structure).evaluate(unary, np.zeros((3, 3)), labels, edges=edges)
+        np.testing.assert_array_equal(found.losses, chain.losses)
+        np.testing.assert_array_equal(found.gradients()[1], np.zeros((3, 3)))
+
+
 def test_forbidden_transitions_are_never_taken():
     rng = np.random.default_rng(0)
     table = np.zeros((3, 3))

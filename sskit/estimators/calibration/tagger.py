@@ -1,6 +1,7 @@
 """Taggers that tell probabilities."""
 
 import numbers
+import warnings
 
 import numpy as np
 from sklearn.base import clone
@@ -16,6 +17,7 @@ from sskit.estimators.base.estimator import check_constraints, replace_fitted
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.meta import MetaEstimator
 from sskit.estimators.calibration.members import (
+    TAGGERS,
     check_tagger,
     fitted_classes,
     inner_estimator,
@@ -185,6 +187,13 @@ class CalibratedTagger(MetaEstimator):
         """
         check_constraints(self)
         check_tagger(self._unfrozen())
+        if isinstance(self.estimator, TAGGERS) and not self._is_prefit():
+            # complaints about the data are to name its items, not those of a part of it
+            gate = clone(self.estimator)
+            gate._check_parameters()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # each fit says it again
+                gate._gate(X, y, sample_weight)
         X, y = indexable(X, y)
         weight = check_sample_weight(sample_weight, _num_samples(X))
         if self._is_prefit():

@@ -384,6 +384,7 @@ def test_errors(call, error, message, plain):
         call(plain)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check", ragged_estimator_checks(), ids=lambda check: check.__name__)
 def test_ragged_checks(check):
     if check.__name__ == "check_fit_of_one_sequence":

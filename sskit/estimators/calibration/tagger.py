@@ -26,7 +26,7 @@ from sskit.estimators.calibration.members import (
     scores_of,
 )
 from sskit.estimators.calibration.mixture import Mixture
-from sskit.inputs.ragged import split, stack_labels
+from sskit.inputs.ragged import PREDICTS, check_kinds, split, stack_labels
 from sskit.inputs.ragged_array import object_array
 from sskit.inputs.weights import check_sample_weight
 from sskit.metrics import token_accuracy_score
@@ -442,7 +442,9 @@ class CalibratedTagger(MetaEstimator):
         score : float
             Between 0 and 1.
         """
-        return token_accuracy_score(y, self.predict(X), sample_weight=sample_weight)
+        predicted = self.predict(X)
+        check_kinds(stack_labels(y, [len(labels) for labels in predicted]), self.classes_, PREDICTS)
+        return token_accuracy_score(y, predicted, sample_weight=sample_weight)
 
     def _scheme(self):
         """Return the scheme of the labels of spans."""

@@ -12,6 +12,7 @@ from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.sampler import GapSampler, PermutationSampler, UniformSampler
 from sskit.models.chain.beam_decoder import decode_by_beam
 from sskit.models.chain.decoder import decode_best, decode_max_marginals
+from sskit.models.chain.probabilities import ChainPotentials, infer
 from sskit.models.chain.request import ChainRequest
 from sskit.models.features import FeatureRows
 from sskit.models.graph.request import GraphRequest
@@ -60,6 +61,7 @@ W = np.zeros(CHAINS.n_weights + 16)
 SCORES = RowScores(FeatureRows(np.ones((4, 2))), np.ones((2, 2)))
 BARE = FeatureRows(np.ones((4, 2))), np.ones((2, 2)), None, None
 REQUEST = ChainRequest(SCORES, np.array([0, 1, 4]), np.eye(2), np.ones(2), np.ones(2))
+POTENTIALS = ChainPotentials(np.ones((4, 2)), np.array([0, 1, 4]), np.eye(2))
 FACTORS, PAIRS = (
     CHAINS.decomposition(),
     PairTable(multilabel_toy(inference="lp").problem.decomposition()),
@@ -210,6 +212,24 @@ CALLS = {
     ),
     "room for marginals": (
         lambda: decode_max_marginals(REQUEST, 0, 2, np.zeros((99, 3))), ValueError, "labels is 3",
+    ),
+    "states of potentials": (
+        lambda: ChainPotentials(np.ones((4, 2)), np.array([0, 4]), np.eye(3)), ValueError,
+        "states is 3",
+    ),
+    "tables of potentials": (
+        lambda: ChainPotentials(np.ones((4, 2)), np.array([0, 4]), np.ones((2, 2, 2))),
+        ValueError, "transitions is 2, .* 3",
+    ),
+    "sequences of potentials": (
+        lambda: infer(POTENTIALS, 0, 3, (np.zeros(2), None, None)), IndexError, "sequences 0 to 3",
+    ),
+    "room for probabilities": (
+        lambda: infer(POTENTIALS, 0, 2, (np.zeros(2), np.zeros((4, 2)), None)),
+        ValueError, "labels is 2",
+    ),
+    "room for log Z": (
+        lambda: infer(POTENTIALS, 0, 2, (np.zeros(1), None, None)), ValueError, "log Z is 1",
     ),
     "sequences of a beam": (
         lambda: decode_by_beam(REQUEST, 0, 9, (labels_of(99), 1)), IndexError, "sequences 0 to 9",

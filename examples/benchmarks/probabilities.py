@@ -12,8 +12,8 @@ and for CRFsuite (L-BFGS, its own defaults, the same features):
 - microseconds a sentence for the marginals of all tokens, features made before.
 
 CRFsuite is python-crfsuite (``pip install python-crfsuite``); without it there is no comparison.
-Data are found in $SSKIT_DATA: conll2000 and wsj_pos. Seconds are those of the processor. Two or
-three minutes; ``--task`` takes one of the two.
+Data are found in $SSKIT_DATA: conll2000 and wsj_pos. Seconds are those of the processor. About ten
+minutes; ``--task`` takes one of the two.
 """
 
 import argparse

@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from fuzz.mutations import junk, pick
 from sskit import (
+    CalibratedTagger,
     EarlyStopping,
     HierarchicalMultilabel,
     MultilabelPairwise,
@@ -427,6 +428,17 @@ def stopping(rng):
     return subject
 
 
+def calibrated(rng):
+    """Probabilities of another subject."""
+    subject = pick(rng, [tagger, same_trees])(rng)
+    subject.target.set_params(warm_start=False)
+    given = {"cv": 2, "method": pick(rng, ["matrix", "vector", "temperature"])}
+    subject.target = CalibratedTagger(
+        subject.target, ensemble=pick(rng, [True, False]), risk=pick(rng, [None, "tokens"]), **given
+    )
+    return subject
+
+
 ESTIMATORS = {
     "classifier": classifier,
     "kernel_classifier": kernel_classifier,
@@ -442,4 +454,5 @@ ESTIMATORS = {
     "parts": parts,
     "path": path,
     "stopping": stopping,
+    "calibrated": calibrated,
 }

@@ -148,7 +148,7 @@ def together(case):
 
 def answers(model, request):
     """Return all that a model says of a request."""
-    names = ("predict", "decision_function")
+    names = ("predict", "decision_function", "predict_proba")
     return [getattr(model, name)(request) for name in names if hasattr(model, name)]
 
 

@@ -39,7 +39,10 @@ class Mixture:
         self.offsets = members[0].offsets
         self.found = [m.infer(calibration, possible, n_jobs=n_jobs) for m in members]
         self.log_z = np.array([found.log_z for found in self.found])
-        prior = self.log_z - self._free_log_z() if possible is not None else self.log_z
+        prior = self.log_z
+        if possible is not None:
+            with np.errstate(invalid="ignore"):  # -inf less -inf: impossible all the same
+                prior = prior - self._free_log_z()
         possible_here = prior > -np.inf
         # what is known tells which of the models is likely: Bayes' rule, from equal shares
         log_weight = np.where(possible_here, prior if possible is not None else 0.0, -np.inf)

@@ -1,6 +1,7 @@
 """Taggers that tell probabilities."""
 
 import numbers
+import warnings
 
 import numpy as np
 from sklearn.base import clone
@@ -16,6 +17,7 @@ from sskit.estimators.base.estimator import check_constraints, replace_fitted
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.meta import MetaEstimator
 from sskit.estimators.calibration.members import (
+    TAGGERS,
     check_tagger,
     fitted_classes,
     inner_estimator,
@@ -24,7 +26,7 @@ from sskit.estimators.calibration.members import (
     scores_of,
 )
 from sskit.estimators.calibration.mixture import Mixture
-from sskit.inputs.ragged import split, stack_labels
+from sskit.inputs.ragged import PREDICTS, check_kinds, split, stack_labels
 from sskit.inputs.ragged_array import object_array
 from sskit.inputs.weights import check_sample_weight
 from sskit.metrics import token_accuracy_score
@@ -185,6 +187,13 @@ class CalibratedTagger(MetaEstimator):
         """
         check_constraints(self)
         check_tagger(self._unfrozen())
+        if isinstance(self.estimator, TAGGERS) and not self._is_prefit():
+            # complaints about the data are to name its items, not those of a part of it
+            gate = clone(self.estimator)
+            gate._check_parameters()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # each fit says it again
+                gate._gate(X, y, sample_weight)
         X, y = indexable(X, y)
         weight = check_sample_weight(sample_weight, _num_samples(X))
         if self._is_prefit():
@@ -433,7 +442,9 @@ class CalibratedTagger(MetaEstimator):
         score : float
             Between 0 and 1.
         """
-        return token_accuracy_score(y, self.predict(X), sample_weight=sample_weight)
+        predicted = self.predict(X)
+        check_kinds(stack_labels(y, [len(labels) for labels in predicted]), self.classes_, PREDICTS)
+        return token_accuracy_score(y, predicted, sample_weight=sample_weight)
 
     def _scheme(self):
         """Return the scheme of the labels of spans."""

@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sskit import CalibratedTagger, SequenceTagger, StructSVMClassifier, TreeTagger
 from sskit.metrics import spans
 from sskit.preprocessing import TokenTransformer
+from sskit.utils.estimator_checks import ragged_estimator_checks
 
 TAGS = np.array(["B-X", "B-Y", "I-X", "I-Y", "O"])
 METHODS = ("temperature", "vector", "matrix")
@@ -381,6 +382,24 @@ def test_other_estimators_are_refused(estimator, message, data):
 def test_errors(call, error, message, plain):
     with pytest.raises(error, match=message):
         call(plain)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", ragged_estimator_checks(), ids=lambda check: check.__name__)
+def test_ragged_checks(check):
+    if check.__name__ == "check_fit_of_one_sequence":
+        pytest.skip("one sequence cannot be split")
+    check(CalibratedTagger(SequenceTagger(tol=0.3, random_state=0), cv=2))
+
+
+def test_data_are_checked_as_a_whole(data):
+    X, y = data
+    X = [*X[:-1], np.full_like(X[-1], np.nan)]
+    with pytest.raises(ValueError, match=rf"X\[{len(X) - 1}\]"):
+        CalibratedTagger(SequenceTagger()).fit(X, y)
+    with pytest.raises(ValueError, match=r"y\[0\] has 1 label"):
+        tagger = SequenceTagger(random_state=0).fit(*data)
+        CalibratedTagger(tagger, cv="prefit").fit(data[0], [["O"], *y[1:]])
 
 
 def test_bad_parameters(data):

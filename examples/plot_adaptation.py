@@ -1,7 +1,7 @@
 """
-=====================================
-A prior: few sentences of another kind
-=====================================
+======================================
+A prior: few sequences of another kind
+======================================
 
 A tagger has learnt from many sequences of one kind. Of another kind, in which things look a little
 different, only a few sequences have labels. A fit to these alone knows too little; one to all of

@@ -390,7 +390,8 @@ def path(rng):
     """The path of another subject."""
     subject = pick(rng, [classifier, tagger, multilabel, hierarchical, structure, parts])(rng)
     solver = clone(pick(rng, ["auto", "bcfw", "fw", BCFW(gap_every=3)]), safe=False)
-    subject.target.set_params(solver=solver, warm_start=False)
+    alone = {"solver": solver, "warm_start": False, "prior": None}
+    subject.target.set_params(**alone)
     given = {
         "eps": 0.5,
         "lam_min": 0.05,

@@ -119,18 +119,22 @@ def matchings():
 RBF = {"kernel": "rbf", "gamma": 0.5}
 FEW_ROWS = {**RBF, "kernel_cache": 0.002}  # MiB: not all rows of the kernel matrix are kept
 BOX = {"bounds": (-0.3, 0.4)}
+PRIOR = {"coef_": 0.5 * np.eye(3), "intercept_": np.array([0.2, 0.0, -0.3])}
+PRIOR_OF_CHAINS = {"transitions_": 0.5 * np.eye(3), "start_": np.array([0.2, 0.0, -0.3])}
 # Nodes and edges that have tables of their own.
 FACTORS = {"factored": True, "one_table": False}
 FITS = {
     "rows": Fit(StructSVMClassifier(), rows),
     "rows, slack": Fit(StructSVMClassifier(rescaling="slack"), rows),
     "rows, bounds": Fit(StructSVMClassifier(**BOX), rows, bounded=True),
+    "rows, prior": Fit(StructSVMClassifier(prior=PRIOR), rows),
     "rows, kernel": Fit(StructSVMClassifier(**RBF), rows),
     "rows, few kernel rows": Fit(StructSVMClassifier(**FEW_ROWS), rows),
     "rows, kernel and slack": Fit(StructSVMClassifier(rescaling="slack", **FEW_ROWS), rows),
     "chains": Fit(SequenceTagger(), chains, factored=True),
     "chains, slack": Fit(SequenceTagger(rescaling=SlackRescaling("bisecting")), chains),
     "chains, bounds": Fit(SequenceTagger(**BOX), chains, bounded=True),
+    "chains, prior": Fit(SequenceTagger(prior=PRIOR_OF_CHAINS), chains, factored=True),
     "chains, kernel": Fit(SequenceTagger(**RBF), chains),
     "chains, few kernel rows": Fit(SequenceTagger(**FEW_ROWS), chains),
     "chains, edges": Fit(SequenceTagger(), edged_chains, **FACTORS),

@@ -83,6 +83,9 @@ CASES = {
     "sequences by many planes": (
         sskit.SequenceTagger(solver=MultiPlane(), **SHORT), sequences, 10_000,
     ),
+    "sequences with a prior": (
+        sskit.SequenceTagger(prior={"start_": np.arange(5.0)}, **SHORT), sequences, 20_000,
+    ),
     "sets": (sskit.MultilabelPairwise(**SHORT), sets, 50_000),
     "sets by factors": (
         sskit.MultilabelPairwise(inference="lp", solver="gdmm", **SHORT), sets, 20_000,

@@ -138,6 +138,8 @@ def blocks_to_flat(blocks, task, name, strict=True):
             f"{', '.join(map(repr, shapes))}, and {', '.join(map(repr, NAMES))} may say what "
             "their entries are of"
         )
+    if strict:
+        _check_names(blocks, name)
     weights = {key: np.zeros(shape) for key, shape in shapes.items() if key not in blocks}
     for key in shapes.keys() & blocks.keys():
         block = _numbers(blocks[key], f"{name}[{key!r}]")
@@ -146,6 +148,8 @@ def blocks_to_flat(blocks, task, name, strict=True):
             # costs of displacements, and of their squares, in units of another length
             block = block * (known["unit_"] / blocks["unit_"]) ** np.array([1.0, 2.0])
         dimensions = _dimensions(key, block.ndim, known)
+        if strict:
+            _check_lengths(block, dimensions, blocks, f"{name}[{key!r}]")
         weights[key] = _aligned(
             block,
             [_entries(blocks, by, n) for by, n in zip(dimensions, block.shape, strict=True)],
@@ -154,6 +158,34 @@ def blocks_to_flat(blocks, task, name, strict=True):
             f"{name}[{key!r}]",
         )
     return task.to_attributes.flat(weights)
+
+
+def _check_names(blocks, name):
+    """Raise ValueError unless what names the entries of blocks are lists without repetitions."""
+    for by in NAMES:
+        if blocks.get(by) is None:
+            continue
+        try:
+            entries = np.asarray(blocks[by]).tolist()
+            entries = [tuple(entry) for entry in entries] if by == "edges_" else entries
+            known = set(entries)
+        except (TypeError, ValueError):
+            known = entries = None
+        if entries is None or (by == "edges_" and any(len(pair) != 2 for pair in entries)):
+            what = "pairs of labels" if by == "edges_" else "names"
+            raise ValueError(f"{name}[{by!r}] must be a list of {what}, got {blocks[by]!r:.80}")
+        if len(known) < len(entries):
+            raise ValueError(f"{name}[{by!r}] has an entry twice: {blocks[by]!r:.80}")
+
+
+def _check_lengths(block, dimensions, blocks, name):
+    """Raise ValueError unless there are as many entries as names of them."""
+    for by, n in zip(dimensions, block.shape, strict=True):
+        given = None if by is None else blocks.get(by)
+        if given is not None and len(given) != n:
+            raise ValueError(
+                f"{name} has the shape {block.shape}, but {by!r} beside it names {len(given)}"
+            )
 
 
 def _both_classes(block, key, blocks, known, shape):

@@ -324,6 +324,14 @@ BAD = {
     "features": ({"coef_": np.ones((3, 5))}, "labels and features are aligned only if both"),
     "dimensions": ({"start_": np.ones((3, 1))}, r"\['start_'\] has the shape \(3, 1\), expected"),
     "nan in a block": ({"end_": [0, np.nan, 0]}, r"prior\['end_'\]\[1\] is nan"),
+    "no names": (
+        {"start_": np.ones(1), "classes_": [[0]]},
+        r"\['classes_'\] must be a list of names",
+    ),
+    "one name": ({"start_": np.ones(1), "classes_": 7}, r"\['classes_'\] must be a list of names"),
+    "twice": ({"start_": [1, 2], "classes_": [0, 0]}, r"\['classes_'\] has an entry twice"),
+    "few names": ({"start_": [1, 2], "classes_": [0]}, "'classes_' beside it names 1"),
+    "no pairs": ({"edges_": [[0, 1, 2]]}, r"\['edges_'\] must be a list of pairs"),
     "another model": (
         TreeTagger(random_state=0, tol=0.5).fit(*FITS["trees"].data()),
         "prior is a fitted TreeTagger, expected a SequenceTagger",

@@ -242,6 +242,14 @@ def tagger(rng):
     return Subject(SequenceTagger(**given), {"X": X, "y": y, "k": 2} | weighted(rng, len(X)))
 
 
+def edged_tagger(rng):
+    """Sequences with features of edges."""
+    subject = tagger(rng)
+    X = subject.arguments["X"]
+    subject.arguments["X"] = [(x, x[1:, :2] - x[:-1, :2]) for x in X]
+    return subject
+
+
 def kernel_tagger(rng):
     """Sequences in a kernel space."""
     X, y = sequences(rng)
@@ -402,6 +410,7 @@ ESTIMATORS = {
     "structure": structure,
     "spoiled_structure": spoiled_structure,
     "tagger": tagger,
+    "edged_tagger": edged_tagger,
     "kernel_tagger": kernel_tagger,
     "tree_tagger": tree_tagger,
     "segmentation": segmentation,

@@ -273,6 +273,14 @@ def hidden_tagger(rng):
     return Subject(kind(ignore_label=hidden, **given), arguments)
 
 
+def edged_tagger(rng):
+    """Sequences with features of edges."""
+    subject = tagger(rng)
+    X = subject.arguments["X"]
+    subject.arguments["X"] = [(x, x[1:, :2] - x[:-1, :2]) for x in X]
+    return subject
+
+
 def kernel_tagger(rng):
     """Sequences in a kernel space."""
     X, y = sequences(rng)
@@ -447,6 +455,7 @@ ESTIMATORS = {
     "spoiled_structure": spoiled_structure,
     "tagger": tagger,
     "hidden_tagger": hidden_tagger,
+    "edged_tagger": edged_tagger,
     "kernel_tagger": kernel_tagger,
     "tree_tagger": tree_tagger,
     "segmentation": segmentation,

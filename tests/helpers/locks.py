@@ -1,6 +1,7 @@
 """Problems of every model, by whether their methods ever take the interpreter's lock."""
 
 import numpy as np
+import scipy.sparse as sp
 
 from helpers.kernels import in_kernel_space
 from helpers.structures import Chains, bind
@@ -10,12 +11,14 @@ from sskit.core.problem import block_weights
 from sskit.inputs.graphs import check_graphs
 from sskit.inputs.poses import pose_scales
 from sskit.inputs.trees import check_trees
+from sskit.models.edge_chain.model import EdgeChainModel
 from sskit.models.graph.model import GraphModel
 from sskit.models.kernel.functions import Kernel
 from sskit.models.label_sets.model import HierarchyModel, PairwiseModel
 from sskit.models.parts.model import PoseModel
 from sskit.models.slack.model import SlackRescaling
 from sskit.models.tree.model import TreeModel
+from sskit.utils import RaggedArray
 
 N = 24
 FULL = np.stack(np.triu_indices(4, 1), axis=1).astype(np.int32)
@@ -33,6 +36,17 @@ def trees(n=N, seed=0):
     model, kinds = TreeModel(3, 3, 2), np.arange(2)
     cost = np.repeat(1.0 / sizes, sizes)
     return model.bind(batch, batch.codes(kinds), labels, cost, block_weights(n))
+
+
+def edged_chains(n=N, seed=0):
+    """Chains of three labels with features of edges, of which some edges have none."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 7, size=n)
+    edges = rng.normal(size=(sizes.sum() - n, 4)) * (rng.random((sizes.sum() - n, 4)) < 0.3)
+    stacked = RaggedArray(rng.normal(size=(sizes.sum(), 3)), np.concatenate([[0], sizes.cumsum()]))
+    labels, cost = rng.integers(3, size=sizes.sum()), np.ones(sizes.sum())
+    model = EdgeChainModel(3, 4, 3)
+    return model.bind(stacked, labels, cost, block_weights(n), edges=sp.csr_array(edges))
 
 
 def poses(n=N):
@@ -92,6 +106,7 @@ def written():
 
 LOCK_FREE = {
     "chain": lambda: chain_toy(n=N).problem,
+    "edged chain": edged_chains,
     "multiclass": lambda: multiclass_toy(n=N).problem,
     "tree": trees,
     "graph-exhaustive": lambda: graph_toy(n=N).problem,
@@ -106,7 +121,7 @@ LOCK_FREE = {
 EXACT_SLACK = {
     f"{name}-{search}": slack(LOCK_FREE[name], search)
     for name in (
-        "chain", "multiclass", "graph-exhaustive", "sets-independent", "sets-tree",
+        "chain", "edged chain", "multiclass", "graph-exhaustive", "sets-independent", "sets-tree",
         "sets-exhaustive", "hierarchy-tree",
     )
     for search in ("exact", "angular")

@@ -4,6 +4,13 @@
 
 namespace sskit {
 
+// The first of the last features whose tables of `size` weights cannot be read in whole vectors
+// where they lie, as numbers behind the last one would be read too.
+static inline ptrdiff_t late_feature(ptrdiff_t n_features, ptrdiff_t size) {
+    const ptrdiff_t n_late = (LANES - 2 + size) / size;
+    return n_late < n_features ? n_features - n_late : 0;
+}
+
 // does row t have no entries? Dense rows have.
 static inline bool is_bare(const Rows* rows, ptrdiff_t t) {
     return rows->indptr && rows->indptr[t] == rows->indptr[t + 1];

@@ -3,6 +3,9 @@ from sskit.models.rows cimport Rows
 
 
 cdef extern from "edge_rows.hpp" namespace "sskit":
+    # The first of the last features whose tables of `size` weights cannot be read in whole vectors
+    # where they lie, as numbers behind the last one would be read too.
+    Py_ssize_t late_feature(Py_ssize_t n_features, Py_ssize_t size) noexcept nogil
     # does row t have no entries? Dense rows have.
     bint is_bare(const Rows* rows, Py_ssize_t t) noexcept nogil
     # <row s, row t>
@@ -28,8 +31,8 @@ cdef extern from "edge_rows.hpp" namespace "sskit":
 
 
 # out = base + sum over the entries (j, x) of row t of x * (weights of feature j). Tables have rows
-# of padded(n_states) numbers, those of weights rows of n_states; weights of the last feature are
-# read at `end`, where LANES numbers behind them can be read. The padding of out is arbitrary.
+# of padded(n_states) numbers, those of weights rows of n_states; weights from the late_feature on
+# are read at `end`, where LANES numbers behind them can be read. The padding of out is arbitrary.
 cdef void edge_table(
     const Rows* rows, Py_ssize_t t, const double* base, const double* weights, const double* end,
     Py_ssize_t n_states, double* out

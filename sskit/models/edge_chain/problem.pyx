@@ -11,7 +11,8 @@ from sskit.core.checks cimport check_equal, check_least
 from sskit.core.lanes cimport prefetch_memory
 from sskit.core.problem cimport Problem
 from sskit.models.edge_chain.edge_tables cimport (
-    add_growing, clip_edge, column_at, count_entries, edge_table, is_bare, row_inner
+    add_growing, clip_edge, column_at, count_entries, edge_table, is_bare, late_feature,
+    row_inner
 )
 from sskit.models.row_kernels cimport active_rows, grow, score_rows
 from sskit.models.rows cimport clip_rows, dot_row
@@ -75,7 +76,9 @@ cdef class EdgeChainProblem(ChainProblem):
         cdef Py_ssize_t e, n_edges = self.length(i) - 1, row = self.edge_row(i, 0)
         cdef Py_ssize_t size = self.n_states * self.stride
         cdef const double* weights = w + self.edge_weights
-        cdef const double* end = weights + (self.edges.n_features - 1) * self.n_pairs
+        cdef const double* end = weights + self.n_pairs * late_feature(
+            self.edges.n_features, self.n_pairs
+        )
         cdef double* out = theta + self.edge_statistics(i)
         ChainProblem.scores(self, i, w, theta)
         for e in range(n_edges):

@@ -11,7 +11,7 @@ cdef class EdgeChainRequest(ChainRequest):
 
     cdef FeatureRows edges
     cdef const double[:, ::1] tables         # (n_edge_features, n_states^2)
-    cdef double[::1] last                    # the last one, and what may be read behind it
+    cdef double[::1] last                    # the last ones, and what may be read behind them
 
     # Room for the potentials of a sequence: its nodes, then its tables.
     cdef Py_ssize_t room(self) noexcept nogil

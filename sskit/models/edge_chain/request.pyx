@@ -4,7 +4,9 @@ import numpy as np
 
 from sskit.core.checks cimport check_equal, check_index, check_least
 from sskit.core.lanes cimport LANES
-from sskit.models.edge_chain.edge_tables cimport column_at, count_entries, edge_table, is_bare
+from sskit.models.edge_chain.edge_tables cimport (
+    column_at, count_entries, edge_table, is_bare, late_feature
+)
 from sskit.models.row_kernels cimport are_modest
 
 
@@ -31,7 +33,8 @@ cdef class EdgeChainRequest(ChainRequest):
         check_equal(tables.shape[0], edges.n_features, "the number of tables")
         check_equal(tables.shape[1], self.n_states * self.n_states, "the size of tables")
         self.edges, self.tables = edges, tables
-        self.last = np.concatenate([tables[edges.n_features - 1], np.zeros(LANES)])
+        late = late_feature(edges.n_features, tables.shape[1])
+        self.last = np.concatenate([np.ravel(tables[late:]), np.zeros(LANES)])
 
     cdef Py_ssize_t room(self) noexcept nogil:
         return self.longest * (self.n_states + 1) * self.stride + LANES

@@ -245,3 +245,17 @@ def test_fingerprint_sees_features_of_edges():
     assert problem.fingerprint().difference(same.fingerprint()) == (
         "the edge features of X[3] changed"
     )
+
+
+@pytest.mark.parametrize("n_states", [1, 2, 3, 8])
+def test_tables_may_end_where_memory_ends(n_states):
+    """Of few labels several tables would be read behind the end of the weights."""
+    X, edges = data(share=1.0)
+    model = EdgeChainModel(P, Q, n_states)
+    w = np.random.default_rng(0).normal(size=model.layout.n_weights)
+    decoder = model.decoder(RaggedArray(X, OFFSETS), w, edges=edges)
+    for i in range(len(LENGTHS)):
+        unary, pairwise = potentials(model, w, i, share=1.0)
+        np.testing.assert_allclose(decoder.request.potentials(i)[1], pairwise, rtol=1e-9)
+        every = enumerate_scores(unary, pairwise)
+        assert tuple(decoder.best()[OFFSETS[i] : OFFSETS[i + 1]]) == next(iter(every))

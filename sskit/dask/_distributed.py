@@ -250,6 +250,8 @@ class Distributed(MetaEstimator):
             status = driver.reach(tolerance, max_iter=model.max_iter, on_pass=on_pass)
             solution = driver.solution(status)
             outcome = fitted_attributes(solution, plan.solver, task, plan.lam)
+            mean_weight = None if data[2] is None else facts.weights.total / facts.n_samples
+            outcome |= model._seen(facts.n_samples, mean_weight)
             fitted = {"history_": run.rounds.as_dict()}
             if store is not None:
                 store.save(ends())

@@ -265,8 +265,7 @@ def counts_before(estimator, last, features):
     if seen is None:
         raise ValueError(
             f"this {type(estimator).__name__} does not know how many samples it has seen: it was "
-            "fitted to data in parts, or by an earlier version; set n_samples_seen_ to their "
-            "number, or start with prior="
+            "fitted by an earlier version; set n_samples_seen_ to their number"
         )
     if not isinstance(seen, numbers.Real) or not 0 <= seen < np.inf:
         raise_damaged(estimator, f"n_samples_seen_ must be a number, got {seen!r}")

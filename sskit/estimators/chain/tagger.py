@@ -5,6 +5,7 @@ from numbers import Integral
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
 
 from sskit._ready import all_within
 from sskit._tag_schemes import SCHEMES
@@ -41,7 +42,7 @@ from sskit.estimators.chain.sequences import Sequences
 from sskit.estimators.completion.convex_concave import complete
 from sskit.estimators.completion.gate import completed_costs, gate_labels
 from sskit.estimators.completion.partial_labels import known_share
-from sskit.estimators.online.steps import PartialFitMixin
+from sskit.estimators.online.steps import PartialFitMixin, takes_steps
 from sskit.estimators.reasons.column_names import check_column_names, column_names
 from sskit.estimators.reasons.explain import ExplainChainMixin
 from sskit.inputs.chains.gate import stack_pairs
@@ -380,6 +381,7 @@ class SequenceTagger(
         self._set_fitted(self._fit(X, y, sample_weight, **further))
         return self
 
+    @available_if(takes_steps)
     @with_callbacks
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Take an implicit online step: solve for new samples, near the last weights.

@@ -9,7 +9,7 @@ from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.kernels import KernelMixin
 from sskit.estimators.multiclass import rows
-from sskit.estimators.online.steps import PartialFitMixin
+from sskit.estimators.online.steps import PartialFitMixin, takes_steps
 from sskit.estimators.reasons.weights import WeightsFrameMixin
 from sskit.estimators.structured import structured
 from sskit.inputs.rows import check_rows
@@ -262,6 +262,7 @@ class StructSVMClassifier(
         self._set_fitted(fitted)
         return self
 
+    @available_if(takes_steps)
     @with_callbacks
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Take an implicit online step: solve for new samples, near the last weights.

@@ -124,13 +124,18 @@ class PartialFitMixin:
         return fitted | {"n_samples_seen_": seen + now, "_feature_counts_": counts}
 
 
-def refuse_steps(estimator):
-    """Raise ValueError if parameters ask for what cannot be had in steps over parts."""
+def takes_steps(estimator):
+    """Return True, or raise AttributeError: with a kernel there is no partial_fit."""
     if hasattr(estimator, "kernel") and is_kernel(estimator):
-        raise ValueError(
+        raise AttributeError(
             f"partial_fit cannot take a step with kernel={estimator.kernel!r}: the weights are "
             "functions of all training data; leave kernel at 'linear'"
         )
+    return True
+
+
+def refuse_steps(estimator):
+    """Raise ValueError if parameters ask for what cannot be had in steps over parts."""
     if estimator.warm_start:
         raise ValueError(
             "warm_start=True has no meaning in partial_fit, whose steps keep no dual point of the "

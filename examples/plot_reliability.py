@@ -7,8 +7,8 @@ scores over their sum are probabilities of labellings, but of a model that is fa
 far too sure. :class:`~sskit.CalibratedTagger` finds on held-out data what the scores have to be
 multiplied by.
 
-Left, a reliability diagram: of the digits to which a probability of about .8 is given, 80 per cent
-should be right. Right, what the probabilities are for: the more sure the tagger has to be to read a
+First a reliability diagram: of the digits to which a probability of about .8 is given, 80 per cent
+should be right. Then what the probabilities are for: the more sure the tagger has to be to read a
 string by itself, the fewer it reads, and the fewer of those are wrong.
 """
 
@@ -48,18 +48,18 @@ def reliability(model, bins=12):
     return *means, -np.log(own).mean()
 
 
-fig, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
-left.plot([0, 1], [0, 1], color="0.7", linewidth=1)
+fig, ax = plt.subplots(figsize=(5, 4.5), layout="constrained")
+ax.plot([0, 1], [0, 1], color="0.7", linewidth=1)
 for model, name, marker in (
     (raw, "scores as they are", "o"),
     (factor, "one factor", "s"),
     (calibrated, "matrix", "^"),
 ):
     mean, share, loss = reliability(model)
-    left.plot(mean, share, marker=marker, label=f"{name} (log-loss {loss:.2f})")
-left.set(xlabel="probability of the best label", ylabel="share that is right")
-left.set(xlim=(0.1, 1.02), ylim=(0.1, 1.02))
-left.legend(loc="lower right")
+    ax.plot(mean, share, marker=marker, label=f"{name} (log-loss {loss:.2f})")
+ax.set(xlabel="probability of the best label", ylabel="share that is right")
+ax.set(xlim=(0.1, 1.02), ylim=(0.1, 1.02))
+ax.legend(loc="lower right")
 
 # %%
 # The probability that a whole string is read without an error is that of its labelling.
@@ -71,8 +71,9 @@ order = np.argsort(-sure)
 read = np.arange(1, len(order) + 1) / len(order)
 wrong = np.cumsum(~correct[order]) / np.arange(1, len(order) + 1)
 expected = np.cumsum(1 - sure[order]) / np.arange(1, len(order) + 1)
-right.plot(read, wrong, label="strings read that are wrong")
-right.plot(read, expected, linestyle="--", label="expected by the probabilities")
-right.set(xlabel="share of strings read, the surest first", ylabel="share of them")
-right.legend(loc="upper left")
+fig, ax = plt.subplots(figsize=(5, 4), layout="constrained")
+ax.plot(read, wrong, label="strings read that are wrong")
+ax.plot(read, expected, linestyle="--", label="expected by the probabilities")
+ax.set(xlabel="share of strings read, the surest first", ylabel="share of them")
+ax.legend(loc="upper left")
 plt.show()

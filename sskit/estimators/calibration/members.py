@@ -4,10 +4,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sskit.estimators.base.known import check_known
+from sskit.estimators.chain.edges import fitted_pairs
 from sskit.estimators.chain.tagger import SequenceTagger
 from sskit.estimators.tree.tagger import TreeTagger
 from sskit.inputs.trees import check_trees
-from sskit.models.calibration.scores import Scores
+from sskit.models.calibration.scores import EdgeScores, Scores
 
 TAGGERS = (SequenceTagger, TreeTagger)
 
@@ -113,7 +114,10 @@ def scores_of(estimator, X, classes):
         scores = Scores(nodes, offsets, table, zeros, zeros)
     else:
         nodes, transitions, start, end = decoder.request.tables()
-        scores = Scores(nodes, offsets, transitions[None], start, end)
+        _, edges = fitted_pairs(tagger, X)
+        if edges is not None:
+            edges = EdgeScores(edges, np.asarray(tagger._edge_tables_, dtype=np.float64))
+        scores = Scores(nodes, offsets, transitions[None], start, end, edge_scores=edges)
     return scores.among(np.searchsorted(classes, own), len(classes))
 
 

@@ -258,10 +258,8 @@ class Scores:
         most = MOST_NUMBERS // tables[0].size
         while stop < n:
             start = stop
-            stop = max(
-                int(np.searchsorted(edges, edges[start] + most, side="right")) - 1, start + 1
-            )
-            stop = min(stop, n)
+            stop = int(np.searchsorted(edges, edges[start] + most, side="right")) - 1
+            stop = min(max(stop, start + 1), n)
             own = self.edge_scores.tables(edges[start], edges[stop])
             rows = slice(offsets[start], offsets[stop])
             given = offsets[start : stop + 1] - offsets[start], tables[0] + calibration.pairs * own

@@ -52,8 +52,9 @@ class CalibratedTagger(MetaEstimator):
     Parameters
     ----------
     estimator : estimator
-        A SequenceTagger or a TreeTagger, or a pipeline, a search or an :class:`EarlyStopping` that
-        ends in one.
+        A SequenceTagger, with features of edges or without, or a TreeTagger; or a pipeline, a
+        search, an :class:`EarlyStopping` or a :class:`RegularizationPath` (with ``cv``) that ends
+        in one.
     method : {"matrix", "vector", "temperature"}, default="matrix"
         Parameters of the calibration: "temperature" has one, the factor 1/T of all scores.
         "vector" has a factor and a bias of the scores of each label, and a factor of all other
@@ -66,7 +67,7 @@ class CalibratedTagger(MetaEstimator):
     ensemble : bool, default=True
         Whether the models of all splits are kept, whose probabilities are averaged; or one is
         fitted to all data, and its scores take the calibration of those. Averages take as many
-        times as long, and tend to be better.
+        times as long, and tend to be better where data to come differ from those of the fit.
     risk : {"labelling", "tokens", "spans"}, default=None
         What `predict` is to keep small: the probability of any error in a sequence, by the most
         probable labelling; the expected number of wrong tokens, by the most probable label at

@@ -125,12 +125,11 @@ def test_hidden_labels_of_trees(hidden):
         RegularizationPath(SequenceTagger(random_state=0), cv=2),
     ],
 )
-@pytest.mark.parametrize("ensemble", [False, True])
-def test_estimators_around_taggers(estimator, ensemble):
+def test_estimators_around_taggers(estimator):
     X, y = tagged()
-    model = CalibratedTagger(estimator, cv=2, ensemble=ensemble, method="temperature")
+    model = CalibratedTagger(estimator, cv=2, method="temperature")
     model.fit(X, y, sample_weight=np.arange(30) % 3 + 1.0)
-    assert len(model.estimators_) == (2 if ensemble else 1)
+    assert len(model.estimators_) == 2
     found = []
     for one in model.estimators_:
         # the tagger inside, with the same calibration

@@ -66,7 +66,7 @@ def test_hidden_labels(wrap, hidden):
 def test_scores_of_hidden_labels_are_those_of_the_tagger(hidden):
     X, y = tagged()
     tagger = SequenceTagger(ignore_label="?", random_state=0).fit(X, y)
-    model = CalibratedTagger(tagger, cv="prefit").fit(X, y)
+    model = CalibratedTagger(tagger, cv="prefit", method="vector").fit(X, y)
     partly, weight = with_hidden(y, hidden), np.arange(len(X))
     assert model.score(X, partly) == tagger.score(X, partly)
     assert model.score(X, partly, weight) == tagger.score(X, partly, weight)
@@ -95,8 +95,8 @@ def test_none_is_no_label_of_training_data():
 def test_held_out_labels_that_say_nothing():
     X, y = tagged()
     hidden = y[:15] + [["?"] * len(row) for row in y[15:]]
-    model = CalibratedTagger(SequenceTagger(ignore_label="?", random_state=0), cv=Half())
-    model.fit(X, hidden)
+    tagger = SequenceTagger(ignore_label="?", random_state=0)
+    model = CalibratedTagger(tagger, cv=Half(), method="vector").fit(X, hidden)
     # any labels agree with what is not known
     assert model.log_likelihood_ == pytest.approx(0.0, abs=1e-12)
     np.testing.assert_allclose(model.predict_proba(X[:1])[0].sum(axis=1), 1.0)
@@ -111,7 +111,7 @@ def test_hidden_labels_of_trees(hidden):
     model = CalibratedTagger(tagger, cv=2, method="temperature")
     model.fit(trees, partly)
     np.testing.assert_array_equal(model.classes_, TAGS)
-    single = CalibratedTagger(model.estimators_[0], cv="prefit").fit(trees, partly)
+    single = CalibratedTagger(model.estimators_[0], cv="prefit", method="vector").fit(trees, partly)
     assert single.score(trees, partly) == model.estimators_[0].score(trees, partly)
     told = [[None if label == "?" else label for label in row] for row in partly]
     log_p = np.log(single.confidence(trees, told)).mean()
@@ -157,10 +157,12 @@ def test_a_path_refuses_hidden_labels():
 def test_prior():
     X, y = tagged()
     first = SequenceTagger(random_state=0).fit(*tagged(60, seed=1))
-    model = CalibratedTagger(SequenceTagger(prior=first, lam=1e3, random_state=0), cv=2).fit(X, y)
+    model = CalibratedTagger(
+        SequenceTagger(prior=first, lam=1e3, random_state=0), cv=2, method="temperature"
+    ).fit(X, y)
     for one in model.estimators_:
         np.testing.assert_allclose(one.coef_, first.coef_, atol=0.05)
-    prefit = CalibratedTagger(first, cv="prefit").fit(X, y)
+    prefit = CalibratedTagger(first, cv="prefit", method="temperature").fit(X, y)
     # the weights hardly leave the prior, so that the calibrations are about the same too
     assert abs(prefit.log_likelihood_ - model.log_likelihood_) < 0.05
     for p, q in zip(prefit.predict_proba(X), model.predict_proba(X), strict=True):

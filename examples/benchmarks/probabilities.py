@@ -15,8 +15,8 @@ CRFsuite is python-crfsuite (``pip install python-crfsuite``); without it there 
 Data are found in $SSKIT_DATA: conll2000 and wsj_pos. Seconds are those of the processor. About ten
 minutes; ``--task`` takes one of the two.
 
-With ``--choose`` no test set is looked at: for each method, with one model and with the average, and
-for three precisions of the prior, the log-loss, the calibration error and the accuracy of 1,000
+With ``--choose`` no test set is looked at: for each method, with one model and with the average,
+and for three precisions of the prior, the log-loss, the calibration error and the accuracy of 1,000
 sentences of the training set of CoNLL-2000, chunks and parts of speech, where 3,000 others are
 learnt. About five minutes.
 """

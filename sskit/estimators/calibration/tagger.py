@@ -191,6 +191,11 @@ class CalibratedTagger(MetaEstimator):
         check_tagger(self._unfrozen(), CalibratedTagger)
         gate = self.estimator
         while isinstance(gate, MetaEstimator):
+            if gate._fits_parts and not self._is_prefit():
+                raise TypeError(
+                    f"a {type(gate).__name__} fits data in parts, which are not split further: fit "
+                    "it, and calibrate its estimator_ with cv='prefit'"
+                )
             gate = gate.estimator
         if isinstance(gate, TAGGERS) and not self._is_prefit():
             # complaints about the data are to name its items, not those of a part of it

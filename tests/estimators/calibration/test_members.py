@@ -12,6 +12,7 @@ from sskit import (
     SequenceTagger,
     TreeTagger,
 )
+from sskit.dask import Distributed
 from sskit.estimators.calibration.members import inner_estimator
 from sskit.metrics import token_accuracy_score
 from sskit.models.calibration.scores import Calibration
@@ -183,6 +184,16 @@ def test_prior():
 def test_estimators_that_keep_no_tagger_are_refused(estimator, needs):
     with pytest.raises(ValueError, match=needs):
         CalibratedTagger(estimator).fit(*tagged())
+
+
+def test_data_in_parts():
+    X, y = tagged()
+    parts = Distributed(SequenceTagger(random_state=0))
+    with pytest.raises(TypeError, match="a Distributed fits data in parts, .* cv='prefit'"):
+        CalibratedTagger(parts, cv=2).fit([X[:15], X[15:]], [y[:15], y[15:]])
+    parts.fit([X[:15], X[15:]], [y[:15], y[15:]])
+    model = CalibratedTagger(parts.estimator_, cv="prefit", method="temperature").fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X)[0].sum(axis=1), 1.0)
 
 
 def test_what_is_calibrated_already_is_refused():

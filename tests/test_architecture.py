@@ -93,7 +93,8 @@ ROOMS = {
     "estimators/label_sets": "estimators/base estimators/reasons inputs models/label_sets",
     "estimators/path": "core estimators/base inputs solvers/common solvers/path",
     "estimators/calibration": (
-        "estimators/base estimators/chain estimators/tree inputs metrics models/calibration oracles"
+        "estimators/base estimators/chain estimators/completion estimators/tree inputs metrics "
+        "models/calibration oracles"
     ),
     "estimators/stopping": "estimators/base inputs",
     "dask": "core estimators/base solvers/common solvers/distributed",

@@ -62,6 +62,7 @@ SCORES = RowScores(FeatureRows(np.ones((4, 2))), np.ones((2, 2)))
 BARE = FeatureRows(np.ones((4, 2))), np.ones((2, 2)), None, None
 REQUEST = ChainRequest(SCORES, np.array([0, 1, 4]), np.eye(2), np.ones(2), np.ones(2))
 POTENTIALS = ChainPotentials(np.ones((4, 2)), np.array([0, 1, 4]), np.eye(2))
+EDGED = ChainPotentials(np.ones((4, 2)), np.array([0, 1, 4]), np.ones((2, 2, 2)))
 FACTORS, PAIRS = (
     CHAINS.decomposition(),
     PairTable(multilabel_toy(inference="lp").problem.decomposition()),
@@ -226,6 +227,14 @@ CALLS = {
     ),
     "room for probabilities": (
         lambda: infer(POTENTIALS, 0, 2, (np.zeros(2), np.zeros((4, 2)), None)),
+        ValueError, "labels is 2",
+    ),
+    "room for pairs": (
+        lambda: infer(EDGED, 0, 2, (np.zeros(2), None, (np.ones(2), np.zeros((3, 8))))),
+        ValueError, "room for pairs is 3",
+    ),
+    "labels of pairs": (
+        lambda: infer(EDGED, 0, 2, (np.zeros(2), None, (np.ones(2), np.zeros((4, 2))))),
         ValueError, "labels is 2",
     ),
     "room for log Z": (

@@ -132,6 +132,7 @@ class Distributed(MetaEstimator):
     20
     """
 
+    _fits_parts = True
     _parameter_constraints = {
         "estimator": [object],
         "checkpoint": [str, PathLike, None],

@@ -30,7 +30,13 @@ WEIGHTS = (
     "dual_coef_", "springs_", "types_",
 )  # fmt: skip
 # what is no model of its own, or has a model that is asked
-HOLDERS = ("sequences, calibrated", "trees, calibrated", "rows, path", "rows, stopping")
+HOLDERS = (
+    "sequences, calibrated",
+    "sequences, edges, calibrated",
+    "trees, calibrated",
+    "rows, path",
+    "rows, stopping",
+)
 MODELS = [case for case in CASES if case not in HOLDERS]
 
 

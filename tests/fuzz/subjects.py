@@ -439,7 +439,7 @@ def stopping(rng):
 
 def calibrated(rng):
     """Probabilities of another subject."""
-    subject = pick(rng, [tagger, same_trees])(rng)
+    subject = pick(rng, [tagger, edged_tagger, same_trees])(rng)
     subject.target.set_params(warm_start=False)
     given = {"cv": 2, "method": pick(rng, ["matrix", "vector", "temperature"])}
     subject.target = CalibratedTagger(

@@ -171,6 +171,7 @@ def small_things(chains, sets):
     yield from edged_things(rows)
     yield PossibleScores(FeatureRows(rows), np.eye(2), None, None, np.eye(3, 2, dtype=bool))
     yield ChainPotentials(rows, np.array([0, 1, 3]), np.eye(2))
+    yield ChainPotentials(rows, np.array([0, 1, 3]), np.ones((1, 2, 2)))
     one, two = np.zeros(1, dtype=np.int32), np.array([0, 3])
     tables = np.ones((1, 2, 2)), PairForm(2, "full")
     edge = np.array([[0, 1]], dtype=np.int32)

@@ -110,6 +110,9 @@ CASES = {
     "sequences, calibrated": (
         CalibratedTagger(SequenceTagger(**ONCE), cv=2), lambda: sequences(False),
     ),
+    "sequences, edges, calibrated": (
+        CalibratedTagger(SequenceTagger(**ONCE), cv=2, ensemble=False), edged_sequences,
+    ),
     "trees, calibrated": (CalibratedTagger(TreeTagger(**ONCE), cv=2), lambda: trees(True)),
     "matchings": (StructSVMClassifier(Matching(), **ONCE), matchings),
     "label sets": (MultilabelPairwise(**ONCE), label_sets),

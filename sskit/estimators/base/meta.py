@@ -33,6 +33,8 @@ def estimator_has(name):
 class MetaEstimator(DocumentedMixin, LoadableMixin, MetaEstimatorMixin, BaseEstimator):
     """Base of estimators with the parameters `estimator`, one of this package, and `scoring`."""
 
+    _fits_parts = False  # does `fit` take data in parts?
+
     def _check_parameters(self):
         """Raise an error for the first parameter that is wrong."""
         check_constraints(self)

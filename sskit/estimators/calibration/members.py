@@ -4,10 +4,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sskit.estimators.base.known import check_known
+from sskit.estimators.base.meta import MetaEstimator
+from sskit.estimators.chain.edges import fitted_pairs
 from sskit.estimators.chain.tagger import SequenceTagger
 from sskit.estimators.tree.tagger import TreeTagger
 from sskit.inputs.trees import check_trees
-from sskit.models.calibration.scores import Scores
+from sskit.models.calibration.scores import EdgeScores, Scores
 
 TAGGERS = (SequenceTagger, TreeTagger)
 
@@ -39,8 +41,27 @@ def inner_estimator(estimator):
     return estimator
 
 
-def check_tagger(estimator):
-    """Raise TypeError unless an estimator is a tagger, or ends in one."""
+def check_tagger(estimator, calibrated):
+    """Raise TypeError unless an estimator is a tagger, or ends in one; ValueError if it loses it.
+
+    Parameters
+    ----------
+    estimator : object
+        What is to be calibrated.
+    calibrated : type
+        Of which it must not be: it has probabilities already.
+    """
+    step = estimator
+    while step is not None and not isinstance(step, TAGGERS):
+        if isinstance(step, calibrated):
+            name = calibrated.__name__
+            raise TypeError(f"estimator must be a tagger that is not calibrated yet, got a {name}")
+        path = isinstance(step, MetaEstimator) and hasattr(step, "refit")
+        if getattr(step, "refit", True) is False or (path and step.cv is None):
+            name, needs = type(step).__name__, "cv and refit=True" if path else "refit=True"
+            raise ValueError(f"estimator is a {name} that keeps no best tagger: it needs {needs}")
+        ends = hasattr(step, "named_steps")
+        step = step.steps[-1][1] if ends else getattr(step, "estimator", None)
     tagger = inner_estimator(estimator)
     if isinstance(tagger, TAGGERS):
         return
@@ -113,7 +134,10 @@ def scores_of(estimator, X, classes):
         scores = Scores(nodes, offsets, table, zeros, zeros)
     else:
         nodes, transitions, start, end = decoder.request.tables()
-        scores = Scores(nodes, offsets, transitions[None], start, end)
+        _, edges = fitted_pairs(tagger, X)
+        if edges is not None:
+            edges = EdgeScores(edges, np.asarray(tagger._edge_tables_, dtype=np.float64))
+        scores = Scores(nodes, offsets, transitions[None], start, end, edge_scores=edges)
     return scores.among(np.searchsorted(classes, own), len(classes))
 
 

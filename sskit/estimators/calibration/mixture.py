@@ -148,9 +148,15 @@ class Mixture:
                     [
                         (
                             weight,
-                            *chain_marginals(nodes[start:stop], tables[0], return_pairs=True)[1:],
+                            *chain_marginals(
+                                nodes[start:stop],
+                                member.transitions_of(self.calibration, tables[0], i),
+                                return_pairs=True,
+                            )[1:],
                         )
-                        for weight, (nodes, tables) in zip(self.weight[:, i], arrays, strict=True)
+                        for member, weight, (nodes, tables) in zip(
+                            self.members, self.weight[:, i], arrays, strict=True
+                        )
                         if weight > 0.0
                     ],
                 )

@@ -26,6 +26,7 @@ from sskit.estimators.calibration.members import (
     scores_of,
 )
 from sskit.estimators.calibration.mixture import Mixture
+from sskit.estimators.completion.partial_labels import accuracy
 from sskit.inputs.ragged import PREDICTS, check_kinds, split, stack_labels
 from sskit.inputs.ragged_array import object_array
 from sskit.inputs.weights import check_sample_weight
@@ -51,8 +52,9 @@ class CalibratedTagger(MetaEstimator):
     Parameters
     ----------
     estimator : estimator
-        A SequenceTagger or a TreeTagger, or a pipeline, a search or an :class:`EarlyStopping` that
-        ends in one.
+        A SequenceTagger, with features of edges or without, or a TreeTagger; or a pipeline, a
+        search, an :class:`EarlyStopping` or a :class:`RegularizationPath` (with ``cv``) that ends
+        in one.
     method : {"matrix", "vector", "temperature"}, default="matrix"
         Parameters of the calibration: "temperature" has one, the factor 1/T of all scores.
         "vector" has a factor and a bias of the scores of each label, and a factor of all other
@@ -65,7 +67,7 @@ class CalibratedTagger(MetaEstimator):
     ensemble : bool, default=True
         Whether the models of all splits are kept, whose probabilities are averaged; or one is
         fitted to all data, and its scores take the calibration of those. Averages take as many
-        times as long, and tend to be better.
+        times as long, and tend to be better where data to come differ from those of the fit.
     risk : {"labelling", "tokens", "spans"}, default=None
         What `predict` is to keep small: the probability of any error in a sequence, by the most
         probable labelling; the expected number of wrong tokens, by the most probable label at
@@ -186,10 +188,18 @@ class CalibratedTagger(MetaEstimator):
             The fitted meta-estimator.
         """
         check_constraints(self)
-        check_tagger(self._unfrozen())
-        if isinstance(self.estimator, TAGGERS) and not self._is_prefit():
+        check_tagger(self._unfrozen(), CalibratedTagger)
+        gate = self.estimator
+        while isinstance(gate, MetaEstimator):
+            if gate._fits_parts and not self._is_prefit():
+                raise TypeError(
+                    f"a {type(gate).__name__} fits data in parts, which are not split further: fit "
+                    "it, and calibrate its estimator_ with cv='prefit'"
+                )
+            gate = gate.estimator
+        if isinstance(gate, TAGGERS) and not self._is_prefit():
             # complaints about the data are to name its items, not those of a part of it
-            gate = clone(self.estimator)
+            gate = clone(gate)
             gate._check_parameters()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # each fit says it again
@@ -433,7 +443,8 @@ class CalibratedTagger(MetaEstimator):
         X : list of n_samples sequences or trees
             What the estimator takes.
         y : list of n_samples sequences (T_i,)
-            True labels.
+            True labels. Tokens with the ``ignore_label`` of the tagger do not count; where y has a
+            set of labels, each of them is right.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the sequences; each counts for all tokens of its sequence.
 
@@ -443,6 +454,10 @@ class CalibratedTagger(MetaEstimator):
             Between 0 and 1.
         """
         predicted = self.predict(X)
+        ignored = getattr(inner_estimator(self.estimators_[0]), "ignore_label", None)
+        partial = accuracy(y, predicted, ignored, sample_weight)
+        if partial is not None:
+            return partial
         check_kinds(stack_labels(y, [len(labels) for labels in predicted]), self.classes_, PREDICTS)
         return token_accuracy_score(y, predicted, sample_weight=sample_weight)
 

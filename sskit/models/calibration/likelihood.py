@@ -5,10 +5,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from sskit.models.calibration.scores import Calibration, Scores
+from sskit.models.calibration.scores import Calibration, PairSums, Scores
 
 # Precision of the normal prior of all parameters but one common factor, which is where it is
-# centred: as if a parameter had been seen by so many tokens. Chosen on held-out folds.
+# centred: as if a parameter had been seen by so many tokens. On sentences of CoNLL-2000 that were
+# held out of its training set, log-loss hardly differs from 1 to 10 and gets worse towards 100; see
+# the user guide.
 PRECISION = 10.0
 # Factors of scores beyond them would say that held-out labels are certain, or pure chance.
 SMALLEST, LARGEST = 1e-3, 1e3
@@ -50,19 +52,21 @@ class Target:
         if (self.possible.sum(axis=1) == 1).all():
             self.labels = self.possible.argmax(axis=1)
             first, second, kinds, blocks = scores.edges()
-            self.counts = np.zeros(scores.tables.shape)
+            counts = np.zeros(scores.tables.shape)
             places = kinds, self.labels[first], self.labels[second]
-            np.add.at(self.counts, places, self.weight[blocks])
+            np.add.at(counts, places, self.weight[blocks])
+            of_features = scores.feature_scores(self.labels) @ self.weight[blocks]
+            self.pairs = PairSums(counts, float(of_features))
 
     def evaluate(self, calibration):
-        """Return the sum, its gradient by potentials of nodes (N, K), and by those of pairs."""
+        """Return the sum, its gradient by potentials of nodes (N, K), and the `PairSums` of it."""
         scores, counted = self.scores, self.weight > 0
         free = scores.infer(calibration, weight=self.weight)
         if self.labels is not None:
             best = scores.labelling_scores(calibration, self.labels)
             slope = -free.marginals
             slope[np.arange(len(slope)), self.labels] += 1.0
-            pairs = self.counts - free.pairs
+            pairs = self.pairs - free.pairs
         else:
             fixed = scores.infer(calibration, self.possible, weight=self.weight)
             best, slope = fixed.log_z, fixed.marginals - free.marginals
@@ -141,7 +145,13 @@ class Matrix(Temperature):
         if scores.forest is None:
             ends[:] = [slope[nodes].sum(axis=0) for nodes in scores.ends]
         return np.concatenate(
-            [coef.ravel(), bias, [pair_slope(scores, slope, pairs)], pairs.ravel(), ends.ravel()]
+            [
+                coef.ravel(),
+                bias,
+                [pair_slope(scores, slope, pairs)],
+                pairs.counts.ravel(),
+                ends.ravel(),
+            ]  # fmt: skip
         )
 
 
@@ -151,7 +161,7 @@ METHODS = {"temperature": Temperature, "vector": Vector, "matrix": Matrix}
 def pair_slope(scores, slope, pairs):
     """Return the derivative by the factor of all scores but those of nodes."""
     known = scores.tables > -np.inf
-    total = (pairs[known] * scores.tables[known]).sum()
+    total = (pairs.counts[known] * scores.tables[known]).sum() + pairs.of_features
     if scores.forest is None:
         for table, nodes in zip((scores.start, scores.end), scores.ends, strict=True):
             finite = table > -np.inf

@@ -4,10 +4,12 @@ import numpy as np
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memset
 
 from sskit.core.checks cimport check_equal, check_least, check_offsets, check_range
 from sskit.core.lanes cimport padded
 from sskit.core.vectors cimport Scratch
+from sskit.oracles.chain.stepwise cimport viterbi_steps
 from sskit.oracles.chain.sum_product cimport SumProduct
 from sskit.oracles.chain.viterbi cimport viterbi_labels
 
@@ -73,19 +75,21 @@ def infer(ChainPotentials chains, Py_ssize_t start, Py_ssize_t stop, tuple out):
         Which of them.
     out : tuple
         ``(log_partitions (n_blocks,), marginals (n_tokens, padded(n_states)) or None, pairs or
-        None)``: log Z, -inf where no labelling is possible, the probabilities of labels, and,
-        (weights (n_blocks,), dict): to the latter, by `start`, an
-        array (n_states, padded(n_states)) is added, the expected numbers of transitions.
+        None)``: log Z, -inf where no labelling is possible, the probabilities of labels, and
+        (weights (n_blocks,), sums), where the probabilities of pairs of neighbours go, weighted.
+        If all transitions have one table, `sums` is a dict, to which an array (n_states,
+        padded(n_states)) is added by `start`, the expected numbers of transitions; if each has
+        its own an array ((n_tokens - n_blocks) n_states, padded(n_states)), with a row at least.
     """
     check_range(start, stop, chains.n_blocks, "sequences")
     log_partitions, marginals, pairs = out
     cdef double[::1] log_z = log_partitions
     cdef double[:, ::1] probabilities
-    cdef double[:, ::1] own, total
+    cdef double[:, ::1] own, total, each
     cdef const double[::1] weight
     cdef Scratch[double] scratch
     cdef SumProduct oracle = SumProduct()
-    cdef Py_ssize_t K = chains.n_states, stride = padded(K), i, length, k, a
+    cdef Py_ssize_t K = chains.n_states, stride = padded(K), size = 0, i, length, k, a
     cdef const double* node
     cdef double* target = NULL
     cdef double* counts = NULL
@@ -98,9 +102,17 @@ def infer(ChainPotentials chains, Py_ssize_t start, Py_ssize_t stop, tuple out):
     if pairs is not None:
         weight = pairs[0]
         check_least(weight.shape[0], chains.n_blocks, "the number of weights")
-        own, total = np.zeros((K, stride)), np.zeros((K, stride))
-        pairs[1][start] = total
-        counts = &own[0, 0]
+        if chains.shared:
+            own, total = np.zeros((K, stride)), np.zeros((K, stride))
+            pairs[1][start] = total
+            counts = &own[0, 0]
+        else:
+            each = pairs[1]
+            size = K * stride
+            check_least(
+                each.shape[0], max((chains.n_nodes - chains.n_blocks) * K, 1), "the room for pairs"
+            )
+            check_equal(each.shape[1], stride, "the room for labels")
     with nogil:
         for i in range(start, stop):
             length = chains.offsets[i + 1] - chains.offsets[i]
@@ -108,6 +120,9 @@ def infer(ChainPotentials chains, Py_ssize_t start, Py_ssize_t stop, tuple out):
                 oracle.begin(K, chains.first_table(i), chains.shared)
             node = &chains.rows[chains.offsets[i], 0]
             log_z[i] = oracle.forward(node, length)
+            if size > 0:
+                counts = &each[0, 0] + (chains.offsets[i] - i) * size
+                memset(counts, 0, (length - 1) * size * sizeof(double))
             if log_z[i] == -INFINITY or not (wants_all or counts != NULL):
                 continue
             if wants_all:
@@ -115,8 +130,11 @@ def infer(ChainPotentials chains, Py_ssize_t start, Py_ssize_t stop, tuple out):
             else:
                 scratch.resize(length * stride)
                 target = scratch.data()
-            oracle.backward(node, length, target, counts, 0)
-            if counts != NULL:
+            oracle.backward(node, length, target, counts, size)
+            if size > 0:
+                for k in range((length - 1) * size):
+                    counts[k] *= weight[i]
+            elif counts != NULL:
                 for a in range(K):
                     for k in range(stride):
                         total[a, k] += weight[i] * own[a, k]
@@ -160,17 +178,28 @@ def sample(ChainPotentials chains, Py_ssize_t start, Py_ssize_t stop, tuple out)
 
 
 def best(ChainPotentials chains, Py_ssize_t start, Py_ssize_t stop, int32_t[::1] labels):
-    """Write the best labelling of the sequences start .. stop - 1, of one table for all pairs."""
+    """Write the best labelling of the sequences start .. stop - 1."""
     check_range(start, stop, chains.n_blocks, "sequences")
     check_least(labels.shape[0], chains.n_nodes, "the room for tokens")
-    check_equal(chains.shared, True, "whether a table is shared")
     cdef Scratch[double] value
-    cdef Py_ssize_t i, length
+    cdef Scratch[size_t] pointers
+    cdef const double** tables
+    cdef Py_ssize_t i, t, length, K = chains.n_states, stride = padded(K)
     with nogil:
         for i in range(start, stop):
             length = chains.offsets[i + 1] - chains.offsets[i]
-            value.resize(length * padded(chains.n_states))
-            viterbi_labels(
-                &chains.rows[chains.offsets[i], 0], &chains.tables[0, 0], length,
-                chains.n_states, NULL, NULL, 0.0, value.data(), &labels[chains.offsets[i]]
+            value.resize(length * stride)
+            if chains.shared:
+                viterbi_labels(
+                    &chains.rows[chains.offsets[i], 0], &chains.tables[0, 0], length, K, NULL, NULL,
+                    0.0, value.data(), &labels[chains.offsets[i]]
+                )
+                continue
+            pointers.resize(length)
+            tables = <const double**>pointers.data()
+            for t in range(length - 1):
+                tables[t] = chains.first_table(i) + t * K * stride
+            viterbi_steps(
+                &chains.rows[chains.offsets[i], 0], tables, length, K, NULL, NULL, 0.0,
+                value.data(), &labels[chains.offsets[i]]
             )

@@ -16,6 +16,7 @@ DIMENSIONS = {
     "end_": ("classes_",),
     "root_": ("classes_",),
     "leaf_": ("classes_",),
+    "edge_coef_": ("classes_", "classes_", None),
 }
 # Of weights that have more dimensions, or mean something else, in some models.
 TABLES_OF_KINDS = ("edge_kinds_", "classes_", "classes_")
@@ -68,7 +69,7 @@ def flat_prior(estimator, task):
                 f"prior is a {type(source).__name__} with a kernel: its weights are functions, "
                 "which no weights of features start from"
             )
-        return blocks_to_flat(vars(source) | names, task, "prior", strict=False)
+        return blocks_to_flat(fitted_blocks(source, task) | names, task, "prior", strict=False)
     flat = _numbers(prior, "prior")
     n_weights = task.layout.n_weights
     if flat.shape != (n_weights,):
@@ -77,6 +78,27 @@ def flat_prior(estimator, task):
             "model; or give a dict of blocks, or a fitted estimator"
         )
     return flat.copy()
+
+
+def fitted_blocks(estimator, task):
+    """Return the attributes of a fitted estimator, with all weights that a task may ask for.
+
+    Parameters
+    ----------
+    estimator : StructuredEstimator
+        Fitted.
+    task : TrainingTask
+        Says which weights there are; some may be properties.
+
+    Returns
+    -------
+    attributes : dict
+        By name.
+    """
+    asked = task.to_attributes.weight_shapes()
+    return vars(estimator) | {
+        name: getattr(estimator, name) for name in asked if hasattr(estimator, name)
+    }
 
 
 def _fitted_model(prior):

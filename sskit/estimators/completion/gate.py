@@ -54,7 +54,7 @@ def gate_labels(estimator, y, lengths, part=False, what="sequences"):
 def _refusal(estimator, partial, part):
     """Return why an estimator cannot be trained on labels that are not all known, or None."""
     if part:
-        return "data in parts need all labels"
+        return "data in parts, and steps of partial_fit, need all labels"
     if estimator._rescaling() is not None:
         return "rescaling='slack' needs all labels; use rescaling='margin'"
     if getattr(estimator, "kernel", "linear") != "linear":

@@ -12,7 +12,7 @@ from sskit.core.regularizer import BoxRegularizer
 from sskit.estimators.base.facts import Labels
 from sskit.estimators.base.fitted_state import raise_damaged
 from sskit.estimators.base.kernels import is_kernel
-from sskit.estimators.base.prior import blocks_to_flat, flat_prior
+from sskit.estimators.base.prior import blocks_to_flat, fitted_blocks, flat_prior
 from sskit.estimators.base.weights import resolved_lam
 
 
@@ -110,7 +110,8 @@ class PartialFitMixin:
         if last is None:
             prior = flat_prior(self, task)
         else:
-            prior = blocks_to_flat(last, task, "the last step", strict=False)
+            last_weights = fitted_blocks(self, task)
+            prior = blocks_to_flat(last_weights, task, "the last step", strict=False)
 
         def make_regularizer():
             """Return lam / 2 ||w - prior||^2 on the box of the parameters."""
@@ -165,6 +166,10 @@ def check_features(estimator, X, survey):
                 f"X has {n_features} features, but {name} is expecting "
                 f"{estimator.n_features_in_} features as input"
             )
+        now = getattr(survey, "n_edge_features", None)
+        before = vars(estimator).get("n_edge_features_in_")
+        if now is not None or before is not None:
+            raise_if_edges_differ(name, now, before)
     elif survey.n_weights != np.size(estimator.coef_):
         raise ValueError(
             f"joint features have length {survey.n_weights}, but those of the steps before have "
@@ -179,6 +184,13 @@ def check_names(before, now):
             f"the feature names of X are {shortened(list(now))}, but those of the steps before "
             f"are {shortened(list(before))}, in this order"
         )
+
+
+def raise_if_edges_differ(name, now, before):
+    """Raise ValueError if edges have not as many features as in the steps before."""
+    if now != before:
+        now, before = (f"{n} features" if n is not None else "no features" for n in (now, before))
+        raise ValueError(f"the edges of X have {now}, but {name} is expecting {before}")
 
 
 def with_all_labels(survey, classes, last, y):

@@ -384,3 +384,22 @@ def test_blocks_of_columns_are_read_as_users_see_them():
         SequenceTagger(prior=prior, random_state=0, max_iter=3).fit(X, y) for prior in (w0, blocks)
     )
     np.testing.assert_array_equal(one.coef_, two.coef_)
+
+
+def test_features_of_edges():
+    """A fitted tagger keeps their weights as a property."""
+    X, y = make_chains(20, n_states=3, random_state=0)
+    pairs = [(x, x[1:, :2] - x[:-1, :2]) for x in X]
+    source = SequenceTagger(tol=1e-3, random_state=0).fit(pairs, y)
+    for prior in (source, {name: getattr(source, name) for name in ("coef_", "edge_coef_")}):
+        model = SequenceTagger(lam=1e6, prior=prior, random_state=0).fit(pairs, y)
+        np.testing.assert_allclose(model.edge_coef_, source.edge_coef_, atol=1e-4)
+        assert np.abs(source.edge_coef_).max() > 0.01
+    # of two labels and others, the tables are those of the labels that both have
+    some = [np.where(labels == 2, 5, labels) for labels in y]
+    model = SequenceTagger(lam=1e6, prior=source, random_state=0).fit(pairs, some)
+    np.testing.assert_allclose(model.edge_coef_[:2, :2], source.edge_coef_[:2, :2], atol=1e-4)
+    np.testing.assert_allclose(model.edge_coef_[2], 0.0, atol=1e-4)
+    # a plain tagger has none, and of those with others the plain one takes the rest
+    plain = SequenceTagger(lam=1e6, prior=source, random_state=0).fit(X, y)
+    np.testing.assert_allclose(plain.transitions_, source.transitions_, atol=1e-4)

@@ -472,7 +472,9 @@ def test_refused(name):
 
 def test_refused_in_parts_and_paths():
     model = make("chains")
-    with pytest.raises(ValueError, match="data in parts need all labels"):
+    with pytest.raises(
+        ValueError, match="data in parts, and steps of partial_fit, need all labels"
+    ):
         model._gate(X, HIDDEN, None, part=True)
     with pytest.raises(ValueError, match="a path cannot be traced where labels are not known"):
         RegularizationPath(model).fit(X, HIDDEN)

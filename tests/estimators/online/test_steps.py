@@ -299,3 +299,27 @@ def test_damaged_counts_are_found(damage):
 
 def test_others_have_no_steps():
     assert not hasattr(PartsModel([-1]), "partial_fit")
+
+
+EDGED = [(x, x[1:, :2] - x[:-1, :2]) for x in CHAINS[0]]
+
+
+def test_features_of_edges():
+    """Their weights are those of the last step, though they are a property of the tagger."""
+    tagger = SequenceTagger(tol=1e-3, random_state=0).fit(EDGED, CHAINS[1])
+    before = tagger.edge_coef_.copy()
+    tagger.set_params(lam=1e6).partial_fit(EDGED, CHAINS[1])
+    np.testing.assert_allclose(tagger.edge_coef_, before, atol=1e-4)
+    assert np.abs(before).max() > 0.01
+    with pytest.raises(ValueError, match="of X have no features, but .* expecting 2 features"):
+        tagger.partial_fit(*CHAINS)
+    with pytest.raises(ValueError, match="of X have 1 features, but .* expecting 2 features"):
+        tagger.partial_fit([(x, z[:, :1]) for x, z in EDGED], CHAINS[1])
+    with pytest.raises(ValueError, match="of X have 2 features, but .* expecting no features"):
+        SequenceTagger(random_state=0).fit(*CHAINS).partial_fit(EDGED, CHAINS[1])
+
+
+def test_labels_that_are_not_known_are_refused():
+    y = [[{0, 1}, *labels[1:]] for labels in CHAINS[1]]
+    with pytest.raises(ValueError, match=r"y\[0\]\[0\] has no known label, but .* partial_fit"):
+        SequenceTagger(random_state=0).partial_fit(CHAINS[0], y)

@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from sskit import SegmentationModel, metrics
+from sskit import SegmentationModel, SequenceTagger, metrics
 from sskit.datasets import make_chains
 from sskit.inputs.ragged import split, stack_labels, stack_sequences
 from sskit.metrics import (
@@ -95,6 +95,58 @@ def test_mixed_containers():
 def test_empty_sequences_are_right():
     assert sequence_accuracy_score([[], ["a"]], [[], ["b"]]) == 0.5
     assert token_accuracy_score([[], ["a"]], [[], ["b"]]) == 0
+
+
+def test_tokens_without_a_label_do_not_count():
+    y_true, y_pred = [["a", "?", "b"], ["?"], ["b", "?"]], [["a", "b", "a"], ["a"], ["b", "b"]]
+    assert token_accuracy_score(y_true, y_pred, ignore_label="?") == pytest.approx(2 / 3)
+    assert sequence_accuracy_score(y_true, y_pred, ignore_label="?") == 0.5
+    weights = [1, 5, 3]
+    score = token_accuracy_score(y_true, y_pred, ignore_label="?", sample_weight=weights)
+    assert score == pytest.approx(4 / 5)
+    score = sequence_accuracy_score(y_true, y_pred, ignore_label="?", sample_weight=weights)
+    assert score == pytest.approx(3 / 4)
+    report = metrics.token_report(y_true, y_pred, ignore_label="?", output_dict=True)
+    assert report["accuracy"] == pytest.approx(2 / 3)
+    assert "?" not in report
+    for score in (token_accuracy_score, sequence_accuracy_score):
+        with pytest.raises(ValueError, match="no sequence with a weight has a label"):
+            score([["?"], ["a"]], [["a"], ["a"]], ignore_label="?", sample_weight=[1, 0])
+    with pytest.raises(ValueError, match=r"y_true has no labels but ignore_label='\?'"):
+        metrics.token_report([["?"]], [["a"]], ignore_label="?")
+
+
+@pytest.mark.parametrize("kind", [set, frozenset])
+def test_of_a_set_each_label_is_right(kind):
+    y_true = [["a", kind("ab"), kind("bc")], np.array([kind("b"), "c"], dtype=object)]
+    y_pred = [["a", "b", "a"], np.array(["b", "c"])]
+    assert token_accuracy_score(y_true, y_pred) == pytest.approx(4 / 5)
+    assert sequence_accuracy_score(y_true, y_pred) == 0.5
+    with pytest.raises(ValueError, match=r"y_true\[0\]\[1\] is empty"):
+        token_accuracy_score([["a", kind()]], [["a", "b"]])
+    with pytest.raises(ValueError, match=r"y_true\[0\]\[0\] is a set with ignore_label='a' in it"):
+        token_accuracy_score([[kind("ab")]], [["a"]], ignore_label="a")
+    with pytest.raises(ValueError, match=r"y_true\[0\] has 1 labels but y_pred\[0\] has 2"):
+        token_accuracy_score([[kind("ab")]], [["a", "a"]])
+
+
+@pytest.mark.parametrize(
+    "score", [metrics.token_report, span_f1_score, span_report, metrics.mean_iou_score]
+)
+def test_sets_are_no_labels_elsewhere(score):
+    with pytest.raises(TypeError, match=r"y_true\[0\]\[0\] is frozenset.* not a set"):
+        score([[frozenset({"O"})]], [["O"]])
+
+
+def test_scorers_ignore_what_the_estimator_ignores():
+    X, y = make_chains(30, n_features=3, n_states=3, noise=1.0, random_state=0)
+    hidden = [[-1 if t % 2 else {0, 1} if k == 0 else k for t, k in enumerate(ks)] for ks in y]
+    tagger = SequenceTagger(ignore_label=-1, random_state=0).fit(X, hidden)
+    scores = tagger.score(X, hidden), metrics.token_accuracy_scorer(tagger, X, hidden)
+    assert scores[0] == scores[1] > metrics.token_accuracy_score(hidden, tagger.predict(X))
+    scoring = {"t": metrics.token_accuracy_scorer, "s": metrics.sequence_accuracy_scorer}
+    search = GridSearchCV(Pipeline([("tagger", tagger)]), {}, cv=2, scoring=scoring, refit="t")
+    assert 0.5 < search.fit(X, hidden).best_score_ <= 1
 
 
 SEQUENCES = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=5), min_size=1, max_size=5)

@@ -222,13 +222,15 @@ def stack_labels(y, lengths, *, name="y", x_name="X", what="sequences"):
     return flat
 
 
-def find_sets(y):
+def find_sets(y, name="y"):
     """Find tokens with a set of labels, of which one is right.
 
     Parameters
     ----------
     y : sequence of n sequences (T_i,)
         Labels, not checked.
+    name : str, default="y"
+        What error messages call `y`.
 
     Returns
     -------
@@ -241,8 +243,10 @@ def find_sets(y):
     if isinstance(y, np.ndarray) and y.ndim == 2:
         y = list(y)
     items = [
-        _label_item(item, f"y[{i}]") if hasattr(item, "to_numpy") else item
-        for i, item in enumerate(_items(list(y) if isinstance(y, RaggedArray) else y, "y", _LABELS))
+        _label_item(item, f"{name}[{i}]") if hasattr(item, "to_numpy") else item
+        for i, item in enumerate(
+            _items(list(y) if isinstance(y, RaggedArray) else y, name, _LABELS)
+        )
     ]
     places, some = [], False
     for item in items:
@@ -309,6 +313,8 @@ def _check_sortable(flat, label):
             raise ValueError(f"{label(t)} is {value!r}: labels must not be missing")
         if isinstance(value, (complex, np.complexfloating)):  # equal to a real one, it hides
             raise TypeError(f"{label(t)} is {value!r}: complex numbers are no labels")
+        if isinstance(value, SETS):  # frozen ones compare, and would be labels of their own
+            raise TypeError(f"{label(t)} is {value!r:.80}: one label is expected here, not a set")
         try:
             first.setdefault(value, t)
         except TypeError:

@@ -10,7 +10,6 @@ from sskit._saved_names import export_from
 from sskit.metrics._multilabel import multilabel_report
 from sskit.metrics._poses import mean_part_error, pdj_curve, pdj_score, pdj_scorer
 from sskit.metrics._regions import (
-    RegionScorer,
     class_accuracy_score,
     class_accuracy_scorer,
     iou_scores,
@@ -18,6 +17,7 @@ from sskit.metrics._regions import (
     mean_iou_scorer,
 )
 from sskit.metrics._reports import span_confusion, span_report, token_report
+from sskit.metrics._scorers import RegionScorer
 from sskit.metrics._spans import (
     span_f1_score,
     span_f1_scorer,

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from sskit.inputs.ragged import check_kinds, stack_labels
+from sskit.inputs.masks import is_ignored
+from sskit.inputs.ragged import check_kinds, find_sets, stack_labels
 from sskit.inputs.ragged_array import make_offsets
 from sskit.inputs.weights import check_sample_weight
 
@@ -35,11 +36,37 @@ def stack_pair(y_true, y_pred):
     return true, pred, offsets
 
 
-def compare(y_true, y_pred):
-    """Return which tokens are right, and where the sequences begin."""
+def compare(y_true, y_pred, ignore_label=None):
+    """Return which tokens are right, which count, and where the sequences begin.
+
+    Of a token with a set of labels each of these is right.
+    """
+    sets = find_sets(y_true, "y_true") if np.iterable(y_true) else None
+    if sets is not None:
+        y_true = without_sets(*sets, y_pred, ignore_label)
     true, pred, offsets = stack_pair(y_true, y_pred)
-    check_kinds(true, pred)
-    return true == pred, offsets
+    counts = ~is_ignored(true, ignore_label)
+    if counts.any():
+        check_kinds(true[counts], pred)
+    return true == pred, counts, offsets
+
+
+def without_sets(items, places, y_pred, ignore_label):
+    """Return true labels with, for a set, the predicted label if that is in it, else any."""
+    items = list(items)
+    for i, tokens in enumerate(places):
+        if not tokens:
+            continue
+        found = list(y_pred[i]) if i < length_of(y_pred) and length_of(y_pred[i]) else []
+        labels = items[i] = list(items[i])
+        for t in tokens:
+            right = labels[t]
+            if not right or ignore_label in right:
+                inside = f"a set with ignore_label={ignore_label!r} in it" if right else "empty"
+                raise ValueError(f"y_true[{i}][{t}] is {inside}: one of its labels must be right")
+            hit = t < len(found) and found[t] in right
+            labels[t] = found[t] if hit else next(iter(right))
+    return items
 
 
 def check_weights(sample_weight, n_samples):

@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.metrics import classification_report
 
+from sskit.inputs.masks import is_ignored
 from sskit.inputs.ragged import check_kinds
 from sskit.metrics._pairs import stack_pair
 from sskit.metrics._spans import find_pairs, span_at, span_precision_recall_fscore
@@ -79,7 +80,7 @@ def span_report(y_true, y_pred, *, scheme="bio", digits=2, output_dict=False):
     return "\n".join(lines)
 
 
-def token_report(y_true, y_pred, *, labels=None, digits=2, output_dict=False):
+def token_report(y_true, y_pred, *, labels=None, ignore_label=None, digits=2, output_dict=False):
     """Report precision, recall, F1 score and support of labels, token by token.
 
     Parameters
@@ -90,6 +91,8 @@ def token_report(y_true, y_pred, *, labels=None, digits=2, output_dict=False):
         The predicted labels.
     labels : array-like of labels, default=None
         Those to report, in this order, as "O" is often left out. None means all.
+    ignore_label : object, default=None
+        True label of tokens that do not count; None means that all count.
     digits : int, default=2
         Decimals of the scores in the text.
     output_dict : bool, default=False
@@ -104,7 +107,7 @@ def token_report(y_true, y_pred, *, labels=None, digits=2, output_dict=False):
     Raises
     ------
     TypeError, ValueError
-        If lengths or kinds of labels differ between the two, or there are no labels.
+        If lengths or kinds of labels differ between the two, or no token counts.
 
     See Also
     --------
@@ -118,6 +121,10 @@ def token_report(y_true, y_pred, *, labels=None, digits=2, output_dict=False):
     (0.5, 0.75)
     """
     true, pred, _ = stack_pair(y_true, y_pred)
+    counts = ~is_ignored(true, ignore_label)
+    if not counts.any():
+        raise ValueError(f"y_true has no labels but ignore_label={ignore_label!r}")
+    true, pred = true[counts], pred[counts]
     check_kinds(true, pred)
     return classification_report(
         true, pred, labels=labels, digits=digits, output_dict=output_dict, zero_division=0.0

@@ -59,7 +59,11 @@ def flat_prior(estimator, task):
             raise TypeError(
                 f"prior is a fitted {type(source).__name__}, expected a {type(estimator).__name__}"
             )
-        check_is_fitted(source)
+        check_is_fitted(
+            source,
+            msg="prior has no fitted %(name)s: clones are not fitted, nor is what a search sets; "
+            "give sklearn.frozen.FrozenEstimator(prior) where prior itself is searched over",
+        )
         if hasattr(source, "dual_coef_"):
             raise ValueError(
                 f"prior is a {type(source).__name__} with a kernel: its weights are functions, "

@@ -41,7 +41,8 @@ class ConvexConcave:
     objectives : list of float
         P(w) at the end of each round.
     stationary : bool
-        Whether the last round would be repeated: its weights complete the labels as before.
+        Whether the last round would be repeated: it converged, and its weights complete the labels
+        as before.
 
     References
     ----------
@@ -117,12 +118,14 @@ class ConvexConcave:
                 # by less than the gap: the round before is as good, and P must not rise
                 break
             fallen = np.inf if best is None else self.objectives[-1] - value
-            best, self.stationary = solution, same
+            converged = solution.status is Status.CONVERGED
+            # of weights that are not those of the round the next ones may complete otherwise
+            best, self.stationary = solution, same and converged
             self.objectives.append(value)
             tolerance = Tolerance(options["tol"], solution.unit)
             if (
                 same
-                or solution.status is not Status.CONVERGED
+                or not converged
                 or total.n_iter >= max_iter
                 or fallen <= tolerance.gap_at(solution.primal)
             ):

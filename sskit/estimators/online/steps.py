@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import _check_feature_names
 
+from sskit._numbers import shortened
 from sskit.core.regularizer import BoxRegularizer
 from sskit.estimators.base.facts import Labels
 from sskit.estimators.base.fitted_state import raise_damaged
@@ -122,6 +123,8 @@ class PartialFitMixin:
         fitted = self._solve(solver, task, make_regularizer, X, y, sample_weight)
         now = self._seen(task.problem.n_blocks, sample_weight)["n_samples_seen_"]
         counts = before + counts_of(features, task.problem.n_blocks)
+        if last is not None and "feature_names_in_" in last:  # this part may have come without
+            fitted["feature_names_in_"] = last["feature_names_in_"]
         return fitted | {"n_samples_seen_": seen + now, "_feature_counts_": counts}
 
 
@@ -155,7 +158,9 @@ def check_features(estimator, X, survey):
     name = type(estimator).__name__
     if n_features is not None:
         if hasattr(survey, "feature_names"):
-            _check_feature_names(estimator, X, reset=False)
+            if not isinstance(X, (list, tuple)):  # lists of data frames have names too
+                _check_feature_names(estimator, X, reset=False)
+            check_names(vars(estimator).get("feature_names_in_"), survey.feature_names)
         if n_features != estimator.n_features_in_:
             raise ValueError(
                 f"X has {n_features} features, but {name} is expecting "
@@ -169,6 +174,15 @@ def check_features(estimator, X, survey):
         raise ValueError(
             f"joint features have length {survey.n_weights}, but those of the steps before have "
             f"length {np.size(estimator.coef_)}"
+        )
+
+
+def check_names(before, now):
+    """Raise ValueError if features are called otherwise than in the steps before."""
+    if before is not None and now is not None and list(before) != list(now):
+        raise ValueError(
+            f"the feature names of X are {shortened(list(now))}, but those of the steps before "
+            f"are {shortened(list(before))}, in this order"
         )
 
 

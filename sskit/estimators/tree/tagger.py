@@ -186,8 +186,8 @@ class TreeTagger(ExplainTreeMixin, PartialFitMixin, TaggerMixin, StructuredEstim
         Likewise, P(w) at the end of each round, with the best completion under w in place of the
         truth. It never rises.
     stationary_ : bool
-        Likewise, whether the last w completes the labels as they were in its round. If not, the
-        last round lowered P(w) by less than the tolerance, or passes or rounds ran out.
+        Likewise, whether the last round converged and its w completes the labels as they were in
+        it. If not, it lowered P(w) by less than the tolerance, or passes, rounds or time ran out.
     n_iter_ : int
         Passes over the data, one that was cut short included.
     n_oracle_calls_ : int

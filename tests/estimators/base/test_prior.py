@@ -336,7 +336,7 @@ BAD = {
         TreeTagger(random_state=0, tol=0.5).fit(*FITS["trees"].data()),
         "prior is a fitted TreeTagger, expected a SequenceTagger",
     ),
-    "not fitted": (SequenceTagger(), "not fitted"),
+    "not fitted": (SequenceTagger(), "prior has no fitted SequenceTagger"),
     "kernel": (
         SequenceTagger(kernel="rbf", random_state=0, tol=0.5).fit(*CHAIN),
         "prior is a SequenceTagger with a kernel",

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sskit import EarlyStopping, RegularizationPath, SequenceTagger, TreeTagger
 from sskit.datasets import load_conll2000, make_chains
 from sskit.preprocessing import TokenTransformer
-from sskit.solvers import BCFW, GDMM, SoftBCFW
+from sskit.solvers import BCFW, GDMM, FrankWolfe, SoftBCFW
 
 K = 3
 ALL = frozenset(range(K))
@@ -491,3 +491,17 @@ def test_saved_and_loaded():
     old.__setstate__(state)
     assert old.ignore_label is None
     assert old.score(X, Y) == model.score(X, Y)
+
+
+def test_a_round_that_was_cut_short_is_not_stationary():
+    """Weights of zero complete labels as they were, but not those that more passes would find."""
+    X, y = make_chains(20, n_features=3, n_states=3, noise=1.0, random_state=0)
+    hidden = [{0, 1, 2} if t % 2 else int(k) for ks in y for t, k in enumerate(ks)]
+    ends = np.cumsum([0, *map(len, y)])
+    hidden = [hidden[a:b] for a, b in itertools.pairwise(ends)]
+    tagger = SequenceTagger(solver=FrankWolfe(max_time=1e-6), random_state=0)
+    with pytest.warns(ConvergenceWarning):
+        tagger.fit(X, hidden)
+    assert not np.any(tagger.coef_)
+    assert tagger.n_rounds_ == 1
+    assert not tagger.stationary_

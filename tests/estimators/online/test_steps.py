@@ -269,6 +269,23 @@ def test_names_of_features_must_stay():
         model.partial_fit(frame.rename(columns={"a": "c"}), [0, 1, 2] * 2)
 
 
+@pytest.mark.parametrize("name", ["chains", "trees"])
+def test_names_of_columns_must_stay(name):
+    estimator, (X, y) = FITS[name].estimator, FITS[name].data()
+    columns = [f"f{j}" for j in range((X[0] if name == "chains" else X[0][0]).shape[1])]
+
+    def framed(columns):
+        if name == "chains":
+            return [pd.DataFrame(x, columns=columns) for x in X]
+        return [(pd.DataFrame(x, columns=columns), edges) for x, edges in X]
+
+    model = clone(estimator).set_params(random_state=0, tol=0.5).partial_fit(framed(columns), y)
+    model.partial_fit(framed(columns), y).partial_fit(X, y)
+    assert model.feature_names_in_.tolist() == columns
+    with pytest.raises(ValueError, match="the feature names of X are .* those of the steps before"):
+        model.partial_fit(framed(columns[::-1]), y)
+
+
 @pytest.mark.parametrize(
     "damage",
     [{"_feature_counts_": np.ones(3)}, {"_feature_counts_": [1]}, {"n_samples_seen_": "a"}],

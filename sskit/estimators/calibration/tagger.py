@@ -67,7 +67,7 @@ class CalibratedTagger(MetaEstimator):
     ensemble : bool, default=True
         Whether the models of all splits are kept, whose probabilities are averaged; or one is
         fitted to all data, and its scores take the calibration of those. Averages take as many
-        times as long, and tend to be better where data to come differ from those of the fit.
+        times as long; which is better depends on the data, see the user guide.
     risk : {"labelling", "tokens", "spans"}, default=None
         What `predict` is to keep small: the probability of any error in a sequence, by the most
         probable labelling; the expected number of wrong tokens, by the most probable label at

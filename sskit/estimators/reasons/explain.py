@@ -33,6 +33,8 @@ class Terms(NamedTuple):
         Which table an edge has.
     edge_features : matrix of shape (E, q), or None
         Of the edges.
+    edge_names : ndarray of shape (q,), or None
+        Their names.
     """
 
     features: object
@@ -41,6 +43,7 @@ class Terms(NamedTuple):
     tables: np.ndarray
     codes: np.ndarray
     edge_features: object = None
+    edge_names: object = None
 
 
 class ExplainMixin(WeightsFrameMixin):
@@ -183,6 +186,7 @@ class ExplainChainMixin(ExplainMixin):
             self.transitions_[None],
             np.zeros(n - 1, dtype=np.intp),
             edge_features,
+            getattr(self, "edge_feature_names_in_", None),
         )
 
     @staticmethod
@@ -308,7 +312,8 @@ def _contributions(model, terms, t, best, other, names):
         add(group, "transition", text, node, 1.0, w, z, w - z)
         if terms.edge_features is not None:
             weights = model.edge_coef_[ours], model.edge_coef_[theirs]
-            add_features(group, "edge", node, terms.edge_features[e : e + 1], *weights, None, "e")
+            row, shown = terms.edge_features[e : e + 1], terms.edge_names
+            add_features(group, "edge", node, row, *weights, shown, "e")
         nan = float("nan")
         add(group, "beyond", _branch_name(model, node, t), node, 1.0, nan, nan, beyond[node])
     return columns

@@ -45,7 +45,8 @@ class WeightsFrameMixin:
             Names of the features, such as ``pipeline[:-1].get_feature_names_out()``. None takes
             ``feature_names_in_`` where the fit saw names, else x0, x1, ...
         edge_feature_names : array-like of str of shape (n_edge_features,), default=None
-            Names of the features of edges, where there are such; None means e0, e1, ...
+            Names of the features of edges, where there are such. None takes
+            ``edge_feature_names_in_`` where the fit saw names, else e0, e1, ...
 
         Returns
         -------
@@ -174,6 +175,8 @@ def _blocks(model, coef, names, edge_names):
     if np.ndim(getattr(model, "edge_coef_", None)) == 3:
         # (K, K, q), of which a label's is a table (K, q)
         tables = model.edge_coef_
+        if edge_names is None:
+            edge_names = getattr(model, "edge_feature_names_in_", None)
         edge_names = check_names(
             edge_names, tables.shape[2], "edge_feature_names", "features of edges"
         )

@@ -330,6 +330,9 @@ def test_columns_of_data_frames_keep_their_names():
     frame = tagger.weights_frame()
     assert set(frame[frame["kind"] == "edge"]["feature"]) == set(columns)
     assert "same" in str(tagger.explain(framed(columns), 1, 1))
+    assert "mine" in str(fit().explain(PAIRS, 1, 1, edge_feature_names=["mine", "his"]))
+    with pytest.raises(ValueError, match="edge_feature_names must hold 2 names"):
+        fit().explain(PAIRS, 1, 1, edge_feature_names=["mine"])
     assert all(map(np.array_equal, tagger.predict(framed(columns)), tagger.predict(PAIRS)))
     message = "the columns of the edge features of X are 'noise', 'same', but SequenceTagger was"
     with pytest.raises(ValueError, match=message):

@@ -64,7 +64,7 @@ def weights_frame(estimator, top=20, *, feature_names=None, edge_feature_names=N
     )
 
 
-def explain(estimator, X, i, t, *, feature_names=None, **options):
+def explain(estimator, X, i, t, *, feature_names=None, edge_feature_names=None, **options):
     """Return what speaks for the label of a token against its strongest rival, also of a pipeline.
 
     Parameters
@@ -80,6 +80,8 @@ def explain(estimator, X, i, t, *, feature_names=None, **options):
         Which token, or node, of it, from 0.
     feature_names : array-like of str of shape (n_features,), default=None
         Names of the features; None as in `weights_frame`.
+    edge_feature_names : array-like of str of shape (n_edge_features,), default=None
+        Names of the features of edges, where there are such; None likewise.
     **options : object
         Further arguments of :meth:`sskit.SequenceTagger.explain`: label, rival, known, top.
 
@@ -108,11 +110,14 @@ def explain(estimator, X, i, t, *, feature_names=None, **options):
     ('NOUN', ['features', 'bias', 'before'])
     """
     model = _model_with(estimator, "explain")
-    names = _names(estimator, model, feature_names)
+    names = {
+        "feature_names": _names(estimator, model, feature_names),
+        "edge_feature_names": _names(estimator, model, edge_feature_names, edges=True),
+    }
     pipeline = chosen_estimator(estimator)
     if is_pipeline(pipeline) and len(pipeline) > 1:
         X = pipeline[:-1].transform(X)
-    return model.explain(X, i, t, feature_names=names, **options)
+    return model.explain(X, i, t, **names, **options)
 
 
 def _model_with(estimator, method):

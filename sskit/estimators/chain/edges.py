@@ -11,6 +11,7 @@ from sskit.estimators.base.facts import RowFacts, same
 from sskit.estimators.base.fitted_state import check_count, check_numbers
 from sskit.estimators.base.kernels import is_kernel
 from sskit.estimators.base.tagging import LARGEST_SCORE, largest_weight
+from sskit.estimators.reasons.column_names import check_names, edge_column_names
 from sskit.inputs.chains.gate import stack_pairs
 from sskit.models.chain.model import default_lam
 from sskit.models.edge_chain.decoder import EdgeChainDecoder
@@ -22,6 +23,7 @@ __all__ = [
     "bind_with_edges",
     "edge_decoder",
     "fitted_pairs",
+    "names_of_edges",
     "refuse_edges",
     "scale_with_edges",
 ]
@@ -32,6 +34,9 @@ class ChainFacts(RowFacts):
     """What sequences say of all data."""
 
     n_edge_features: int | None = same("X has {} edge features, but part {} has {}")
+    edge_feature_names: tuple | None = same(
+        "the edge features of X are {}, but those of part {} are {}"
+    )
 
 
 class EdgeWeightsMixin:
@@ -85,6 +90,12 @@ def scale_with_edges(estimator, stacked, edges, weight, scale):
     return edge_scale(stacked, edges, weight, scale, estimator.n_jobs)
 
 
+def names_of_edges(X, edges):
+    """Return the names of the features of edges in data as users give them, a tuple, or None."""
+    names = None if edges is None else edge_column_names(X)
+    return None if names is None else tuple(names)
+
+
 def refuse_edges(edges, what):
     """Raise ValueError if edges have features where they cannot have any."""
     if edges is not None:
@@ -118,6 +129,8 @@ def bind_with_edges(estimator, facts, given, edges, allowed, shared):
     model = EdgeChainModel(facts.n_features, n_edge_features, len(classes), *allowed)
     problem = model.bind(*given, n_jobs=estimator.n_jobs, edges=edges)
     shared = shared | {"n_edge_features_in_": n_edge_features}
+    if facts.edge_feature_names is not None:
+        shared["edge_feature_names_in_"] = np.array(facts.edge_feature_names, dtype=object)
     to_attributes = BlockAttributes(model.layout, shared)
     return TrainingTask(problem, model.layout, default_lam(facts.scale), to_attributes, classes)
 
@@ -154,6 +167,9 @@ def fitted_pairs(estimator, X):
         estimator_name=name,
         allow_empty=True,
     )
+    names = vars(estimator).get("edge_feature_names_in_")
+    if names is not None:
+        check_names(edge_column_names(X), names, name, "the edge features of X")
     if (edges is None) != (n_edge_features is None):
         has, fitted = ("no", "with") if edges is None else ("", "without")
         raise ValueError(

@@ -36,6 +36,8 @@ class Sequences(NamedTuple):
         Weights of the tokens.
     edges : matrix of shape (n_edges, q) or None
         Features of the edges; None if there are none.
+    edge_names : tuple of q str, or None
+        Names of the features of edges; None unless these are data frames.
     """
 
     stacked: RaggedArray
@@ -48,3 +50,4 @@ class Sequences(NamedTuple):
     partial: PartialLabels | None = None
     token_weight: np.ndarray | None = None
     edges: object = None
+    edge_names: tuple | None = None

@@ -33,6 +33,7 @@ from sskit.estimators.chain.edges import (
     bind_with_edges,
     edge_decoder,
     fitted_pairs,
+    names_of_edges,
     refuse_edges,
     scale_with_edges,
 )
@@ -255,6 +256,8 @@ class SequenceTagger(
         weights if they have some.
     n_edge_features_in_ : int
         Number of features of an edge seen in fit; only if X had pairs.
+    edge_feature_names_in_ : ndarray of shape (`n_edge_features_in_`,)
+        Their names, if the features of edges were data frames whose columns have strings as names.
 
     Raises
     ------
@@ -455,7 +458,7 @@ class SequenceTagger(
         if hidden is not None:
             refuse_edges(edges, "labels that are not known")
         given = stacked, labels, classes, weight, rules, scale, names
-        return Sequences(*given, hidden, token_weight, edges)
+        return Sequences(*given, hidden, token_weight, edges, names_of_edges(X, edges))
 
     def _legal(self, labels, offsets, classes, rules):
         """Return labels to train on; see on_violation."""
@@ -496,6 +499,7 @@ class SequenceTagger(
             labels=labels,
             scale=checked.scale,
             n_edge_features=None if edges is None else edges.shape[1],
+            edge_feature_names=checked.edge_names,
         )
 
     def _check_facts(self, facts):
@@ -516,7 +520,7 @@ class SequenceTagger(
 
     def _bind(self, checked, facts):
         """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
-        stacked, labels, own, weight, rules, _, names, partial, token_weight, edges = checked
+        stacked, labels, own, weight, rules, _, names, partial, token_weight, edges, _ = checked
         classes = facts.labels.values
         if rules is None:
             rules = resolve_transitions(self.allowed_transitions, classes)

@@ -123,8 +123,9 @@ class PartialFitMixin:
         fitted = self._solve(solver, task, make_regularizer, X, y, sample_weight)
         now = self._seen(task.problem.n_blocks, sample_weight)["n_samples_seen_"]
         counts = before + counts_of(features, task.problem.n_blocks)
-        if last is not None and "feature_names_in_" in last:  # this part may have come without
-            fitted["feature_names_in_"] = last["feature_names_in_"]
+        for names in ("feature_names_in_", "edge_feature_names_in_"):
+            if last is not None and names in last:  # this part may have come without
+                fitted[names] = last[names]
         return fitted | {"n_samples_seen_": seen + now, "_feature_counts_": counts}
 
 
@@ -161,6 +162,8 @@ def check_features(estimator, X, survey):
             if not isinstance(X, (list, tuple)):  # lists of data frames have names too
                 _check_feature_names(estimator, X, reset=False)
             check_names(vars(estimator).get("feature_names_in_"), survey.feature_names)
+        edge_names = getattr(survey, "edge_feature_names", None)
+        check_names(vars(estimator).get("edge_feature_names_in_"), edge_names)
         if n_features != estimator.n_features_in_:
             raise ValueError(
                 f"X has {n_features} features, but {name} is expecting "

@@ -38,10 +38,43 @@ def column_names(items, where="X"):
         # other numbers of columns are the gate's to refuse
         if columns != first and len(columns) == len(first):
             raise ValueError(
-                f"{where}[{i}] has the columns {shortened(columns)}, unlike {where}[0], which has "
-                f"{shortened(first)}"
+                f"the columns of {where}[{i}] are {shortened(columns)}, but those of {where}[0] "
+                f"are {shortened(first)}"
             )
     return np.array(first, dtype=object)
+
+
+def edge_column_names(X, where="the edge features of X"):
+    """Return the names of the columns of the edge features of pairs, or None, as `column_names`.
+
+    Parameters
+    ----------
+    X : object
+        Pairs (features, edge_features) as users give them. A sequence of one token has no edges,
+        and may have anything that is empty.
+    where : str, default="the edge features of X"
+        What error messages call the edge features.
+
+    Returns
+    -------
+    names : ndarray of shape (n_edge_features,), object, or None
+        As of `column_names`.
+
+    Raises
+    ------
+    ValueError
+        As `column_names`.
+    """
+    if not isinstance(X, (list, tuple)):
+        return None
+    edges = [item[1] for item in X if isinstance(item, tuple) and len(item) == 2]
+    first = next((item for item in edges if _is_frame(item)), None)
+    if first is None:
+        return None
+    # what is empty has no names that could differ
+    return column_names(
+        [item if _is_frame(item) or np.size(item) else first for item in edges], where
+    )
 
 
 def features_of_trees(X):
@@ -72,11 +105,15 @@ def check_column_names(items, expected, estimator_name, where="X"):
     """
     if expected is None:
         return
-    names = column_names(items, where)
-    if names is not None and names.tolist() != list(expected):
+    check_names(column_names(items, where), expected, estimator_name, where)
+
+
+def check_names(names, expected, estimator_name, where="X"):
+    """Raise ValueError if names of columns, where there are some, are not those of the fit."""
+    if expected is not None and names is not None and names.tolist() != list(expected):
         raise ValueError(
-            f"{where} has the columns {shortened(names.tolist())}, but {estimator_name} was fitted "
-            f"to {shortened(list(expected))}, in this order"
+            f"the columns of {where} are {shortened(names.tolist())}, but {estimator_name} was "
+            f"fitted to {shortened(list(expected))}, in this order"
         )
 
 

@@ -11,7 +11,7 @@ from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.known import check_known
 from sskit.estimators.reasons.explanation import COLUMNS, Explanation
 from sskit.estimators.reasons.frames import check_names, check_top, named
-from sskit.estimators.reasons.weights import WeightsFrameMixin, linear_coef
+from sskit.estimators.reasons.weights import WeightsFrameMixin, check_edge_names, linear_coef
 from sskit.inputs.ragged import stack_sequences
 from sskit.inputs.trees import check_trees
 
@@ -50,7 +50,19 @@ class ExplainMixin(WeightsFrameMixin):
     list of one checked sample, and ``_side(token, neighbour, edge)``, the name of a group.
     """
 
-    def explain(self, X, i, t, *, label=None, rival=None, known=None, feature_names=None, top=10):
+    def explain(
+        self,
+        X,
+        i,
+        t,
+        *,
+        label=None,
+        rival=None,
+        known=None,
+        feature_names=None,
+        edge_feature_names=None,
+        top=10,
+    ):
         """Return what speaks for the label of a token against its strongest rival.
 
         Parameters
@@ -71,6 +83,8 @@ class ExplainMixin(WeightsFrameMixin):
             As in `predict`.
         feature_names : array-like of str of shape (n_features,), default=None
             Names of the features, as in `weights_frame`.
+        edge_feature_names : array-like of str of shape (n_edge_features,), default=None
+            Names of the features of edges, where there are such, likewise.
         top : int, default=10
             How many features the text of the explanation shows; None means all.
 
@@ -109,6 +123,7 @@ class ExplainMixin(WeightsFrameMixin):
         if feature_names is None:
             feature_names = getattr(self, "feature_names_in_", None)
         names = check_names(feature_names, coef.shape[1])
+        edge_names = check_edge_names(self, edge_feature_names)
         i, sample, given = _one_sample(X, i, known)
         try:
             decoder, offsets = self._decoder(sample, given)
@@ -144,7 +159,7 @@ class ExplainMixin(WeightsFrameMixin):
             rows = np.ones((n, len(margins)), dtype=bool) if possible is None else possible.copy()
             rows[t] = np.arange(len(margins)) == k
             labellings.append(self._decoder(sample, [rows])[0].top_k(1)[0][0][0])
-        columns = _contributions(self, self._terms(sample), t, *labellings, names)
+        columns = _contributions(self, self._terms(sample), t, *labellings, names, edge_names)
         return Explanation(
             sample=i,
             token=t,
@@ -271,7 +286,7 @@ def _code(classes, label, name):
     return found[0]
 
 
-def _contributions(model, terms, t, best, other, names):
+def _contributions(model, terms, t, best, other, names, edge_names):
     """Return the columns of an `Explanation` of two labellings that differ at a token."""
     columns = {name: [] for name in COLUMNS}
 
@@ -308,7 +323,8 @@ def _contributions(model, terms, t, best, other, names):
         add(group, "transition", text, node, 1.0, w, z, w - z)
         if terms.edge_features is not None:
             weights = model.edge_coef_[ours], model.edge_coef_[theirs]
-            add_features(group, "edge", node, terms.edge_features[e : e + 1], *weights, None, "e")
+            row = terms.edge_features[e : e + 1]
+            add_features(group, "edge", node, row, *weights, edge_names, "e")
         nan = float("nan")
         add(group, "beyond", _branch_name(model, node, t), node, 1.0, nan, nan, beyond[node])
     return columns

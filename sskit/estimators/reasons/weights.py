@@ -45,7 +45,8 @@ class WeightsFrameMixin:
             Names of the features, such as ``pipeline[:-1].get_feature_names_out()``. None takes
             ``feature_names_in_`` where the fit saw names, else x0, x1, ...
         edge_feature_names : array-like of str of shape (n_edge_features,), default=None
-            Names of the features of edges, where there are such; None means e0, e1, ...
+            Names of the features of edges, where there are such. None takes
+            ``edge_feature_names_in_`` where the fit saw names, else e0, e1, ...
 
         Returns
         -------
@@ -174,12 +175,35 @@ def _blocks(model, coef, names, edge_names):
     if np.ndim(getattr(model, "edge_coef_", None)) == 3:
         # (K, K, q), of which a label's is a table (K, q)
         tables = model.edge_coef_
-        edge_names = check_names(
-            edge_names, tables.shape[2], "edge_feature_names", "features of edges"
-        )
-        yield _tables(tables, labels, edge_names)
+        yield _tables(tables, labels, check_edge_names(model, edge_names))
     elif getattr(model, "pairwise_", None) is not None:
         yield from _pairs(model, labels, edge_names)
+
+
+def check_edge_names(model, names):
+    """Return names of the features of edges of a tagger, those of its fit if none are given.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    names : array-like of str of shape (n_edge_features,), or None
+        As users give them.
+
+    Returns
+    -------
+    names : ndarray of shape (n_edge_features,) or None
+        None if nobody knows them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If names are wrong, or are given where edges have no features.
+    """
+    if names is None:
+        names = getattr(model, "edge_feature_names_in_", None)
+    n_features = np.shape(getattr(model, "edge_coef_", np.empty(0)))[-1]
+    return check_names(names, n_features, "edge_feature_names", "features of edges")
 
 
 def _labels(model, n_rows):

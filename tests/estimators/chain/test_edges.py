@@ -4,6 +4,7 @@ import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
@@ -311,3 +312,33 @@ def test_pipeline_from_words():
     assert pipe[-1].edge_coef_.shape == (4, 4, n_names)
     assert pipe.predict([[], sentences[1]])[1].tolist() == ["D"]
     clone(pipe).fit(sentences, y)
+
+
+def test_columns_of_data_frames_keep_their_names():
+    def framed(columns):
+        # a sequence of one token has no edges to name
+        return [
+            (x, pd.DataFrame(z, columns=["same", "noise"])[columns] if len(z) else [])
+            for x, z in PAIRS
+        ]
+
+    columns = ["same", "noise"]
+    tagger = fit(framed(columns))
+    assert tagger.edge_feature_names_in_.tolist() == columns
+    assert not hasattr(fit(), "edge_feature_names_in_")
+    np.testing.assert_array_equal(tagger.edge_coef_, fit().edge_coef_)
+    frame = tagger.weights_frame()
+    assert set(frame[frame["kind"] == "edge"]["feature"]) == set(columns)
+    assert "same" in str(tagger.explain(framed(columns), 1, 1))
+    assert "mine" in str(fit().explain(PAIRS, 1, 1, edge_feature_names=["mine", "his"]))
+    with pytest.raises(ValueError, match="edge_feature_names must hold 2 names"):
+        fit().explain(PAIRS, 1, 1, edge_feature_names=["mine"])
+    assert all(map(np.array_equal, tagger.predict(framed(columns)), tagger.predict(PAIRS)))
+    message = "the columns of the edge features of X are 'noise', 'same', but SequenceTagger was"
+    with pytest.raises(ValueError, match=message):
+        tagger.predict(framed(columns[::-1]))
+    with pytest.raises(ValueError, match=r"the columns of the edge features of X\[5\] are"):
+        fit(framed(columns)[:5] + framed(columns[::-1])[5:])
+    with pytest.raises(ValueError, match="the feature names of X are 'noise', 'same', but those"):
+        tagger.partial_fit(framed(columns[::-1]), Y)
+    assert tagger.partial_fit(PAIRS, Y).edge_feature_names_in_.tolist() == columns

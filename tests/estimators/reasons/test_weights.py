@@ -207,9 +207,11 @@ def test_names_of_data_frames():
         "p", "q",
     }  # fmt: skip
     model.predict([x.to_numpy() for x in frames()])
-    with pytest.raises(ValueError, match="X has the columns 'q', 'p', but SequenceTagger was"):
+    with pytest.raises(ValueError, match="the columns of X are 'q', 'p', but SequenceTagger was"):
         model.predict(frames("qp"))
-    with pytest.raises(ValueError, match=r"X\[2\] has the columns 'q', 'p', unlike X\[0\]"):
+    with pytest.raises(
+        ValueError, match=r"the columns of X\[2\] are 'q', 'p', but those of X\[0\]"
+    ):
         SequenceTagger().fit([*frames(n=2), *frames("qp", 2)], y)
     numbered = [pd.DataFrame(x.to_numpy()) for x in frames()]
     assert not hasattr(model.fit(numbered, y), "feature_names_in_")
@@ -228,7 +230,7 @@ def test_names_of_trees():
     assert not hasattr(
         TreeTagger(random_state=0).fit([(x.to_numpy(), p) for x, p in X], y), "feature_names_in_"
     )
-    with pytest.raises(ValueError, match="X has the columns 'q', 'p', but TreeTagger was"):
+    with pytest.raises(ValueError, match="the columns of X are 'q', 'p', but TreeTagger was"):
         model.predict([(x, [-1, 0, 0]) for x in frames("qp")])
-    with pytest.raises(ValueError, match=r"X\[1\] has the columns"):
+    with pytest.raises(ValueError, match=r"the columns of X\[1\] are"):
         model.fit([X[0], (frames("qp")[0], [-1, 0, 0])], y[:2])

@@ -46,8 +46,8 @@ def check_edges(edges, n_nodes=None, *, where="", noun="node", loops=False):
     if low < 0 or high > last:
         e = np.flatnonzero(((edges < 0) | (edges > last)).any(axis=1))[0]
         raise ValueError(
-            f"edges[{e}]{where} is ({edges[e, 0]}, {edges[e, 1]}), expected {noun}s from 0 to "
-            f"{last}"
+            f"edges[{e}]{where} is ({edges[e, 0]}, {edges[e, 1]}), expected {noun}s from 0 "
+            + ("on" if n_nodes is None else f"to {last}")
         )
     same = edges[:, 0] == edges[:, 1]
     if same.any() and not loops:

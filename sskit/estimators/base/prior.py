@@ -16,12 +16,12 @@ DIMENSIONS = {
     "end_": ("classes_",),
     "root_": ("classes_",),
     "leaf_": ("classes_",),
-    "edge_coef_": ("classes_", "classes_", None),
+    "edge_coef_": ("classes_", "classes_", "edge_feature_names_in_"),
 }
 # Of weights that have more dimensions, or mean something else, in some models.
 TABLES_OF_KINDS = ("edge_kinds_", "classes_", "classes_")
 TABLES_OF_FEATURES = (None, "classes_", "classes_")
-NAMES = ("classes_", "feature_names_in_", "edge_kinds_", "edges_")
+NAMES = ("classes_", "feature_names_in_", "edge_feature_names_in_", "edge_kinds_", "edges_")
 # Where the fitted model is that another object holds.
 HELD_BY = ("best_estimator_", "estimator_", "estimator")
 

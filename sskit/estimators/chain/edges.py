@@ -33,7 +33,9 @@ __all__ = [
 class ChainFacts(RowFacts):
     """What sequences say of all data."""
 
-    n_edge_features: int | None = same("X has {} edge features, but part {} has {}")
+    n_edge_features: int | None = same(
+        "the number of edge features of X is {}, but that of part {} is {}"
+    )
     edge_feature_names: tuple | None = same(
         "the edge features of X are {}, but those of part {} are {}"
     )

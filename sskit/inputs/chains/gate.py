@@ -92,12 +92,15 @@ def split_pairs(X):
     ------
     ValueError
         If some items are pairs and others are not.
+    TypeError
+        If the first item is a list of two matrices.
     """
     if isinstance(X, RaggedPairs):
         return X.features, X.edge_features
     if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype == object:
         X = X.tolist()
     if not isinstance(X, (list, tuple)) or not any(isinstance(item, tuple) for item in X):
+        refuse_lists(X)
         return None
     kinds = [is_pair(item) for item in X]
     if not any(kinds):
@@ -111,6 +114,15 @@ def split_pairs(X):
         )
     features, edges = zip(*X, strict=True)
     return list(features), list(edges)
+
+
+def refuse_lists(X):
+    """Raise TypeError if the first item is a list of two matrices, which is meant as a pair."""
+    first = X[0] if isinstance(X, (list, tuple)) and len(X) else None
+    if isinstance(first, list) and [getattr(part, "ndim", 0) for part in first] == [2, 2]:
+        raise TypeError(
+            "X[0] is a list of two matrices: a pair (features, edge_features) must be a tuple"
+        )
 
 
 def is_pair(item):

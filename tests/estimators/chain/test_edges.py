@@ -334,6 +334,8 @@ def test_columns_of_data_frames_keep_their_names():
     with pytest.raises(ValueError, match="edge_feature_names must hold 2 names"):
         fit().explain(PAIRS, 1, 1, edge_feature_names=["mine"])
     assert all(map(np.array_equal, tagger.predict(framed(columns)), tagger.predict(PAIRS)))
+    prior = fit(framed(columns[::-1]), prior=tagger, lam=1e6).edge_coef_
+    np.testing.assert_allclose(prior[:, :, ::-1], tagger.edge_coef_, atol=1e-4)
     message = "the columns of the edge features of X are 'noise', 'same', but SequenceTagger was"
     with pytest.raises(ValueError, match=message):
         tagger.predict(framed(columns[::-1]))

@@ -123,3 +123,11 @@ def test_other_widths_than_expected_are_refused():
         stack_pairs(LIST, n_features=2, n_edge_features=2, estimator_name="Tagger")
     with pytest.raises(ValueError, match="X has 2 features, but Tagger is expecting 3"):
         stack_pairs(LIST, n_features=3, n_edge_features=1, estimator_name="Tagger")
+
+
+def test_lists_of_two_matrices_are_no_pairs():
+    with pytest.raises(TypeError, match=r"X\[0\] is a list of two matrices: a pair .* tuple"):
+        stack_pairs([[np.ones((3, 2)), np.ones((2, 1))]] * 2)
+    with pytest.raises(TypeError, match=r"X\[0\] is a list of two matrices"):
+        stack_pairs([[sp.csr_array((3, 2)), sp.csr_array((2, 1))]])
+    assert stack_pairs([[[1, 2], [3, 4]]] * 2)[1] is None

@@ -190,3 +190,9 @@ def order_of_parts(parents, types_of, n_types):
     if not (np.min(types_of) >= 1 and np.max(types_of) <= n_types):
         raise ValueError(f"types_of must be from 1 to {n_types}, got {types_of}")
     return parents_first(parents)
+
+
+def check_switch(value, name):
+    """Raise TypeError unless a value is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, got {value!r:.80}")

@@ -366,6 +366,12 @@ def tokens_named(inner, X):
     """Let errors of the inner transformer say what tokens it was given, if it cannot take them."""
     try:
         yield
+    except OverflowError as error:
+        # places in a vocabulary that are no places
+        raise ValueError(
+            f"{type(inner).__name__} fails ({error}): was it changed after its fit, or is its file "
+            "damaged?"
+        ) from error
     except (AttributeError, TypeError) as error:
         first = next((tokens for tokens in X if len(tokens)), [None])
         first = None if sp.issparse(first) or hasattr(first, "columns") else first[0]

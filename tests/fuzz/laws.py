@@ -186,6 +186,11 @@ def check_fitted(model):
         if model.certified_:
             gap, primal, dual = model.dual_gap_, model.primal_objective_, model.dual_objective_
             scale = max(abs(primal), abs(dual))
+            if hasattr(model, "_feature_counts_") or getattr(model, "prior", None) is not None:
+                # the dual is a difference of numbers as large as this
+                scale += model.lam_ * sum(
+                    np.square(getattr(model, name, 0.0)).sum() for name in ("coef_", "transitions_")
+                )
             told = f"gap {gap!r}, primal {primal!r}, dual {dual!r}"
             require(np.isfinite([gap, primal, dual]).all(), "certificate is no number", told)
             require(gap >= -RELATIVE * scale, "gap < 0", told)

@@ -3,13 +3,14 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sskit.estimators.base.fitted_state import raise_damaged
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.meta import MetaEstimator
 from sskit.estimators.chain.edges import fitted_pairs
 from sskit.estimators.chain.tagger import SequenceTagger
 from sskit.estimators.tree.tagger import TreeTagger
 from sskit.inputs.trees import check_trees
-from sskit.models.calibration.scores import EdgeScores, Scores
+from sskit.models.calibration.scores import Calibration, EdgeScores, Scores
 
 TAGGERS = (SequenceTagger, TreeTagger)
 
@@ -138,7 +139,51 @@ def scores_of(estimator, X, classes):
         if edges is not None:
             edges = EdgeScores(edges, np.asarray(tagger._edge_tables_, dtype=np.float64))
         scores = Scores(nodes, offsets, transitions[None], start, end, edge_scores=edges)
-    return scores.among(np.searchsorted(classes, own), len(classes))
+    place = np.searchsorted(classes, own)
+    if (place >= len(classes)).any() or (classes[place] != own).any():
+        raise_damaged("CalibratedTagger", "classes_ must have the labels of all estimators_")
+    return scores.among(place, len(classes))
+
+
+def fitted_calibration(owner, n_tables):
+    """Return the calibration of a fitted model.
+
+    Parameters
+    ----------
+    owner : CalibratedTagger
+        Fitted.
+    n_tables : int
+        Number of tables of pairs that its taggers have.
+
+    Returns
+    -------
+    calibration : Calibration
+
+    Raises
+    ------
+    ValueError
+        If it was changed after the fit to what is none.
+    """
+    given, n = owner.calibration_, len(owner.classes_)
+    if not isinstance(given, dict) or set(given) != set(Calibration._fields):
+        words = ", ".join(map(repr, Calibration._fields))
+        raise_damaged(owner, f"calibration_ must be a dict with the keys {words}")
+    shapes = {"coef": [(), (n,), (n, n)], "pairs": [()], "transitions": [(n_tables, n, n)]}
+    for name in Calibration._fields:
+        value, expected = given[name], shapes.get(name, [(n,)])
+        numbers = isinstance(value, (float, int, np.ndarray))
+        if (
+            not numbers
+            or np.asarray(value).dtype.kind not in "iuf"
+            or np.shape(value) not in expected
+            or not np.isfinite(value).all()
+        ):
+            raise_damaged(
+                owner,
+                f"calibration_[{name!r}] must be finite numbers of the shape "
+                f"{' or '.join(map(str, expected))}",
+            )
+    return Calibration(**given)
 
 
 def refuse_known(estimator, X, known, classes):

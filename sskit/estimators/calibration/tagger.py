@@ -14,11 +14,13 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from sskit._tag_schemes import SCHEMES
 from sskit.estimators.base.estimator import check_constraints, replace_fitted
+from sskit.estimators.base.fitted_state import check_labels, raise_damaged
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.meta import MetaEstimator
 from sskit.estimators.calibration.members import (
     TAGGERS,
     check_tagger,
+    fitted_calibration,
     fitted_classes,
     inner_estimator,
     possible_labels,
@@ -32,7 +34,6 @@ from sskit.inputs.ragged_array import object_array
 from sskit.inputs.weights import check_sample_weight
 from sskit.metrics import token_accuracy_score
 from sskit.models.calibration.likelihood import METHODS, HeldOut, fit_calibration
-from sskit.models.calibration.scores import Calibration
 
 RISKS = ("labelling", "tokens", "spans")
 
@@ -277,14 +278,18 @@ class CalibratedTagger(MetaEstimator):
         """Return the `Mixture` of the models, for checked data."""
         check_is_fitted(self)
         check_constraints(self, "risk", "scheme", "n_jobs")
+        check_labels(self)
+        if not isinstance(self.estimators_, list) or not self.estimators_:
+            raise_damaged(self, "estimators_ must be a list of fitted estimators")
         members = [scores_of(model, X, self.classes_) for model in self.estimators_]
+        calibration = fitted_calibration(self, len(members[0].tables))
         offsets = members[0].offsets
         possible = None
         if known is not None:
             tree = members[0].forest is not None
             words = ("node", "trees") if tree else ("token", "sequences")
             possible = check_known(known, np.diff(offsets), self.classes_, *words)
-        mixture = Mixture(members, Calibration(**self.calibration_), possible, self.n_jobs)
+        mixture = Mixture(members, calibration, possible, self.n_jobs)
         impossible = mixture.impossible()
         if len(impossible):
             if possible is not None:

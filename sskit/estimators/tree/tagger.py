@@ -182,7 +182,7 @@ class TreeTagger(ExplainTreeMixin, PartialFitMixin, TaggerMixin, StructuredEstim
     n_rounds_ : int
         Only if y had labels that were not known: how often they were completed and the model
         trained on them.
-    round_objectives_ : ndarray of shape (n_rounds_,)
+    round_objectives_ : ndarray of shape (`n_rounds_`,)
         Likewise, P(w) at the end of each round, with the best completion under w in place of the
         truth. It never rises.
     stationary_ : bool

@@ -80,7 +80,14 @@ class Kernel:
     def _matrix(self, X, Y):
         """Return the kernel matrix of two sets of rows in double precision."""
         if callable(self.function):
-            return checked_matrix(self.function(X, Y), (X.shape[0], Y.shape[0]))
+            try:
+                matrix = self.function(X, Y)
+            except (TypeError, ValueError) as error:
+                raise ValueError(
+                    f"the kernel function {self.function!r} failed on two arrays of rows, of shape "
+                    f"{X.shape} and {Y.shape}: {error}"
+                ) from error
+            return checked_matrix(matrix, (X.shape[0], Y.shape[0]))
         # both have been checked at the gate
         with config_context(assume_finite=True), np.errstate(over="ignore", invalid="ignore"):
             matrix = pairwise_kernels(X, Y, metric=self.function, **self.parameters)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit.oracles.gate import check_chain_tables, padded_rows
+from sskit.oracles.gate import check_chain_tables, check_switch, padded_rows
 
 from libc.math cimport INFINITY, isnan
 from libc.string cimport memcpy, memset
@@ -305,6 +305,7 @@ def chain_marginals(nodes, transitions, *, start=None, end=None, return_pairs=Fa
     array([[0.75, 0.25],
            [0.5 , 0.5 ]])
     """
+    check_switch(return_pairs, "return_pairs")
     nodes, transitions = check_chain_tables(nodes, transitions, start, end)
     cdef Py_ssize_t n_nodes = nodes.shape[0], n_states = nodes.shape[1]
     cdef Py_ssize_t stride = padded(n_states), step = 0

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from sskit.oracles.gate import check_switch
+
 from libc.math cimport INFINITY, exp, log1p
 from libc.stdint cimport int32_t
 
@@ -190,6 +192,7 @@ default=None
     >>> marginals[1]
     array([0.5, 0.5])
     """
+    check_switch(return_pairs, "return_pairs")
     cdef GraphPotentials potentials = GraphPotentials(nodes, edges, pairwise, forbids=True)
     cdef TreeSumProduct oracle = TreeSumProduct()
     cdef Py_ssize_t n_nodes = potentials.struct_.n_nodes, n_states = potentials.struct_.n_states

@@ -13,6 +13,7 @@ from sskit import (
     TreeTagger,
 )
 from sskit.dask import Distributed
+from sskit.datasets import make_chains
 from sskit.estimators.calibration.members import inner_estimator
 from sskit.metrics import token_accuracy_score
 from sskit.models.calibration.scores import Calibration
@@ -202,3 +203,28 @@ def test_what_is_calibrated_already_is_refused():
     for estimator in (inner, make_pipeline(inner)):
         with pytest.raises(TypeError, match="not calibrated yet, got a CalibratedTagger"):
             CalibratedTagger(estimator).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        ({"classes_": np.array(["A", "B"])}, "classes_ must have the labels of all estimators_"),
+        ({"classes_": np.zeros((3, 1))}, "classes_ must be an array of labels"),
+        ({"estimators_": []}, "estimators_ must be a list of fitted estimators"),
+        ({"calibration_": None}, "calibration_ must be a dict with the keys 'coef'"),
+        ({"bias": np.zeros(1)}, r"calibration_\['bias'\] must be finite numbers of the shape"),
+        ({"coef": np.full(3, np.nan)}, r"calibration_\['coef'\] must be finite numbers"),
+        ({"pairs": "1"}, r"calibration_\['pairs'\] must be finite numbers"),
+        ({"transitions": np.zeros((0, 3, 3))}, r"calibration_\['transitions'\] must be"),
+    ],
+)
+def test_what_was_changed_after_the_fit_is_found(damage, message):
+    X, y = make_chains(20, n_states=3, random_state=0)
+    model = CalibratedTagger(SequenceTagger(random_state=0), cv=2).fit(X, y)
+    for name, value in damage.items():
+        if name.endswith("_"):
+            setattr(model, name, value)
+        else:
+            model.calibration_ = model.calibration_ | {name: value}
+    with pytest.raises(ValueError, match=message):
+        model.predict_proba(X[:2])

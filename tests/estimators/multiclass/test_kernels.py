@@ -429,3 +429,9 @@ def test_what_overflows_is_named():
     for method in (model.predict, model.decision_function):
         with pytest.raises(ValueError, match=r"^X\[4\] is too large: the scores of its classes"):
             method(rows)
+
+
+def test_a_kernel_function_that_fails_is_named():
+    X, y = np.eye(4), [0, 1, 0, 1]
+    with pytest.raises(ValueError, match="the kernel function <class 'int'> failed on two arrays"):
+        StructSVMClassifier(kernel=int).fit(X, y)

@@ -321,7 +321,9 @@ cdef class ChainProblem(Problem):
         other.grams = self.grams
         other.image = np.zeros(self.image.shape[0])
         other.slack_kind = self.slack_kind
-        other.has_sets, other.accepted = self.has_sets, self.accepted
+        other.has_sets = self.has_sets
+        if self.has_sets:  # else there is no table
+            other.accepted = self.accepted
         return other
 
     def with_truth(self, labels):

@@ -45,7 +45,9 @@ cdef class PartialTreeProblem(GraphProblem):
 
     cpdef Problem fork(self):
         cdef PartialTreeProblem other = GraphProblem.fork(self)
-        other.has_sets, other.accepted = self.has_sets, self.accepted
+        other.has_sets = self.has_sets
+        if self.has_sets:  # else there is no table
+            other.accepted = self.accepted
         return other
 
     def with_truth(self, labels):

@@ -83,7 +83,8 @@ def make_grams(FeatureRows features, const int64_t[::1] offsets, double ends=1.0
     cdef int64_t[::1] offset = np.full(n, -1, dtype=np.int64)
     for i in range(n):
         count = offsets[i + 1] - offsets[i]
-        if count * (count + 1) // 2 <= 2 * features.entries(offsets[i], count):
+        # a single token has no edges
+        if count > 0 and count * (count + 1) // 2 <= 2 * features.entries(offsets[i], count):
             offset[i] = total
             longest = max(longest, count)
             total += count * (count + 1) // 2

@@ -57,7 +57,9 @@ cdef class ChainPotentials:
         )
 
     cdef const double* first_table(self, Py_ssize_t i) noexcept nogil:
-        return &self.tables[0 if self.shared else (self.offsets[i] - i) * self.n_states, 0]
+        cdef Py_ssize_t row = 0 if self.shared else (self.offsets[i] - i) * self.n_states
+        # of a last sequence of one token this is the end of the tables
+        return &self.tables[0, 0] + row * self.tables.shape[1]
 
     def fork(self):
         """Return the potentials: nothing of them is written to."""

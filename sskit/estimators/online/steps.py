@@ -5,10 +5,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names
 
 from sskit._numbers import shortened
 from sskit.core.regularizer import BoxRegularizer
+from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.facts import Labels
 from sskit.estimators.base.fitted_state import raise_damaged
 from sskit.estimators.base.kernels import is_kernel
@@ -49,6 +51,16 @@ class ScaledAttributes:
         return self.to_attributes.flat(weights | {"coef_": weights["coef_"] / self.factors})
 
 
+def takes_steps(estimator):
+    """Return True, or raise AttributeError: with a kernel there is no partial_fit."""
+    if hasattr(estimator, "kernel") and is_kernel(estimator):
+        raise AttributeError(
+            f"partial_fit cannot take a step with kernel={estimator.kernel!r}: the weights are "
+            "functions of all training data; leave kernel at 'linear'"
+        )
+    return True
+
+
 class PartialFitMixin:
     r"""Implicit online steps, for estimators that gate their data in parts.
 
@@ -65,6 +77,47 @@ class PartialFitMixin:
     AdaGrad (Duchi, Hazan, Singer 2011) in the place of a step size. What is solved is the ordinary
     problem of features times :math:`\sqrt{S / s_j}` at lam S, S = sqrt(1 + number of rows).
     """
+
+    @available_if(takes_steps)
+    @with_callbacks
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Take an implicit online step: solve for new samples, near the last weights.
+
+        The last weights are the prior, in a norm in which a weight is the stiffer the more rows
+        have had its feature, as the square root of their number; see the user guide on going on.
+        The step is solved to `tol` and certified as any fit is; what was seen before is not kept.
+        The first call is a fit to its samples, with `prior` if there is one.
+
+        Parameters
+        ----------
+        X, y : object
+            New samples, as in `fit`; the features are those of all steps.
+        classes : array-like of shape (n_classes,), default=None
+            All labels there will be; for the first call. None means those in y. Later calls may
+            repeat it.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As in `fit`.
+
+        Returns
+        -------
+        self : object
+            The estimator after the step.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the data are wrong, or y has a label that is none of the classes; then
+            the estimator stays as it was.
+
+        References
+        ----------
+        Kulis, Bartlett (2010). Implicit online learning. ICML.
+
+        Duchi, Hazan, Singer (2011). Adaptive subgradient methods for online learning and
+        stochastic optimization. Journal of Machine Learning Research 12.
+        """
+        self._set_fitted(self._step(X, y, classes, sample_weight))
+        return self
 
     def _seen(self, n_samples, sample_weight):
         """Return the fitted attribute that says how many samples have been seen, of one fit."""
@@ -127,16 +180,6 @@ class PartialFitMixin:
             if last is not None and names in last:  # this part may have come without
                 fitted[names] = last[names]
         return fitted | {"n_samples_seen_": seen + now, "_feature_counts_": counts}
-
-
-def takes_steps(estimator):
-    """Return True, or raise AttributeError: with a kernel there is no partial_fit."""
-    if hasattr(estimator, "kernel") and is_kernel(estimator):
-        raise AttributeError(
-            f"partial_fit cannot take a step with kernel={estimator.kernel!r}: the weights are "
-            "functions of all training data; leave kernel at 'linear'"
-        )
-    return True
 
 
 def refuse_steps(estimator):

@@ -328,46 +328,6 @@ class TreeTagger(ExplainTreeMixin, PartialFitMixin, TaggerMixin, StructuredEstim
         self._set_fitted(self._fit(X, y, sample_weight, **further))
         return self
 
-    @with_callbacks
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
-        """Take an implicit online step: solve for new samples, near the last weights.
-
-        The last weights are the prior, in a norm in which a weight is the stiffer the more rows
-        have had its feature, as the square root of their number; see the user guide on going on.
-        The step is solved to `tol` and certified as any fit is; what was seen before is not kept.
-        The first call is a fit to its samples, with `prior` if there is one.
-
-        Parameters
-        ----------
-        X, y : object
-            New samples, as in `fit`; the features are those of all steps.
-        classes : array-like of shape (n_classes,), default=None
-            All labels there will be; for the first call. None means those in y. Later calls may
-            repeat it.
-        sample_weight : array-like of shape (n_samples,), default=None
-            As in `fit`.
-
-        Returns
-        -------
-        self : object
-            The estimator after the step.
-
-        Raises
-        ------
-        ValueError
-            If a parameter or the data are wrong, or y has a label that is none of the classes; then
-            the estimator stays as it was.
-
-        References
-        ----------
-        Kulis, Bartlett (2010). Implicit online learning. ICML.
-
-        Duchi, Hazan, Singer (2011). Adaptive subgradient methods for online learning and
-        stochastic optimization. Journal of Machine Learning Research 12.
-        """
-        self._set_fitted(self._step(X, y, classes, sample_weight))
-        return self
-
     def _features(self, checked):
         """Return the matrices of features in checked data."""
         return list(checked.trees.features)

@@ -135,3 +135,22 @@ class Number(Interval):
             return (val if self.type is Integral else float(val)) in self
         except OverflowError:
             return False
+
+
+def check_k(k):
+    """Raise ValueError if k is no number of labellings to return.
+
+    Parameters
+    ----------
+    k : object
+        As given.
+
+    Raises
+    ------
+    ValueError
+        If it is no positive integer, or so large that there cannot be room for as many.
+    """
+    if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
+        raise ValueError(f"k must be a positive integer, got {k!r}")
+    if k >= 2**31:
+        raise ValueError("k must be below 2**31, got a larger number")

@@ -104,3 +104,88 @@ def tell_violation(token, t, labels, names, allowed, allowed_start):
     if t and not allowed[labels[token - 1], labels[token]]:
         return f"{name} after {names[labels[token - 1]]}"
     return f"{name} at the end"
+
+
+def check_scheme(scheme, name="scheme"):
+    """Raise ValueError unless a scheme is known."""
+    if not isinstance(scheme, str) or scheme not in SCHEMES:
+        raise ValueError(f"{name} must be one of {list(SCHEMES)}, got {scheme!r}")
+
+
+def parse_tags(flat, scheme, label):
+    """Return codes of the prefix and type of every label, and the types; -1 is no type."""
+    check_scheme(scheme)
+    if flat.dtype.kind != "U" and flat.size:
+        row = next(row for row, value in enumerate(flat) if not isinstance(value, str))
+        raise TypeError(f"{label(row)} is {flat.tolist()[row]!r}, but labels of spans are strings")
+    names, codes = np.unique(flat, return_inverse=True)
+    parts = [name.partition("-") for name in names.tolist()]
+    wrong = [
+        prefix not in list(SCHEMES[scheme]) or (dash and (prefix == "O" or not kind))
+        for prefix, dash, kind in parts
+    ]
+    if any(wrong):
+        row = np.flatnonzero(np.array(wrong, dtype=bool)[codes])[0]
+        allowed = ", ".join(f"{prefix}-TYPE" for prefix in SCHEMES[scheme][1:])
+        raise ValueError(f"{label(row)} is {str(flat[row])!r}, but labels are O, {allowed}")
+    types = sorted({kind for prefix, _, kind in parts if prefix != "O"})
+    prefix = np.array([SCHEMES[scheme].index(part[0]) for part in parts], dtype=np.intp)
+    kind = np.array([-1 if p == "O" else types.index(k) for p, _, k in parts], dtype=np.intp)
+    return prefix[codes], kind[codes], types
+
+
+def find_spans(prefix, kind, offsets):
+    """Return first token, one after the last, and type of all spans, each as an array.
+
+    The rules of conlleval: a token goes on with a span if it is I or E, the one before it B or I,
+    and both are of one type.
+    """
+    goes_on = np.zeros(prefix.size + 1, dtype=bool)
+    goes_on[1:-1] = np.isin(prefix[1:], (2, 3)) & np.isin(prefix[:-1], (1, 2))
+    goes_on[1:-1] &= kind[1:] == kind[:-1]
+    goes_on[offsets] = False
+    inside = prefix != 0
+    start = np.flatnonzero(inside & ~goes_on[:-1])
+    return start, np.flatnonzero(inside & ~goes_on[1:]) + 1, kind[start]
+
+
+def write_tags(prefix, kind, types, offsets, scheme):
+    """Return the tags of all tokens in a scheme.
+
+    Parameters
+    ----------
+    prefix : ndarray of shape (n_tokens,)
+        Codes of prefixes, as of any scheme.
+    kind : ndarray of shape (n_tokens,)
+        Numbers of types, -1 outside of spans.
+    types : list of str
+        The types; "" is told by the prefix alone.
+    offsets : ndarray of shape (n + 1,)
+        Where sequences begin.
+    scheme : str
+        A key of `SCHEMES`.
+
+    Returns
+    -------
+    tags : ndarray of shape (n_tokens,) of str
+        As in "B-NP".
+    """
+    start, stop, _ = find_spans(prefix, kind, offsets)
+    codes = np.where(prefix == 0, 0, INSIDE)
+    if scheme == "iob1":
+        parts = np.isin(start, stop) & ~np.isin(start, offsets)
+        parts[parts] = kind[start[parts]] == kind[start[parts] - 1]
+        codes[start[parts]] = BEGIN
+    else:
+        codes[start] = BEGIN
+    if len(SCHEMES[scheme]) > 3:
+        codes[stop - 1] = END
+        codes[start[stop - start == 1]] = SINGLE
+    letters = SCHEMES[scheme]
+    names = [
+        ["O" if letter == "O" else f"{letter}-{name}" if name else letter for name in types]
+        for letter in letters
+    ]
+    # without a type there are no spans
+    names = np.array(names) if types else np.array([["O"]])
+    return names[codes, np.maximum(kind, 0)]

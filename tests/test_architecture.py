@@ -32,11 +32,15 @@ ROOMS = {
     "losses": ("core inputs oracles/chain oracles/graph oracles/label_sets oracles/tree parallel"),
     "inputs": "",
     "inputs/chains": "inputs",
+    "inputs/matchings": "inputs",
     "oracles": "core inputs",
     "oracles/chain": "core oracles",
     "oracles/graph": "core inputs oracles parallel",
     "oracles/tree": "core oracles oracles/chain oracles/graph",
     "oracles/parts": "inputs oracles",
+    "oracles/rankings": "core oracles",
+    "oracles/matchings": "oracles",
+    "oracles/segments": "core oracles oracles/chain",
     "oracles/label_sets": "core inputs oracles oracles/graph oracles/tree",
     "models": "core parallel",
     "models/kernel": "core models",
@@ -45,10 +49,14 @@ ROOMS = {
     "models/multiclass": "core models models/kernel",
     "models/chain": "core inputs models models/kernel oracles/chain",
     "models/edge_chain": "core inputs models models/chain oracles/chain",
+    "models/second_chain": "core models models/chain oracles/chain",
     "models/graph": "core inputs models oracles/graph oracles/tree",
+    "models/segments": "core models models/chain oracles/segments",
     "models/tree": "core models models/graph oracles/graph oracles/tree",
     "models/calibration": "models models/chain models/tree",
     "models/parts": "core inputs models oracles/parts",
+    "models/rankings": "core models oracles/rankings",
+    "models/matchings": "core models oracles/matchings",
     "models/label_sets": "core inputs models oracles/label_sets",
     "solvers/oracle_calls": "core parallel",
     "solvers/common": "core solvers/oracle_calls",
@@ -72,25 +80,32 @@ ROOMS = {
         "core estimators/completion inputs metrics models models/kernel models/slack solvers "
         "solvers/common"
     ),
-    "estimators/completion": "inputs solvers solvers/common",
+    "estimators/completion": "inputs models/chain solvers solvers/common",
     "estimators/reasons": "estimators/base inputs",
     "estimators/online": "core estimators/base",
-    "estimators/structured": "estimators/base inputs models/structured",
+    "estimators/structured": "estimators/base estimators/completion inputs models/structured",
     "estimators/multiclass": (
-        "estimators/base estimators/online estimators/reasons estimators/structured inputs "
-        "models/multiclass"
+        "estimators/base estimators/completion estimators/online estimators/reasons "
+        "estimators/structured inputs models/multiclass"
     ),
     "estimators/chain": (
         "estimators/base estimators/completion estimators/online estimators/reasons inputs "
-        "inputs/chains models/chain models/edge_chain models/kernel"
+        "inputs/chains models/chain models/edge_chain models/kernel models/second_chain"
     ),
     "estimators/tree": (
         "estimators/base estimators/completion estimators/online estimators/reasons inputs "
-        "models/chain models/tree"
+        "models/tree"
     ),
     "estimators/graph": "estimators/base estimators/reasons inputs models/graph",
-    "estimators/parts": "estimators/base inputs metrics models/parts",
+    "estimators/parts": "estimators/base estimators/completion inputs metrics models/parts",
+    "estimators/matchings": "estimators/base inputs inputs/matchings models/matchings",
+    "estimators/segments": (
+        "estimators/base estimators/reasons inputs inputs/chains models/chain models/segments"
+    ),
     "estimators/label_sets": "estimators/base estimators/reasons inputs models/label_sets",
+    "estimators/rankings": (
+        "estimators/base estimators/reasons inputs models/rankings oracles/rankings solvers"
+    ),
     "estimators/path": "core estimators/base inputs solvers/common solvers/path",
     "estimators/calibration": (
         "estimators/base estimators/chain estimators/completion estimators/tree inputs metrics "

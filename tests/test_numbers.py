@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sskit._numbers import LARGEST_COUNT, as_array, as_floats, capped, n_workers
+from sskit._numbers import LARGEST_COUNT, as_array, as_floats, capped, check_k, n_workers
 
 
 @pytest.mark.parametrize(
@@ -64,3 +64,16 @@ def test_counts_fit_the_loops():
 def test_numbers_of_workers():
     assert [n_workers(n, 3) for n in (None, 1, 2, 10**30, -(10**30))] == [1, 1, 2, 3, 1]
     assert n_workers(2, 0) == 1
+
+
+@pytest.mark.parametrize("k", [0, -1, True, 1.0, "2", None, np.nan])
+def test_numbers_of_answers_are_positive_integers(k):
+    with pytest.raises(ValueError, match="k must be a positive integer"):
+        check_k(k)
+
+
+def test_numbers_of_answers_have_room():
+    check_k(2**31 - 1)
+    check_k(np.int64(3))
+    with pytest.raises(ValueError, match=r"k must be below 2\*\*31"):
+        check_k(2**70)

@@ -22,6 +22,36 @@ cdef class FeatureSpace:
     cdef void prefetch_step(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
         pass
 
+    def begin_steps(self, blocks, v):
+        """Begin steps of some blocks, where many cost less than one after the other.
+
+        Until `end_steps` only these blocks are visited, and scores are right at them alone.
+
+        Parameters
+        ----------
+        blocks : ndarray of shape (m,), intp
+            Their numbers, all different.
+        v : ndarray of shape (n_weights + LANES,)
+            The weights that the steps change.
+
+        Returns
+        -------
+        begun : bool
+            False where that would be of no use, or there is no room; then nothing has begun.
+        """
+        return False
+
+    def end_steps(self, v, done):
+        """End what `begin_steps` has begun.
+
+        Parameters
+        ----------
+        v : ndarray of shape (n_weights + LANES,)
+            The same weights; they are right everywhere afterwards.
+        done : bool
+            False after an error: then the weights are of no use.
+        """
+
     def covector(self, w):
         """Return the vector whose dot product with any weights is their inner product with w."""
         return w

@@ -47,17 +47,38 @@ static inline void prefetch_memory(const void* memory, ptrdiff_t n_bytes) {
 static inline ptrdiff_t padded(ptrdiff_t n) { return (n + LANES - 1) / LANES * LANES; }
 
 #if defined(SSKIT_VECTORS)
-typedef double vec __attribute__((vector_size(64), aligned(8), may_alias));
-SSKIT_INLINE vec load(const double* p) { return *(const vec*)p; }
-SSKIT_INLINE void store(double* p, const vec& x) { *(vec*)p = x; }
-SSKIT_INLINE vec larger(const vec& a, const vec& b) { return a > b ? a : b; }
-SSKIT_INLINE vec smaller(const vec& a, const vec& b) { return a < b ? a : b; }
-SSKIT_INLINE double total(const vec& a) {
-    return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]));
-}
 typedef double half_vec __attribute__((vector_size(32), aligned(8), may_alias));
 SSKIT_INLINE half_vec load_half(const double* p) { return *(const half_vec*)p; }
 SSKIT_INLINE void store(double* p, const half_vec& x) { *(half_vec*)p = x; }
+SSKIT_INLINE half_vec larger(const half_vec& a, const half_vec& b) { return a > b ? a : b; }
+SSKIT_INLINE half_vec smaller(const half_vec& a, const half_vec& b) { return a < b ? a : b; }
+// Two halves, each a vector that CPUs have: compilers take comparisons of wider ones apart into
+// single numbers, and pass them through the stack.
+struct vec { half_vec low, high; };
+SSKIT_INLINE vec load(const double* p) { return {load_half(p), load_half(p + 4)}; }
+SSKIT_INLINE void store(double* p, const vec& x) { store(p, x.low); store(p + 4, x.high); }
+SSKIT_INLINE vec larger(const vec& a, const vec& b) {
+    return {larger(a.low, b.low), larger(a.high, b.high)};
+}
+SSKIT_INLINE vec smaller(const vec& a, const vec& b) {
+    return {smaller(a.low, b.low), smaller(a.high, b.high)};
+}
+#define SSKIT_OPERATOR(op)                                                                       \
+    SSKIT_INLINE vec operator op(const vec& a, const vec& b) {                                   \
+        return {a.low op b.low, a.high op b.high};                                               \
+    }                                                                                            \
+    SSKIT_INLINE vec operator op(const vec& a, double b) { return {a.low op b, a.high op b}; }   \
+    SSKIT_INLINE vec operator op(double a, const vec& b) { return {a op b.low, a op b.high}; }   \
+    SSKIT_INLINE vec& operator op##=(vec& a, const vec& b) { a = a op b; return a; }
+SSKIT_OPERATOR(+)
+SSKIT_OPERATOR(-)
+SSKIT_OPERATOR(*)
+SSKIT_OPERATOR(/)
+#undef SSKIT_OPERATOR
+SSKIT_INLINE double total(const vec& a) {
+    const half_vec sum = a.low + a.high;
+    return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+}
 #else  // the same operations for compilers without vector extensions
 struct vec { double x[LANES]; };
 #define SSKIT_LANEWISE(expr) { vec r; for (int l = 0; l < LANES; ++l) r.x[l] = expr; return r; }

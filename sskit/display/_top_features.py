@@ -37,7 +37,8 @@ def top_features(estimator, n=10, *, feature_names=None, digits=3, output_dict=F
         The dict has "features", a dict by label of dicts {name: weight}; of sequences and trees
         also "transitions", {(label, next label): weight}, with the kind of edge in front if edges
         have kinds, and "start" and "end", or "root" and "leaf", {label: weight}. All are sorted. Of
-        two classes there is one row of weights, that of the second against the first.
+        two classes there is one row of weights, that of the second against the first. Hidden
+        states of labels are listed for themselves, as "label/0", "label/1", ...
 
     Raises
     ------
@@ -99,6 +100,8 @@ def _feature_names(estimator, model, n_features, given):
 
 def _labels(model, n_rows):
     """Return what the rows of the weights are called; of two classes there may be one row."""
+    if hasattr(model, "_state_names"):
+        return model._state_names()
     classes = np.asarray(getattr(model, "classes_", np.arange(n_rows)))
     fits = classes.ndim == 1 and len(classes) in (n_rows, n_rows + (n_rows == 1))
     return classes.tolist() if fits else list(range(n_rows))

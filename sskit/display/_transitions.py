@@ -64,7 +64,7 @@ class TransitionDisplay:
             Fitted; or a pipeline that ends with one, or a search that chose one. A graph tagger
             has tables of pairs of labels, which form "potts" has not.
         labels : array-like of labels, default=None
-            Which labels, in this order. None means all, sorted.
+            Which labels, in this order, with all of their hidden states. None means all, sorted.
         ends : bool, default=True
             Whether there is a row for the beginning of a sequence and a column for its end.
         edge_feature : int, default=None
@@ -102,8 +102,12 @@ class TransitionDisplay:
         for label in shown:
             if label not in classes:
                 raise ValueError(f"labels holds {label!r}, which is no label of the tagger")
-        places = [classes.index(label) for label in shown]
-        names = [str(label) for label in shown]
+        # a label may have several hidden states, each with weights of its own
+        owners = [classes.index(label) for label in getattr(tagger, "state_labels_", classes)]
+        names = tagger._state_names() if len(owners) > len(classes) else classes
+        chosen = [classes.index(label) for label in shown]
+        places = [s for k in chosen for s, owner in enumerate(owners) if owner == k]
+        names = [str(names[s]) for s in places]
         if tables or edge_feature is not None:
             pairwise = tagger.pairwise_ if tables else np.moveaxis(tagger.edge_coef_, -1, 0)
             n, edge_feature = len(pairwise), edge_feature or 0
@@ -120,7 +124,9 @@ class TransitionDisplay:
         given = tagger.allowed_transitions_, tagger.allowed_start_
         # models saved before it was there have no allowed_end_
         given += (getattr(tagger, "allowed_end_", None),)
-        allowed, allowed_start, allowed_end = (True if some is None else some for some in given)
+        allowed, allowed_start, allowed_end = (
+            True if some is None else some[np.ix_(*[owners] * some.ndim)] for some in given
+        )
         inner = np.where(allowed, tagger.transitions_, np.nan)[np.ix_(places, places)]
         if not ends:
             return cls(weights=inner, rows=names, columns=names).plot(ax=ax, **options)

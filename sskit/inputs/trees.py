@@ -152,7 +152,8 @@ def check_trees(X, *, n_features=None, estimator_name="the model"):
     )
     marks, ends = [], []
     for i, (x, (_, given, _)) in enumerate(zip(checked.features, parts, strict=True)):
-        if len(getattr(given, "shape", ())) == 2:
+        shape = getattr(given, "shape", ())
+        if isinstance(shape, tuple) and len(shape) == 2:
             raise ValueError(
                 f"parents of X[{i}] must have one dimension, got shape {given.shape}: trees take "
                 "no features of edges, which GraphTagger does"

@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.metrics import make_scorer
 
-from sskit._tag_schemes import SCHEMES
+from sskit._tag_schemes import find_spans, parse_tags
 from sskit.inputs.ragged_array import locate
 from sskit.metrics._pairs import stack, stack_pair
 
@@ -221,46 +221,3 @@ def _weighted(*counts):
 
 
 _AVERAGES = {"micro": _micro, "macro": _macro, "weighted": _weighted}
-
-
-def check_scheme(scheme, name="scheme"):
-    """Raise ValueError unless a scheme is known."""
-    if not isinstance(scheme, str) or scheme not in SCHEMES:
-        raise ValueError(f"{name} must be one of {list(SCHEMES)}, got {scheme!r}")
-
-
-def parse_tags(flat, scheme, label):
-    """Return codes of the prefix and type of every label, and the types; -1 is no type."""
-    check_scheme(scheme)
-    if flat.dtype.kind != "U" and flat.size:
-        row = next(row for row, value in enumerate(flat) if not isinstance(value, str))
-        raise TypeError(f"{label(row)} is {flat.tolist()[row]!r}, but labels of spans are strings")
-    names, codes = np.unique(flat, return_inverse=True)
-    parts = [name.partition("-") for name in names.tolist()]
-    wrong = [
-        prefix not in list(SCHEMES[scheme]) or (dash and (prefix == "O" or not kind))
-        for prefix, dash, kind in parts
-    ]
-    if any(wrong):
-        row = np.flatnonzero(np.array(wrong, dtype=bool)[codes])[0]
-        allowed = ", ".join(f"{prefix}-TYPE" for prefix in SCHEMES[scheme][1:])
-        raise ValueError(f"{label(row)} is {str(flat[row])!r}, but labels are O, {allowed}")
-    types = sorted({kind for prefix, _, kind in parts if prefix != "O"})
-    prefix = np.array([SCHEMES[scheme].index(part[0]) for part in parts], dtype=np.intp)
-    kind = np.array([-1 if p == "O" else types.index(k) for p, _, k in parts], dtype=np.intp)
-    return prefix[codes], kind[codes], types
-
-
-def find_spans(prefix, kind, offsets):
-    """Return first token, one after the last, and type of all spans, each as an array.
-
-    The rules of conlleval: a token goes on with a span if it is I or E, the one before it B or I,
-    and both are of one type.
-    """
-    goes_on = np.zeros(prefix.size + 1, dtype=bool)
-    goes_on[1:-1] = np.isin(prefix[1:], (2, 3)) & np.isin(prefix[:-1], (1, 2))
-    goes_on[1:-1] &= kind[1:] == kind[:-1]
-    goes_on[offsets] = False
-    inside = prefix != 0
-    start = np.flatnonzero(inside & ~goes_on[:-1])
-    return start, np.flatnonzero(inside & ~goes_on[1:]) + 1, kind[start]

@@ -3,18 +3,15 @@
 import numpy as np
 
 from sskit._tag_schemes import (
-    BEGIN,
-    END,
-    INSIDE,
-    SCHEMES,
-    SINGLE,
+    check_scheme,
     find_violations,
+    parse_tags,
     scheme_rules,
     tell_violation,
+    write_tags,
 )
 from sskit.inputs.ragged_array import locate, split
 from sskit.metrics._pairs import stack
-from sskit.metrics._spans import check_scheme, find_spans, parse_tags
 
 
 def convert_tags(y, source, target, *, strict=True):
@@ -67,7 +64,7 @@ def convert_tags(y, source, target, *, strict=True):
     )
     if strict:
         _refuse(prefix, kind, flat, offsets, source)
-    return split(_write(prefix, kind, types, offsets, target), offsets)
+    return split(write_tags(prefix, kind, types, offsets, target), offsets)
 
 
 def _refuse(prefix, kind, flat, offsets, scheme):
@@ -83,26 +80,3 @@ def _refuse(prefix, kind, flat, offsets, scheme):
             f"y[{i}][{t}] is {which}, which the scheme {scheme!r} does not allow{more}. "
             "strict=False reads such tags as spans() does"
         )
-
-
-def _write(prefix, kind, types, offsets, scheme):
-    """Return the tags of all tokens in a scheme."""
-    start, stop, _ = find_spans(prefix, kind, offsets)
-    codes = np.where(prefix == 0, 0, INSIDE)
-    if scheme == "iob1":
-        parts = np.isin(start, stop) & ~np.isin(start, offsets)
-        parts[parts] = kind[start[parts]] == kind[start[parts] - 1]
-        codes[start[parts]] = BEGIN
-    else:
-        codes[start] = BEGIN
-    if len(SCHEMES[scheme]) > 3:
-        codes[stop - 1] = END
-        codes[start[stop - start == 1]] = SINGLE
-    letters = SCHEMES[scheme]
-    names = [
-        ["O" if letter == "O" else f"{letter}-{name}" if name else letter for name in types]
-        for letter in letters
-    ]
-    # without a type there are no spans
-    names = np.array(names) if types else np.array([["O"]])
-    return names[codes, np.maximum(kind, 0)]

@@ -10,10 +10,11 @@ The models of the package stand behind its estimators; a structure of your own b
 from sskit._saved_names import export_from
 from sskit.models.kernel.functions import Kernel, PrecomputedKernel
 from sskit.models.layout import WeightLayout
+from sskit.models.segments.model import SegmentLayout
 from sskit.models.slack.model import SlackRescaling
 from sskit.models.structured.model import StructuredModel
 from sskit.models.structured.pystruct import PystructAdapter
 
 __all__ = ["PystructAdapter", "SlackRescaling", "StructuredModel"]
 
-export_from(__name__, Kernel, PrecomputedKernel, PystructAdapter, WeightLayout)
+export_from(__name__, Kernel, PrecomputedKernel, PystructAdapter, SegmentLayout, WeightLayout)

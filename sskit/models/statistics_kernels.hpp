@@ -63,9 +63,7 @@ SSKIT_CLONES double gram_sqnorm(const uint8_t* gram, const int32_t* active, ptrd
 
 // target += factor * row, n numbers
 SSKIT_CLONES void add_scaled(const double* row, ptrdiff_t n, double factor, double* target) {
-    ptrdiff_t j = 0;
-    for (; j + LANES <= n; j += LANES) store(target + j, load(target + j) + factor * load(row + j));
-    for (; j < n; ++j) target[j] += factor * row[j];
+    for (ptrdiff_t j = 0; j < n; ++j) target[j] += factor * row[j];
 }
 
 // The same where the row is kept in single precision

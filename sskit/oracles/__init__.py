@@ -14,6 +14,10 @@ open, `qpbo` are exact. A potential of ``-inf`` forbids what it stands for, exce
 - :func:`beam_search`: a good labelling of a chain with many states.
 - :func:`chain_max_marginals`: for each node and state of a chain the best score with that state.
 - :func:`chain_marginals`: the probability of each state at each node of a chain.
+- :func:`second_order_viterbi`: the best labelling of a chain with potentials of three in a row.
+- :func:`second_order_top_k`: the k best labellings of such a chain.
+- :func:`second_order_max_marginals`: for each of its nodes and states the best score with that
+  state.
 - :func:`graphcut`: the best labelling of a graph with two states, by a minimum cut.
 - :func:`graph_max_marginals`: for each node and state the best score with that state.
 - :func:`expansion`: a good labelling of a graph with any number of states, by many cuts.
@@ -21,6 +25,10 @@ open, `qpbo` are exact. A potential of ``-inf`` forbids what it stands for, exce
 - :func:`qpbo`: what one cut can decide in any graph with two states, and an upper bound.
 - :func:`fusion`: a labelling of any graph improved by others, by cuts.
 - :func:`elimination`: the best labelling of a graph of small treewidth.
+- :func:`segment_max_sum`: the best segmentation of a sequence.
+- :func:`segment_top_k`: the k best segmentations of a sequence.
+- :func:`segment_max_marginals`: for each token and state the best score with that state.
+- :func:`segment_marginals`: the probability of each state at each token, and of each segment.
 - :func:`tree_max_sum`: the best labelling of a tree.
 - :func:`tree_max_marginals`: for each of its nodes and states the best score with that state.
 - :func:`tree_marginals`: the probability of each of its states at each node of a tree.
@@ -28,15 +36,19 @@ open, `qpbo` are exact. A potential of ``-inf`` forbids what it stands for, exce
 - :func:`tree_top_k`: the k best labellings of a tree.
 - :func:`closure`: the best set of labels of a hierarchy.
 - :func:`exhaustive`: the best labellings of any small graph, by trying them all.
+- :func:`best_matching`: the best matching of left and right items, of which some stay alone.
 - :func:`distance_transform`: the best place for a part on a spring, for every anchor.
 - :func:`parts_max_sum`: the best places of parts on a tree of springs.
 - :func:`parts_max_marginals`: for each part and place the best score with that part there.
+- :func:`worst_ranking`: the labelling or ranking of a set of rows that violates a measure most.
 """
 
 from sskit.oracles.chain.beam import beam_search
 from sskit.oracles.chain.k_best import viterbi_top_k
 from sskit.oracles.chain.loss_indexed import viterbi_by_loss
 from sskit.oracles.chain.max_marginals import chain_max_marginals
+from sskit.oracles.chain.second_order import second_order_viterbi
+from sskit.oracles.chain.second_order_search import second_order_max_marginals, second_order_top_k
 from sskit.oracles.chain.sum_product import chain_marginals
 from sskit.oracles.chain.viterbi import viterbi
 from sskit.oracles.graph.elimination import elimination
@@ -48,14 +60,20 @@ from sskit.oracles.graph.qpbo import qpbo
 from sskit.oracles.graph.trws import trws
 from sskit.oracles.label_sets.closure import closure
 from sskit.oracles.label_sets.relaxation import lp_relaxation
+from sskit.oracles.matchings.assignment import best_matching
 from sskit.oracles.parts.distance_transform import distance_transform
 from sskit.oracles.parts.max_sum import parts_max_marginals, parts_max_sum
+from sskit.oracles.rankings.losses import worst_ranking
+from sskit.oracles.segments.k_best import segment_top_k
+from sskit.oracles.segments.max_sum import segment_max_marginals, segment_max_sum
+from sskit.oracles.segments.sum_product import segment_marginals
 from sskit.oracles.tree.k_best import tree_top_k
 from sskit.oracles.tree.max_sum import tree_max_marginals, tree_max_sum
 from sskit.oracles.tree.sum_product import tree_marginals
 
 __all__ = [
     "beam_search",
+    "best_matching",
     "closure",
     "distance_transform",
     "elimination",
@@ -70,6 +88,13 @@ __all__ = [
     "parts_max_marginals",
     "parts_max_sum",
     "qpbo",
+    "second_order_max_marginals",
+    "second_order_top_k",
+    "second_order_viterbi",
+    "segment_marginals",
+    "segment_max_marginals",
+    "segment_max_sum",
+    "segment_top_k",
     "tree_marginals",
     "tree_max_marginals",
     "tree_max_sum",
@@ -78,4 +103,5 @@ __all__ = [
     "viterbi",
     "viterbi_by_loss",
     "viterbi_top_k",
+    "worst_ranking",
 ]

@@ -111,6 +111,45 @@ def check_chain_tables(nodes, transitions, start=None, end=None):
     return nodes, tables
 
 
+def check_second_order(nodes, transitions, triples, truth=None, cost=1.0):
+    """Return the potentials of a chain of the second order, the truth and costs, checked.
+
+    Parameters
+    ----------
+    nodes, transitions, truth, cost : object
+        As of `check_chain`.
+    triples : array-like of shape (n_states, n_states, n_states)
+        Potentials of three states in a row; ``-inf`` forbids them.
+
+    Returns
+    -------
+    nodes, transitions, triples : ndarray
+        As given.
+    truth : ndarray of int32 or None
+        As given.
+    cost : ndarray of shape (n_nodes,)
+        One cost a node.
+
+    Raises
+    ------
+    ValueError
+        Naming the first entry that is wrong.
+    """
+    nodes, transitions, truth, cost = check_chain(nodes, transitions, truth, cost)
+    triples = as_floats(triples, "triples")
+    n_states = nodes.shape[1]
+    if triples.shape != (n_states,) * 3:
+        raise ValueError(
+            f"triples must have shape {(n_states,) * 3} to go with nodes of shape {nodes.shape}, "
+            f"got {triples.shape}"
+        )
+    wrong = np.argwhere(np.isnan(triples) | (triples == np.inf))
+    if len(wrong):
+        a, b, c = wrong[0]
+        raise ValueError(f"triples[{a}, {b}, {c}] is {triples[a, b, c]}, expected a number or -inf")
+    return nodes, transitions, triples, truth, cost
+
+
 def check_truth(truth, cost, n_nodes, n_states, name="truth"):
     """Return true states as int32 (or None) and their costs as float64, one for each node."""
     cost = as_floats(cost, "cost")

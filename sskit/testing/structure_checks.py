@@ -5,7 +5,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
 from sskit.inputs.samples import check_pairs
-from sskit.models.structured.checked_structure import Answers, label_key
+from sskit.models.structured.checked_structure import Answers, ask, label_key
 from sskit.models.structured.pystruct import adapted
 from sskit.models.structured.structure import Structure
 
@@ -23,14 +23,19 @@ def check_structure(model, X, y, *, labellings=None, random_state=None, n_trials
     when asked twice. The loss of the truth is zero, and no loss is negative or infinite. Neither
     inputs nor weights are changed.
 
+    If labellings have hidden parts: those of ``start`` and ``complete`` agree with what is known,
+    at no loss, and ``observed`` gives that back; `complete` answers alike when asked twice, and, of
+    an exact structure, no labelling that agrees scores higher than its answer.
+
     Parameters
     ----------
     model : object
         The structure, or an object written for pystruct.
     X, y : sequence of length n
-        Samples and their true labellings: few and small ones will do.
+        Samples and their true labellings, or what is known of them: few and small ones will do.
     labellings : callable, default=None
-        Called with an input, returns all of its labellings, or as many as should be tried. Without
+        Called with an input, returns all of its labellings, or as many as should be tried; with
+        their hidden parts, if they have some. Without
         it an argmax that misses the same labellings always is not found out.
     random_state : int, RandomState instance or None, default=None
         Source of the weights.
@@ -74,8 +79,12 @@ def check_structure(model, X, y, *, labellings=None, random_state=None, n_trials
     """
     rng = check_random_state(random_state)
     inputs, truths = check_pairs(X, y)
-    model = Structure(adapted(model, inputs, truths)).model
-    laws = Laws(Answers(model, inputs, truths, getattr(model, "n_weights", None)), labellings)
+    structure = Structure(adapted(model, inputs, truths))
+    model, full = structure.model, None
+    if structure.is_latent:
+        full = next(structure.starts(inputs, truths, rng))
+    answers = Answers(model, inputs, truths, getattr(model, "n_weights", None), full)
+    laws = (LatentLaws if structure.is_latent else Laws)(answers, labellings)
     trials = [rng.normal(scale=10.0**-k, size=laws.answers.n_weights) for k in range(n_trials)]
     for i in range(len(inputs)):
         laws.try_sample(i, trials)
@@ -102,7 +111,7 @@ class Laws:
         answers, x = self.answers, self.answers.X[i]
         before = content(x)
         answers.truth(i)
-        met = {answers.key(i, answers.Y[i]): answers.Y[i]}
+        met = {answers.key(i, answers.full[i]): answers.full[i]}
         for labelling in self.labellings(x) if self.labellings else ():
             met[answers.key(i, labelling)] = labelling
         for labelling in met.values():
@@ -111,6 +120,7 @@ class Laws:
             require(same, i, f"joint_feature of {labelling!r:.80} differs when asked again")
         require(content(x) == before, i, "joint_feature or loss has changed the input")
         found = []
+        self.complete(i, trials, met)
         for w in trials:
             for augmented in (False, True):
                 labelling = self.ask(i, w, augmented)
@@ -126,6 +136,9 @@ class Laws:
                     f"{labelling!r:.80} has {other:g}"
                     + ("; does it add the loss?" if augmented else ""),
                 )
+
+    def complete(self, i, trials, met):
+        """Try the laws of completions, and add these to the labellings; there are none."""
 
     def ask(self, i, w, augmented):
         """Return a labelling; raise AssertionError if the next answer is another."""
@@ -155,6 +168,69 @@ class Laws:
         index, value = self.answers.joint_feature(i, labelling)
         score = float(np.dot(w[index], value))
         return score + (self.answers.loss(i, labelling) if augmented else 0.0)
+
+
+class LatentLaws(Laws):
+    """Those of a structure whose labellings have hidden parts."""
+
+    def complete(self, i, trials, met):
+        """Try the laws of completions, and add these to the labellings."""
+        answers, x = self.answers, self.answers.X[i]
+        self.require_seen(i, answers.full[i])
+        before, found = content(x), []
+        for w in trials:
+            pair = [self.completed(i, w) for _ in range(2)]
+            require(content(x) == before, i, "complete has changed the input")
+            first, again = (self.value(i, y, w, False) for y in pair)
+            told = f"complete found {first:g} and, asked again, {again:g}"
+            require(close(first, again), i, told)
+            for y in pair:
+                loss = answers.loss(i, y)
+                told = f"complete found {y!r:.80}, whose loss is {loss:g}: it does not agree"
+                require(loss == 0.0, i, told)
+                self.require_seen(i, y)
+                met[answers.key(i, y)] = y
+            found.append((w, first))
+        known = [y for y in met.values() if self.agrees(i, y)]
+        for w, best in found if self.exact else ():
+            for y in known:
+                other = self.value(i, y, w, False)
+                require(
+                    other <= best + ROUNDING * (abs(best) + abs(other) + np.abs(w).max()),
+                    i,
+                    f"complete found {best:g}, but {y!r:.80} agrees with what is known and has "
+                    f"{other:g}",
+                )
+
+    def completed(self, i, w):
+        """Return what complete answers; raise AssertionError if it changes the weights."""
+        given = w.copy()
+        found = ask(
+            self.answers.model,
+            "complete",
+            f"sample {i}",
+            self.answers.X[i],
+            self.answers.Y[i],
+            given,
+        )
+        require(np.array_equal(given, w), i, "complete has changed the weights")
+        return found
+
+    def agrees(self, i, y):
+        """Return whether a full labelling agrees with what is known: as far as one can tell."""
+        if hasattr(self.answers.model, "observed"):
+            return self.seen(i, y) == label_key(self.answers.Y[i])
+        return self.answers.loss(i, y) == 0.0
+
+    def seen(self, i, y):
+        """Return the key of what can be seen of a full labelling."""
+        return label_key(ask(self.answers.model, "observed", f"sample {i}", y))
+
+    def require_seen(self, i, y):
+        """Raise AssertionError unless what can be seen of a completion is what is known."""
+        if hasattr(self.answers.model, "observed"):
+            same = self.seen(i, y) == label_key(self.answers.Y[i])
+            require(same, i, f"observed of the completion {y!r:.80} is not what is known")
 
 
 def content(x):

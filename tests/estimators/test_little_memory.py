@@ -21,7 +21,7 @@ SLOW = [
     *CASES, "rows by pairwise steps", "rows by cuts", "rows in threads", "sequences by slack",
     "sequences by factors", "sequences by many planes", "sets by factors", "graphs",
     "trees in threads", "sets in threads", "sequences by slack in threads",
-    "hidden labels",
+    "hidden labels", "rows of components",
 ]  # fmt: skip
 
 pytestmark = pytest.mark.skipif(

@@ -14,9 +14,13 @@ from sklearn.model_selection import GridSearchCV
 from sskit import (
     GraphTagger,
     HierarchicalMultilabel,
+    MatchingModel,
     MultilabelPairwise,
+    MultivariateClassifier,
     PartsModel,
+    RankingSVM,
     SegmentationModel,
+    SegmentTagger,
     SequenceTagger,
     StructSVMClassifier,
     TreeTagger,
@@ -31,22 +35,29 @@ TRAINING = {
     "cache": True, "loss": "other", "bounds": (-1e-9, 1e-9), "tol": 0.5, "max_iter": 1,
     "warm_start": True, "random_state": 7, "verbose": 3, "class_weight": "balanced",
     "label_weight": [9.0] * 9, "node_weights": "areas", "cutoff": 0.1, "min_square": 9.0,
-    "on_violation": "ignore", "kernel_cache": 1e-3, "prior": [1.0],
+    "on_violation": "ignore", "kernel_cache": 1e-3, "prior": [1.0], "n_components": 2,
+    "n_states_per_label": 2, "n_init": 3, "latent_types": True, "max_length": 1,
+    "first_last": False, "lengths": False, "beta": 2.0, "balance": 0.7, "k": 3,
+    "segment_features": max,
 }  # fmt: skip
 # What predictions or scores take by themselves; tested where they are at home.
 AT_ONCE = {
     "n_jobs", "beam_size", "allowed_transitions", "allowed_pairs", "inference", "radius", "torso",
-    "ignore_label",
+    "ignore_label", "scheme", "outside",
 }  # fmt: skip
 # What makes a model what it is.
 MODEL = {
     StructSVMClassifier: {"model": "other", "kernel": "rbf", "fit_intercept": False},
-    SequenceTagger: {"kernel": "rbf"},
+    SequenceTagger: {"order": 2, "kernel": "rbf"},
     TreeTagger: {},
+    SegmentTagger: {},
     GraphTagger: {"pairwise_form": "potts"},
     SegmentationModel: {"pairwise_form": "full", "inference": "exhaustive"},
     MultilabelPairwise: {"edges": None, "inference": "exhaustive", "fit_intercept": False},
     HierarchicalMultilabel: {"hierarchy": [-1, 0, 0], "fit_intercept": False},
+    MatchingModel: {"complete": True},
+    MultivariateClassifier: {"fit_intercept": False},
+    RankingSVM: {},
     PartsModel: {"parents": [-1], "n_types": 9, "means": 0.0, "part_names": ["a"]},
 }
 OF_KERNELS = {"gamma": 9.0, "degree": 5, "coef0": 2.0}

@@ -11,6 +11,7 @@ import sskit
 PAGE = Path(__file__).parents[2] / "doc" / "user_guide" / "what_works.rst"
 COLUMNS = {
     "sequences": ["SequenceTagger"],
+    "segments": ["SegmentTagger"],
     "trees": ["TreeTagger"],
     "graphs": ["SegmentationModel", "GraphTagger"],
     "rows": ["StructSVMClassifier"],

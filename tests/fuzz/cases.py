@@ -33,9 +33,11 @@ SUBJECTS = ESTIMATORS | FUNCTIONS
 # Estimators have far more that can go wrong.
 NAMES = [*ESTIMATORS, *ESTIMATORS, *ESTIMATORS, *ESTIMATORS, *FUNCTIONS]
 QUERIES = [
-    "predict", "predict_topk", "decision_function", "node_scores", "score", "coef_at", "gap_at",
+    "predict", "predict_topk", "predict_segments", "decision_function",
+     "node_scores", "score", "coef_at", "gap_at",
     "dual_objective_at", "estimator_at", "transform", "inverse_transform",
     "weights_frame", "explain", "partial_fit",
+    "predict_component", "predict_full",
 ]  # fmt: skip
 HARMLESS = (
     r".*(stopped after|path ends|end early|column-vector y|feature names|found no labelling"
@@ -44,7 +46,7 @@ HARMLESS = (
 # scikit-learn casts targets and multiplies weights before it looks at them
 THEIRS = r"sklearn\.(utils\.(multiclass|sparsefuncs|extmath)|preprocessing|externals)"
 # numbers that say how much work to do: the largest would do it
-EFFORT = {"max_iter", "stored_passes", "block_sweeps", "cut_size"}
+EFFORT = {"max_iter", "n_init", "stored_passes", "block_sweeps", "cut_size"}
 LARGEST_EFFORT = 1000
 
 

@@ -18,12 +18,13 @@ from sskit.preprocessing import (
 
 CHAIN = [
     "viterbi", "viterbi_by_loss", "viterbi_top_k", "beam_search", "chain_max_marginals",
-    "chain_marginals",
+    "chain_marginals", "second_order_viterbi", "second_order_top_k", "second_order_max_marginals",
 ]  # fmt: skip
 GRAPH = [
     "elimination", "exhaustive", "expansion", "fusion", "graphcut", "graph_max_marginals", "qpbo",
     "tree_marginals", "tree_max_marginals", "tree_max_sum", "tree_top_k", "trws",
 ]  # fmt: skip
+SEGMENTS = ["segment_marginals", "segment_max_marginals", "segment_max_sum", "segment_top_k"]
 TOKEN_METRICS = [
     "token_accuracy_score", "sequence_accuracy_score", "class_accuracy_score", "iou_scores",
     "mean_iou_score",
@@ -39,13 +40,34 @@ def chain_oracle(rng):
     transitions[0, 1] = pick(rng, [0.0, -np.inf])
     given = {"nodes": rng.normal(size=(n_nodes, n_states)), "transitions": transitions}
     name = pick(rng, CHAIN)
-    if name in ("viterbi", "viterbi_by_loss"):
+    if name.startswith("second_order"):
+        given["triples"] = rng.normal(size=(n_states,) * 3)
+    if name in ("viterbi", "viterbi_by_loss", "second_order_viterbi"):
         given["truth"] = rng.integers(n_states, size=n_nodes)
         given["cost"] = pick(rng, [1.0, np.arange(n_nodes).astype(float)])
-    given |= {"viterbi_top_k": {"k": 2}, "beam_search": {"beam_size": 2}}.get(name, {})
+    counts = {"viterbi_top_k": {"k": 2}, "second_order_top_k": {"k": 2}}
+    given |= (counts | {"beam_search": {"beam_size": 2}}).get(name, {})
     if name == "chain_marginals":
         given |= {"start": np.zeros(n_states), "end": np.ones(n_states)}
         given["return_pairs"] = pick(rng, [True, False])
+    return Subject(getattr(oracles, name), given)
+
+
+def segment_oracle(rng):
+    """An oracle of segments."""
+    n_tokens, n_states, max_length = int(rng.integers(1, 5)), 3, int(rng.integers(1, 4))
+    table = n_tokens, n_states
+    given = {"tokens": rng.normal(size=table), "transitions": rng.normal(size=(3, 3))}
+    given["lengths"] = rng.normal(size=(n_states, max_length))
+    further = {"first": table, "last": table, "start": 3, "end": 3}
+    further["whole"] = n_tokens, max_length, n_states
+    for name, shape in further.items():
+        given[name] = pick(rng, [None, rng.normal(size=shape)])
+    name = pick(rng, SEGMENTS)
+    if name == "segment_top_k":
+        given["k"] = 2
+    if name == "segment_marginals":
+        given["return_segments"] = pick(rng, [True, False])
     return Subject(getattr(oracles, name), given)
 
 
@@ -79,8 +101,14 @@ def graph_oracle(rng):
 
 
 def other_oracle(rng):
-    """An oracle of sets of labels, or of parts."""
-    name = pick(rng, ["closure", "lp_relaxation", "distance_transform", "parts"])
+    """An oracle of sets of labels, of parts, of sets of rows, or of matchings."""
+    names = ["closure", "lp_relaxation", "distance_transform", "parts", "matching", "worst_ranking"]
+    name = pick(rng, names)
+    if name == "worst_ranking":
+        n, loss = int(rng.integers(1, 6)), pick(rng, ["f1", "precision_at_k", "roc_area"])
+        given = {"scores": rng.normal(size=n), "relevance": rng.integers(2, size=n), "loss": loss}
+        given |= {"beta": 1.0, "balance": 0.5, "k": 2 if loss == "precision_at_k" else None}
+        return Subject(oracles.worst_ranking, given | {"loss_weight": pick(rng, [1.0, 0.3])})
     if name == "closure":
         hierarchy = pick(rng, [[-1, 0, 0, 1], np.array([[1, 0], [2, 0], [3, 1], [3, 2]])])
         return Subject(oracles.closure, {"gains": rng.normal(size=4), "hierarchy": hierarchy})
@@ -94,6 +122,11 @@ def other_oracle(rng):
         given = {"scores": scores, "square": pick(rng, [0.5, np.full(n_dims, 0.5)])}
         given |= {"linear": rng.normal(size=n_dims), "mean": pick(rng, [0.5, np.ones(n_dims)])}
         return Subject(oracles.distance_transform, given)
+    if name == "matching":
+        given = {"pairs": rng.normal(size=(2, 3)), "left": pick(rng, [0.0, rng.normal(size=2)])}
+        given |= {"right": rng.normal(size=3), "complete": pick(rng, [True, False])}
+        given |= {"truth": pick(rng, [None, [2, -1]]), "cost": 0.5}
+        return Subject(oracles.best_matching, given)
     springs = rng.exponential(size=(3, 2, 2, 3)) + 0.1
     given = {"scores": rng.normal(size=(3, 3, 4)), "parents": random_parents(rng, 3)}
     given |= {"springs": springs, "bias": rng.normal(size=(3, 2))}
@@ -201,6 +234,7 @@ def superpixel_graphs(rng):
 
 FUNCTIONS = {
     "chain_oracle": chain_oracle,
+    "segment_oracle": segment_oracle,
     "graph_oracle": graph_oracle,
     "other_oracle": other_oracle,
     "layer": layer,

@@ -127,6 +127,7 @@ ESTIMATORS = {
         "gamma": [0.5],
     },
     "tagger": {
+        "order": [1, 1, 2],
         "loss": ["hamming_sum", "hamming"],
         "class_weight": [None, "balanced"],
         "allowed_transitions": [None, None, "array"],
@@ -168,6 +169,7 @@ ESTIMATORS = {
         "min_square": [0.01, 0.5],
     },
     "matching": {},
+    "items": {"loss": ["hamming", "hamming_sum"], "complete": [False, False, True]},
 }
 
 # How a path is traced.
@@ -202,6 +204,7 @@ REFUSALS = [
         r"safeguard=True is for steps that are not plain",
         r"warm_start=True cannot be combined",
         r"warm_start=True cannot continue the last fit",
+        r"order=2 needs kernel='linear'",
         r"search='(exact|angular)' needs",
         r"cannot be traced by",
     )

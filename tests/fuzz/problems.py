@@ -12,6 +12,7 @@ from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sskit import (
     GraphTagger,
     HierarchicalMultilabel,
+    MatchingModel,
     MultilabelPairwise,
     PartsModel,
     SegmentationModel,
@@ -129,7 +130,9 @@ def tagger(rng, chosen):
     X[0] = rng.normal(size=(4, 2))
     y = [rng.integers(n_states, size=len(x)) for x in X]
     y[0][:n_states] = np.arange(n_states)
-    own = {name: chosen[name] for name in ("loss", "class_weight", "kernel", "gamma")}
+    own = {name: chosen[name] for name in ("loss", "class_weight", "kernel", "gamma", "order")}
+    if own["order"] == 2:
+        own["kernel"] = "linear"
     balanced = own["class_weight"] is not None
     if chosen["allowed_transitions"] == "array":
         allowed = np.zeros((n_states, n_states), dtype=bool)
@@ -146,6 +149,7 @@ def tagger(rng, chosen):
         problem.twins.append((plain, X, y))
     if (
         own["kernel"] == "linear"
+        and own["order"] == 1
         and "allowed_transitions" not in own
         and not isinstance(bounds, dict)
     ):
@@ -277,6 +281,15 @@ def matching(rng, chosen):
     return finished(rng, chosen, kind, X, y, own={}, unit=1.0)
 
 
+def items(rng, chosen):
+    """Matchings of items."""
+    X = [rng.normal(size=(2, 3, 2)) for _ in range(int(rng.integers(4, 7)))]
+    own = {name: chosen[name] for name in ("loss", "complete")}
+    y = [rng.permutation(3 if own["complete"] else [-1, 0, 1])[:2] for _ in X]
+    unit = 1.0 if own["loss"] == "hamming" else 2.0
+    return finished(rng, chosen, MatchingModel, X, y, own=own, unit=unit)
+
+
 PROBLEMS = {
     "classifier": classifier,
     "tagger": tagger,
@@ -287,4 +300,5 @@ PROBLEMS = {
     "hierarchical": hierarchical,
     "parts": parts,
     "matching": matching,
+    "items": items,
 }

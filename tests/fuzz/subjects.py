@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
+from helpers.hidden import Careless, Hidden, Started, Styles, make_styles
 from helpers.structures import Chains, Matching, Signs, best_sign
 from helpers.trees import random_parents
 from sklearn.base import clone
@@ -13,10 +14,14 @@ from sskit import (
     CalibratedTagger,
     EarlyStopping,
     HierarchicalMultilabel,
+    MatchingModel,
     MultilabelPairwise,
+    MultivariateClassifier,
     PartsModel,
+    RankingSVM,
     RegularizationPath,
     SegmentationModel,
+    SegmentTagger,
     SequenceTagger,
     SlackRescaling,
     StructSVMClassifier,
@@ -147,6 +152,75 @@ def classifier(rng):
     return Subject(StructSVMClassifier(**given), {"X": X, "y": y} | weighted(rng, len(y)))
 
 
+def component_classifier(rng):
+    """Rows of classes of several components."""
+    subject = classifier(rng)
+    n_components = pick(rng, [2, 3, {subject.arguments["y"][0]: 2}])
+    given = {"n_components": n_components, "n_init": int(rng.integers(1, 3))}
+    subject.target.set_params(rescaling="margin", warm_start=False, **given)
+    return subject
+
+
+def without_parameters(cls):
+    """A structure of three classes of two styles whose parameters cannot be set."""
+
+    class Fixed(cls):
+        def __init__(self):
+            super().__init__(3, 2, 4)
+
+    return Fixed()
+
+
+def latent_structure(rng):
+    """A structure whose labellings have hidden parts."""
+    n = int(rng.integers(4, 9))
+    # what their n_weights make of other parameters is not ours
+    kinds = [without_parameters(cls) for cls in (Styles, Started, Careless)] + [Hidden()]
+    given = options(rng, SOLVERS) | {"n_init": int(rng.integers(1, 3)), "warm_start": False}
+    model = StructSVMClassifier(pick(rng, kinds), **given)
+    X, y = make_styles(n, seed=int(rng.integers(1000)))
+    return Subject(model, {"X": X, "y": y} | weighted(rng, n))
+
+
+def whole_sets(rng):
+    """Rows of two classes, perhaps in groups, for a measure of them."""
+    X, codes = rows(rng, 2)
+    loss = pick(rng, ["f1", "f_beta", "precision_at_k", "roc_area", "average_precision"])
+    given = options(
+        rng,
+        SOLVERS,
+        loss=[loss],
+        rescaling=["margin", "margin", "slack", SlackRescaling("bisecting")],
+        fit_intercept=[True, False],
+    )
+    if loss == "f_beta":
+        given |= {"beta": pick(rng, [1.0, 0.5, 2.0]), "balance": pick(rng, [0.0, 0.5])}
+    if loss == "precision_at_k":
+        given["k"] = pick(rng, [None, 2, 0.3, 50])
+    X = sp.csr_array(X) if rng.random() < 0.2 else X
+    y = pick(rng, LABELS)[codes]
+    return Subject(MultivariateClassifier(**given), {"X": X, "y": y} | grouped(rng, len(y)))
+
+
+def ranking(rng):
+    """Rows of grades, perhaps in groups."""
+    X, codes = rows(rng)
+    given = options(rng, SOLVERS, rescaling=["margin", "margin", "slack"])
+    if rng.random() < 0.3:
+        given["bounds"] = pick(rng, [(-1.0, 1.0), {"coef": (0.0, None)}, (None, 2.0)])
+    return Subject(RankingSVM(**given), {"X": X, "y": 0.5 * codes} | grouped(rng, len(codes)))
+
+
+def grouped(rng, n):
+    """The arguments groups and sample_weight, which has a weight for each group."""
+    if rng.random() < 0.5:
+        return {"groups": None, "sample_weight": None}
+    codes = np.arange(n) % int(rng.integers(1, 4))
+    weight = weights(rng, 3)
+    names = pick(rng, LABELS)
+    return {"groups": names[codes], "sample_weight": None if weight is None else weight[codes] + 1}
+
+
 def weighted(rng, n):
     """The argument sample_weight."""
     return {"sample_weight": weights(rng, n)}
@@ -273,11 +347,36 @@ def hidden_tagger(rng):
     return Subject(kind(ignore_label=hidden, **given), arguments)
 
 
+def states_tagger(rng):
+    """Sequences whose labels have hidden states, and may be hidden themselves."""
+    subject = hidden_tagger(rng) if rng.random() < 0.3 else tagger(rng)
+    target = subject.target
+    if isinstance(target, TreeTagger):
+        return subject
+    others = {"rescaling": "margin", "warm_start": False, "prior": None}
+    if target.solver in ("gdmm", "soft_bcfw") or isinstance(target.solver, (GDMM, SoftBCFW)):
+        others["solver"] = "auto"
+    label = subject.arguments["y"][0][0]
+    numbers = [2, 3] if isinstance(label, (set, frozenset)) else [2, 3, {label: 2}]
+    target.set_params(n_states_per_label=pick(rng, numbers), n_init=pick(rng, [1, 2]), **others)
+    return subject
+
+
 def edged_tagger(rng):
     """Sequences with features of edges."""
     subject = tagger(rng)
     X = subject.arguments["X"]
     subject.arguments["X"] = [(x, x[1:, :2] - x[:-1, :2]) for x in X]
+    return subject
+
+
+def second_tagger(rng):
+    """Sequences with weights of three labels in a row."""
+    subject = pick(rng, [tagger, tagger, hidden_tagger])(rng)
+    if isinstance(subject.target, SequenceTagger):
+        subject.target.set_params(order=2, beam_size=None)
+        if repr(subject.target.solver).lower().strip("'").startswith(("gdmm", "soft")):
+            subject.target.set_params(solver="auto")
     return subject
 
 
@@ -298,6 +397,29 @@ def tree_tagger(rng, kinds=True):
     given = options(rng, SOLVERS, rescaling=["margin", "slack"], loss=["hamming", "hamming_sum"])
     given["prior"] = pick(rng, [None, None, {"coef_": np.ones((1, 2)), "classes_": [0]}])
     return Subject(TreeTagger(**given), {"X": X, "y": y, "k": 2} | weighted(rng, len(X)))
+
+
+def segment_tagger(rng):
+    """Sequences with segments, as lists or as tags."""
+    X = [rng.normal(size=(int(t), 2)) for t in lengths_of(rng)]
+    if rng.random() < 0.5:
+        y = [np.resize(np.array(["B-x", "I-x", "O", "B-y"]), len(x)) for x in X]
+    else:
+        y = [[(0, min(2, len(x)), "x"), (2, len(x), "y")][: 1 + (len(x) > 2)] for x in X]
+    given = options(
+        rng,
+        SOLVERS,
+        rescaling=["margin", "margin", "slack"],
+        loss=["hamming", "hamming_sum", "segments"],
+        class_weight=[None, None, "balanced"],
+        max_length=[None, 9, {"x": 9}],
+        first_last=[True, False],
+        lengths=[True, False],
+        prior=[None, None, {"start_": [1.0, -1.0, 0.5], "classes_": ["x", "y", "z"]}],
+    )
+    if rng.random() < 0.2:
+        X = [sp.csr_array(x) for x in X]
+    return Subject(SegmentTagger(**given), {"X": X, "y": y, "k": 2} | weighted(rng, len(X)))
 
 
 def segmentation(rng):
@@ -384,6 +506,8 @@ def parts(rng):
         given["part_names"] = names
         X = [dict(zip(names, x, strict=True)) for x in X]
         y = [dict(zip(names, places.tolist(), strict=True)) for places in y]
+    if given["rescaling"] == "margin" and not given.get("warm_start") and rng.random() < 0.3:
+        given["latent_types"] = True
     if rng.random() < 0.2:
         given["means"] = rng.normal(size=(3, given["n_types"], 2))
     if rng.random() < 0.2:
@@ -391,14 +515,39 @@ def parts(rng):
     return Subject(PartsModel([-1, 0, 0], **given), {"X": X, "y": y} | weighted(rng, n))
 
 
+def matchings(rng):
+    """Features of pairs, and of items or not, and partners."""
+    n, p, q = 5, int(rng.integers(1, 4)), int(rng.integers(0, 3))
+    given = options(
+        rng, SOLVERS, loss=["hamming", "hamming_sum"], complete=[False, False, True],
+        rescaling=["margin", "margin", "slack"],
+    )  # fmt: skip
+    X, y, least = [], [], 1 if given.get("complete") else 0
+    for _ in range(n):
+        n_left = int(rng.integers(least, 3))
+        n_right = n_left + int(rng.integers(0, 3))
+        X.append(rng.normal(size=(n_left, n_right, p)))
+        choices = np.arange(n_right) if least else np.r_[-np.ones(n_left, int), :n_right]
+        y.append(rng.permutation(choices)[:n_left])
+    if q:
+        X = [(x, rng.normal(size=(x.shape[0], q)), rng.normal(size=(x.shape[1], 1))) for x in X]
+    if rng.random() < 0.2:
+        given["bounds"] = {"coef": (0.0, None)}
+    return Subject(MatchingModel(**given), {"X": X, "y": y} | weighted(rng, n))
+
+
 # ---- around estimators -------------------------------------------------------------------
 
 
 def path(rng):
     """The path of another subject."""
-    subject = pick(rng, [classifier, tagger, multilabel, hierarchical, structure, parts])(rng)
+    subject = pick(
+        rng, [classifier, tagger, multilabel, hierarchical, structure, parts, matchings]
+    )(rng)
     solver = clone(pick(rng, ["auto", "bcfw", "fw", BCFW(gap_every=3)]), safe=False)
     alone = {"solver": solver, "warm_start": False, "prior": None}
+    if isinstance(subject.target, PartsModel):
+        alone["latent_types"] = False  # the objective would not be convex
     subject.target.set_params(**alone)
     given = {
         "eps": 0.5,
@@ -450,18 +599,26 @@ def calibrated(rng):
 
 ESTIMATORS = {
     "classifier": classifier,
+    "component_classifier": component_classifier,
     "kernel_classifier": kernel_classifier,
+    "whole_sets": whole_sets,
+    "ranking": ranking,
     "structure": structure,
+    "latent_structure": latent_structure,
     "spoiled_structure": spoiled_structure,
     "tagger": tagger,
     "hidden_tagger": hidden_tagger,
+    "states_tagger": states_tagger,
     "edged_tagger": edged_tagger,
+    "second_tagger": second_tagger,
     "kernel_tagger": kernel_tagger,
     "tree_tagger": tree_tagger,
+    "segment_tagger": segment_tagger,
     "segmentation": segmentation,
     "multilabel": multilabel,
     "hierarchical": hierarchical,
     "parts": parts,
+    "matchings": matchings,
     "path": path,
     "stopping": stopping,
     "calibrated": calibrated,

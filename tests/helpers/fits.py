@@ -14,15 +14,20 @@ from helpers.trees import random_parents
 from sskit import (
     GraphTagger,
     HierarchicalMultilabel,
+    MatchingModel,
     MultilabelPairwise,
+    MultivariateClassifier,
     PartsModel,
+    RankingSVM,
     SegmentationModel,
+    SegmentTagger,
     SequenceTagger,
     SlackRescaling,
     StructSVMClassifier,
     TreeTagger,
 )
 from sskit.datasets import make_chains, make_score_maps
+from sskit.oracles import best_matching
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 
 
@@ -57,9 +62,32 @@ def rows(n=24):
     return rng.normal(size=(n, 3)) + 1.5 * np.eye(3)[y], np.array(["a", "b", "c"])[y]
 
 
+def two_classes():
+    """Rows of two classes that overlap."""
+    X, y = rows()
+    return X, y == "b"
+
+
+def grades():
+    """Rows of grades."""
+    X, y = rows()
+    return X, X @ [1.0, 0.5, 0.0] + (y == "b")
+
+
 def chains():
     """Sequences of three labels."""
     return make_chains(12, n_features=4, n_states=3, min_length=2, max_length=5, random_state=0)
+
+
+def segments():
+    """Sequences with segments of two labels, some of several tokens, and tokens outside."""
+    X, y = chains()
+    found = []
+    for labels in y:
+        starts = [0, *(np.flatnonzero(np.diff(labels)) + 1).tolist()]
+        spans = zip(starts, [*starts[1:], len(labels)], labels[starts].tolist(), strict=True)
+        found.append([(a, b, "xyz"[k]) for a, b, k in spans if k])
+    return X, found
 
 
 def edged_chains():
@@ -116,6 +144,18 @@ def matchings():
     return X, [Matching().argmax(x + rng.normal(size=x.shape), w) for x in X]
 
 
+def item_matchings():
+    """Matchings of few items, which have features too; some samples lack a side."""
+    rng = np.random.default_rng(0)
+    X, y, w = [], [], rng.normal(size=3)
+    for n_left, n_right in [(2, 3), (3, 2), (2, 2), (0, 2), (3, 0)] * 2:
+        pairs, left = rng.normal(size=(n_left, n_right, 3)), rng.normal(size=(n_left, 2))
+        X.append((pairs, left, None))
+        noise = rng.normal(size=(n_left, n_right))
+        y.append(best_matching(pairs @ w + noise, left[:, 0])[0])
+    return X, y
+
+
 RBF = {"kernel": "rbf", "gamma": 0.5}
 FEW_ROWS = {**RBF, "kernel_cache": 0.002}  # MiB: not all rows of the kernel matrix are kept
 BOX = {"bounds": (-0.3, 0.4)}
@@ -135,11 +175,19 @@ FITS = {
     "chains, slack": Fit(SequenceTagger(rescaling=SlackRescaling("bisecting")), chains),
     "chains, bounds": Fit(SequenceTagger(**BOX), chains, bounded=True),
     "chains, prior": Fit(SequenceTagger(prior=PRIOR_OF_CHAINS), chains, factored=True),
+    "chains, second order": Fit(SequenceTagger(order=2), chains),
+    "chains, second order and bounds": Fit(SequenceTagger(order=2, **BOX), chains, bounded=True),
     "chains, kernel": Fit(SequenceTagger(**RBF), chains),
     "chains, few kernel rows": Fit(SequenceTagger(**FEW_ROWS), chains),
     "chains, edges": Fit(SequenceTagger(), edged_chains, **FACTORS),
     "chains, edges and slack": Fit(SequenceTagger(rescaling="slack"), edged_chains),
     "chains, edges and bounds": Fit(SequenceTagger(**BOX), edged_chains, bounded=True),
+    "segments": Fit(SegmentTagger(), segments),
+    "segments, slack": Fit(SegmentTagger(rescaling="slack", loss="hamming_sum"), segments),
+    "segments, bounds": Fit(
+        SegmentTagger(first_last=False, bounds=(-0.04, 0.05)), segments, bounded=True
+    ),
+    "segments, prior": Fit(SegmentTagger(prior={"start_": [0.5, 0.0, -0.2]}), segments),
     "graphs": Fit(SegmentationModel(), graphs(2), bounded=True),
     "graphs, inexact": Fit(SegmentationModel(pairwise_form="full"), graphs(3), bounded=True),
     "graphs, any sign": Fit(SegmentationModel(inference="exhaustive"), graphs(3)),
@@ -153,7 +201,19 @@ FITS = {
     "hierarchy": Fit(HierarchicalMultilabel([-1, 0, 0, 1]), sets),
     "trees": Fit(TreeTagger(), trees),
     "parts": Fit(PartsModel([1, -1, 1], n_types=2), figures, bounded=True),
+    "items": Fit(MatchingModel(), item_matchings),
+    "items, slack": Fit(MatchingModel(rescaling="slack"), item_matchings),
+    "items, bounds": Fit(MatchingModel(bounds=(-0.1, 0.1)), item_matchings, bounded=True),
+    "items, prior": Fit(MatchingModel(prior={"intercept_": [0.5]}), item_matchings),
     "matchings": Fit(StructSVMClassifier(Matching()), matchings),
+    "whole set": Fit(MultivariateClassifier(lam=0.1), two_classes),
+    "whole set, slack": Fit(
+        MultivariateClassifier("average_precision", 0.1, rescaling="slack"), two_classes
+    ),
+    "whole set, bounds": Fit(
+        MultivariateClassifier("roc_area", 0.1, **BOX), two_classes, bounded=True
+    ),
+    "ranking": Fit(RankingSVM(0.1), grades),
 }
 # All but those whose result depends on the clock.
 SOLVERS = {

@@ -47,7 +47,7 @@ def check_certificate(toy, run, evaluator, lam=LAM, box=None):
     return certificate
 
 
-def follow(toy, run, n_passes, *, lam=LAM, box=None, between=None, tol=1e-8):
+def follow(toy, run, n_passes, *, lam=LAM, box=None, between=None, tol=1e-8, rounding=1e-12):
     """Run passes until the gap is below tol; return the last certificate.
 
     The laws are checked after each of the first 30 passes, then after every 25.
@@ -59,12 +59,12 @@ def follow(toy, run, n_passes, *, lam=LAM, box=None, between=None, tol=1e-8):
             continue
         before, value = value, toy.dual(run.dual, lam, box)
         assert value >= before - 1e-12
-        check_dual_point(toy, run.dual)
+        check_dual_point(toy, run.dual, rounding)
         w, v = toy.flat(run.weights()), toy.dual_sum(run.dual, lam)[0]
         np.testing.assert_allclose(w, v if box is None else np.clip(v, *box), atol=1e-10)
         if between is not None:
             between(n, run)
-            check_dual_point(toy, run.dual)
+            check_dual_point(toy, run.dual, rounding)
             assert toy.dual(run.dual, lam, box) == value
         if n % 5 == 0 or n == n_passes:
             certificate = check_certificate(toy, run, evaluator, lam, box)

@@ -29,11 +29,23 @@ def rows(n, p=4):
     return rng.normal(size=(n, p)) + y[:, None], y
 
 
+def two_classes(n):
+    """Rows of two classes."""
+    X, y = rows(n)
+    return X, y == 2
+
+
 def sequences(n, length=8, p=6):
     """Sequences of five labels."""
     rng = np.random.default_rng(0)
     y = rng.integers(5, size=(n, length))
     return list(rng.normal(size=(n, length, p)) + y[:, :, None]), list(y)
+
+
+def segments(n):
+    """Sequences with a segment of three tokens each."""
+    X, y = sequences(n)
+    return X, [[(int(t[0]), int(t[0]) + 3, int(t[1]))] for t in y]
 
 
 def edged_sequences(n):
@@ -64,6 +76,13 @@ def trees(n, n_nodes=12, p=6):
     return list(zip(X, parents, strict=True)), y
 
 
+def matchings(n):
+    """Matchings of four items and four."""
+    rng = np.random.default_rng(0)
+    y = np.argsort(rng.random(size=(n, 4)))
+    return list(rng.normal(size=(n, 4, 4, 3)) + np.eye(4)[y][..., None]), list(y)
+
+
 # An estimator, what makes data of a size, and the size at which memory is to end
 CASES = {
     "rows": (sskit.StructSVMClassifier(**SHORT), rows, 1_000_000),
@@ -74,9 +93,18 @@ CASES = {
     ),
     "rows by cuts": (sskit.StructSVMClassifier(solver=CuttingPlane(), **SHORT), rows, 200_000),
     "rows in threads": (sskit.StructSVMClassifier(n_jobs=4, **SHORT), rows, 100_000),
+    "rows of components": (
+        sskit.StructSVMClassifier(n_components=2, **SHORT), rows, 20_000,
+    ),
     "kernel": (sskit.StructSVMClassifier(kernel="rbf", **SHORT), rows, 4_000),
+    "whole set": (sskit.MultivariateClassifier("roc_area", **SHORT), two_classes, 500_000),
+    "ranking": (sskit.RankingSVM(n_jobs=2, **SHORT), rows, 500_000),
     "sequences": (sskit.SequenceTagger(**SHORT), sequences, 20_000),
     "hidden labels": (sskit.SequenceTagger(ignore_label=0, **SHORT), sequences, 10_000),
+    "hidden states": (sskit.SequenceTagger(n_states_per_label=2, **SHORT), sequences, 10_000),
+    "sequences of the second order": (
+        sskit.SequenceTagger(order=2, **SHORT), sequences, 10_000,
+    ),
     "sequences with edges": (sskit.SequenceTagger(**SHORT), edged_sequences, 10_000),
     "sequences by slack": (sskit.SequenceTagger(rescaling="slack", **SHORT), sequences, 5_000),
     "sequences by factors": (sskit.SequenceTagger(solver=GDMM(), **SHORT), sequences, 10_000),
@@ -86,12 +114,14 @@ CASES = {
     "sequences with a prior": (
         sskit.SequenceTagger(prior={"start_": np.arange(5.0)}, **SHORT), sequences, 20_000,
     ),
+    "segments": (sskit.SegmentTagger(outside=-1, **SHORT), segments, 20_000),
     "sets": (sskit.MultilabelPairwise(**SHORT), sets, 50_000),
     "sets by factors": (
         sskit.MultilabelPairwise(inference="lp", solver="gdmm", **SHORT), sets, 20_000,
     ),
     "graphs": (sskit.SegmentationModel(**SHORT), graphs, 3_000),
     "any graphs": (sskit.GraphTagger(n_jobs=2, **SHORT), graphs, 3_000),
+    "matchings": (sskit.MatchingModel(**SHORT), matchings, 20_000),
     "trees in threads": (sskit.TreeTagger(n_jobs=4, **SHORT), trees, 20_000),
     "sets in threads": (
         sskit.MultilabelPairwise(edges="tree", n_jobs=4, **SHORT), sets, 50_000,

@@ -9,8 +9,9 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 import sskit
+from helpers.hidden import Started
 from helpers.structures import Chains, Classes, bind
-from helpers.toys import chain_toy, graph_toy, multiclass_toy, multilabel_toy
+from helpers.toys import chain_toy, graph_toy, multiclass_toy, multilabel_toy, ranking_toy
 from helpers.trees import random_parents
 from sskit import SlackRescaling
 from sskit.core.direction import Direction
@@ -40,16 +41,26 @@ from sskit.models.graph.slack import EnumeratedGraphSlack
 from sskit.models.kernel.rows import KernelRows
 from sskit.models.row_grams import RowGrams
 from sskit.models.row_scores import PossibleScores, RowScores, Table
+from sskit.models.second_chain.request import SecondChainRequest
+from sskit.models.segments.losses import SegmentLoss, SpanLoss, TokenLoss
+from sskit.models.segments.request import SegmentRequest
+from sskit.models.segments.tables import SegmentTables
+from sskit.models.segments.whole import WholeFeatures
 from sskit.models.slack.model import SEARCHES
 from sskit.models.slack.search import SlackSearch
 from sskit.models.structured.plane_store import HandleStore
 from sskit.models.tree.probabilities import TreePotentials
 from sskit.oracles.chain.beam import Beam
 from sskit.oracles.chain.k_best import KBest
+from sskit.oracles.chain.second_order_search import SecondOrderKBest
 from sskit.oracles.graph.cut import Cut
 from sskit.oracles.graph.potentials import GraphPotentials, PairForm
 from sskit.oracles.label_sets.exact import EnumeratedSets
 from sskit.oracles.parts.max_sum import GridPotentials
+from sskit.oracles.rankings.losses import LOSSES, make_measure
+from sskit.oracles.segments.k_best import SegmentKBest
+from sskit.oracles.segments.max_sum import SegmentMaxSum
+from sskit.oracles.segments.packed import PackedSegments
 from sskit.parallel.crew import Crew
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 from sskit.solvers.block_coordinate.eviction import PlaneKeeper
@@ -150,6 +161,28 @@ def edged_things(rows):
     yield EdgeChainRequest(scores, offsets, *rest, edges, tables)
 
 
+def segment_things(rows):
+    """Yield losses of segments, their scores, and a request."""
+    codes, limits = np.array([1, 0, 3], dtype=np.int32), np.array([2, 1], dtype=np.int32)
+    for loss in (SegmentLoss, TokenLoss):
+        yield loss(codes, np.ones(3))
+    yield SpanLoss(codes, np.ones(3), np.ones(2))
+    yield from (SegmentTables(3, limits, True), SegmentMaxSum(3, 2), SegmentKBest(3, 2, 2, 2))
+    yield PackedSegments(np.zeros((3, 2)), np.zeros((2, 2)), np.zeros((2, 2)))
+    scores = [RowScores(FeatureRows(rows), np.eye(2)) for _ in range(3)]
+    yield SegmentRequest(scores, np.array([0, 3]), limits, np.zeros(12), True)
+    whole = WholeFeatures(np.zeros(6), np.array([0, 3]), 2, 1)
+    yield from (whole, SegmentRequest(scores, np.array([0, 3]), limits, np.zeros(14), True, whole))
+
+
+def second_things(rows):
+    """Yield a request of the second order, and the search for its best labellings."""
+    scores, offsets = RowScores(FeatureRows(rows), np.eye(2)), np.array([0, 3])
+    rest = np.eye(2), np.zeros(2), np.zeros(2), None, None, None
+    yield SecondChainRequest(scores, offsets, *rest, np.zeros((2, 2, 2)))
+    yield SecondOrderKBest(3, 2, 2)
+
+
 def small_things(chains, sets):
     """Yield objects that no fit keeps, or that the garbage collector does not know."""
     problem, rows = chains.problem, np.arange(6.0).reshape(3, 2)
@@ -169,6 +202,8 @@ def small_things(chains, sets):
     scores, form = RowScores(FeatureRows(rows), np.eye(2)), PairForm(2, "potts")
     yield from (scores, Table(scores, np.zeros((3, 8))))
     yield from edged_things(rows)
+    yield from segment_things(rows)
+    yield from second_things(rows)
     yield PossibleScores(FeatureRows(rows), np.eye(2), None, None, np.eye(3, 2, dtype=bool))
     yield ChainPotentials(rows, np.array([0, 1, 3]), np.eye(2))
     yield ChainPotentials(rows, np.array([0, 1, 3]), np.ones((1, 2, 2)))
@@ -184,6 +219,8 @@ def small_things(chains, sets):
     yield GraphPotentials(np.zeros((3, 2)), [[0, 1]], [1.0])
     yield GridPotentials(np.zeros((2, 3, 4)), [-1, 0], np.ones((2, 1, 2, 3)), None)
     yield KernelRows(lambda some: np.ones((len(some), 3)), 3, 2, 2)
+    yield from (make_measure(loss, 3) for loss in LOSSES)
+    yield ProblemProbe(ranking_toy().problem)
     yield from (HandleStore(["a", "b"], 3), Beam(3, 4, 2), KBest(3, 3, 2), Pool(problem))
     points = Points(np.arange(3.0))
     yield from (p.slack_oracle() for p in (problem, multiclass_toy().problem, sets.problem, points))
@@ -259,16 +296,21 @@ def fits():
     yield rows(kernel="rbf", **SHORT), X, y
     yield rows(kernel="rbf", kernel_cache=1e-4, solver=CuttingPlane(), **SHORT), X, y
     yield rows(model=Classes(3), **SHORT), list(X), list(y)
+    yield rows(n_components=2, n_init=2, **SHORT), X, y
+    yield rows(model=Started(3, 2, 3), n_init=2, **SHORT), list(X), y.tolist()
     sequences, labels = [X[:4], X[4:7], X[7:]], [y[:4], y[4:7], y[7:]]
     tagger = sskit.SequenceTagger
     options = [{}, {"kernel": "rbf"}, {"rescaling": "slack"}, {"solver": SoftBCFW()}]
-    options += [{"ignore_label": 1}]
+    options += [{"ignore_label": 1}, {"order": 2}]
     options += [{"rescaling": SlackRescaling("bisecting")}, {"solver": GDMM()}]
     options += [{"solver": GDMM(method=method)} for method in ("afw", "bgcd")]
     options += [{"solver": GDMM(partitions=2)}, {"solver": GDMM(ordered=True)}]
     for option in options:
         with contextlib.suppress(ValueError):
             yield tagger(**option, **SHORT), sequences, labels
+    spans = [[(0, 2, "x")], [], [(1, 3, "y")]]
+    for option in ({}, {"loss": "hamming", "first_last": False, "rescaling": "slack"}):
+        yield sskit.SegmentTagger(**option, **SHORT), sequences, spans
     edges = np.array([[0, 1], [1, 2]])
     graphs = [(X[:3], edges, np.ones((2, 1))), (X[3:6], edges, np.ones((2, 1)))]
     kinds = ("expansion", 3, "potts"), ("expansion", 3, "full"), ("graphcut", 2, "potts")
@@ -295,10 +337,16 @@ def fits():
     trees = [(x, random_parents(rng, len(x))) for x in sequences]
     yield sskit.TreeTagger(**SHORT), trees, labels
     yield sskit.TreeTagger(ignore_label=1, **SHORT), trees, labels
+    for loss in ("f1", "precision_at_k", "roc_area", "average_precision"):
+        yield sskit.MultivariateClassifier(loss, **SHORT), X, y > 0
+    yield sskit.RankingSVM(**SHORT), X, y
     maps = list(rng.normal(size=(3, 2, 5, 6)))
     places = list(rng.integers(5, size=(3, 2, 2)))
     for loss in ("squared", "distance"):
         yield sskit.PartsModel([-1, 0], loss=loss, **SHORT), maps, places
+    pairs = list(rng.normal(size=(3, 2, 3, 4)))
+    for option in ({}, {"rescaling": "slack"}):
+        yield sskit.MatchingModel(**option, **SHORT), pairs, [[0, -1], [2, 1], [-1, -1]]
 
 
 @contextlib.contextmanager

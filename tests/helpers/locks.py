@@ -16,6 +16,7 @@ from sskit.models.graph.model import GraphModel
 from sskit.models.kernel.functions import Kernel
 from sskit.models.label_sets.model import HierarchyModel, PairwiseModel
 from sskit.models.parts.model import PoseModel
+from sskit.models.second_chain.model import SecondChainModel
 from sskit.models.slack.model import SlackRescaling
 from sskit.models.tree.model import TreeModel
 from sskit.utils import RaggedArray
@@ -47,6 +48,15 @@ def edged_chains(n=N, seed=0):
     labels, cost = rng.integers(3, size=sizes.sum()), np.ones(sizes.sum())
     model = EdgeChainModel(3, 4, 3)
     return model.bind(stacked, labels, cost, block_weights(n), edges=sp.csr_array(edges))
+
+
+def second_chains(n=N, seed=0):
+    """Chains of the second order, of three labels."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 7, size=n)
+    stacked = RaggedArray(rng.normal(size=(sizes.sum(), 3)), np.concatenate([[0], sizes.cumsum()]))
+    labels, cost = rng.integers(3, size=sizes.sum()), np.ones(sizes.sum())
+    return SecondChainModel(3, 3).bind(stacked, labels, cost, block_weights(n))
 
 
 def poses(n=N):
@@ -107,6 +117,7 @@ def written():
 LOCK_FREE = {
     "chain": lambda: chain_toy(n=N).problem,
     "edged chain": edged_chains,
+    "second chain": second_chains,
     "multiclass": lambda: multiclass_toy(n=N).problem,
     "tree": trees,
     "graph-exhaustive": lambda: graph_toy(n=N).problem,
@@ -128,7 +139,7 @@ EXACT_SLACK = {
 }  # fmt: skip
 OTHER_SLACK = {
     f"{name}-{search}": slack(LOCK_FREE[name], search)
-    for name in ("chain", "tree", "sets-tree", "parts")
+    for name in ("chain", "second chain", "tree", "sets-tree", "parts")
     for search in ("bisecting", "binary", "sarawagi")
 }
 LOCKING = {

@@ -26,6 +26,13 @@ def chain_feature(x, y, n_states):
     return np.concatenate([nodes.ravel(), transitions.ravel(), start, end])
 
 
+def second_chain_feature(x, states, n_states):
+    """Joint feature map of a chain of the second order."""
+    triples = np.zeros((n_states,) * 3)
+    np.add.at(triples, (states[:-2], states[1:-1], states[2:]), 1.0)
+    return np.concatenate([chain_feature(x, states, n_states), triples.ravel()])
+
+
 def multiclass_feature(x, y, n_classes, intercept):
     """phi(x, y) of a multiclass model: the features (K, p) and the constant (K,) of class y."""
     coef, constant = np.zeros((n_classes, len(x))), np.zeros(n_classes)
@@ -65,7 +72,7 @@ def dual_value(v, loss, lam, box=None):
     return loss - 0.5 * lam * float(w @ w) - lam * float((v - w) @ w)
 
 
-def enumerate_chains(X, y, n_states, c, *, mean=True, allowed=None):
+def enumerate_chains(X, y, n_states, c, *, mean=True, allowed=None, feature=chain_feature):
     """All labellings of chains with the Hamming loss (per token, or their number).
 
     Ordered by their last state, then the one before, ...: the order in which the Viterbi
@@ -77,8 +84,8 @@ def enumerate_chains(X, y, n_states, c, *, mean=True, allowed=None):
         if allowed is not None:
             found = [states for states in found if allowed[states[:-1], states[1:]].all()]
         found.sort(key=lambda states: tuple(states[::-1]))
-        right = chain_feature(x, truth, n_states)
-        psi.append(np.array([right - chain_feature(x, states, n_states) for states in found]))
+        right = feature(x, truth, n_states)
+        psi.append(np.array([right - feature(x, states, n_states) for states in found]))
         wrong = np.array([np.sum(states != truth) for states in found], dtype=float)
         loss.append(wrong / len(x) if mean else wrong)
         labels.append(found)

@@ -10,9 +10,11 @@ from helpers.trees import random_parents
 from sskit import (
     GraphTagger,
     HierarchicalMultilabel,
+    MatchingModel,
     MultilabelPairwise,
     PartsModel,
     SegmentationModel,
+    SegmentTagger,
     SequenceTagger,
     StructSVMClassifier,
     TreeTagger,
@@ -62,6 +64,9 @@ NODES = [
     rng.integers(-1, 0 if i < 4 else 2 if i < 10 else 3, size=len(g.features))
     for i, g in enumerate(GRAPHS)
 ]
+of_pairs = np.random.default_rng(1)
+PAIRS = [of_pairs.normal(size=(int(of_pairs.integers(1, 4)), 3, 2)) for _ in range(N)]
+PARTNERS = [of_pairs.permutation([-1, 0, 1, 2])[: len(x)] for x in PAIRS]
 HALVES = [np.minimum(y, 1) for y in NODES]
 NUMBERS = [np.unique(y, return_inverse=True)[1] % 3 for y in TAGS]
 RULES = np.ones((5, 5), dtype=bool)
@@ -95,6 +100,7 @@ CASES = {
     "object of classes": (StructSVMClassifier(Classes(3)), ROWS, np.arange(N) % 3, None),
     "sequences": (SequenceTagger(), TOKENS, TAGS, None),
     "edges": (SequenceTagger(), EDGED, TAGS, WEIGHT),
+    "second order": (SequenceTagger(order=2), TOKENS, TAGS, WEIGHT),
     "share of tokens": (SequenceTagger(loss="hamming"), TOKENS, TAGS, WEIGHT),
     "balanced tags": (SequenceTagger(class_weight="balanced"), TOKENS, TAGS, WEIGHT),
     "weights of tags": (SequenceTagger(class_weight={"I-yy": 2.0}), TOKENS, TAGS, None),
@@ -109,6 +115,13 @@ CASES = {
         SequenceTagger(allowed_transitions=RULES & ~np.eye(5, dtype=bool), on_violation="ignore"),
         TOKENS,
         TAGS,
+        None,
+    ),
+    "segments": (SegmentTagger(loss="hamming_sum"), TOKENS, TAGS, WEIGHT),
+    "lists of segments": (
+        SegmentTagger(loss="segments", class_weight="balanced", lengths=False),
+        csr(TOKENS),
+        [[(0, min(len(x), 2), "a" if i < 10 else "bb")] for i, x in enumerate(TOKENS)],
         None,
     ),
     "trees": (TreeTagger(), TREES, TAGS, WEIGHT),
@@ -174,6 +187,13 @@ CASES = {
     ),
     "classes as a label": (MultilabelPairwise(), ROWS, np.array(["a", "bb"]).repeat(10), WEIGHT),
     "hierarchy": (HierarchicalMultilabel([-1, 0, 0, 1]), ROWS, SETS, WEIGHT),
+    "matchings": (MatchingModel(), PAIRS, PARTNERS, WEIGHT),
+    "matchings of items": (
+        MatchingModel(loss="hamming_sum", rescaling="slack"),
+        [(x, x[:, 0, :2], x[0, :, :1]) for x in PAIRS],
+        PARTNERS,
+        None,
+    ),
     "poses": (PartsModel([1, -1, 1], n_types=1), MAPS, PLACES, WEIGHT),
     "poses with means": (
         PartsModel([1, -1, 1], means=rng.normal(size=(3, 2, 2))),

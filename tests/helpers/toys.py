@@ -6,16 +6,29 @@ import numpy as np
 import scipy.sparse as sp
 
 from helpers.graphs import enumerate_graphs, small_graphs
+from helpers.matchings import enumerate_matchings, random_matchings
 from helpers.multilabel import ONE, enumerate_sets
-from helpers.paper import Enumerated, dual_value, enumerate_chains, enumerate_classes
+from helpers.paper import (
+    Enumerated,
+    dual_value,
+    enumerate_chains,
+    enumerate_classes,
+    second_chain_feature,
+)
+from helpers.rankings import enumerate_rankings
+from helpers.segments import codes, feature, segmentations
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.inputs.graphs import check_graphs
 from sskit.models.chain.model import ChainModel
 from sskit.models.graph.model import GraphModel
 from sskit.models.label_sets.model import PairwiseModel
+from sskit.models.matchings.model import PairingModel
 from sskit.models.multiclass.model import MulticlassModel
-from sskit.testing.probe import DualProbe
+from sskit.models.rankings.model import RankingModel
+from sskit.models.second_chain.model import SecondChainModel
+from sskit.models.segments.model import SegmentModel
+from sskit.testing.probe import DualProbe, ProblemProbe
 from sskit.utils import RaggedArray
 
 
@@ -109,6 +122,38 @@ def bind_chains(X, y, n_states, form="dense", weights=None, *, mean=True, allowe
     return Toy(problem, model.layout, pairs, X, n_states)
 
 
+class SecondChainToy(Toy):
+    """Toy of chains of the second order."""
+
+    def assemble(self, q, i):
+        n_states, stride = self.n_states, -(-self.n_states // 8) * 8
+        first = n_states + max(map(len, self.X))
+        table = q.reshape(-1, stride)[:, :n_states]
+        pairs = super().assemble(q[: first * stride], i)
+        return np.concatenate([pairs, table[first : first + n_states**2].ravel()])
+
+
+def second_chain_toy(seed=0, n=5, n_states=3, p=3, *, form="dense", weights=None):
+    """Random chains of the second order; `form` is "dense" or "csr"."""
+    first = chain_toy(seed, n, n_states, p, (1, 3, 2), form=form)
+    rng = np.random.default_rng(seed)
+    y = [rng.integers(n_states, size=len(x)) for x in first.X]
+    return bind_second_chains(first.X, y, n_states, form, weights)
+
+
+def bind_second_chains(X, y, n_states, form="dense", weights=None):
+    """Toy of given chains."""
+    lengths = np.array([len(x) for x in X])
+    c, values = block_weights(len(X), weights), np.concatenate(X)
+    model = SecondChainModel(X[0].shape[1], n_states)
+    stacked = RaggedArray(
+        sp.csr_array(values) if form == "csr" else values, np.concatenate([[0], lengths.cumsum()])
+    )
+    problem = model.bind(stacked, np.concatenate(y), np.repeat(1.0 / lengths, lengths), c)
+    pairs = enumerate_chains(X, y, n_states, c, feature=second_chain_feature)
+    return SecondChainToy(problem, model.layout, pairs, X, n_states)
+
+
 def multiclass_toy(
     seed=0, n=12, n_states=3, p=3, *, form="dense", weights=None, intercept=True
 ):  # fmt: skip
@@ -127,6 +172,29 @@ def bind_rows(X, y, n_classes, form="dense", weights=None, intercept=True):
     problem = model.bind(sp.csr_array(X) if form == "csr" else X, np.asarray(y), c)
     pairs = enumerate_classes(X, y, n_classes, c, intercept)
     return Toy(problem, model.layout, pairs, list(X), n_classes)
+
+
+def component_toy(
+    seed=0, n=12, n_states=3, p=3, *, form="dense", weights=None, intercept=True
+):  # fmt: skip
+    """Random rows and components; all but the first are of one class."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    if form == "csr":
+        X *= rng.random(X.shape) < 0.6
+    return bind_components(X, rng.integers(n_states, size=n), n_states, form, weights, intercept)
+
+
+def bind_components(X, y, n_states, form="dense", weights=None, intercept=True):
+    """Toy of given rows, the components of which all but the first are of one class."""
+    toy = bind_rows(X, y, n_states, form, weights, intercept)
+    class_of = np.minimum(np.arange(n_states), 1)
+    toy.problem.accept(class_of)
+    toy.pairs.loss = [
+        np.array([float(class_of[k] != class_of[found[0]]) for k in found])
+        for found in toy.pairs.labels
+    ]
+    return toy
 
 
 class GraphToy(Toy):
@@ -199,23 +267,170 @@ def bind_sets(X, truths, n_states, form="dense", weights=None, inference="exhaus
     return MultilabelToy(problem, model.layout, pairs, list(X), n_states)
 
 
+class RankingToy(Toy):
+    """Toy of sets of rows, each with the grades of its rows."""
+
+    def assemble(self, q, i):
+        rows, _ = self.X[i]
+        q = q[: len(rows)]
+        return np.append(rows.T @ q, q.sum())[: self.pairs.d]
+
+
+def ranking_toy(
+    seed=0, n=6, n_states=2, p=3, *, form="dense", weights=None, loss="f1", sizes=(4, 2, 3),
+    **options,
+):  # fmt: skip
+    """Random sets of rows of two grades."""
+    rng = np.random.default_rng(seed)
+    X = [rng.normal(size=(sizes[i % len(sizes)], p)) for i in range(n)]
+    if form == "csr":
+        X = [x * (rng.random(x.shape) < 0.6) for x in X]
+    X = [(x, rng.permutation(np.arange(len(x)) % 2)) for x in X]
+    return bind_rankings(X, form, weights, loss, **options)
+
+
+def bind_rankings(X, form="dense", weights=None, loss="f1", **options):
+    """Toy of given sets of rows with their grades."""
+    c = block_weights(len(X), weights)
+    rows = np.concatenate([x for x, _ in X])
+    offsets = np.cumsum([0, *(len(x) for x, _ in X)])
+    model = RankingModel(rows.shape[1], loss, **options)
+    grades = np.concatenate([grades for _, grades in X])
+    problem = model.bind(sp.csr_array(rows) if form == "csr" else rows, offsets, grades, c)
+    pairs = Enumerated(*enumerate_rankings(X, model.intercept, loss, **options), c)
+    return RankingToy(problem, model.layout, pairs, X, 2)
+
+
+class MatchingToy(Toy):
+    """Toy of matchings."""
+
+    def assemble(self, q, i):
+        return np.array(q[: self.pairs.d])
+
+
+def matching_toy(seed=0, n=5, n_states=3, p=3, *, form="dense", weights=None):
+    """Random features of pairs, left and right items; "csr" stands for features with zeros."""
+    rng = np.random.default_rng(seed)
+    tables, truths = random_matchings(rng, n, p)
+    if form == "csr":
+        tables = [tuple(x * (rng.random(x.shape) < 0.6) for x in table) for table in tables]
+    return bind_matchings(tables, truths, n_states, form, weights)
+
+
+def bind_matchings(tables, truths, n_states, form="dense", weights=None):
+    """Toy of given features and partners."""
+    c = block_weights(len(tables), weights)
+    tables = [tuple(map(np.ascontiguousarray, table)) for table in tables]
+    truths = [np.array(t[: len(table[0])]) for t, table in zip(truths, tables, strict=True)]
+    model = PairingModel(tuple(x.shape[-1] for x in tables[0]))
+    problem = model.bind(tables, truths, "hamming", c)
+    pairs = enumerate_matchings(tables, truths, c)
+    # of the many that are equally good without weights SciPy's choice is the first one
+    probe, w = ProblemProbe(problem), np.zeros(problem.n_weights)
+    for i, found in enumerate(pairs.labels):
+        code = probe.argmax(i, w)[0]
+        order = np.argsort([not np.array_equal(code, y) for y in found], kind="stable")
+        pairs.labels[i] = [found[k] for k in order]
+        pairs.psi[i], pairs.loss[i] = pairs.psi[i][order], pairs.loss[i][order]
+    return MatchingToy(problem, model.layout, pairs, tables, n_states)
+
+
+LIMITS = (3, 1, 2, 2)  # of the lengths of segments of each state
+
+
+class SegmentToy(Toy):
+    """Toy of segments, with all weights that there may be."""
+
+    def assemble(self, q, i):
+        x, problem = self.X[i], self.problem
+        places, stride = -(-problem.n_table // 8) * 8, -(-problem.n_columns // 8) * 8
+        tokens = q[places : places + len(x) * stride].reshape(-1, stride)[:, : problem.n_columns]
+        return np.concatenate([(tokens.T @ x).ravel(), q[: problem.n_table]])
+
+
+def segment_toy(
+    seed=0, n=5, n_states=3, p=3, lengths=(1, 2, 3), *, form="dense", weights=None
+):  # fmt: skip
+    """Random sequences and segments; `form` is "dense" or "csr"."""
+    rng = np.random.default_rng(seed)
+    # smaller than others: the features of a token count up to three times
+    X = [rng.normal(scale=0.5, size=(lengths[i % len(lengths)], p)) for i in range(n)]
+    if form == "csr":
+        X = [x * (rng.random(x.shape) < 0.6) for x in X]
+    truths = []
+    for x in X:
+        found = list(segmentations(len(x), LIMITS[:n_states]))
+        truths.append(codes(found[rng.integers(len(found))]))
+    return bind_segments(X, truths, n_states, form, weights)
+
+
+def bind_segments(X, truths, n_states, form="dense", weights=None):
+    """Toy of given sequences, with the mean loss by token."""
+    limits, lengths = LIMITS[:n_states], np.array([len(x) for x in X])
+    model, c = SegmentModel(X[0].shape[1], limits), block_weights(len(X), weights)
+    values, offsets = np.concatenate(X), np.concatenate([[0], lengths.cumsum()])
+    stacked = RaggedArray(sp.csr_array(values) if form == "csr" else values, offsets)
+    cost = np.repeat(1.0 / lengths, lengths)
+    problem = model.bind(stacked, np.concatenate(truths).astype(np.int32), cost, c)
+    psi, loss, labels = [], [], []
+    for x, truth in zip(X, truths, strict=True):
+        # the order in which the oracle breaks ties
+        found = list(segmentations(len(x), limits))
+        found.sort(key=lambda segments: [(k, b - a) for a, b, k in segments[::-1]])
+        labels.append([codes(segments) for segments in found])
+        features = np.array([feature(x, segments, limits, max(limits)) for segments in found])
+        right = next(k for k, code in enumerate(labels[-1]) if (code == truth).all())
+        psi.append(features[right] - features)
+        loss.append(np.array([np.mean(code != truth) for code in labels[-1]]))
+    return SegmentToy(problem, model.layout, Enumerated(psi, loss, labels, c), X, n_states)
+
+
 TOYS = {
     "chain": chain_toy,
+    "segments": segment_toy,
+    "second chain": second_chain_toy,
     "multiclass": multiclass_toy,
+    "components": component_toy,
     "graph": graph_toy,
     "multilabel": multilabel_toy,
+    "ranking": ranking_toy,
+    "matching": matching_toy,
 }
+# what full products of options are tried on
+FIRST = ("chain", "multiclass", "graph", "multilabel")
+# what has other searches for slack rescaling than the bisecting one
+SEARCHABLE = sorted(TOYS.keys() - {"components", "matching", "ranking", "segments", "second chain"})
+
+
+def thinned(combinations):
+    """Return tuples of a name and options: of toys that are not among the first every seventh."""
+    return [
+        combination
+        for number, combination in enumerate(combinations)
+        if combination[0] in FIRST or number % 7 == 0
+    ]
 
 
 def rebind(name, X, truths, n_states, form="dense"):
     """Toy of other inputs and truths, the first ones of a TOYS entry or made of them."""
     if name == "multiclass":
         return bind_rows(np.array(X), [int(truth[0]) for truth in truths], n_states, form)
+    if name == "components":
+        return bind_components(np.array(X), [int(truth[0]) for truth in truths], n_states, form)
     if name == "multilabel":
         return bind_sets(np.array(X), np.array(truths)[:, :n_states] // ONE, n_states, form)
-    return {"chain": bind_chains, "graph": bind_graphs}[name](X, truths, n_states, form)
+    if name == "ranking":
+        return bind_rankings(X, form)
+    binds = {
+        "chain": bind_chains,
+        "second chain": bind_second_chains,
+        "graph": bind_graphs,
+        "segments": bind_segments,
+        "matching": bind_matchings,
+    }
+    return binds[name](X, truths, n_states, form)
 
 
 def with_columns(x, order):
     """An input with its features in another order."""
-    return (x[0][:, order], *x[1:]) if isinstance(x, tuple) else x[..., order]
+    return (x[0][..., order], *x[1:]) if isinstance(x, tuple) else x[..., order]

@@ -6,12 +6,23 @@ import pytest
 from sskit import oracles
 
 CHAIN = {"nodes": np.eye(3), "transitions": np.eye(3)}
+SECOND = CHAIN | {"triples": np.zeros((3, 3, 3))}
 GRAPH = {"nodes": np.eye(2), "edges": [[0, 1]], "pairwise": [np.eye(2)]}
 PARTS = {
     "scores": np.zeros((2, 3, 3)),
     "parents": [-1, 0],
     "springs": np.ones((2, 1, 2, 3)),
     "bias": np.zeros((2, 1)),
+}
+SEGMENTS = {
+    "tokens": np.eye(3),
+    "transitions": np.eye(3),
+    "lengths": np.zeros((3, 2)),
+    "first": np.eye(3),
+    "last": np.eye(3),
+    "start": [0.0, 1.0, 2.0],
+    "end": [0.0, 1.0, 2.0],
+    "whole": np.zeros((3, 2, 3)),
 }
 CALLS = {
     "viterbi": CHAIN | {"truth": [0, 1, 2], "cost": 1.0},
@@ -20,6 +31,9 @@ CALLS = {
     "beam_search": CHAIN | {"beam_size": 2},
     "chain_max_marginals": CHAIN,
     "chain_marginals": CHAIN | {"start": [0.0, 1.0, 2.0], "end": [0.0, 1.0, 2.0]},
+    "second_order_viterbi": SECOND | {"truth": [0, 1, 2], "cost": 1.0},
+    "second_order_top_k": SECOND | {"k": 2},
+    "second_order_max_marginals": SECOND,
     "exhaustive": GRAPH | {"truth": [0, 1], "top_k": 1, "max_labellings": 10},
     "expansion": GRAPH | {"truth": [0, 1], "cost": [1.0, 1.0], "moves": "swap", "start": [0, 0]},
     "graphcut": GRAPH | {"truth": [0, 1]},
@@ -29,10 +43,17 @@ CALLS = {
     "qpbo": GRAPH | {"truth": [0, 1], "cost": 1.0},
     "fusion": GRAPH | {"truth": [0, 1], "start": [0, 0], "proposals": [[0, 1]]},
     "elimination": GRAPH | {"truth": [0, 1], "max_entries": 100},
+    "segment_max_sum": SEGMENTS,
+    "segment_top_k": SEGMENTS | {"k": 2},
+    "segment_max_marginals": SEGMENTS,
+    "segment_marginals": SEGMENTS,
     "tree_max_sum": GRAPH,
     "tree_max_marginals": GRAPH,
     "tree_marginals": GRAPH,
     "tree_top_k": GRAPH | {"k": 2},
+    "best_matching": {
+        "pairs": [[1.0, 2.0]], "left": [0.0], "right": 0.0, "truth": [1], "cost": 1.0
+    },
     "closure": {"gains": [1.0, 2.0], "hierarchy": [-1, 0]},
     "lp_relaxation": {
         "gains": [1.0, 2.0], "edges": [[0, 1]], "pairwise": [1.0], "method": "roof"
@@ -42,6 +63,10 @@ CALLS = {
     },
     "parts_max_sum": PARTS,
     "parts_max_marginals": PARTS,
+    "worst_ranking": {
+        "scores": [1.0, 2.0], "relevance": [0, 1], "loss": "precision_at_k", "beta": 1.0, "k": 1,
+        "balance": 0.5, "loss_weight": 1.0,
+    },
 }  # fmt: skip
 BAD = [["a"], [1j], [[1.0], [1.0, 2.0], 3.0], np.array([object()])]
 # the code of a hierarchy for its two forms
@@ -60,7 +85,13 @@ def test_bad_arguments_are_named(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "count"), [("viterbi_top_k", "k"), ("tree_top_k", "k"), ("beam_search", "beam_size")]
+    ("name", "count"),
+    [
+        ("viterbi_top_k", "k"),
+        ("second_order_top_k", "k"),
+        ("tree_top_k", "k"),
+        ("beam_search", "beam_size"),
+    ],
 )
 def test_counts_may_be_larger_than_all_there_is(name, count):
     oracle = getattr(oracles, name)

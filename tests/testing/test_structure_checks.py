@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from helpers.hidden import Hidden, Started, Styles, make_styles
 from helpers.structures import Chains, Classes, Matching, Signs, best_sign
 
 from sskit.testing import check_structure
@@ -104,3 +105,55 @@ def test_inexact_structures_may_miss_the_best():
     model = Signs({"argmax": lambda x, w, y_true=None: 1})
     model.exact = False
     check_structure(model, X, y, labellings=lambda x: (1, -1), random_state=0)
+
+
+class Spoiled(Started):
+    """Hidden parts, one method of which answers with a mistake."""
+
+    def __init__(self, spoil=None):
+        super().__init__()
+        self.spoil = spoil
+
+    def complete(self, x, y, w):
+        if self.spoil == "weights":
+            w *= 2.0
+        if self.spoil == "input":
+            x += 1.0
+        y, style = super().complete(x, y, w)
+        if self.spoil == "worse":
+            style = 0
+        if self.spoil == "again":
+            self.n_calls = getattr(self, "n_calls", 0) + 1
+            style = self.n_calls % 2
+        return ((y + 1) % 3 if self.spoil == "class" else y), style
+
+    def observed(self, y):
+        return y[1] if self.spoil == "observed" else y[0]
+
+    def argmax(self, x, w, y_true=None):
+        y, style = super().argmax(x, w, y_true)
+        return (y, 0) if self.spoil == "argmax" else (y, style)
+
+
+MISTAKES = {
+    "weights": "sample 0: complete has changed the weights",
+    "input": "sample 0: complete has changed the input",
+    "worse": "agrees with what is known and has",
+    "again": "complete found .* and, asked again",
+    "class": "whose loss is 1: it does not agree",
+    "observed": "is not what is known",
+    "argmax": "argmax .* found .* but .* has",
+}
+
+
+@pytest.mark.parametrize("spoil", [None, *MISTAKES])
+def test_hidden_parts(spoil):
+    X, y = make_styles(6)
+    model = Spoiled(spoil)
+    if spoil is None:
+        check_structure(model, X, y, labellings=model.labellings, random_state=0)
+        check_structure(Styles(), X, y, labellings=model.labellings, random_state=0)
+        check_structure(Hidden(), X, y, labellings=lambda x: range(6), random_state=0)
+        return
+    with pytest.raises(AssertionError, match=MISTAKES[spoil]):
+        check_structure(model, X, y, labellings=model.labellings, random_state=0)

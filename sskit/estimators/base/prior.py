@@ -10,8 +10,13 @@ from sskit.estimators.base.fitted_state import LARGEST
 # What the dimensions of fitted weights are of, by the attribute that names the entries.
 DIMENSIONS = {
     "coef_": ("classes_", "feature_names_in_"),
+    "first_coef_": ("classes_", "feature_names_in_"),
+    "last_coef_": ("classes_", "feature_names_in_"),
+    "lengths_": ("classes_", None),
+    "segment_coef_": ("classes_", None),
     "intercept_": ("classes_",),
     "transitions_": ("classes_", "classes_"),
+    "triples_": ("classes_", "classes_", "classes_"),
     "start_": ("classes_",),
     "end_": ("classes_",),
     "root_": ("classes_",),
@@ -255,7 +260,8 @@ def _aligned(block, sources, shape, targets, name):
             if size != n:
                 raise ValueError(
                     f"{name} has the shape {block.shape}, expected {shape}: labels and features "
-                    "are aligned only if both data and prior name them"
+                    "are aligned only if both data and prior name them, hidden states, components "
+                    "and lengths of segments must be as many"
                 )
             taken.append(np.arange(n))
             put.append(np.arange(n))

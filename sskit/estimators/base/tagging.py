@@ -1,10 +1,9 @@
 """What fitted taggers have and say of sequences."""
 
-import numbers
-
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
+from sskit._numbers import check_k
 from sskit.estimators.base.fitted_state import (
     check_count,
     check_labels,
@@ -76,10 +75,16 @@ def check_chain(estimator):
     ValueError
         Naming the attribute.
     """
-    n_classes = check_labels(estimator)
-    shapes = {"transitions_": (n_classes, n_classes), "start_": (n_classes,)}
+    n_classes = n_states = check_labels(estimator)
+    states = states_of_labels(estimator)
+    if states is not None:
+        check_numbers(estimator, {"n_states_": (n_classes,)}, integer=True)
+        if states.min() < 1:
+            raise_damaged(estimator, "n_states_ must be positive numbers of states")
+        n_states = int(states.sum(dtype=np.float64))
+    shapes = {"transitions_": (n_states, n_states), "start_": (n_states,)}
     check_numbers(estimator, shapes, forbids=True)
-    check_numbers(estimator, {"end_": (n_classes,)})
+    check_numbers(estimator, {"end_": (n_states,)})
     all_allowed = estimator.allowed_transitions_ is None
     ends = (n_classes,)
     shapes = {"allowed_transitions_": (n_classes, n_classes), "allowed_start_": ends}
@@ -98,6 +103,11 @@ def check_chain(estimator):
         if table.shape != shape:
             raise_damaged(estimator, f"{name} has the shape {table.shape}, expected {shape}")
     return n_classes
+
+
+def states_of_labels(estimator):
+    """Return how many hidden states each label of a fitted tagger has, (K,); None: one each."""
+    return vars(estimator).get("n_states_")
 
 
 def chain_attributes(classes, n_features, allowed):
@@ -227,8 +237,7 @@ class TaggerMixin:
         scores : ndarray of shape (n_samples,), object
             Each item is an ndarray of shape (m,); only if `return_scores`.
         """
-        if not isinstance(k, numbers.Integral) or isinstance(k, bool) or k < 1:
-            raise ValueError(f"k must be a positive integer, got {k!r}")
+        check_k(k)
         decoder, offsets = self._decoder(X, known)
         found = decoder.top_k(int(k))
         # of an empty sequence there is one labelling, without labels

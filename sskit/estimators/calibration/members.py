@@ -7,12 +7,17 @@ from sskit.estimators.base.fitted_state import raise_damaged
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.meta import MetaEstimator
 from sskit.estimators.chain.edges import fitted_pairs
+from sskit.estimators.chain.states import has_states
 from sskit.estimators.chain.tagger import SequenceTagger
 from sskit.estimators.tree.tagger import TreeTagger
 from sskit.inputs.trees import check_trees
 from sskit.models.calibration.scores import Calibration, EdgeScores, Scores
 
 TAGGERS = (SequenceTagger, TreeTagger)
+SECOND_ORDER = (
+    "estimator has order=2, of which there are no probabilities: the sums over labellings are "
+    "those of chains with scores of two labels in a row; use order=1"
+)
 
 
 def inner_estimator(estimator):
@@ -43,7 +48,9 @@ def inner_estimator(estimator):
 
 
 def check_tagger(estimator, calibrated):
-    """Raise TypeError unless an estimator is a tagger, or ends in one; ValueError if it loses it.
+    """Raise TypeError unless an estimator is a tagger, or ends in one.
+
+    ValueError if it loses it, or has no probabilities.
 
     Parameters
     ----------
@@ -65,6 +72,9 @@ def check_tagger(estimator, calibrated):
         step = step.steps[-1][1] if ends else getattr(step, "estimator", None)
     tagger = inner_estimator(estimator)
     if isinstance(tagger, TAGGERS):
+        refuse_hidden_states(tagger)
+        if getattr(tagger, "order", 1) == 2:
+            raise ValueError(SECOND_ORDER)
         return
     got = f"the class {tagger.__name__}" if isinstance(tagger, type) else type(tagger).__name__
     raise TypeError(
@@ -72,6 +82,15 @@ def check_tagger(estimator, calibrated):
         f"one, got {got}; for graphs with cycles and sets of labels with scores of pairs the sum "
         "over all labellings has no efficient algorithm"
     )
+
+
+def refuse_hidden_states(tagger):
+    """Raise ValueError if the labels of a tagger have hidden states."""
+    if has_states(tagger):
+        raise ValueError(
+            "labels with several hidden states have scores by state, which no calibration of "
+            "labels takes; set n_states_per_label=1"
+        )
 
 
 def transformed(estimator, X):
@@ -112,6 +131,9 @@ def scores_of(estimator, X, classes):
     scores : Scores
     """
     tagger, X = transformed(estimator, X)
+    refuse_hidden_states(tagger)  # a search may have set them
+    if "triples_" in vars(tagger):  # a search has chosen it
+        raise ValueError(SECOND_ORDER)
     decoder, offsets = tagger._decoder(X)
     offsets = np.asarray(offsets, dtype=np.int64)
     own = tagger.classes_

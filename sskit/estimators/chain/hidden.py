@@ -7,7 +7,7 @@ from sklearn.utils import check_random_state
 
 from sskit.estimators.completion.partial_labels import PartialLabels
 from sskit.inputs.ragged_array import RaggedArray
-from sskit.models.chain.model import ChainModel, make_decoder, make_request
+from sskit.models.chain.model import ChainModel
 
 
 @dataclass(frozen=True)
@@ -41,19 +41,18 @@ class HiddenChains:
         """Return the best labels (n_tokens,) under flat weights that agree with what is known."""
         return self._best(self.stacked, **self.model.layout.split(w))
 
-    def _best(self, stacked, coef, transitions, start, end):
-        rules = self.model.allowed, self.model.allowed_start, self.model.allowed_end
-        others = transitions, start, end
-        request = make_request(stacked, coef, *others, rules, self.partial.possible)
-        return make_decoder(request, self.n_jobs, None).best()
+    def _best(self, stacked, **blocks):
+        return self.model.label(
+            stacked, self.n_jobs, possible=self.partial.possible, **blocks
+        ).best()
 
     def drawn(self, random_state):
         """Return labels that agree with what is known, drawn at random."""
-        n_states = self.model.n_states
         scores = check_random_state(random_state).uniform(size=self.partial.possible.shape)
-        none = np.zeros((n_states, n_states))
+        shapes = self.model.layout.shapes.items()
+        none = {name: np.zeros(shape) for name, shape in shapes if name != "coef"}
         drawn = RaggedArray(scores, self.stacked.offsets)
-        return self._best(drawn, np.eye(n_states), none, none[0], none[0])
+        return self._best(drawn, coef=np.eye(self.model.n_states), **none)
 
     def known_part(self):
         """Return the problem of all stretches of known tokens, and what makes use of its weights.
@@ -70,7 +69,7 @@ class HiddenChains:
         )
         ends = None if model.allowed is None else np.ones(model.n_states, dtype=bool)
         n_features = self.stacked.values.shape[1]
-        problem = ChainModel(n_features, model.n_states, model.allowed, ends, ends).bind(
+        problem = type(model)(n_features, model.n_states, model.allowed, ends, ends).bind(
             RaggedArray(self.stacked.values[known], np.append(first, len(known))),
             self.partial.labels[known],
             np.ascontiguousarray(self.cost[known]),

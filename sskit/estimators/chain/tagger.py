@@ -1,15 +1,14 @@
 """Sequence tagging."""
 
-import warnings
 from numbers import Integral
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval, Options, StrOptions
 
 from sskit._ready import all_within
 from sskit._tag_schemes import SCHEMES
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT, with_callbacks
+from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import (
     StructuredEstimator,
     TrainingTask,
@@ -38,39 +37,48 @@ from sskit.estimators.chain.edges import (
 )
 from sskit.estimators.chain.hidden import HiddenChains
 from sskit.estimators.chain.kernel import bind_in_kernel_space
+from sskit.estimators.chain.legal import legal_labels
+from sskit.estimators.chain.second import (
+    SecondOrderMixin,
+    model_class,
+    refuse_second_order,
+    second_decoder,
+)
 from sskit.estimators.chain.sequences import Sequences
+from sskit.estimators.chain.states import (
+    HiddenStatesMixin,
+    StateDecoder,
+    bind_with_states,
+    fitted_states,
+    refuse_states,
+    resolve_states,
+    why_no_states,
+)
 from sskit.estimators.completion.convex_concave import complete
-from sskit.estimators.completion.gate import completed_costs, gate_labels
+from sskit.estimators.completion.gate import gate_labels, training_costs
 from sskit.estimators.completion.partial_labels import known_share
 from sskit.estimators.online.steps import PartialFitMixin
 from sskit.estimators.reasons.column_names import check_column_names, column_names
 from sskit.estimators.reasons.explain import ExplainChainMixin
 from sskit.inputs.chains.gate import stack_pairs
-from sskit.inputs.ragged_array import RaggedArray, locate
+from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.weights import check_sample_weight, check_token_weight
 from sskit.models.chain.model import (
-    ChainModel,
     check_lengths,
     default_lam,
     make_decoder,
     make_request,
-    token_costs,
     token_scale,
 )
-from sskit.models.chain.transitions import (
-    check_possible,
-    find_violations,
-    kinds_of,
-    refuse_violations,
-    repair,
-    resolve_transitions,
-)
+from sskit.models.chain.transitions import check_possible, resolve_transitions
 
 USED_BY_PREDICT = ("beam_size", "allowed_transitions")
 
 
 class SequenceTagger(
+    SecondOrderMixin,
     EdgeWeightsMixin,
+    HiddenStatesMixin,
     ExplainChainMixin,
     PartialFitMixin,
     TaggerMixin,
@@ -85,8 +93,9 @@ class SequenceTagger(
 
     with a kernel that of functions :math:`f_{y_t}(x_t)` in place of the first sum. Where edges,
     from each token to the next one, have features :math:`z_t`, transitions look at them: the score
-    is larger by :math:`\sum_t \langle B_{y_{t-1} y_t}, z_t \rangle`. The best labelling is found
-    exactly (Viterbi). Training minimises
+    is larger by :math:`\sum_t \langle B_{y_{t-1} y_t}, z_t \rangle`. With ``order=2`` three labels
+    in a row have a weight too, and the score is larger by :math:`\sum_{t > 2} C_{y_{t-2} y_{t-1}
+    y_t}`. The best labelling is found exactly (Viterbi). Training minimises
 
     .. math:: P(w) = \tfrac{\lambda}{2} \|w\|^2
               + \sum_i c_i \max_y \bigl[ L_i(y) + F(x_i, y) - F(x_i, y_i) \bigr]
@@ -101,6 +110,11 @@ class SequenceTagger(
         norm of the features of a token (and of its edge) and n the number of sequences (the sum of
         the sample weights), so that neither the scale of the features nor the amount of data asks
         for another value; see the user guide for how it was chosen.
+    order : {1, 2}, default=1
+        Up to how many labels before a label have weights with it. With 2 there are, beside those
+        of transitions, weights of three labels in a row, a table (n_classes, n_classes,
+        n_classes); the first two labels have the weights of start and transition alone. Not with
+        a kernel, features of edges or a beam.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
         hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
@@ -139,6 +153,14 @@ class SequenceTagger(
         names them; a warning, and training on labels that are allowed and differ from those given
         at as few tokens as can be; or training as if all transitions were allowed, so that
         prediction alone keeps to the rules.
+    n_states_per_label : int or dict, default=1
+        Number of hidden states of each label; in a dict by label, others have one. A token has a
+        state of its label, which nobody tells: the best one is completed in training, and
+        prediction gives the label of the best state. States have the weights that labels have
+        otherwise. See the user guide on hidden variables.
+    n_init : int, default=1
+        From how many clusterings of the tokens of each label states start, if there are several.
+        The model with the lowest objective is kept.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
         Kernel of two tokens, as in :class:`sklearn.svm.SVC`; a callable takes two matrices of rows.
         With "precomputed" the features of a token are its kernels with all training tokens.
@@ -154,9 +176,9 @@ class SequenceTagger(
         kept in double precision if all fit, else in single precision.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
-        (``coef_`` by columns, ``transitions_`` by rows, ``start_``, ``end_``, then the table of
-        each feature of edges by rows); in a dict by the blocks "coef", "transitions", "start",
-        "end" and "edge_coef" a bound has the shape of the block.
+        (``coef_`` by columns, ``transitions_`` by rows, ``start_``, ``end_``, then ``triples_``
+        or the table of each feature of edges, by rows); in a dict by the blocks "coef",
+        "transitions", "start", "end", "triples" and "edge_coef" a bound has the shape of the block.
     prior : array-like of shape (n_weights,), dict or fitted estimator, default=None
         Weights w0 in whose direction the fit is regularised, by lam / 2 ||w - w0||^2; None is zero.
         A flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
@@ -194,7 +216,8 @@ class SequenceTagger(
     Attributes
     ----------
     coef_ : ndarray of shape (n_classes, n_features)
-        Weights of the features of a token.
+        Weights of the features of a token. Where labels have hidden states these have the rows,
+        and those of all other weights: n_states in place of n_classes.
     support_ : ndarray of shape (n_support,)
         In a kernel space, in place of ``coef_``: training tokens that have a coefficient.
     support_vectors_ : {ndarray, CSR matrix} of shape (n_support, n_features)
@@ -207,6 +230,8 @@ class SequenceTagger(
         The kernel, a callable of two matrices of rows.
     transitions_ : ndarray of shape (n_classes, n_classes)
         Weights of the transitions, from row to column.
+    triples_ : ndarray of shape (n_classes, n_classes, n_classes)
+        Weights of three labels in a row, in this order; only with ``order=2``.
     edge_coef_ : ndarray of shape (n_classes, n_classes, n_edge_features)
         Weights of the features of an edge, by the labels of its two tokens; only if X had pairs.
     allowed_transitions_ : ndarray of shape (n_classes, n_classes), bool, or None
@@ -218,6 +243,10 @@ class SequenceTagger(
         Weights of the first and of the last label.
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
+    n_states_ : ndarray of shape (n_classes,)
+        Number of hidden states of each label; only if some label has several.
+    state_labels_ : ndarray of shape (n_states,)
+        The label of each state; without hidden states the same as ``classes_``.
     lam_ : float
         The regularisation strength that was used.
     dual_gap_ : float
@@ -229,8 +258,8 @@ class SequenceTagger(
         what it misses. Where labels were not known it is that of the last round, for the labels
         that were completed in it.
     n_rounds_ : int
-        Only if y had labels that were not known: how often they were completed and the model
-        trained on them.
+        Only if y had labels that were not known, or labels have hidden states: how often they
+        were completed and the model trained on them, of the start that is kept.
     round_objectives_ : ndarray of shape (`n_rounds_`,)
         Likewise, P(w) at the end of each round, with the best completion under w in place of the
         truth. It never rises.
@@ -243,7 +272,8 @@ class SequenceTagger(
         Calls of the oracle, those of the exact passes included.
     history_ : dict of ndarray
         Arrays of equal length, an entry for each exact pass: n_passes, n_oracle_calls, time
-        (seconds), primal, dual, gap (absolute); and round, where labels were not known.
+        (seconds), primal, dual, gap (absolute); and start and round,
+        where labels were not known.
     solver_ : solver object
         The solver that was used, with every "auto" replaced.
     n_features_in_ : int
@@ -270,6 +300,9 @@ class SequenceTagger(
     Tsochantaridis, Joachims, Hofmann, Altun (2005). Large margin methods for structured and
     interdependent output variables. JMLR 6.
 
+    Morency, Quattoni, Darrell (2007). Latent-dynamic discriminative models for continuous gesture
+    recognition. CVPR (hidden states of labels).
+
     Examples
     --------
     >>> from sskit import SequenceTagger
@@ -286,6 +319,8 @@ class SequenceTagger(
         **StructuredEstimator._parameter_constraints,
         **KernelMixin._parameter_constraints,
         **TaggerMixin._parameter_constraints,
+        **HiddenStatesMixin._parameter_constraints,
+        "order": [Options(Integral, {1, 2})],
         "allowed_transitions": [StrOptions(set(SCHEMES)), "array-like", None],
         "on_violation": [StrOptions({"raise", "repair", "ignore"})],
         "ignore_label": "no_validation",
@@ -296,6 +331,7 @@ class SequenceTagger(
         self,
         lam=None,
         *,
+        order=1,
         rescaling="margin",
         solver="auto",
         steps="auto",
@@ -306,6 +342,8 @@ class SequenceTagger(
         ignore_label=None,
         allowed_transitions=None,
         on_violation="raise",
+        n_states_per_label=1,
+        n_init=1,
         kernel="linear",
         gamma="scale",
         degree=3,
@@ -322,6 +360,7 @@ class SequenceTagger(
         verbose=0,
     ):
         self.lam = lam
+        self.order = order
         self.rescaling = rescaling
         self.solver = solver
         self.steps = steps
@@ -332,6 +371,8 @@ class SequenceTagger(
         self.ignore_label = ignore_label
         self.allowed_transitions = allowed_transitions
         self.on_violation = on_violation
+        self.n_states_per_label = n_states_per_label
+        self.n_init = n_init
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -396,6 +437,8 @@ class SequenceTagger(
         """Return training data, or a part of them, checked."""
         names = column_names(X)
         stacked, edges = stack_pairs(X)
+        refuse_second_order(self, edges)
+        refuse_states(self, part, edges)
         partial = gate_labels(self, y, stacked.lengths, part)
         weight = check_sample_weight(sample_weight, len(stacked), part=part)
         token_weight = check_token_weight(token_weight, stacked.lengths)
@@ -404,7 +447,7 @@ class SequenceTagger(
         if not part:
             rules = resolve_transitions(self.allowed_transitions, classes)
             if possible is None:
-                labels = self._legal(labels, stacked.offsets, classes, rules)
+                labels = legal_labels(self, labels, stacked.offsets, classes, rules)
             elif rules[0] is not None and self.on_violation != "ignore":
                 check_possible(possible, stacked.offsets, *rules, "y", every=True)
         if not is_kernel(self):
@@ -417,31 +460,6 @@ class SequenceTagger(
             refuse_edges(edges, "labels that are not known")
         given = stacked, labels, classes, weight, rules, scale, names
         return Sequences(*given, hidden, token_weight, edges, names_of_edges(X, edges))
-
-    def _legal(self, labels, offsets, classes, rules):
-        """Return labels to train on; see on_violation."""
-        if rules[0] is None or self.on_violation == "ignore":
-            return labels
-        tokens = find_violations(labels, offsets, *rules)
-        if not len(tokens):
-            return labels
-        if self.on_violation == "raise":
-            refuse_violations(tokens, labels, offsets, classes, *rules[:2])
-        kinds = kinds_of(classes) if isinstance(self.allowed_transitions, str) else None
-        repaired = repair(tokens, labels, offsets, *rules, kinds)
-        watch = vars(self).get("_watch")
-        if watch is not None and watch.gated:
-            return repaired
-        changed = np.flatnonzero(repaired != labels)
-        i, t = locate(offsets, changed[0])
-        old, new = classes[labels[changed[0]]], classes[repaired[changed[0]]]
-        warnings.warn(
-            f"{len(changed)} labels that allowed_transitions does not allow were changed for "
-            f"training, the first of them y[{i}][{t}] from {old} to {new}",
-            UserWarning,
-            stacklevel=7 + FRAMES_AROUND_FIT,
-        )
-        return repaired
 
     def _survey(self, checked):
         """Return the `ChainFacts` of checked data."""
@@ -469,7 +487,8 @@ class SequenceTagger(
         """Return why an estimator cannot be fitted to data in parts, or None if it can."""
         repairs = self.allowed_transitions is not None and self.on_violation == "repair"
         counts = isinstance(self.class_weight, str)
-        return super()._refuse_parts() or (
+        refused = why_no_states(self, part=True) or super()._refuse_parts()
+        return refused or (
             "data in parts cannot be fitted with on_violation='repair' and "
             "class_weight='balanced', which counts the labels of all parts once they are repaired"
             if repairs and counts
@@ -483,23 +502,21 @@ class SequenceTagger(
         if rules is None:
             rules = resolve_transitions(self.allowed_transitions, classes)
             labels = facts.labels.renumber(own, labels)
-            labels = self._legal(labels, stacked.offsets, classes, rules)
+            labels = legal_labels(self, labels, stacked.offsets, classes, rules)
         allowed = (None, None, None) if self.on_violation == "ignore" else rules
         shared = chain_attributes(classes, facts.n_features, rules)
         if names is not None:
             shared["feature_names_in_"] = names
-        factors = self.class_weight if partial is None else None, classes
-        costs = token_costs(self.loss, *factors, labels, stacked.lengths, facts.labels.counts)
-        if token_weight is not None:
-            costs *= token_weight
-        if partial is not None:
-            costs = completed_costs(partial, costs, self.class_weight, facts.labels.counts)
+        costs = training_costs(self, labels, stacked.lengths, facts.labels, partial, token_weight)
         given = stacked, labels, costs, facts.weights.block_weights(len(stacked), weight)
         if is_kernel(self):
             return bind_in_kernel_space(self, *given, weight, allowed, shared)
         if edges is not None:
             return bind_with_edges(self, facts, given, edges, allowed, shared)
-        model = ChainModel(facts.n_features, len(classes), *allowed)
+        states = resolve_states(self.n_states_per_label, classes, len(labels))
+        if states is not None:
+            return bind_with_states(self, facts, given, partial, allowed, shared, states)
+        model = model_class(self)(facts.n_features, len(classes), *allowed)
         problem = model.bind(*given, n_jobs=self.n_jobs)
         to_attributes = BlockAttributes(model.layout, shared)
         task = problem, model.layout, default_lam(facts.scale), to_attributes, classes
@@ -515,6 +532,9 @@ class SequenceTagger(
         weight of -inf has been given.
         """
         rules = resolve_transitions(self.allowed_transitions, self.classes_)
+        states = fitted_states(self)
+        if states is not None:
+            rules = states.lifted(rules)
         if all_within(self.transitions_) and all_within(self.start_):
             return rules
         last = np.ones(len(self.start_), dtype=bool)
@@ -546,7 +566,11 @@ class SequenceTagger(
             values = function_values(self, stacked.values, n_classes)
             stacked, coef = RaggedArray(values, stacked.offsets), np.eye(n_classes)
         else:
-            check_numbers(self, {"coef_": (n_classes, stacked.values.shape[1])}, finite=False)
+            shape = len(self.start_), stacked.values.shape[1]
+            check_numbers(self, {"coef_": shape}, finite=False)
+        states = fitted_states(self)
+        if states is not None and possible is not None:
+            possible = possible[:, states.labels]
         rules = self._rules()
         if rules[0] is not None:
             check_lengths(stacked.lengths, *rules)
@@ -555,9 +579,14 @@ class SequenceTagger(
         others = self.transitions_, self.start_, self.end_
         if edges is not None:
             return edge_decoder(self, stacked, edges, coef, others, rules, possible), offsets
+        if "triples_" in vars(self):
+            return second_decoder(self, stacked, coef, others, rules, possible), offsets
         request = make_request(stacked, coef, *others, rules, possible)
         if not request.is_modest():
             if hasattr(self, "coef_"):
                 check_numbers(self, {"coef_": coef.shape})
             check_scores(stacked.values, stacked.offsets, coef, others)
-        return make_decoder(request, self.n_jobs, self.beam_size), offsets
+        decoder = make_decoder(request, self.n_jobs, self.beam_size)
+        if states is not None:
+            decoder = StateDecoder(decoder, states, stacked.offsets, possible)
+        return decoder, offsets

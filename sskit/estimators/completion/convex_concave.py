@@ -29,19 +29,19 @@ class ConvexConcave:
     Parameters
     ----------
     complete : callable
-        Maps flat weights to the best labels (N,) that agree with what is known.
-    known_part : callable
-        Returns the problem of the known tokens alone, or None if there are none, and a function
-        that maps its weights to those that the first completion takes.
-    drawn : callable
-        Returns labels (N,) to begin with where there is no known part.
+        Maps flat weights to the best truths that agree with what is known: an array (N,) of
+        labels, hidden states or codes of labellings, which the problem's ``with_truth`` takes.
+    starts : callable
+        Called once, with a function that solves a convex problem and returns its flat weights.
+        Returns an iterable of the truths (N,) to begin with. There are local optima, so of several
+        starts the one that ends with the lowest objective is kept.
 
     Attributes
     ----------
     objectives : list of float
-        P(w) at the end of each round.
+        P(w) at the end of each round, of the start that was kept.
     stationary : bool
-        Whether the last round would be repeated: it converged, and its weights complete the labels
+        Whether its last round would be repeated: it converged, and its weights complete the labels
         as before.
 
     References
@@ -52,15 +52,14 @@ class ConvexConcave:
     """
 
     complete: object
-    known_part: object
-    drawn: object
+    starts: object
 
     def __post_init__(self):
         self.objectives = []
         self.stationary = False
 
     def solve(self, solver, problem, make_regularizer, *, on_pass, stop, max_iter, **options):
-        """Solve the problem, round after round.
+        """Solve the problem, round after round, from each start.
 
         Rounds end where completions stay as they are, where a round lowers P(w) by less than the
         gap that the tolerance leaves, and where a pass of the solver is the last one it may make.
@@ -75,64 +74,33 @@ class ConvexConcave:
             Returns a new regularizer.
         on_pass, stop, max_iter : object
             As for :meth:`sskit.solvers.common.solver.Solver.solve`; passes are those of all
-            rounds, without those over the known part.
+            rounds of all starts, without those over known parts.
         **options : dict
             As for the same.
 
         Returns
         -------
         solution : Solution
-            Of the last round, with the calls and the history of all.
+            Of the last round of the best start, with the calls and the history of all.
         """
-        part, adapted = self.known_part()
-        if part is None:
-            labels = self.drawn()
-        else:
+
+        def solved(part):
             start = solver.solve(part, make_regularizer(), stop=stop, max_iter=max_iter, **options)
-            labels = self.complete(adapted(start.w))
-        total, point, best = Totals(), None, None
-        for _ in range(MAX_ROUNDS):
-            earlier, problem = problem, problem.with_truth(labels)
-            if point is not None:
-                blocks = move_truths(point.blocks, problem, earlier)
-                point = replace(point, blocks=blocks, average=None)
-            regularizer = make_regularizer()
-            solution = solver.solve(
-                problem,
-                regularizer,
-                on_pass=total.counting(on_pass),
-                stop=stop,
-                max_iter=max_iter - total.n_iter,
-                start=point,
-                **options,
-            )
-            total.add(solution)
-            completed = self.complete(solution.w)
-            same = np.array_equal(completed, labels)
-            value = solution.primal
-            if not same:
-                w = regularizer.padded(solution.w)
-                gains = truth_gains(problem.with_truth(completed), problem, w)
-                value -= float(np.dot(problem.block_weight, gains))
-            if best is not None and value > self.objectives[-1]:
-                # by less than the gap: the round before is as good, and P must not rise
+            return start.w
+
+        total, best = Totals(on_pass, stop, max_iter), None
+        for labels in self.starts(solved):
+            descent = Descent(self.complete, solver, make_regularizer, total, options)
+            descent.run(problem, labels)
+            if best is None or descent.objectives[-1] < best.objectives[-1]:
+                best = descent
+            total.n_starts += 1
+            if descent.ended or total.n_left <= 0:
                 break
-            fallen = np.inf if best is None else self.objectives[-1] - value
-            converged = solution.status is Status.CONVERGED
-            # of weights that are not those of the round the next ones may complete otherwise
-            best, self.stationary = solution, same and converged
-            self.objectives.append(value)
-            tolerance = Tolerance(options["tol"], solution.unit)
-            if (
-                same
-                or not converged
-                or total.n_iter >= max_iter
-                or fallen <= tolerance.gap_at(solution.primal)
-            ):
-                break
-            labels = completed
-            point = solution.continuation.save() if solver.keeps_dual_point else None
-        return replace(total.of(best), status=solution.status)
+        self.objectives, self.stationary = best.objectives, best.stationary
+        # of a start that was cut short it is said, whichever is kept
+        status = descent.status if descent.ended else best.status
+        return replace(total.of(best.solution), status=status)
 
     def attributes(self):
         """Return the fitted attributes that tell of the rounds, by name."""
@@ -163,30 +131,144 @@ def complete(hidden, problem, random_state):
     accepted = set_mask(hidden.partial)
     if accepted is not None:
         problem.accept(accepted)
-    return ConvexConcave(hidden.complete, hidden.known_part, lambda: hidden.drawn(random_state))
+
+    def starts(solved):
+        part, adapted = hidden.known_part()
+        if part is None:
+            return [hidden.drawn(random_state)]
+        return [hidden.complete(adapted(solved(part)))]
+
+    return ConvexConcave(hidden.complete, starts)
+
+
+class Descent:
+    """The rounds from one start.
+
+    Parameters
+    ----------
+    complete : callable
+        As of `ConvexConcave`.
+    solver : Solver
+        Solves each round.
+    make_regularizer : callable
+        Returns a new regularizer.
+    total : Totals
+        Passes and calls so far, and how many passes are left.
+    options : dict
+        Further ones of the solver.
+
+    Attributes
+    ----------
+    objectives : list of float
+        P(w) at the end of each round.
+    stationary : bool
+        Whether the last round would be repeated.
+    solution : Solution
+        Of the last round.
+    status : Status
+        Of the last solution.
+    """
+
+    def __init__(self, complete, solver, make_regularizer, total, options):
+        self.complete = complete
+        self.solver = solver
+        self.make_regularizer = make_regularizer
+        self.total = total
+        self.options = options
+        self.objectives = []
+        self.stationary = False
+        self.solution = self.status = None
+
+    @property
+    def ended(self):
+        """Whether a user, a callback or the clock ended the last round."""
+        return self.status not in (Status.CONVERGED, Status.MAX_ITER)
+
+    def run(self, problem, labels):
+        """Make rounds until they do not pay, beginning with given truths."""
+        total, point = self.total, None
+        for n in range(1, MAX_ROUNDS + 1):
+            earlier, problem = problem, problem.with_truth(labels)
+            if point is not None:
+                blocks = move_truths(point.blocks, problem, earlier)
+                point = replace(point, blocks=blocks, average=None)
+            regularizer = self.make_regularizer()
+            solution = self.solver.solve(
+                problem,
+                regularizer,
+                on_pass=total.on_pass,
+                stop=total.stop,
+                max_iter=total.n_left,
+                start=point,
+                **self.options,
+            )
+            total.add(solution, n)
+            self.status = solution.status
+            completed = self.complete(solution.w)
+            same = np.array_equal(completed, labels)
+            value = solution.primal
+            if not same:
+                w = regularizer.padded(solution.w)
+                gains = truth_gains(problem.with_truth(completed), problem, w)
+                value -= float(np.dot(problem.block_weight, gains))
+            fallen = np.inf if not self.objectives else self.objectives[-1] - value
+            if fallen < 0:
+                # by less than the gap: the round before is as good, and P must not rise
+                return
+            converged = self.status is Status.CONVERGED
+            # of weights that are not those of the round the next ones may complete otherwise
+            self.solution, self.stationary = solution, same and converged
+            self.objectives.append(value)
+            tolerance = Tolerance(self.options["tol"], solution.unit)
+            if (
+                same
+                or not converged
+                or total.n_left <= 0
+                or fallen <= tolerance.gap_at(solution.primal)
+            ):
+                return
+            labels = completed
+            if self.solver.keeps_dual_point:
+                point = solution.continuation.save()
 
 
 class Totals:
-    """What the solutions of all rounds took together."""
+    """What the solutions of all rounds took together, and what they may.
 
-    def __init__(self):
-        self.n_iter = self.n_oracle_calls = 0
+    Parameters
+    ----------
+    on_pass : callable or None
+        Called after each pass with its number among all.
+    stop : Stop
+        Knows of Ctrl-C and the clock.
+    max_iter : int
+        Passes that they may make.
+    """
+
+    def __init__(self, on_pass, stop, max_iter):
+        self.given, self.stop, self.max_iter = on_pass, stop, max_iter
+        self.n_starts = self.n_iter = self.n_oracle_calls = 0
         self.histories = []
         self.seconds = 0.0
 
-    def counting(self, on_pass):
-        """Return a callback of passes that counts those of earlier rounds too."""
-        before = self.n_iter
-        return lambda n_iter, weights: on_pass(before + n_iter, weights)
+    @property
+    def n_left(self):
+        """Passes that may still be made."""
+        return self.max_iter - self.n_iter
 
-    def add(self, solution):
-        """Add the solution of a round."""
+    def on_pass(self, n_iter, weights):
+        """Tell of a pass of the round that runs."""
+        return self.given(self.n_iter + n_iter, weights)
+
+    def add(self, solution, n_round):
+        """Add the solution of a round, counted from one within its start."""
         history = dict(solution.history)
         history["n_passes"] = history["n_passes"] + self.n_iter
         history["n_oracle_calls"] = history["n_oracle_calls"] + self.n_oracle_calls
         history["time"] = history["time"] + self.seconds
         n = len(history["time"])
-        history["round"] = np.full(n, len(self.histories) + 1)
+        history["start"] = np.full(n, self.n_starts + 1)
+        history["round"] = np.full(n, n_round)
         if n:
             self.seconds = float(history["time"][-1])
         self.histories.append(history)

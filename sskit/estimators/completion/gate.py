@@ -8,6 +8,7 @@ from sskit.estimators.completion.partial_labels import (
     refuse_nothing,
 )
 from sskit.inputs.weights import class_factors
+from sskit.models.chain.model import token_costs
 from sskit.solvers import GDMM, SoftBCFW
 
 
@@ -65,49 +66,65 @@ def _refusal(estimator, partial, part):
     if repairs and estimator.allowed_transitions is not None:
         return "on_violation='repair' needs all labels; use 'raise' or 'ignore'"
     some = (partial.n_possible < len(partial.classes)) & (partial.n_possible > 1)
-    solver = estimator._make_solver()
-    if some.any() and isinstance(solver, (GDMM, SoftBCFW)):
-        return (
-            f"{type(solver).__name__} takes no sets of labels of which one is right; use the "
-            "solver 'bcfw'"
-        )
+    solver = solver_without_sets(estimator)
+    if some.any() and solver is not None:
+        return f"{solver} takes no sets of labels of which one is right; use the solver 'bcfw'"
     return None
 
 
-def completed_costs(partial, cost, class_weight, counts):
+def solver_without_sets(estimator):
+    """Return the name of the solver of an estimator if it takes no sets of labels, else None."""
+    solver = estimator._make_solver()
+    return type(solver).__name__ if isinstance(solver, (GDMM, SoftBCFW)) else None
+
+
+def training_costs(estimator, labels, lengths, known, partial=None, token_weight=None):
     """Return the loss of a wrong label at each token: none where nothing is known.
 
     Parameters
     ----------
-    partial : PartialLabels
-        What is known.
-    cost : ndarray of shape (N,)
-        Losses without weights of classes.
-    class_weight : dict, "balanced" or None
-        Factors by true label; where one of several is right, their mean.
-    counts : ndarray of shape (K,)
-        How often each label occurs.
+    estimator : StructuredEstimator
+        With the parameters `loss` and `class_weight`. Where one of several labels is right, the
+        weight of the class is their mean.
+    labels : ndarray of shape (n_tokens,)
+        True labels, 0 to K - 1; of those that are not known any that is possible.
+    lengths : ndarray of shape (n,)
+        Numbers of tokens of the samples.
+    known : Labels
+        All labels, and how often each of them occurs in all training data.
+    partial : PartialLabels or None
+        What is known of the labels, if that is not all.
+    token_weight : ndarray of shape (n_tokens,) or None
+        Weights of the tokens.
 
     Returns
     -------
-    cost : ndarray of shape (N,)
-        A new array.
+    cost : ndarray of shape (n_tokens,)
+        Non-negative.
 
     Raises
     ------
     ValueError
-        If a weight is wrong, or a label that is to be balanced is nowhere more likely than others.
+        If a weight of a class is wrong, or a label that is to be balanced is nowhere more likely
+        than others.
     """
+    class_weight = estimator.class_weight
+    factors = class_weight if partial is None else None
+    cost = token_costs(estimator.loss, factors, known.values, labels, lengths, known.counts)
+    if token_weight is not None:
+        cost *= token_weight
+    if partial is None:
+        return cost
     factors = np.ones(len(partial.classes))
     if class_weight is not None:
-        if isinstance(class_weight, str) and not counts.all():
-            label = partial.classes.tolist()[int(np.argmin(counts))]
+        if isinstance(class_weight, str) and not known.counts.all():
+            label = partial.classes.tolist()[int(np.argmin(known.counts))]
             raise ValueError(
                 f"class_weight={class_weight!r} needs tokens of each label, but {label!r} is in "
                 "sets of all labels only"
             )
-        factors = class_factors(class_weight, partial.classes, counts)
+        factors = class_factors(class_weight, partial.classes, known.counts)
     return cost * known_share(partial, factors)
 
 
-__all__ = ["completed_costs", "gate_labels"]
+__all__ = ["gate_labels", "solver_without_sets", "training_costs"]

@@ -1,7 +1,9 @@
 """Multiclass classification."""
 
+import numbers
+
 from sklearn.base import ClassifierMixin
-from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
 from sskit.estimators.base.callbacks import with_callbacks
@@ -9,9 +11,11 @@ from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.kernels import KernelMixin
 from sskit.estimators.multiclass import rows
+from sskit.estimators.multiclass.components import component_names
 from sskit.estimators.online.steps import PartialFitMixin
 from sskit.estimators.reasons.weights import WeightsFrameMixin
 from sskit.estimators.structured import structured
+from sskit.inputs.ragged_array import object_array
 from sskit.inputs.rows import check_rows
 
 
@@ -28,6 +32,9 @@ class StructSVMClassifier(
     and proves how close it came. With a model object the maximum is over its labellings, of
     :math:`L(y_i, y) + \langle w, \phi(x_i, y) - \phi(x_i, y_i) \rangle`. With a kernel,
     :math:`\langle w_k, x \rangle` is a function of its space.
+
+    Classes may have several components, or labellings hidden parts: then F(x, y) is the score of
+    the best of them, and the convex-concave procedure completes the truth and trains, in rounds.
 
     Parameters
     ----------
@@ -58,6 +65,14 @@ class StructSVMClassifier(
         Whether to add a constant feature 1 (to a kernel: 1), regularised as the others are.
     class_weight : dict or "balanced", default=None
         Factors of the sample weights by class; "balanced" makes all classes weigh the same.
+    n_components : int or dict, default=1
+        How many components, prototypes with weights of their own, each class has; a dict has
+        numbers by class, 1 for those that it does not name. The score of a class is that of its
+        best component, and a wrong component of the right class costs nothing.
+    n_init : int, default=1
+        From how many starts classes of several components, or labellings with hidden parts, are
+        completed: clusters of the rows of each class, or what the model object begins with. The
+        start that ends with the lowest objective is kept. All share `max_iter`.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
         As in :class:`sklearn.svm.SVC`. Parameters that it does not have must keep their defaults.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -106,9 +121,13 @@ class StructSVMClassifier(
     ----------
     coef_ : ndarray of shape (n_classes, n_features) or (1, n_features)
         Weights; with two classes those of the second less those of the first. With a model
-        object its weights, shape (n_weights,); the next two attributes then do not exist.
+        object its weights, shape (n_weights,); the next two attributes then do not exist. Where
+        classes have components, a row for each of these, also with two classes.
     intercept_ : ndarray of shape (n_classes,) or (1,)
-        Weights of the constant feature, 0 without one.
+        Weights of the constant feature, 0 without one; likewise.
+    component_labels_ : ndarray of shape (n_components,)
+        Only where classes have components: the class of each, in the order of ``classes_``. Those
+        of one class go by the size of the clusters that they began with.
     support_ : ndarray of shape (n_support,)
         In a kernel space, in place of ``coef_``: training rows that have a coefficient.
     support_vectors_ : {ndarray, CSR matrix} of shape (n_support, n_features)
@@ -138,9 +157,18 @@ class StructSVMClassifier(
         Calls of the oracle, those of the exact passes included.
     history_ : dict of ndarray
         Arrays of equal length, an entry for each exact pass: n_passes, n_oracle_calls, time
-        (seconds), primal, dual, gap (absolute).
+        (seconds), primal, dual, gap (absolute); and start and round where there were such.
     solver_ : solver object
         The solver that was used, with every "auto" replaced.
+    n_rounds_ : int
+        Only with components or hidden parts: how often the truth was completed and the model
+        trained on it, from the start that was kept.
+    round_objectives_ : ndarray of shape (`n_rounds_`,)
+        Likewise, P(w) at the end of each round, with the best completion under w in place of the
+        truth. It never rises. ``primal_objective_`` is that of the last convex problem.
+    stationary_ : bool
+        Likewise, whether the last round converged and its w completes the truth as it was in it. If
+        not, it lowered P(w) by less than the tolerance, or passes, rounds or time ran out.
     n_features_in_ : int
         Number of features seen in fit.
     n_samples_seen_ : int or float
@@ -158,6 +186,8 @@ class StructSVMClassifier(
     ----------
     Crammer, Singer (2001). On the algorithmic implementation of multiclass kernel-based vector
     machines. JMLR 2.
+
+    Yu, Joachims (2009). Learning structural SVMs with latent variables. ICML (algorithm 1).
 
     Examples
     --------
@@ -178,6 +208,8 @@ class StructSVMClassifier(
         "loss": [StrOptions({"zero_one"})],
         "fit_intercept": ["boolean"],
         "class_weight": [StrOptions({"balanced"}), dict, None],
+        "n_components": [Interval(numbers.Integral, 1, None, closed="left"), dict],
+        "n_init": [Interval(numbers.Integral, 1, None, closed="left")],
     }
 
     def __init__(
@@ -193,6 +225,8 @@ class StructSVMClassifier(
         loss="zero_one",
         fit_intercept=True,
         class_weight=None,
+        n_components=1,
+        n_init=1,
         kernel="linear",
         gamma="scale",
         degree=3,
@@ -217,6 +251,8 @@ class StructSVMClassifier(
         self.loss = loss
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
+        self.n_components = n_components
+        self.n_init = n_init
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -261,6 +297,11 @@ class StructSVMClassifier(
             structured.warn_of_no_loss(self, fitted)
         self._set_fitted(fitted)
         return self
+
+    @available_if(lambda self: "component_labels_" in vars(self))
+    def _state_names(self):
+        """Return what rows of weights are of where classes have components, "class/0" and so on."""
+        return component_names(self.component_labels_)
 
     def _features(self, checked):
         """Return the matrices of features in checked data; a model object has its own."""
@@ -311,8 +352,9 @@ class StructSVMClassifier(
         Returns
         -------
         scores : ndarray of shape (n_samples, n_classes) or (n_samples,)
-            <w_k, x> for each class; with two classes the score of the second less that of the
-            first. Kernels are computed for some rows at a time, in bounded memory.
+            <w_k, x> for each class, of its best component if there are several; with two classes
+            the score of the second less that of the first. Kernels are computed for some rows at a
+            time, in bounded memory.
         """
         check_fitted(self)
         X = check_rows(self, X, reset=False)
@@ -330,14 +372,51 @@ class StructSVMClassifier(
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            Classes. With a model object the labellings that its argmax returns; the array is of
-            dtype object unless the labels in fit were all numbers or all strings.
+            Classes. With a model object the labellings that its argmax returns, or what its method
+            ``observed`` leaves of them; the array is of dtype object unless the labels in fit were
+            all numbers or all strings.
         """
         check_fitted(self)
         if not isinstance(self.model, str):
             return structured.predict_structure(self, X)
         scores = self.decision_function(X)
         return self.classes_[1 * (scores > 0) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+    @available_if(lambda self: isinstance(self.model, str))
+    def predict_component(self, X):
+        """Return the component with the highest score for each row; not with a model object.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        components : ndarray of shape (n_samples,)
+            Rows of ``coef_``: ``component_labels_`` has their classes, those that `predict`
+            returns. Where every class has one component, the numbers of the classes.
+        """
+        check_fitted(self)
+        return rows.best_components(self, check_rows(self, X, reset=False))
+
+    @available_if(lambda self: not isinstance(self.model, str))
+    def predict_full(self, X):
+        """Return the labellings that a model object predicts, with their hidden parts.
+
+        Parameters
+        ----------
+        X : sequence of length n_samples
+            Inputs.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,), dtype object
+            What ``argmax`` of the model object returns; `predict` returns what its method
+            ``observed`` leaves of that, if there is one.
+        """
+        check_fitted(self)
+        return object_array(structured.full_labellings(self, X))
 
     def score(self, X, y, sample_weight=None):
         """Return the accuracy, or 1 - the mean loss if the model is an object.

@@ -21,6 +21,13 @@ from sskit.estimators.base.kernels import (
 )
 from sskit.estimators.base.linear import linear_scores, row_sqnorms
 from sskit.estimators.base.weights import default_lam
+from sskit.estimators.multiclass.components import (
+    bind_mixture,
+    check_mixture,
+    component_scores,
+    is_mixture,
+    numbers_of_components,
+)
 from sskit.inputs.rows import check_classes, check_rows
 from sskit.inputs.stacking import refuse_large
 from sskit.inputs.weights import check_sample_weight, class_factors
@@ -81,6 +88,7 @@ def gate(estimator, X, y, sample_weight, part=False):
     ValueError
         If the data are wrong.
     """
+    check_mixture(estimator, part)
     probe = copy.copy(estimator)
     check_classes(y)
     data, target = check_rows(probe, X, y)
@@ -89,6 +97,7 @@ def gate(estimator, X, y, sample_weight, part=False):
     classes, labels = np.unique(target, return_inverse=True)
     if not part:
         check_class_number(classes)
+        numbers_of_components(estimator, classes, data.shape[0])
         if estimator.class_weight is not None:
             weight = with_factors(estimator, weight, labels, Labels.of(classes, labels))
             weight = check_sample_weight(weight, data.shape[0])
@@ -144,7 +153,13 @@ def complete(estimator, facts):
 
 
 def refuse_parts(estimator):
-    """Return why rows cannot be fitted in parts: there is no reason but those of all estimators."""
+    """Return why rows cannot be fitted in parts, or None if they can."""
+    if is_mixture(estimator):
+        return (
+            "data in parts cannot be fitted where classes have several components, which the fit "
+            "chooses for all rows; leave n_components at 1"
+        )
+    return None
 
 
 def bind(estimator, checked, facts):
@@ -166,6 +181,12 @@ def bind(estimator, checked, facts):
 def bind_linear(estimator, data, labels, block_weight, lam, shared):
     """Bind the linear model to checked data; see `bind`."""
     classes = shared["classes_"]
+    if is_mixture(estimator):
+        bound = bind_mixture(estimator, data, labels, block_weight, classes)
+        model, problem, completion, further = bound
+        to_attributes = BlockAttributes(model.layout, shared | further)
+        task = problem, model.layout, lam, to_attributes, classes
+        return TrainingTask(*task, completion=completion)
     model = MulticlassModel(data.shape[1], len(classes), estimator.fit_intercept)
     problem = model.bind(data, labels, block_weight)
     to_attributes = BlockAttributes(model.layout, shared, len(classes) == 2)
@@ -220,13 +241,15 @@ def class_scores(estimator, X):
     Returns
     -------
     scores : ndarray of shape (n_samples, n_classes) or (n_samples, 1)
-        With the intercept.
+        With the intercept; of classes of several components those of the best one.
 
     Raises
     ------
     ValueError
         Naming the first row whose scores overflow, or an attribute that does not fit.
     """
+    if hasattr(estimator, "component_labels_"):
+        return refuse_overflow(best_of_components(estimator, X))
     n_classes = check_labels(estimator, least=2)
     n_scores = 1 if n_classes == 2 else n_classes
     check_numbers(estimator, {"intercept_": (n_scores,)})
@@ -235,6 +258,40 @@ def class_scores(estimator, X):
     else:
         check_numbers(estimator, {"coef_": (n_scores, X.shape[1])}, finite=False)
         scores = linear_scores(X, estimator.coef_, estimator.intercept_, estimator.n_jobs)
+    return refuse_overflow(scores)
+
+
+def best_of_components(estimator, X):
+    """Return the scores of classes by their best components; see `class_scores`."""
+    scores, first = component_scores(estimator, X)
+    with np.errstate(invalid="ignore"):
+        scores = np.maximum.reduceat(scores, first, axis=1)
+        return scores[:, 1:] - scores[:, :1] if len(first) == 2 else scores
+
+
+def best_components(estimator, X):
+    """Return the best component of each row, 0 to n_components - 1.
+
+    Parameters
+    ----------
+    estimator : StructSVMClassifier
+        Fitted to rows.
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
+        Checked rows.
+
+    Returns
+    -------
+    components : ndarray of shape (n_samples,)
+        Of classes that have one each, the number of the class.
+    """
+    if hasattr(estimator, "component_labels_"):
+        return refuse_overflow(component_scores(estimator, X)[0]).argmax(axis=1)
+    scores = class_scores(estimator, X)
+    return 1 * (scores[:, 0] > 0) if scores.shape[1] == 1 else scores.argmax(axis=1)
+
+
+def refuse_overflow(scores):
+    """Return scores of rows, or raise ValueError naming the first row whose scores overflow."""
     if all_within(scores):
         return scores
     wrong = np.flatnonzero(~np.isfinite(scores).all(axis=1))

@@ -14,6 +14,7 @@ from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.facts import Facts, WeightSums, averaged
 from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.weights import default_lam
+from sskit.estimators.parts.latent import latent_types, why_fixed_types
 from sskit.estimators.parts.prediction import (
     PoserMixin,
     check_parts,
@@ -92,7 +93,8 @@ class PartsModel(PoserMixin, StructuredEstimator):
     .. math:: \tfrac{\lambda}{2} \|w\|^2 + \sum_i c_i \max_y [L_i(y) + F(x_i, y) - F(x_i, y_i)]
 
     over c, b and s, within bounds that keep the costs of squared displacements positive, and
-    proves how close it came. In training a part has the type whose spring is displaced least.
+    proves how close it came. In training a part has the type whose spring is displaced least, or,
+    with latent types, the one that scores most.
 
     Parameters
     ----------
@@ -130,6 +132,9 @@ class PartsModel(PoserMixin, StructuredEstimator):
     n_types : int, default=4
         Number of types of the spring of each part: clusters of the true displacements, at most
         as many as there are samples.
+    latent_types : bool, default=False
+        Whether the types of the springs in training, which nobody tells, are chosen anew by the
+        weights, round after round, from the types that displace springs least.
     means : array-like of shape (n_parts, n_types, 2), default=None
         Where the springs rest: x and y of the part from its parent, in cells; those of roots do
         not matter. None takes the centres of clusters, and then `n_types` is their number.
@@ -191,14 +196,21 @@ class PartsModel(PoserMixin, StructuredEstimator):
         P(w) and D.
     certified_ : bool
         Whether the gap is a certificate, from an exact pass with an oracle that is exact, as with
-        margin rescaling, or bounds what it misses, as the searches for slack rescaling do.
+        margin rescaling, or bounds what it misses, as the searches for slack rescaling do. With
+        latent types it is that of the last round, for the types that were completed in it.
+    n_rounds_ : int
+        Only with latent types: how often they were completed and the model trained on them.
+    round_objectives_ : ndarray of shape (`n_rounds_`,)
+        Likewise, P(w) at the end of each round, with the best types under w. It never rises.
+    stationary_ : bool
+        Likewise, whether the last round converged and its w completes the types as they were.
     n_iter_ : int
         Passes over the data, one that was cut short included.
     n_oracle_calls_ : int
         Calls of the oracle, those of the exact passes included.
     history_ : dict of ndarray
         Arrays of equal length, an entry for each exact pass: n_passes, n_oracle_calls, time
-        (seconds), primal, dual, gap (absolute).
+        (seconds), primal, dual, gap (absolute); and start and round with latent types.
     solver_ : solver object
         The solver that was used, with every "auto" replaced.
     n_features_in_ : int
@@ -220,6 +232,8 @@ class PartsModel(PoserMixin, StructuredEstimator):
     International Journal of Computer Vision 61(1).
 
     Yang and Ramanan (2011). Articulated pose estimation with flexible mixtures-of-parts. CVPR.
+
+    Yu, Joachims (2009). Learning structural SVMs with latent variables. ICML.
 
     Osokin, Alayrac, Lukasewitz, Dokania, Lacoste-Julien (2016). Minding the gaps for block
     Frank-Wolfe optimization of structured SVMs. ICML. Appendix I.4.
@@ -253,6 +267,7 @@ class PartsModel(PoserMixin, StructuredEstimator):
         "radius": [Interval(numbers.Real, 0, None, closed="neither")],
         "torso": [tuple, list, None],
         "n_types": [Interval(numbers.Integral, 1, None, closed="left")],
+        "latent_types": ["boolean"],
         "means": ["array-like", None],
         "part_names": ["array-like", None],
         "min_square": [Interval(numbers.Real, 0, 1e100, closed="neither")],
@@ -273,6 +288,7 @@ class PartsModel(PoserMixin, StructuredEstimator):
         radius=0.2,
         torso=None,
         n_types=4,
+        latent_types=False,
         means=None,
         min_square=0.01,
         part_names=None,
@@ -297,6 +313,7 @@ class PartsModel(PoserMixin, StructuredEstimator):
         self.radius = radius
         self.torso = torso
         self.n_types = n_types
+        self.latent_types = latent_types
         self.means = means
         self.min_square = min_square
         self.part_names = part_names
@@ -340,6 +357,9 @@ class PartsModel(PoserMixin, StructuredEstimator):
 
     def _gate(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
+        reason = why_fixed_types(self)
+        if reason is not None:
+            raise ValueError(reason)
         parents = check_parents(self.parents, "parents")
         names = check_part_names(self.part_names, len(parents))
         torso = check_torso(self.torso, len(parents), names)
@@ -362,7 +382,13 @@ class PartsModel(PoserMixin, StructuredEstimator):
 
     def _refuse_parts(self):
         """Return why an estimator cannot be fitted to data in parts, or None if it can."""
-        return super()._refuse_parts() or (
+        reason = super()._refuse_parts()
+        if reason is None and self.latent_types:
+            return (
+                "data in parts cannot be fitted with latent_types=True: types are completed over "
+                "all data"
+            )
+        return reason or (
             "data in parts cannot be fitted without means unless n_types=1: the types of springs "
             "are clusters of the poses of all parts; set means"
             if self.means is None and self.n_types > 1
@@ -376,7 +402,9 @@ class PartsModel(PoserMixin, StructuredEstimator):
         share = facts.weights.block_weights(len(maps), weight)
         problem = model.bind(maps, places, scale, self.loss, self.cutoff, share)
         to_attributes = BlockAttributes(model.layout, shared_attributes(model, names))
-        return TrainingTask(problem, model.layout, default_lam(facts), to_attributes)
+        completion = latent_types(model, maps, places) if self.latent_types else None
+        given = problem, model.layout, default_lam(facts), to_attributes
+        return TrainingTask(*given, completion=completion)
 
     def _make_means(self, places, parents, weight):
         """Return where springs rest, given or from clusters."""

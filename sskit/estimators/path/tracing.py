@@ -98,8 +98,9 @@ class TracedPath:
         task = self.estimator._make_rescaled_task(X, y, sample_weight)
         if task.completion is not None:
             raise ValueError(
-                "a path cannot be traced where labels are not known: the objective is not convex; "
-                "search lam with GridSearchCV"
+                "a path cannot be traced where labels are not known, nor with hidden states, "
+                "components, types or parts: the objective is not convex; search lam with "
+                "GridSearchCV"
             )
         self.to_attributes, self.default_lam = task.to_attributes, task.default_lam
         proven = Proof.of(task.problem) > Proof.NOTHING

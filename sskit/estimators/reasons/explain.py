@@ -101,7 +101,7 @@ class ExplainMixin(WeightsFrameMixin):
         TypeError, ValueError
             If X or another argument is wrong, there is no such token, a label is unknown or the
             same as its rival, or no labelling is allowed that has one of them at the token; or
-            the tagger has a kernel.
+            the tagger has a kernel, or weights of three labels in a row.
 
         Examples
         --------
@@ -119,6 +119,11 @@ class ExplainMixin(WeightsFrameMixin):
         """
         check_fitted(self)
         coef = linear_coef(self, "explain")
+        if "triples_" in vars(self):
+            raise ValueError(
+                "explain takes scores of two neighbours apart, and cannot be used with order=2; "
+                "weights_frame lists the weights of three labels in a row"
+            )
         check_top(top)
         if feature_names is None:
             feature_names = getattr(self, "feature_names_in_", None)
@@ -158,7 +163,10 @@ class ExplainMixin(WeightsFrameMixin):
                 raise ValueError(f"{where} cannot be {name!r}: no labelling is allowed that has it")
             rows = np.ones((n, len(margins)), dtype=bool) if possible is None else possible.copy()
             rows[t] = np.arange(len(margins)) == k
-            labellings.append(self._decoder(sample, [rows])[0].top_k(1)[0][0][0])
+            decoder = self._decoder(sample, [rows])[0]
+            # labels, or their hidden states, which have the weights
+            labellings.append(getattr(decoder, "inner", decoder).top_k(1)[0][0][0])
+        owners = getattr(self, "state_labels_", self.classes_)
         columns = _contributions(self, self._terms(sample), t, *labellings, names, edge_names)
         return Explanation(
             sample=i,
@@ -167,8 +175,8 @@ class ExplainMixin(WeightsFrameMixin):
             rival=self.classes_[pair[1]],
             score=float(margins[pair[0]]),
             rival_score=float(margins[pair[1]]),
-            labelling=self.classes_[labellings[0]],
-            rival_labelling=self.classes_[labellings[1]],
+            labelling=owners[labellings[0]],
+            rival_labelling=owners[labellings[1]],
             columns=columns,
             top=top,
         )
@@ -311,7 +319,7 @@ def _contributions(model, terms, t, best, other, names, edge_names):
         if where[t]:
             w, v = float(weights[a]), float(weights[b])
             add("bias", kind, "", t, 1.0, w, v, w - v)
-    classes, edges = model.classes_, terms.edges
+    classes, edges = _names_of_rows(model), terms.edges
     beyond = _beyond(model, terms, t, best, other)
     for e in np.flatnonzero((edges == t).any(axis=1)).tolist():
         u, v = edges[e].tolist()
@@ -328,6 +336,11 @@ def _contributions(model, terms, t, best, other, names, edge_names):
         nan = float("nan")
         add(group, "beyond", _branch_name(model, node, t), node, 1.0, nan, nan, beyond[node])
     return columns
+
+
+def _names_of_rows(model):
+    """Return what rows of weights are of: labels, or their hidden states."""
+    return model._state_names() if hasattr(model, "_state_names") else model.classes_
 
 
 def _branch_name(model, node, t):

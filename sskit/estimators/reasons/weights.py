@@ -53,12 +53,14 @@ class WeightsFrameMixin:
         frame : DataFrame, or dict of ndarray where pandas is not installed
             A row for each weight, with the columns kind, label, to_label, feature and weight. The
             kind is "node" (a feature of a token, node or row), "intercept", "transition" (from
-            label to to_label; the feature is the kind of the edge, if edges have kinds), "start"
-            and "end", or "root" and "leaf", "edge" (a feature of an edge and its two labels; where
-            they need only agree, both are None), or "pair" (of labels of a set). What does not
-            apply is None, in a data frame missing. Rows are sorted by kind, label, and weight,
-            from the largest down; transitions and edges by their first label. Of two classes with
-            one row of weights, it is that of the second against the first.
+            label to to_label; the feature is the kind of the edge, if edges have kinds), "triple"
+            (of three labels in a row, the first, as the feature the second, and to_label),
+            "start" and "end", or "root" and "leaf", "edge" (a feature of an edge and its two
+            labels; where they need only agree, both are None), or "pair" (of labels of a set). What
+            does not apply is None, in a data frame missing. Rows are sorted by kind, label, and
+            weight, from the largest down; transitions, triples and edges by their first label. Of
+            two classes with one row of weights, it is that of the second against the first. Where
+            labels have hidden states, these stand for them: "label/0", "label/1", ...
 
         Raises
         ------
@@ -168,6 +170,8 @@ def _blocks(model, coef, names, edge_names):
     yield Block("node", coef, of_nodes)
     if getattr(model, "transitions_", None) is not None:
         yield _transitions(model, labels)
+    if getattr(model, "triples_", None) is not None:
+        yield _triples(model.triples_, labels)
     for kind in _BIASES:
         weights = getattr(model, f"{kind}_", None)
         if np.ndim(weights) == 1:
@@ -208,6 +212,8 @@ def check_edge_names(model, names):
 
 def _labels(model, n_rows):
     """Return what rows of weights are called; of two classes there may be one row."""
+    if hasattr(model, "_state_names"):
+        return model._state_names()
     classes = np.asarray(getattr(model, "classes_", np.arange(n_rows)))
     fits = classes.ndim == 1 and len(classes) in (n_rows, n_rows + (n_rows == 1))
     return classes.tolist() if fits else list(range(n_rows))
@@ -237,6 +243,17 @@ def _transitions(model, labels):
         return [labels[g]] * len(places), [labels[k] for k in to], shown
 
     return Block("transition", groups, tell)
+
+
+def _triples(triples, labels):
+    """Return the weights of three labels in a row, by the first one."""
+
+    def tell(g, places):
+        middle, last = np.divmod(places, len(labels))
+        names = [str(labels[k]) for k in middle]
+        return [labels[g]] * len(places), [labels[k] for k in last], names
+
+    return Block("triple", (table.ravel() for table in triples), tell)
 
 
 def _tables(tables, labels, names):

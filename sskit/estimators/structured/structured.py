@@ -2,9 +2,11 @@
 
 import warnings
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT
@@ -13,10 +15,12 @@ from sskit.estimators.base.facts import Facts, WeightSums, same, summed
 from sskit.estimators.base.fitted_state import check_numbers, raise_damaged
 from sskit.estimators.base.kernels import require_defaults
 from sskit.estimators.base.weights import default_lam
+from sskit.estimators.completion.convex_concave import ConvexConcave
+from sskit.estimators.completion.refusals import refuse_hidden
 from sskit.inputs.ragged_array import object_array
 from sskit.inputs.samples import check_pairs, check_samples, plain_labels
 from sskit.inputs.weights import check_sample_weight
-from sskit.models.structured.pystruct import adapted, needs_data
+from sskit.models.structured.pystruct import adapted, is_latent, needs_data
 from sskit.models.structured.structure import Structure
 
 # Parameters that belong to the model "multiclass" alone, with their defaults.
@@ -25,6 +29,7 @@ MULTICLASS_ONLY = {
     "fit_intercept": True,
     "class_weight": None,
     "kernel": "linear",
+    "n_components": 1,
 }
 
 
@@ -92,6 +97,8 @@ def gate(estimator, X, y, sample_weight, part=False):
         raise TypeError(f"model must be an object, got the class {name}; write {name}(...)")
     why = "cannot be combined with a model object, which has its own features and loss"
     require_defaults(estimator, MULTICLASS_ONLY, why)
+    if is_latent(estimator.model):
+        refuse_hidden(estimator, type(estimator.model).__name__, part)
     inputs, targets = check_pairs(X, y)
     weight = check_sample_weight(sample_weight, len(inputs), part=part)
     return Samples(inputs, targets, weight, part)
@@ -119,6 +126,11 @@ def complete(estimator, facts):
 
 def refuse_parts(estimator):
     """Return why a model object cannot be fitted to data in parts, or None if it can."""
+    if is_latent(estimator.model):
+        return (
+            f"data in parts cannot be fitted with {type(estimator.model).__name__}, whose "
+            "labellings have hidden parts that the fit completes; fit it to data in one piece"
+        )
     if not needs_data(estimator.model):
         return None
     return (
@@ -153,10 +165,63 @@ def bind(estimator, checked, facts):
     inputs, targets, weight, _ = checked
     model = adapted(estimator.model, inputs, targets)
     block_weight = facts.weights.block_weights(len(inputs), weight)
-    problem, layout = Structure(model).bind(inputs, targets, block_weight)
+    structure, hidden = Structure(model), None
+    if structure.is_latent:
+        hidden = HiddenParts(structure, inputs, targets, estimator)
+        problem, layout = structure.bind(inputs, targets, block_weight, hidden.first)
+    else:
+        problem, layout = structure.bind(inputs, targets, block_weight)
     plain = facts.n_plain == facts.n_samples and facts.n_strings in (0, facts.n_samples)
     to_attributes = BlockAttributes(layout, {"model_": model, "_plain": plain})
-    return TrainingTask(problem, layout, default_lam(facts), to_attributes)
+    completion = None if hidden is None else hidden.completion(problem)
+    return TrainingTask(problem, layout, default_lam(facts), to_attributes, completion=completion)
+
+
+class HiddenParts:
+    """Completes labellings of which a structure knows how to find the hidden parts.
+
+    Parameters
+    ----------
+    structure : Structure
+        Has the method ``complete``.
+    inputs, targets : list of length n
+        Samples, and what is known of their labellings.
+    estimator : StructSVMClassifier
+        Its `n_init` starts, `random_state` and `n_jobs`.
+
+    Attributes
+    ----------
+    first : list of length n
+        Full labellings to begin with.
+    """
+
+    def __init__(self, structure, inputs, targets, estimator):
+        self.structure = structure
+        self.samples = inputs, targets
+        self.n_jobs = estimator.n_jobs
+        rng = check_random_state(estimator.random_state)
+        starts = structure.starts(*self.samples, rng, self.n_jobs)
+        self.first, self.further = next(starts), islice(starts, estimator.n_init - 1)
+
+    def completion(self, problem):
+        """Return the `ConvexConcave` of the problem that begins with the first completions."""
+
+        def complete(w):
+            return problem.completed(self.structure.complete(*self.samples, w, self.n_jobs), w)
+
+        def starts(solved):
+            return distinct(map(problem.completed, chain([self.first], self.further)))
+
+        return ConvexConcave(complete, starts)
+
+
+def distinct(arrays):
+    """Yield arrays without those that came before."""
+    before = set()
+    for array in arrays:
+        if array.tobytes() not in before:
+            before.add(array.tobytes())
+            yield array
 
 
 def warn_of_no_loss(estimator, fitted):
@@ -192,12 +257,33 @@ def predict_structure(estimator, X):
     y : ndarray of shape (n,)
         Of dtype object unless the training labels were numbers or strings.
     """
+    labels, structure = full_labellings(estimator, X), Structure(estimator.model_)
+    if structure.is_latent:
+        seen = structure.observed(labels)
+        return plain_labels(seen) if estimator._plain and seen is not labels else object_array(seen)
+    return plain_labels(labels) if estimator._plain else object_array(labels)
+
+
+def full_labellings(estimator, X):
+    """Return the labellings that a fitted estimator predicts, with hidden parts.
+
+    Parameters
+    ----------
+    estimator : StructSVMClassifier
+        Fitted.
+    X : sequence of length n
+        Inputs.
+
+    Returns
+    -------
+    y : list of length n
+        Labellings.
+    """
     if not hasattr(estimator, "model_"):
         raise_damaged(estimator, "model_ must be the model object of the fit, but there is none")
     check_numbers(estimator, {"coef_": (np.size(estimator.coef_),)})
     inputs, structure = check_samples(X, "X"), Structure(estimator.model_)
-    labels = structure.predict(inputs, estimator.coef_, estimator.n_jobs)
-    return plain_labels(labels) if estimator._plain else object_array(labels)
+    return structure.predict(inputs, estimator.coef_, estimator.n_jobs)
 
 
 def score_structure(estimator, X, y, sample_weight):
@@ -219,7 +305,9 @@ def score_structure(estimator, X, y, sample_weight):
     score : float
         At most 1.
     """
-    predicted, truth = check_pairs(estimator.predict(X), y)
+    latent = is_latent(estimator.model_) if hasattr(estimator, "model_") else False
+    predicted = full_labellings(estimator, X) if latent else estimator.predict(X)
+    predicted, truth = check_pairs(predicted, y)
     weight = check_sample_weight(sample_weight, len(truth))
     losses = Structure(estimator.model_).losses(truth, predicted)
     return 1.0 - float(np.average(losses, weights=weight))

@@ -14,7 +14,7 @@ from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.tagging import TaggerMixin, check_scores, check_tree
 from sskit.estimators.completion.convex_concave import complete
-from sskit.estimators.completion.gate import completed_costs, gate_labels
+from sskit.estimators.completion.gate import gate_labels, training_costs
 from sskit.estimators.completion.partial_labels import PartialLabels, known_share
 from sskit.estimators.online.steps import PartialFitMixin
 from sskit.estimators.reasons.column_names import (
@@ -27,7 +27,6 @@ from sskit.estimators.tree.hidden import HiddenTrees
 from sskit.inputs.stacking import FeatureScale
 from sskit.inputs.trees import TreeBatch, check_trees
 from sskit.inputs.weights import check_sample_weight, check_token_weight
-from sskit.models.chain.model import token_costs
 from sskit.models.tree.decoder import TreeDecoder
 from sskit.models.tree.model import TreeModel, default_lam, feature_scale, make_request
 
@@ -194,7 +193,8 @@ class TreeTagger(ExplainTreeMixin, PartialFitMixin, TaggerMixin, StructuredEstim
         Calls of the oracle, those of the exact passes included.
     history_ : dict of ndarray
         Arrays of equal length, an entry for each exact pass: n_passes, n_oracle_calls, time
-        (seconds), primal, dual, gap (absolute); and round, where labels were not known.
+        (seconds), primal, dual, gap (absolute); and start and round,
+        where labels were not known.
     solver_ : solver object
         The solver that was used, with every "auto" replaced.
     n_features_in_ : int
@@ -376,12 +376,8 @@ class TreeTagger(ExplainTreeMixin, PartialFitMixin, TaggerMixin, StructuredEstim
         kinds = None if facts.kinds is None else facts.kinds.values
         model = TreeModel(facts.n_features, len(classes), None if kinds is None else len(kinds))
         partial, codes = checked.partial, trees.codes(kinds)
-        factors = self.class_weight if partial is None else None, classes
-        costs = token_costs(self.loss, *factors, labels, trees.n_nodes, facts.labels.counts)
-        if checked.token_weight is not None:
-            costs *= checked.token_weight
-        if partial is not None:
-            costs = completed_costs(partial, costs, self.class_weight, facts.labels.counts)
+        token_weight = checked.token_weight
+        costs = training_costs(self, labels, trees.n_nodes, facts.labels, partial, token_weight)
         given = costs, facts.weights.block_weights(len(trees), checked.weight)
         problem = model.bind(trees, codes, labels, *given, partial=partial is not None)
         shared = {"classes_": classes, "edge_kinds_": kinds, "n_features_in_": facts.n_features}

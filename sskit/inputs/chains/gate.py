@@ -131,7 +131,7 @@ def is_pair(item):
         return False
     first = item[0]
     shape = getattr(first, "shape", None)
-    if shape is not None:
+    if isinstance(shape, tuple):
         return len(shape) == 2
     if not isinstance(first, (list, tuple)):
         return False

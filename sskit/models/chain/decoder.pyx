@@ -14,44 +14,6 @@ from sskit.oracles.chain.max_marginals cimport find_max_marginals, transpose_pad
 from sskit.oracles.chain.viterbi cimport viterbi_labels
 
 
-class ChainDecoder(Decoder):
-    """Labels of sequences: a `Decoder` of a ChainRequest."""
-
-    def best(self):
-        """Return the best labels of all tokens, shape (n_tokens,), int32."""
-        return self._run(decode_best, np.empty(self.request.n_nodes, dtype=np.int32))
-
-    def top_k(self, k):
-        """Return the k best labellings of each sequence and their scores.
-
-        Parameters
-        ----------
-        k : int
-            Number of labellings, positive; fewer are returned where fewer exist.
-
-        Returns
-        -------
-        labels : ndarray of shape (n,), object
-            Each item is an ndarray of shape (m, T_i), int32, best first.
-        scores : ndarray of shape (n,), object
-            Each item is an ndarray of shape (m,).
-        """
-        n = self.request.n_blocks
-        # room for no more than the longest sequence has
-        k = min(k, self.request.n_states ** self.request.longest)
-        out = {
-            "k": k, "labels": np.empty(n, dtype=object), "scores": np.empty(n, dtype=object)
-        }
-        self._run(decode_top_k, out)
-        return out["labels"], out["scores"]
-
-    def max_marginals(self):
-        """Return the best score of a labelling for each token and label, (n_tokens, K)."""
-        n_states = self.request.n_states
-        out = np.empty((self.request.n_nodes, padded(n_states)))
-        return np.ascontiguousarray(self._run(decode_max_marginals, out)[:, :n_states])
-
-
 def decode_best(ChainRequest chains, Py_ssize_t start, Py_ssize_t stop, int32_t[::1] out):
     """Write the best labels of the sequences start .. stop - 1."""
     check_run(chains, start, stop, out.shape[0])
@@ -103,6 +65,51 @@ def decode_max_marginals(ChainRequest chains, Py_ssize_t start, Py_ssize_t stop,
                 &node[0], &chains.transitions[0], &transposed[0], chains.length(i),
                 chains.n_states, &scratch[0], &out[chains.offsets[i], 0]
             )
+
+
+class ChainDecoder(Decoder):
+    """Labels of sequences: a `Decoder` of a ChainRequest.
+
+    A subclass has other functions that find them.
+    """
+
+    decode_best = staticmethod(decode_best)
+    decode_top_k = staticmethod(decode_top_k)
+    decode_max_marginals = staticmethod(decode_max_marginals)
+
+    def best(self):
+        """Return the best labels of all tokens, shape (n_tokens,), int32."""
+        return self._run(self.decode_best, np.empty(self.request.n_nodes, dtype=np.int32))
+
+    def top_k(self, k):
+        """Return the k best labellings of each sequence and their scores.
+
+        Parameters
+        ----------
+        k : int
+            Number of labellings, positive; fewer are returned where fewer exist.
+
+        Returns
+        -------
+        labels : ndarray of shape (n,), object
+            Each item is an ndarray of shape (m, T_i), int32, best first.
+        scores : ndarray of shape (n,), object
+            Each item is an ndarray of shape (m,).
+        """
+        n = self.request.n_blocks
+        # room for no more than the longest sequence has
+        k = min(k, self.request.n_states ** self.request.longest)
+        out = {
+            "k": k, "labels": np.empty(n, dtype=object), "scores": np.empty(n, dtype=object)
+        }
+        self._run(self.decode_top_k, out)
+        return out["labels"], out["scores"]
+
+    def max_marginals(self):
+        """Return the best score of a labelling for each token and label, (n_tokens, K)."""
+        n_states = self.request.n_states
+        out = np.empty((self.request.n_nodes, padded(n_states)))
+        return np.ascontiguousarray(self._run(self.decode_max_marginals, out)[:, :n_states])
 
 
 cdef int check_run(

@@ -91,8 +91,27 @@ class ChainModel:
         decoder : ChainDecoder
             Gives labellings.
         """
+        return self.label(stacked, n_jobs, beam_size, **self.layout.split(w))
+
+    def label(self, stacked, n_jobs=None, beam_size=None, possible=None, **blocks):
+        """Bind the model to sequences that are to be labelled with these blocks of weights.
+
+        Parameters
+        ----------
+        stacked, n_jobs, beam_size : object
+            As of `decoder`.
+        possible : ndarray of shape (n_tokens, K), bool, default=None
+            Labels that are possible at each token; None means all.
+        **blocks : ndarray
+            Weights by the names of the layout.
+
+        Returns
+        -------
+        decoder : ChainDecoder
+            Gives labellings.
+        """
         rules = self.allowed, self.allowed_start, self.allowed_end
-        request = make_request(stacked, **self.layout.split(w), rules=rules)
+        request = make_request(stacked, **blocks, rules=rules, possible=possible)
         return make_decoder(request, n_jobs, beam_size)
 
     def _problem(self, stacked, labels, cost, block_weight, n_jobs):
@@ -169,13 +188,27 @@ def make_request(stacked, coef, transitions, start, end, rules=(None, None, None
     request : ChainRequest
         What decoders take.
     """
-    weights = [np.asarray(array, dtype=np.float64) for array in (coef, transitions, start, end)]
-    rows = FeatureRows(stacked.values)
+    weights = [np.asarray(array, dtype=np.float64) for array in (transitions, start, end)]
+    return ChainRequest(make_features(stacked, coef, possible), stacked.offsets, *weights, *rules)
+
+
+def make_features(stacked, coef, possible=None):
+    """Return the scores of the tokens of a request.
+
+    Parameters
+    ----------
+    stacked, coef, possible : object
+        As of `make_request`.
+
+    Returns
+    -------
+    features : RowScores
+        What requests take.
+    """
+    coef, rows = np.asarray(coef, dtype=np.float64), FeatureRows(stacked.values)
     if possible is None:
-        features = RowScores(rows, weights[0])
-    else:
-        features = PossibleScores(rows, weights[0], None, None, possible)
-    return ChainRequest(features, stacked.offsets, *weights[1:], *rules)
+        return RowScores(rows, coef)
+    return PossibleScores(rows, coef, None, None, possible)
 
 
 def make_decoder(request, n_jobs, beam_size):
@@ -253,7 +286,7 @@ def token_scale(stacked, weight, sqnorm=None, n_jobs=None):
         sqnorm = squared_norms(stacked.values, n_jobs)
     with np.errstate(over="ignore", invalid="ignore"):
         squares = np.dot(token_weight, sqnorm)
-    scale = FeatureScale(squares, token_weight.sum(), float(weight.sum()))
+        scale = FeatureScale(squares, token_weight.sum(), float(weight.sum()))
     return scale.checked(np.maximum.reduceat(sqnorm, stacked.offsets[:-1]))
 
 

@@ -44,6 +44,11 @@ cdef class ChainProblem(Problem):
     cdef double[::1] image                   # (n_features * n_states,) zero between calls
 
     cdef Py_ssize_t length(self, Py_ssize_t i) noexcept nogil
+    # the best labelling under potentials of nodes, and of pairs in theta; truth may be NULL
+    cdef double decode(
+        self, Py_ssize_t i, const double* node, const double* theta, const int32_t* labels,
+        const double* cost, double loss_weight, int32_t* code
+    ) noexcept nogil
     # argmax where nodes may have several right labels
     cdef int argmax_of_sets(
         self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss

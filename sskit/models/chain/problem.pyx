@@ -147,15 +147,19 @@ cdef class ChainProblem(Problem):
         cdef Py_ssize_t t
         if self.has_sets:
             return self.argmax_of_sets(i, theta, loss_weight, code, loss)
-        viterbi_labels(
-            theta + self.n_states * self.stride, theta, self.length(i), self.n_states,
-            labels, cost, loss_weight, &self.value[0], code
-        )
+        self.decode(i, theta + self.n_states * self.stride, theta, labels, cost, loss_weight, code)
         loss[0] = 0.0
         for t in range(self.length(i)):
             if code[t] != labels[t]:
                 loss[0] += cost[t]
         return 0
+
+    cdef double decode(
+        self, Py_ssize_t i, const double* node, const double* theta, const int32_t* labels,
+        const double* cost, double loss_weight, int32_t* code
+    ) noexcept nogil:
+        return viterbi_labels(node, theta, self.length(i), self.n_states, labels, cost,
+                              loss_weight, &self.value[0], code)
 
     cdef int argmax_of_sets(
         self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
@@ -169,9 +173,7 @@ cdef class ChainProblem(Problem):
                 node[t * stride + k] -= loss_weight * self.cost[first + t] * (
                     self.accepted[first + t, k]
                 )
-        viterbi_labels(
-            node, theta, self.length(i), self.n_states, NULL, NULL, 0.0, &self.value[0], code
-        )
+        self.decode(i, node, theta, NULL, NULL, 0.0, code)
         loss[0] = 0.0
         for t in range(self.length(i)):
             if not self.accepted[first + t, code[t]]:
@@ -189,21 +191,18 @@ cdef class ChainProblem(Problem):
         differed = code[0] != labels[0]
         index[0] = node + labels[0]
         index[1] = node + code[0]
-        value[0] = 1.0
-        value[1] = -1.0
+        value[0], value[1] = 1.0, -1.0
         n = 2 * differed
         for t in range(1, self.length(i)):
             node += stride
             differs = code[t] != labels[t]
             index[n] = node + labels[t]
             index[n + 1] = node + code[t]
-            value[n] = 1.0
-            value[n + 1] = -1.0
+            value[n], value[n + 1] = 1.0, -1.0
             n += 2 * differs
             index[n] = labels[t - 1] * stride + labels[t]
             index[n + 1] = code[t - 1] * stride + code[t]
-            value[n] = 1.0
-            value[n + 1] = -1.0
+            value[n], value[n + 1] = 1.0, -1.0
             n += 2 * (differs | differed)
             differed = differs
         return n
@@ -267,7 +266,7 @@ cdef class ChainProblem(Problem):
             if delta.index[e] < n_states * stride:
                 j = self.transition_weights + self.weight_of[delta.index[e]]
                 w[j] = min(max(v[j], lower[j]), upper[j])
-        for j in range(self.start_weights, self.n_weights):
+        for j in range(self.start_weights, self.end_weights + n_states):
             w[j] = min(max(v[j], lower[j]), upper[j])
         return 0
 

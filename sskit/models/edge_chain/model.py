@@ -3,14 +3,13 @@
 import numpy as np
 
 from sskit.inputs.stacking import refuse_large
-from sskit.models.chain.model import ChainModel
+from sskit.models.chain.model import ChainModel, make_features
 from sskit.models.edge_chain.decoder import EdgeChainDecoder
 from sskit.models.edge_chain.problem import EdgeChainProblem
 from sskit.models.edge_chain.request import EdgeChainRequest
 from sskit.models.features import FeatureRows
 from sskit.models.layout import WeightLayout
 from sskit.models.row_grams import squared_norms
-from sskit.models.row_scores import PossibleScores, RowScores
 
 
 class EdgeChainModel(ChainModel):
@@ -117,16 +116,10 @@ def make_edge_request(
     request : EdgeChainRequest
         What an `EdgeChainDecoder` takes.
     """
-    weights = [np.asarray(array, dtype=np.float64) for array in (coef, transitions, start, end)]
-    rows = FeatureRows(stacked.values)
-    if possible is None:
-        features = RowScores(rows, weights[0])
-    else:
-        features = PossibleScores(rows, weights[0], None, None, possible)
+    weights = [np.asarray(array, dtype=np.float64) for array in (transitions, start, end)]
+    features = make_features(stacked, coef, possible)
     tables = np.ascontiguousarray(tables, dtype=np.float64).reshape(len(tables), -1)
-    return EdgeChainRequest(
-        features, stacked.offsets, *weights[1:], *rules, edge_rows(edges), tables
-    )
+    return EdgeChainRequest(features, stacked.offsets, *weights, *rules, edge_rows(edges), tables)
 
 
 def edge_rows(edges, n_jobs=None):

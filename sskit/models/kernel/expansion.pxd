@@ -2,6 +2,7 @@ from libc.stdint cimport int32_t, int64_t
 
 from sskit.core.capabilities cimport FeatureSpace
 from sskit.models.kernel.rows cimport KernelRows
+from sskit.models.kernel.working_rows cimport WorkingRows
 
 
 cdef class KernelExpansion(FeatureSpace):
@@ -23,6 +24,7 @@ cdef class KernelExpansion(FeatureSpace):
     cdef readonly KernelRows rows
     cdef KernelRows none
     cdef KernelRows current                  # rows; none between begin_sum and end_sum
+    cdef readonly WorkingRows working        # between begin_steps and end_steps
     cdef readonly Py_ssize_t n_states
     cdef readonly Py_ssize_t n_rows
     cdef readonly Py_ssize_t place
@@ -42,6 +44,10 @@ cdef class KernelExpansion(FeatureSpace):
     cdef int add_rows(
         self, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active, double step,
         const double* direction, Py_ssize_t stride, double* v
+    ) except -1 nogil
+    cdef int add_working(
+        self, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active, double step,
+        const double* direction, Py_ssize_t stride, double* coefficients
     ) except -1 nogil
     # F and beta, as views of v
     cdef object split(self, double* v)

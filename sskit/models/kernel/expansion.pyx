@@ -2,16 +2,20 @@
 
 import numpy as np
 
+from libc.stddef cimport size_t
 from libc.string cimport memset
 
 from sskit.core.checks cimport check_equal, check_least, check_offsets
 from sskit.core.stop cimport Stop
 from sskit.models.kernel.rows cimport NoRows
+from sskit.models.kernel.working_rows cimport WorkingRows
 
 from sskit.core.stop import CutShort
 
 # Rows that may be added before F is worked out afresh: the errors of 2^-53 add up to 2^-32.
 cdef Py_ssize_t MOST_ADDED = 2**21
+
+cdef int32_t HERE = 0
 
 
 cdef class KernelExpansion:
@@ -38,6 +42,7 @@ cdef class KernelExpansion:
         check_least(place, 0, "place")
         self.rows = self.current = rows
         self.none = NoRows(None, rows.n_rows, 0, 1)
+        self.working = WorkingRows(rows, n_states)
         self.n_states = n_states
         self.n_rows = rows.n_rows
         self.place = place
@@ -55,8 +60,14 @@ cdef class KernelExpansion:
         self, Py_ssize_t first, Py_ssize_t count, const double* w, double* scores,
         Py_ssize_t stride
     ) noexcept nogil:
-        cdef Py_ssize_t k, t
+        cdef Py_ssize_t k, t, place
         cdef const double* values = w + self.place + first
+        if w == self.working.v:
+            for t in range(count):
+                place = self.working.place_of[first + t]
+                for k in range(self.n_states):
+                    scores[t * stride + k] += self.working.value[k, place]
+            return
         for k in range(self.n_states):
             for t in range(count):
                 scores[t * stride + k] += values[t]
@@ -70,15 +81,51 @@ cdef class KernelExpansion:
         cdef double* values = v + self.place
         cdef double* coefficients = values + self.n_states * n_rows
         cdef double factor
+        if v == self.working.v:
+            return self.add_working(first, active, n_active, step, direction, stride, coefficients)
         self.current.require(first, active, n_active)
         for a in range(n_active):
             t = first + active[a]
             for k in range(self.n_states):
                 factor = step * direction[active[a] * stride + k]
                 if factor != 0.0:
-                    self.current.add(t, factor, values + k * n_rows)
+                    self.current.add(t, factor, 0, n_rows, values + k * n_rows)
                     coefficients[k * n_rows + t] += factor
         return 0
+
+    cdef int add_working(
+        self, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active, double step,
+        const double* direction, Py_ssize_t stride, double* coefficients
+    ) except -1 nogil:
+        cdef Py_ssize_t a, k, t, place
+        cdef double factor
+        for a in range(n_active):
+            t = first + active[a]
+            place = self.working.place_of[t]
+            if not self.working.known[place]:
+                self.current.require(t, &HERE, 1)
+                self.working.learn(t)
+            for k in range(self.n_states):
+                factor = step * direction[active[a] * stride + k]
+                if factor != 0.0:
+                    self.working.add(place, k, factor)
+                    coefficients[k * self.n_rows + t] += factor
+        return 0
+
+    def begin_steps(self, blocks, double[::1] v not None):
+        """Let steps of these blocks change v at their own rows only; see `FeatureSpace`."""
+        check_least(v.shape[0], self.stop, "the number of weights")
+        offsets = np.asarray(self.offsets)
+        columns = np.concatenate([np.arange(offsets[i], offsets[i + 1]) for i in blocks])
+        if len(columns) > self.rows.n_slots:
+            return False  # rows would leave memory before they have been added
+        self.working.begin(columns, self.split(&v[0])[0], <size_t>&v[0])
+        return True
+
+    def end_steps(self, double[::1] v not None, bint done):
+        """Let v follow at all other rows; see `FeatureSpace`."""
+        check_least(v.shape[0], self.stop, "the number of weights")
+        self.working.end(self.split(&v[0])[0] if done else None)
 
     cdef int begin_sum(self, double* v, Py_ssize_t d) except -1 nogil:
         cdef Py_ssize_t size = self.n_states * self.n_rows

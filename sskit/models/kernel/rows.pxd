@@ -30,8 +30,14 @@ cdef class KernelRows:
     cdef int require(
         self, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active
     ) except -1 nogil
-    # target += factor * row t, which is present since the last call of require()
-    cdef void add(self, Py_ssize_t t, double factor, double* target) noexcept nogil
+    # target[start : stop] += factor * row t there; it is present since the last call of require()
+    cdef void add(
+        self, Py_ssize_t t, double factor, Py_ssize_t start, Py_ssize_t stop, double* target
+    ) noexcept nogil
+    # out[j] = entry columns[j] of row t, which is present likewise
+    cdef void gather(
+        self, Py_ssize_t t, const int32_t* columns, Py_ssize_t count, double* out
+    ) noexcept nogil
 
 
 cdef class DoubleRows(KernelRows):

@@ -2,8 +2,12 @@
 
 import numpy as np
 
-from sskit.core.checks cimport check_equal, check_least
+from sskit.core.checks cimport check_equal, check_indices, check_least
 from sskit.models.row_kernels cimport add_scaled, add_scaled_singles
+
+
+# Rows that work together (see working_rows.pxd). Larger sets take fewer passes, but more steps.
+WORKING_ROWS = 512
 
 
 cdef class KernelRows:
@@ -50,13 +54,13 @@ cdef class KernelRows:
         return bool(np.min(self.slot_of, initial=0) >= 0)
 
     def batch_size(self, Py_ssize_t n_blocks):
-        """Return how many of n_blocks equal blocks have rows that are best computed at once.
+        """Return how many of n_blocks equal blocks best take their steps together.
 
-        It is 0 if nothing is left to compute.
+        Twice as many have room. It is 0 if nothing is left to compute.
         """
         if self.complete:
             return 0
-        return max(1, min(self.block_size, self.n_slots) * n_blocks // self.n_rows)
+        return max(1, min(WORKING_ROWS, self.n_slots // 2) * n_blocks // self.n_rows)
 
     def held(self, rows):
         """Return which of the rows with these numbers are there, of the same shape, bool."""
@@ -95,12 +99,19 @@ cdef class KernelRows:
             leaving = row_in[places]
             slot_of[leaving[leaving >= 0]] = -1
             row_in[places] = -1
-            self.memory[places] = self.compute(some)
+            self.compute_into(some, self.memory, places)
             self.n_computed += len(some)
             slot_of[some] = places
             np.asarray(self.seen)[some] = 1
             row_in[places] = some
             np.asarray(self.last_used)[places] = self.clock
+
+    def compute_into(self, rows, table, places):
+        """Compute rows into these rows of a table."""
+        if hasattr(self.compute, "fill"):
+            self.compute.fill(rows, table, places)
+        else:
+            table[places] = self.compute(rows)
 
     def fill_all(self):
         """Compute all rows, for which there must be room."""
@@ -130,7 +141,7 @@ cdef class KernelRows:
         matrix = np.empty((len(rows), self.n_rows), dtype=self.memory.dtype)
         there = slot_of[rows] >= 0
         matrix[there] = self.memory[slot_of[rows[there]]]
-        matrix[~there] = self.compute(missing)
+        self.compute_into(missing, matrix, np.flatnonzero(~there))
         self.n_computed += len(missing)
         return matrix
 
@@ -159,6 +170,14 @@ cdef class KernelRows:
             self.fetch(np.array([first + active[a] for a in range(n_active)]))
         return 0
 
+    def ensure(self, rows):
+        """Have rows in memory at once, no more than there are slots."""
+        check_indices(rows, self.n_rows, "row")
+        check_least(self.n_slots, len(rows), "the number of slots")
+        cdef int32_t[::1] active = rows.astype(np.int32)
+        if active.shape[0]:
+            self.require(0, &active[0], active.shape[0])
+
     def fetch(self, needed):
         """Compute what is missing of some rows, and as many of the expected ones as have room."""
         slot_of, last_used = np.asarray(self.slot_of), np.asarray(self.last_used)
@@ -173,7 +192,14 @@ cdef class KernelRows:
         rows = np.concatenate([needed[slot_of[needed] < 0], expected[~there][:room]])
         self.fill(np.argpartition(last_used, len(rows) - 1)[: len(rows)], rows)
 
-    cdef void add(self, Py_ssize_t t, double factor, double* target) noexcept nogil:
+    cdef void add(
+        self, Py_ssize_t t, double factor, Py_ssize_t start, Py_ssize_t stop, double* target
+    ) noexcept nogil:
+        pass
+
+    cdef void gather(
+        self, Py_ssize_t t, const int32_t* columns, Py_ssize_t count, double* out
+    ) noexcept nogil:
         pass
 
     def __getitem__(self, Py_ssize_t t):
@@ -218,8 +244,19 @@ cdef class DoubleRows(KernelRows):
         rows.seen = np.ones(len(matrix), dtype=np.uint8)
         return rows
 
-    cdef void add(self, Py_ssize_t t, double factor, double* target) noexcept nogil:
-        add_scaled(&self.table[self.slot_of[t], 0], self.n_rows, factor, target)
+    cdef void add(
+        self, Py_ssize_t t, double factor, Py_ssize_t start, Py_ssize_t stop, double* target
+    ) noexcept nogil:
+        add_scaled(
+            &self.table[self.slot_of[t], 0] + start, stop - start, factor, target + start
+        )
+
+    cdef void gather(
+        self, Py_ssize_t t, const int32_t* columns, Py_ssize_t count, double* out
+    ) noexcept nogil:
+        cdef Py_ssize_t j, slot = self.slot_of[t]
+        for j in range(count):
+            out[j] = self.table[slot, columns[j]]
 
 
 cdef class SingleRows(KernelRows):
@@ -230,8 +267,19 @@ cdef class SingleRows(KernelRows):
     def __cinit__(self):
         self.table = self.memory
 
-    cdef void add(self, Py_ssize_t t, double factor, double* target) noexcept nogil:
-        add_scaled_singles(&self.table[self.slot_of[t], 0], self.n_rows, factor, target)
+    cdef void add(
+        self, Py_ssize_t t, double factor, Py_ssize_t start, Py_ssize_t stop, double* target
+    ) noexcept nogil:
+        add_scaled_singles(
+            &self.table[self.slot_of[t], 0] + start, stop - start, factor, target + start
+        )
+
+    cdef void gather(
+        self, Py_ssize_t t, const int32_t* columns, Py_ssize_t count, double* out
+    ) noexcept nogil:
+        cdef Py_ssize_t j, slot = self.slot_of[t]
+        for j in range(count):
+            out[j] = self.table[slot, columns[j]]
 
 
 cdef class NoRows(KernelRows):

@@ -11,7 +11,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 
 from sskit.core.capabilities cimport SlackOracle
-from sskit.core.checks cimport check_indices
+from sskit.core.checks cimport check_equal, check_indices
 from sskit.core.direction cimport Direction
 from sskit.core.lanes cimport padded
 from sskit.models.row_kernels cimport add_rows, add_rows_between, grow, score_rows
@@ -73,12 +73,29 @@ cdef class MulticlassProblem(Problem):
     ) except -1 nogil:
         cdef Py_ssize_t k, best = self.labels[i]
         cdef double value = theta[best]
+        if self.has_components:
+            return self.argmax_of_components(i, theta, loss_weight, code, loss)
         for k in range(self.n_classes):
             if k != self.labels[i] and theta[k] + loss_weight > value:
                 value = theta[k] + loss_weight
                 best = k
         code[0] = <int32_t>best
         loss[0] = best != self.labels[i]
+        return 0
+
+    cdef int argmax_of_components(
+        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
+    ) noexcept nogil:
+        cdef Py_ssize_t k, best = self.labels[i]
+        cdef int32_t label = self.class_of[best]
+        cdef double value = theta[best], other
+        for k in range(self.n_classes):
+            other = theta[k] + loss_weight * (self.class_of[k] != label)
+            if other > value:
+                value = other
+                best = k
+        code[0] = <int32_t>best
+        loss[0] = self.class_of[best] != label
         return 0
 
     cdef Py_ssize_t plane(
@@ -147,9 +164,42 @@ cdef class MulticlassProblem(Problem):
     cpdef Problem fork(self):
         return self  # no scratch memory
 
+    def accept(self, class_of):
+        """Let classes have several components: none of them but other classes cost anything.
+
+        Parameters
+        ----------
+        class_of : ndarray of shape (n_classes,), int32
+            The class of each state that a label may be.
+        """
+        check_equal(len(class_of), self.n_classes, "the number of classes of states")
+        self.class_of = np.array(class_of, dtype=np.int32)
+        self.has_components = True
+
+    def with_truth(self, labels):
+        """Return the same problem with other states as the truth.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n_blocks,)
+            States.
+
+        Returns
+        -------
+        problem : MulticlassProblem
+            Shares all else with this one.
+        """
+        cdef MulticlassProblem other = MulticlassProblem(
+            self.features, self.n_classes, np.array(labels, dtype=np.int32),
+            self.block_weight, self.intercept
+        )
+        if self.has_components:
+            other.class_of, other.has_components = self.class_of, True
+        return other
+
     def slack_oracle(self):
-        """Return oracles for slack rescaling."""
-        return MulticlassSlack(self)
+        """Return oracles for slack rescaling; None where classes have components."""
+        return None if self.has_components else MulticlassSlack(self)
 
     def fingerprint(self):
         """Return by what the same rows and classes are known again."""
@@ -160,7 +210,7 @@ cdef class MulticlassProblem(Problem):
                 "the number of features": self.features.n_features,
                 "the number of classes": self.n_classes,
                 "fit_intercept": str(self.intercept),
-            },
+            } | ({"the components": bytes(self.class_of)} if self.has_components else {}),
             {"X": row_digests(self.features, rows), "y": np.array(self.labels)},
         )
 

@@ -58,10 +58,56 @@ class PoseModel:
         types : ndarray of shape (n, n_parts), int32
             0 for roots.
         """
-        moved = places - places[:, self.parents]
-        distance = ((moved[:, :, None] - self.means) ** 2).sum(axis=-1)
-        distance[:, np.arange(distance.shape[2]) >= self.types_of[:, None]] = np.inf
-        types = distance.argmin(axis=2).astype(np.int32)
+        return self._best(-(self._displaced(places) ** 2).sum(axis=-1))
+
+    def best_types(self, places, w):
+        """Return the types that score most where the parts are: each spring has its own.
+
+        Parameters
+        ----------
+        places : ndarray of shape (n, n_parts, 2)
+            x and y of the parts, in cells.
+        w : ndarray of shape (n_weights,)
+            Flat weights.
+
+        Returns
+        -------
+        types : ndarray of shape (n, n_parts), int32
+            0 for roots.
+        """
+        blocks, moved = self.layout.split(w), self._displaced(places) / self.unit
+        costs = blocks["springs"][..., 0] * moved + blocks["springs"][..., 1] * moved**2
+        return self._best(blocks["types"] - costs.sum(axis=-1))
+
+    def truths(self, maps, places, types):
+        """Return codes of the labellings with given places and types.
+
+        Parameters
+        ----------
+        maps : list of n ndarrays of shape (n_parts, H_i, W_i)
+            Score maps.
+        places : ndarray of shape (n, n_parts, 2), int64
+            x and y of the parts, cells of the maps.
+        types : ndarray of shape (n, n_parts)
+            Types of their springs.
+
+        Returns
+        -------
+        truths : ndarray of shape (n, 2 * n_parts), int32
+            Cells, then types.
+        """
+        widths = np.array([x.shape[2] for x in maps])
+        cells = places[..., 1] * widths[:, None] + places[..., 0]
+        return np.concatenate([cells, types], axis=1).astype(np.int32)
+
+    def _displaced(self, places):
+        """Return by how much parts are away from where springs rest, (n, n_parts, n_types, 2)."""
+        return (places - places[:, self.parents])[:, :, None] - self.means
+
+    def _best(self, scores):
+        """Return the types that score most, of those that there are, (n, n_parts)."""
+        scores[:, np.arange(scores.shape[2]) >= self.types_of[:, None]] = -np.inf
+        types = scores.argmax(axis=2).astype(np.int32)
         types[:, self.parents < 0] = 0
         return types
 
@@ -88,9 +134,7 @@ class PoseModel:
         problem : PartsProblem
             What solvers take.
         """
-        widths = np.array([x.shape[2] for x in maps])
-        cells = places[..., 1] * widths[:, None] + places[..., 0]
-        truths = np.concatenate([cells, self.types(places)], axis=1).astype(np.int32)
+        truths = self.truths(maps, places, self.types(places))
         loss = TruncatedSquare(cutoff) if loss == "squared" else Distance()
         return self._problem(maps, truths, scale, loss, block_weight)
 

@@ -1,8 +1,8 @@
 from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
-from sskit.core.problem cimport Problem
 from sskit.models.parts.losses cimport PartLoss
+from sskit.models.weight_space cimport WeightSpaceProblem
 from sskit.oracles.parts.distance_transform cimport Spring
 from sskit.oracles.parts.max_sum cimport PartPotentials, PartsMaxSum
 
@@ -15,8 +15,8 @@ cdef struct ScoreMaps:
     Py_ssize_t width
 
 
-cdef class PartsProblem(Problem):
-    """Parts on a tree of springs: statistics space is the space of weights, theta = w, B = I.
+cdef class PartsProblem(WeightSpaceProblem):
+    """Parts on a tree of springs: a statistic for each weight.
 
     The labellings are too many and the weights too few for anything else. Weights, flat: scores
     (n_parts,), types (n_parts, n_types), springs (n_parts, n_types, 2, 2): along x and along y

@@ -8,10 +8,10 @@ from sskit.core.fingerprint import Fingerprint
 from sskit.models.object_hashes import digest, sample_digests
 from sskit.models.shapes import check_poses
 
-from sskit.core.direction cimport Direction
+from sskit.core.problem cimport Problem
 
 
-cdef class PartsProblem(Problem):
+cdef class PartsProblem(WeightSpaceProblem):
     """Parts on a tree of springs bound to data.
 
     Parameters
@@ -88,19 +88,6 @@ cdef class PartsProblem(Problem):
 
     cdef int truth(self, Py_ssize_t i, int32_t* code) except -1 nogil:
         memcpy(code, &self.truths[i, 0], 2 * self.n_parts * sizeof(int32_t))
-        return 0
-
-    cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
-        memcpy(theta, w, self.n_weights * sizeof(double))
-        return 0
-
-    cdef int scores_at(
-        self, Py_ssize_t i, const double* w, const int32_t* index, Py_ssize_t count,
-        double* theta
-    ) except -1 nogil:
-        cdef Py_ssize_t e
-        for e in range(count):
-            theta[index[e]] = w[index[e]]
         return 0
 
     cdef PartPotentials potentials(
@@ -192,36 +179,25 @@ cdef class PartsProblem(Problem):
                 n += self.spring_statistics(i, k, code, -1.0, index + n, value + n)
         return n
 
-    cdef int scatter(
-        self, Py_ssize_t i, Direction delta, double step, double* v
-    ) except -1 nogil:
-        cdef Py_ssize_t e
-        for e in range(delta.n):
-            v[delta.index[e]] += step * delta.value[delta.index[e]]
-        return 0
-
-    cdef int clip(
-        self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
-        const double* upper, double* w
-    ) except -1 nogil:
-        cdef Py_ssize_t e
-        cdef int32_t j
-        for e in range(delta.n):
-            j = delta.index[e]
-            w[j] = min(max(v[j], lower[j]), upper[j])
-        return 0
-
-    cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
-        cdef double total = 0.0
-        cdef Py_ssize_t e
-        for e in range(delta.n):
-            total += delta.value[delta.index[e]] * delta.value[delta.index[e]]
-        return total
-
     cpdef Problem fork(self):
+        return self.with_truth(np.asarray(self.truths))
+
+    def with_truth(self, truths):
+        """Return the same problem with other cells and types as the truth.
+
+        Parameters
+        ----------
+        truths : ndarray of shape (n_blocks, 2 * n_parts), int32
+            As those of the problem.
+
+        Returns
+        -------
+        problem : PartsProblem
+            Shares all else with this one.
+        """
         return PartsProblem(
-            self.maps, np.asarray(self.truths), self.scale, self.loss, self.block_weight,
-            np.asarray(self.parents), np.asarray(self.types_of), np.asarray(self.means), self.unit
+            self.maps, truths, self.scale, self.loss, self.block_weight, np.asarray(self.parents),
+            np.asarray(self.types_of), np.asarray(self.means), self.unit
         )
 
     def fingerprint(self):

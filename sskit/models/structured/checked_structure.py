@@ -28,15 +28,19 @@ class Answers:
         True labellings.
     n_weights : int or None
         Length of the joint features; None means that of the first sample's.
+    full : list of length n, default=None
+        Full labellings that agree with the true ones, where these are parts of labellings; None
+        where they are whole.
     """
 
-    def __init__(self, model, X, Y, n_weights=None):
+    def __init__(self, model, X, Y, n_weights=None, full=None):
         self.model = model
         self.X = X
         self.Y = Y
+        self.full = Y if full is None else full
         self.n_weights = n_weights
         if n_weights is None:
-            phi = self._ask(0, "joint_feature", X[0], Y[0])
+            phi = self._ask(0, "joint_feature", X[0], self.full[0])
             self.n_weights = self._length(phi, 0)
 
     def subset(self, numbers):
@@ -57,6 +61,8 @@ class Answers:
 
     def truth(self, i):
         """Return (index, value) of the joint feature of the true labelling, and its key.
+
+        Where only a part of it is known it is the completion that training begins with.
 
         Parameters
         ----------
@@ -81,11 +87,23 @@ class Answers:
             raise ValueError(f"the label of sample {i} is None, which stands for no label")
         if hasattr(self.model, "check"):
             self._ask(i, "check", self.X[i], self.Y[i])
-        index, value = self.joint_feature(i, self.Y[i])
-        loss = self.loss(i, self.Y[i])
+        index, value = self.joint_feature(i, self.full[i])
+        if self.full is self.Y:
+            loss = self.loss(i, self.Y[i])
+            if loss != 0.0:
+                raise ValueError(f"loss of the truth of sample {i} is {loss}, expected 0")
+        else:
+            self.agrees(i, self.full[i])
+        return index, value, self.key(i, self.full[i])
+
+    def agrees(self, i, y):
+        """Raise ValueError unless a full labelling agrees with what is known of sample i."""
+        loss = self.loss(i, y)
         if loss != 0.0:
-            raise ValueError(f"loss of the truth of sample {i} is {loss}, expected 0")
-        return index, value, self.key(i, self.Y[i])
+            raise ValueError(
+                f"the completion {y!r:.80} of sample {i} has the loss {loss}, expected 0: it must "
+                "agree with what is known"
+            )
 
     def joint_feature(self, i, y):
         """Return (index, value) of the joint feature of a labelling, index strictly increasing."""

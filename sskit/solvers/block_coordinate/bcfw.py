@@ -95,11 +95,13 @@ class BCFW(Solver):
         The larger, the older the answers, and the more oracle calls a fit takes: worth it where
         an oracle call is slow and there are cores. The result depends on the size of the
         batches, not on n_jobs. "auto" is 1, or in a kernel space whose matrix is large as many
-        as have kernel rows that are best computed at once.
+        as have 512 rows.
     selective : {"auto", True, False}, default="auto"
         Whether blocks of a batch whose gap is below a tenth of the mean take no step. Only for
-        batches. "auto" is True for batches that are there because of a kernel space, where a
-        step costs far more than the oracle, else False.
+        batches. In a kernel space the others wait until they fill a batch, and then take steps
+        by their own small kernel matrix, oracle calls included, until these gain next to
+        nothing; scores of all other blocks follow once (not with averaging). "auto" is True for
+        batches that are there because of a kernel space, else False.
     gap_every : int, default=10
         Number of passes between exact passes, which also renew all block gaps.
     max_time : float, default=None

@@ -7,6 +7,7 @@ from sskit.core.sampler import PromisingSampler
 from sskit.solvers.block_coordinate import corrective_pass
 from sskit.solvers.block_coordinate.plain_pass import PlainVisitor
 from sskit.solvers.block_coordinate.schedule import FixedSchedule
+from sskit.solvers.common.averaging import Averager
 from sskit.solvers.common.certificate import better_of, certify_dual_point
 from sskit.solvers.common.dual_run import DualRun
 from sskit.solvers.oracle_calls.minibatch import Batches, run_pass
@@ -106,7 +107,11 @@ class BlockCoordinateRun(DualRun):
         if batch_size > 1:
             # a pass has no more
             batch_size = min(batch_size, problem.n_blocks)
-            self.batches = Batches(pool or Pool(problem), self.dual, regularizer, batch_size)
+            # where many steps cost less than one after the other; an average follows every step
+            together = selective and problem.space.is_kernel_space and type(averager) is Averager
+            self.batches = Batches(
+                pool or Pool(problem), self.dual, regularizer, batch_size, together
+            )
         # where a step needs much to be fetched first, blocks with the least gaps do without
         self.least_share = LEAST_PROMISE if selective else 0.0
         if gaps is not None:
@@ -301,7 +306,9 @@ class ActiveSetRun(BlockCoordinateRun):
 
     def visit_stored(self, n_steps):
         """Make some of the visits of a pass over stored planes."""
-        if self.rounds is None:
+        if self.batches is not None and self.batches.together:
+            self.batches.run_stored(self.stored_moves[0], self.stored_sampler, n_steps)
+        elif self.rounds is None:
             run_pass(self.stored_moves[0], self.stored_sampler, n_steps, self.stop)
         else:
             self.rounds.run_pass(self.stored_moves, self.stored_sampler, n_steps, 1)

@@ -159,7 +159,9 @@ def move_truths(saved, Problem problem, Problem earlier):
         If one of the problems is of another shape than the saved point, or codes are no labellings.
     """
     cdef DualState dual = DualState(problem)
-    if type(problem.plane_store) is not PlaneStore:
+    if type(problem.plane_store) is not PlaneStore and (
+        problem.plane_store is not earlier.plane_store
+    ):
         raise ValueError(f"codes of {type(problem).__name__} are no labellings")
     dual.match(earlier)
     restore(dual, saved)
@@ -187,7 +189,7 @@ cdef class Mover:
     cdef Problem problem
     cdef Direction mix
     cdef double[::1] w, theta, value
-    cdef int32_t[::1] old, new, index
+    cdef int32_t[::1] old, new, code, index
 
     def __cinit__(self, Problem problem):
         self.problem = problem
@@ -196,7 +198,9 @@ cdef class Mover:
         self.theta = np.zeros(problem.max_statistics + LANES)
         self.value = np.empty(max(problem.max_support, 1))
         self.index = np.empty(max(problem.max_support, 1), dtype=np.int32)
-        self.old, self.new = np.empty((2, max(problem.max_code_length, 1)), dtype=np.int32)
+        self.old, self.new, self.code = np.empty(
+            (3, max(problem.max_code_length, 1)), dtype=np.int32
+        )
 
     cdef int move(self, DualState dual, Py_ssize_t i) except -1:
         cdef Block* block = &dual.blocks[i]
@@ -207,11 +211,15 @@ cdef class Mover:
         self.problem.scores(i, &self.w[0], &self.theta[0])
         for p in range(block.n_planes - 1, -1, -1):
             code = block.code + p * length
+            memcpy(&self.code[0], code, length * sizeof(int32_t))
             for t in range(length):
                 if code[t] == self.old[t]:
-                    code[t] = self.new[t]
-            if not self.problem.knows(i, code):
+                    self.code[t] = self.new[t]
+            if not self.problem.knows(i, &self.code[0]):
                 raise ValueError(f"the new truth of block {i} is no labelling")
+            self.problem.plane_store.keep(i, &self.code[0])
+            self.problem.plane_store.forget(i, code)
+            memcpy(code, &self.code[0], length * sizeof(int32_t))
             n = self.problem.plane(i, code, &self.index[0], &self.value[0])
             weight = block.weight[p]
             for e in range(n):

@@ -15,6 +15,12 @@ from sskit.solvers.oracle_calls.call cimport prefetch_next
 from sskit.solvers.oracle_calls.pool cimport Pool
 
 
+# Steps among the blocks of a working set end when a round gains less than this share of what all
+# rounds have gained, or after so many.
+cdef double LEAST_GAIN = 0.01
+cdef int MOST_ROUNDS = 100
+
+
 cdef double known(double gap) noexcept nogil:
     return gap if gap < INFINITY else 1.0
 
@@ -110,9 +116,16 @@ cdef class Batches:
         Holds w.
     size : int
         Largest number of blocks in a batch.
+    together : bool, default=False
+        Whether steps are taken by working sets: blocks that are worth a step wait until there are
+        at least `size` of them, and are then visited again and again until they have little to gain
+        from each other, where the space of the weights makes that cheap (see `FeatureSpace`).
     """
 
     cdef Pool pool
+    cdef readonly bint together
+    cdef Py_ssize_t[::1] working     # (2 size,) blocks that wait for a step
+    cdef Py_ssize_t n_working
     cdef Stop stop                   # that of the pool
     cdef Regularizer regularizer
     cdef Planes planes
@@ -120,7 +133,8 @@ cdef class Batches:
     cdef Py_ssize_t size
     cdef public double least
 
-    def __cinit__(self, Pool pool, DualState dual, Regularizer regularizer, Py_ssize_t size):
+    def __cinit__(self, Pool pool, DualState dual, Regularizer regularizer, Py_ssize_t size,
+                  bint together=False):
         dual.match(pool.problem)
         regularizer.match(pool.problem)
         check_least(size, 1, "size")
@@ -130,6 +144,8 @@ cdef class Batches:
         self.least = -np.inf
         self.planes = Planes(pool.problem, self.size, dual)
         self.waits = np.zeros(dual.n_blocks, dtype=np.uint8)
+        self.together = together
+        self.working = np.zeros(2 * self.size, dtype=np.intp)
 
     # ask, step, and return how many oracles have been asked
     cdef Py_ssize_t flush(
@@ -146,6 +162,10 @@ cdef class Batches:
                 self.pool.problem.space.prefetch_step(planes.block[k], &planes.code[k, 0])
         for k in range(planes.n):
             i = planes.block[k]
+            if self.together and planes.answered[k] and planes.gap[k] >= self.least:
+                self.working[self.n_working] = i
+                self.n_working += 1
+                continue
             self.waits[i] = 0
             if not planes.answered[k]:
                 visitor.leave(i, sampler)
@@ -158,8 +178,46 @@ cdef class Batches:
                 )
                 self.stop.due()
         planes.n = 0
+        if self.n_working >= self.size:
+            self.work(visitor, sampler)
         sampler.redraw()
         return n_asked
+
+    # steps of the blocks that wait for one
+    cdef int work(self, Visitor visitor, Sampler sampler) except -1 nogil:
+        cdef bint begun = False, done = False
+        cdef double gained = 0.0, more
+        cdef Py_ssize_t k, n = self.n_working
+        cdef int _
+        if n == 0:
+            return 0
+        self.n_working = 0
+        for k in range(n):
+            self.waits[self.working[k]] = 0
+        if self.stop.over():
+            for k in range(n):
+                visitor.leave(self.working[k], sampler)
+            return 0
+        try:
+            with gil:
+                blocks = np.array(self.working[:n])
+                begun = visitor.problem.space.begin_steps(blocks, self.regularizer.v)
+            for _ in range(MOST_ROUNDS if begun else 1):
+                more = -visitor.increased()
+                for k in range(n):
+                    visitor.visit(self.working[k], sampler)
+                    if self.stop.due():
+                        break
+                more += visitor.increased()
+                gained += more
+                if more <= LEAST_GAIN * gained or self.stop.over():
+                    break
+            done = True
+        finally:
+            if begun:
+                with gil:
+                    visitor.problem.space.end_steps(self.regularizer.v, done)
+        return 0
 
     def run_pass(self, Visitor visitor, Sampler sampler, Py_ssize_t n_steps):
         """Visit n_steps blocks without the GIL.
@@ -187,6 +245,7 @@ cdef class Batches:
                 i = sampler.next()
                 if self.waits[i]:
                     n_asked += self.flush(planes, visitor, sampler)
+                    self.work(visitor, sampler)
                 if visitor.asks(i):
                     planes.block[planes.n] = i
                     planes.n += 1
@@ -200,4 +259,30 @@ cdef class Batches:
                     break
             if planes.n:
                 n_asked += self.flush(planes, visitor, sampler)
+            self.work(visitor, sampler)
         return n_asked
+
+    def run_stored(self, Visitor visitor, Sampler sampler, Py_ssize_t n_steps):
+        """Visit n_steps blocks, all different, by working sets, without asking oracles ahead.
+
+        Parameters
+        ----------
+        visitor : Visitor
+            What to do at a block.
+        sampler : Sampler
+            Says which blocks.
+        n_steps : int
+            Number of visits; fewer if a stop is due before.
+        """
+        cdef Py_ssize_t _
+        visitor.match(self.pool.problem)
+        sampler.check(self.waits.shape[0], n_steps)
+        with nogil:
+            for _ in range(n_steps):
+                self.working[self.n_working] = sampler.next()
+                self.n_working += 1
+                if self.n_working == self.size:
+                    self.work(visitor, sampler)
+                if self.stop.over():
+                    break
+            self.work(visitor, sampler)

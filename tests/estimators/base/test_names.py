@@ -14,7 +14,7 @@ ESTIMATORS = [
     for value in map(sskit.__dict__.get, sskit.__all__)
     if inspect.isclass(value) and issubclass(value, StructuredEstimator)
 ]
-NEEDED = {"hierarchy", "model", "parents"}  # what comes before lam
+NEEDED = {"hierarchy", "loss", "model", "parents"}  # what comes before lam
 
 
 def test_strings_of_solvers_are_the_names_of_their_classes():

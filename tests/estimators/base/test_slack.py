@@ -7,7 +7,7 @@ import pytest
 from helpers.qp import solve_primal
 from helpers.slack import slack_pairs
 from helpers.structures import Matching
-from helpers.toys import TOYS
+from helpers.toys import SEARCHABLE, TOYS
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -33,11 +33,25 @@ SOLVERS = {
 LAM = 0.1
 
 
-@pytest.mark.parametrize("search", ["exact", "angular", "bisecting"])
+@pytest.mark.parametrize("search", ["exact", "angular"])
+@pytest.mark.parametrize("name", sorted(TOYS.keys() - SEARCHABLE))
+def test_searches_that_a_problem_has_not_are_refused(name, search):
+    with pytest.raises(ValueError, match=f"search='{search}' needs an? .* oracle"):
+        SlackRescaling(search).wrap(TOYS[name]().problem)
+
+
+@pytest.mark.parametrize(
+    ("name", "search"),
+    [
+        (name, search)
+        for name in sorted(TOYS)
+        for search in ("exact", "angular", "bisecting")
+        if search == "bisecting" or name in SEARCHABLE
+    ],
+)
 @pytest.mark.parametrize("solver", sorted(SOLVERS))
-@pytest.mark.parametrize("name", sorted(TOYS))
-def test_solvers_reach_the_optimum(name, solver, search):
-    size = {"multiclass": 12, "multilabel": 6}.get(name, 5)
+def test_solvers_reach_the_optimum(name, search, solver):
+    size = {"multiclass": 12, "components": 12, "multilabel": 6, "ranking": 6}.get(name, 5)
     toy = TOYS[name](weights=np.random.default_rng(0).uniform(0.5, 2.0, size=size))
     pairs, problem = slack_pairs(toy.pairs), SlackRescaling(search).wrap(toy.problem)
     _, optimum = solve_primal(pairs, LAM)

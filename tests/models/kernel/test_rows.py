@@ -78,11 +78,23 @@ def test_runs_of_rows_that_are_at_hand():
     assert rows.cached_blocks(starts, stops).tolist() == [False, True, True]
 
 
-def test_how_many_blocks_have_rows_that_are_best_computed_at_once():
+def test_how_many_blocks_best_take_their_steps_together():
     assert linear_rows(9).batch_size(9) == 4
-    assert linear_rows(2).batch_size(9) == 2
+    assert linear_rows(2).batch_size(9) == 1
     assert linear_rows(9).batch_size(3) == 1
     assert DoubleRows.of_matrix(K, 4).batch_size(9) == 0
+
+
+def test_rows_can_be_had_at_once():
+    rows = linear_rows(3)
+    rows[0]
+    rows.ensure(np.array([8, 0, 4]))
+    assert rows.held(np.array([0, 4, 8])).all()
+    assert rows.n_computed == 3
+    with pytest.raises(ValueError, match="the number of slots is 3, expected at least 4"):
+        rows.ensure(np.arange(4))
+    with pytest.raises(IndexError, match="row"):
+        rows.ensure(np.array([9]))
 
 
 def test_rounding_is_that_of_the_rows():

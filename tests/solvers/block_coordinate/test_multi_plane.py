@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers import paper
 from helpers.laws import LAM, binding_box, check_dual_point, check_optimum, follow
-from helpers.toys import TOYS, chain_toy
+from helpers.toys import TOYS, chain_toy, thinned
 
 from sskit.core.sampler import PermutationSampler
 from sskit.solvers import BCFW, MultiPlane
@@ -29,10 +29,10 @@ def solve(toy, solver, box=None, **options):
     return solver.solve(toy.problem, toy.regularizer(LAM, box), **options)
 
 
-@pytest.mark.parametrize("bounded", [False, True])
-@pytest.mark.parametrize("sampling", SAMPLING)
-@pytest.mark.parametrize("steps", STEPS)
-@pytest.mark.parametrize("name", TOYS)
+@pytest.mark.parametrize(
+    ("name", "steps", "sampling", "bounded"),
+    thinned(itertools.product(TOYS, STEPS, SAMPLING, [False, True])),
+)
 def test_laws_and_optimum(name, steps, sampling, bounded):
     number = STEPS.index(steps) + SAMPLING.index(sampling)
     weights = np.random.default_rng(3).uniform(0.2, 3.0, size=7) if number % 2 else None

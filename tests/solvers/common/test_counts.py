@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.toys import TOYS, bind_rows
+from helpers.toys import FIRST, TOYS, bind_rows
 
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
@@ -119,4 +119,4 @@ def test_pairwise_and_away_steps_reach_gaps_that_plain_ones_do_not(name):
         gaps[steps] = solution.gap
     assert gaps["pairwise"] < 1e-9
     assert gaps["away"] < 1e-9
-    assert gaps["fw"] > 1e-4
+    assert gaps["fw"] > (1e-4 if name in FIRST else 1e-5)

@@ -103,9 +103,9 @@ def test_points_of_other_problems():
     other = model.bind(stacked, np.array([0, 1]), np.ones(2), np.full(2, 0.5))
     with pytest.raises(ValueError, match="number of blocks"):
         move_truths(point, other, problem)
-    structure = bind(Chains(3), [np.ones((2, 2))], [[0, 1]])
+    structure, another = (bind(Chains(3), [np.ones((2, 2))], [[0, 1]]) for _ in range(2))
     with pytest.raises(ValueError, match="are no labellings"):
-        move_truths(save(DualState(structure)), structure, structure)
+        move_truths(save(DualState(structure)), another, structure)
     with pytest.raises(ValueError, match="number of blocks"):
         truth_gains(other, problem, np.zeros(other.n_weights + 8))
     with pytest.raises(ValueError, match="w"):

@@ -1,0 +1,88 @@
+"""What SequenceTagger fits and predicts with order=2."""
+
+from sskit.estimators.base.fitted_state import check_numbers
+from sskit.estimators.base.kernels import is_kernel
+from sskit.estimators.base.tagging import check_scores
+from sskit.models.chain.model import ChainModel
+from sskit.models.second_chain.decoder import SecondChainDecoder
+from sskit.models.second_chain.model import SecondChainModel, make_second_request
+
+__all__ = ["SecondOrderMixin", "model_class", "refuse_second_order", "second_decoder"]
+
+
+class SecondOrderMixin:
+    """The order of a fitted tagger belongs to its model."""
+
+    def _model_parameters(self):
+        """Return the names of parameters that make a model what it is."""
+        return ("order", *super()._model_parameters())
+
+
+def model_class(estimator):
+    """Return the class of the model that the parameters of a tagger ask for."""
+    return SecondChainModel if estimator.order == 2 else ChainModel
+
+
+def refuse_second_order(estimator, edges=None):
+    """Raise ValueError if order=2 is asked for together with what it does not go with.
+
+    Parameters
+    ----------
+    estimator : SequenceTagger
+        Has the parameters.
+    edges : object
+        Features of edges, or None if there are none.
+    """
+    if estimator.order != 2:
+        return
+    if is_kernel(estimator):
+        raise ValueError(
+            f"order=2 needs kernel='linear', got {estimator.kernel!r:.80}: in a kernel space there "
+            "are weights of two labels in a row only"
+        )
+    if edges is not None:
+        raise ValueError(
+            "order=2 cannot be used with features of edges: give matrices, not pairs, or order=1"
+        )
+    refuse_beam(estimator)
+
+
+def refuse_beam(estimator):
+    """Raise ValueError if a tagger of the second order is to search with a beam."""
+    if estimator.beam_size is not None:
+        raise ValueError(
+            f"beam_size={estimator.beam_size!r} cannot be used with order=2, whose search keeps "
+            "all labels; set beam_size=None"
+        )
+
+
+def second_decoder(estimator, stacked, coef, others, rules, possible):
+    """Return the decoder of checked sequences under weights of three labels in a row.
+
+    Parameters
+    ----------
+    estimator : SequenceTagger
+        Fitted with order=2.
+    stacked, coef, rules, possible : object
+        As of `make_request`.
+    others : tuple
+        Weights of transitions, first and last labels.
+
+    Returns
+    -------
+    decoder : SecondChainDecoder
+        Gives labellings.
+
+    Raises
+    ------
+    ValueError
+        Naming an attribute that is damaged, or the first sequence whose scores may overflow.
+    """
+    refuse_beam(estimator)
+    check_numbers(estimator, {"triples_": (len(coef),) * 3})
+    others = *others, estimator.triples_
+    request = make_second_request(stacked, coef, *others, rules=rules, possible=possible)
+    if not request.is_modest():
+        check_numbers(estimator, {"coef_": coef.shape})
+        check_scores(stacked.values, stacked.offsets, coef, others)
+    return SecondChainDecoder(request, estimator.n_jobs)

@@ -1,0 +1,1 @@
+"""Classification and ranking of rows for measures of whole sets."""

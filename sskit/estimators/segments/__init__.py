@@ -1,0 +1,1 @@
+"""The estimator that finds segments of sequences."""

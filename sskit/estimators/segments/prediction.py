@@ -1,0 +1,311 @@
+"""Prediction and scoring of what finds segments of sequences."""
+
+import numpy as np
+
+from sskit._numbers import check_k
+from sskit._tag_schemes import BEGIN, INSIDE, OUTSIDE, write_tags
+from sskit.estimators.base.estimator import check_constraints
+from sskit.estimators.base.fitted_state import (
+    check_choice,
+    check_count,
+    check_fitted,
+    check_labels,
+    check_numbers,
+    raise_damaged,
+)
+from sskit.estimators.base.tagging import NothingToLabel, check_scores, largest_weight
+from sskit.estimators.reasons.column_names import check_column_names
+from sskit.estimators.segments.whole import whole_features
+from sskit.inputs.chains.segments import check_segmentations
+from sskit.inputs.ragged import split, stack_sequences
+from sskit.inputs.ragged_array import RaggedArray, object_array
+from sskit.inputs.weights import check_sample_weight
+from sskit.models.segments.decoder import SegmentDecoder
+from sskit.models.segments.model import make_request
+
+__all__ = ["SegmentPredictionMixin"]
+
+
+class SegmentPredictionMixin:
+    """Prediction and scoring of `SegmentTagger`."""
+
+    def predict(self, X):
+        """Return the best segments of each sequence, in the form of y in `fit`.
+
+        Parameters
+        ----------
+        X : list of n_samples sequences
+            As in `fit`; sequences may be empty.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,), object
+            Each item is an ndarray of shape (T_i,) of tags, or a list of tuples (start, end,
+            label) in order.
+        """
+        decoder, offsets = self._decoder(X)
+        return self._answers(decoder.best(), offsets)
+
+    def predict_segments(self, X):
+        """Return the best segments of each sequence as tuples, whatever the form of y in `fit`.
+
+        Parameters
+        ----------
+        X : list of n_samples sequences
+            As in `fit`; sequences may be empty.
+
+        Returns
+        -------
+        segments : ndarray of shape (n_samples,), object
+            Each item is a list of tuples (start, end, label) of the first token, the one after the
+            last and the label, in order; of tokens outside there are none.
+        """
+        decoder, offsets = self._decoder(X)
+        return self._segments(decoder.best(), offsets)
+
+    def predict_topk(self, X, k, *, return_scores=False):
+        """Return the k best segmentations of each sequence.
+
+        Parameters
+        ----------
+        X : list of n_samples sequences
+            As in `fit`; sequences may be empty.
+        k : int
+            Number of segmentations; fewer are returned where fewer exist.
+        return_scores : bool, default=False
+            Whether to return their scores too.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,), object
+            Each item is an ndarray of tags, of shape (m, T_i), or of lists of segments, of shape
+            (m,), as `predict` returns them: distinct segmentations, best first.
+        scores : ndarray of shape (n_samples,), object
+            Only if `return_scores`: each item is an ndarray of their scores F(x, y).
+        """
+        check_k(k)
+        decoder, offsets = self._decoder(X)
+        codes, scores = decoder.top_k(int(k))
+        filled = np.flatnonzero(np.diff(offsets))
+        # a sequence without tokens has one segmentation, into none
+        none = self._answers(np.empty(0, dtype=np.int32), np.zeros(2, dtype=np.int64))
+        none = np.stack(none) if self.form_ == "tags" else none
+        answers = [none.copy() for _ in range(len(offsets) - 1)]
+        values = [np.zeros(1) for _ in answers]
+        for i, found, found_scores in zip(filled.tolist(), codes, scores, strict=True):
+            answers[i] = self._answers(found.ravel(), np.arange(len(found) + 1) * found.shape[1])
+            if self.form_ == "tags":
+                answers[i] = np.stack(answers[i])
+            values[i] = found_scores
+        answers = object_array(answers)
+        return (answers, object_array(values)) if return_scores else answers
+
+    def decision_function(self, X):
+        """Return the max-marginals: for each token and label the best score with that label.
+
+        Parameters
+        ----------
+        X : list of n_samples sequences
+            As in `fit`; sequences may be empty.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,), object
+            Each item is an ndarray of shape (T_i, n_classes): the highest score of a segmentation
+            in which this token is in a segment of this label; -inf if there is none.
+        """
+        decoder, offsets = self._decoder(X)
+        return split(decoder.max_marginals(), offsets)
+
+    def score(self, X, y, sample_weight=None):
+        """Return the F1 score of segments, of which those count that match exactly.
+
+        Parameters
+        ----------
+        X : list of n_samples sequences
+            As in `fit`.
+        y : list of n_samples items
+            True tags or segments.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the sequences; each counts for all segments of its sequence.
+
+        Returns
+        -------
+        score : float
+            Between 0 and 1; 0 where there are no segments at all.
+        """
+        decoder, offsets = self._decoder(X)
+        predicted = self._segments(decoder.best(), offsets)
+        check_constraints(self, "scheme")
+        true = check_segmentations(y, np.diff(offsets), self.scheme, self.outside)
+        labels = true.classes.tolist()
+        outside = labels.index(self.outside) if self.outside in labels else -1
+        true = segments_of(true.codes, offsets, labels, outside)
+        weight = check_sample_weight(sample_weight, len(true))
+        counts = np.array(
+            [
+                (len(set(one) & set(other)), len(one) + len(other))
+                for one, other in zip(true, predicted, strict=True)
+            ]
+        )
+        hits, total = counts.T @ (np.ones(len(true)) if weight is None else weight)
+        return float(2 * hits / total) if total else 0.0
+
+    def _segments(self, codes, offsets):
+        """Return labellings as lists of tuples."""
+        return segments_of(codes, offsets, self.classes_.tolist(), self.outside_)
+
+    def _answers(self, codes, offsets):
+        """Return labellings in the form of y in fit."""
+        if self.form_ == "segments":
+            return self._segments(codes, offsets)
+        kinds = codes >> 1
+        kinds[kinds == self.outside_] = -1
+        prefix = np.where(kinds < 0, OUTSIDE, np.where(codes & 1, BEGIN, INSIDE))
+        given = prefix, kinds, self.classes_.tolist(), offsets, self.scheme
+        return split(write_tags(*given), offsets)
+
+    def _decoder(self, X):
+        """Return the decoder of checked sequences that are not empty, and where all begin."""
+        check_fitted(self)
+        check_constraints(self, "scheme")
+        name = type(self).__name__
+        check_column_names(X, vars(self).get("feature_names_in_"), name)
+        n_features = check_count(self, "n_features_in_")
+        stacked = stack_sequences(X, n_features=n_features, estimator_name=name, allow_empty=True)
+        n_classes, coefs, lengths, segment_coef = check_segments(self, n_features)
+        offsets = stacked.offsets
+        if offsets[-1] == 0:
+            return NothingToLabel(n_classes), offsets
+        filled = np.flatnonzero(stacked.lengths)
+        if len(offsets) > 2:
+            stacked = RaggedArray(stacked.values, np.unique(offsets))
+        # none is longer than the sequences, but labels of more than one token stay such labels
+        longest = max(2, int(stacked.lengths.max()))
+        limits = np.minimum(self.max_length_, longest)
+        if lengths is not None:
+            lengths = lengths[:, : limits.max()]
+        tables = self.transitions_, lengths, self.start_, self.end_
+        whole, most = None, 0.0
+        if segment_coef is not None:
+            given = self.segment_features_, stacked, int(limits.max()), segment_coef.shape[1]
+            whole = whole_features(*given, filled)
+            most = whole.largest() * largest_weight(segment_coef) * segment_coef.shape[1]
+        request = make_request(stacked, coefs, *tables, limits, segment_coef, whole)
+        if not request.is_modest():
+            check_numbers(self, dict.fromkeys(coef_names(self), coefs[0].shape))
+            others = [*(table for table in tables if table is not None), np.array([most])]
+            check_scores(stacked.values, stacked.offsets, sum(map(np.abs, coefs)), others)
+        return SegmentDecoder(request, self.n_jobs), offsets
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "segment_tagger"
+        tags.target_tags.required = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.three_d_array = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+def segments_of(codes, offsets, labels, outside):
+    """Return the segments of labellings.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_tokens,)
+        2 k + 1 at the first token of each segment of label k, 2 k at its other tokens.
+    offsets : ndarray of shape (n + 1,)
+        Where sequences begin.
+    labels : list
+        What the labels are.
+    outside : int
+        The one of tokens in no segment; -1 for none.
+
+    Returns
+    -------
+    segments : ndarray of shape (n,), object
+        Lists of tuples (start, end, label).
+    """
+    starts = np.flatnonzero(codes & 1)
+    stops = np.append(starts[1:], len(codes))
+    kinds = codes[starts] >> 1
+    inside = kinds != outside
+    starts, stops, kinds = starts[inside], stops[inside], kinds[inside]
+    sequence = np.searchsorted(offsets, starts, side="right") - 1
+    found = [[] for _ in range(len(offsets) - 1)]
+    first = offsets[sequence]
+    arrays = sequence, starts - first, stops - first, kinds
+    spans = zip(*map(np.ndarray.tolist, arrays), strict=True)
+    for i, start, stop, kind in spans:
+        found[i].append((start, stop, labels[kind]))
+    return object_array(found)
+
+
+def coef_names(estimator):
+    """Return the attributes of a fitted `SegmentTagger` that weigh features."""
+    if "first_coef_" in vars(estimator):
+        return ["coef_", "first_coef_", "last_coef_"]
+    return ["coef_"]
+
+
+def check_segments(estimator, n_features):
+    """Return the weights of a fitted `SegmentTagger`, or raise ValueError if they do not fit.
+
+    Parameters
+    ----------
+    estimator : SegmentTagger
+        Fitted.
+    n_features : int
+        Number of features of a token.
+
+    Returns
+    -------
+    n_classes : int
+        Number of labels K.
+    coefs : list of one or three ndarrays of shape (K, n_features)
+        Weights of features.
+    lengths : ndarray of shape (K, M) or None
+        Weights of lengths.
+    segment_coef : ndarray of shape (K, q) or None
+        Weights of the features of whole segments.
+
+    Raises
+    ------
+    ValueError
+        Naming the attribute.
+    """
+    n_classes = check_labels(estimator)
+    check_numbers(estimator, {"max_length_": (n_classes,)}, integer=True)
+    if estimator.max_length_.min() < 1:
+        raise_damaged(estimator, "max_length_ must be positive")
+    ends = {"start_": (n_classes,), "end_": (n_classes,)}
+    check_numbers(estimator, {"transitions_": (n_classes, n_classes)} | ends)
+    lengths = None
+    if "lengths_" in vars(estimator):
+        check_numbers(estimator, {"lengths_": (n_classes, int(estimator.max_length_.max()))})
+        lengths = estimator.lengths_
+    names = coef_names(estimator)
+    check_numbers(estimator, dict.fromkeys(names, (n_classes, n_features)), finite=False)
+    outside = getattr(estimator, "outside_", None)
+    whole = isinstance(outside, (int, np.integer)) and not isinstance(outside, bool)
+    if not whole or not -1 <= outside < n_classes:
+        raise_damaged(estimator, f"outside_ must be a label's number or -1, got {outside!r:.80}")
+    check_choice(estimator, "form_", getattr(estimator, "form_", None), ("tags", "segments"))
+    kind = estimator.classes_.dtype.kind
+    if estimator.form_ == "tags" and kind != "U":
+        raise_damaged(estimator, f"classes_ must be strings where y has tags, got {kind!r}")
+    coefs = [getattr(estimator, name) for name in names]
+    return n_classes, coefs, lengths, _check_whole(estimator, n_classes)
+
+
+def _check_whole(estimator, n_classes):
+    """Return the weights of the features of whole segments, None for none, or raise ValueError."""
+    if "segment_coef_" not in vars(estimator):
+        return None
+    coef = estimator.segment_coef_
+    width = coef.shape[1] if isinstance(coef, np.ndarray) and coef.ndim == 2 else 1
+    check_numbers(estimator, {"segment_coef_": (n_classes, max(width, 1))})
+    if not callable(getattr(estimator, "segment_features_", None)):
+        raise_damaged(estimator, "segment_features_ must be callable")
+    return coef

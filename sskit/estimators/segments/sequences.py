@@ -1,0 +1,125 @@
+"""Sequences with segments that have passed the gate, and what a fit makes of them."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sskit.inputs.ragged_array import RaggedArray
+from sskit.inputs.stacking import FeatureScale
+from sskit.inputs.weights import class_factors
+
+__all__ = ["SegmentedSequences", "limits_of", "losses_of"]
+
+
+class SegmentedSequences(NamedTuple):
+    """Checked sequences and segments.
+
+    Attributes
+    ----------
+    stacked : RaggedArray
+        Features.
+    codes : ndarray of shape (n_tokens,), int32
+        2 k + 1 at the first token of each segment of label k, 2 k at its other tokens.
+    classes : ndarray of shape (k,)
+        The labels, with that of tokens outside if there are any.
+    form : {"tags", "segments"}
+        Form of y.
+    weight : ndarray of shape (n,) or None
+        Weights of the sequences.
+    scale : FeatureScale
+        How large features are.
+    names : ndarray of shape (n_features,) or None
+        Names of the features; None unless sequences are data frames.
+    n_whole : int
+        Number of features of a whole segment.
+    """
+
+    stacked: RaggedArray
+    codes: np.ndarray
+    classes: np.ndarray
+    form: str
+    weight: np.ndarray | None
+    scale: FeatureScale
+    names: np.ndarray | None = None
+    n_whole: int = 0
+
+
+def lengths_by_label(checked):
+    """Return the length of the longest segment of each label, as a dict."""
+    starts = np.flatnonzero(checked.codes & 1)
+    sizes = np.diff(np.append(starts, len(checked.codes)))
+    longest = np.zeros(len(checked.classes), dtype=np.int64)
+    np.maximum.at(longest, checked.codes[starts] >> 1, sizes)
+    return dict(zip(checked.classes.tolist(), longest.tolist(), strict=True))
+
+
+def limits_of(max_length, outside, facts):
+    """Return how long the segments of each label may be.
+
+    Parameters
+    ----------
+    max_length : int, dict by label, or None
+        The parameter; None and labels that are not named have the longest seen.
+    outside : object
+        Label of tokens outside, segments of one token.
+    facts : SegmentFacts
+        What all data say.
+
+    Returns
+    -------
+    limits : ndarray of shape (K,), int64
+        At least 1, and at most the length of the longest sequence.
+
+    Raises
+    ------
+    ValueError
+        If a label is named that does not occur.
+    """
+    labels = facts.labels.values.tolist()
+    limits = dict(facts.max_lengths)
+    if isinstance(max_length, dict):
+        unknown = [label for label in max_length if label not in limits]
+        if unknown:
+            raise ValueError(f"max_length has the key {unknown[0]!r}, which is no label in y")
+        limits |= max_length
+    elif max_length is not None:
+        limits = dict.fromkeys(labels, max_length)
+    if outside in limits:
+        limits[outside] = 1
+    return np.array([min(limits[label], facts.longest) for label in labels], dtype=np.int64)
+
+
+def losses_of(loss, class_weight, outside, codes, lengths, known):
+    """Return what tokens cost, or segments that are missed or wrong.
+
+    Parameters
+    ----------
+    loss : {"hamming", "hamming_sum", "segments"}
+        The parameter.
+    class_weight : dict, "balanced" or None
+        Factors by true label; of segments that are wrong by their own.
+    outside : object
+        Label of tokens outside.
+    codes : ndarray of shape (n_tokens,)
+        True segments.
+    lengths : ndarray of shape (n,)
+        Numbers of tokens of the sequences.
+    known : Labels
+        All labels, with their numbers of tokens in all training data.
+
+    Returns
+    -------
+    costs : ndarray of shape (n_tokens,)
+        Of wrong tokens; or, at first tokens of segments, of missing them.
+    false_cost : ndarray of shape (K,) or None
+        Of segments that are wrong; None for losses by token.
+    """
+    factors = np.ones(len(known.values))
+    if class_weight is not None:
+        factors = class_factors(class_weight, known.values, known.counts)
+    if loss != "segments":
+        costs = factors[codes >> 1]
+        return costs / np.repeat(lengths, lengths) if loss == "hamming" else costs, None
+    factors = np.array(factors, dtype=np.float64)
+    factors[[label == outside for label in known.values.tolist()]] = 0.0
+    return factors[codes >> 1] * (codes & 1), factors

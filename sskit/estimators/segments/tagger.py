@@ -1,0 +1,398 @@
+"""Finding segments of sequences."""
+
+from numbers import Integral
+
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from sskit._tag_schemes import SCHEMES
+from sskit.estimators.base.attributes import BlockAttributes
+from sskit.estimators.base.callbacks import with_callbacks
+from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
+from sskit.estimators.base.facts import Labels, WeightSums
+from sskit.estimators.reasons.column_names import column_names
+from sskit.estimators.segments.facts import SegmentFacts
+from sskit.estimators.segments.prediction import SegmentPredictionMixin
+from sskit.estimators.segments.sequences import (
+    SegmentedSequences,
+    lengths_by_label,
+    limits_of,
+    losses_of,
+)
+from sskit.estimators.segments.whole import count_features, whole_features
+from sskit.inputs.chains.segments import check_segmentations
+from sskit.inputs.ragged import stack_sequences
+from sskit.inputs.weights import check_sample_weight, class_factors
+from sskit.models.chain.model import default_lam, token_scale
+from sskit.models.segments.model import SegmentModel
+
+
+class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):
+    r"""Labels for segments of a sequence, such as chunks, names or activities: semi-Markov models.
+
+    A labelling y of a sequence is a list of segments (s, e, k): the tokens s to e - 1, at most
+    ``max_length`` of them, have the label k together. Its score F(x, y) is the sum over its
+    segments
+
+    .. math:: \sum_{(s, e, k) \in y} \Bigl[ \sum_{t=s}^{e-1} \langle c_k, x_t \rangle
+              + \langle f_k, x_s \rangle + \langle l_k, x_{e-1} \rangle + d_{k, e-s} \Bigr]
+
+    of weights of the features of all of its tokens, of the first and of the last one, and of its
+    length, with `segment_features` also of those of the segment itself, and over neighbouring
+    segments of transitions :math:`A_{jk}`, with weights of the first and of the last label as in
+    :class:`SequenceTagger`. Tokens outside of all segments are segments of one token with a label
+    of their own, "O": what leads to them and away from them are transitions like others, and there
+    is one between two of them. Labels whose segments all have one token, as this one, have no f, l
+    and d, which would be c and A again: so with ``max_length=1`` the model is that of
+    SequenceTagger, with ``loss="hamming_sum"`` also what is minimised. The best labelling is found
+    exactly, in O(T K (K + M)) for T tokens, K labels and segments of M tokens. Training minimises
+
+    .. math:: P(w) = \tfrac{\lambda}{2} \|w\|^2
+              + \sum_i c_i \max_y \bigl[ L_i(y) + F(x_i, y) - F(x_i, y_i) \bigr]
+
+    over all weights together and proves how close it came. The weights c_i are proportional to
+    the sample weights and sum to one.
+
+    Parameters
+    ----------
+    lam : float, default=None
+        Regularisation strength, positive. None means R^2 / (4 n), where R^2 is the mean squared
+        norm of the features of a token and n the number of sequences (the sum of
+        the sample weights), so that neither the scale of the features nor the amount of data asks
+        for another value; see the user guide for how it was chosen.
+    max_length : int or dict of label to int, default=None
+        Largest number of tokens of a segment, for all labels or by label; None and labels that
+        are not named have the longest seen. No more than the longest sequence. Longer segments in
+        y are an error.
+    scheme : {"bio", "iob1", "iob2", "bioes", "iobes", "bilou"}, default="bio"
+        What tags in y mean, see :func:`sskit.metrics.spans`, and how `predict` writes them. Can be
+        set on a fitted estimator.
+    outside : object, default="O"
+        The label, in ``classes_``, of tokens that are in no segment. It must sort with the labels
+        in y if there are such tokens; tags always have "O".
+    first_last : bool, default=True
+        Whether the features of the first and of the last token of a segment have weights of their
+        own. Without them a fit takes a third of the memory.
+    lengths : bool, default=True
+        Whether the lengths of segments have weights.
+    segment_features : callable, default=None
+        Features of whole segments: ``segment_features(x, start, end)`` gets the features x of one
+        sequence, of shape (T, n_features), not to be written to, and returns a vector of q numbers
+        about its tokens start to end - 1, for all sequences and segments equally many. The labels
+        of all segments, that of tokens outside too, have weights of these. It is called for
+        every segment of up to ``max_length`` tokens, once in `fit` and again in each prediction:
+        less than T M calls for a sequence, whose T M q answers stay in memory as float64
+        until the fit ends.
+        Pickled and saved models need a function of a module, no lambda.
+    rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
+        Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
+        hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
+        an object of which has the options of the search. Here searches bisect.
+    solver : str or solver object, default="auto"
+        Block-coordinate Frank-Wolfe ("bcfw"; "auto" but for few pairs), that with stored
+        planes ("multi_plane"), batch Frank-Wolfe ("frank_wolfe"), stochastic subgradient
+        ("subgradient"), cutting planes ("cutting_plane"), or an object of
+        `sskit.solvers`, which has further options. Not those that work factor by factor, "gdmm"
+        and "soft_bcfw".
+    steps : {"auto", "fw", "pairwise", "away"}, default="auto"
+        Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
+    sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
+        Order of the training pairs for the solver "bcfw"; the first three also for "subgradient".
+    cache : {"auto", True, False}, default="auto"
+        Whether "bcfw" steps between stored planes where they promise enough, instead of asking
+        the oracle.
+    loss : {"segments", "hamming_sum", "hamming"}, default="segments"
+        Task loss of a sequence: the number of segments that are not true and of true ones that
+        are missed; or the number of wrong tokens, or their share, where a token is right if its
+        label is and it begins a segment just if it should, as tags of the scheme "bio" say. See
+        the user guide for how the default was chosen.
+    class_weight : dict or "balanced", default=None
+        Factors of the loss by label: of a token, or of a true segment that is missed, by the true
+        one, of a segment that is not true by its own; "balanced" makes the tokens of all labels
+        weigh the same.
+    bounds : tuple (lower, upper) or dict of such tuples, default=None
+        Box on the weights. A bound is a number, None, or an array over the flat weight vector
+        (feature after feature the columns of ``coef_``, ``first_coef_`` and ``last_coef_``, then
+        ``transitions_``, ``lengths_`` and ``segment_coef_`` by rows, ``start_``, ``end_``); in a
+        dict by the blocks "coef", "first_coef", "last_coef", "transitions", "lengths",
+        "segment_coef", "start" and "end" a bound has the shape of the block.
+    prior : array-like of shape (n_weights,), dict or fitted estimator, default=None
+        Weights w0 in whose direction the fit is regularised, by lam / 2 ||w - w0||^2; None is zero.
+        A flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
+        fitted estimator of this kind, or a pipeline that ends with one. Labels and features are
+        aligned by ``classes_`` and ``feature_names_in_`` where data and prior have them: new ones
+        start at zero, others are left out; the longest segments must have the same length.
+    tol : float, default=0.02
+        Relative tolerance: the fit stops when the duality gap is at most
+        tol * (P(w) + P(0) / 1000), so that the objective P(w) exceeds the optimum by at most that.
+        P(0), the mean of the largest losses, only matters where next to nothing is left to gain.
+    max_iter : int, default=1000
+        Largest number of passes over the data.
+    warm_start : bool, default=False
+        Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
+        `tol`, at another `lam`, with other bounds or sample weights, or with further samples
+        after the same ones. It keeps the dual variables of the last fit, and a fit that could
+        not use them raises an error that says what changed. Not for solvers that keep none:
+        "subgradient" and "cutting_plane".
+    n_jobs : int, default=None
+        Number of threads. Training visits as many sequences at the same time and merges what was
+        found; what comes out depends on the number, not on how fast they are. Exact passes,
+        batches of oracle calls and prediction give the same with any.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the training pairs.
+    verbose : int, default=0
+        Above 0, a line for every exact pass, with the gap, and one a second in between: printed,
+        or logged at level INFO by the logger "sskit" where logging is configured to show that.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_classes, n_features)
+        Weights of the features of all tokens of a segment.
+    first_coef_, last_coef_ : ndarray of shape (n_classes, n_features)
+        Further weights of the features of its first and of its last token; zero for labels whose
+        segments all have one token. Only with `first_last`.
+    lengths_ : ndarray of shape (n_classes, max_length)
+        Weights of the lengths 1 to the largest of ``max_length_``; zero for lengths that a label
+        cannot have. Only with `lengths`.
+    segment_coef_ : ndarray of shape (n_classes, q)
+        Weights of the features of whole segments. Only with `segment_features`.
+    segment_features_ : callable
+        What gave them, which prediction asks again. Only with `segment_features`.
+    transitions_ : ndarray of shape (n_classes, n_classes)
+        Weights of the labels of neighbouring segments, from row to column.
+    start_, end_ : ndarray of shape (n_classes,)
+        Weights of the labels of the first and of the last segment.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted; with `outside` if there were such tokens.
+    max_length_ : ndarray of shape (n_classes,)
+        How long the segments of each label may be.
+    outside_ : int
+        Where `outside` stands among the labels; -1 if every token is in a segment.
+    form_ : {"tags", "segments"}
+        The form of y, in which `predict` answers.
+    lam_ : float
+        The regularisation strength that was used.
+    dual_gap_ : float
+        Duality gap P(w) - D, absolute: P(w) is at most this far above the optimum.
+    primal_objective_, dual_objective_ : float
+        P(w) and D.
+    certified_ : bool
+        Whether the gap is a certificate, from an exact pass with an oracle that is exact or bounds
+        what it misses.
+    n_iter_ : int
+        Passes over the data, one that was cut short included.
+    n_oracle_calls_ : int
+        Calls of the oracle, those of the exact passes included.
+    history_ : dict of ndarray
+        Arrays of equal length, an entry for each exact pass: n_passes, n_oracle_calls, time
+        (seconds), primal, dual, gap (absolute).
+    solver_ : solver object
+        The solver that was used, with every "auto" replaced.
+    n_features_in_ : int
+        Number of features seen in fit.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Their names, if the sequences were data frames whose columns have strings as names.
+
+    Raises
+    ------
+    ValueError
+        In fit and predict, for wrong parameters or data, with the name of the item.
+
+    See Also
+    --------
+    SequenceTagger : A label for each token, which takes less time.
+    sskit.metrics.span_f1_score : The F1 score of spans in tags.
+
+    References
+    ----------
+    Sarawagi, Cohen (2004). Semi-Markov conditional random fields for information extraction. NIPS.
+
+    Tsochantaridis, Joachims, Hofmann, Altun (2005). Large margin methods for structured and
+    interdependent output variables. JMLR 6.
+
+    Examples
+    --------
+    Bursts of three to five tokens, whose features say little by themselves:
+
+    >>> import numpy as np
+    >>> from sskit import SegmentTagger
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = [], []
+    >>> for _ in range(60):
+    ...     x, start = rng.normal(size=(15, 1)), int(rng.integers(10))
+    ...     length = int(rng.integers(3, 6))
+    ...     x[start : start + length] += 3
+    ...     X.append(x)
+    ...     y.append([(start, start + length, "burst")])
+    >>> tagger = SegmentTagger(random_state=0).fit(X[:40], y[:40])
+    >>> tagger.classes_.tolist(), tagger.max_length_.tolist()
+    (['O', 'burst'], [1, 5])
+    >>> tagger.score(X[40:], y[40:]) > 0.6
+    True
+    """
+
+    _parameter_constraints = {
+        **StructuredEstimator._parameter_constraints,
+        "max_length": [Interval(Integral, 1, None, closed="left"), dict, None],
+        "scheme": [StrOptions(set(SCHEMES))],
+        "outside": "no_validation",
+        "first_last": ["boolean"],
+        "lengths": ["boolean"],
+        "segment_features": [callable, None],
+        "loss": [StrOptions({"hamming", "hamming_sum", "segments"})],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+    }
+
+    def __init__(
+        self,
+        lam=None,
+        *,
+        max_length=None,
+        scheme="bio",
+        outside="O",
+        first_last=True,
+        lengths=True,
+        segment_features=None,
+        rescaling="margin",
+        solver="auto",
+        steps="auto",
+        sampling="auto",
+        cache="auto",
+        loss="segments",
+        class_weight=None,
+        bounds=None,
+        prior=None,
+        tol=0.02,
+        max_iter=1000,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.lam = lam
+        self.max_length = max_length
+        self.scheme = scheme
+        self.outside = outside
+        self.first_last = first_last
+        self.lengths = lengths
+        self.segment_features = segment_features
+        self.rescaling = rescaling
+        self.solver = solver
+        self.steps = steps
+        self.sampling = sampling
+        self.cache = cache
+        self.loss = loss
+        self.class_weight = class_weight
+        self.bounds = bounds
+        self.prior = prior
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : list of n_samples matrices (T_i, n_features), or array (n_samples, T, n_features)
+            Features of the tokens, dense or sparse; also a RaggedArray. float64, float32 or, if
+            dense, float16 are read as they are, in a RaggedArray or an array without a copy, also
+            memory-mapped; other numbers become float64.
+        y : list of n_samples items
+            For each sequence its tags (T_i,), strings of `scheme`, or its segments: a list of
+            tuples (start, end, label) of the first token, the one after the last, and a label of
+            any sortable type, in any order; they must not overlap.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the sequences.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the data are wrong; then the estimator stays as it was.
+        """
+        self._set_fitted(self._fit(X, y, sample_weight))
+        return self
+
+    def _check_parameters(self):
+        """Raise an error for the first parameter that is wrong; return the solver."""
+        solver = super()._check_parameters()
+        for label, size in self.max_length.items() if isinstance(self.max_length, dict) else ():
+            if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
+                raise ValueError(
+                    f"max_length of {label!r} must be a positive integer, got {size!r:.80}"
+                )
+        return solver
+
+    def _gate(self, X, y, sample_weight, part=False):
+        """Return training data, or a part of them, checked."""
+        names = column_names(X)
+        stacked = stack_sequences(X)
+        given = self.scheme, self.outside, self.max_length
+        classes, codes, form = check_segmentations(y, stacked.lengths, *given)
+        weight = check_sample_weight(sample_weight, len(stacked), part=part)
+        # refuses features that are too large, whatever lam
+        scale = token_scale(stacked, weight, n_jobs=self.n_jobs)
+        n_whole = count_features(self.segment_features, stacked)
+        return SegmentedSequences(stacked, codes, classes, form, weight, scale, names, n_whole)
+
+    def _survey(self, checked):
+        """Return the `SegmentFacts` of checked data."""
+        stacked = checked.stacked
+        return SegmentFacts(
+            n_samples=len(stacked),
+            feature_names=None if checked.names is None else tuple(checked.names),
+            weights=WeightSums.of(len(stacked), checked.weight),
+            n_features=stacked.values.shape[1],
+            labels=Labels.of(checked.classes, checked.codes >> 1),
+            scale=checked.scale,
+            form=checked.form,
+            max_lengths=lengths_by_label(checked),
+            longest=int(stacked.lengths.max()),
+            n_segment_features=checked.n_whole,
+        )
+
+    def _check_facts(self, facts):
+        """Raise ValueError if what parameters say of labels does not fit those of all parts."""
+        super()._check_facts(facts)
+        limits_of(self.max_length, self.outside, facts)
+        if self.class_weight is not None:
+            class_factors(self.class_weight, facts.labels.values, facts.labels.counts)
+
+    def _bind(self, checked, facts):
+        """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
+        stacked, codes, own, form, weight, _, names, n_whole = checked
+        classes = facts.labels.values
+        codes = 2 * facts.labels.renumber(own, codes >> 1) + (codes & 1)
+        limits = limits_of(self.max_length, self.outside, facts)
+        given = limits, bool(self.first_last), bool(self.lengths), n_whole
+        model, whole = SegmentModel(facts.n_features, *given), None
+        if n_whole:
+            whole = whole_features(self.segment_features, stacked, int(limits.max()), n_whole)
+        costs = losses_of(
+            self.loss, self.class_weight, self.outside, codes, stacked.lengths, facts.labels
+        )
+        shares = facts.weights.block_weights(len(stacked), weight)
+        given = codes, costs[0], shares, costs[1], self.n_jobs, whole
+        problem = model.bind(stacked, *given)
+        values = classes.tolist()
+        shared = {
+            "classes_": classes,
+            "n_features_in_": facts.n_features,
+            "max_length_": limits,
+            "outside_": values.index(self.outside) if self.outside in values else -1,
+            "form_": form,
+        }
+        if n_whole:
+            shared["segment_features_"] = self.segment_features
+        if names is not None:
+            shared["feature_names_in_"] = names
+        to_attributes = BlockAttributes(model.layout, shared)
+        return TrainingTask(problem, model.layout, default_lam(facts.scale), to_attributes, classes)

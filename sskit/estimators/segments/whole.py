@@ -1,0 +1,109 @@
+"""Features of whole segments that a function of the user gives."""
+
+import numpy as np
+
+from sskit.models.segments.whole import WholeFeatures
+
+__all__ = ["count_features", "whole_features"]
+
+# Larger numbers have sums of squares that overflow.
+LARGEST = 1e100
+
+
+def count_features(function, stacked):
+    """Return how many features a segment has: those of the first token of the first sequence.
+
+    Parameters
+    ----------
+    function : callable or None
+        The parameter `segment_features`.
+    stacked : RaggedArray
+        Sequences, none of them empty.
+
+    Returns
+    -------
+    n_features : int
+        0 without a function.
+    """
+    if function is None:
+        return 0
+    answer = _answer(function, _rows(stacked, 0), 0, 0, 1)
+    if len(answer) == 0:
+        raise ValueError("segment_features(X[0], 0, 1) is empty, expected one number or more")
+    return len(answer)
+
+
+def whole_features(function, stacked, max_length, n_features, numbers=None):
+    """Return the features of all segments that sequences may have.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a sequence (T, p), the first token of a segment and the one after the last; returns
+        the features.
+    stacked : RaggedArray
+        Sequences, none of them empty.
+    max_length : int
+        Length of the longest segment.
+    n_features : int
+        Number of features q that each segment must have.
+    numbers : ndarray of int of shape (n,), default=None
+        What error messages call the sequences; None means 0, 1, ...
+
+    Returns
+    -------
+    features : WholeFeatures
+        What models take.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Naming the sequence and the segment.
+    """
+    lengths = np.diff(stacked.offsets)
+    sizes = lengths * np.minimum(lengths, max_length) * n_features
+    places = np.concatenate([[0], np.cumsum(sizes)])
+    values = np.zeros(places[-1])
+    for i, n_tokens in enumerate(lengths.tolist()):
+        x, number = _rows(stacked, i), i if numbers is None else int(numbers[i])
+        block = values[places[i] : places[i + 1]].reshape(n_tokens, -1, n_features)
+        for start in range(n_tokens):
+            for d in range(min(block.shape[1], n_tokens - start)):
+                answer = _answer(function, x, number, start, start + d + 1)
+                if len(answer) != n_features:
+                    raise ValueError(
+                        f"segment_features(X[{number}], {start}, {start + d + 1}) has the length "
+                        f"{len(answer)}, expected {n_features}"
+                    )
+                block[start, d] = answer
+        wrong = np.argwhere(~(np.abs(block) <= LARGEST))
+        if len(wrong):
+            start, d, k = wrong[0].tolist()
+            raise ValueError(
+                f"segment_features(X[{number}], {start}, {start + d + 1})[{k}] is "
+                f"{block[start, d, k]}, expected a finite number, at most {LARGEST:g} in size"
+            )
+    return WholeFeatures(values, stacked.offsets, max_length, n_features)
+
+
+def _rows(stacked, i):
+    """Return the rows of a sequence, which the function of the user cannot write to."""
+    x = stacked.values[stacked.offsets[i] : stacked.offsets[i + 1]]
+    if isinstance(x, np.ndarray):
+        x.flags.writeable = False
+    return x
+
+
+def _answer(function, x, number, start, stop):
+    """Return the features of a segment as an array, or raise an error that names it."""
+    answer = function(x, start, stop)
+    name = f"segment_features(X[{number}], {start}, {stop})"
+    try:
+        answer = np.asarray(answer)
+    except ValueError:
+        raise ValueError(f"{name} has rows of different lengths, expected numbers") from None
+    if answer.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must be an array of numbers, got dtype {answer.dtype}")
+    if answer.ndim != 1:
+        raise ValueError(f"{name} must have one dimension, got the shape {answer.shape}")
+    return answer

@@ -1,0 +1,235 @@
+"""The gate of segmentations: tags of a scheme, or lists of segments."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sskit._tag_schemes import find_spans, parse_tags
+from sskit.inputs.ragged import _items, stack_labels
+from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets
+
+_FORM = "per sequence its tags, or a list of segments (start, end, label)"
+
+
+class Segmentations(NamedTuple):
+    """Checked segmentations of sequences.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (K,)
+        Labels that occur, sorted; with the one of tokens outside if there are any.
+    codes : ndarray of shape (n_tokens,), int32
+        2 k + 1 at the first token of each segment of label k, 2 k at its other tokens. A token
+        outside of all segments is one of its own.
+    form : {"tags", "segments"}
+        What they were.
+    """
+
+    classes: np.ndarray
+    codes: np.ndarray
+    form: str
+
+
+def check_segmentations(y, lengths, scheme, outside, max_length=None, name="y"):
+    """Return segmentations as arrays.
+
+    Parameters
+    ----------
+    y : sequence of n items
+        For each sequence its tags, or its segments: tuples (start, end, label) of the first token,
+        the one after the last, and a label of any sortable type. Never modified.
+    lengths : ndarray of shape (n,)
+        Numbers of tokens.
+    scheme : str
+        What tags mean, a key of `SCHEMES`.
+    outside : object
+        The label of tokens outside of all segments.
+    max_length : int, dict by label, or None, default=None
+        How long segments may be.
+    name : str, default="y"
+        What error messages call `y`.
+
+    Returns
+    -------
+    segmentations : Segmentations
+        What was given.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming the first item that is wrong.
+    """
+    if y is None:
+        raise ValueError(f"{name} is None, but segmentations are needed: {_FORM}")
+    _check_outside(outside)
+    tags = isinstance(y, RaggedArray) or (isinstance(y, np.ndarray) and y.ndim == 2)
+    items = list(y) if tags else list(_items(y, name, _FORM))
+    offsets = make_offsets(lengths)
+    if tags or _has_tags(items):
+        read = _read_tags(items, lengths, offsets, scheme, name)
+    else:
+        read = _read_segments(items, lengths, offsets, name)
+    starts, stops, labels, places, form = read
+    _refuse_long(starts, stops, labels, places, max_length, name)
+    values = labels.tolist()
+    if outside in set(values):
+        place = places[values.index(outside)]
+        raise ValueError(
+            f"{name}[{place[0]}][{place[1]}] has the label {outside!r}, which stands for tokens "
+            "outside of segments; set outside to another label"
+        )
+    return _packed(starts, stops, labels, offsets, outside, form, name)
+
+
+def _check_outside(outside):
+    """Raise ValueError unless the label of tokens outside is one that may be a label."""
+    try:
+        hash(outside)
+        label = outside is not None and bool(outside == outside) and not isinstance(outside, tuple)
+    except Exception:  # what cannot be compared is no label
+        label = False
+    if not label:
+        raise ValueError(f"outside must be a label, such as 'O' or -1, got {outside!r:.80}")
+
+
+def _has_tags(items):
+    """Return whether the first item that is not empty has a string at its beginning."""
+    for item in items:
+        if hasattr(item, "to_numpy"):
+            item = item.to_numpy()
+        if _is_list(item) and len(item):
+            return isinstance(item[0], str)
+    return False
+
+
+def _is_list(item):
+    """Return whether something is a list, a tuple or an array that can be gone through."""
+    return isinstance(item, (list, tuple)) or (isinstance(item, np.ndarray) and item.ndim > 0)
+
+
+def _read_tags(items, lengths, offsets, scheme, name):
+    """Return first tokens, those after the last, labels and places of the spans of tags."""
+    flat = stack_labels(items, lengths, name=name)
+    if flat.size and flat.dtype.kind != "U":
+        t = next(t for t, value in enumerate(flat.tolist()) if not isinstance(value, str))
+        i, t = locate(offsets, t)
+        raise TypeError(f"{name}[{i}][{t}] is {flat.tolist()[offsets[i] + t]!r}, expected a tag")
+
+    def label(row):
+        return "{}[{}][{}]".format(name, *locate(offsets, row))
+
+    prefix, kind, types = parse_tags(flat, scheme, label)
+    starts, stops, kinds = find_spans(prefix, kind, offsets)
+    labels = np.array(types)[kinds] if len(types) else np.empty(0, dtype=str)
+    return starts, stops, labels, [locate(offsets, t) for t in starts.tolist()], "tags"
+
+
+def _read_segments(items, lengths, offsets, name):
+    """Return the same of lists of segments, in the order of their tokens."""
+    lengths = np.asarray(lengths)
+    if len(items) != len(lengths):
+        raise ValueError(f"X has {len(lengths)} sequences but {name} has {len(items)}")
+    starts, stops, labels, places = [], [], [], []
+    for i, (item, size) in enumerate(zip(items, lengths.tolist(), strict=True)):
+        if not _is_list(item):
+            raise TypeError(
+                f"{name}[{i}] must be a list of tags or of segments (start, end, label), got "
+                f"{type(item).__name__}"
+            )
+        spans = [_segment(each, size, f"{name}[{i}][{j}]") for j, each in enumerate(item)]
+        labels.append([label for _, _, label in item])
+        last = 0
+        for j in sorted(range(len(spans)), key=spans.__getitem__):
+            start, stop = spans[j]
+            if start < last:
+                raise ValueError(
+                    f"{name}[{i}][{j}] begins at token {start}, before another segment ends at "
+                    f"{last}"
+                )
+            last = stop
+            starts.append(offsets[i] + start)
+            stops.append(offsets[i] + stop)
+            places.append((i, j))
+    flat = stack_labels(labels, [len(item) for item in labels], name=name)
+    first = make_offsets([len(item) for item in labels])
+    order = [int(first[i]) + j for i, j in places]
+    integers = np.array(starts, dtype=np.int64), np.array(stops, dtype=np.int64)
+    return *integers, flat[order], places, "segments"
+
+
+def _segment(segment, size, label):
+    """Return the first token of a segment and the one after its last, or raise an error."""
+    if not _is_list(segment) or len(segment) != 3 or np.ndim(segment[0]):
+        raise ValueError(f"{label} must be a segment (start, end, label), got {segment!r:.80}")
+    start, stop, _ = segment
+    whole = all(isinstance(t, (int, np.integer)) and not isinstance(t, bool) for t in (start, stop))
+    if not whole or not 0 <= start < stop <= size:
+        raise ValueError(
+            f"{label} must have 0 <= start < end <= {size}, the number of tokens, got start "
+            f"{start!r:.40} and end {stop!r:.40}"
+        )
+    return int(start), int(stop)
+
+
+def _refuse_long(starts, stops, labels, places, max_length, name):
+    """Raise ValueError for the first segment that is longer than it may be."""
+    if max_length is None or not len(starts):
+        return
+    if isinstance(max_length, dict):
+        most = np.array([max_length.get(label, np.inf) for label in labels.tolist()])
+    else:
+        most = np.full(len(starts), float(max_length))
+    wrong = np.flatnonzero(stops - starts > most)
+    if len(wrong):
+        j = wrong[0]
+        i, t = places[j]
+        raise ValueError(
+            f"{name}[{i}][{t}] is or begins a segment of {stops[j] - starts[j]} tokens, but "
+            f"max_length is {most[j]:g}"
+        )
+
+
+def _packed(starts, stops, labels, offsets, outside, form, name):
+    """Return `Segmentations` of segments that do not overlap, in order."""
+    n_tokens = int(offsets[-1])
+    inside = np.zeros(n_tokens + 1, dtype=np.int64)
+    np.add.at(inside, starts, 1)
+    np.add.at(inside, stops, -1)
+    free = np.cumsum(inside[:-1]) == 0
+    classes, numbers = np.unique(labels, return_inverse=True)
+    if free.any():
+        t = np.flatnonzero(free)[0]
+        old, classes = classes, _with_outside(classes, outside, locate(offsets, t), name)
+        place = {value: k for k, value in enumerate(classes.tolist())}
+        numbers = np.array([place[value] for value in old.tolist()], dtype=np.intp)[numbers]
+        out = place[outside]
+    codes = np.empty(n_tokens, dtype=np.int32)
+    codes[~free] = np.repeat(2 * numbers, stops - starts)
+    if free.any():
+        codes[free] = 2 * out + 1
+    codes[starts] += 1
+    return Segmentations(classes, codes, form)
+
+
+def _with_outside(classes, outside, place, name):
+    """Return sorted labels with that of tokens outside, or raise ValueError."""
+    if not len(classes):
+        return np.array([outside])
+    kinds = {type(value) for value in classes.tolist()} | {type(outside)}
+    both = [*classes.tolist(), outside]
+    try:
+        both = sorted(both)
+        mixed = len(kinds) > 1 and bool({str, bytes} & kinds)
+    except TypeError:
+        mixed = True
+    if mixed:
+        raise ValueError(
+            f"{name}[{place[0]}] leaves token {place[1]} outside of all segments, and outside="
+            f"{outside!r} does not sort with labels such as {classes.tolist()[0]!r}; set outside "
+            "to a label of their type"
+        )
+    if classes.dtype.kind == "O":
+        array = np.empty(len(both), dtype=object)
+        array[:] = both
+        return array
+    return np.array(both)

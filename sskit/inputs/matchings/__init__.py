@@ -1,0 +1,1 @@
+"""Pairs of items and their partners."""

@@ -1,0 +1,101 @@
+"""Steps of some rows by their own small kernel matrix (see the .pxd)."""
+
+import numpy as np
+
+from libc.stddef cimport size_t
+
+from sskit.core.checks cimport check_equal, check_indices
+from sskit.models.kernel.rows cimport KernelRows
+from sskit.models.row_kernels cimport add_scaled
+
+# Columns that are brought up to date at a time: so many numbers of all functions stay in the cache
+# of the processor while the rows go by.
+cdef Py_ssize_t TILE = 1024
+
+
+cdef class WorkingRows:
+    """Rows that work among themselves.
+
+    Parameters
+    ----------
+    rows : KernelRows
+        The kernel matrix of all rows.
+    n_states : int
+        Number of functions.
+    """
+
+    def __cinit__(self, KernelRows rows, Py_ssize_t n_states):
+        self.rows, self.n_states = rows, n_states
+        self.v = NULL
+        self.place_of = np.full(rows.n_rows, -1, dtype=np.int32)
+        self.gram = np.empty((0, 0))
+        self.column, self.known = np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.uint8)
+        self.value, self.change = np.zeros((n_states, 1)), np.zeros((n_states, 1))
+
+    def begin(self, columns, values, size_t v):
+        """Begin.
+
+        Parameters
+        ----------
+        columns : ndarray of shape (n,)
+            Numbers of the rows, all different, no more than there are slots.
+        values : ndarray of shape (n_states, n_rows)
+            Of the functions; copied.
+        v : int
+            Address of the weights whose functions these are.
+        """
+        check_indices(columns, self.rows.n_rows, "row")
+        self.check_shape(values)
+        n = self.n = len(columns)
+        self.column = np.append(columns, 0).astype(np.int32)
+        self.known = np.zeros(n + 1, dtype=np.uint8)
+        if len(self.gram) < n:
+            self.gram = np.empty((n, n))
+        self.change = np.zeros((self.n_states, n + 1))
+        self.value = np.ascontiguousarray(values[:, self.column])
+        np.asarray(self.place_of)[columns] = np.arange(n)
+        self.v = <double*>v
+
+    def end(self, values):
+        """End; values, shape (n_states, n_rows), follow at all rows unless they are None."""
+        cdef double[:, ::1] target
+        cdef Py_ssize_t first, size = min(self.rows.n_slots, self.rows.block_size)
+        columns, change = np.asarray(self.column)[: self.n], np.asarray(self.change)[:, : self.n]
+        self.v = NULL
+        np.asarray(self.place_of)[columns] = -1
+        if values is None:
+            return
+        self.check_shape(values)
+        target = values
+        moved = np.flatnonzero(change.any(axis=0))
+        for first in range(0, len(moved), size):
+            some = moved[first : first + size]
+            self.rows.ensure(columns[some])
+            self.spread(columns[some], np.ascontiguousarray(change[:, some]), target)
+
+    cdef int check_shape(self, values) except -1:
+        check_equal(len(values), self.n_states, "the number of functions")
+        return check_equal(values.shape[1], self.rows.n_rows, "the number of values")
+
+    # add rows with these numbers, which are present, to all functions
+    cdef int spread(
+        self, const int32_t[::1] numbers, const double[:, ::1] change, double[:, ::1] target
+    ) except -1:
+        cdef Py_ssize_t a, k, start, stop = 0, n_rows = self.rows.n_rows
+        with nogil:
+            while stop < n_rows:
+                start, stop = stop, min(stop + TILE, n_rows)
+                for a in range(numbers.shape[0]):
+                    for k in range(self.n_states):
+                        if change[k, a] != 0.0:
+                            self.rows.add(numbers[a], change[k, a], start, stop, &target[k, 0])
+        return 0
+
+    cdef void add(self, Py_ssize_t place, Py_ssize_t k, double factor) noexcept nogil:
+        add_scaled(&self.gram[place, 0], self.n, factor, &self.value[k, 0])
+        self.change[k, place] += factor
+
+    cdef void learn(self, Py_ssize_t t) noexcept nogil:
+        cdef Py_ssize_t place = self.place_of[t]
+        self.rows.gather(t, &self.column[0], self.n, &self.gram[place, 0])
+        self.known[place] = 1

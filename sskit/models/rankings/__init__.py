@@ -1,0 +1,1 @@
+"""Sets of rows that are labelled or ranked as a whole."""

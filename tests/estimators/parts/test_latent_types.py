@@ -1,0 +1,189 @@
+"""Types of springs that are chosen anew in training, against enumeration."""
+
+import itertools
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from sskit import EarlyStopping, PartsModel, RegularizationPath
+from sskit.datasets import make_poses, make_score_maps
+from sskit.models.parts.model import PoseModel
+
+PARENTS = [1, -1, 1]
+FAST = {"n_types": 2, "latent_types": True, "tol": 0.05, "random_state": 0}
+
+
+def figures(n=8, shape=(4, 5), seed=0):
+    """A body with two limbs on small maps with clutter."""
+    rng = np.random.default_rng(seed)
+    y = list(rng.integers(shape[::-1], size=(n, 3, 2)))
+    return make_score_maps(y, shape, blur=1.0, clutter=2.0, random_state=seed), y
+
+
+X, Y = figures()
+FITTED = PartsModel(PARENTS, **FAST).fit(X, Y)
+
+
+def spring_scores(model, k, moved):
+    """Score of each type of a part that is displaced from its parent by so much, (T,)."""
+    u = (moved - model.means_[k]) / model.unit_
+    cost = model.springs_[k, ..., 0] * u + model.springs_[k, ..., 1] * u**2
+    return model.types_[k] - cost.sum(axis=-1)
+
+
+def best_score(model, x, places):
+    """Score of places with the best types."""
+    total = sum(
+        c * x[k, j, i] for k, (c, (i, j)) in enumerate(zip(model.coef_, places, strict=True))
+    )
+    for k, parent in enumerate(PARENTS):
+        if parent >= 0:
+            total += spring_scores(model, k, np.subtract(places[k], places[parent])).max()
+    return total
+
+
+def hinge(model, x, y):
+    """Largest loss plus score, by enumeration, without the score of the truth."""
+    cells = [(i, j) for j in range(x.shape[1]) for i in range(x.shape[2])]
+    torso = max(1.0, np.ptp(y, axis=0).max())
+    loss = [
+        [min(1.0, np.sum(np.subtract(cell, true) ** 2) / torso**2) / len(y) for cell in cells]
+        for true in y
+    ]
+    node = [
+        [loss[k][c] + model.coef_[k] * x[k, j, i] for c, (i, j) in enumerate(cells)]
+        for k in range(3)
+    ]
+    best = -np.inf
+    for c, body in enumerate(cells):
+        total = node[1][c]
+        for k in (0, 2):
+            total += max(
+                node[k][q] + spring_scores(model, k, np.subtract(cell, body)).max()
+                for q, cell in enumerate(cells)
+            )
+        best = max(best, total)
+    return best
+
+
+def test_objective_is_that_of_enumeration():
+    model, n = FITTED, len(X)
+    total = model.lam_ / 2 * sum((b**2).sum() for b in (model.coef_, model.types_, model.springs_))
+    for x, y in zip(X, Y, strict=True):
+        total += (hinge(model, x, y) - best_score(model, x, y)) / n
+    assert model.round_objectives_[-1] == pytest.approx(total, rel=1e-6)
+    assert (np.diff(model.round_objectives_) <= 0).all()
+    assert model.n_rounds_ == len(model.round_objectives_) > 1
+    assert model.certified_
+
+
+def test_types_are_the_best_of_all():
+    rng = np.random.default_rng(0)
+    model = PoseModel(np.array(PARENTS), FITTED.means_, FITTED.unit_)
+    w = rng.normal(size=model.layout.n_weights)
+    fitted = pickle.loads(pickle.dumps(FITTED))
+    for name, block in model.layout.split(w).items():
+        setattr(fitted, f"{name}_", block)
+    places = np.array(Y)
+    types = model.best_types(places, w)
+    for y, found in zip(Y, types, strict=True):
+        for k in (0, 2):
+            assert found[k] == spring_scores(fitted, k, y[k] - y[1]).argmax()
+    assert (types[:, 1] == 0).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_they_explain_the_truth_no_worse(seed):
+    X, y = figures(seed=seed)
+    fixed = PartsModel(PARENTS, n_types=3, tol=1e-3, random_state=0).fit(X, y)
+    free = clone(fixed).set_params(latent_types=True).fit(X, y)
+    # the first round is the fit with fixed types, and the rest only goes down
+    assert free.round_objectives_[0] <= fixed.primal_objective_ * (1 + 1e-3)
+    assert (np.diff(free.round_objectives_) <= 0).all()
+
+
+def test_one_type_is_as_without():
+    plain = PartsModel(PARENTS, n_types=1, random_state=0).fit(X, Y)
+    model = PartsModel(PARENTS, n_types=1, latent_types=True, random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(model.coef_, plain.coef_)
+    assert model.n_rounds_ == 1
+    assert model.stationary_
+    assert not hasattr(plain, "n_rounds_")
+
+
+@pytest.mark.parametrize("solver", ["bcfw", "multi_plane", "frank_wolfe", "cutting_plane"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_solvers_agree(solver):
+    model = PartsModel(PARENTS, **FAST | {"tol": 1e-3}, lam=1.0, solver=solver).fit(X, Y)
+    other = PartsModel(PARENTS, **FAST | {"tol": 1e-3}, lam=1.0).fit(X, Y)
+    assert model.round_objectives_[0] == pytest.approx(other.round_objectives_[0], rel=5e-3)
+
+
+def test_with_weights_bounds_means_and_names():
+    weight = np.arange(len(X)) % 2 + 0.5
+    given = {"bounds": {"coef": (0.0, None)}, "means": FITTED.means_[..., ::-1]}
+    given["means"] = np.nan_to_num(given["means"])
+    model = PartsModel(PARENTS, **FAST, **given, part_names=["hand", "body", "foot"])
+    named = [dict(zip(["hand", "body", "foot"], x, strict=True)) for x in X]
+    model.fit(named, Y, sample_weight=weight)
+    assert (model.coef_ >= 0).all()
+    assert model.n_rounds_ >= 1
+
+
+def test_in_early_stopping():
+    poses = make_poses(12, random_state=0)
+    model = PartsModel(poses.parents, latent_types=True, n_types=2, random_state=0)
+    stopped = EarlyStopping(model, random_state=0, n_iter_no_change=1)
+    assert stopped.fit(poses.data, poses.target).estimator_.n_rounds_ >= 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rescaling": "slack"}, "latent_types=True cannot be fitted with rescaling='slack'"),
+        ({"warm_start": True}, "latent_types=True cannot be fitted with warm_start=True"),
+        ({"latent_types": "yes"}, "'latent_types' parameter of PartsModel must be"),
+    ],
+)
+def test_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        PartsModel(PARENTS, **FAST | options).fit(X, Y)
+
+
+def test_refused_elsewhere():
+    model = PartsModel(PARENTS, **FAST)
+    assert "latent_types=True: types are completed over all data" in model._refuse_parts()
+    means = np.zeros((3, 2, 2))
+    assert "latent_types" in model.set_params(means=means)._refuse_parts()
+    assert model.set_params(latent_types=False)._refuse_parts() is None
+    with pytest.raises(ValueError, match="a path cannot be traced"):
+        RegularizationPath(PartsModel(PARENTS, **FAST)).fit(X, Y)
+
+
+def test_other_truths_of_the_same_problem():
+    task = PartsModel(PARENTS, **FAST)._make_task(X, Y, None)
+    truths = task.completion.complete(np.zeros(task.layout.n_weights))
+    assert (truths[:, 3:] == 0).all()
+    assert task.problem.with_truth(truths).n_weights == task.problem.n_weights
+    truths[0, 3] = 2
+    with pytest.raises(IndexError, match="true types must be from 0"):
+        task.problem.with_truth(truths)
+
+
+def test_all_types_of_all_parts():
+    """Given the places, types of different parts have nothing to do with each other."""
+    model = PoseModel(np.array(PARENTS), FITTED.means_, FITTED.unit_)
+    w = np.random.default_rng(1).normal(size=model.layout.n_weights)
+    fitted = pickle.loads(pickle.dumps(FITTED))
+    for name, block in model.layout.split(w).items():
+        setattr(fitted, f"{name}_", block)
+    y = Y[0]
+    by_types = {
+        types: sum(
+            spring_scores(fitted, k, y[k] - y[1])[t] for k, t in zip((0, 2), types, strict=True)
+        )
+        for types in itertools.product(range(2), repeat=2)
+    }
+    assert tuple(model.best_types(y[None], w)[0, [0, 2]]) == max(by_types, key=by_types.get)

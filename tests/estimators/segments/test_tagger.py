@@ -1,0 +1,277 @@
+"""SegmentTagger: fits, predictions, and what it refuses."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from helpers.segments import codes, feature, segmentations
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_predict
+
+from sskit import EarlyStopping, RegularizationPath, SegmentTagger, SequenceTagger
+from sskit.datasets import make_chains
+from sskit.metrics import span_f1_score, spans
+
+rng = np.random.default_rng(0)
+TAGS = [
+    ["O", "B-a", "I-a", "B-a", "O", "B-b"],
+    ["B-b", "O"],
+    ["I-b", "B-a", "I-a", "I-a"],
+    ["O"],
+] * 5
+X = [
+    rng.normal(size=(len(tags), 3)) + 2 * np.eye(3)[["Oab".index(tag[-1]) for tag in tags]]
+    for tags in TAGS
+]
+SPANS = [[(a, b, k) for k, a, b in spans(tags)] for tags in TAGS]
+
+
+def fit(y=TAGS, **parameters):
+    return SegmentTagger(random_state=0, **parameters).fit(X, y)
+
+
+def score_of(model, x, segments):
+    """F(x, y) from the fitted attributes."""
+    limits = model.max_length_.tolist()
+    phi = feature(x, segments, limits, max(limits))
+    names = ["coef_", "first_coef_", "last_coef_", "transitions_", "lengths_", "start_", "end_"]
+    return phi @ np.concatenate([getattr(model, name).ravel() for name in names])
+
+
+@pytest.mark.parametrize("loss", ["hamming", "hamming_sum", "segments"])
+@pytest.mark.parametrize("rescaling", ["margin", "slack"])
+def test_predictions_are_the_best_of_all(loss, rescaling):
+    model = fit(loss=loss, rescaling=rescaling)
+    assert model.certified_
+    assert model.classes_.tolist() == ["O", "a", "b"]
+    assert model.max_length_.tolist() == [1, 3, 1]
+    assert model.outside_ == 0
+    assert not model.first_coef_[[0, 2]].any() and not model.lengths_[[0, 2]].any()
+    several, scores = model.predict_topk(X[:4], 3, return_scores=True)
+    marginals = model.decision_function(X[:4])
+    for i, x in enumerate(X[:4]):
+        found = list(segmentations(len(x), model.max_length_.tolist()))
+        values = np.array([score_of(model, x, segments) for segments in found])
+        order = np.argsort(-values)[:3]
+        np.testing.assert_allclose(scores[i], values[order])
+        best = [(a, b, str(model.classes_[k])) for a, b, k in found[order[0]] if k != 0]
+        assert model.predict_segments(X)[i] == best
+        assert [(a, b, k) for k, a, b in spans(model.predict(X)[i])] == best
+        assert several[i][0].tolist() == model.predict(X)[i].tolist()
+        tables = np.full((len(x), 3), -np.inf)
+        for segments, value in zip(found, values, strict=True):
+            for t, code in enumerate(codes(segments)):
+                tables[t, code >> 1] = max(tables[t, code >> 1], value)
+        np.testing.assert_allclose(marginals[i], tables)
+
+
+def test_lists_and_tags_of_all_schemes_are_the_same():
+    model = fit()
+    others = fit([np.array(tags) for tags in TAGS]), fit(SPANS)
+    for other in others:
+        assert other.primal_objective_ == model.primal_objective_
+        np.testing.assert_array_equal(other.coef_, model.coef_)
+    assert others[1].form_ == "segments"
+    assert list(others[1].predict(X)) == list(model.predict_segments(X))
+    for scheme in ("iob1", "bioes", "bilou"):
+        tags = model.set_params(scheme=scheme).predict(X)
+        assert [[(a, b, k) for k, a, b in spans(row, scheme)] for row in tags] == list(
+            model.predict_segments(X)
+        )
+        other = SegmentTagger(scheme=scheme, random_state=0).fit(X, tags)
+        same = SegmentTagger(random_state=0).fit(X, model.predict_segments(X))
+        assert list(other.predict_segments(X)) == list(same.predict_segments(X))
+
+
+def test_segments_of_one_token_are_a_sequence_tagger():
+    tokens, labels = make_chains(12, n_features=4, n_states=3, random_state=0)
+    y = [[(t, t + 1, k) for t, k in enumerate(row.tolist())] for row in labels]
+    given = {"lam": 0.05, "tol": 1e-5, "random_state": 0}
+    one = SegmentTagger(max_length=1, loss="hamming_sum", **given).fit(tokens, y)
+    two = SequenceTagger(**given).fit(tokens, labels)
+    assert one.primal_objective_ == pytest.approx(two.primal_objective_, rel=2e-5)
+    assert one.outside_ == -1
+    for a, b in zip(one.predict(tokens), two.predict(tokens), strict=True):
+        assert [k for _, _, k in a] == b.tolist()
+    np.testing.assert_allclose(one.coef_, two.coef_, atol=0.02)
+
+
+def test_score_is_the_f1_of_spans():
+    model = fit(lam=5.0)
+    assert model.score(X, TAGS) == pytest.approx(span_f1_score(TAGS, model.predict(X)))
+    assert model.score(X, SPANS) == model.score(X, TAGS) > 0
+    weight = np.arange(len(X))
+    copies = np.repeat(weight, weight)
+    assert model.score(X, TAGS, weight) == pytest.approx(
+        model.score([X[i] for i in copies], [TAGS[i] for i in copies])
+    )
+    assert model.score([X[3]], [["O"]]) == 0.0
+
+
+def test_weights_of_samples_are_copies():
+    weight = np.arange(len(X)) % 3
+    copies = np.repeat(np.arange(len(X)), weight)
+    given = {"lam": 0.1, "tol": 1e-4, "random_state": 0}
+    one = SegmentTagger(**given).fit(X, TAGS, sample_weight=weight)
+    two = SegmentTagger(**given).fit([X[i] for i in copies], [TAGS[i] for i in copies])
+    assert one.primal_objective_ == pytest.approx(two.primal_objective_, rel=1e-3)
+
+
+def test_dense_and_sparse_frames_and_types():
+    pd = pytest.importorskip("pandas")
+    model = fit(tol=1e-4)
+    for other in ([sp.csr_matrix(x) for x in X], [x.tolist() for x in X]):
+        same = clone(model).fit(other, TAGS)
+        assert same.primal_objective_ == pytest.approx(model.primal_objective_, rel=2e-4)
+    frames = [pd.DataFrame(x, columns=["p", "q", "r"]) for x in X]
+    named = clone(model).fit(frames, TAGS)
+    assert named.feature_names_in_.tolist() == ["p", "q", "r"]
+    numbers = [[(a, b, "ab".index(k)) for a, b, k in row] for row in SPANS]
+    model = fit(numbers, outside=-1)
+    assert model.classes_.tolist() == [-1, 0, 1]
+    assert {type(k) for row in model.predict(X) for _, _, k in row} == {int}
+
+
+def test_tools_of_scikit_learn():
+    search = GridSearchCV(SegmentTagger(random_state=0), {"lam": [0.1, 10.0]}, cv=2, n_jobs=2)
+    assert search.fit(X, SPANS).best_score_ > 0.3
+    assert len(cross_val_predict(SegmentTagger(), X, TAGS, cv=2)) == len(X)
+    model = pickle.loads(pickle.dumps(fit()))
+    assert [row.tolist() for row in model.predict(X)] == [row.tolist() for row in fit().predict(X)]
+    with pytest.raises(NotFittedError):
+        SegmentTagger().predict(X)
+    empty = model.predict([np.empty((0, 3)), X[0]])
+    assert len(empty[0]) == 0 and len(empty[1]) == len(X[0])
+    assert len(model.predict([np.empty((0, 3))])[0]) == 0
+    found, scores = model.predict_topk([np.empty((0, 3)), X[0]], 2, return_scores=True)
+    assert [labels.shape for labels in found] == [(1, 0), (2, len(X[0]))]
+    assert scores[0].tolist() == [0.0]
+    assert fit(SPANS).predict_topk([np.empty((0, 3))], 2)[0].tolist() == [[]]
+    assert model.predict_topk(X[:1], 2)[0].shape == (2, len(X[0]))
+    assert fit(SPANS).predict_topk(X[:1], 2)[0].shape == (2,)
+    model = EarlyStopping(SegmentTagger(), random_state=0).fit(X, TAGS)
+    assert len(model.predict(X)) == len(X)
+    path = RegularizationPath(SegmentTagger(random_state=0), eps=0.5, lam_min=0.1).fit(X, TAGS)
+    assert path.estimator_at(1.0).score(X, TAGS) > 0
+
+
+def test_warm_starts_know_the_problem():
+    model = fit(warm_start=True, tol=0.5)
+    before = model.n_iter_
+    model.set_params(tol=1e-3).fit(X, TAGS)
+    assert model.dual_gap_ <= 1e-3 * (model.primal_objective_ + 1) and before
+    for change, told in (({"max_length": 4}, "max_length"), ({"loss": "hamming_sum"}, "the loss"),
+                         ({"lengths": False}, "the weights")):  # fmt: skip
+        with pytest.raises(ValueError, match=f"{told} changed"):
+            clone(model).set_params(tol=0.5).fit(X, TAGS).set_params(**change).fit(X, TAGS)
+
+
+def test_bounds_prior_and_class_weights():
+    model = fit(bounds={"first_coef": (0.0, 0.1), "lengths": (None, 0.0)})
+    assert (model.first_coef_ >= 0).all() and (model.first_coef_ <= 0.1).all()
+    assert (model.lengths_ <= 0).all()
+    model = fit(lam=1e6, prior={"lengths_": np.ones((3, 3)), "first_coef_": np.eye(3)})
+    np.testing.assert_allclose(model.first_coef_, np.eye(3), atol=1e-4)
+    again = fit(lam=1e6, prior=model)
+    np.testing.assert_allclose(again.lengths_, model.lengths_, atol=1e-4)
+    one, two = fit(class_weight={"a": 9.0}, lam=5.0), fit(class_weight={"b": 9.0}, lam=5.0)
+    assert one.primal_objective_ != two.primal_objective_
+    assert fit(class_weight="balanced", loss="segments").certified_
+
+
+def test_longer_segments_than_seen():
+    assert fit(max_length=4).max_length_.tolist() == [1, 4, 4]
+    assert fit(max_length=10**9).max_length_.tolist() == [1, 6, 6]
+    assert fit(max_length={"b": 2}).max_length_.tolist() == [1, 3, 2]
+    model = fit(first_last=False, lengths=False)
+    assert not {"first_coef_", "last_coef_", "lengths_"} & set(vars(model))
+    assert model.score(X, TAGS) > 0.5
+
+
+BAD_Y = [
+    (None, ValueError, "^y is None"),
+    (3, TypeError, "^y must be"),
+    (TAGS[:3], ValueError, "X has 20 sequences but y has 3"),
+    ([["O"], *TAGS[1:]], ValueError, r"X\[0\] has 6 rows but y\[0\] has 1"),
+    ([["O", "X-a", "O", "O", "O", "O"], *TAGS[1:]], ValueError, r"^y\[0\]\[1\] is 'X-a'"),
+    ([["O", 3, "O", "O", "O", "O"], *TAGS[1:]], TypeError, r"y\[0\]\[1\] is 3"),
+    ([["B-O", "O", "O", "O", "O", "O"], *TAGS[1:]], ValueError, r"y\[0\]\[0\] has the label 'O'"),
+    ([[(0, 7, "a")], *SPANS[1:]], ValueError, r"y\[0\]\[0\] must have 0 <= start < end <= 6"),
+    ([[(0.0, 2, "a")], *SPANS[1:]], ValueError, r"y\[0\]\[0\] must have"),
+    ([[(2, 2, "a")], *SPANS[1:]], ValueError, r"y\[0\]\[0\] must have"),
+    ([[(0, 2)], *SPANS[1:]], ValueError, r"y\[0\]\[0\] must be a segment"),
+    ([[(2, 4, "a"), (0, 3, "a")], *SPANS[1:]], ValueError, r"y\[0\]\[0\] begins at token 2"),
+    ([[(0, 1, None)], *SPANS[1:]], ValueError, r"y\[0\]\[0\] is None"),
+    ([[(0, 1, 3)], *SPANS[1:]], TypeError, "sort among themselves"),
+    ([[(0, 1, "O")], *SPANS[1:]], ValueError, r"y\[0\]\[0\] has the label 'O'"),
+    ([[(0, 1, 3)], *([[]] * 19)], ValueError, "does not sort with labels such as 3"),
+    ([3, *SPANS[1:]], TypeError, r"y\[0\] must be a list"),
+    ([np.array("B-a"), *SPANS[1:]], TypeError, r"y\[0\] must be a list"),
+    ([[{0, 1, "a"}], *SPANS[1:]], ValueError, r"y\[0\]\[0\] must be a segment"),
+    ([[([0], 1, "a")], *SPANS[1:]], ValueError, r"y\[0\]\[0\] must be a segment"),
+]
+
+
+@pytest.mark.parametrize(("y", "error", "message"), BAD_Y)
+def test_wrong_segments_are_named(y, error, message):
+    with pytest.raises(error, match=message):
+        fit(y)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"max_length": 2}, r"y\[0\]\[1\] is or begins a segment of 3 tokens"),
+        ({"max_length": 0}, "max_length"),
+        ({"max_length": {"a": 0}}, "max_length of 'a'"),
+        ({"max_length": {"c": 2}}, "key 'c'"),
+        ({"class_weight": {"c": 2}}, "key 'c'"),
+        ({"scheme": "bioes2"}, "scheme"),
+        ({"outside": [None]}, "outside must be a label"),
+        ({"outside": float("nan")}, "outside must be a label"),
+        ({"loss": "zero_one"}, "loss"),
+        ({"solver": "gdmm"}, "gdmm|GDMM"),
+        ({"solver": "soft_bcfw"}, "soft_bcfw|SoftBCFW"),
+        ({"bounds": {"edge_coef": (0, 1)}}, "no block 'edge_coef'"),
+        ({"prior": {"spring_": 1}}, "no block"),
+    ],
+)
+def test_wrong_parameters_are_named(parameters, message):
+    long = [["O", "B-a", "I-a", "I-a", "O", "B-b"], *TAGS[1:]]
+    model = SegmentTagger(**parameters)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, long)
+    assert not [name for name in vars(model) if name.endswith("_")]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("coef_", np.ones((3, 4))), ("first_coef_", np.ones((2, 3))), ("last_coef_", None),
+        ("transitions_", np.full((3, 3), np.nan)), ("lengths_", np.ones((3, 2))),
+        ("max_length_", np.array([1, 0, 3])), ("max_length_", np.ones(3)), ("outside_", 3),
+        ("outside_", "O"), ("form_", "tag"), ("start_", np.ones(2)), ("end_", [1.0]),
+        ("classes_", np.arange(3)), ("n_features_in_", "3"),
+    ],
+)  # fmt: skip
+def test_damaged_attributes_are_named(name, value):
+    model = fit()
+    setattr(model, name, value)
+    for method in ("predict", "decision_function", "predict_segments"):
+        with pytest.raises(ValueError, match=name.rstrip("_")):
+            getattr(model, method)(X)
+
+
+def test_requests_are_checked():
+    model = fit()
+    with pytest.raises(ValueError, match="k must be a positive integer"):
+        model.predict_topk(X, 0)
+    with pytest.raises(ValueError, match="expecting 3 features"):
+        model.predict([np.ones((2, 4))])
+    with pytest.raises(ValueError, match=r"X\[1\]"):
+        model.predict([X[0], [[np.nan, 0, 0]]])
+    model.coef_[:] = 1e150
+    with pytest.raises(ValueError, match=r"X\[0\] is too large"):
+        model.predict([np.full((2, 3), 1e160)])

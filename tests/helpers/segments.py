@@ -1,0 +1,90 @@
+"""Segmentations, enumerated."""
+
+import numpy as np
+
+
+def segmentations(n_tokens, limits, start=0):
+    """Yield all lists of segments (start, end, state) no longer than the limits of their states."""
+    if start == n_tokens:
+        yield []
+        return
+    for state, limit in enumerate(limits):
+        for end in range(start + 1, min(n_tokens, start + limit) + 1):
+            for rest in segmentations(n_tokens, limits, end):
+                yield [(start, end, state), *rest]
+
+
+def score(segments, tokens, transitions, lengths, first=None, last=None, start=None, end=None,
+          whole=None):  # fmt: skip
+    """Return the score of a segmentation, term by term."""
+    total = 0.0
+    for a, b, k in segments:
+        total += tokens[a:b, k].sum() + lengths[k, b - a - 1]
+        total += 0.0 if first is None else first[a, k]
+        total += 0.0 if last is None else last[b - 1, k]
+        total += 0.0 if whole is None else whole[a, b - a - 1, k]
+    for one, other in zip(segments[:-1], segments[1:], strict=True):
+        total += transitions[one[2], other[2]]
+    total += 0.0 if start is None else start[segments[0][2]]
+    return total + (0.0 if end is None else end[segments[-1][2]])
+
+
+def codes(segments):
+    """Return 2 k + 1 at first tokens of segments of state k and 2 k at others."""
+    out = np.zeros(segments[-1][1], dtype=np.int32)
+    for a, b, k in segments:
+        out[a:b] = 2 * k
+        out[a] += 1
+    return out
+
+
+def feature(x, segments, limits, max_length, *, ends=True, lengths=True):
+    """Return phi(x, y) block by block: what each weight of the model is multiplied by."""
+    K, p = len(limits), x.shape[1]
+    coefs, table, sizes = np.zeros((3, K, p)), np.zeros((K, K)), np.zeros((K, max_length))
+    first, last = np.eye(K)[segments[0][2]], np.eye(K)[segments[-1][2]]
+    for a, b, k in segments:
+        coefs[0, k] += x[a:b].sum(axis=0)
+        if limits[k] > 1:
+            coefs[1, k] += x[a]
+            coefs[2, k] += x[b - 1]
+            sizes[k, b - a - 1] += 1
+    for one, other in zip(segments[:-1], segments[1:], strict=True):
+        table[one[2], other[2]] += 1
+    parts = [coefs if ends else coefs[:1], table, sizes if lengths else sizes[:, :0], first, last]
+    return np.concatenate([part.ravel() for part in parts])
+
+
+def token_loss(segments, truth, cost):
+    """Return the cost of the tokens whose label, or whether they begin a segment, is wrong."""
+    return float(cost[codes(segments) != codes(truth)].sum())
+
+
+def span_loss(segments, truth, cost):
+    """Return the costs by state of segments of one that are not in the other."""
+    return float(sum(cost[k] for *_, k in set(segments) ^ set(truth)))
+
+
+def random_scores(rng, n_tokens, n_states, max_length, *, forbid=False):
+    """Return the arguments of the oracles, drawn at random, as a dict."""
+    shapes = {
+        "tokens": (n_tokens, n_states), "transitions": (n_states, n_states),
+        "lengths": (n_states, max_length), "first": (n_tokens, n_states),
+        "last": (n_tokens, n_states), "start": (n_states,), "end": (n_states,),
+        "whole": (n_tokens, max_length, n_states),
+    }  # fmt: skip
+    scores = {name: rng.normal(size=shape) for name, shape in shapes.items()}
+    if forbid:
+        for name in scores.keys() - {"tokens"}:
+            scores[name][rng.random(scores[name].shape) < 0.15] = -np.inf
+    return scores
+
+
+def all_scores(scores):
+    """Return all allowed segmentations, best first, and their scores."""
+    n_tokens, n_states = scores["tokens"].shape
+    limits = [scores["lengths"].shape[1]] * n_states
+    found = [(score(each, **scores), each) for each in segmentations(n_tokens, limits)]
+    found = [pair for pair in found if pair[0] > -np.inf]
+    found.sort(key=lambda pair: -pair[0])
+    return [each for _, each in found], np.array([value for value, _ in found])

@@ -1,0 +1,149 @@
+"""Chains of the second order, against the enumeration of all labellings."""
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sskit.core.problem import block_weights
+from sskit.models.chain.model import ChainModel
+from sskit.models.features import FeatureRows
+from sskit.models.second_chain.model import SecondChainModel
+from sskit.models.second_chain.problem import SecondChainProblem
+from sskit.testing import check_problem
+from sskit.testing.probe import ProblemProbe
+from sskit.utils import RaggedArray
+
+LENGTHS = np.array([1, 2, 5, 3])
+OFFSETS = np.concatenate([[0], LENGTHS.cumsum()])
+N, P = OFFSETS[-1], 3
+
+
+def rules(n_states):
+    """All transitions but those to the state before."""
+    allowed = np.ones((n_states, n_states), dtype=bool)
+    allowed[np.arange(1, n_states), np.arange(n_states - 1)] = False
+    return allowed, np.ones(n_states, dtype=bool), np.arange(n_states) != 1
+
+
+def bind(n_states=3, form=np.asarray, seed=0, allowed=(None, None, None)):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(N, P))
+    labels = rng.integers(n_states, size=N) * (allowed[0] is None)
+    model = SecondChainModel(P, n_states, *allowed)
+    stacked = RaggedArray(form(X), OFFSETS)
+    problem = model.bind(stacked, labels, np.ones(N), block_weights(len(LENGTHS)))
+    w = np.random.default_rng(seed + 1).normal(size=problem.n_weights)
+    return model, problem, w, stacked
+
+
+def enumerate_scores(model, w, x, allowed=None):
+    """Scores of all labellings from the definition, best first."""
+    blocks, scores = model.layout.split(w), {}
+    for y in itertools.product(range(model.n_states), repeat=len(x)):
+        score = sum(blocks["coef"][k] @ row for k, row in zip(y, x, strict=True))
+        score += blocks["start"][y[0]] + blocks["end"][y[-1]]
+        score += sum(blocks["transitions"][pair] for pair in itertools.pairwise(y))
+        score += sum(blocks["triples"][y[t - 2 : t + 1]] for t in range(2, len(y)))
+        if allowed is not None:
+            pairs = all(allowed[0][pair] for pair in itertools.pairwise(y))
+            score = score if pairs and allowed[2][y[-1]] else -np.inf
+        scores[y] = score
+    return dict(sorted(scores.items(), key=lambda item: -item[1]))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("n_states", [1, 3, 9])
+def test_laws_of_problems(form, n_states):
+    check_problem(bind(n_states, form)[1], 0)
+    if n_states > 2:
+        check_problem(bind(n_states, form, allowed=rules(n_states))[1], 0)
+
+
+@pytest.mark.parametrize("allowed", [None, rules(3)])
+def test_prediction_is_that_of_enumeration(allowed):
+    model, _, w, stacked = bind(allowed=allowed or (None,) * 3)
+    decoder = model.decoder(stacked, w)
+    best, marginals, (labels, scores) = decoder.best(), decoder.max_marginals(), decoder.top_k(5)
+    for i, n in enumerate(LENGTHS):
+        every = enumerate_scores(model, w, stacked.values[OFFSETS[i] : OFFSETS[i + 1]], allowed)
+        order = [y for y in every if every[y] > -np.inf][:5]
+        assert tuple(best[OFFSETS[i] : OFFSETS[i + 1]]) == order[0]
+        assert [tuple(y) for y in labels[i].tolist()] == order
+        np.testing.assert_allclose(scores[i], [every[y] for y in order])
+        for t, k in itertools.product(range(n), range(3)):
+            most = max(value for y, value in every.items() if y[t] == k)
+            np.testing.assert_allclose(marginals[OFFSETS[i] + t, k], most)
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.7])
+@pytest.mark.parametrize("sets", [False, True])
+def test_loss_augmented_oracle_is_that_of_enumeration(weight, sets):
+    model, problem, w, stacked = bind(seed=3)
+    right = np.eye(3, dtype=bool)[
+        np.concatenate([ProblemProbe(problem).truth(i) for i in range(4)])
+    ]
+    if sets:
+        right[::2, 0] = True
+        problem.accept(right)
+    probe = ProblemProbe(problem)
+    for i in range(len(LENGTHS)):
+        rows = slice(OFFSETS[i], OFFSETS[i + 1])
+        every = enumerate_scores(model, w, stacked.values[rows])
+        losses = {y: sum(~right[rows][np.arange(len(y)), y]) for y in every}
+        code, loss = probe.argmax(i, probe.scores(i, w), weight)
+        most = max(every[y] + weight * losses[y] for y in every)
+        assert every[tuple(code)] + weight * loss == pytest.approx(most)
+        assert loss == losses[tuple(code)]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_threads_find_the_same(n_jobs):
+    model, _, w, stacked = bind()
+    one, some = (model.decoder(stacked, w, n) for n in (1, n_jobs))
+    np.testing.assert_array_equal(some.best(), one.best())
+    np.testing.assert_array_equal(some.max_marginals(), one.max_marginals())
+    for found, expected in zip(some.top_k(3)[0], one.top_k(3)[0], strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_without_triples_it_is_the_first_order():
+    model, _, w, stacked = bind(4)
+    blocks = dict(model.layout.split(w))
+    blocks["triples"] = np.zeros((4, 4, 4))
+    plain = ChainModel(P, 4)
+    one = plain.decoder(stacked, plain.layout.join(blocks))
+    two = model.decoder(stacked, model.layout.join(blocks))
+    np.testing.assert_array_equal(two.best(), one.best())
+    np.testing.assert_allclose(two.max_marginals(), one.max_marginals(), rtol=1e-12)
+
+
+def test_what_it_has_not():
+    problem = bind()[1]
+    assert problem.decomposition() is None
+    assert problem.slack_oracle() is None
+
+
+def test_wrong_arrays_are_refused():
+    model, _, w, stacked = bind()
+    blocks = model.layout.split(w)
+    for triples in (np.zeros((3, 3)), np.zeros((3, 3, 4))):
+        with pytest.raises(ValueError, match="number of (dimensions|states)"):
+            model.label(stacked, **(blocks | {"triples": triples}))
+
+
+def test_too_many_labels_are_refused():
+    with pytest.raises(ValueError, match="1300 labels are too many for a chain of the second"):
+        SecondChainProblem(
+            FeatureRows(np.zeros((2, 1))), np.array([0, 2]), 1300, np.zeros(2, dtype=np.int32),
+            np.ones(2), np.ones(1),
+        )  # fmt: skip
+
+
+def test_fingerprint_is_of_the_order():
+    (_, problem, *_), (_, same, _, stacked) = bind(), bind()
+    assert same.fingerprint().difference(problem.fingerprint()) is None
+    labels = np.concatenate([ProblemProbe(problem).truth(i) for i in range(4)])
+    plain = ChainModel(P, 3).bind(stacked, labels, np.ones(N), block_weights(4))
+    assert plain.fingerprint().difference(problem.fingerprint()) is not None

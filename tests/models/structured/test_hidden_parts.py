@@ -1,0 +1,122 @@
+"""Problems in Python whose truths are completions."""
+
+import numpy as np
+import pytest
+from helpers.hidden import Styles, make_styles
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sskit.core.dual import DualState
+from sskit.core.regularizer import Regularizer
+from sskit.models.structured.structure import Structure
+from sskit.solvers import BCFW
+from sskit.solvers.common.snapshot import move_truths, restore, truth_gains
+from sskit.solvers.oracle_calls.exact_pass import Evaluator
+from sskit.testing.probe import DualProbe, ProblemProbe
+from sskit.testing.problem_checks import check_problem
+
+LAM = 0.05
+X, Y = make_styles(24)
+STRUCTURE = Styles()
+
+
+def bind():
+    first = [(y, 0) for y in Y]
+    return Structure(STRUCTURE).bind(X, Y, np.full(len(X), 1 / len(X)), first)[0]
+
+
+def phi(i, y):
+    return STRUCTURE.joint_feature(X[i], y)
+
+
+@given(st.integers(0, 2**31))
+@settings(max_examples=20, deadline=None)
+def test_planes_are_differences_from_the_present_truth(seed):
+    problem, rng = bind(), np.random.default_rng(seed)
+    styles = rng.integers(2, size=len(X)).tolist()
+    truths = problem.completed(list(zip(Y, styles, strict=True)))
+    after = problem.with_truth(truths)
+    check_problem(after, 0, n_trials=1)
+    w = rng.normal(size=problem.n_weights)
+    padded = Regularizer(LAM, problem.n_weights).padded(w)
+    gains = truth_gains(after, problem, padded)
+    probe, before = ProblemProbe(after), ProblemProbe(problem)
+    for i, style in enumerate(styles):
+        assert gains[i] == pytest.approx(w @ (phi(i, (Y[i], style)) - phi(i, (Y[i], 0))))
+        assert probe.truth(i) == [truths[i]]
+        assert not np.any(probe.plane(i, probe.truth(i)))
+        code, loss = probe.argmax(i, w, 1.0)
+        y = STRUCTURE.argmax(X[i], w, Y[i])
+        expected = phi(i, (Y[i], style)) - phi(i, y)
+        np.testing.assert_allclose(np.asarray(probe.plane(i, code))[: len(w)], expected, atol=1e-12)
+        assert loss == STRUCTURE.loss(Y[i], y)
+        np.testing.assert_allclose(
+            np.asarray(before.plane(i, before.argmax(i, w, 1.0)[0]))[: len(w)],
+            phi(i, (Y[i], 0)) - phi(i, y),
+            atol=1e-12,
+        )
+
+
+@pytest.mark.parametrize("steps", ["pairwise", "fw"])
+def test_moved_points_are_dual_points_of_the_new_problem(steps):
+    problem = bind()
+    solver = BCFW(steps=steps, cache=True)
+    solution = solver.solve(problem, Regularizer(LAM, problem.n_weights), tol=0.05, random_state=0)
+    point = solution.continuation.save()
+    labellings = STRUCTURE.complete
+    truths = problem.completed([labellings(x, y, solution.w) for x, y in zip(X, Y, strict=True)])
+    assert 0 < (truths != 0).sum() < len(truths)
+    after, current, kept = problem.with_truth(truths), problem, problem.planes.n_planes
+    saved = point.blocks
+    for new in (after, problem, after):  # there, back and there again
+        saved = move_truths(saved, new, current)
+        dual = DualState(new)
+        restore(dual, saved)
+        current, probe = new, DualProbe(new, dual)
+        for i in range(new.n_blocks):
+            codes, weights, losses, aggregate = dual.planes(i)
+            assert weights.sum() + aggregate == pytest.approx(1.0)
+            assert len(np.unique(codes)) == len(codes)
+            index, value, loss = dual.mix(i)
+            mix = np.zeros(new.max_statistics)
+            np.add.at(mix, index, value)
+            if new is after and truths[i] == 0 and steps == "fw":
+                continue  # the aggregate plane stays, of which nobody knows the labellings
+            expected = [w * np.asarray(probe.plane(i, c)) for w, c in zip(weights, codes)]  # noqa: B905
+            if aggregate < 1e-12:
+                np.testing.assert_allclose(mix, np.sum(expected, axis=0), atol=1e-12)
+                assert loss == pytest.approx(weights @ losses)
+        regularizer = Regularizer(LAM, new.n_weights)
+        dual.rebuild(new, regularizer)
+        _, gaps = Evaluator(new).hinges(regularizer.w, dual)
+        assert (gaps >= -1e-12).all()
+    del dual, probe, solution, point, solver
+    assert problem.planes.n_planes <= kept + len(X)
+
+
+def test_completions_are_checked():
+    problem = bind()
+    with pytest.raises(ValueError, match="of sample 1 has the loss 1.0, expected 0"):
+        problem.completed([(Y[0], 0), ((Y[1] + 1) % 3, 0), *((y, 0) for y in Y[2:])])
+    with pytest.raises(ValueError, match="the number of labellings"):
+        problem.completed([])
+    with pytest.raises(ValueError, match="the number of weights"):
+        problem.completed([(y, 0) for y in Y], np.ones(3))
+    with pytest.raises(ValueError, match="the number of truths"):
+        problem.with_truth(np.zeros(3, dtype=np.int32))
+    with pytest.raises(ValueError, match="truth 77 of block 0 is no completion"):
+        problem.with_truth(np.full(len(X), 77, dtype=np.int32))
+    same = problem.completed([(y, 1) for y in Y])
+    np.testing.assert_array_equal(problem.completed([(y, 1) for y in Y]), same)
+
+
+def test_an_exact_completion_must_not_be_worse_than_one_before():
+    problem, w = bind(), np.random.default_rng(0).normal(size=24)
+    best = [STRUCTURE.complete(x, y, w) for x, y in zip(X, Y, strict=True)]
+    problem.completed(best, w)
+    with pytest.raises(ValueError, match="returned a labelling that is worse than one that it"):
+        problem.completed([(y, 1 - s) for y, s in best], w)
+    inexact = Styles()
+    inexact.exact = False
+    problem = Structure(inexact).bind(X, Y, np.full(len(X), 1 / len(X)), best)[0]
+    assert (problem.completed([(y, 1 - s) for y, s in best], w) == 0).all()

@@ -49,9 +49,11 @@ def test_import_leaves_heavy_guests_outside():
 @pytest.mark.slow
 def test_import_is_quick():
     code = (
-        # the time of the processor, for others may be at work beside
-        "import json, time; import sklearn; t = time.process_time(); import sskit; "
-        "print(json.dumps(time.process_time() - t))"
+        # the time of the processor, for others may be at work beside; against scikit-learn's
+        # own, for processors differ
+        "import json, time; start = time.process_time(); import sklearn; "
+        "middle = time.process_time(); import sskit; end = time.process_time(); "
+        "print(json.dumps((end - middle) / (middle - start)))"
     )
     run_fresh(code)
-    assert statistics.median(run_fresh(code) for _ in range(5)) < 0.3
+    assert statistics.median(run_fresh(code) for _ in range(5)) < 0.5

@@ -13,6 +13,8 @@ cpdef int check_indices(numbers, Py_ssize_t n, str name) except -1:
     numbers = np.asarray(numbers)
     if numbers.size == 0:
         return 0
+    if numbers.dtype.kind not in "iu":
+        raise TypeError(f"{name} numbers must be integers, got dtype {numbers.dtype}")
     least, most = numbers.min(), numbers.max()
     if least < 0 or most >= n:
         raise IndexError(f"{name} {least if least < 0 else most} is out of range: {choice(n)}")

@@ -16,11 +16,12 @@ KNOWN = re.compile(
     r"Expected|Found|Complex data|Unknown label|Input |X |y |np\.matrix|sparse|Sparse|The feature "
     r"|bad input shape"
 )
+NO_TARGET = "no_validation"  # as validate_data has it; any other string is a wrong target
 FITTED = {"reset": False}  # options of what a fitted estimator is given
 CHECKED = ("accept_sparse", "dtype", "order", "ensure_all_finite")
 
 
-def check_rows(estimator, X, y="no_validation", **options):
+def check_rows(estimator, X, y=NO_TARGET, **options):
     """Check rows of features as scikit-learn does, and name the first that is not finite.
 
     Parameters
@@ -47,7 +48,7 @@ def check_rows(estimator, X, y="no_validation", **options):
     ValueError
         If X or y is wrong.
     """
-    if options == FITTED and isinstance(y, str) and _is_ready(estimator, X):
+    if options == FITTED and isinstance(y, str) and y == NO_TARGET and _is_ready(estimator, X):
         return X
     options = {
         "accept_sparse": "csr",

@@ -104,3 +104,11 @@ def test_no_error_is_its_own_cause():
     with pytest.raises(ValueError, match="inconsistent numbers of samples") as caught:
         check_rows(BaseEstimator(), np.zeros((3, 2)), np.zeros(2))
     assert caught.value.__cause__ is None
+
+
+def test_a_string_is_no_target():
+    X = np.eye(3)
+    estimator = BaseEstimator()
+    check_rows(estimator, X)
+    with pytest.raises(ValueError, match="^y "):
+        check_rows(estimator, X, "a", reset=False)

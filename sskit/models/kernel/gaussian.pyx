@@ -83,8 +83,9 @@ cdef class GaussianRows:
         rows : GaussianRows or None
             None for other kernels, where tiles would be too large, and where something overflows.
         """
+        n, p = X.shape
         # tiles have a strip of columns at least
-        if kernel.function != "rbf" or (X.shape[0] + STRIP) * (X.shape[1] + 1) > MOST_ENTRIES:
+        if kernel.function != "rbf" or (n + STRIP) * (p + 1) > MOST_ENTRIES:
             return None
         rows = GaussianRows(X, kernel.parameters["gamma"])
         return rows if rows.modest else None
@@ -109,9 +110,10 @@ cdef class GaussianRows:
         """
         cdef double[:, ::1] doubles
         cdef float[:, ::1] singles
+        n_slots, n = table.shape
         check_indices(numbers, self.n_rows, "row")
-        check_indices(places, len(table), "slot")
-        check_equal(table.shape[1], self.n_rows, "the length of the rows")
+        check_indices(places, n_slots, "slot")
+        check_equal(n, self.n_rows, "the length of the rows")
         check_equal(len(places), len(numbers), "the number of places")
         if len(numbers) == 0:
             return

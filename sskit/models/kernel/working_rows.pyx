@@ -24,7 +24,7 @@ cdef class WorkingRows:
         Number of functions.
     """
 
-    def __cinit__(self, KernelRows rows, Py_ssize_t n_states):
+    def __cinit__(self, KernelRows rows not None, Py_ssize_t n_states):
         self.rows, self.n_states = rows, n_states
         self.v = NULL
         self.place_of = np.full(rows.n_rows, -1, dtype=np.int32)
@@ -44,16 +44,24 @@ cdef class WorkingRows:
         v : int
             Address of the weights whose functions these are.
         """
+        cdef double[:, ::1] value, change, gram = self.gram
+        cdef int32_t[::1] column
+        cdef unsigned char[::1] known
         check_indices(columns, self.rows.n_rows, "row")
         self.check_shape(values)
-        n = self.n = len(columns)
-        self.column = np.append(columns, 0).astype(np.int32)
-        self.known = np.zeros(n + 1, dtype=np.uint8)
-        if len(self.gram) < n:
-            self.gram = np.empty((n, n))
-        self.change = np.zeros((self.n_states, n + 1))
-        self.value = np.ascontiguousarray(values[:, self.column])
-        np.asarray(self.place_of)[columns] = np.arange(n)
+        n = len(columns)
+        column = np.append(columns, 0).astype(np.int32)
+        known = np.zeros(n + 1, dtype=np.uint8)
+        if len(gram) < n:
+            gram = np.empty((n, n))
+        change = np.zeros((self.n_states, n + 1))
+        value = np.ascontiguousarray(values[:, column])
+        # from here on nothing fails, so that all of them belong together
+        place_of = np.asarray(self.place_of)
+        place_of[np.asarray(self.column)[: self.n]] = -1
+        place_of[np.asarray(column)[:n]] = np.arange(n)
+        self.n, self.column, self.known = n, column, known
+        self.gram, self.value, self.change = gram, value, change
         self.v = <double*>v
 
     def end(self, values):
@@ -74,8 +82,9 @@ cdef class WorkingRows:
             self.spread(columns[some], np.ascontiguousarray(change[:, some]), target)
 
     cdef int check_shape(self, values) except -1:
-        check_equal(len(values), self.n_states, "the number of functions")
-        return check_equal(values.shape[1], self.rows.n_rows, "the number of values")
+        n_states, n_rows = values.shape
+        check_equal(n_states, self.n_states, "the number of functions")
+        return check_equal(n_rows, self.rows.n_rows, "the number of values")
 
     # add rows with these numbers, which are present, to all functions
     cdef int spread(

@@ -70,9 +70,10 @@ def best_matching(pairs, left=0.0, right=0.0, *, complete=False, truth=None, cos
         raise ValueError(f"pairs[{k}, {j}] is {pairs[k, j]}, expected a number or -inf")
     n_left, n_right = pairs.shape
     left, right = _alone(left, "left", n_left), _alone(right, "right", n_right)
-    most = max(np.abs(x[x > -np.inf]).max(initial=0.0) for x in (pairs, left, right))
-    if not most < LARGEST:
-        raise ValueError(f"scores are too large: expected numbers below {LARGEST:g}, got {most:g}")
+    for name, scores in [("pairs", pairs), ("left", left), ("right", right)]:
+        most = np.abs(scores[scores > -np.inf]).max(initial=0.0)
+        if not most < LARGEST:
+            raise ValueError(f"{name} are too large: expected scores below {LARGEST:g}, got {most:g}")
     if complete and n_left > n_right:
         raise ValueError(f"{n_left} left items cannot all have one of {n_right} right items")
     table = pairs - right

@@ -55,6 +55,7 @@ def test_arguments_are_not_modified():
         ({"left": [1.0, 2.0, 3.0]}, r"left must be a number or have shape \(2,\), got \(3,\)"),
         ({"left": [1.0, -np.inf]}, r"left\[1\] is -inf, expected a finite number"),
         ({"right": np.nan}, r"right is nan, expected a finite number"),
+        ({"left": 1e308}, r"left are too large: expected scores below 1e\+300, got 1e\+308"),
         ({"truth": [0]}, r"truth must hold one integer for each of the 2 left items"),
         ({"truth": [0, 2]}, r"truth\[1\] is 2, expected -1 or a right item from 0 to 1"),
         ({"truth": [0.0, 1.0]}, r"got shape \(2,\) and dtype float64"),

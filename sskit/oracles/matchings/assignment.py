@@ -73,7 +73,9 @@ def best_matching(pairs, left=0.0, right=0.0, *, complete=False, truth=None, cos
     for name, scores in [("pairs", pairs), ("left", left), ("right", right)]:
         most = np.abs(scores[scores > -np.inf]).max(initial=0.0)
         if not most < LARGEST:
-            raise ValueError(f"{name} are too large: expected scores below {LARGEST:g}, got {most:g}")
+            raise ValueError(
+                f"{name} are too large: expected scores below {LARGEST:g}, got {most:g}"
+            )
     if complete and n_left > n_right:
         raise ValueError(f"{n_left} left items cannot all have one of {n_right} right items")
     table = pairs - right

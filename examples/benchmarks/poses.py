@@ -33,14 +33,8 @@ SETTINGS = {
 }
 STRENGTHS = (0.05, 0.1, 0.2, 0.5, 1.0)
 LEARNED = {
-    "raw": {"scores": "raw"},
-    "log odds": {"scores": "log_odds"},
+    "raw": {},
     "log odds, lam 10 / n": {"scores": "log_odds", "lam": 10 / SIZES[0]},
-    "log odds, springs, lam 10 / n": {
-        "scores": "log_odds",
-        "prior": "springs",
-        "lam": 10 / SIZES[0],
-    },
     "log odds, springs, lam 100 / n": {
         "scores": "log_odds",
         "prior": "springs",

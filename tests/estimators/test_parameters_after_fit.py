@@ -58,7 +58,13 @@ MODEL = {
     MatchingModel: {"complete": True},
     MultivariateClassifier: {"fit_intercept": False},
     RankingSVM: {},
-    PartsModel: {"parents": [-1], "n_types": 9, "means": 0.0, "part_names": ["a"]},
+    PartsModel: {
+        "parents": [-1],
+        "n_types": 9,
+        "means": 0.0,
+        "part_names": ["a"],
+        "scores": "odds",
+    },
 }
 OF_KERNELS = {"gamma": 9.0, "degree": 5, "coef0": 2.0}
 FIRST = {}  # a fit of each kind of estimator

@@ -500,7 +500,8 @@ def parts(rng):
     y = [rng.integers(3, size=(3, 2)) for _ in range(n)]
     given = options(
         rng, SOLVERS, loss=["squared", "distance"], n_types=[1, 2], torso=[None, (0, 1)],
-        rescaling=["margin", "margin", "slack"],
+        rescaling=["margin", "margin", "slack"], scores=["raw", "log_odds"],
+        prior=[None, None, "springs"],
     )  # fmt: skip
     if rng.random() < 0.3:
         given["part_names"] = names

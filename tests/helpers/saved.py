@@ -236,6 +236,7 @@ MODELS = {
     ),
     "matchings": (MatchingModel(**FAST), item_matchings),
     "poses": (PartsModel([1, -1, 1], n_types=2, **FAST), poses),
+    "poses, log odds": (PartsModel([1, -1, 1], n_types=1, scores="log_odds", **FAST), poses),
     "poses, latent types": (
         PartsModel([1, -1, 1], n_types=2, latent_types=True, **FAST),
         poses,

@@ -31,7 +31,9 @@ from sskit.models.parts.data import (
     spring_square,
     spring_unit,
 )
+from sskit.models.parts.log_odds import as_log_odds, log_odds_curves, mean_slopes
 from sskit.models.parts.model import PoseModel
+from sskit.models.parts.spring_prior import spring_prior
 
 
 class Poses(NamedTuple):
@@ -138,6 +140,10 @@ class PartsModel(PoserMixin, StructuredEstimator):
     means : array-like of shape (n_parts, n_types, 2), default=None
         Where the springs rest: x and y of the part from its parent, in cells; those of roots do
         not matter. None takes the centres of clusters, and then `n_types` is their number.
+    scores : {"raw", "log_odds"}, default="raw"
+        What :math:`x_k` is: the scores as they are, or how much more frequent such a score is at
+        true places in training than anywhere, as a logarithm. These suit detectors whose highest
+        scores say little more than their high ones; a copy of the maps is made.
     min_square : float, default=0.01
         Least weight of a squared displacement, positive.
     part_names : sequence of n_parts str, default=None
@@ -147,11 +153,12 @@ class PartsModel(PoserMixin, StructuredEstimator):
         Box on the weights, within those that the model needs. A bound is a number, None, or an
         array over the flat weight vector (``coef_``, ``types_``, ``springs_``, each by rows); in
         a dict by the blocks "coef", "types" and "springs" a bound has the shape of the block.
-    prior : array-like of shape (n_weights,), dict or fitted estimator, default=None
+    prior : array-like of shape (n_weights,), dict, fitted estimator or "springs", default=None
         Weights w0 in whose direction the fit is regularised, by lam / 2 ||w - w0||^2; None is zero.
-        A flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
-        fitted estimator of this kind, or a pipeline that ends with one. See the user guide on
-        going on.
+        "springs" is an estimate without a solver: springs are as stiff as the inverse variance of
+        their displacements, and scores weigh as their log odds do. A flat vector as for `bounds`,
+        a dict of arrays by the names of fitted attributes, or a fitted estimator of this kind, or
+        a pipeline that ends with one: see the user guide on going on.
     tol : float, default=0.02
         Relative tolerance: the fit stops when the duality gap is at most
         tol * (P(w) + P(0) / 1000), so that the objective P(w) exceeds the optimum by at most that.
@@ -188,6 +195,9 @@ class PartsModel(PoserMixin, StructuredEstimator):
         The parent of each part.
     part_names_ : ndarray of shape (n_parts,), object, or None
         The names of the parts.
+    score_curves_ : ndarray of shape (n_parts, n_knots, 2) or None
+        Scores and their log odds, between which the log odds of a map are interpolated; beyond
+        the first and the last they stay as they are. None with raw scores.
     lam_ : float
         The regularisation strength that was used.
     dual_gap_ : float
@@ -269,8 +279,10 @@ class PartsModel(PoserMixin, StructuredEstimator):
         "n_types": [Interval(numbers.Integral, 1, None, closed="left")],
         "latent_types": ["boolean"],
         "means": ["array-like", None],
+        "scores": [StrOptions({"raw", "log_odds"})],
         "part_names": ["array-like", None],
         "min_square": [Interval(numbers.Real, 0, 1e100, closed="neither")],
+        "prior": [*StructuredEstimator._parameter_constraints["prior"], StrOptions({"springs"})],
     }
 
     def __init__(
@@ -290,6 +302,7 @@ class PartsModel(PoserMixin, StructuredEstimator):
         n_types=4,
         latent_types=False,
         means=None,
+        scores="raw",
         min_square=0.01,
         part_names=None,
         bounds=None,
@@ -315,6 +328,7 @@ class PartsModel(PoserMixin, StructuredEstimator):
         self.n_types = n_types
         self.latent_types = latent_types
         self.means = means
+        self.scores = scores
         self.min_square = min_square
         self.part_names = part_names
         self.bounds = bounds
@@ -388,6 +402,11 @@ class PartsModel(PoserMixin, StructuredEstimator):
                 "data in parts cannot be fitted with latent_types=True: types are completed over "
                 "all data"
             )
+        if reason is None and self.scores != "raw":
+            return (
+                f"data in parts cannot be fitted with scores={self.scores!r}: how frequent scores "
+                "are is counted over all data; set scores='raw'"
+            )
         return reason or (
             "data in parts cannot be fitted without means unless n_types=1: the types of springs "
             "are clusters of the poses of all parts; set means"
@@ -400,11 +419,21 @@ class PartsModel(PoserMixin, StructuredEstimator):
         parents, names, maps, places, scale, weight = checked
         model = PoseModel(parents, facts.means, spring_unit(facts.square), self.min_square)
         share = facts.weights.block_weights(len(maps), weight)
+        by_hand = isinstance(self.prior, str)
+        curves = estimate = None
+        if self.scores == "log_odds" or by_hand:
+            curves = log_odds_curves(maps, places, weight)
+        if by_hand:
+            slopes = mean_slopes(curves) if self.scores == "raw" else np.ones(len(parents))
+            estimate = spring_prior(model, places, weight, slopes)
+        if self.scores == "raw":
+            curves = None
+        maps = as_log_odds(maps, curves)
         problem = model.bind(maps, places, scale, self.loss, self.cutoff, share)
-        to_attributes = BlockAttributes(model.layout, shared_attributes(model, names))
+        to_attributes = BlockAttributes(model.layout, shared_attributes(model, names, curves))
         completion = latent_types(model, maps, places) if self.latent_types else None
         given = problem, model.layout, default_lam(facts), to_attributes
-        return TrainingTask(*given, completion=completion)
+        return TrainingTask(*given, completion=completion, estimate=estimate)
 
     def _make_means(self, places, parents, weight):
         """Return where springs rest, given or from clusters."""
@@ -415,7 +444,7 @@ class PartsModel(PoserMixin, StructuredEstimator):
 
     def _model_parameters(self):
         """Return the names of parameters that make a model what it is."""
-        return ("parents", "n_types", "means", "part_names")
+        return ("parents", "n_types", "means", "part_names", "scores")
 
     def _decoder(self, X):
         """Return the decoder of checked score maps, and the maps."""
@@ -424,4 +453,6 @@ class PartsModel(PoserMixin, StructuredEstimator):
         maps = check_score_maps(X, len(self.parents_), self.part_names_)
         model = PoseModel(self.parents_, self.means_, self.unit_)
         w = flat_weights(self, model.layout)
+        # models that were saved before there were log odds know of none
+        maps = as_log_odds(maps, getattr(self, "score_curves_", None))
         return model.decoder(maps, w, self.n_jobs), maps

@@ -49,6 +49,12 @@ def check_parts(estimator):
     names = estimator.part_names_
     if names is not None and np.shape(names) != (n,):
         raise_damaged(estimator, f"part_names_ must name {n} parts, or be None")
+    curves = getattr(estimator, "score_curves_", None)
+    if curves is not None:
+        n_knots = np.shape(curves)[1] if np.ndim(curves) == 3 else 1
+        check_numbers(estimator, {"score_curves_": (n, max(1, n_knots), 2)})
+        if not (np.diff(curves[..., 0]) >= 0).all():
+            raise_damaged(estimator, "score_curves_ must have knots whose scores do not fall")
 
 
 class PoserMixin:
@@ -122,7 +128,7 @@ class PoserMixin:
         return tags
 
 
-def shared_attributes(model, names):
+def shared_attributes(model, names, curves):
     """Return the fitted attributes of parts that do not depend on the weights.
 
     Parameters
@@ -131,6 +137,8 @@ def shared_attributes(model, names):
         The model.
     names : ndarray of shape (n_parts,) or None
         Names of the parts.
+    curves : ndarray of shape (n_parts, n_knots, 2) or None
+        Log odds of scores.
 
     Returns
     -------
@@ -145,5 +153,6 @@ def shared_attributes(model, names):
         "unit_": model.unit,
         "parents_": model.parents,
         "part_names_": names,
+        "score_curves_": curves,
         "n_features_in_": len(model.parents),
     }

@@ -58,7 +58,7 @@ class PoseModel:
         types : ndarray of shape (n, n_parts), int32
             0 for roots.
         """
-        return self._best(-(self._displaced(places) ** 2).sum(axis=-1))
+        return self._best(-(self.displaced(places) ** 2).sum(axis=-1))
 
     def best_types(self, places, w):
         """Return the types that score most where the parts are: each spring has its own.
@@ -75,7 +75,7 @@ class PoseModel:
         types : ndarray of shape (n, n_parts), int32
             0 for roots.
         """
-        blocks, moved = self.layout.split(w), self._displaced(places) / self.unit
+        blocks, moved = self.layout.split(w), self.displaced(places) / self.unit
         costs = blocks["springs"][..., 0] * moved + blocks["springs"][..., 1] * moved**2
         return self._best(blocks["types"] - costs.sum(axis=-1))
 
@@ -100,8 +100,19 @@ class PoseModel:
         cells = places[..., 1] * widths[:, None] + places[..., 0]
         return np.concatenate([cells, types], axis=1).astype(np.int32)
 
-    def _displaced(self, places):
-        """Return by how much parts are away from where springs rest, (n, n_parts, n_types, 2)."""
+    def displaced(self, places):
+        """Return by how much parts are away from where springs rest.
+
+        Parameters
+        ----------
+        places : ndarray of shape (n, n_parts, 2)
+            x and y of the parts, in cells.
+
+        Returns
+        -------
+        displaced : ndarray of shape (n, n_parts, n_types, 2)
+            x and y, in cells.
+        """
         return (places - places[:, self.parents])[:, :, None] - self.means
 
     def _best(self, scores):

@@ -338,6 +338,7 @@ class Sign:
         (SequenceTagger(solver="ssg"), "by Subgradient, which keeps no dual point; use"),
         (TreeTagger(solver="gdmm"), "by GDMM, which keeps no dual point"),
         (MultilabelPairwise(solver="one_slack"), "by CuttingPlane, which keeps no dual point"),
+        (PartsModel([-1, 0], scores="log_odds"), "with scores='log_odds': how frequent scores"),
         (PartsModel([-1, 0]), "without means unless n_types=1: the types of springs"),
         (StructSVMClassifier(Sign()), "with Sign, which is initialised with all training data"),
         (

@@ -1,0 +1,212 @@
+"""PartsModel: scores as log odds, and springs by hand as the prior."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from sskit import PartsModel
+from sskit.datasets import make_score_maps
+from sskit.models.parts.log_odds import N_BINS, as_log_odds, log_odds_curves, mean_slopes
+
+PARENTS = [1, -1, 1]
+HUGE = 1e9  # nothing moves from the prior
+
+
+def figures(n, seed=0, shape=(12, 14)):
+    """A body with an arm on its right and a leg below, on maps with clutter."""
+    rng = np.random.default_rng(seed)
+    body = rng.integers([2, 2], [9, 7], size=(n, 2))
+    arm = body + [3, 0] + rng.integers(-1, 2, size=(n, 2))
+    leg = body + np.where(rng.random((n, 1)) < 0.5, [-1, 4], [1, 4])
+    places = np.stack([arm, body, leg], axis=1)
+    return make_score_maps(places, shape, clutter=2.0, random_state=seed), places
+
+
+X, Y = figures(24)
+
+
+def fit(X=X, Y=Y, weight=None, **parameters):
+    options = {"n_types": 1, "tol": 0.1, "random_state": 0} | parameters
+    return PartsModel(PARENTS, **options).fit(X, Y, sample_weight=weight)
+
+
+@pytest.fixture(scope="module")
+def both():
+    return fit(scores="log_odds", prior="springs", n_types=2)
+
+
+# ---- log odds ----------------------------------------------------------------------------
+
+
+def test_curves_count_scores():
+    rng = np.random.default_rng(0)
+    maps = [rng.integers(0, 4, size=(1, 5, n)).astype(float) for n in (4, 6, 9)]
+    places = rng.integers(0, 4, size=(3, 1, 2))
+    curve = log_odds_curves(maps, places, None)[0]
+    true = np.array([x[0, y[0, 1], y[0, 0]] for x, y in zip(maps, places, strict=True)])
+    starts = np.unique(true)
+    bins = [x[0][..., None] >= starts for x in maps]
+    anywhere = np.mean([[(b.sum(-1) == j).mean() for j in range(len(starts) + 1)] for b in bins], 0)
+    at_truth = np.array([0.01, *[(true == start).mean() for start in starts]]) / 1.01
+    first = 0 if anywhere[0] else 1
+    expected = np.log(at_truth / np.where(anywhere, anywhere, 1))[first:]
+    got = np.interp(starts, *curve.T)
+    assert (np.diff(curve, axis=0) >= 0).all()
+    if (np.diff(expected) >= 0).all():
+        np.testing.assert_allclose(got, expected[1 - first :])
+    else:  # pooled values lie between those they are pooled from
+        assert expected.min() <= got.min() and got.max() <= expected.max()
+
+
+def test_bins_hold_equal_shares_of_the_truth():
+    scores = np.random.default_rng(1).permutation(240).astype(float)
+    maps = [np.array([[[score, -1.0]]]) for score in scores]
+    curve = log_odds_curves(maps, np.zeros((240, 1, 2), dtype=int), None)[0]
+    assert curve.shape == (1 + N_BINS, 2)
+    np.testing.assert_allclose(curve[:, 0], [-1.0, *np.arange(9.5, 240.0, 20.0)])
+    np.testing.assert_allclose(curve[1:, 1], np.log(2 / 1.01))  # half of all cells are true
+    np.testing.assert_allclose(curve[0, 1], np.log(0.02 / 1.01))
+    assert mean_slopes(curve[None]) == pytest.approx(np.log(100) / 230.5)
+
+
+def test_only_the_order_of_scores_counts():
+    raw = log_odds_curves([x.astype(float) for x in X], Y, None)
+    bent = log_odds_curves([np.exp(3.0 * x.astype(float)) for x in X], Y, None)
+    np.testing.assert_allclose(raw[..., 1], bent[..., 1])
+
+
+def test_weights_are_copies():
+    weight = np.arange(24) % 3
+    index = np.repeat(np.arange(24), weight)
+    weighted = log_odds_curves(X, Y, weight.astype(float))
+    copies = log_odds_curves([X[i] for i in index], Y[index], None)
+    np.testing.assert_allclose(weighted, copies, atol=1e-9)
+    options = {"scores": "log_odds", "prior": "springs", "lam": HUGE, "means": np.ones((3, 2, 2))}
+    weighted = fit(weight=weight, **options)
+    copies = fit([X[i] for i in index], Y[index], **options)
+    for name in ("coef_", "types_", "springs_"):
+        np.testing.assert_allclose(getattr(weighted, name), getattr(copies, name), atol=1e-9)
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, -1e150])
+def test_maps_that_say_nothing(value):
+    flat = [np.full((3, 4, 4), value) for _ in range(6)]
+    places = np.ones((6, 3, 2), dtype=int)
+    model = fit(flat, places, scores="log_odds", prior="springs")
+    assert np.isfinite(model.score_curves_).all() and np.isfinite(model.coef_).all()
+    assert not np.ptp(model.score_curves_[..., 1])
+    raw = fit(flat, places, prior="springs", lam=HUGE)
+    assert not raw.coef_.any()
+
+
+def test_maps_that_say_all():
+    places = Y[:8]
+    maps = np.zeros((8, 3, 12, 14), dtype=np.float32)
+    for x, pose in zip(maps, places, strict=True):
+        x[range(3), pose[:, 1], pose[:, 0]] = 1.0
+    model = fit(list(maps), places, scores="log_odds")
+    assert model.score(maps, places) == 1.0
+    assert (model.score_curves_[:, 0, 0] == 0).all() and (model.score_curves_[:, 1:, 0] == 1).all()
+
+
+def test_it_is_the_model_of_maps_of_log_odds():
+    model = fit(scores="log_odds")
+    made = as_log_odds(X, model.score_curves_)
+    assert made[0].dtype == X[0].dtype
+    same = fit(made)
+    assert same.score_curves_ is None
+    np.testing.assert_array_equal(model.coef_, same.coef_)
+    np.testing.assert_array_equal(model.springs_, same.springs_)
+    for x, y in zip(model.decision_function(X[:3]), same.decision_function(made[:3]), strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+def test_models_saved_before_there_were_log_odds():
+    model = fit(max_iter=100)
+    expected = np.stack(model.predict(X))
+    del model.score_curves_, model._made_with["scores"]
+    np.testing.assert_array_equal(np.stack(pickle.loads(pickle.dumps(model)).predict(X)), expected)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [lambda c: c[:2], lambda c: c[..., :1], lambda c: c[:, ::-1], lambda c: c * np.nan, list],
+)
+def test_damaged_curves(both, damage):
+    model = pickle.loads(pickle.dumps(both))
+    model.score_curves_ = damage(model.score_curves_)
+    with pytest.raises(ValueError, match="score_curves_"):
+        model.predict(X[:1])
+
+
+# ---- springs by hand ---------------------------------------------------------------------
+
+
+def test_springs_by_hand():
+    model = fit(prior="springs", scores="log_odds", lam=HUGE, min_square=1e-9)
+    np.testing.assert_allclose(model.coef_, 0.5 / 3)
+    moved = Y - Y[:, model.parents_]
+    variances = np.maximum(moved.var(axis=0), 1.0)
+    stiff = 0.5 / 3 * 0.4 * model.unit_**2 / (2 * variances)
+    np.testing.assert_allclose(model.springs_[[0, 2], 0, :, 1], stiff[[0, 2]])
+    np.testing.assert_allclose(model.springs_[..., 0], 0.0, atol=1e-8)
+    assert not model.types_.any() and not model.springs_[1].any()
+    raw = fit(prior="springs", lam=HUGE, min_square=1e-9)
+    slopes = mean_slopes(model.score_curves_)
+    np.testing.assert_allclose(raw.coef_, 0.5 / 3 * slopes)
+    np.testing.assert_allclose(raw.springs_, model.springs_, atol=1e-8)
+
+
+def test_frequent_and_narrow_types_score_more():
+    means = np.zeros((3, 3, 2))
+    means[[0, 2]] = [3, 0], [-1, 4], [90, 90]  # nothing is displaced as the last would have it
+    model = fit(prior="springs", lam=HUGE, means=means)
+    types = model.types_[2]
+    assert types[1] > types[2] and types.max() == 0 and np.isfinite(types).all()
+
+
+def test_springs_stay_concave_and_weights_within_bounds(both):
+    assert (both.springs_[[0, 2], ..., 1] >= 0.01).all() and both.certified_
+    stiff = fit(prior="springs", min_square=2.0, bounds={"coef": (None, 0.1)}, lam=HUGE)
+    np.testing.assert_allclose(stiff.springs_[[0, 2], ..., 1], 2.0)
+    assert (stiff.coef_ <= 0.1).all()
+
+
+def test_learning_moves_weights_from_the_prior(both):
+    start = clone(both).set_params(lam=HUGE).fit(X, Y)
+    assert not np.allclose(start.coef_, both.coef_)
+    by_hand = {name: getattr(start, name) for name in ("coef_", "types_", "springs_")}
+    for prior in (start, by_hand):
+        given = clone(both).set_params(prior=prior).fit(X, Y)
+        assert given.primal_objective_ == pytest.approx(both.primal_objective_, abs=0.05)
+    further = clone(both).set_params(prior=both, lam=HUGE).fit(X, Y)
+    np.testing.assert_allclose(further.coef_, both.coef_, atol=1e-6)
+
+
+# ---- manners -----------------------------------------------------------------------------
+
+
+def test_clones_pickles_and_parameters(both):
+    copy = clone(both)
+    assert copy.get_params()["scores"] == "log_odds" and copy.get_params()["prior"] == "springs"
+    again = pickle.loads(pickle.dumps(both))
+    np.testing.assert_array_equal(np.stack(again.predict(X)), np.stack(both.predict(X)))
+    with pytest.raises(ValueError, match="scores was 'log_odds' when"):
+        again.set_params(scores="raw").predict(X)
+
+
+@pytest.mark.parametrize("parameters", [{"scores": "odds"}, {"prior": "hand"}])
+def test_unknown_names(parameters):
+    with pytest.raises(ValueError, match=next(iter(parameters))):
+        fit(**parameters)
+
+
+def test_latent_types_and_warm_starts():
+    options = {"scores": "log_odds", "prior": "springs", "n_types": 2}
+    latent = fit(latent_types=True, **options)
+    assert latent.n_rounds_ >= 1
+    model = fit(warm_start=True, **options)
+    calls = model.n_oracle_calls_
+    assert model.fit(X, Y).n_oracle_calls_ <= calls

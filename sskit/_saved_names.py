@@ -1,6 +1,7 @@
 """What lets saved models outlive the version that saved them: names, and parameters."""
 
 import inspect
+from functools import lru_cache
 
 
 def export_from(module, *exported):
@@ -20,6 +21,26 @@ def export_from(module, *exported):
         item.__module__ = module
 
 
+@lru_cache(maxsize=256)
+def parameter_defaults(cls):
+    """Return the parameters of a class that have defaults, and these, by name.
+
+    A signature takes as long to read as a small fit; it is read once.
+
+    Parameters
+    ----------
+    cls : type
+        The class.
+
+    Returns
+    -------
+    defaults : dict
+        Not to be changed.
+    """
+    parameters = inspect.signature(cls.__init__).parameters.values()
+    return {p.name: p.default for p in parameters if p.default is not p.empty}
+
+
 class LoadableMixin:
     """Objects of files, and pickles, of earlier versions have all parameters.
 
@@ -29,6 +50,11 @@ class LoadableMixin:
 
     def __setstate__(self, state):
         """Take over the attributes that a file holds."""
-        parameters = inspect.signature(type(self).__init__).parameters.values()
-        defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
-        super().__setstate__(defaults | state)
+        super().__setstate__(parameter_defaults(type(self)) | state)
+
+    @classmethod
+    def _get_param_names(cls):
+        """Return the names of the parameters, sorted, as scikit-learn reads them from a class."""
+        if "_param_names" not in vars(cls):
+            cls._param_names = tuple(super()._get_param_names())
+        return [*cls._param_names]

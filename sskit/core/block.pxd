@@ -8,7 +8,8 @@ cdef struct Block:
     Py_ssize_t n
     Py_ssize_t capacity
     double loss            # sum over all planes of weight * loss
-    # stored planes; all others are merged in the aggregate plane, which is known only through q
+    # stored planes, in one piece of memory that begins at `weight`; all others are merged in the
+    # aggregate plane, which is known only through q
     int32_t* code         # (capacity, code_length)
     double* weight
     double* plane_loss

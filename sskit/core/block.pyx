@@ -1,7 +1,7 @@
 """Memory of the blocks of a dual point (see the .pxd)."""
 
 from libc.stdlib cimport free
-from libc.string cimport memmove
+from libc.string cimport memcpy
 
 from sskit.core.memory cimport grown
 
@@ -16,31 +16,33 @@ cdef int reserve_entries(Block* block, Py_ssize_t n) except -1 nogil:
 
 
 cdef int resize_block(Block* block, Py_ssize_t n, Py_ssize_t size) except -1 nogil:
-    cdef Py_ssize_t old = block.plane_capacity, row
-    cdef size_t row_bytes = block.n_gram * sizeof(double)
-    # rows of the Gram matrix move together before the memory shrinks, the first one first ..
-    if size < old:
-        for row in range(1, block.n_gram):
-            memmove(block.gram + row * size, block.gram + row * old, row_bytes)
-        block.plane_capacity = size
-    block.code = <int32_t*>grown(block.code, size * n * sizeof(int32_t))
-    block.weight = <double*>grown(block.weight, size * sizeof(double))
-    block.plane_loss = <double*>grown(block.plane_loss, size * sizeof(double))
-    block.last_used = <int32_t*>grown(block.last_used, size * sizeof(int32_t))
-    block.gram = <double*>grown(block.gram, size * size * sizeof(double))
-    # .. and apart when it has grown, the last one first
-    if size > old:
-        for row in range(block.n_gram - 1, 0, -1):
-            memmove(block.gram + row * size, block.gram + row * old, row_bytes)
+    # one piece of memory for all, which begins with the weights: planes are many and small
+    cdef double* numbers = <double*>grown(
+        NULL, size * ((2 + size) * sizeof(double) + (n + 1) * sizeof(int32_t))
+    )
+    cdef Block old = block[0]
+    cdef Py_ssize_t row
+    block.weight = numbers
+    block.plane_loss = numbers + size
+    block.gram = numbers + 2 * size
+    block.code = <int32_t*>(numbers + (2 + size) * size)
+    block.last_used = block.code + n * size
     block.plane_capacity = size
+    if old.n_planes > 0:
+        memcpy(block.weight, old.weight, old.n_planes * sizeof(double))
+        memcpy(block.plane_loss, old.plane_loss, old.n_planes * sizeof(double))
+        memcpy(block.code, old.code, old.n_planes * n * sizeof(int32_t))
+        memcpy(block.last_used, old.last_used, old.n_planes * sizeof(int32_t))
+    for row in range(old.n_gram):
+        memcpy(
+            block.gram + row * size, old.gram + row * old.plane_capacity,
+            old.n_gram * sizeof(double)
+        )
+    free(old.weight)
     return 0
 
 
 cdef void free_block(Block* block) noexcept nogil:
     free(block.index)
     free(block.value)
-    free(block.code)
     free(block.weight)
-    free(block.plane_loss)
-    free(block.last_used)
-    free(block.gram)

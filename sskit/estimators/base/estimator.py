@@ -438,7 +438,7 @@ def replace_fitted(estimator, fitted):
 
 def check_constraints(estimator, *names):
     """Raise an error for the first parameter, of some or all, that cannot have its value."""
-    # predictions ask for some, often: get_params reads a signature
+    # predictions ask for some, often
     given = {name: getattr(estimator, name) for name in names} or estimator.get_params(deep=False)
     constraints, name = estimator._parameter_constraints, type(estimator).__name__
     validate_parameter_constraints(constraints, given, name)

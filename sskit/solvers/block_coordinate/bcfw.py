@@ -14,10 +14,12 @@ from sskit.solvers.block_coordinate.runs import ActiveSetRun, PlainRun
 from sskit.solvers.block_coordinate.schedule import FixedSchedule, SlopeSchedule, oracle_work
 from sskit.solvers.common.averaging import Averager, WeightedAverager
 from sskit.solvers.common.checks import AUTO, COUNT, NATURAL, POSITIVE, TRUTH, StrOptions
-from sskit.solvers.common.idle_options import BOUNDS, Idle
+from sskit.solvers.common.idle_options import Idle
 from sskit.solvers.common.solver import Solver
 
 BLOCK_STEPS = 5
+# A plane of at most this weight goes at the end of its life, where steps leave some to all.
+LIGHT = 0.05
 # no option that needs stored planes
 PLAIN = {"steps": ("fw",), "cache": (False,), "block_steps": (1,), "stored_passes": (0,)}
 
@@ -63,8 +65,8 @@ class BCFW(Solver):
     block_steps : int or "auto", default="auto"
         Largest number of steps within a block at one visit. More than one makes the step
         corrective: scores of all stored planes of the block follow from their inner products,
-        so that further steps touch no features. "auto" is 5, or 1 for steps "fw" and with
-        bounds on the weights, with which there can be only one.
+        so that further steps touch no features. With bounds on the weights they climb a lower
+        bound of the dual, in which all weights move freely. "auto" is 5, or 1 for steps "fw".
     safeguard : bool, default=False
         Whether a plain step is taken in place of a pairwise or away step where it promises a
         larger increase of the dual. Not for steps "fw".
@@ -81,8 +83,9 @@ class BCFW(Solver):
         the least recently used planes are merged into one plane of their block, first those
         without weight. Only where planes are stored: not for steps "fw" alone.
     plane_life : int, default=10
-        Number of passes after which a stored plane that has no weight is dropped, if it was
-        not the best of its block at any visit since. Only where planes are stored.
+        Number of passes after which a stored plane that has no weight, or with steps "fw" at most
+        0.05, is dropped if it was not the best of its block at any visit since. Only where planes
+        are stored.
     degree : float, default=1.0
         Exponent of the gaps; only for sampling="gap".
     averaging : {"auto", True, False}, default="auto"
@@ -170,7 +173,6 @@ class BCFW(Solver):
         Idle("plane_life", PLAIN),
         Idle("degree", {"sampling": ("permutation", "uniform", "max_gap")}),
         Idle("selective", {"batch_size": (1,)}, holds=(False,)),
-        Idle("block_steps", BOUNDS, holds=(1,)),
     )
 
     def __init__(
@@ -216,7 +218,7 @@ class BCFW(Solver):
         keeps_planes = steps != "fw"
         auto = {
             "steps": steps,
-            "block_steps": BLOCK_STEPS if keeps_planes and not bounded else 1,
+            "block_steps": BLOCK_STEPS if keeps_planes else 1,
             "stored_passes": "slope" if keeps_planes else 0,
             "averaging": not keeps_planes,
             **auto_batching(self.batch_size, problem),
@@ -269,7 +271,11 @@ class BCFW(Solver):
             schedule=solver._schedule(problem),
             cache=(solver.cache_share, solver.cache_total_share) if solver.cache else None,
             keeper=PlaneKeeper(
-                solver.plane_life, solver.max_planes, float(solver.cache_size) * MEGABYTE
+                solver.plane_life,
+                solver.max_planes,
+                float(solver.cache_size) * MEGABYTE,
+                # plain steps never take all weight from a plane: all would stay for ever
+                light=LIGHT if solver.steps == "fw" else 0.0,
             ),
             **batching,
         )

@@ -64,6 +64,7 @@ cdef class BlockAtoms(WorkingSet):
     ) except -1 nogil:
         cdef Py_ssize_t p, e, a
         cdef double total, size = 0.0
+        cdef const double* row
         self.fill_gram(problem, dual, i, scratch)
         self.n_atoms = self.n_planes
         self.frail = False
@@ -92,10 +93,18 @@ cdef class BlockAtoms(WorkingSet):
         for a in range(self.n_atoms):
             self.image[a] = 0.0
         if with_image:
+            for p in range(self.n_planes):
+                if self.weight[p] > 0.0:
+                    row = self.gram + p * self.gram_stride
+                    for a in range(self.n_planes):
+                        self.image[a] += self.weight[p] * row[a]
+            if self.n_atoms > self.n_planes:
+                p = self.n_planes
+                for a in range(p):
+                    self.image[p] += self.weight[a] * self.aggregate_row[a]
+                for a in range(self.n_atoms):
+                    self.image[a] += self.weight[p] * self.aggregate_row[a]
             for a in range(self.n_atoms):
-                for p in range(self.n_atoms):
-                    if self.weight[p] > 0.0:
-                        self.image[a] += self.weight[p] * self.inner(a, p)
                 self.image_sqnorm += self.weight[a] * self.image[a]
         return 0
 
@@ -135,19 +144,21 @@ cdef class BlockAtoms(WorkingSet):
         self.old_weight[m] = aggregate
         self.score[m] = (mix - stored) / aggregate
         self.loss[m] = (dual.blocks[i].loss - stored_loss) / aggregate
-        for r in range(m + 1):
-            # psi of the aggregate plane, less that of plane r
-            dual.add_to(i, scratch, 1.0 / aggregate)
-            for p in range(m):
-                self.add_plane(p, scratch, -self.weight[p] / aggregate - (1.0 if p == r else 0.0))
-            self.aggregate_row[r] = problem.sqnorm(i, scratch)
-            scratch.clear()
-        own = self.aggregate_row[m]
+        # psi of the aggregate plane; then less that of one plane after the other
+        dual.add_to(i, scratch, 1.0 / aggregate)
+        for p in range(m):
+            if self.weight[p] > 0.0:
+                self.add_plane(p, scratch, -self.weight[p] / aggregate)
+        own = problem.sqnorm(i, scratch)
+        self.aggregate_row[m] = own
         for r in range(m):
+            self.add_plane(r, scratch, -1.0)
             self.aggregate_row[r] = 0.5 * (
                 own + dual.blocks[i].gram[r * dual.blocks[i].plane_capacity + r]
-                - self.aggregate_row[r]
+                - problem.sqnorm(i, scratch)
             )
+            self.add_plane(r, scratch, 1.0)
+        scratch.clear()
         return 0
 
     cdef int store(

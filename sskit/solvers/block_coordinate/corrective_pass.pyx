@@ -38,8 +38,8 @@ cdef class ActiveSetState:
     step : Step
         End points of the steps within a block.
     max_steps : int
-        Steps within a block at one visit. With a box on w there is only one: the scores after
-        a step would not follow from inner products.
+        Steps within a block at one visit. With a box on w they climb a lower bound of the
+        dual: that of weights which all move freely, though some are held by their bounds.
     gaps : ndarray of shape (n_blocks,)
         Block gaps at the last oracle calls; kept up to date.
     slopes : ndarray of shape (n_blocks,)
@@ -59,7 +59,8 @@ cdef class ActiveSetState:
     cdef Direction scratch
     cdef BlockAtoms atoms
     cdef readonly Py_ssize_t n_oracle_calls
-    cdef readonly double increase            # of the dual objective, by all moves so far
+    # of the dual objective, by all moves so far; with a box on w at least by this much
+    cdef readonly double increase
     cdef public int clock                    # number of the outer iteration
     cdef public double total_gap             # at the last exact pass
     cdef double nothing                      # a block whose gap is at most this has nothing to gain
@@ -76,7 +77,7 @@ cdef class ActiveSetState:
         self.regularizer = regularizer
         self.averager = averager
         self.step = step
-        self.max_steps = 1 if regularizer.bounded else max_steps
+        self.max_steps = max_steps
         self.gaps = gaps
         self.slopes = slopes
         self.total_gap = float(np.sum(gaps))

@@ -12,24 +12,28 @@ cdef class PlaneKeeper:
     Parameters
     ----------
     life : int
-        A plane without weight goes when its last use is longer ago than this.
+        A plane goes when its last use is longer ago than this.
     max_planes : int
         Largest number of planes of a block; beyond it the least recently used go.
     max_bytes : float
         Memory of all stored planes. Beyond it the least recently used go, first those without
         weight, then the others.
+    light : float, default=0.0
+        Planes of more weight than this outlive `life`.
     """
 
     cdef readonly int life
     cdef readonly Py_ssize_t max_planes
     cdef readonly double max_bytes
+    cdef readonly double light
 
-    def __cinit__(self, life, max_planes, double max_bytes):
+    def __cinit__(self, life, max_planes, double max_bytes, double light=0.0):
         # no clock gets further, and no block has more
         self.life = min(life, INT32_MAX)
         self.max_planes = min(max_planes, INT32_MAX)
         check_least(self.max_planes, 0, "max_planes")
         self.max_bytes = max_bytes
+        self.light = light
 
     def tidy(self, DualState dual, int32_t clock):
         """Evict what must go.
@@ -41,7 +45,7 @@ cdef class PlaneKeeper:
         clock : int
             Present time, in the unit of `life`.
         """
-        retire_all(dual, clock - self.life, True)
+        retire_all(dual, clock - self.life, True, self.light)
         cap_all(dual, self.max_planes)
         if plane_bytes(dual) <= self.max_bytes:
             return
@@ -65,7 +69,7 @@ cdef class PlaneKeeper:
         return low
 
 
-def retire_all(DualState dual, int32_t oldest, bint keep_weighted):
+def retire_all(DualState dual, int32_t oldest, bint keep_weighted, double light=0.0):
     """Evict all planes that were last used before `oldest`; those with weight stay if asked.
 
     Parameters
@@ -76,19 +80,21 @@ def retire_all(DualState dual, int32_t oldest, bint keep_weighted):
         Time, as the solver stamps it on planes.
     keep_weighted : bool
         Whether planes with weight stay.
+    light : float, default=0.0
+        So much weight counts as none.
     """
     cdef Py_ssize_t i, p
     with nogil:
         for i in range(dual.n_blocks):
             for p in range(dual.blocks[i].n_planes - 1, -1, -1):
-                if goes(&dual.blocks[i], p, oldest, keep_weighted):
+                if goes(&dual.blocks[i], p, oldest, keep_weighted, light):
                     dual.evict(i, p)
 
 
 cdef bint goes(
-    const Block* block, Py_ssize_t p, int32_t oldest, bint keep_weighted
+    const Block* block, Py_ssize_t p, int32_t oldest, bint keep_weighted, double light
 ) noexcept nogil:
-    return block.last_used[p] < oldest and not (keep_weighted and block.weight[p] > 0.0)
+    return block.last_used[p] < oldest and not (keep_weighted and block.weight[p] > light)
 
 
 cdef void cap_all(DualState dual, Py_ssize_t max_planes) noexcept nogil:
@@ -148,7 +154,7 @@ cdef double bytes_after(DualState dual, int32_t oldest, bint keep_weighted) noex
     for i in range(dual.n_blocks):
         n = 0
         for p in range(dual.blocks[i].n_planes):
-            if not goes(&dual.blocks[i], p, oldest, keep_weighted):
+            if not goes(&dual.blocks[i], p, oldest, keep_weighted, 0.0):
                 n += 1
                 total += own_bytes(dual, i, p)
         total += size_of(dual, i, n)

@@ -26,16 +26,17 @@ class MultiPlane(BCFW):
         Order of the blocks in passes with the oracle, as in `BCFW`.
     block_steps : int, default=10
         Largest number of steps within a block at one visit. Inner products between the planes
-        of the block are kept, so that all but the first cost O(planes). With bounds on the
-        weights there is only one.
+        of the block are kept, so that all but the first cost O(planes).
     max_stored_passes : int, default=1000
         Largest number M of stored passes after one with the oracle. 0 leaves BCFW, with steps
         over the stored planes of a block if `block_steps` is above 1.
     max_planes : int, default=1000
         Largest number N of planes kept for a training pair.
     plane_life : int, default=10
-        T: number of passes with the oracle after which a plane without weight is dropped if it
-        was not the best of its block at any visit since.
+        T: number of passes with the oracle after which a plane is dropped if it was not the best
+        of its block at any visit since. With steps "pairwise" and "away" one that has weight
+        stays; plain steps leave some to every plane, and those of at most 0.05 go. What they
+        add to the mix of their block is kept.
     oracle_work : float or "auto", default="auto"
         Work of a pass with the oracle in units of a stored pass over all pairs, for the rule that
         decides about another stored pass. "auto" is 100 if the problem says that its oracle is

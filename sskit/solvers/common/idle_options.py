@@ -4,11 +4,11 @@ A solver lists its rules in `idle`. An option for which one of them holds is ref
 at its default or asks for what holds anyway: what a user sets must make a difference.
 """
 
-import inspect
 from typing import NamedTuple
 
+from sskit._saved_names import parameter_defaults
+
 # Kinds of problems, as messages name them.
-BOUNDS = "bounds on the weights"
 SETS = "sets of labels"
 NO_PAIRS = "sets of labels without pairs"
 
@@ -68,9 +68,9 @@ def refuse_idle(asked, solver, kinds):
     ValueError
         With the option, what makes it idle, and the value at which it should be left.
     """
-    parameters = inspect.signature(type(asked).__init__).parameters
+    defaults = parameter_defaults(type(asked))
     for rule in asked.idle:
-        value, default = getattr(asked, rule.option), parameters[rule.option].default
+        value, default = getattr(asked, rule.option), defaults[rule.option]
         if value == default or value in rule.holds or not rule.applies(solver, kinds):
             continue
         if isinstance(rule.where, str):

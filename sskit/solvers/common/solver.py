@@ -1,16 +1,22 @@
 """What all solvers share."""
 
-from functools import partial
+from functools import lru_cache, partial
 
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
 from sskit._documentation import DocumentedMixin
 from sskit._saved_names import LoadableMixin
 from sskit.core.stop import Stop
 from sskit.solvers.common.checks import COUNT, POSITIVE
 from sskit.solvers.common.continuation import Continuation
-from sskit.solvers.common.idle_options import BOUNDS, refuse_idle
+from sskit.solvers.common.idle_options import refuse_idle
 from sskit.solvers.common.tolerance import Tolerance
+
+
+@lru_cache(maxsize=64)
+def _check_once(cls, *given):
+    """Raise an error for the first parameter of (name, type, value) that is wrong."""
+    cls(**{name: value for name, _, value in given})._validate_params()
 
 
 class Solver(DocumentedMixin, LoadableMixin, BaseEstimator):
@@ -61,13 +67,24 @@ class Solver(DocumentedMixin, LoadableMixin, BaseEstimator):
             raise ValueError(
                 f"{type(self).__name__} cannot solve problems with bounds; use the solver 'bcfw'"
             )
-        self._validate_params()
+        self._check_values()
         auto = self._auto(problem, bounded)
-        solver = clone(self).set_params(
-            **{name: value for name, value in auto.items() if getattr(self, name) == "auto"}
-        )
+        asked = self.get_params(deep=False)
+        # parameters are plain values: nothing to copy
+        solver = type(self)(**asked | {k: auto[k] for k in auto if getattr(self, k) == "auto"})
         refuse_idle(self, solver, partial(self._kinds, problem, bounded))
         return solver
+
+    def _check_values(self):
+        """Raise an error for the first parameter that cannot have its value."""
+        given = self.get_params(deep=False)
+        items = ((name, type(value), value) for name, value in given.items())
+        try:
+            # a fit asks several times
+            return _check_once(type(self), *items)
+        except TypeError:  # wrong, or nothing that can be remembered
+            pass
+        return self._validate_params()
 
     def _auto(self, problem, bounded):
         """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""
@@ -75,7 +92,7 @@ class Solver(DocumentedMixin, LoadableMixin, BaseEstimator):
 
     def _kinds(self, problem, bounded):
         """Return what the problem is, in the code of the rules of idle options."""
-        return {BOUNDS} if bounded else set()
+        return set()
 
     def start(self, problem, regularizer, random_state, gaps=None, pool=None):
         """Return the state of a new run.

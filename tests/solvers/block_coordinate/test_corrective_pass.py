@@ -65,8 +65,6 @@ def test_optimum_is_that_of_the_quadratic_program(combination, bounded):
     options = dict(zip(NAMES, options, strict=True))
     toy = make(name, weighted=options["block_steps"] == 1)
     box = binding_box(toy.pairs.d) if bounded else None
-    if bounded:
-        options["block_steps"] = 1  # there can be no more
     run = start(toy, options, box=box)
     certificate = follow(toy, run, 6000, box=box)
     # the largest stale gap may be asked for long before others, and rounding decides how long
@@ -83,13 +81,29 @@ def test_plain_steps_between_stored_planes(combination, bounded):
     toy = make(name, weighted=True)
     box = binding_box(toy.pairs.d) if bounded else None
     options = dict(zip(NAMES, options, strict=True))
-    if bounded:
-        options["block_steps"] = 1  # there can be no more
     run = start(toy, options, box=box)
     certificate = follow(toy, run, 300, box=box, tol=1e-5)
     _, optimum = solve_primal(toy.pairs, LAM, box)
     assert certificate.gap < 2e-2
     assert certificate.dual - 1e-9 <= optimum <= certificate.primal + 1e-9
+
+
+@pytest.mark.parametrize("steps", ["fw", "pairwise", "away"])
+@pytest.mark.parametrize("name", TOYS)
+def test_in_a_box_steps_gain_at_least_what_they_say(name, steps):
+    """Weights that are held by their bounds cost less than steps believe, never more."""
+    toy = make(name, seed=28)
+    box = binding_box(toy.pairs.d)
+    gains = {}
+    for block_steps in (1, 10):
+        run = start(toy, {"steps": steps, "block_steps": block_steps, "stored_passes": 1}, box=box)
+        for _ in range(6):
+            before, said = toy.dual(run.dual, LAM, box), run.increase
+            run.run_pass()
+            gained = toy.dual(run.dual, LAM, box) - before
+            assert -1e-12 <= run.increase - said <= gained + 1e-12
+        gains[block_steps] = toy.dual(run.dual, LAM, box)
+    assert gains[10] > 0.9 * gains[1]
 
 
 @every_combination
@@ -149,6 +163,8 @@ def test_drift_after_many_steps(name, steps):
             # a move of its own, so that there is something to do in every pass
             i = int(rng.integers(toy.pairs.n))
             code, weights, losses, _ = run.dual.planes(i)
+            if not len(code):
+                continue  # plain steps have found nothing here for long
             source, target = int(np.argmax(weights)), int(rng.integers(len(code)))
             amount = 0.9 * weights[source]
             delta = probe.plane(i, code[target]) - probe.plane(i, code[source])
@@ -222,6 +238,23 @@ def test_plane_life_drops_planes_and_keeps_the_optimum(steps):
         assert all(rest <= 1e-12 for _, _, _, rest in planes)
     assert kept[1][-1] < kept[1000][-1]
     assert (np.diff(kept[1000]) >= 0).all()
+
+
+@pytest.mark.parametrize("block_steps", [1, 5])
+def test_plain_steps_drop_planes_that_have_weight(block_steps):
+    """They leave some to every plane: all would stay, and cost their time for ever."""
+    toy = chain_toy(26, n=6, lengths=(4,))
+    options = {"steps": "fw", "block_steps": block_steps, "stored_passes": 2}
+    gaps, stored = {}, {}
+    for plane_life in (2, 1000):
+        run = start(toy, {**options, "plane_life": plane_life})
+        gaps[plane_life] = follow(toy, run, 150, tol=0.0).gap
+        planes = [run.dual.planes(i) for i in range(6)]
+        stored[plane_life] = sum(len(weights) for _, weights, _, _ in planes)
+        check_dual_point(toy, run.dual)
+        assert (plane_life == 2) == any(rest > 0.0 for *_, rest in planes)
+    assert stored[2] < 0.8 * stored[1000]
+    assert gaps[2] < 2.0 * gaps[1000]
 
 
 @pytest.mark.parametrize("sampling", SAMPLING)

@@ -66,15 +66,16 @@ def counted(dual):
     return total
 
 
+@pytest.mark.parametrize("light", [0.0, 0.3])
 @pytest.mark.parametrize("life", [1, 3, 8])
 @pytest.mark.parametrize("name", TOYS)
-def test_life(name, life):
+def test_life(name, life, light):
     _, dual, probe = stamped(name=name)
     before, old = mixes(dual), table(dual, probe)
-    PlaneKeeper(life, MANY, 1e9).tidy(dual, CLOCK)
+    PlaneKeeper(life, MANY, 1e9, light=light).tidy(dual, CLOCK)
     expected = {
         key: (weight, used) for key, (weight, used) in old.items()
-        if weight > 0 or used >= CLOCK - life
+        if weight > light or used >= CLOCK - life
     }  # fmt: skip
     assert table(dual, probe) == expected
     assert len(expected) < len(old) or life == 8

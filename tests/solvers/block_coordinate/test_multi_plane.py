@@ -38,7 +38,7 @@ def test_laws_and_optimum(name, steps, sampling, bounded):
     weights = np.random.default_rng(3).uniform(0.2, 3.0, size=7) if number % 2 else None
     toy = TOYS[name](21, n=7, weights=weights)
     box = binding_box(toy.pairs.d) if bounded else None
-    block_steps = 5 if number % 2 and not bounded else 1
+    block_steps = 5 if number % 2 else 1
     oracle_work = (1.0, 100.0)[number // 2 % 2]
     run = start(
         toy, box, steps=steps, sampling=sampling, block_steps=block_steps, oracle_work=oracle_work

@@ -11,7 +11,7 @@ from helpers.toys import chain_toy, multilabel_toy
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from sskit import MultilabelPairwise, SegmentationModel, StructSVMClassifier
+from sskit import MultilabelPairwise, StructSVMClassifier
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 from sskit.testing.unreliable import UnreliableProblem
 
@@ -82,7 +82,7 @@ AMOUNTS = {
     "cache_size", "plane_life", "max_planes", "oracle_work", "clock", "patience", "cut_life",
     "growth",
 }  # fmt: skip
-# What is refused somewhere, besides what is refused with bounds.
+# What is refused somewhere.
 REFUSED = {
     (BCFW, "chains"): {
         "safeguard", "cache_share", "cache_total_share", "cache_size", "plane_life", "degree",
@@ -182,8 +182,7 @@ def test_an_option_is_refused_just_where_it_makes_no_difference(kind, bounded, p
             refused.add(idle)
         elif not AMOUNTS & both.keys():
             assert bits(found) != bits(base), (option, other)
-    expected = REFUSED.get((kind, problem), set())
-    assert refused == expected | ({"block_steps"} if bounded and "block_steps" in values else set())
+    assert refused == REFUSED.get((kind, problem), set())
 
 
 @pytest.mark.parametrize(
@@ -203,7 +202,6 @@ def test_an_option_is_refused_just_where_it_makes_no_difference(kind, bounded, p
             "steps='fw' and cache=False (by 'auto') and block_steps=1 (by 'auto') and "
             "stored_passes=0 (by 'auto'); leave it at 10",
         ),
-        (BCFW(block_steps=2), True, "block_steps=2 has no meaning with bounds on the weights; "),
         (BCFW(selective=True), False, "batch_size=1 (by 'auto'); leave it at 'auto'"),
         (
             MultiPlane(oracle_work=3.0, clock=True),
@@ -268,7 +266,6 @@ def test_estimators_refuse_and_stay_as_they_were():
     for params in (
         {"solver": BCFW(degree=2.0)},
         {"solver": BCFW(steps="fw", plane_life=3)},
-        {"solver": BCFW(block_steps=2), "bounds": (-1, 1)},
         {"solver": MultiPlane(selective=True)},
     ):
         with pytest.raises(ValueError, match="has no meaning with"):
@@ -282,9 +279,6 @@ def test_estimators_refuse_and_stay_as_they_were():
         MultilabelPairwise(solver=GDMM(method="afw"), inference="lp").fit(
             X, np.eye(3, dtype=int)[y]
         )
-    graph = [(X[:2], [[0, 1]], None), (X[2:4], [[0, 1]], None)]
-    with pytest.raises(ValueError, match="block_steps=3 has no meaning with bounds on the weights"):
-        SegmentationModel(solver=BCFW(block_steps=3)).fit(graph, [[0, 1], [1, 0]])
 
 
 def test_shorthand_and_searches():

@@ -105,8 +105,6 @@ def test_the_dual_never_falls_and_is_that_of_the_blocks(name, options, kind, n_j
     bounded = kind == "box"
     choose(kind if kind in ("followed", "shared") else "compared", monkeypatch)
     toy = make(name)
-    if bounded and options.get("block_steps", 1) != 1:
-        options = {**options, "block_steps": "auto"}
     box = box_of(toy) if bounded else None
     run = start(toy, options, n_jobs, box=box)
     assert len(run.places) == n_jobs

@@ -102,6 +102,11 @@ class WeightSamples(Samples):
         super().__init__(problem, program, self.regularizer.coef())
         self.vertices = Vertices(problem, problem.n_blocks, DualState(problem), pool)
 
+    @property
+    def n_oracle_calls(self):
+        """Calls of the oracle so far."""
+        return self.vertices.n_calls
+
     def at(self, blocks, share):
         """Ask the oracles of some blocks.
 
@@ -195,6 +200,7 @@ class FunctionSamples(Samples):
     def __init__(self, problem, program):
         self.cuts = FunctionCuts(problem.space.support)  # all but that of the truth
         super().__init__(problem, program, Mix(self.cuts.mix([]), np.zeros(1), 0.0))
+        self.n_oracle_calls = 0
         self.found = None  # support, space and view of the average, of the sample of last
 
     def at(self, blocks, share):
@@ -211,6 +217,7 @@ class FunctionSamples(Samples):
         vector = np.zeros_like(padded)
         loss = vertices.find(padded, vector)
         hinge, excess = mean_of(vertices, share)
+        self.n_oracle_calls += vertices.n_calls
         self.found = support, space, average
         return Finding(hinge, Cut(loss, vector[: part.n_weights]), excess), primal
 
@@ -308,6 +315,11 @@ class SampleRun(Run):
         self.unit = self.finding[0].hinge
 
     @property
+    def n_oracle_calls(self):
+        """Calls of the oracle so far."""
+        return self.samples.n_oracle_calls
+
+    @property
     def goal(self):
         """By how much a cut may be violated when the fit ends."""
         return self.tolerance.gap_above(self.bound)
@@ -315,9 +327,7 @@ class SampleRun(Run):
     def ask(self):
         """Draw a sample and ask it."""
         blocks, share = self.draws.next()
-        found = self.samples.at(blocks, share)
-        self.n_oracle_calls += 2 * len(blocks)
-        return found
+        return self.samples.at(blocks, share)
 
     def run_pass(self):
         """Draw a sample; if its cut is violated, add it and solve the program.
@@ -329,8 +339,7 @@ class SampleRun(Run):
         """
         try:
             finding, primal = self.ask() if self.finding is None else self.finding
-        except CutShort as cut:
-            self.n_oracle_calls += cut.n_answered
+        except CutShort:
             return np.inf
         self.finding = None
         violation = finding.hinge - self.samples.level()

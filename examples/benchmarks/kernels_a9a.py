@@ -7,7 +7,7 @@ The intercepts differ: SVC does not regularise its own. Needs the files a9a/a9a.
 a9a/a9a.t.svmlight.gz in the folder SSKIT_DATA.
 
     python examples/benchmarks/kernels_a9a.py [--rows 8000] [--gammas 0.05 0.01] [--tols 0.01 0.001]
-        [--components 500] [--cache 2000] [--steps auto fw] [--cuts exact linear:300 constant:500]
+        [--components 500] [--cache 2000] [--steps auto fw] [--cuts exact linear:1000 constant:300]
         [--cut-tol 0.01] [--no-svc]
 """
 
@@ -91,7 +91,7 @@ if __name__ == "__main__":
     parser.add_argument("--components", nargs="*", type=int, default=[500])
     parser.add_argument("--cache", type=float, default=2000.0)
     parser.add_argument("--steps", nargs="+", default=["auto"])
-    parser.add_argument("--cuts", nargs="*", default=["linear:300", "constant:500"])
+    parser.add_argument("--cuts", nargs="*", default=["linear:1000", "constant:300"])
     parser.add_argument("--no-svc", action="store_true")
     parser.add_argument("--cut-tol", type=float, default=0.01)
     parser.add_argument("--max-iter", type=int, default=600)

@@ -17,7 +17,7 @@ cdef class FeatureSpace:
     # the places of the weights that follow from the others, a slice; a covector is zero there
     cdef readonly object value_slice
     # what others need to know of the functions that weights stand for, or None: it has
-    # evaluate() and add_expansion()
+    # gather(), spread() and coefficients()
     cdef public object support
 
     # v, of d numbers, zero or left by another sum, becomes zero, and until end_sum only scatter of

@@ -6,7 +6,7 @@ from scipy.sparse import issparse
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
-from sskit.core.checks cimport check_equal, check_indices
+from sskit.core.checks cimport check_equal, check_indices, check_offsets
 
 cdef extern from "gaussian_kernels.hpp":
     const Py_ssize_t STRIP "sskit::STRIP"
@@ -55,7 +55,9 @@ cdef class GaussianRows:
         self.X, self.gamma = X, gamma
         self.n_rows, self.n_features = n, p
         strips = TILE_ENTRIES // (max(self.n_features, 1) * STRIP)
-        self.stride = STRIP * min(max(strips, 1), LONGEST // STRIP)
+        # no longer than the columns that there are
+        strips = min(max(strips, 1), max((self.n_rows + STRIP - 1) // STRIP, 1))
+        self.stride = STRIP * min(strips, LONGEST // STRIP)
         stride = self.stride
         tiles = np.zeros(((n + stride - 1) // stride, p + 1, stride))
         sizes = np.zeros((len(tiles), stride))
@@ -93,8 +95,11 @@ cdef class GaussianRows:
     @property
     def modest(self):
         """Whether no product of two rows overflows."""
-        most = np.max(self.sizes, initial=0.0)
-        return bool(self.gamma < 1e300 and most < 1e300 * min(self.gamma, 1.0))
+        return self.is_modest(self.sizes)
+
+    cdef bint is_modest(self, sizes) except -1:
+        most = np.max(sizes, initial=0.0)
+        return self.gamma < 1e300 and most < 1e300 * min(self.gamma, 1.0)
 
     def fill(self, numbers, table, places):
         """Work out rows with these numbers, and put them into these rows of a table.
@@ -108,28 +113,58 @@ cdef class GaussianRows:
         places : ndarray of shape (m,), int
             Where.
         """
-        cdef double[:, ::1] doubles
-        cdef float[:, ::1] singles
         n_slots, n = table.shape
         check_indices(numbers, self.n_rows, "row")
         check_indices(places, n_slots, "slot")
         check_equal(n, self.n_rows, "the length of the rows")
         check_equal(len(places), len(numbers), "the number of places")
-        if len(numbers) == 0:
-            return
-        some = self.X[numbers]
+        self.fill_from(self.X[numbers], np.asarray(self.sizes)[numbers], table, places)
+
+    def against(self, rows):
+        """Return the kernels of other rows with these.
+
+        Parameters
+        ----------
+        rows : {ndarray, CSR matrix} of shape (m, p)
+            Rows.
+
+        Returns
+        -------
+        table : ndarray of shape (m, n), float64, or None
+            The kernels; None where something overflows.
+        """
+        m, p = rows.shape
+        check_equal(p, self.n_features, "the number of features")
+        rows = rows.astype(np.float64, copy=False)
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = rows.multiply(rows) if issparse(rows) else rows * rows
+            own = self.gamma * np.asarray(squares.sum(axis=1)).reshape(m)
+        if not (self.modest and self.is_modest(own)):
+            return None
+        table = np.empty((m, self.n_rows))
+        self.fill_from(rows, own, table, np.arange(m))
+        return table
+
+    # gamma times the squared norms of some rows are given; places are within the table
+    cdef int fill_from(self, some, own, table, places) except -1:
+        cdef double[:, ::1] doubles
+        cdef float[:, ::1] singles
+        if len(own) == 0 or self.n_rows == 0:
+            return 0
         sparse = issparse(some)
         if sparse:
             ends, index, values = some.indptr, some.indices, some.data
         else:
-            ends = np.arange(len(numbers) + 1) * self.n_features
-            index, values = np.tile(np.arange(self.n_features), len(numbers)), some.ravel()
+            ends = np.arange(len(own) + 1) * self.n_features
+            index, values = np.tile(np.arange(self.n_features), len(own)), some.ravel()
+        check_equal(len(ends), len(own) + 1, "the number of rows")
+        check_offsets(ends.astype(np.int64), len(values), 0, "the rows")
+        check_equal(len(index), len(values), "the number of features")
         check_indices(index, self.n_features, "feature")
         # spare ones, for rows without features have none to point to
         index, values = np.append(index, 0).astype(np.int32), np.append(values, 0.0)
         ends, places = ends.astype(np.intp), places.astype(np.intp)
         values = values.astype(np.float64)
-        own = np.asarray(self.sizes)[numbers]
         if table.dtype == np.float32:
             singles = table
             self.fill_tiles(
@@ -140,6 +175,7 @@ cdef class GaussianRows:
             self.fill_tiles(
                 ends, index, values, own, places, <char*>&doubles[0, 0], sizeof(double)
             )
+        return 0
 
     cdef int fill_tiles(
         self, const Py_ssize_t[::1] ends, const int32_t[::1] index, const double[::1] values,

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.utils import gen_batches
 
 from sskit.models.kernel.functions import BLOCK_ENTRIES
+from sskit.models.kernel.gaussian import GaussianRows
 from sskit.models.kernel.rows import DoubleRows
 
 
@@ -37,10 +38,40 @@ class RowsOfBlocks:
 
     def matrix(self):
         """Return the kernel matrix of these rows, shape (m, m)."""
-        X, numbers = self.rows(), self.numbers
-        return np.ascontiguousarray(
-            self.kernel.against(X, numbers, self.kernel.support_vectors(self.X, numbers))
-        )
+        out = np.empty((self.n_rows, self.n_rows))
+        for part, kernels in self.kernels_of(self.numbers):
+            out[part] = kernels
+        return out
+
+    def kernels_of(self, numbers):
+        """Yield the kernels of other rows with these, a block at a time.
+
+        Parameters
+        ----------
+        numbers : ndarray of shape (s,)
+            Numbers of the others.
+
+        Yields
+        ------
+        part : slice
+            Which of the others.
+        kernels : ndarray of shape (stop - start, m)
+            Their kernels with these rows.
+        """
+        if len(numbers) == 0 or self.n_rows == 0:
+            return
+        here = self.rows()
+        # Gaussian kernels are worked out tile by tile, of these rows: they are the fewer
+        tiles = GaussianRows.of(self.kernel, here)
+        vectors = None
+        for part in gen_batches(len(numbers), max(1, BLOCK_ENTRIES // max(self.n_rows, 1))):
+            others = self.X[numbers[part]]
+            kernels = None if tiles is None else tiles.against(others)
+            if kernels is None:
+                if vectors is None:
+                    vectors = self.kernel.support_vectors(self.X, self.numbers)
+                kernels = self.kernel.against(others, self.numbers, vectors)
+            yield part, kernels
 
     def rows(self):
         """Return the features of these rows."""
@@ -51,60 +82,48 @@ class RowsOfBlocks:
         size = self.n_states * self.n_rows
         return w[self.n_linear + size :][:size].reshape(self.n_states, self.n_rows)
 
-    def evaluate(self, sources, vectors):
+    def gather(self, numbers, coefficients):
         """Return what functions of other rows are here.
 
         Parameters
         ----------
-        sources : list of RowsOfBlocks
-            Of some blocks of the same problem.
-        vectors : list of ndarray
-            Weights in each of them.
+        numbers : ndarray of shape (s,)
+            Numbers of the others.
+        coefficients : ndarray of shape (n_functions, s)
+            Of their kernels.
 
         Returns
         -------
-        views : ndarray of shape (len(sources), n_linear + 2 K m)
-            Linear weights and values here; coefficients are zero. Takes a kernel for each
-            coefficient and each of the m rows, a block of rows at a time.
+        values : ndarray of shape (n_functions, m)
+            Takes m kernels for each of the others.
         """
-        size = self.n_states * self.n_rows
-        views = np.zeros((len(sources), self.n_linear + 2 * size))
-        support, coefficients = [], []
-        for view, source, w in zip(views, sources, vectors, strict=True):
-            view[: self.n_linear] = w[: self.n_linear]
-            found = source.coefficients(w)
-            used = np.flatnonzero(found.any(axis=0))
-            support.append(source.numbers[used])
-            coefficients.append(np.ascontiguousarray(found[:, used]))
-        ends = np.cumsum([0, *(len(numbers) for numbers in support)])
-        if ends[-1] == 0:
-            return views
-        support, X = np.concatenate(support), self.rows()
-        support_vectors = self.kernel.support_vectors(self.X, support)
-        values = views[:, self.n_linear :][:, :size]
-        values = values.reshape(len(sources), self.n_states, self.n_rows)
-        for rows in gen_batches(self.n_rows, max(1, BLOCK_ENTRIES // len(support))):
-            matrix = self.kernel.against(X[rows], support, support_vectors)
-            for k, found in enumerate(coefficients):
-                values[k, :, rows] = found @ matrix[:, ends[k] : ends[k + 1]].T
-        return views
+        values = np.zeros((len(coefficients), self.n_rows))
+        for part, kernels in self.kernels_of(numbers):
+            values += coefficients[:, part] @ kernels
+        return values
 
-    def add_expansion(self, part, step, w, out):
-        """Add functions of a part of these rows to weights, but for their values.
+    def spread(self, coefficients, numbers):
+        """Return what functions of these rows are elsewhere.
 
         Parameters
         ----------
-        part : RowsOfBlocks
-            Of some blocks of this problem, which is the whole.
-        step : float
-            Factor.
-        w : ndarray
-            Weights there.
-        out : ndarray
-            Receives step times the linear weights and the coefficients.
+        coefficients : ndarray of shape (K, m)
+            Of the kernels of these rows.
+        numbers : ndarray of shape (s,)
+            Numbers of the other rows.
+
+        Returns
+        -------
+        values : ndarray of shape (K, s)
+            Takes a kernel with each of the others for each of these rows that has a coefficient.
         """
-        out[: self.n_linear] += step * w[: self.n_linear]
-        self.coefficients(out)[:, part.numbers] += step * part.coefficients(w)
+        values = np.zeros((self.n_states, len(numbers)))
+        used = np.flatnonzero(coefficients.any(axis=0))
+        some = RowsOfBlocks(self.kernel, self.X, self.n_states, self.n_linear, self.numbers[used])
+        factors = np.ascontiguousarray(coefficients[:, used].T)
+        for part, kernels in some.kernels_of(numbers):
+            values[:, part] = (kernels @ factors).T
+        return values
 
 
 def held_rows(matrix):

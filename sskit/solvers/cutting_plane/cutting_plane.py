@@ -51,7 +51,8 @@ class CuttingPlane(Solver):
         where time grows with its square.
     patience : int or "auto", default="auto"
         With ``cuts="constant"``, number of samples in a row whose hinge must not be above the
-        program's by more than the gap that ``tol`` allows for the fit to end; "auto" is 10.
+        program's by more than the gap that ``tol`` allows for the fit to end, and on which the
+        objective of the average is estimated; "auto" is 10.
     damping : float or "auto", default="auto"
         Share of the best w so far in the next w that is asked about, at least 0 and below 1; the
         rest is the solution of the program. 0 is the published method, whose w jump about: it
@@ -99,12 +100,16 @@ class CuttingPlane(Solver):
     .. math::
         P(w) \le P^* + \epsilon + 2 R \sqrt{\tfrac{\Delta}{\lambda r} \log \tfrac{T}{\delta}} .
 
-    With "constant" the objective is an estimate too: the value of the program at w plus the mean
-    violation of the last `patience` samples. With a probability of :math:`1 - 2 \delta` the same
+    With "constant" the average of all solutions so far is kept too, that of pass t with a weight
+    in proportion to t; of the last w and the average the one with the lower objective is returned.
+    The objective is an estimate too: of the last w the value of the program plus the largest
+    violation of the last `patience` samples, and if none of them is violated plus their mean; of
+    the average that with its mean hinge on these samples, which were drawn after it. Of the last w,
+    with a probability of :math:`1 - 2 \delta` the same
     inequality holds with a last term of order :math:`(\Delta + R \sqrt{\Delta / \lambda}) \sqrt{
     \log(T / \delta) / r}`. The more samples, the larger is the overfit: D lies above the optimum
     by far if r is small and :math:`\lambda` too. A pass is one sample; ``n_oracle_calls_`` counts
-    who was asked.
+    its pairs twice, for they are asked at w and at the average.
 
     References
     ----------

@@ -1,6 +1,7 @@
 """Cutting planes from samples, which never look at all training pairs."""
 
 from collections import deque
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from sskit.core.regularizer import Regularizer
 from sskit.core.stop import CutShort
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import Certificate
+from sskit.solvers.cutting_plane.function_cuts import FunctionCuts
 from sskit.solvers.cutting_plane.master_program import Cut
 from sskit.solvers.cutting_plane.one_slack import ACCURACY, ROUNDING
 from sskit.solvers.cutting_plane.separation import Finding, mean_of
@@ -52,7 +54,37 @@ class Draws:
         return blocks, counts / self.size
 
 
-class WeightSamples:
+class Samples:
+    """What oracles say at w, and at the average of all w so far.
+
+    The solution of pass t has a weight in proportion to t in the average.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to solve.
+    program : MixProgram
+        The program over the cuts.
+
+    Attributes
+    ----------
+    average : object
+        The average; w = 0 to begin with.
+    """
+
+    def __init__(self, problem, program, nothing):
+        self.problem = problem
+        self.program = program
+        self.average = nothing
+        self.n_averaged = 0
+
+    def record(self):
+        """Let w take part in the average."""
+        self.n_averaged += 1
+        self.average = self.blend(2.0 / (self.n_averaged + 1))
+
+
+class WeightSamples(Samples):
     """Cuts from samples, as vectors of all weights.
 
     Parameters
@@ -66,13 +98,17 @@ class WeightSamples:
     """
 
     def __init__(self, problem, program, pool=None):
-        self.problem = problem
-        self.program = program
         self.regularizer = program.regularizer
+        super().__init__(problem, program, self.regularizer.coef())
         self.vertices = Vertices(problem, problem.n_blocks, DualState(problem), pool)
 
+    @property
+    def n_oracle_calls(self):
+        """Calls of the oracle so far."""
+        return self.vertices.n_calls
+
     def at(self, blocks, share):
-        """Ask the oracles of some blocks at the present w.
+        """Ask the oracles of some blocks.
 
         Parameters
         ----------
@@ -84,21 +120,25 @@ class WeightSamples:
         Returns
         -------
         finding : Finding
-            Mean hinge and cut of the sample.
+            Mean hinge and cut of the sample at the present w.
+        primal : float
+            Objective at the average, by its mean hinge on the sample.
 
         Raises
         ------
         CutShort
             If a stop was due before all oracles had been asked.
         """
+        self.vertices.ask(blocks)
+        self.vertices.look(self.regularizer.padded(self.average))
+        primal = self.regularizer.primal(self.average, mean_of(self.vertices, share)[0])
         padded = self.regularizer.padded(self.regularizer.coef())
         vector = np.zeros_like(padded)
-        self.vertices.ask(blocks)
         self.vertices.look(padded)
         self.vertices.add(np.arange(len(blocks)), share, self.problem, blocks, vector)
         loss = float(np.dot(share, self.vertices.losses()))
         hinge, excess = mean_of(self.vertices, share)
-        return Finding(hinge, Cut(loss, vector[: self.problem.n_weights]), excess)
+        return Finding(hinge, Cut(loss, vector[: self.problem.n_weights]), excess), primal
 
     def level(self):
         """Return the largest of the cuts at the present w."""
@@ -112,16 +152,42 @@ class WeightSamples:
         """Remove the cuts that have had no weight for `life` solutions."""
         self.program.drop_idle(life)
 
-    def weights(self):
-        """Return a copy of w."""
+    def blend(self, share):
+        """Return the average with this share of w."""
+        return self.average + share * (self.regularizer.coef() - self.average)
+
+    def last(self):
+        """Return the present w, as the average is held."""
         return self.regularizer.coef()
 
+    def weights(self, point):
+        """Return a copy of the weights of the average or the present w."""
+        return point.copy()
 
-class FunctionSamples:
+
+class Mix(NamedTuple):
+    """A point of a kernel space.
+
+    Attributes
+    ----------
+    functions : tuple
+        From `FunctionCuts.mix`.
+    products : ndarray of shape (n_cuts,)
+        Inner products with all cuts that there are at the time.
+    square : float
+        Squared norm.
+    """
+
+    functions: tuple
+    products: np.ndarray
+    square: float
+
+
+class FunctionSamples(Samples):
     """Cuts from samples in a kernel space, as functions of the blocks that were drawn.
 
-    A sample asks for its kernels with the support of all cuts, once: they say what each cut is
-    there, hence what w is, and what inner products a new cut has with the others.
+    A sample asks for its kernels with the support of w and of the averages, and if its cut is
+    added, those that were wrong for theirs with the support of all cuts.
 
     Parameters
     ----------
@@ -132,26 +198,32 @@ class FunctionSamples:
     """
 
     def __init__(self, problem, program):
-        self.problem = problem
-        self.program = program
-        self.cuts = []  # where every cut lives, but that of the truth, and its weights there
-        self.products = None  # inner products of the cut that was found last
+        self.cuts = FunctionCuts(problem.space.support)  # all but that of the truth
+        super().__init__(problem, program, Mix(self.cuts.mix([]), np.zeros(1), 0.0))
+        self.n_oracle_calls = 0
+        self.found = None  # support, space and view of the average, of the sample of last
 
     def at(self, blocks, share):
-        """Ask the oracles of some blocks at the present w; as in `WeightSamples`."""
+        """Ask the oracles of some blocks; as in `WeightSamples`."""
+        lam = self.program.lam
         part = self.problem.restrict(blocks, share)
-        space = Regularizer(self.program.lam, part.n_weights, part.space.covector)
+        space = Regularizer(lam, part.n_weights, part.space.covector)
         support = part.space.support
-        views = support.evaluate(*(zip(*self.cuts, strict=True) if self.cuts else ([], [])))
-        padded = space.padded(self.program.weight[1:] @ views / self.program.lam)
+        view, average = self.cuts.at(support, [self.mix(), self.average.functions])
         vertices = Vertices(part, part.n_blocks, DualState(part))
+        vertices.look(space.padded(average))
+        primal = 0.5 * lam * self.average.square + mean_of(vertices, share)[0]
+        padded = space.padded(view)
         vector = np.zeros_like(padded)
         loss = vertices.find(padded, vector)
-        vector = vector[: part.n_weights]
-        column = np.array([0.0, *(space.inner(vector, view) for view in views)])
-        self.products = column, space.inner(vector, vector)
         hinge, excess = mean_of(vertices, share)
-        return Finding(hinge, Cut(loss, (support, vector)), excess)
+        self.n_oracle_calls += vertices.n_calls
+        self.found = support, space, average
+        return Finding(hinge, Cut(loss, vector[: part.n_weights]), excess), primal
+
+    def mix(self):
+        """Return the functions of w."""
+        return self.cuts.mix(self.program.weight[1:] / self.program.lam)
 
     def level(self):
         """Return the largest of the cuts at the present w."""
@@ -159,25 +231,53 @@ class FunctionSamples:
 
     def add(self, cut):
         """Add the cut that was found last."""
-        self.program.border(cut.loss, *self.products)
-        self.cuts.append(cut.vector)
+        support, space, view = self.found
+        column = np.array([0.0, *self.cuts.products(support, cut.vector)])
+        self.program.border(cut.loss, column, space.inner(cut.vector, cut.vector))
+        self.cuts.append(support, cut.vector)
+        product = space.inner(cut.vector, view)
+        self.average = self.average._replace(products=np.append(self.average.products, product))
 
     def drop_idle(self, life):
         """Remove the cuts that have had no weight for `life` solutions."""
-        for place in reversed(self.program.drop_idle(life)):
-            del self.cuts[place - 1]
+        n_cuts = self.program.n_cuts
+        dropped = self.program.drop_idle(life)
+        if len(dropped):
+            stay = np.delete(np.arange(n_cuts), dropped)
+            self.cuts.keep(stay[1:] - 1)
+            self.average = self.average._replace(products=self.average.products[stay])
 
-    def weights(self):
-        """Return a copy of w, but for the values of its functions."""
-        out, whole = np.zeros(self.problem.n_weights), self.problem.space.support
-        for weight, (support, vector) in zip(self.program.weight[1:], self.cuts, strict=True):
-            if weight > 0.0:
-                whole.add_expansion(support, weight / self.program.lam, vector, out)
+    def last(self):
+        """Return the present w, as the average is held."""
+        weight, lam = self.program.weight, self.program.lam
+        products = self.program.gram @ weight / lam
+        return Mix(self.mix(), products, float(weight @ products) / lam)
+
+    def blend(self, share):
+        """Return the average with this share of w."""
+        new, old = self.last(), self.average
+        between = float(self.program.weight @ old.products) / self.program.lam
+        linear, coefficients = (share * part for part in new.functions)
+        linear += (1.0 - share) * old.functions[0]
+        coefficients[:, : old.functions[1].shape[1]] += (1.0 - share) * old.functions[1]
+        square = (1.0 - share) ** 2 * old.square + share**2 * new.square
+        return Mix(
+            (linear, coefficients),
+            (1.0 - share) * old.products + share * new.products,
+            square + 2.0 * share * (1.0 - share) * between,
+        )
+
+    def weights(self, point):
+        """Return the weights of a point, but for the values of its functions."""
+        out = np.zeros(self.problem.n_weights)
+        self.cuts.expand(point.functions, out)
         return out
 
 
 class SampleRun(Run):
     """State of a run of the constant-time algorithm (Yu, Joachims 2008, algorithm 2).
+
+    Its weights are the last ones, or the average if that has the lower objective by the samples.
 
     Parameters
     ----------
@@ -205,12 +305,19 @@ class SampleRun(Run):
         self.program = program
         self.cut_life = cut_life
         self.bound = program.value()
-        # w is still zero
-        self.finding = self.ask()
-        self.unit = self.finding.hinge
         self.patience = capped(patience)
         self.violations = deque(maxlen=self.patience)
         self.excesses = deque(maxlen=self.patience)
+        self.primals = deque(maxlen=self.patience)  # of the average
+        self.averaged = False
+        # w is still zero
+        self.finding = self.ask()
+        self.unit = self.finding[0].hinge
+
+    @property
+    def n_oracle_calls(self):
+        """Calls of the oracle so far."""
+        return self.samples.n_oracle_calls
 
     @property
     def goal(self):
@@ -218,11 +325,9 @@ class SampleRun(Run):
         return self.tolerance.gap_above(self.bound)
 
     def ask(self):
-        """Draw a sample and ask it at the present w."""
+        """Draw a sample and ask it."""
         blocks, share = self.draws.next()
-        finding = self.samples.at(blocks, share)
-        self.n_oracle_calls += len(blocks)
-        return finding
+        return self.samples.at(blocks, share)
 
     def run_pass(self):
         """Draw a sample; if its cut is violated, add it and solve the program.
@@ -233,19 +338,20 @@ class SampleRun(Run):
             The violation; inf if the oracles of the sample were not all asked.
         """
         try:
-            finding = self.ask() if self.finding is None else self.finding
-        except CutShort as cut:
-            self.n_oracle_calls += cut.n_answered
+            finding, primal = self.ask() if self.finding is None else self.finding
+        except CutShort:
             return np.inf
         self.finding = None
         violation = finding.hinge - self.samples.level()
         self.violations.append(violation)
         self.excesses.append(finding.excess)
+        self.primals.append(primal)
         if violation > self.goal:
             self.samples.add(finding.cut)
             tolerance = max(ACCURACY * self.goal, ROUNDING * self.unit)
             self.bound = self.program.solve(tolerance)
             self.samples.drop_idle(self.cut_life)
+        self.samples.record()
         return violation
 
     def lower_bound(self):
@@ -254,12 +360,13 @@ class SampleRun(Run):
 
     def weights(self):
         """Return a copy of w."""
-        return self.samples.weights()
+        samples = self.samples
+        return samples.weights(samples.average if self.averaged else samples.last())
 
     def certify(self, evaluator):
-        """Return what the last samples say of w; nothing is proved.
+        """Return what the last samples say of w or of the average; nothing is proved.
 
-        Until none of them was violated the gap is the largest violation; then their mean, for
+        Until none of them was violated the gap of w is the largest violation; then their mean, for
         w has not moved since. What the oracles may have missed is the mean of these samples.
         """
         n_missing = self.patience - len(self.violations)
@@ -269,5 +376,9 @@ class SampleRun(Run):
             gap = max(gap, self.unit)
         if gap <= self.goal:
             gap = float(np.sum(self.violations) + n_missing * self.unit) / self.patience
+        primal = self.bound + gap
+        average = primal if n_missing else float(np.mean(self.primals))
+        self.averaged = average < primal
+        primal = min(average, primal)
         missed = float(np.mean(self.excesses)) if self.excesses else 0.0
-        return Certificate(None, self.bound + gap, self.bound, gap, False, missed)
+        return Certificate(None, primal, self.bound, primal - self.bound, False, missed)

@@ -98,7 +98,6 @@ class LinearCuts(ExactCuts):
         super().__init__(problem, pool)
         self.cut_size = cut_size
         self.random_state = random_state
-        self.sum = sum_functions if problem.space.is_kernel_space else sum_weights
 
     def at(self, padded, level):
         """Return the mean hinge at w, and a cut that stands out there.
@@ -138,7 +137,7 @@ class LinearCuts(ExactCuts):
                 break
         places, counts = np.unique(drawn, return_counts=True)
         share = mass[-1] / self.cut_size * counts
-        vector = self.sum(self.vertices, self.problem, wrong[places], share)
+        vector = sum_planes(self.vertices, self.problem, wrong[places], share)
         return Finding(hinge, Cut(loss, vector), excess)
 
     def draw(self, mass):
@@ -148,8 +147,11 @@ class LinearCuts(ExactCuts):
         return np.minimum(np.searchsorted(mass, points, side="right"), len(mass) - 1)
 
 
-def sum_weights(vertices, problem, blocks, share):
+def sum_planes(vertices, problem, blocks, share):
     """Return the weighted sum of planes.
+
+    In a kernel space it takes as many kernels as there are blocks, times all rows: those of rows
+    that are in memory are there.
 
     Parameters
     ----------
@@ -170,15 +172,3 @@ def sum_weights(vertices, problem, blocks, share):
     out = Regularizer(1.0, problem.n_weights).padded(np.zeros(problem.n_weights))
     vertices.add(blocks, share, problem, blocks, out)
     return out[: problem.n_weights]
-
-
-def sum_functions(vertices, problem, blocks, share):
-    """Return the same in a kernel space, with as many kernels as blocks times all rows."""
-    part = problem.restrict(blocks, share / share.sum())
-    sums = Regularizer(1.0, part.n_weights).padded(np.zeros(part.n_weights))
-    vertices.add(blocks, share, part, np.arange(len(blocks)), sums)
-    out, values = np.zeros(problem.n_weights), problem.space.value_slice
-    whole, support = problem.space.support, part.space.support
-    whole.add_expansion(support, 1.0, sums, out)
-    out[values] = whole.evaluate([support], [sums])[0, values]
-    return out

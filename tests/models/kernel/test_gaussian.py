@@ -46,6 +46,20 @@ def test_rows_are_those_of_scikit_learn(n, p, sparse, single, scale, seed):
     assert found[np.arange(len(numbers)), numbers] == pytest.approx(1.0, abs=precision)
 
 
+@pytest.mark.parametrize("form", [np.asarray, csr_matrix])
+def test_kernels_of_other_rows(form):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(45, 4)) * (rng.random((45, 4)) < 0.5)
+    rows = GaussianRows(form(X[:40]), 0.7)
+    found = rows.against(form(X[35:]))
+    np.testing.assert_allclose(found, rbf_kernel(X[35:], X[:40], gamma=0.7), rtol=1e-14)
+    assert rows.against(form(X[:0])).shape == (0, 40)
+    assert GaussianRows(form(X[:0]), 0.7).against(form(X)).shape == (45, 0)
+    assert rows.against(form(1e200 * X)) is None
+    with pytest.raises(ValueError, match="the number of features"):
+        rows.against(form(X[:, :3]))
+
+
 def test_far_rows_have_the_kernel_zero():
     found = filled(np.array([[0.0], [30.0], [40.0]]), [0], gamma=1.0)
     np.testing.assert_array_equal(found, [[1.0, 0.0, 0.0]])

@@ -219,10 +219,11 @@ def test_values_and_gram_matrices_are_what_the_coefficients_say(name, cuts):
         np.testing.assert_allclose(blocks["values"], values, atol=1e-10)
         run.regularizer.set_v(run.regularizer.coef())
     else:
-        assert len(run.samples.cuts) == run.program.n_cuts - 1
+        cuts = run.samples.cuts
+        assert len(cuts) == run.program.n_cuts - 1
         w = np.zeros((run.program.n_cuts, problem.n_weights))
-        for row, (address, vector) in zip(w[1:], run.samples.cuts, strict=True):
-            problem.space.support.add_expansion(address, 1.0, vector, row)
+        for row, one in zip(w[1:], np.eye(len(cuts)), strict=True):
+            cuts.expand(cuts.mix(one), row)
             # what the functions are everywhere, by the definition
             some = layout.split(row)
             some["values"][:] = some["dual_coef"] @ kernel(X, X)
@@ -243,9 +244,10 @@ def test_constant_time_looks_at_nobody_else():
     shapes.clear()
     solution = solve(problem, functions(problem, 0.1), "constant", cut_size=10, max_iter=5, tol=0)
     assert solution.n_iter == 5
-    assert solution.n_oracle_calls <= 50
-    assert max(rows for rows, _ in shapes) <= 10
-    assert max(columns for _, columns in shapes) <= 40
+    # at w and at the average
+    assert solution.n_oracle_calls <= 2 * 50
+    assert max(columns for _, columns in shapes) <= 10
+    assert max(rows for rows, _ in shapes) <= 40
     # the coefficients are those of the draws
     assert np.count_nonzero(solution.w) <= 2 * 50 + toy.n_states
 
@@ -270,25 +272,108 @@ def test_linear_time_takes_no_kernels_but_those_of_the_draws():
 @pytest.mark.parametrize("patience", [1, 4])
 def test_patience(patience):
     toy = multiclass_toy(3, n=30)
-    solver = CuttingPlane(cuts="constant", cut_size=60, patience=patience)
+    solver = CuttingPlane(cuts="constant", cut_size=60, patience=patience, cut_life=1000)
     run = solver.start(toy.problem, toy.regularizer(0.3), np.random.RandomState(0))
     run.tolerance = Tolerance(0.1)
-    excesses, points = [], []
-    while run.certify(None).gap > run.goal:
-        points.append(run.weights())
-        goal = run.goal  # which grows with the bound
+    in_a_row = 0
+    while in_a_row < patience:
+        goal, n_cuts, last = run.goal, run.program.n_cuts, run.samples.last()  # the goal grows
         assert goal == pytest.approx(run.lower_bound() / 9)
-        excesses.append(run.run_pass() - goal)
-    assert max(excesses[-patience:]) <= 0.0 < excesses[-patience - 1]
-    in_a_row, longest = 0, 0
-    for excess in excesses[:-1]:
-        in_a_row = in_a_row + 1 if excess <= 0.0 else 0
-        longest = max(longest, in_a_row)
-    assert longest < patience
-    # cuts that are not violated stay out
-    assert run.program.n_cuts == 1 + sum(excess > 0.0 for excess in excesses)
-    for point in points[-patience:]:
-        np.testing.assert_array_equal(point, run.weights())
+        # cuts that are not violated stay out
+        violated = run.run_pass() > goal
+        assert run.program.n_cuts == n_cuts + violated
+        in_a_row = 0 if violated else in_a_row + 1
+        certificate = run.certify(None)
+        if not violated:
+            np.testing.assert_array_equal(last, run.samples.last())
+        if in_a_row < patience:
+            # the gap of w is a violation; else it is that of the average
+            assert certificate.gap > goal or run.averaged
+    assert certificate.gap <= run.goal
+
+
+def test_the_better_of_the_last_weights_and_their_average():
+    toy = multiclass_toy(3, n=30)
+    solver, kinds = CuttingPlane(cuts="constant", cut_size=60, patience=3), set()
+    run = solver.start(toy.problem, toy.regularizer(0.01), np.random.RandomState(0))
+    for _ in range(60):
+        run.run_pass()
+        certificate, average = run.certify(None), float(np.mean(run.primals))
+        last = run.bound + max(run.violations)
+        kinds.add(run.averaged)
+        if len(run.primals) < 3:
+            assert not run.averaged
+        elif run.averaged:
+            assert certificate.primal == average < last
+        expected = run.samples.average if run.averaged else run.samples.last()
+        np.testing.assert_array_equal(run.weights(), expected)
+    assert kinds == {True, False}
+
+
+@pytest.mark.parametrize("name", [*SPACES, "vectors"])
+def test_the_average_weighs_solutions_by_their_number(name):
+    toy = SPACES.get(name, multiclass_toy)(5, n=8)
+    problem, kernel = toy.problem, Kernel("rbf", gamma=0.3)
+    if name != "vectors":
+        problem, layout = in_kernel_space(name, toy, kernel)
+    solver = CuttingPlane(cuts="constant", cut_size=6, cut_life=3)
+    run = solver.start(problem, functions(problem, 0.1), np.random.RandomState(0))
+    points, samples = [], run.samples
+    for _ in range(15):
+        run.run_pass()
+        points.append(samples.weights(samples.last()))
+    weight = np.arange(1.0, 16.0)
+    expected = weight @ points / weight.sum()
+    average = samples.weights(samples.average)
+    np.testing.assert_allclose(average, expected, atol=1e-12)
+    if name != "vectors":
+        X = np.concatenate([np.atleast_2d(x) for x in toy.X])
+        some = layout.split(average)
+        some["values"][:] = some["dual_coef"] @ kernel(X, X)
+        covector = problem.space.covector(average)
+        assert samples.average.square == pytest.approx(average @ covector, abs=1e-12)
+        products = [0.0]
+        for one in np.eye(len(samples.cuts)):
+            row = np.zeros(problem.n_weights)
+            samples.cuts.expand(samples.cuts.mix(one), row)
+            products.append(row @ covector)
+        np.testing.assert_allclose(samples.average.products, products, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", [*SPACES, "vectors"])
+def test_a_sample_of_everything_is_exact(name):
+    """Cut, hinge, and the objective at the average are those of all training pairs."""
+    toy = SPACES.get(name, multiclass_toy)(5, n=8, weights=np.arange(1.0, 9.0))
+    problem, kernel = toy.problem, Kernel("rbf", gamma=0.3)
+    if name != "vectors":
+        problem, layout = in_kernel_space(name, toy, kernel)
+    X = np.concatenate([np.atleast_2d(x) for x in toy.X])
+    regularizer = functions(problem, 0.1)
+
+    def complete(w):
+        if name != "vectors":
+            some = layout.split(w)
+            some["values"][:] = some["dual_coef"] @ kernel(X, X)
+        return w
+
+    run = CuttingPlane(cuts="constant", cut_size=5).start(
+        problem, functions(problem, 0.1), np.random.RandomState(0)
+    )
+    for _ in range(6):
+        run.run_pass()
+    samples = run.samples
+    points = [complete(samples.weights(p)) for p in (samples.last(), samples.average)]
+    exact, other = (ExactCuts(problem).at(regularizer.padded(w)) for w in points)
+    finding, primal = samples.at(np.arange(8), np.asarray(problem.block_weight))
+    assert finding.hinge == pytest.approx(exact.hinge, abs=1e-12)
+    assert finding.cut.loss == pytest.approx(exact.cut.loss, abs=1e-12)
+    assert primal == pytest.approx(regularizer.primal(points[1], other.hinge), abs=1e-12)
+    vector = finding.cut.vector
+    if name != "vectors":
+        samples.add(finding.cut)
+        vector = np.zeros(problem.n_weights)
+        samples.cuts.expand(samples.cuts.mix(np.eye(len(samples.cuts))[-1]), vector)
+    np.testing.assert_allclose(complete(vector), exact.cut.vector, atol=1e-12)
 
 
 @pytest.mark.parametrize("cuts", KINDS)

@@ -3,12 +3,13 @@
     python many_labels.py optima [FIGURE]          letters: certified optima, lam 1 to 1e-3
     python many_labels.py tags [PASSES]            part-of-speech tags of newspaper sentences
     python many_labels.py characters K [N [PASSES]]  characters of a newspaper, simulated glyphs
+    python many_labels.py words K [TOKENS [PASSES]]  words restored from their consonants
     python many_labels.py scaling [N]              time of a pass, 100 to 3,600 characters
     python many_labels.py sample [PASSES]          110 sentences in real handwriting
 
-The data are found in $SSKIT_DATA: ocr, wsj_pos, chinese_chars and chinese_ocr_sample. Times are
-processor times, so that other programs matter less; test errors and gaps that only serve to draw
-a curve are computed outside of them.
+The data are found in $SSKIT_DATA: ocr, wsj_pos, conll2000, chinese_chars and chinese_ocr_sample.
+Times are processor times, so that other programs matter less; test errors and gaps that only serve
+to draw a curve are computed outside of them.
 """
 
 import collections
@@ -24,7 +25,7 @@ from sklearn.feature_extraction import DictVectorizer
 
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
-from sskit.datasets import load_wsj_pos, make_glyph_sentences
+from sskit.datasets import load_conll2000, load_wsj_pos, make_glyph_sentences
 from sskit.inputs.ragged import stack_sequences
 from sskit.models.chain.model import ChainModel, default_lam, token_scale
 from sskit.preprocessing import TokenTransformer
@@ -147,6 +148,67 @@ def characters(n_characters=1100, n_train=150, n_passes=8):
     compare(data, test, n_passes, ({}, {"partitions": 1}))
 
 
+def stretches(sentences, vocabulary):
+    """Return stretches of five words and more that are all in a vocabulary."""
+    found = []
+    for sentence in sentences:
+        piece = []
+        for word in [*(word.lower() for word, _ in sentence), None]:
+            if word in vocabulary:
+                piece.append(word)
+                continue
+            if len(piece) >= 5:
+                found.append(piece)
+            piece = []
+    return found
+
+
+def draw_pieces(pieces, n_tokens):
+    """Return random ones with about so many tokens."""
+    order = np.random.RandomState(0).permutation(len(pieces))
+    ends = np.cumsum([len(pieces[i]) for i in order])
+    return [pieces[i] for i in order[: 1 + np.searchsorted(ends, n_tokens)]]
+
+
+def describe_consonants(words):
+    """Return a dict of features for each word: its consonants, pieces of them, the neighbours'."""
+    around = ["(start)", *(re.sub("[aeiou]", "", word) for word in words), "(end)"]
+    features = []
+    for before, left, after in zip(around, around[1:], around[2:], strict=False):
+        entry = {"is=" + left: 1, "before=" + before: 1, "after=" + after: 1, "constant": 1}
+        marked = f"^{left}$"
+        entry |= {"gram=" + marked[k : k + 2]: 1 for k in range(len(marked) - 1)}
+        features.append(entry | {"gram=" + marked[k : k + 3]: 1 for k in range(len(marked) - 2)})
+    return features
+
+
+def words(n_words=1000, n_tokens=7256, n_passes=12):
+    """Time to the test error that BCFW ends with: words without vowels, sparse features."""
+    train, test = load_conll2000("train").data, load_conll2000("test").data
+    plain = (word.lower() for sentence in train for word, _ in sentence if word.isalpha())
+    frequent = [word for word, _ in collections.Counter(plain).most_common(n_words)]
+    known = {word: k for k, word in enumerate(sorted(frequent))}
+    pieces, held_out = stretches(train, known), stretches(test, known)
+    chosen, held_out = draw_pieces(pieces, n_tokens), draw_pieces(held_out, n_tokens // 2)
+    features = [describe_consonants(piece) for piece in chosen]
+    seen = collections.Counter(name for piece in features for entry in piece for name in entry)
+    X, X_test = (
+        [[{name: 1 for name in entry if seen[name] > 1} for entry in piece] for piece in part]
+        for part in (features, map(describe_consonants, held_out))
+    )
+    vectorizer = TokenTransformer(DictVectorizer())
+    X, X_test = vectorizer.fit_transform(X), vectorizer.transform(X_test)
+    y = [np.array([known[word] for word in piece]) for piece in chosen]
+    truth = np.concatenate([[known[word] for word in piece] for piece in held_out])
+    data = bind(X, y, n_words)
+    labels = np.concatenate(y)
+    print(
+        f"{len(y)} stretches, {len(labels)} tokens of {len(np.unique(labels))} words, "
+        f"{X[0].shape[1]} features; {np.mean(~np.isin(truth, labels)):.3f} of the test are others"
+    )
+    compare(data, (stack_sequences(X_test), truth), n_passes, ({},))
+
+
 def sample(n_passes=5):
     """Real handwriting: 110 sentences, too few to learn from; the last 20 are the test."""
     path = os.path.join(os.environ["SSKIT_DATA"], "chinese_ocr_sample", "chinese_ocr_sample.npz")
@@ -254,5 +316,5 @@ def draw(path, curves):
 
 if __name__ == "__main__":
     arguments = [int(text) if text.isdigit() else text for text in sys.argv[2:]]
-    modes = (optima, tags, characters, scaling, sample)
+    modes = (optima, tags, characters, words, scaling, sample)
     {mode.__name__: mode for mode in modes}[sys.argv[1]](*arguments)

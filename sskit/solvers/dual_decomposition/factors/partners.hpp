@@ -24,6 +24,9 @@ inline void put_in_order(Order& order) {
     std::sort(order.data(), order.data() + order.n, stands_before);
 }
 
+// the largest of the weights, zero if none is positive
+inline double top(const Order& order) { return order.n ? order.data()[0].weight : 0.0; }
+
 // Take notice in an order, which holds exactly the partners of positive weight, that a weight was
 // `before` and is `now`: a search by halves, and a move of those between the two places. False if
 // there is no memory for one more.

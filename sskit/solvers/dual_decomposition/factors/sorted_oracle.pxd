@@ -24,20 +24,20 @@ cdef class OrderedSearch(EdgeSearch):
     """Oracle of edges in time sublinear in their pairs, where all share one table of weights.
 
     Invariant: outside of leave(), or note(), and enter(), `rows` and `columns` hold exactly the
-    pairs of positive weight, by their present weights, and `tops` the first weight of each row, or
-    0.
+    pairs of positive weight, by their present weights; `tops` and `column_tops` hold the first
+    weight of each row and of each column, or 0. So no pair (a, b) has more than the smaller of
+    the two.
     """
 
     cdef vector[Order] rows          # by first label
     cdef vector[Order] columns       # by second label
     cdef SumTree tops                # (n_states,) by first label
+    cdef double[::1] column_tops     # (n_states,) by second label
     cdef Buffer[Move] moving         # until enter()
     cdef double most                 # the largest gain found so far, and its pair
     cdef int32_t found
 
     cdef double weight(self, int32_t pair) noexcept nogil
-    # the first weight of a row, or 0
-    cdef double top(self, int32_t a) noexcept nogil
     cdef void offer(self, double gain, int32_t pair) noexcept nogil
     # Offer the first pair of a row, or of a column, whose other label has no message; `base` is
     # what it gains besides its weight

@@ -13,6 +13,7 @@ from sskit.solvers.dual_decomposition.factors.marginals cimport Message, Mix
 
 cdef extern from "partners.hpp" namespace "sskit":
     void put_in_order(Order& order) noexcept nogil
+    double top(const Order& order) noexcept nogil
     bint reorder(Order& order, int32_t label, double before, double now) noexcept nogil
 
 
@@ -42,6 +43,7 @@ cdef class OrderedSearch(EdgeSearch):
         self.rows.resize(state.factors.n_states)
         self.columns.resize(state.factors.n_states)
         self.tops = SumTree(np.zeros(state.factors.n_states))
+        self.column_tops = np.zeros(state.factors.n_states)
         self.rearrange()
 
     cdef int rearrange(self) except -1 nogil:
@@ -61,11 +63,9 @@ cdef class OrderedSearch(EdgeSearch):
         for a in range(n_states):
             put_in_order(self.rows[a])
             put_in_order(self.columns[a])
-            self.tops.set(a, self.top(a))
+            self.tops.set(a, top(self.rows[a]))
+            self.column_tops[a] = top(self.columns[a])
         return 0
-
-    cdef double top(self, int32_t a) noexcept nogil:
-        return self.rows[a].data()[0].weight if self.rows[a].n else 0.0
 
     @property
     def n_held(self):
@@ -99,7 +99,8 @@ cdef class OrderedSearch(EdgeSearch):
             now = self.weight(move.pair)
             need(reorder(self.rows[a], b, move.before, now))
             need(reorder(self.columns[b], a, move.before, now))
-            now = self.top(a)
+            self.column_tops[b] = top(self.columns[b])
+            now = top(self.rows[a])
             if now != self.tops.largest[self.tops.n_leaves + a]:
                 self.tops.set(a, now)
         self.moving.clear()
@@ -108,25 +109,36 @@ cdef class OrderedSearch(EdgeSearch):
     cdef int32_t best(self, Py_ssize_t i, Py_ssize_t e) except -1 nogil:
         cdef const Message* first = &self.state.messages[2 * e]
         cdef const Message* second = &self.state.messages[2 * e + 1]
+        cdef const Mix* mix = &self.state.edges[e]
         cdef int32_t n_states = <int32_t>self.factors.n_states, a, b
         cdef Py_ssize_t k, m
+        cdef double bound, row_top
         self.spread(i, e, 1.0)
         self.most, self.found = -INFINITY, 0
+        # seldom is another pair better than all that have weight: most bounds below fall short
+        for k in range(mix.n):
+            a, b = mix.state[k] // n_states, mix.state[k] % n_states
+            self.offer(self.weight(mix.state[k]) - self.first[a] - self.second[b], mix.state[k])
         for k in range(first.n):
             a = first.label[k]
+            row_top = self.tops.largest[self.tops.n_leaves + a]
             for m in range(second.n):
                 b = second.label[m]
-                self.offer(
-                    self.weight(a * n_states + b) - self.first[a] - self.second[b],
-                    a * n_states + b,
-                )
+                # of the pair, whose weight is somewhere in a large table
+                bound = min(row_top, self.column_tops[b]) - self.first[a]
+                if bound - self.second[b] > self.most:
+                    self.offer(
+                        self.weight(a * n_states + b) - self.first[a] - self.second[b],
+                        a * n_states + b,
+                    )
         for k in range(first.n):
             a = first.label[k]
-            if self.first[a] != 0.0:
+            row_top = self.tops.largest[self.tops.n_leaves + a]
+            if self.first[a] != 0.0 and row_top - self.first[a] > self.most:
                 self.walk_row(a, -self.first[a])
         for m in range(second.n):
             b = second.label[m]
-            if self.second[b] != 0.0:
+            if self.second[b] != 0.0 and self.column_tops[b] - self.second[b] > self.most:
                 self.walk_column(b, -self.second[b])
         self.walk_table()
         self.spread(i, e, 0.0)

@@ -93,8 +93,9 @@ def test_edges_on_random_states(n_states):
             assert ordered.n_held == held
             for i in range(toy.n):
                 for edge in probe.edges(i):
-                    pair, gain = look_at_edge(plain, i, edge[0])
+                    # first: it begins with the pairs of the mix, which the other one joins
                     other, same = look_at_edge(ordered, i, edge[0])
+                    pair, gain = look_at_edge(plain, i, edge[0])
                     assert gain == pytest.approx(same, abs=1e-12), (pair, other)
                     n_asked += 1
         i, edge = 0, probe.edges(0)[0]
@@ -132,6 +133,18 @@ def test_ordered_search_looks_at_fewer_pairs():
     assert looks["plain", 80] > 3.9 * looks["plain", 40]
     assert looks["ordered", 80] < 2.0 * looks["ordered", 40]
     assert looks["ordered", 80] < 0.1 * looks["plain", 80]
+
+
+def test_pairs_of_messages_that_cannot_be_best_are_not_looked_at():
+    run = start(chains(2, 40), ordered=True)
+    for _ in range(30):
+        run.run_pass()
+    search, edges = OrderedSearch(run.state), FactorProbe(run.problem.decomposition()).edges(0)
+    sizes = [len(labels) for labels, _ in run.state.multipliers()]
+    products = sum(sizes[2 * e] * sizes[2 * e + 1] for e, _, _ in edges)
+    for e, _, _ in edges:
+        look_at_edge(search, 0, e)
+    assert 0 < search.n_looks < 0.6 * products, (search.n_looks, products)
 
 
 def test_parts_of_the_labels():

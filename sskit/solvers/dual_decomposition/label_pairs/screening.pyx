@@ -10,7 +10,7 @@ from sskit.solvers.dual_decomposition.label_pairs.state cimport Link, Links
 # Weights and marginals below it are rounding.
 cdef double NOISE = 1e-9
 # Links of labels whose shares sum to more are kept: they will be needed again.
-cdef double CROWDED = 0.75
+cdef double CROWDED = 0.9
 # No label has such a share.
 cdef double NEVER = 2.0
 
@@ -284,9 +284,9 @@ cdef class LabelLevels:
             else:
                 reduced_cost[k] = min(self.gain[k] + self.pull[k] + reduced_cost[k], 0.0)
         self.show(i, False)
-        if self.pairs.find(reduced_cost, level, 0.0) or (
-            self.pairs.screen(reduced_cost, level, &self.scratch[0])
-            and self.pairs.find(reduced_cost, level, -INFINITY)
+        if self.pairs.find(reduced_cost, 0.0) or (
+            self.pairs.screen(reduced_cost, &self.scratch[0])
+            and self.pairs.find(reduced_cost, -INFINITY)
         ):
             self.bind(i, self.pairs.first, self.pairs.second)
         self.show(i, True)

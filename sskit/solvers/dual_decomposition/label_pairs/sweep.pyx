@@ -198,9 +198,7 @@ cdef class LabelSweep:
             for j in range(self.factors.n_labels):
                 decrease += self.move_alone(i, j)
         else:
-            if self.state.opened[i]:
-                decrease += self.levels.retire(i)
-            else:
+            if not self.state.opened[i]:
                 decrease += self.open(i)
                 # true labels that fall make room for others, which need no links to them then
                 self.levels.doubt(i)
@@ -208,7 +206,9 @@ cdef class LabelSweep:
             self.levels.seek(i)
             for _ in range(self.n_sweeps):
                 decrease += self.step_all(i)
-                distance[0] = self.state.ascend(i, self.step)
+                distance[0] = self.state.ascend(i, self.step) / max(2 * self.state.links[i].n, 1)
+            # at once, not at the next visit: of many rows few are visited at a time
+            decrease += self.levels.retire(i)
             self.state.trim(i)
         self.factors.move(
             i, &self.change[0], -self.factors.block_weight[i] / self.state.lam, &self.state.w[0]
@@ -255,9 +255,7 @@ cdef class LabelSweep:
                     continue
                 distance = 0.0
                 decrease += self.visit(i, alone, &distance)
-                disagreement += self.factors.block_weight[i] * distance / max(
-                    2 * self.state.links[i].n, 1
-                )
+                disagreement += self.factors.block_weight[i] * distance
                 if stop.due():
                     break
         return decrease, disagreement

@@ -174,7 +174,7 @@ def test_labels_are_linked_where_they_need_it():
                 continue
             both, marginals, multipliers = links[e]
             odd = both > 1e-9 or np.max(np.abs(marginals - share)) > 1e-9
-            if weight[e] > -1e-3 or odd or min(multipliers) < -1e-9 or share.sum() > 0.75:
+            if weight[e] > -1e-3 or odd or min(multipliers) < -1e-9 or share.sum() > 0.9:
                 needed += 1
             else:
                 idle += 1

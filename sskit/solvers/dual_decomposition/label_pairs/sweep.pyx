@@ -16,6 +16,8 @@ from sskit.solvers.dual_decomposition.label_pairs.pair_step cimport (
 
 # Newton steps of a label
 cdef int MAX_STEPS = 64
+# How often the ceiling of a label is raised in a sweep; each time it comes half as near to one.
+cdef int MAX_CEILINGS = 8
 # Share of the gradient of a label that may be left by its step.
 cdef double DONE = 0.1
 
@@ -173,7 +175,7 @@ cdef class LabelSweep:
 
     cdef double step_all(self, Py_ssize_t i) except? -1 nogil:
         """Let all labels step that are released; return the decrease."""
-        cdef Py_ssize_t j
+        cdef Py_ssize_t j, _
         cdef size_t m
         cdef double decrease = 0.0
         self.movers.clear()
@@ -185,8 +187,17 @@ cdef class LabelSweep:
         self.trial.resize(self.state.links[i].n)
         for m in range(self.movers.size()):
             decrease += self.move(i, self.movers[m])
-        for m in range(self.blocked.size()):
-            self.levels.widen(i, self.blocked[m])
+        for _ in range(MAX_CEILINGS):
+            if self.blocked.empty():
+                break
+            self.movers.swap(self.blocked)
+            self.blocked.clear()
+            for m in range(self.movers.size()):
+                self.levels.widen(i, self.movers[m])
+            self.levels.gather(i)
+            self.trial.resize(self.state.links[i].n)
+            for m in range(self.movers.size()):
+                decrease += self.move(i, self.movers[m])
         return decrease
 
     cdef double visit(self, Py_ssize_t i, bint alone, double* distance) except? -1 nogil:

@@ -46,9 +46,9 @@ cdef class LabelLevels:
     any more and links agree, w is optimal.
 
     A label is idle if it is off, its links agree, and it would stay so without them. Its links are
-    given up but for those between true labels, and if it is not true it is fresh again. So are links
-    that have the mix which they would have if they were implied, a weight that is not positive,
-    no messages that hold an end back, and ends that leave each other room.
+    given up but for those between true labels, and if it is not true it is fresh again. So are
+    links that have the mix which they would have if they were implied, a weight that is not
+    positive, no messages that hold an end back, and ends that leave each other room.
 
     Parameters
     ----------

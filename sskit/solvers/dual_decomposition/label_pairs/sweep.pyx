@@ -16,8 +16,6 @@ from sskit.solvers.dual_decomposition.label_pairs.pair_step cimport (
 
 # Newton steps of a label
 cdef int MAX_STEPS = 64
-# How often the ceiling of a label is raised in a sweep; each time it comes half as near to one.
-cdef int MAX_CEILINGS = 8
 # Share of the gradient of a label that may be left by its step.
 cdef double DONE = 0.1
 
@@ -187,7 +185,8 @@ cdef class LabelSweep:
         self.trial.resize(self.state.links[i].n)
         for m in range(self.movers.size()):
             decrease += self.move(i, self.movers[m])
-        for _ in range(MAX_CEILINGS):
+        # each time labels that still rise get links to those in their way: no more than there are
+        for _ in range(self.factors.n_labels):
             if self.blocked.empty():
                 break
             self.movers.swap(self.blocked)

@@ -197,7 +197,7 @@ CALLS = {
     ),
     "pair of an edge": (lambda: FACTOR_PROBE.edge(1, 0, 9, W[:-16]), IndexError, "pair 9 "),
     "reduced costs": (
-        lambda: find_pair(PairSearch(PAIRS), [0.0], [0] * 3), ValueError, "reduced_costs is 1",
+        lambda: find_pair(PairSearch(PAIRS), [0.0]), ValueError, "reduced_costs is 1",
     ),
     "no weights": (
         lambda: SimplexProgram([1.0], [0.0], [[1.0]], 1.0, 1.0), ValueError, "weights that sum",

@@ -11,8 +11,7 @@ cdef class PairSearch:
         w_kl + reduced_cost[k] + reduced_cost[l]
 
     where reduced_cost <= 0 is what a label gains by itself, -inf if it is none to ask for. Asked
-    for are edges of positive weight that are not linked: the levels of their ends, see
-    `LabelState`, sum to two at most.
+    for are edges of positive weight; those that are linked are shown with weight zero.
     """
 
     cdef readonly PairTable table
@@ -22,18 +21,12 @@ cdef class PairSearch:
     cdef double gain
 
     # Find the edge with the largest gain above `least`; returns whether there is one
-    cdef bint find(
-        self, const double* reduced_cost, const unsigned char* level, double least
-    ) noexcept nogil
+    cdef bint find(self, const double* reduced_cost, double least) noexcept nogil
     # Compare the edges of label k
-    cdef void scan(
-        self, Py_ssize_t k, const double* reduced_cost, const unsigned char* level
-    ) noexcept nogil
+    cdef void scan(self, Py_ssize_t k, const double* reduced_cost) noexcept nogil
     # reduced_cost = -inf where a label stays off even if all the others that may come attract it
     # together; returns how many are left. sum (n_labels,) is scratch memory.
-    cdef Py_ssize_t screen(
-        self, double* reduced_cost, const unsigned char* level, double* sum
-    ) noexcept nogil
+    cdef Py_ssize_t screen(self, double* reduced_cost, double* sum) noexcept nogil
 
 
 cdef class BoundedSearch(PairSearch):

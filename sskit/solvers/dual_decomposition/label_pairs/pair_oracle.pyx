@@ -20,19 +20,15 @@ cdef class PairSearch:
     def __cinit__(self, PairTable table):
         self.table = table
 
-    cdef bint find(
-        self, const double* reduced_cost, const unsigned char* level, double least
-    ) noexcept nogil:
+    cdef bint find(self, const double* reduced_cost, double least) noexcept nogil:
         cdef Py_ssize_t k
         self.gain, self.first = least, -1
         for k in range(self.table.n_labels):
-            if level[k] < 2 and reduced_cost[k] > -INFINITY:
-                self.scan(k, reduced_cost, level)
+            if reduced_cost[k] > -INFINITY:
+                self.scan(k, reduced_cost)
         return self.first >= 0
 
-    cdef void scan(
-        self, Py_ssize_t k, const double* reduced_cost, const unsigned char* level
-    ) noexcept nogil:
+    cdef void scan(self, Py_ssize_t k, const double* reduced_cost) noexcept nogil:
         cdef const double* weight = &self.table.weight[0]
         cdef const int32_t* label = &self.table.label[0]
         cdef Py_ssize_t m, j, start = self.table.offsets[k], stop = self.table.offsets[k + 1]
@@ -41,12 +37,10 @@ cdef class PairSearch:
         for m in range(start, stop):
             j = label[m]
             gain = weight[m] + reduced_cost[k] + reduced_cost[j]
-            if gain > self.gain and weight[m] > 0.0 and level[k] + level[j] <= 2:
+            if gain > self.gain and weight[m] > 0.0:
                 self.gain, self.first, self.second = gain, k, j
 
-    cdef Py_ssize_t screen(
-        self, double* reduced_cost, const unsigned char* level, double* sum
-    ) noexcept nogil:
+    cdef Py_ssize_t screen(self, double* reduced_cost, double* sum) noexcept nogil:
         # the first step of roof duality, and as there until it changes nothing more
         cdef const double* weight = &self.table.weight[0]
         cdef const int32_t* label = &self.table.label[0]
@@ -59,8 +53,7 @@ cdef class PairSearch:
                     continue
                 for m in range(self.table.offsets[k], self.table.offsets[k + 1]):
                     if weight[m] > 0.0 and reduced_cost[label[m]] > -INFINITY:
-                        if level[k] + level[label[m]] <= 2:
-                            sum[k] += weight[m]
+                        sum[k] += weight[m]
             for k in range(n_labels):
                 if not sum[k] > 0.0:
                     reduced_cost[k] = -INFINITY
@@ -83,9 +76,7 @@ cdef class BoundedSearch(PairSearch):
         The weights of pairs.
     """
 
-    cdef bint find(
-        self, const double* reduced_cost, const unsigned char* level, double least
-    ) noexcept nogil:
+    cdef bint find(self, const double* reduced_cost, double least) noexcept nogil:
         cdef const double* weight = &self.table.weight[0]
         cdef double* bound = &self.table.most[0]
         cdef Py_ssize_t k, m, n_labels = self.table.n_labels
@@ -95,8 +86,8 @@ cdef class BoundedSearch(PairSearch):
             best_reduced_cost = max(best_reduced_cost, reduced_cost[k])
         for k in range(n_labels):
             # with a reduced_cost of -inf this is false
-            if level[k] < 2 and bound[k] + reduced_cost[k] + best_reduced_cost > self.gain:
-                self.scan(k, reduced_cost, level)
+            if bound[k] + reduced_cost[k] + best_reduced_cost > self.gain:
+                self.scan(k, reduced_cost)
                 most = 0.0
                 for m in range(self.table.offsets[k], self.table.offsets[k + 1]):
                     most = max(most, weight[m])
@@ -104,7 +95,7 @@ cdef class BoundedSearch(PairSearch):
         return self.first >= 0
 
 
-def find_pair(PairSearch search, reduced_cost, level, double least=-np.inf):
+def find_pair(PairSearch search, reduced_cost, double least=-np.inf):
     """Ask an oracle of pairs, for tests.
 
     Parameters
@@ -113,8 +104,6 @@ def find_pair(PairSearch search, reduced_cost, level, double least=-np.inf):
         The oracle.
     reduced_cost : ndarray of shape (n_labels,), float64
         What labels gain by themselves, -inf for those that are not asked for.
-    level : ndarray of shape (n_labels,), uint8
-        Levels of the labels, 0 to 2.
     least : float, default=-inf
         What must be beaten.
 
@@ -126,15 +115,13 @@ def find_pair(PairSearch search, reduced_cost, level, double least=-np.inf):
         Their gain; `least` if there is none.
     """
     check_equal(len(reduced_cost), search.table.n_labels, "the number of reduced_costs")
-    check_equal(len(level), search.table.n_labels, "the number of levels")
     cdef double[::1] reduced_costs = np.append(reduced_cost, 0.0)
-    cdef unsigned char[::1] levels = np.append(level, 0).astype(np.uint8)
-    if not search.find(&reduced_costs[0], &levels[0], least):
+    if not search.find(&reduced_costs[0], least):
         return None, least
     return (search.first, search.second), search.gain
 
 
-def screened_labels(PairSearch search, reduced_cost, level):
+def screened_labels(PairSearch search, reduced_cost):
     """Return which labels are left by screen(), an array of bool; for tests.
 
     Parameters
@@ -143,8 +130,6 @@ def screened_labels(PairSearch search, reduced_cost, level):
         The oracle.
     reduced_cost : ndarray of shape (n_labels,), float64
         As for `find_pair`.
-    level : ndarray of shape (n_labels,), uint8
-        Likewise.
 
     Returns
     -------
@@ -152,9 +137,7 @@ def screened_labels(PairSearch search, reduced_cost, level):
         Labels that may still come.
     """
     check_equal(len(reduced_cost), search.table.n_labels, "the number of reduced_costs")
-    check_equal(len(level), search.table.n_labels, "the number of levels")
     cdef double[::1] reduced_costs = np.append(reduced_cost, 0.0)
     cdef double[::1] scratch = np.empty(len(reduced_cost) + 1)
-    cdef unsigned char[::1] levels = np.append(level, 0).astype(np.uint8)
-    search.screen(&reduced_costs[0], &levels[0], &scratch[0])
+    search.screen(&reduced_costs[0], &scratch[0])
     return np.asarray(reduced_costs)[: len(reduced_cost)] > -np.inf

@@ -21,8 +21,10 @@ cdef class LabelLevels:
     cdef vector[int32_t] member
     cdef int64_t[::1] stamp                  # (n_labels,) n_stamps: is linked to the one marked
     cdef int64_t n_stamps
-    # is a half on, and so is a later one that it attracts without a link?
+    # is a label on, and so is a later one that it attracts without a link?
     cdef unsigned char[::1] attracted          # (n_labels,)
+    # is a label off, and would it be without its links? Known after retire()
+    cdef unsigned char[::1] idle             # (n_labels,)
     cdef double noise                        # weights up to it are zero but for rounding
 
     # sort the links by label
@@ -33,16 +35,22 @@ cdef class LabelLevels:
     cdef void listen(self, Py_ssize_t i) noexcept nogil
     # after gather(): what implied edges give to a label, into reduced_cost; who is attracted
     cdef void imply(self, Py_ssize_t i) noexcept nogil
-    # lower the levels of labels that do not need them; returns the decrease of the Lagrangian
+    # give up links that are not needed; returns the decrease of the Lagrangian
     cdef double retire(self, Py_ssize_t i) except? -1 nogil
     # raise those of labels that their messages, implied ones with them, make move
     cdef int seek(self, Py_ssize_t i) except -1 nogil
-    # from fresh to 1 if the label is not true, or else to 2; from 1 to 2
+    # release true labels that are fresh and had better not be
+    cdef int doubt(self, Py_ssize_t i) except -1 nogil
     cdef int release(self, Py_ssize_t i, Py_ssize_t k) except -1 nogil
-    cdef int promote(self, Py_ssize_t i, Py_ssize_t k) except -1 nogil
-    # link half k to halves that are on and attract it, from label `least` on
-    cdef int attract(self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t least) except -1 nogil
-    # whether the search sees the links of two halves
+    # after gather(): the share that label k may have as long as it is not linked to others
+    cdef double ceiling(self, Py_ssize_t i, Py_ssize_t k) noexcept nogil
+    # link label k to those from `least` on that are on and attract it or have a share of `bar`
+    cdef int reach(
+        self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t least, double bar
+    ) except -1 nogil
+    # raise the ceiling of a label that is at it
+    cdef int widen(self, Py_ssize_t i, Py_ssize_t k) except -1 nogil
+    # whether the search sees the links of two labels that are off
     cdef void show(self, Py_ssize_t i, bint seen) noexcept nogil
     # of two labels that are off, until their edge is linked
     cdef int bind(self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t j) except -1 nogil

@@ -9,6 +9,10 @@ from sskit.solvers.dual_decomposition.label_pairs.state cimport Link, Links
 
 # Weights and marginals below it are rounding.
 cdef double NOISE = 1e-9
+# Links of labels whose shares sum to more are kept: they will be needed again.
+cdef double CROWDED = 0.9
+# No label has such a share.
+cdef double NEVER = 2.0
 
 
 cdef class LabelLevels:
@@ -27,21 +31,24 @@ cdef class LabelLevels:
     - between an end that is on, even in part, and one that is off: max(w_e, 0) to the latter;
     - between two that are off: max(w_e, 0), split in any way;
     - between two that are true and fresh: min(w_e, 0) to each;
-    - between two halves that are on: nothing, if w_e <= 0.
+    - between two others that are on, with shares that sum to one at most: nothing, if w_e <= 0.
 
     In all cases the state of the edge is among the best. So all is at its optimum if no label
     that is off gains with the weights that attract it to labels that are on; if weights between
     two that are off can be split without making one gain; if those that are true and fresh gain
-    by staying, with their negative weights alone; and if no two halves that are on attract
-    each other. Fresh labels that violate this are released, halves are linked to those that
-    attract them. Of the pairs that are off the one that gains most is linked; if none gains by
+    by staying, with their negative weights alone; if no two others that are on attract
+    each other; and if none would have more than the shares of others leave to it. Fresh labels
+    that violate this are released, labels that are on are linked to those that
+    attract them, and a label at its ceiling to those with at least half of what it
+    lacks, so that the next ceiling is half as far from one. Of the pairs that are off the one that
+    gains most is linked; if none gains by
     itself but many together may, the best of those in screen. Where nothing is linked or released
     any more and links agree, w is optimal.
 
-    A label that is off, whose links agree, and that would stay if it were fresh, is made fresh
-    again; a whole one that is below 1/2, a half. Links of two halves that have the mix which they
-    would have if they were implied, a weight that is not positive and no messages that hold them
-    back are given up.
+    A label is idle if it is off, its links agree, and it would stay so without them. Its links are
+    given up but for those between true labels, and if it is not true it is fresh again. So are
+    links that have the mix which they would have if they were implied, a weight that is not
+    positive, no messages that hold an end back, and ends that leave each other room.
 
     Parameters
     ----------
@@ -59,7 +66,7 @@ cdef class LabelLevels:
         self.pull, self.reduced_cost, self.scratch = np.zeros(n), np.zeros(n), np.zeros(n)
         self.start = np.zeros(n + 2, dtype=np.int32)
         self.stamp = np.zeros(n, dtype=np.int64)
-        self.attracted = np.zeros(n, dtype=np.uint8)
+        self.attracted, self.idle = np.zeros(n, dtype=np.uint8), np.zeros(n, dtype=np.uint8)
         self.noise = NOISE * max(np.max(np.asarray(state.factors.cost)), 0.0)
 
     cdef void listen(self, Py_ssize_t i) noexcept nogil:
@@ -103,27 +110,34 @@ cdef class LabelLevels:
         cdef const unsigned char* truth = self.factors.truth(i)
         cdef unsigned char* level = &self.state.level[i, 0]
         cdef Py_ssize_t m, j
+        level[k] = 1
+        if not truth[k]:
+            return 0
         for m in range(self.state.table.offsets[k], self.state.table.offsets[k + 1]):
             j = self.state.table.label[m]
-            # a true label is linked to those that are not true and not fresh already
-            if (truth[j] and not (truth[k] and level[j])) or (not truth[k] and level[j] == 2):
+            # those that were released before are linked to it since
+            if truth[j] and level[j] == 0:
                 self.join(i, k, j, self.state.table.edge[m], self.state.table.weight[m])
-        level[k] = 1 + truth[k]
         return 0
 
-    cdef int promote(self, Py_ssize_t i, Py_ssize_t k) except -1 nogil:
-        cdef unsigned char* level = &self.state.level[i, 0]
+    cdef double ceiling(self, Py_ssize_t i, Py_ssize_t k) noexcept nogil:
+        cdef const unsigned char* truth = self.factors.truth(i)
+        cdef const double* y = &self.state.mix[i, 0]
+        cdef const int32_t* label = &self.state.table.label[0]
+        cdef double most = 0.0
         cdef Py_ssize_t m, j
         self.mark(i, k)
         for m in range(self.state.table.offsets[k], self.state.table.offsets[k + 1]):
-            j = self.state.table.label[m]
-            if level[j] == 1 and self.stamp[j] != self.n_stamps:
-                self.join(i, k, j, self.state.table.edge[m], self.state.table.weight[m])
-        level[k] = 2
-        return 0
+            j = label[m]
+            if y[j] > most and self.stamp[j] != self.n_stamps and not (truth[k] and truth[j]):
+                most = y[j]
+        # a sum may be one but for rounding
+        return max(1.0 - most, y[k])
 
-    cdef int attract(self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t least) except -1 nogil:
-        cdef const unsigned char* level = &self.state.level[i, 0]
+    cdef int reach(
+        self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t least, double bar
+    ) except -1 nogil:
+        cdef const unsigned char* truth = self.factors.truth(i)
         cdef const double* y = &self.state.mix[i, 0]
         cdef Py_ssize_t m, j
         # a pair that seek() has linked since it gathered the links does not come up again
@@ -131,11 +145,16 @@ cdef class LabelLevels:
         for m in range(self.state.table.offsets[k], self.state.table.offsets[k + 1]):
             j = self.state.table.label[m]
             if (
-                j >= least and y[j] > 0.0 and level[j] == 1
-                and self.state.table.weight[m] > self.noise and self.stamp[j] != self.n_stamps
+                y[j] > 0.0 and j >= least and self.stamp[j] != self.n_stamps
+                and (y[j] >= bar or self.state.table.weight[m] > self.noise)
+                and not (truth[k] and truth[j])
             ):
                 self.join(i, k, j, self.state.table.edge[m], self.state.table.weight[m])
         return 0
+
+    cdef int widen(self, Py_ssize_t i, Py_ssize_t k) except -1 nogil:
+        self.gather(i)
+        return self.reach(i, k, 0, 0.5 * (1.0 - self.state.mix[i, k]))
 
     cdef int join(
         self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t j, Py_ssize_t e, double w
@@ -176,8 +195,8 @@ cdef class LabelLevels:
                 j = label[m]
                 if self.stamp[j] == self.n_stamps or not abs(weight[m]) > self.noise:
                     continue
-                if truth[j]:
-                    # both are true and fresh, or else they were linked
+                if truth[k] and truth[j]:
+                    # both are fresh, or else they were linked
                     self.reduced_cost[j] += min(weight[m], 0.0)
                 elif y[j] == 0.0:
                     self.reduced_cost[j] += max(weight[m], 0.0)
@@ -206,17 +225,18 @@ cdef class LabelLevels:
                 reduced_cost[link.first] += w * (y[link.second] > 0.0)
                 reduced_cost[link.second] += w * (y[link.first] > 0.0)
         for j in range(self.factors.n_labels):
-            if truth[j] or level[j] == 0:
-                continue
-            if y[j] == 0.0 and self.gain[j] + reduced_cost[j] < 0.0:
+            self.idle[j] = y[j] == 0.0 and self.gain[j] + reduced_cost[j] < 0.0
+            if self.idle[j] and not truth[j]:
                 level[j] = 0
-            elif level[j] == 2 and y[j] < 0.5:
-                level[j] = 1
         for m in range(links.n):
             link = &links.link[m]
             w = self.state.w[self.factors.pair_weights + link.edge]
-            if linked(truth, level, link.first, link.second) or (
-                halves(level, link) and (w > self.noise or inconsistent(link, y) or tied(link))
+            if (truth[link.first] and truth[link.second]) or (
+                not (self.idle[link.first] or self.idle[link.second])
+                and (
+                    w > self.noise or y[link.first] + y[link.second] > CROWDED
+                    or inconsistent(link, y) or tied(link)
+                )
             ):
                 links.link[n] = link[0]
                 n += 1
@@ -231,78 +251,68 @@ cdef class LabelLevels:
         links.n = n
         return decrease
 
+    cdef int doubt(self, Py_ssize_t i) except -1 nogil:
+        cdef const unsigned char* truth = self.factors.truth(i)
+        cdef Py_ssize_t k
+        self.gather(i)
+        self.listen(i)
+        self.imply(i)
+        for k in range(self.factors.n_labels):
+            if truth[k] and self.state.level[i, k] == 0:
+                if self.gain[k] + self.pull[k] + self.reduced_cost[k] < 0.0:
+                    self.release(i, k)
+        return 0
+
     cdef int seek(self, Py_ssize_t i) except -1 nogil:
         cdef const unsigned char* truth = self.factors.truth(i)
         cdef const unsigned char* level = &self.state.level[i, 0]
         cdef const double* y = &self.state.mix[i, 0]
         cdef double* reduced_cost = &self.reduced_cost[0]
         cdef Py_ssize_t k
-        self.gather(i)
-        self.listen(i)
-        self.imply(i)
+        self.doubt(i)
         for k in range(self.factors.n_labels):
-            if truth[k]:
-                if level[k] == 0 and self.gain[k] + self.pull[k] + reduced_cost[k] < 0.0:
+            if level[k] == 0:
+                if not truth[k] and self.gain[k] + reduced_cost[k] > 0.0:
                     self.release(i, k)
-            elif level[k] == 0:
-                if self.gain[k] + reduced_cost[k] > 0.0:
-                    self.release(i, k)
-                    self.attract(i, k, 0)
+                    self.reach(i, k, 0, 0.5)
             elif self.attracted[k]:
-                self.attract(i, k, k)
+                self.reach(i, k, k, NEVER)
             elif reduced_cost[k] > 0.0 and self.gain[k] + self.pull[k] + reduced_cost[k] > 0.0:
-                self.attract(i, k, 0)
+                self.reach(i, k, 0, NEVER)
             if y[k] > 0.0:
                 reduced_cost[k] = -INFINITY
             else:
                 reduced_cost[k] = min(self.gain[k] + self.pull[k] + reduced_cost[k], 0.0)
         self.show(i, False)
-        if self.pairs.find(reduced_cost, level, 0.0) or (
-            self.pairs.screen(reduced_cost, level, &self.scratch[0])
-            and self.pairs.find(reduced_cost, level, -INFINITY)
+        if self.pairs.find(reduced_cost, 0.0) or (
+            self.pairs.screen(reduced_cost, &self.scratch[0])
+            and self.pairs.find(reduced_cost, -INFINITY)
         ):
             self.bind(i, self.pairs.first, self.pairs.second)
         self.show(i, True)
         return 0
 
     cdef void show(self, Py_ssize_t i, bint seen) noexcept nogil:
-        # The search knows by levels which edges are linked, but not between halves.
-        cdef const unsigned char* level = &self.state.level[i, 0]
+        # It is for edges that are not linked, and asks for labels that are off only.
+        cdef const double* y = &self.state.mix[i, 0]
         cdef const Links* links = &self.state.links[i]
         cdef const double* w = &self.state.w[self.factors.pair_weights]
         cdef Py_ssize_t m
         for m in range(links.n):
-            if halves(level, &links.link[m]):
+            if y[links.link[m].first] == 0.0 and y[links.link[m].second] == 0.0:
                 self.state.table.push(links.link[m].edge, w[links.link[m].edge] if seen else 0.0)
 
     cdef int bind(self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t j) except -1 nogil:
-        """Raise the levels of two labels that are off as far as need be, and link their edge."""
+        """Release two labels that are off, and link their edge."""
         cdef Py_ssize_t m
         if self.state.level[i, k] == 0:
             self.release(i, k)
         if self.state.level[i, j] == 0:
             self.release(i, j)
-        if self.state.level[i, k] + self.state.level[i, j] <= 2:
-            for m in range(self.state.table.offsets[k], self.state.table.offsets[k + 1]):
-                if self.state.table.label[m] == j:
-                    self.join(i, k, j, self.state.table.edge[m], self.state.table.weight[m])
+        for m in range(self.state.table.offsets[k], self.state.table.offsets[k + 1]):
+            if self.state.table.label[m] == j:
+                self.join(i, k, j, self.state.table.edge[m], self.state.table.weight[m])
         return 0
-
-
-cdef bint linked(
-    const unsigned char* truth, const unsigned char* level, Py_ssize_t k, Py_ssize_t j
-) noexcept nogil:
-    """Return whether an edge is linked by the levels of its ends, see `LabelState`."""
-    if truth[k] and truth[j]:
-        return level[k] + level[j] > 0
-    if truth[k] or truth[j]:
-        return level[j if truth[k] else k] > 0
-    return level[k] + level[j] > 2
-
-
-cdef bint halves(const unsigned char* level, const Link* link) noexcept nogil:
-    """Return whether both ends are halves, so that other things decide on the link."""
-    return level[link.first] == 1 and level[link.second] == 1
 
 
 cdef bint inconsistent(const Link* link, const double* y) noexcept nogil:

@@ -28,16 +28,16 @@ cdef class LabelState:
     *linked*. What is linked follows from the levels of labels:
 
     - 0, fresh: the label has its true state, y_l = t_l;
-    - 1, half: a label that is not true, released to move between 0 and 1/2;
-    - 2, whole: a label that is released altogether.
+    - 1, released: it may have any share up to its *ceiling*, one minus the largest share
+      of a label that it has an edge with and is not linked to. Between two true labels there is
+      no such limit.
 
-    Invariant of an open block: linked are the edges between two true labels of which one is whole,
-    between a true label and another one that is not fresh, and between two labels that are not
-    true if their levels sum to three or more. Two halves are linked if there is a need: their
-    weight is positive, or q(1, 1) is, or messages hold them back. All others are *implied*: they
-    have the state, or the mix of states, that their ends have, with q(1, 1) = 1 between true labels
-    and 0 elsewhere, which is possible as no two ends sum to more than one there. So they never
-    disagree.
+    Invariant of an open block: edges between two true labels are linked if one is released.
+    Others are linked if there is a need: the weight is positive and both ends are on, or q(1, 1)
+    is positive, or messages hold the ends back, or both would have shares that sum to more than
+    one. All others are *implied*: they have the mix of states that their ends have,
+    with q(1, 1) = 1 between true labels and 0 elsewhere, which is possible as no two ends sum to
+    more than one there, but for rounding. So they never disagree.
     A block is not open as long as its edges are left out altogether: those are the first passes,
     which find out where to start.
 
@@ -63,6 +63,8 @@ cdef class LabelState:
     cdef double penalty(self, Py_ssize_t i) noexcept nogil
     # a new link of a block: all of it is for the caller to fill
     cdef Link* join(self, Py_ssize_t i) except NULL nogil
+    # give back memory of links that are no more
+    cdef void trim(self, Py_ssize_t i) noexcept nogil
     # both = z of the edge, and its weight follows
     cdef void set_pair(self, Py_ssize_t i, Link* link, double z) noexcept nogil
     # multipliers += step * residuals; returns the sum of |residuals|

@@ -2,11 +2,14 @@
 
 import numpy as np
 
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport calloc, free, realloc
 
 from sskit.core.checks cimport check_index, check_least
 from sskit.core.lanes cimport LANES
 from sskit.core.memory cimport grown
+
+# Links of a block for which there may be room without need
+cdef Py_ssize_t SPARE = 8
 
 
 cdef class LabelState:
@@ -62,6 +65,15 @@ cdef class LabelState:
             links.room = room
         links.n += 1
         return &links.link[links.n - 1]
+
+    cdef void trim(self, Py_ssize_t i) noexcept nogil:
+        cdef Links* links = &self.links[i]
+        cdef void* less
+        if links.room - links.n > SPARE + links.n // 8:
+            # one that cannot be had smaller stays as it is
+            less = realloc(links.link, max(links.n, 1) * sizeof(Link))
+            if less != NULL:
+                links.link, links.room = <Link*>less, max(links.n, 1)
 
     cdef void set_pair(self, Py_ssize_t i, Link* link, double z) noexcept nogil:
         cdef double* w = &self.w[self.factors.pair_weights + link.edge]

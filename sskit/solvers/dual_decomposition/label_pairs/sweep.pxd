@@ -21,6 +21,7 @@ cdef class LabelSweep:
     cdef double[::1] gain                    # (n_labels + LANES,) of state 1, messages aside
     cdef double[::1] change                  # likewise, of y since w was moved; 0 between visits
     cdef vector[int32_t] movers              # the released labels
+    cdef vector[int32_t] blocked             # those that would have more than their ceilings
     # where the links of a label would go
     cdef vector[Marginals] trial
 
@@ -32,6 +33,7 @@ cdef class LabelSweep:
     # the gradient where y_l = y and the links are at their best for it, in `trial`; its slope
     cdef double pose(self, Py_ssize_t i, Py_ssize_t j, double y, double* slope) noexcept nogil
     cdef double take_step(self, Py_ssize_t i, Py_ssize_t j, double y) noexcept nogil
+    cdef double step_all(self, Py_ssize_t i) except? -1 nogil
     # open a block: all labels take their true states; returns the decrease
     cdef double open(self, Py_ssize_t i) noexcept nogil
     cdef double visit(self, Py_ssize_t i, bint alone, double* distance) except? -1 nogil

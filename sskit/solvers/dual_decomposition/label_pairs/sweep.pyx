@@ -76,7 +76,7 @@ cdef class LabelSweep:
     cdef double move(self, Py_ssize_t i, Py_ssize_t j) except? -1 nogil:
         # The minimum of the Lagrangian over y_l and all its links is that of a convex function of
         # y_l. Newton's method goes there, until nine tenths of the way are sure to be done.
-        cdef double most = 0.5 if self.state.level[i, j] == 1 else 1.0
+        cdef double most = self.levels.ceiling(i, j)
         cdef double y = self.state.mix[i, j], gain, slope, first = 0.0, z
         cdef Bracket root
         cdef int k
@@ -91,6 +91,8 @@ cdef class LabelSweep:
             if z == y:
                 break
             y = z
+        if y == most and most < 1.0 and gain > 0.0:
+            self.blocked.push_back(<int32_t>j)
         return self.take_step(i, j, y)
 
     cdef double pose(self, Py_ssize_t i, Py_ssize_t j, double y, double* slope) noexcept nogil:
@@ -169,35 +171,55 @@ cdef class LabelSweep:
         self.state.opened[i] = True
         return decrease
 
+    cdef double step_all(self, Py_ssize_t i) except? -1 nogil:
+        """Let all labels step that are released; return the decrease."""
+        cdef Py_ssize_t j, _
+        cdef size_t m
+        cdef double decrease = 0.0
+        self.movers.clear()
+        self.blocked.clear()
+        for j in range(self.factors.n_labels):
+            if self.state.level[i, j]:
+                self.movers.push_back(<int32_t>j)
+        self.levels.gather(i)
+        self.trial.resize(self.state.links[i].n)
+        for m in range(self.movers.size()):
+            decrease += self.move(i, self.movers[m])
+        # each time labels that still rise get links to those in their way: no more than there are
+        for _ in range(self.factors.n_labels):
+            if self.blocked.empty():
+                break
+            self.movers.swap(self.blocked)
+            self.blocked.clear()
+            for m in range(self.movers.size()):
+                self.levels.widen(i, self.movers[m])
+            self.levels.gather(i)
+            self.trial.resize(self.state.links[i].n)
+            for m in range(self.movers.size()):
+                decrease += self.move(i, self.movers[m])
+        return decrease
+
     cdef double visit(self, Py_ssize_t i, bint alone, double* distance) except? -1 nogil:
         """Step in a block, with its labels `alone` or with edges; return the decrease."""
         cdef Py_ssize_t j, _
-        cdef size_t m
         cdef double decrease = 0.0
         self.score(i)
         if alone:
             for j in range(self.factors.n_labels):
                 decrease += self.move_alone(i, j)
         else:
-            if self.state.opened[i]:
-                decrease += self.levels.retire(i)
-            else:
+            if not self.state.opened[i]:
                 decrease += self.open(i)
+                # true labels that fall make room for others, which need no links to them then
+                self.levels.doubt(i)
+                decrease += self.step_all(i)
             self.levels.seek(i)
-            self.movers.clear()
-            for j in range(self.factors.n_labels):
-                if self.state.level[i, j]:
-                    self.movers.push_back(<int32_t>j)
             for _ in range(self.n_sweeps):
-                self.levels.gather(i)
-                self.trial.resize(self.state.links[i].n)
-                for m in range(self.movers.size()):
-                    decrease += self.move(i, self.movers[m])
-                for m in range(self.movers.size()):
-                    j = self.movers[m]
-                    if self.state.level[i, j] == 1 and self.state.mix[i, j] == 0.5:
-                        self.levels.promote(i, j)
-                distance[0] = self.state.ascend(i, self.step)
+                decrease += self.step_all(i)
+                distance[0] = self.state.ascend(i, self.step) / max(2 * self.state.links[i].n, 1)
+            # at once, not at the next visit: of many rows few are visited at a time
+            decrease += self.levels.retire(i)
+            self.state.trim(i)
         self.factors.move(
             i, &self.change[0], -self.factors.block_weight[i] / self.state.lam, &self.state.w[0]
         )
@@ -243,9 +265,7 @@ cdef class LabelSweep:
                     continue
                 distance = 0.0
                 decrease += self.visit(i, alone, &distance)
-                disagreement += self.factors.block_weight[i] * distance / max(
-                    2 * self.state.links[i].n, 1
-                )
+                disagreement += self.factors.block_weight[i] * distance
                 if stop.due():
                     break
         return decrease, disagreement

@@ -247,7 +247,7 @@ SOLVERS = {
     "soft_bcfw, growing": SoftBCFW(steps="away", growth=2.0, rho=0.5, gap_every=2),
     "soft_bcfw, never exact": SoftBCFW(exact=False),
 }
-UNBOUNDED_ONLY = {"gdmm", "soft_bcfw", "bcfw, plain, corrective"}
+UNBOUNDED_ONLY = {"gdmm", "soft_bcfw"}
 FACTORED_ONLY = {"gdmm", "soft_bcfw"}
 
 

@@ -195,7 +195,7 @@ class SegmentationModel(GraphEstimator):
     >>> noise = [rng.normal(size=30) for _ in range(40)]
     >>> X = [(np.stack([t + e, np.ones(30)], axis=1), edges, None) for t, e in zip(y, noise)]
     >>> model = SegmentationModel(random_state=0).fit(X[:30], y[:30])
-    >>> model.score(X[30:], y[30:]) > 0.85
+    >>> model.score(X[30:], y[30:]) > 0.8
     True
     >>> model.certified_, model.pairwise_.shape
     (True, (1,))

@@ -127,8 +127,8 @@ def test_it_is_an_object_of_its_own():
     model = StructSVMClassifier(solver=solver, **PASSES).fit(X, y)
     assert model.solver_ is not solver and solver.get_params() == BCFW().get_params()
     bounded = StructSVMClassifier(bounds=(-0.3, 0.4), **PASSES).fit(X, y)
-    # with bounds on the weights there is one step at a visit, and that is what it says
-    assert (model.solver_.block_steps, bounded.solver_.block_steps) == (5, 1)
+    # what "auto" stands for is what it says
+    assert (model.solver_.block_steps, bounded.solver_.block_steps) == (5, 5)
 
 
 @pytest.mark.parametrize("fit", FITS)

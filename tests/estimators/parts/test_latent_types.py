@@ -23,7 +23,7 @@ def figures(n=8, shape=(4, 5), seed=0):
 
 
 X, Y = figures()
-FITTED = PartsModel(PARENTS, **FAST).fit(X, Y)
+FITTED = PartsModel(PARENTS, **FAST, lam=1e-3).fit(X, Y)
 
 
 def spring_scores(model, k, moved):

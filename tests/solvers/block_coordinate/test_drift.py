@@ -77,7 +77,8 @@ class Evictions:
         y[wrong] = rng.integers(self.n_classes, size=wrong.sum())
         self.toy = bind_rows(X, y, self.n_classes)
         regularizer = self.toy.regularizer(self.lam)
-        solver = clone(solver).set_params(averaging=False)
+        # planes go by evict() only
+        solver = clone(solver).set_params(averaging=False, plane_life=10**6)
         self.run = solver.start(self.toy.problem, regularizer, np.random.RandomState(0))
         self.probe = DualProbe(self.toy.problem, self.run.dual)
 

@@ -38,14 +38,14 @@ def check_in_a_process(every, *names):
 
 @pytest.mark.parametrize("first", range(2))
 def test_some_changed_parts_are_refused(first):
-    check_in_a_process(80, *NAMES[first::2])
+    check_in_a_process(160, *NAMES[first::2])
 
 
 # All parts, a model at a time: python -m helpers.hostile 1 NAME
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(6))
 def test_more_changed_parts_are_refused(first):
-    check_in_a_process(6, *NAMES[first::6])
+    check_in_a_process(12, *NAMES[first::6])
 
 
 @pytest.mark.parametrize("name", ["tagger, rbf", "path"])

@@ -8,7 +8,7 @@ from fuzz.problems import PROBLEMS
 from fuzz.products import Findings, Interval, choose, compare, run_problem, solve, trace
 from sskit import RegularizationPath, StructSVMClassifier
 
-N_PROBLEMS = 120
+N_PROBLEMS = 80
 
 
 @pytest.mark.slow

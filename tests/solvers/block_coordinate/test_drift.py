@@ -127,7 +127,7 @@ class Evictions:
         return v, dual_value(v, loss, self.lam)
 
 
-@pytest.mark.parametrize("n_steps", [20_000, pytest.param(10**6, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_steps", [20_000, pytest.param(300_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", EVICTING)
 def test_gaps_hold_where_planes_with_weight_are_evicted(name, n_steps):
     """They are those of a mix of planes: not of rounding, enlarged by a small weight."""

@@ -111,6 +111,11 @@ SSKIT_INLINE vec constant(double value) {
     for (int l = 0; l < LANES; ++l) p[l] = value;
     return load(p);
 }
+SSKIT_INLINE half_vec half_constant(double value) {
+    double p[HALF];
+    for (int l = 0; l < HALF; ++l) p[l] = value;
+    return load_half(p);
+}
 
 // Call `action` with the number of vectors (1 to 4) of each stretch of up to 32 columns.
 #define SSKIT_STRETCHES(n, action)                                       \

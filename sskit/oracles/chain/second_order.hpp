@@ -5,12 +5,6 @@
 
 namespace sskit {
 
-SSKIT_INLINE half_vec constant_half(double value) {
-    double p[HALF];
-    for (int l = 0; l < HALF; ++l) p[l] = value;
-    return load_half(p);
-}
-
 SSKIT_INLINE double lower(double a, double b) { return a < b ? a : b; }
 SSKIT_INLINE double upper(double a, double b) { return a > b ? a : b; }
 
@@ -82,13 +76,13 @@ SSKIT_CLONES void second_order_step(const double* value, const double* triples,
     const double* most = least + size;
     for (ptrdiff_t b = 0; b < stride; b += HALF) {
         // not -inf, so that states without any way into them are left out too
-        half_vec best = constant_half(std::numeric_limits<double>::lowest());
+        half_vec best = half_constant(std::numeric_limits<double>::lowest());
         for (ptrdiff_t at = b; at < size; at += stride) {
             best = larger(load_half(value + at) + load_half(least + at), best);
         }
         store(floor + b, best);
     }
-    const half_vec nothing = constant_half(-std::numeric_limits<double>::infinity());
+    const half_vec nothing = half_constant(-std::numeric_limits<double>::infinity());
     for (ptrdiff_t at = 0; at < size; at += HALF) store(out + at, nothing);
     for (ptrdiff_t a = 0; a < n_states; ++a) {
         for (ptrdiff_t b = 0; b < n_states; ++b) {

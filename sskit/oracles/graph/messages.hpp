@@ -30,12 +30,6 @@ struct MessageGraph {
 constexpr int LEFT_OUT_OF = 6;  // one of so many nodes is left out of a forest
 constexpr double FORBIDDEN = -std::numeric_limits<double>::infinity();
 
-SSKIT_INLINE half_vec half_constant(double value) {
-    double p[HALF];
-    for (int l = 0; l < HALF; ++l) p[l] = value;
-    return load_half(p);
-}
-
 // What is not `most` becomes that, and what is becomes `other`
 SSKIT_INLINE half_vec exchange(const half_vec& x, double most, double other) {
 #if defined(SSKIT_VECTORS)

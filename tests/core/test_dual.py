@@ -377,14 +377,14 @@ def check_gram(toy, probe, i):
 
 
 @pytest.mark.parametrize("name", TOYS)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_inner_products_survive_growth_and_evictions(name, seed):
     toy = TOYS[name](seed, n=4, n_states=4)
     run = BCFW(averaging=False, steps="pairwise", plane_life=1000).start(
         toy.problem, toy.regularizer(0.01), np.random.RandomState(0)
     )
     probe, rng, most = DualProbe(toy.problem, run.dual), np.random.default_rng(seed), 0
-    for _ in range(30):
+    for _ in range(20):
         run.run_pass()
         for i in range(toy.pairs.n):
             labels = toy.pairs.labels[i]

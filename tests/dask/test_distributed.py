@@ -8,6 +8,7 @@ import weakref
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from helpers.crossing import in_turn
 from helpers.interruption import PressedStop
 from helpers.parts import CASES, CLASSES, ROWS, TAGS, TOKENS, WEIGHT, N, split
 from helpers.structures import Chains
@@ -49,8 +50,7 @@ def assert_same_optimum(found, expected, tol=1e-3):
 WRAPS = {"kept": (lambda value: value, 1e-3), "passing": (lazy, 0.05)}
 
 
-@pytest.mark.parametrize("wrap", WRAPS)
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(("name", "wrap"), in_turn(CASES, WRAPS))
 def test_the_optimum_is_that_of_the_data_in_one_piece(name, wrap):
     estimator, *data = CASES[name]
     wrap, tol = WRAPS[wrap]

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from helpers.crossing import in_turn
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
@@ -206,8 +207,14 @@ def test_choices_and_paths_are_those_of_float64(case, dtype, tmp_path):
     np.testing.assert_allclose(one.coefs_, two.coefs_, rtol=1e-8, atol=1e-9)
 
 
-@pytest.mark.parametrize("case", [name for name in CASES if name not in KERNELS])
-@pytest.mark.parametrize("form", ["mapped float32", "float32", "mapped float16", "CSR float32"])
+@pytest.mark.parametrize(
+    ("case", "form"),
+    in_turn(
+        [name for name in CASES if name not in KERNELS],
+        ["mapped float32", "CSR float32", "mapped float16", "float32"],
+        2,
+    ),
+)
 def test_fit_and_predict_copy_no_features(case, form, tmp_path):
     rows = Rows(4_000, p=1_000, length=8)
     estimator, kind = CASES[case]

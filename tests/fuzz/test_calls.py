@@ -30,6 +30,7 @@ def test_a_case_follows_from_its_numbers():
     assert run_case(1, 11).story != first.story
 
 
+@pytest.mark.slow
 def test_crash_and_hang_are_reported_and_the_others_go_on():
     reports = []
     found = run_cases(

@@ -46,7 +46,7 @@ def test_laws_and_optimum(name, steps, sampling, bounded):
     # Plain steps are slow near the optimum, and so is sampling by gaps that are seldom renewed: how
     # far these come depends on how a machine rounds.
     exact = steps != "fw" and sampling in ("permutation", "uniform")
-    certificate = follow(toy, run, 3000 if exact else 150, box=box)
+    certificate = follow(toy, run, 3000 if exact else 60, box=box)
     assert certificate.gap <= (1e-6 if exact else 4e-2)
     check_optimum(toy, certificate, box, tolerance=certificate.gap + 1e-8)
 
@@ -162,7 +162,7 @@ def test_without_room_it_still_converges(name, steps, options):
     def between(n, run):
         kept.append(max(len(run.dual.planes(i)[0]) for i in range(7)))
 
-    certificate = follow(toy, run, 300, between=between, tol=1e-5)
+    certificate = follow(toy, run, 200, between=between, tol=1e-5)
     assert max(kept) <= options.get("max_planes", 0 if options == {"cache_size": 1e-9} else 99)
     assert certificate.gap < 3e-2
     if steps != "fw" and options != {"cache_size": 1e-9}:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossing import in_turn
 from helpers.parts import CASES, split
 from hypothesis import given
 from hypothesis import strategies as st
@@ -90,8 +91,9 @@ def assert_true(solution, task, half_width=None):
 OWNERS = {"one": (0,) * 5, "two": (0, 1, 1, 0, 1), "each": (0, 1, 2, 3, 4)}
 
 
-@pytest.mark.parametrize("owners", OWNERS)
-@pytest.mark.parametrize("name", [name for name in CASES if name != "tiny weights"])
+@pytest.mark.parametrize(
+    ("name", "owners"), in_turn([name for name in CASES if name != "tiny weights"], OWNERS)
+)
 def test_certificates_of_all_models(name, owners):
     tasks, whole = tasks_of(name, 5)
     driver = make_run(tasks, OWNERS[owners])

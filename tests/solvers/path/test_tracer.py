@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from helpers.crossing import in_turn
 from helpers.qp import solve_primal
 from helpers.structures import Numbers, bind
 from helpers.toys import TOYS, Toy, bind_rows
@@ -69,8 +70,7 @@ def allowed(path, piece, lam):
 
 @pytest.mark.parametrize("induction", INDUCTIONS)
 @pytest.mark.parametrize("kind", BOXES)
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("name", TOYS)
+@pytest.mark.parametrize(("name", "weighted"), in_turn(TOYS, [False, True]))
 def test_every_lam_is_served(name, weighted, kind, induction):
     toy = toy_of(name, weighted)
     box = box_of(toy, kind)

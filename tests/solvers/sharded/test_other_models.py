@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossing import in_turn
 from helpers.laws import check_certificate, check_dual_point, check_optimum
 from helpers.locks import EXACT_SLACK, KERNELS, LOCK_FREE, LOCKING, OTHER_SLACK
 from helpers.slack import slack_pairs
@@ -24,9 +25,13 @@ OPTIONS = [
     {"steps": "pairwise", "sampling": "gap", "cache": True, "stored_passes": 2},
     {"steps": "away", "sampling": "uniform"},
 ]
-every_option = pytest.mark.parametrize(
-    "options", OPTIONS, ids=lambda o: "-".join(map(str, o.values())) or "auto"
-)
+
+
+def id_of(option):
+    return "-".join(map(str, option.values())) or "auto" if isinstance(option, dict) else None
+
+
+every_option = pytest.mark.parametrize("options", OPTIONS, ids=id_of)
 
 
 def shards(problem, n_jobs=3):
@@ -93,8 +98,9 @@ def test_the_dual_never_falls_and_the_certificate_holds(name, options, n_jobs):
         check_certificate(toy, run, evaluator, LAM)
 
 
-@every_option
-@pytest.mark.parametrize("name", LOCK_FREE | EXACT_SLACK | TURNS)
+@pytest.mark.parametrize(
+    ("name", "options"), in_turn(LOCK_FREE | EXACT_SLACK | TURNS, OPTIONS, 2), ids=id_of
+)
 def test_same_optimum_as_one_worker(name, options):
     tol = 0.05 if options.get("steps") == "fw" else 1e-5
     problem = (LOCK_FREE | EXACT_SLACK | TURNS)[name]()

@@ -1,0 +1,12 @@
+"""Products of what tests cross, thinned where all of them say little more than some."""
+
+
+def in_turn(names, options, n=1):
+    """Return pairs (name, option): every name with n of the options, which take turns."""
+    options = list(options)
+    step = len(options) // n
+    return [
+        (name, options[(number + k * step) % len(options)])
+        for number, name in enumerate(names)
+        for k in range(n)
+    ]

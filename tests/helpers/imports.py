@@ -1,6 +1,7 @@
 """What files of a package import, cimport and include, read from their text."""
 
 import ast
+import functools
 import re
 from typing import NamedTuple
 
@@ -32,8 +33,9 @@ def with_names(module, names):
     return [f"{module}.{name}" for name in names]
 
 
-def python_imports(package, path):
-    """Return the imports of a .py file, with those inside functions marked."""
+@functools.cache
+def python_imports(package, path, text):
+    """Return the imports of a .py file with this text, with those inside functions marked."""
     found = []
 
     def visit(node, in_function):
@@ -47,8 +49,8 @@ def python_imports(package, path):
         for child in ast.iter_child_nodes(node):
             visit(child, inside)
 
-    visit(ast.parse(path.read_text()), False)
-    return found
+    visit(ast.parse(text), False)
+    return tuple(found)
 
 
 def without_strings(text):
@@ -61,9 +63,10 @@ def without_strings(text):
     return re.sub(r"#.*", "", text)
 
 
-def cython_imports(package, path):
-    """Return the import and cimport lines of a .pyx or .pxd file."""
-    text = without_strings(path.read_text())
+@functools.cache
+def cython_imports(package, path, text):
+    """Return the import and cimport lines of a .pyx or .pxd file with this text."""
+    text = without_strings(text)
     text = re.sub(r"\\\n", " ", text)
     text = re.sub(r"\(([^()]*)\)", lambda match: match.group().replace("\n", " "), text)
     found, enclosing = [], []
@@ -86,14 +89,14 @@ def cython_imports(package, path):
             found.extend(Import(name, keyword == "cimport", in_function) for name in modules)
         function = re.match(r"(async\s+def|def|cpdef|cdef)\s+(?!class\b).*\)[^()]*:\s*$", line)
         enclosing.append((indent, bool(function)))
-    return found
+    return tuple(found)
 
 
 def all_imports(package):
     """Yield every file of the package with its imports."""
     for path in sources(package, ".py", ".pyx", ".pxd"):
         read = python_imports if path.suffix == ".py" else cython_imports
-        yield path, read(package, path)
+        yield path, read(package, path, path.read_text())
 
 
 def all_includes(package):

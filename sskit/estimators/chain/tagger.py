@@ -2,35 +2,20 @@
 
 from numbers import Integral
 
-import numpy as np
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 
-from sskit._ready import all_within
 from sskit._tag_schemes import SCHEMES
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
-from sskit.estimators.base.estimator import (
-    StructuredEstimator,
-    TrainingTask,
-    check_constraints,
-)
+from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.facts import Labels, WeightSums
-from sskit.estimators.base.fitted_state import check_fitted, check_numbers
-from sskit.estimators.base.kernels import KernelMixin, function_values, is_kernel
-from sskit.estimators.base.known import check_known
-from sskit.estimators.base.tagging import (
-    NothingToLabel,
-    TaggerMixin,
-    chain_attributes,
-    check_chain,
-    check_scores,
-)
+from sskit.estimators.base.kernels import KernelMixin, is_kernel
+from sskit.estimators.base.tagging import TaggerMixin, chain_attributes
+from sskit.estimators.chain.decoding import fitted_decoder
 from sskit.estimators.chain.edges import (
     ChainFacts,
     EdgeWeightsMixin,
     bind_with_edges,
-    edge_decoder,
-    fitted_pairs,
     names_of_edges,
     refuse_edges,
     scale_with_edges,
@@ -42,14 +27,11 @@ from sskit.estimators.chain.second import (
     SecondOrderMixin,
     model_class,
     refuse_second_order,
-    second_decoder,
 )
 from sskit.estimators.chain.sequences import Sequences
 from sskit.estimators.chain.states import (
     HiddenStatesMixin,
-    StateDecoder,
     bind_with_states,
-    fitted_states,
     refuse_states,
     resolve_states,
     why_no_states,
@@ -58,21 +40,13 @@ from sskit.estimators.completion.convex_concave import complete
 from sskit.estimators.completion.gate import gate_labels, training_costs
 from sskit.estimators.completion.partial_labels import known_share
 from sskit.estimators.online.steps import PartialFitMixin
-from sskit.estimators.reasons.column_names import check_column_names, column_names
+from sskit.estimators.reasons.column_names import column_names
 from sskit.estimators.reasons.explain import ExplainChainMixin
 from sskit.inputs.chains.gate import stack_pairs
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.weights import check_sample_weight, check_token_weight
-from sskit.models.chain.model import (
-    check_lengths,
-    default_lam,
-    make_decoder,
-    make_request,
-    token_scale,
-)
+from sskit.models.chain.model import default_lam, token_scale
 from sskit.models.chain.transitions import check_possible, resolve_transitions
-
-USED_BY_PREDICT = ("beam_size", "allowed_transitions")
 
 
 class SequenceTagger(
@@ -525,68 +499,6 @@ class SequenceTagger(
         hidden = HiddenChains(model, stacked, partial, *given[2:], self.n_jobs)
         return TrainingTask(*task, completion=complete(hidden, problem, self.random_state))
 
-    def _rules(self):
-        """Return the transitions, first and last labels that prediction keeps to.
-
-        Those of the parameter, which may have been set since the fit, and without those to whom a
-        weight of -inf has been given.
-        """
-        rules = resolve_transitions(self.allowed_transitions, self.classes_)
-        states = fitted_states(self)
-        if states is not None:
-            rules = states.lifted(rules)
-        if all_within(self.transitions_) and all_within(self.start_):
-            return rules
-        last = np.ones(len(self.start_), dtype=bool)
-        finite = self.transitions_ > -np.inf, self.start_ > -np.inf, last
-        if all(some.all() for some in finite):
-            return rules
-        return finite if rules[0] is None else tuple(map(np.logical_and, rules, finite))
-
     def _decoder(self, X, known=None):
         """Return the decoder of checked sequences that are not empty, and where all begin."""
-        check_fitted(self)
-        # set since the fit, perhaps; None, that of most, is always right
-        given = [name for name in USED_BY_PREDICT if getattr(self, name) is not None]
-        if given:
-            check_constraints(self, *given)
-        check_column_names(X, vars(self).get("feature_names_in_"), type(self).__name__)
-        stacked, edges = fitted_pairs(self, X)
-        n_classes = check_chain(self)
-        offsets, possible = stacked.offsets, None
-        if known is not None:
-            possible = check_known(known, stacked.lengths, self.classes_, "token", "sequences")
-        if offsets[-1] == 0:
-            return NothingToLabel(n_classes), offsets
-        if len(offsets) > 2:
-            stacked = RaggedArray(stacked.values, np.unique(offsets))
-        coef = getattr(self, "coef_", None)
-        if coef is None:
-            # the values of the functions are all that labels need: features of coefficient one
-            values = function_values(self, stacked.values, n_classes)
-            stacked, coef = RaggedArray(values, stacked.offsets), np.eye(n_classes)
-        else:
-            shape = len(self.start_), stacked.values.shape[1]
-            check_numbers(self, {"coef_": shape}, finite=False)
-        states = fitted_states(self)
-        if states is not None and possible is not None:
-            possible = possible[:, states.labels]
-        rules = self._rules()
-        if rules[0] is not None:
-            check_lengths(stacked.lengths, *rules)
-            if possible is not None:
-                check_possible(possible, offsets, *rules)
-        others = self.transitions_, self.start_, self.end_
-        if edges is not None:
-            return edge_decoder(self, stacked, edges, coef, others, rules, possible), offsets
-        if "triples_" in vars(self):
-            return second_decoder(self, stacked, coef, others, rules, possible), offsets
-        request = make_request(stacked, coef, *others, rules, possible)
-        if not request.is_modest():
-            if hasattr(self, "coef_"):
-                check_numbers(self, {"coef_": coef.shape})
-            check_scores(stacked.values, stacked.offsets, coef, others)
-        decoder = make_decoder(request, self.n_jobs, self.beam_size)
-        if states is not None:
-            decoder = StateDecoder(decoder, states, stacked.offsets, possible)
-        return decoder, offsets
+        return fitted_decoder(self, X, known)

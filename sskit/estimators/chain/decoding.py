@@ -1,0 +1,118 @@
+"""How a fitted SequenceTagger labels: what its weights and parameters say of new sequences."""
+
+import numpy as np
+
+from sskit._ready import all_within
+from sskit.estimators.base.estimator import check_constraints
+from sskit.estimators.base.fitted_state import check_fitted, check_numbers
+from sskit.estimators.base.kernels import function_values
+from sskit.estimators.base.known import check_known
+from sskit.estimators.base.tagging import NothingToLabel, check_chain, check_scores
+from sskit.estimators.chain.edges import edge_decoder, fitted_pairs
+from sskit.estimators.chain.second import second_decoder
+from sskit.estimators.chain.states import StateDecoder, fitted_states
+from sskit.estimators.reasons.column_names import check_column_names
+from sskit.inputs.ragged_array import RaggedArray
+from sskit.models.chain.model import check_lengths, make_decoder, make_request
+from sskit.models.chain.transitions import check_possible, resolve_transitions
+
+__all__ = ["fitted_decoder"]
+
+# Parameters that may be set after the fit
+USED_BY_PREDICT = ("beam_size", "allowed_transitions")
+
+
+def fitted_decoder(tagger, X, known=None):
+    """Check sequences that a fitted tagger is to label.
+
+    Parameters
+    ----------
+    tagger : SequenceTagger
+        The estimator.
+    X : object
+        As `predict` takes it.
+    known : object, default=None
+        As `predict` takes it.
+
+    Returns
+    -------
+    decoder : object
+        Gives labellings, max-marginals and the like of the sequences that are not empty.
+    offsets : ndarray of shape (n + 1,)
+        Where all sequences begin.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter, attribute or sequence that is wrong.
+    """
+    check_fitted(tagger)
+    # set since the fit, perhaps; None, that of most, is always right
+    given = [name for name in USED_BY_PREDICT if getattr(tagger, name) is not None]
+    if given:
+        check_constraints(tagger, *given)
+    check_column_names(X, vars(tagger).get("feature_names_in_"), type(tagger).__name__)
+    stacked, edges = fitted_pairs(tagger, X)
+    n_classes = check_chain(tagger)
+    offsets, possible = stacked.offsets, None
+    if known is not None:
+        possible = check_known(known, stacked.lengths, tagger.classes_, "token", "sequences")
+    if offsets[-1] == 0:
+        return NothingToLabel(n_classes), offsets
+    if len(offsets) > 2:
+        stacked = RaggedArray(stacked.values, np.unique(offsets))
+    states = fitted_states(tagger)
+    if states is not None and possible is not None:
+        possible = possible[:, states.labels]
+    rules = _rules(tagger, states)
+    if rules[0] is not None:
+        check_lengths(stacked.lengths, *rules)
+        if possible is not None:
+            check_possible(possible, offsets, *rules)
+    stacked, coef = _linear(tagger, stacked, n_classes)
+    others = tagger.transitions_, tagger.start_, tagger.end_
+    if edges is not None:
+        return edge_decoder(tagger, stacked, edges, coef, others, rules, possible), offsets
+    if "triples_" in vars(tagger):
+        return second_decoder(tagger, stacked, coef, others, rules, possible), offsets
+    request = make_request(stacked, coef, *others, rules, possible)
+    if not request.is_modest():
+        if hasattr(tagger, "coef_"):
+            check_numbers(tagger, {"coef_": coef.shape})
+        check_scores(stacked.values, stacked.offsets, coef, others)
+    decoder = make_decoder(request, tagger.n_jobs, tagger.beam_size)
+    if states is not None:
+        decoder = StateDecoder(decoder, states, stacked.offsets, possible)
+    return decoder, offsets
+
+
+def _linear(tagger, stacked, n_classes):
+    """Return features and weights whose products are the scores of labels.
+
+    The values of the functions of a kernel space are all that labels need: features of weight one.
+    """
+    coef = getattr(tagger, "coef_", None)
+    if coef is None:
+        values = function_values(tagger, stacked.values, n_classes)
+        return RaggedArray(values, stacked.offsets), np.eye(n_classes)
+    shape = len(tagger.start_), stacked.values.shape[1]
+    check_numbers(tagger, {"coef_": shape}, finite=False)
+    return stacked, coef
+
+
+def _rules(tagger, states):
+    """Return the transitions, first and last labels that prediction keeps to.
+
+    Those of the parameter, which may have been set since the fit, and without those to whom a
+    weight of -inf has been given.
+    """
+    rules = resolve_transitions(tagger.allowed_transitions, tagger.classes_)
+    if states is not None:
+        rules = states.lifted(rules)
+    if all_within(tagger.transitions_) and all_within(tagger.start_):
+        return rules
+    last = np.ones(len(tagger.start_), dtype=bool)
+    finite = tagger.transitions_ > -np.inf, tagger.start_ > -np.inf, last
+    if all(some.all() for some in finite):
+        return rules
+    return finite if rules[0] is None else tuple(map(np.logical_and, rules, finite))

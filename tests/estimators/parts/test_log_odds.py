@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from sskit import PartsModel
 from sskit.datasets import make_score_maps
-from sskit.models.parts.log_odds import N_BINS, as_log_odds, log_odds_curves, mean_slopes
+from sskit.models.parts.log_odds import N_BINS, TrueScores, as_log_odds, mean_slopes
 
 PARENTS = [1, -1, 1]
 HUGE = 1e9  # nothing moves from the prior
@@ -30,6 +30,11 @@ X, Y = figures(24)
 def fit(X=X, Y=Y, weight=None, **parameters):
     options = {"n_types": 1, "tol": 0.1, "random_state": 0} | parameters
     return PartsModel(PARENTS, **options).fit(X, Y, sample_weight=weight)
+
+
+def log_odds_curves(maps, places, weight):
+    true = TrueScores.of(maps, places, weight)
+    return true.curves(true.count(maps, weight))
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +102,7 @@ def test_maps_that_say_nothing(value):
     model = fit(flat, places, scores="log_odds", prior="springs")
     assert np.isfinite(model.score_curves_).all() and np.isfinite(model.coef_).all()
     assert not np.ptp(model.score_curves_[..., 1])
-    raw = fit(flat, places, prior="springs", lam=HUGE)
+    raw = fit(flat, places, scores="raw", prior="springs", lam=HUGE)
     assert not raw.coef_.any()
 
 
@@ -115,7 +120,7 @@ def test_it_is_the_model_of_maps_of_log_odds():
     model = fit(scores="log_odds")
     made = as_log_odds(X, model.score_curves_)
     assert made[0].dtype == X[0].dtype
-    same = fit(made)
+    same = fit(made, scores="raw", lam=model.lam_)
     assert same.score_curves_ is None
     np.testing.assert_array_equal(model.coef_, same.coef_)
     np.testing.assert_array_equal(model.springs_, same.springs_)
@@ -124,7 +129,7 @@ def test_it_is_the_model_of_maps_of_log_odds():
 
 
 def test_models_saved_before_there_were_log_odds():
-    model = fit(max_iter=100)
+    model = fit(scores="raw", max_iter=100)
     expected = np.stack(model.predict(X))
     del model.score_curves_, model._made_with["scores"]
     np.testing.assert_array_equal(np.stack(pickle.loads(pickle.dumps(model)).predict(X)), expected)
@@ -153,7 +158,7 @@ def test_springs_by_hand():
     np.testing.assert_allclose(model.springs_[[0, 2], 0, :, 1], stiff[[0, 2]])
     np.testing.assert_allclose(model.springs_[..., 0], 0.0, atol=1e-8)
     assert not model.types_.any() and not model.springs_[1].any()
-    raw = fit(prior="springs", lam=HUGE, min_square=1e-9)
+    raw = fit(scores="raw", prior="springs", lam=HUGE, min_square=1e-9)
     slopes = mean_slopes(model.score_curves_)
     np.testing.assert_allclose(raw.coef_, 0.5 / 3 * slopes)
     np.testing.assert_allclose(raw.springs_, model.springs_, atol=1e-8)

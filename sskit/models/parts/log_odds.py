@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-N_BINS = 12
-# Share of the true places whose score is thought to be below all that were seen.
+# With less than so many true scores in a bin, as of few samples, there are fewer bins.
+N_BINS, LEAST_BINS, TRUE_IN_BIN = 12, 3, 7
+# Least share of the true places whose score is thought to be below all that were seen.
 UNSEEN = 0.01
 # By how much rounded sums of weights may miss a quantile.
 ROUNDING = 1e-9
@@ -61,12 +62,12 @@ class TrueScores(NamedTuple):
 
     def starts(self):
         """Return for each part where bins start that hold equal shares of these scores."""
-        share = self._share()
+        share, n_bins = self._share(), int(np.clip(self._size() // TRUE_IN_BIN, LEAST_BINS, N_BINS))
         found = []
         for true in self.scores:
             order = np.argsort(true, kind="stable")
             reached = np.searchsorted(
-                np.cumsum(share[order]), np.arange(N_BINS) / N_BINS + ROUNDING, side="right"
+                np.cumsum(share[order]), np.arange(n_bins) / n_bins + ROUNDING, side="right"
             )
             found.append(np.unique(true[order[np.minimum(reached, len(true) - 1)]]))
         return found
@@ -113,16 +114,21 @@ class TrueScores(NamedTuple):
             Scores, which never fall, and their log odds. Where there are fewer bins, as of few
             different scores, the last is repeated.
         """
-        share = self._share()
+        share, unseen = self._share(), max(UNSEEN, 1.0 / (1.0 + self._size()))
         counts = counts / (self.weight / self.weight.max()).sum()
         curves = np.empty((len(self.scores), 1 + N_BINS, 2))
         for curve, true, starts, count in zip(
             curves, self.scores, self.starts(), counts, strict=True
         ):
-            knots = _curve(true, share, starts, count[: 1 + len(starts)], count[-1])
+            knots = _curve(true, share, starts, count[: 1 + len(starts)], count[-1], unseen)
             curve[: len(knots)] = knots
             curve[len(knots) :] = knots[-1]
         return curves
+
+    def _size(self):
+        """Return how many samples there are, with copies: weights in units of the smallest."""
+        with np.errstate(over="ignore"):
+            return float((self.weight / self.weight.min()).sum())
 
     def _share(self):
         """Return weights that sum to one, without overflow."""
@@ -130,17 +136,17 @@ class TrueScores(NamedTuple):
         return share / share.sum()
 
 
-def _curve(true, share, starts, anywhere, below):
+def _curve(true, share, starts, anywhere, below, unseen):
     """Return the knots of one part, (n_knots, 2)."""
     bins = np.searchsorted(starts, true, side="right")
     at_truth = np.bincount(bins, share, len(anywhere))
     knots = np.bincount(bins, share * true, len(anywhere))
     knots[1:] /= at_truth[1:]  # there is the score that it starts with
-    at_truth[0] = UNSEEN
+    at_truth[0] = unseen
     first = 0 if anywhere[0] > 0 else 1
     if first == 0:
         knots[0] = below / anywhere[0]
-    at_truth, anywhere = at_truth[first:] / (1 + UNSEEN), anywhere[first:]
+    at_truth, anywhere = at_truth[first:] / (1 + unseen), anywhere[first:]
     rising = rising_log(at_truth, anywhere)
     return np.column_stack([np.maximum.accumulate(knots[first:]), rising])
 

@@ -54,7 +54,8 @@ def test_curves_count_scores():
     starts = np.unique(true)
     bins = [x[0][..., None] >= starts for x in maps]
     anywhere = np.mean([[(b.sum(-1) == j).mean() for j in range(len(starts) + 1)] for b in bins], 0)
-    at_truth = np.array([0.01, *[(true == start).mean() for start in starts]]) / 1.01
+    unseen = 1 / 4  # of three samples and the next one
+    at_truth = np.array([unseen, *[(true == start).mean() for start in starts]]) / (1 + unseen)
     first = 0 if anywhere[0] else 1
     expected = np.log(at_truth / np.where(anywhere, anywhere, 1))[first:]
     got = np.interp(starts, *curve.T)
@@ -74,6 +75,27 @@ def test_bins_hold_equal_shares_of_the_truth():
     np.testing.assert_allclose(curve[1:, 1], np.log(2 / 1.01))  # half of all cells are true
     np.testing.assert_allclose(curve[0, 1], np.log(0.02 / 1.01))
     assert mean_slopes(curve[None]) == pytest.approx(np.log(100) / 230.5)
+
+
+@pytest.mark.parametrize(("n", "n_bins"), [(1, 1), (9, 3), (28, 4), (90, N_BINS)])
+def test_few_samples_make_few_bins(n, n_bins):
+    maps = [np.array([[[score, -1.0]]]) for score in np.random.default_rng(0).random(n)]
+    places = np.zeros((n, 1, 2), dtype=int)
+    for weight in (None, np.full(n, 1e-300)):
+        curve = log_odds_curves(maps, places, weight)[0]
+        assert len(np.unique(curve[:, 0])) == 1 + n_bins
+        unseen = max(0.01, 1 / (1 + n))
+        np.testing.assert_allclose(curve[0, 1], np.log(2 * unseen / (1 + unseen)))
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 5])
+def test_parts_of_the_data_count_what_all_of_them_do(n_parts):
+    weight = np.arange(24.0) % 3
+    cuts = np.array_split(np.arange(24), n_parts)
+    parts = [([X[i] for i in cut], Y[cut], weight[cut]) for cut in cuts]
+    true = sum((TrueScores.of(*part) for part in parts[1:]), TrueScores.of(*parts[0]))
+    curves = true.curves(sum(true.count(maps, weight) for maps, _, weight in parts))
+    np.testing.assert_allclose(curves, log_odds_curves(X, Y, weight), rtol=1e-12)
 
 
 def test_only_the_order_of_scores_counts():

@@ -30,8 +30,8 @@ _ = ax.legend()
 
 # %%
 # The model makes log odds of the scores: how much more frequent one is where its joint is than
-# anywhere. It learns how much to trust those of each joint and how stiff each spring is. The best of
-# all poses is found exactly, by distance transforms, so that the fit ends with a certificate.
+# anywhere. It learns how much to trust those of each joint and how stiff each spring is. The best
+# of all poses is found exactly, by distance transforms, so that the fit ends with a certificate.
 
 model = PartsModel(poses.parents, n_types=2, torso=poses.torso, tol=0.05, random_state=0)
 model.fit(X_train, y_train)

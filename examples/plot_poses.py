@@ -29,8 +29,9 @@ ax.scatter(*y_test[0][wrist], facecolors="none", edgecolors="tab:red", s=120, la
 _ = ax.legend()
 
 # %%
-# The model learns how much to trust each map and how stiff each spring is. The best of all poses is
-# found exactly, by distance transforms, so that the fit ends with a certificate.
+# The model makes log odds of the scores: how much more frequent one is where its joint is than
+# anywhere. It learns how much to trust those of each joint and how stiff each spring is. The best
+# of all poses is found exactly, by distance transforms, so that the fit ends with a certificate.
 
 model = PartsModel(poses.parents, n_types=2, torso=poses.torso, tol=0.05, random_state=0)
 model.fit(X_train, y_train)
@@ -51,6 +52,16 @@ _ = PoseDisplay.from_predictions(
     poses.parents,
     images=[x.max(axis=0) for x in X_test[:3]],
 )
+
+# %%
+# What scores are worth: low ones speak against the joint, all alike, and high ones for it. Scores
+# beyond the last knot say no more than that.
+
+figure, ax = plt.subplots(figsize=(4, 3), layout="constrained")
+for name in ("head top", "left wrist"):
+    ax.plot(*model.score_curves_[poses.joint_names.index(name)].T, marker=".", label=name)
+ax.set(xlabel="score", ylabel="log odds")
+_ = ax.legend()
 
 # %%
 # The share of joints that are detected, within any distance:

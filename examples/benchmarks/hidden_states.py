@@ -121,6 +121,7 @@ def parts(n_seeds=3, n_train=100, n_chosen=100, n_test=500):
                     skeleton.parents,
                     lam / n_train,
                     latent_types=latent,
+                    scores="raw",
                     torso=skeleton.torso,
                     random_state=0,
                 )

@@ -239,6 +239,15 @@ class ClusterPlaces:
         found = self.tasks.client.compute(list(delayed.values()))
         return futures | dict(zip(delayed, found, strict=True))
 
+    def count(self, facts):
+        """Return what a second look at each part says, given the facts of all."""
+        while True:
+            calls = [(place, "count", number, facts) for number, place in self.address.items()]
+            try:
+                return self.tasks.call(calls)
+            except SitesLost:
+                self.settle(self.tasks.timeout)
+
     def make_plan(self, estimator, facts, solver, seeds):
         """Return the `Plan` of the fit, and the `TrainingTask` without its problem."""
         while True:

@@ -49,6 +49,10 @@ class LocalPlaces:
         self.full = [part for part, survey in pairs if survey is not None]
         return surveys
 
+    def count(self, facts):
+        """Return what a second look at each part says, given the facts of all."""
+        return [part.count(facts) for part in self.full]
+
     def make_plan(self, estimator, facts, solver, seeds):
         """Return the `Plan` of the fit, and the `TrainingTask` without its problem."""
         return make_plan(estimator, self.full[0], facts, solver, seeds)

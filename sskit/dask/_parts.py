@@ -52,6 +52,13 @@ class Part:
             self.checked = checked
         return None if checked is None else self.call(self.estimator._survey, checked)
 
+    def count(self, facts):
+        """Return what a second look at the part says, given the facts of all parts."""
+        checked = self.checked
+        if checked is None:
+            checked = self.check()
+        return self.call(self.estimator._count, checked, facts)
+
     def bind(self, facts):
         """Return the `TrainingTask` of the part, given the facts of all parts."""
         checked, self.checked = self.checked, None

@@ -99,6 +99,10 @@ class Share:
             self.parts[number] = part
         return facts
 
+    def count(self, number, facts):
+        """Return what a second look at a part says, given the facts of all."""
+        return self.part(number).count(facts)
+
     def make_plan(self, number, estimator, facts, solver, seeds):
         """Return the `Plan` from one of the parts, and the `TrainingTask` without its problem."""
         part = self.part(number)

@@ -20,10 +20,10 @@ from helpers.clusters import (
     n_shares,
     primal,
 )
-from helpers.parts import TAGS, TOKENS
+from helpers.parts import MAPS, PLACES, TAGS, TOKENS
 from sklearn.base import clone
 
-from sskit import SequenceTagger, StructSVMClassifier
+from sskit import PartsModel, SequenceTagger, StructSVMClassifier
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -101,6 +101,15 @@ def assert_right(found, whole):
 def test_the_optimum_is_that_of_a_local_fit(client, whole, form):
     X, y = form(client)
     assert_right(Distributed(MODEL, client=client).fit(X, y), whole)
+
+
+def test_scores_are_counted_in_a_second_look_at_each_part(client):
+    model = PartsModel([1, -1, 1], n_types=1, tol=0.1, random_state=0)
+    X, y = ([data[:8], data[8:8], data[8:]] for data in (list(MAPS), list(PLACES)))
+    found = Distributed(model, client=client).fit(X, y).estimator_
+    one = clone(model).fit(MAPS, PLACES)
+    np.testing.assert_allclose(found.score_curves_, one.score_curves_, rtol=1e-12)
+    assert found.certified_ and found.dual_objective_ <= one.primal_objective_
 
 
 def test_sequences_in_bags_with_empty_parts(client):

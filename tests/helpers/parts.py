@@ -195,6 +195,12 @@ CASES = {
         None,
     ),
     "poses": (PartsModel([1, -1, 1], n_types=1), MAPS, PLACES, WEIGHT),
+    "poses with raw scores": (
+        PartsModel([1, -1, 1], n_types=1, scores="raw"),
+        MAPS,
+        PLACES,
+        WEIGHT,
+    ),
     "poses with means": (
         PartsModel([1, -1, 1], means=rng.normal(size=(3, 2, 2))),
         MAPS,

@@ -212,6 +212,23 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
         self._check_facts(facts)
         return facts
 
+    def _look_again(self, facts, count):
+        """Return the facts of all data with what is known only after a second look at the parts.
+
+        Parameters
+        ----------
+        facts : Facts
+            From `_agree`.
+        count : callable
+            Takes facts; returns a list of what ``_count(checked, facts)`` says of each part.
+
+        Returns
+        -------
+        facts : Facts
+            By default these, without another look.
+        """
+        return facts
+
     def _complete(self, facts):
         """Return merged facts with what parameters make of them, checked."""
         return facts

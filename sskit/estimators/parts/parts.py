@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sskit.estimators.base.attributes import BlockAttributes, flat_weights
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
-from sskit.estimators.base.facts import Facts, WeightSums, averaged
+from sskit.estimators.base.facts import Facts, WeightSums, averaged, summed
 from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.weights import default_lam
 from sskit.estimators.parts.latent import latent_types, why_fixed_types
@@ -31,9 +31,12 @@ from sskit.models.parts.data import (
     spring_square,
     spring_unit,
 )
-from sskit.models.parts.log_odds import as_log_odds, log_odds_curves, mean_slopes
+from sskit.models.parts.log_odds import TrueScores, as_log_odds, mean_slopes
 from sskit.models.parts.model import PoseModel
 from sskit.models.parts.spring_prior import spring_prior
+
+# Regularisation strength where the user names none, times the number of samples.
+LAMS = {"log_odds": 10.0, "raw": 1.0}
 
 
 class Poses(NamedTuple):
@@ -65,10 +68,16 @@ class Poses(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class PoseFacts(Facts):
-    """What poses say of all data: where springs rest, and how far parts are from there."""
+    """What poses say of all data: where springs rest, how far parts are from there, log odds.
+
+    Until scores are counted there is a number for every part of every sample: the score where it
+    is. It goes with the count.
+    """
 
     means: np.ndarray | None = averaged()
     square: float | None = averaged()
+    true: TrueScores | None = summed()
+    curves: np.ndarray | None = averaged()
 
     def joined(self, parts, portions):
         """Return these facts with the mean square about the means of all, not of each part."""
@@ -103,8 +112,8 @@ class PartsModel(PoserMixin, StructuredEstimator):
     parents : array-like of int of shape (n_parts,)
         The parent of each part, -1 for a root. There may be several trees.
     lam : float, default=None
-        Regularisation strength, positive. None means 1 / n, with n the number of samples (the
-        sum of the sample weights), which suits scores of the size of one.
+        Regularisation strength, positive. None means 10 / n, with n the number of samples (the
+        sum of the sample weights), or 1 / n with raw scores, as suits some of the size of one.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling; see
         :class:`SlackRescaling`. For parts it has searches only that may miss the maximum.
@@ -140,10 +149,11 @@ class PartsModel(PoserMixin, StructuredEstimator):
     means : array-like of shape (n_parts, n_types, 2), default=None
         Where the springs rest: x and y of the part from its parent, in cells; those of roots do
         not matter. None takes the centres of clusters, and then `n_types` is their number.
-    scores : {"raw", "log_odds"}, default="raw"
-        What :math:`x_k` is: the scores as they are, or how much more frequent such a score is at
-        true places in training than anywhere, as a logarithm. These suit detectors whose highest
-        scores say little more than their high ones; a copy of the maps is made.
+    scores : {"log_odds", "raw"}, default="log_odds"
+        What :math:`x_k` is: how much more frequent such a score is at true places in training than
+        anywhere, as a logarithm, or the scores as they are. Of most detectors the highest scores
+        say little more than high ones, so that log odds find more parts, in less time. A copy of
+        the maps is made of them; raw scores are read where they are.
     min_square : float, default=0.01
         Least weight of a squared displacement, positive.
     part_names : sequence of n_parts str, default=None
@@ -279,7 +289,7 @@ class PartsModel(PoserMixin, StructuredEstimator):
         "n_types": [Interval(numbers.Integral, 1, None, closed="left")],
         "latent_types": ["boolean"],
         "means": ["array-like", None],
-        "scores": [StrOptions({"raw", "log_odds"})],
+        "scores": [StrOptions({"log_odds", "raw"})],
         "part_names": ["array-like", None],
         "min_square": [Interval(numbers.Real, 0, 1e100, closed="neither")],
         "prior": [*StructuredEstimator._parameter_constraints["prior"], StrOptions({"springs"})],
@@ -302,7 +312,7 @@ class PartsModel(PoserMixin, StructuredEstimator):
         n_types=4,
         latent_types=False,
         means=None,
-        scores="raw",
+        scores="log_odds",
         min_square=0.01,
         part_names=None,
         bounds=None,
@@ -391,8 +401,21 @@ class PartsModel(PoserMixin, StructuredEstimator):
         if weight is None or weight.any():
             means = self._make_means(places, parents, weight)
             square = spring_square(places, parents, means, weight)
+        counts = self.scores == "log_odds" or isinstance(self.prior, str)
+        true = TrueScores.of(maps, places, weight) if counts else None
         weights = WeightSums.of(len(maps), weight)
-        return PoseFacts(n_samples=len(maps), weights=weights, means=means, square=square)
+        facts = {"means": means, "square": square, "true": true, "curves": None}
+        return PoseFacts(n_samples=len(maps), weights=weights, **facts)
+
+    def _count(self, checked, facts):
+        """Return how often scores of checked data lie where those of all true places do."""
+        return facts.true.count(checked.maps, checked.weight)
+
+    def _look_again(self, facts, count):
+        """Return the facts of all parts with log odds, for which each is looked at once more."""
+        if facts.true is None:
+            return facts
+        return replace(facts, curves=facts.true.curves(sum(count(facts))), true=None)
 
     def _refuse_parts(self):
         """Return why an estimator cannot be fitted to data in parts, or None if it can."""
@@ -401,11 +424,6 @@ class PartsModel(PoserMixin, StructuredEstimator):
             return (
                 "data in parts cannot be fitted with latent_types=True: types are completed over "
                 "all data"
-            )
-        if reason is None and self.scores != "raw":
-            return (
-                f"data in parts cannot be fitted with scores={self.scores!r}: how frequent scores "
-                "are is counted over all data; set scores='raw'"
             )
         return reason or (
             "data in parts cannot be fitted without means unless n_types=1: the types of springs "
@@ -419,11 +437,9 @@ class PartsModel(PoserMixin, StructuredEstimator):
         parents, names, maps, places, scale, weight = checked
         model = PoseModel(parents, facts.means, spring_unit(facts.square), self.min_square)
         share = facts.weights.block_weights(len(maps), weight)
-        by_hand = isinstance(self.prior, str)
-        curves = estimate = None
-        if self.scores == "log_odds" or by_hand:
-            curves = log_odds_curves(maps, places, weight)
-        if by_hand:
+        facts, estimate = self._look_again(facts, lambda facts: [self._count(checked, facts)]), None
+        curves = facts.curves
+        if isinstance(self.prior, str):
             slopes = mean_slopes(curves) if self.scores == "raw" else np.ones(len(parents))
             estimate = spring_prior(model, places, weight, slopes)
         if self.scores == "raw":
@@ -432,7 +448,8 @@ class PartsModel(PoserMixin, StructuredEstimator):
         problem = model.bind(maps, places, scale, self.loss, self.cutoff, share)
         to_attributes = BlockAttributes(model.layout, shared_attributes(model, names, curves))
         completion = latent_types(model, maps, places) if self.latent_types else None
-        given = problem, model.layout, default_lam(facts), to_attributes
+        lam = LAMS[self.scores] * default_lam(facts)
+        given = problem, model.layout, lam, to_attributes
         return TrainingTask(*given, completion=completion, estimate=estimate)
 
     def _make_means(self, places, parents, weight):

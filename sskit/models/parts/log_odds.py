@@ -1,69 +1,152 @@
 """Scores of parts as log odds: how much more frequent a score is at true places than anywhere."""
 
+from typing import NamedTuple
+
 import numpy as np
 
-N_BINS = 12
-# Share of the true places whose score is thought to be below all that were seen.
+# With less than so many true scores in a bin, as of few samples, there are fewer bins.
+N_BINS, LEAST_BINS, TRUE_IN_BIN = 12, 3, 7
+# Least share of the true places whose score is thought to be below all that were seen.
 UNSEEN = 0.01
 # By how much rounded sums of weights may miss a quantile.
 ROUNDING = 1e-9
 
 
-def log_odds_curves(maps, places, weight):
-    """Return for each part how much more frequent scores are at its true places than anywhere.
+class TrueScores(NamedTuple):
+    """Scores at true places, by which those anywhere are counted: in one piece, or part by part.
 
     Bins hold equal shares of the scores at true places, and there is one below. The log of the
     ratio of the frequencies never falls: isotonic regression takes out what is noise.
 
-    Parameters
+    Attributes
     ----------
-    maps : list of n ndarrays of shape (n_parts, H_i, W_i)
-        Score maps.
-    places : ndarray of shape (n, n_parts, 2), int64
-        True x and y of the parts.
-    weight : ndarray of shape (n,) or None
-        Weights of the samples; those of weight zero have no say.
-
-    Returns
-    -------
-    curves : ndarray of shape (n_parts, 1 + N_BINS, 2)
-        Scores, which never fall, and their log odds. Where there are fewer bins, as of few
-        different scores, the last is repeated.
+    scores : ndarray of shape (n_parts, n), float64
+        Of the samples whose weight is not zero.
+    weight : ndarray of shape (n,)
+        Their weights.
     """
-    share = np.ones(len(maps)) if weight is None else weight / weight.max()
-    used = np.flatnonzero(share)
-    share = share[used] / share[used].sum()
-    curves = np.empty((len(maps[0]), 1 + N_BINS, 2))
-    for k, curve in enumerate(curves):
-        true = np.array([maps[i][k, y, x] for i, (x, y) in zip(used, places[used, k], strict=True)])
-        knots = _curve(true.astype(np.float64), [maps[i][k] for i in used], share)
-        curve[: len(knots)] = knots
-        curve[len(knots) :] = knots[-1]
-    return curves
+
+    scores: np.ndarray
+    weight: np.ndarray
+
+    @classmethod
+    def of(cls, maps, places, weight):
+        """Return the scores at true places.
+
+        Parameters
+        ----------
+        maps : list of n ndarrays of shape (n_parts, H_i, W_i)
+            Score maps.
+        places : ndarray of shape (n, n_parts, 2), int64
+            True x and y of the parts.
+        weight : ndarray of shape (n,) or None
+            Weights of the samples; those of weight zero have no say.
+
+        Returns
+        -------
+        true : TrueScores
+            Those of parts of the data may be added.
+        """
+        weight = np.ones(len(maps)) if weight is None else weight
+        used, parts = np.flatnonzero(weight), np.arange(places.shape[1])
+        scores = [maps[i][parts, places[i, :, 1], places[i, :, 0]] for i in used]
+        scores = np.array(scores, dtype=np.float64).reshape(len(used), len(parts))
+        return cls(np.ascontiguousarray(scores.T), weight[used])
+
+    def __add__(self, other):
+        """Return the scores of two parts of the data, one after the other."""
+        return TrueScores(
+            np.concatenate([self.scores, other.scores], axis=1),
+            np.concatenate([self.weight, other.weight]),
+        )
+
+    def starts(self):
+        """Return for each part where bins start that hold equal shares of these scores."""
+        share, n_bins = self._share(), int(np.clip(self._size() // TRUE_IN_BIN, LEAST_BINS, N_BINS))
+        found = []
+        for true in self.scores:
+            order = np.argsort(true, kind="stable")
+            reached = np.searchsorted(
+                np.cumsum(share[order]), np.arange(n_bins) / n_bins + ROUNDING, side="right"
+            )
+            found.append(np.unique(true[order[np.minimum(reached, len(true) - 1)]]))
+        return found
+
+    def count(self, maps, weight):
+        """Return what lies in the bins anywhere in maps: sums, of which those of parts add up.
+
+        Parameters
+        ----------
+        maps : list of n ndarrays of shape (n_parts, H_i, W_i)
+            Score maps, all or some.
+        weight : ndarray of shape (n,) or None
+            Weights of their samples.
+
+        Returns
+        -------
+        counts : ndarray of shape (n_parts, 2 + N_BINS)
+            The share of the cells in each bin, by the weights relative to the largest, and at the
+            end the sum of the scores below the first start.
+        """
+        share = np.ones(len(maps)) if weight is None else weight
+        share = share / self.weight.max()
+        counts, starts_of = np.zeros((len(self.scores), 2 + N_BINS)), self.starts()
+        for i in np.flatnonzero(share):
+            for x, starts, count in zip(maps[i], starts_of, counts, strict=True):
+                scores = x.ravel()
+                bins = np.searchsorted(starts, scores, side="right")
+                part = share[i] / scores.size
+                count[:-1] += part * np.bincount(bins, minlength=1 + N_BINS)
+                count[-1] += part * float(scores[bins == 0].sum(dtype=np.float64))
+        return counts
+
+    def curves(self, counts):
+        """Return for each part how much more frequent scores are at its true places than anywhere.
+
+        Parameters
+        ----------
+        counts : ndarray of shape (n_parts, 2 + N_BINS)
+            Of all maps.
+
+        Returns
+        -------
+        curves : ndarray of shape (n_parts, 1 + N_BINS, 2)
+            Scores, which never fall, and their log odds. Where there are fewer bins, as of few
+            different scores, the last is repeated.
+        """
+        share, unseen = self._share(), max(UNSEEN, 1.0 / (1.0 + self._size()))
+        counts = counts / (self.weight / self.weight.max()).sum()
+        curves = np.empty((len(self.scores), 1 + N_BINS, 2))
+        for curve, true, starts, count in zip(
+            curves, self.scores, self.starts(), counts, strict=True
+        ):
+            knots = _curve(true, share, starts, count[: 1 + len(starts)], count[-1], unseen)
+            curve[: len(knots)] = knots
+            curve[len(knots) :] = knots[-1]
+        return curves
+
+    def _size(self):
+        """Return how many samples there are, with copies: weights in units of the smallest."""
+        with np.errstate(over="ignore"):
+            return float((self.weight / self.weight.min()).sum())
+
+    def _share(self):
+        """Return weights that sum to one, without overflow."""
+        share = self.weight / self.weight.max()
+        return share / share.sum()
 
 
-def _curve(true, maps, share):
+def _curve(true, share, starts, anywhere, below, unseen):
     """Return the knots of one part, (n_knots, 2)."""
-    order = np.argsort(true, kind="stable")
-    reached = np.searchsorted(
-        np.cumsum(share[order]), np.arange(N_BINS) / N_BINS + ROUNDING, side="right"
-    )
-    starts = np.unique(true[order[np.minimum(reached, len(true) - 1)]])
-    n_bins = 1 + len(starts)
-    anywhere, below = np.zeros(n_bins), 0.0
-    for part, scores in zip(share, maps, strict=True):
-        bins = np.searchsorted(starts, scores.ravel(), side="right")
-        anywhere += part / scores.size * np.bincount(bins, minlength=n_bins)
-        below += part / scores.size * float(scores.ravel()[bins == 0].sum(dtype=np.float64))
     bins = np.searchsorted(starts, true, side="right")
-    at_truth = np.bincount(bins, share, n_bins)
-    knots = np.bincount(bins, share * true, n_bins)
+    at_truth = np.bincount(bins, share, len(anywhere))
+    knots = np.bincount(bins, share * true, len(anywhere))
     knots[1:] /= at_truth[1:]  # there is the score that it starts with
-    at_truth[0] = UNSEEN
+    at_truth[0] = unseen
     first = 0 if anywhere[0] > 0 else 1
     if first == 0:
         knots[0] = below / anywhere[0]
-    at_truth, anywhere = at_truth[first:] / (1 + UNSEEN), anywhere[first:]
+    at_truth, anywhere = at_truth[first:] / (1 + unseen), anywhere[first:]
     rising = rising_log(at_truth, anywhere)
     return np.column_stack([np.maximum.accumulate(knots[first:]), rising])
 
@@ -83,7 +166,7 @@ def as_log_odds(maps, curves):
     maps : list of ndarray of shape (n_parts, H_i, W_i)
         Score maps.
     curves : ndarray of shape (n_parts, n_knots, 2) or None
-        From `log_odds_curves`; None leaves the maps as they are.
+        From `TrueScores.curves`; None leaves the maps as they are.
 
     Returns
     -------
@@ -106,7 +189,7 @@ def mean_slopes(curves):
     Parameters
     ----------
     curves : ndarray of shape (n_parts, n_knots, 2)
-        From `log_odds_curves`.
+        From `TrueScores.curves`.
 
     Returns
     -------

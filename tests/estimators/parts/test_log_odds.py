@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from sskit import PartsModel
 from sskit.datasets import make_score_maps
-from sskit.models.parts.log_odds import N_BINS, as_log_odds, log_odds_curves, mean_slopes
+from sskit.models.parts.log_odds import N_BINS, TrueScores, as_log_odds, mean_slopes
 
 PARENTS = [1, -1, 1]
 HUGE = 1e9  # nothing moves from the prior
@@ -32,6 +32,11 @@ def fit(X=X, Y=Y, weight=None, **parameters):
     return PartsModel(PARENTS, **options).fit(X, Y, sample_weight=weight)
 
 
+def log_odds_curves(maps, places, weight):
+    true = TrueScores.of(maps, places, weight)
+    return true.curves(true.count(maps, weight))
+
+
 @pytest.fixture(scope="module")
 def both():
     return fit(scores="log_odds", prior="springs", n_types=2)
@@ -49,7 +54,8 @@ def test_curves_count_scores():
     starts = np.unique(true)
     bins = [x[0][..., None] >= starts for x in maps]
     anywhere = np.mean([[(b.sum(-1) == j).mean() for j in range(len(starts) + 1)] for b in bins], 0)
-    at_truth = np.array([0.01, *[(true == start).mean() for start in starts]]) / 1.01
+    unseen = 1 / 4  # of three samples and the next one
+    at_truth = np.array([unseen, *[(true == start).mean() for start in starts]]) / (1 + unseen)
     first = 0 if anywhere[0] else 1
     expected = np.log(at_truth / np.where(anywhere, anywhere, 1))[first:]
     got = np.interp(starts, *curve.T)
@@ -69,6 +75,27 @@ def test_bins_hold_equal_shares_of_the_truth():
     np.testing.assert_allclose(curve[1:, 1], np.log(2 / 1.01))  # half of all cells are true
     np.testing.assert_allclose(curve[0, 1], np.log(0.02 / 1.01))
     assert mean_slopes(curve[None]) == pytest.approx(np.log(100) / 230.5)
+
+
+@pytest.mark.parametrize(("n", "n_bins"), [(1, 1), (9, 3), (28, 4), (90, N_BINS)])
+def test_few_samples_make_few_bins(n, n_bins):
+    maps = [np.array([[[score, -1.0]]]) for score in np.random.default_rng(0).random(n)]
+    places = np.zeros((n, 1, 2), dtype=int)
+    for weight in (None, np.full(n, 1e-300)):
+        curve = log_odds_curves(maps, places, weight)[0]
+        assert len(np.unique(curve[:, 0])) == 1 + n_bins
+        unseen = max(0.01, 1 / (1 + n))
+        np.testing.assert_allclose(curve[0, 1], np.log(2 * unseen / (1 + unseen)))
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 5])
+def test_parts_of_the_data_count_what_all_of_them_do(n_parts):
+    weight = np.arange(24.0) % 3
+    cuts = np.array_split(np.arange(24), n_parts)
+    parts = [([X[i] for i in cut], Y[cut], weight[cut]) for cut in cuts]
+    true = sum((TrueScores.of(*part) for part in parts[1:]), TrueScores.of(*parts[0]))
+    curves = true.curves(sum(true.count(maps, weight) for maps, _, weight in parts))
+    np.testing.assert_allclose(curves, log_odds_curves(X, Y, weight), rtol=1e-12)
 
 
 def test_only_the_order_of_scores_counts():
@@ -97,7 +124,7 @@ def test_maps_that_say_nothing(value):
     model = fit(flat, places, scores="log_odds", prior="springs")
     assert np.isfinite(model.score_curves_).all() and np.isfinite(model.coef_).all()
     assert not np.ptp(model.score_curves_[..., 1])
-    raw = fit(flat, places, prior="springs", lam=HUGE)
+    raw = fit(flat, places, scores="raw", prior="springs", lam=HUGE)
     assert not raw.coef_.any()
 
 
@@ -115,7 +142,7 @@ def test_it_is_the_model_of_maps_of_log_odds():
     model = fit(scores="log_odds")
     made = as_log_odds(X, model.score_curves_)
     assert made[0].dtype == X[0].dtype
-    same = fit(made)
+    same = fit(made, scores="raw", lam=model.lam_)
     assert same.score_curves_ is None
     np.testing.assert_array_equal(model.coef_, same.coef_)
     np.testing.assert_array_equal(model.springs_, same.springs_)
@@ -124,7 +151,7 @@ def test_it_is_the_model_of_maps_of_log_odds():
 
 
 def test_models_saved_before_there_were_log_odds():
-    model = fit(max_iter=100)
+    model = fit(scores="raw", max_iter=100)
     expected = np.stack(model.predict(X))
     del model.score_curves_, model._made_with["scores"]
     np.testing.assert_array_equal(np.stack(pickle.loads(pickle.dumps(model)).predict(X)), expected)
@@ -153,7 +180,7 @@ def test_springs_by_hand():
     np.testing.assert_allclose(model.springs_[[0, 2], 0, :, 1], stiff[[0, 2]])
     np.testing.assert_allclose(model.springs_[..., 0], 0.0, atol=1e-8)
     assert not model.types_.any() and not model.springs_[1].any()
-    raw = fit(prior="springs", lam=HUGE, min_square=1e-9)
+    raw = fit(scores="raw", prior="springs", lam=HUGE, min_square=1e-9)
     slopes = mean_slopes(model.score_curves_)
     np.testing.assert_allclose(raw.coef_, 0.5 / 3 * slopes)
     np.testing.assert_allclose(raw.springs_, model.springs_, atol=1e-8)

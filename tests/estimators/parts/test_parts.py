@@ -13,6 +13,7 @@ from sklearn.utils import get_tags
 
 from sskit import PartsModel, RegularizationPath, SlackRescaling
 from sskit.datasets import make_score_maps
+from sskit.models.parts.log_odds import as_log_odds
 from sskit.oracles import parts_max_marginals, parts_max_sum
 from sskit.solvers import BCFW
 
@@ -67,7 +68,7 @@ def test_fitted_attributes(fitted):
     assert (fitted.springs_[[0, 2], ..., 1] >= 0.01).all() and not fitted.springs_[1].any()
     assert np.isnan(fitted.means_[1]).all() and np.isfinite(fitted.means_[[0, 2]]).all()
     np.testing.assert_allclose(sorted(fitted.means_[2, :, 0]), [-1, 1], atol=1e-9)
-    assert fitted.certified_ and fitted.n_features_in_ == 3 and fitted.lam_ == 1 / 40
+    assert fitted.certified_ and fitted.n_features_in_ == 3 and fitted.lam_ == 10 / 40
     assert fitted.dual_gap_ == pytest.approx(
         fitted.primal_objective_ - fitted.dual_objective_, abs=1e-10
     )
@@ -81,7 +82,8 @@ def test_auto_chooses_what_costly_oracles_need(fitted):
 def test_predictions_are_those_of_the_oracle(fitted):
     predicted, marginals = fitted.predict(X_TEST[:5]), fitted.decision_function(X_TEST[:5])
     assert predicted.dtype == marginals.dtype == object
-    for x, places, best in zip(X_TEST, predicted, marginals, strict=False):
+    log_odds = as_log_odds(X_TEST[:5], fitted.score_curves_)
+    for x, places, best in zip(log_odds, predicted, marginals, strict=True):
         scores = fitted.coef_[:, None, None] * x
         expected, _, score = parts_max_sum(scores, PARENTS, springs_of(fitted), bias=fitted.types_)
         assert places.dtype == np.int64
@@ -115,10 +117,12 @@ def test_grids_of_different_sizes_and_both_types(fitted):
     ]
     model = clone(fitted).fit(wide, Y)
     assert model.score(wide, Y) > 0.65
-    double = clone(fitted).fit([x.astype(np.float64) for x in X], np.array(Y))
-    np.testing.assert_array_equal(double.coef_, fitted.coef_)
+    # log odds are of the type of the maps, and rounded to it
+    raw = clone(fitted).set_params(scores="raw")
+    single, double = raw.fit(X, Y), clone(raw).fit([x.astype(np.float64) for x in X], np.array(Y))
+    np.testing.assert_array_equal(double.coef_, single.coef_)
     np.testing.assert_array_equal(
-        np.stack(double.predict(np.array(X_TEST))), np.stack(fitted.predict(X_TEST))
+        np.stack(double.predict(np.array(X_TEST))), np.stack(single.predict(X_TEST))
     )
     one = fitted.predict(X_TEST[:1])
     assert one.shape == (1,) and one[0].shape == (3, 2)

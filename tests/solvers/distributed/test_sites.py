@@ -32,7 +32,8 @@ def tasks_of(name, n_parts):
     estimator, *data = CASES[name]
     estimator = clone(estimator)
     checked = [estimator._gate(*part, part=True) for part in split(data, n_parts)]
-    facts = estimator._agree([estimator._survey(part) for part in checked])
+    agreed = estimator._agree([estimator._survey(part) for part in checked])
+    facts = estimator._look_again(agreed, lambda f: [estimator._count(part, f) for part in checked])
     tasks = [estimator._rescaled(estimator._bind(part, facts)) for part in checked]
     return tasks, estimator._make_rescaled_task(*data)
 

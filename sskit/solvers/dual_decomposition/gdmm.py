@@ -1,9 +1,10 @@
 """The greedy direction method of multipliers."""
 
 from functools import partial
+from numbers import Real
 
 from sskit.core.sampler import PermutationSampler
-from sskit.solvers.common.checks import AUTO, COUNT, FINITE, NATURAL, TRUTH, StrOptions
+from sskit.solvers.common.checks import AUTO, COUNT, FINITE, NATURAL, TRUTH, Number, StrOptions
 from sskit.solvers.common.idle_options import NO_PAIRS, SETS, Idle
 from sskit.solvers.dual_decomposition.factors.oracle import EdgeSearch, NodeSearch, PartitionSearch
 from sskit.solvers.dual_decomposition.factors.shared_sweep import MOST_SHARDS, SharedSweep
@@ -18,6 +19,8 @@ from sskit.solvers.oracle_calls.pool import ThreadPool
 
 MANY = 80  # labels, from which on ordered pairs pay
 PART = 100  # labels that a node looks at
+MOMENTUM = 0.5  # with more, factors agree late, or never
+STIFF = 4.0  # the weight of disagreements that goes with it
 LEAST_BLOCKS = 4  # of a worker: fewer are not worth a round
 MOST_COPIED = 2**27  # numbers that the copies of the weights may have, one for each further worker
 UPDATES = {"afw": AwayUpdate, "bgcd": ProjectionUpdate}
@@ -167,13 +170,14 @@ class GDMM(FactorSolver):
 
     _parameter_constraints = {
         **FactorSolver._parameter_constraints,
-        "rho": [FINITE],
+        "rho": [AUTO, FINITE],
         "step": [FINITE],
         "method": [StrOptions({"auto", *UPDATES})],
         "partitions": [AUTO, COUNT],
         "ordered": [AUTO, TRUTH],
         "stored_passes": [AUTO, NATURAL],
         "block_sweeps": [AUTO, COUNT],
+        "momentum": [AUTO, Number(Real, 0, 1, closed="left")],
         "gap_every": [COUNT, None],
     }
     name = "gdmm"
@@ -181,7 +185,8 @@ class GDMM(FactorSolver):
         Idle("method", SETS, holds=("bgcd",)),
         Idle("partitions", SETS, holds=(1,)),
         Idle("stored_passes", SETS, holds=(0,)),
-        Idle("rho", NO_PAIRS),
+        Idle("momentum", SETS, holds=(0,)),
+        Idle("rho", NO_PAIRS, holds=(1.0,)),
         Idle("step", NO_PAIRS),
         Idle("ordered", NO_PAIRS, holds=(True,)),
     )
@@ -189,13 +194,14 @@ class GDMM(FactorSolver):
     def __init__(
         self,
         *,
-        rho=1.0,
+        rho="auto",
         step=1.0,
         method="auto",
         partitions="auto",
         ordered="auto",
         stored_passes="auto",
         block_sweeps="auto",
+        momentum="auto",
         gap_every=10,
         max_time=None,
     ):
@@ -206,6 +212,7 @@ class GDMM(FactorSolver):
         self.ordered = ordered
         self.stored_passes = stored_passes
         self.block_sweeps = block_sweeps
+        self.momentum = momentum
         self.gap_every = gap_every
         self.max_time = max_time
 
@@ -215,15 +222,29 @@ class GDMM(FactorSolver):
             return {"method": "bgcd"}
         factors = problem.decomposition()
         if factors is not None and factors.of_label_sets:
-            auto = {"ordered": True, "partitions": 1, "stored_passes": 0, "block_sweeps": 2}
+            auto = {
+                "ordered": True,
+                "partitions": 1,
+                "stored_passes": 0,
+                "block_sweeps": 2,
+                "momentum": 0.0,
+                "rho": 1.0,
+            }
         else:
             tables = factors is not None and factors.pair_weights >= 0
             n_states = 1 if factors is None else factors.n_states
+            n_parts = max(n_states // PART, 1) if self.partitions == "auto" else self.partitions
+            plain = n_parts > 1 or self.method == "afw"
+            momentum = self.momentum
+            if momentum == "auto":
+                momentum = 0.0 if plain else MOMENTUM
             auto = {
                 "ordered": tables and n_states >= MANY,
-                "partitions": max(n_states // PART, 1),
+                "partitions": n_parts,
                 "stored_passes": 1,
-                "block_sweeps": 1,
+                "block_sweeps": 2 if momentum > 0.0 else 1,
+                "momentum": momentum,
+                "rho": STIFF if momentum > 0.0 else 1.0,
             }
         auto["method"] = "bgcd"
         return auto
@@ -267,7 +288,9 @@ class GDMM(FactorSolver):
             sweep = make_sweep(state)
         sampler = PermutationSampler(problem.n_blocks, random_state)
         exact = solver.gap_every is not None
-        return FactorRun(problem, regularizer, sweep, sampler, exact, solver.stored_passes)
+        return FactorRun(
+            problem, regularizer, sweep, sampler, exact, solver.stored_passes, solver.momentum
+        )
 
 
 def shards_for(problem, pool):

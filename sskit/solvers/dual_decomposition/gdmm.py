@@ -20,7 +20,7 @@ from sskit.solvers.oracle_calls.pool import ThreadPool
 MANY = 80  # labels, from which on ordered pairs pay
 PART = 100  # labels that a node looks at
 MOMENTUM = 0.5  # with more, factors agree late, or never
-STIFF = 4.0  # the weight of disagreements that goes with it
+STIFF = 3.0  # the weight of disagreements that goes with it
 LEAST_BLOCKS = 4  # of a worker: fewer are not worth a round
 MOST_COPIED = 2**27  # numbers that the copies of the weights may have, one for each further worker
 UPDATES = {"afw": AwayUpdate, "bgcd": ProjectionUpdate}
@@ -53,12 +53,12 @@ class GDMM(FactorSolver):
 
     Parameters
     ----------
-    rho : float, default=1.0
+    rho : float or "auto", default="auto"
         Weight of the disagreement, relative to one that suits the data: a third of the geometric
         mean of ||x||^2 + 1 and lam L / c, where ||x||^2, L and c are the means of the squared
         norm of a node, its loss and the weight of a training pair. Too small a value makes
         factors disagree for long, too large a one slows the weights down. For sets of labels it is
-        in units of c_i^2 / lam.
+        in units of c_i^2 / lam. "auto" is 3 with `momentum` and 1 without.
     step : float, default=1.0
         Step size eta of the multipliers. Well above 1 they may run away.
     method : {"auto", "afw", "bgcd"}, default="auto"
@@ -84,7 +84,11 @@ class GDMM(FactorSolver):
     block_sweeps : int or "auto", default="auto"
         Number of times that the factors of a block and its multipliers move at a visit. The
         oracles are asked the first time only; the others move among the active states. "auto" is
-        1, and 2 for sets of labels.
+        1, and 2 with `momentum` and for sets of labels.
+    momentum : float or "auto", default="auto"
+        Share of what the last pass has moved by which all mixes move on before the next one, at
+        least 0 and below 1. Above 0.6 factors may not come to agree. "auto" is 0.5 where the
+        method is "bgcd" and labels are not split into parts, else 0. Sets of labels have none.
     gap_every : int or None, default=10
         Number of passes between exact passes, which ask the oracle of whole structures. None
         never asks it, for structures where one such pass is too much.
@@ -111,6 +115,11 @@ class GDMM(FactorSolver):
     *Stored passes.* Weights follow the blocks visited last. A pass among the active states, in
     which every factor looks at a handful of states, evens that out: it takes less time than a
     pass with the oracles and test errors need half of those.
+
+    *Momentum.* With a small lam factors depend on each other strongly, by way of the weights they
+    share, and each pass goes a small part of the same way. So the mixes go on by the share
+    `momentum` of it, and are projected on the simplex (Nesterov's extrapolation with a constant
+    weight). Multipliers ran away when they had momentum too.
 
     *Certificate.* The weights of disagreeing factors have no dual value. Where the graphs are
     forests an exact pass makes the marginals consistent, from the first node of a tree onwards;
@@ -146,9 +155,10 @@ class GDMM(FactorSolver):
     counts the states that the oracles of factors looked at. primal, dual and gap are nan for
     passes without an exact pass; n_oracle_calls counts these only.
 
-    *Memory.* 12 bytes for each active state of a factor and 20 for each label that a message
-    ever had, besides the weights: never a table for a factor. With ordered pairs 32 bytes (64 as
-    arrays grow) for each pair of positive weight, shared by all edges.
+    *Memory.* 12 bytes for each active state of a factor, 36 with `momentum`, and 20
+    for each label that a message ever had, besides the weights: never a table for a factor. With
+    ordered pairs 32 bytes (64 as arrays grow) for each pair of positive weight, shared by all
+    edges.
 
     References
     ----------

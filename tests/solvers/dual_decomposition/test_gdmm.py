@@ -116,7 +116,7 @@ def test_stored_passes_find_no_states(method):
 def test_mixes_move_on_by_a_share_of_the_last_pass(ordered):
     toy, share = chain_toy(21, n=6), 0.6
     run = start(toy, momentum=share, rho=1.0, ordered=ordered)
-    before, multipliers = sum(run.state.mixes(), []), None
+    before = sum(run.state.mixes(), [])
     for _ in range(12):
         run.run_pass()
         now, multipliers = sum(run.state.mixes(), []), run.state.multipliers()
@@ -143,8 +143,8 @@ def test_mixes_move_on_by_a_share_of_the_last_pass(ordered):
         ):
             after = dict(zip(kept, after, strict=True))
             assert [after[label] for label in labels] == list(values)
-        # which counts as a leap of its own, so what was remembered is the mixes before it
-        before = now
+        # from which the next pass leaps on, and remembers them
+        before = sum(run.state.mixes(), [])
 
 
 def test_momentum_needs_fewer_passes():
@@ -152,7 +152,7 @@ def test_momentum_needs_fewer_passes():
     for momentum in (0.0, "auto"):
         toy = chain_toy(22, n=20, lengths=(4, 5, 6))
         solution = GDMM(momentum=momentum, gap_every=5).solve(
-            toy.problem, toy.regularizer(0.003), tol=1e-3, max_iter=3000, random_state=0
+            toy.problem, toy.regularizer(0.03), tol=1e-2, max_iter=300, random_state=0
         )
         assert solution.status is Status.CONVERGED
         n_passes.append(solution.n_iter)
@@ -162,8 +162,8 @@ def test_momentum_needs_fewer_passes():
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({}, (0.5, 4.0, 2)),
-        ({"momentum": 0.2}, (0.2, 4.0, 2)),
+        ({}, (0.5, 3.0, 2)),
+        ({"momentum": 0.2}, (0.2, 3.0, 2)),
         ({"momentum": 0}, (0, 1.0, 1)),
         ({"method": "afw"}, (0.0, 1.0, 1)),
         ({"partitions": 2}, (0.0, 1.0, 1)),

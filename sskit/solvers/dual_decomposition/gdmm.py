@@ -88,7 +88,8 @@ class GDMM(FactorSolver):
     momentum : float or "auto", default="auto"
         Share of what the last pass has moved by which all mixes move on before the next one, at
         least 0 and below 1. Above 0.6 factors may not come to agree. "auto" is 0.5 where the
-        method is "bgcd" and labels are not split into parts, else 0. Sets of labels have none.
+        method is "bgcd", pairs are not ordered and labels not split into parts, else 0: orders
+        are made anew after each move. Sets of labels have none.
     gap_every : int or None, default=10
         Number of passes between exact passes, which ask the oracle of whole structures. None
         never asks it, for structures where one such pass is too much.
@@ -244,12 +245,15 @@ class GDMM(FactorSolver):
             tables = factors is not None and factors.pair_weights >= 0
             n_states = 1 if factors is None else factors.n_states
             n_parts = max(n_states // PART, 1) if self.partitions == "auto" else self.partitions
-            plain = n_parts > 1 or self.method == "afw"
+            ordered = self.ordered
+            if ordered == "auto":
+                ordered = tables and n_states >= MANY
+            plain = n_parts > 1 or ordered or self.method == "afw"
             momentum = self.momentum
             if momentum == "auto":
                 momentum = 0.0 if plain else MOMENTUM
             auto = {
-                "ordered": tables and n_states >= MANY,
+                "ordered": ordered,
                 "partitions": n_parts,
                 "stored_passes": 1,
                 "block_sweeps": 2 if momentum > 0.0 else 1,

@@ -167,6 +167,7 @@ def test_momentum_needs_fewer_passes():
         ({"momentum": 0}, (0, 1.0, 1)),
         ({"method": "afw"}, (0.0, 1.0, 1)),
         ({"partitions": 2}, (0.0, 1.0, 1)),
+        ({"ordered": True}, (0.0, 1.0, 1)),
         ({"partitions": 2, "momentum": 0.4, "rho": 2.0}, (0.4, 2.0, 2)),
     ],
 )

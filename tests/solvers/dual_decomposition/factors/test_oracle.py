@@ -136,7 +136,7 @@ def test_ordered_search_looks_at_fewer_pairs():
 
 
 def test_pairs_of_messages_that_cannot_be_best_are_not_looked_at():
-    run = start(chains(2, 40), ordered=True, momentum=0)
+    run = start(chains(2, 40), ordered=True)
     for _ in range(30):
         run.run_pass()
     search, edges = OrderedSearch(run.state), FactorProbe(run.problem.decomposition()).edges(0)

@@ -65,7 +65,8 @@ SOLVERS = {
         "max_time": TIME,
     },
     GDMM: {
-        "rho": [1.0, 0.1, 10.0],
+        "rho": ["auto", 1.0, 0.1, 10.0],
+        "momentum": ["auto", 0.0, 0.5, 0.9],
         "step": [1.0, 0.3],
         "method": ["auto", "afw", "bgcd"],
         "partitions": ["auto", 1, 2],

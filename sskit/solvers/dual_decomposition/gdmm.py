@@ -1,9 +1,10 @@
 """The greedy direction method of multipliers."""
 
 from functools import partial
+from numbers import Real
 
 from sskit.core.sampler import PermutationSampler
-from sskit.solvers.common.checks import AUTO, COUNT, FINITE, NATURAL, TRUTH, StrOptions
+from sskit.solvers.common.checks import AUTO, COUNT, FINITE, NATURAL, TRUTH, Number, StrOptions
 from sskit.solvers.common.idle_options import NO_PAIRS, SETS, Idle
 from sskit.solvers.dual_decomposition.factors.oracle import EdgeSearch, NodeSearch, PartitionSearch
 from sskit.solvers.dual_decomposition.factors.shared_sweep import MOST_SHARDS, SharedSweep
@@ -18,6 +19,8 @@ from sskit.solvers.oracle_calls.pool import ThreadPool
 
 MANY = 80  # labels, from which on ordered pairs pay
 PART = 100  # labels that a node looks at
+MOMENTUM = 0.5  # with more, factors agree late, or never
+STIFF = 3.0  # the weight of disagreements that goes with it
 LEAST_BLOCKS = 4  # of a worker: fewer are not worth a round
 MOST_COPIED = 2**27  # numbers that the copies of the weights may have, one for each further worker
 UPDATES = {"afw": AwayUpdate, "bgcd": ProjectionUpdate}
@@ -50,12 +53,12 @@ class GDMM(FactorSolver):
 
     Parameters
     ----------
-    rho : float, default=1.0
+    rho : float or "auto", default="auto"
         Weight of the disagreement, relative to one that suits the data: a third of the geometric
         mean of ||x||^2 + 1 and lam L / c, where ||x||^2, L and c are the means of the squared
         norm of a node, its loss and the weight of a training pair. Too small a value makes
         factors disagree for long, too large a one slows the weights down. For sets of labels it is
-        in units of c_i^2 / lam.
+        in units of c_i^2 / lam. "auto" is 3 with `momentum` and 1 without.
     step : float, default=1.0
         Step size eta of the multipliers. Well above 1 they may run away.
     method : {"auto", "afw", "bgcd"}, default="auto"
@@ -81,7 +84,12 @@ class GDMM(FactorSolver):
     block_sweeps : int or "auto", default="auto"
         Number of times that the factors of a block and its multipliers move at a visit. The
         oracles are asked the first time only; the others move among the active states. "auto" is
-        1, and 2 for sets of labels.
+        1, and 2 with `momentum` and for sets of labels.
+    momentum : float or "auto", default="auto"
+        Share of what the last pass has moved by which all mixes move on before the next one, at
+        least 0 and below 1. Above 0.6 factors may not come to agree. "auto" is 0.5 where the
+        method is "bgcd", pairs are not ordered and labels not split into parts, else 0: orders
+        are made anew after each move. Sets of labels have none.
     gap_every : int or None, default=10
         Number of passes between exact passes, which ask the oracle of whole structures. None
         never asks it, for structures where one such pass is too much.
@@ -108,6 +116,11 @@ class GDMM(FactorSolver):
     *Stored passes.* Weights follow the blocks visited last. A pass among the active states, in
     which every factor looks at a handful of states, evens that out: it takes less time than a
     pass with the oracles and test errors need half of those.
+
+    *Momentum.* With a small lam factors depend on each other strongly, by way of the weights they
+    share, and each pass goes a small part of the same way. So the mixes go on by the share
+    `momentum` of it, and are projected on the simplex (Nesterov's extrapolation with a constant
+    weight). Multipliers ran away when they had momentum too.
 
     *Certificate.* The weights of disagreeing factors have no dual value. Where the graphs are
     forests an exact pass makes the marginals consistent, from the first node of a tree onwards;
@@ -143,9 +156,10 @@ class GDMM(FactorSolver):
     counts the states that the oracles of factors looked at. primal, dual and gap are nan for
     passes without an exact pass; n_oracle_calls counts these only.
 
-    *Memory.* 12 bytes for each active state of a factor and 20 for each label that a message
-    ever had, besides the weights: never a table for a factor. With ordered pairs 32 bytes (64 as
-    arrays grow) for each pair of positive weight, shared by all edges.
+    *Memory.* 12 bytes for each active state of a factor, 36 with `momentum`, and 20
+    for each label that a message ever had, besides the weights: never a table for a factor. With
+    ordered pairs 32 bytes (64 as arrays grow) for each pair of positive weight, shared by all
+    edges.
 
     References
     ----------
@@ -167,13 +181,14 @@ class GDMM(FactorSolver):
 
     _parameter_constraints = {
         **FactorSolver._parameter_constraints,
-        "rho": [FINITE],
+        "rho": [AUTO, FINITE],
         "step": [FINITE],
         "method": [StrOptions({"auto", *UPDATES})],
         "partitions": [AUTO, COUNT],
         "ordered": [AUTO, TRUTH],
         "stored_passes": [AUTO, NATURAL],
         "block_sweeps": [AUTO, COUNT],
+        "momentum": [AUTO, Number(Real, 0, 1, closed="left")],
         "gap_every": [COUNT, None],
     }
     name = "gdmm"
@@ -181,7 +196,8 @@ class GDMM(FactorSolver):
         Idle("method", SETS, holds=("bgcd",)),
         Idle("partitions", SETS, holds=(1,)),
         Idle("stored_passes", SETS, holds=(0,)),
-        Idle("rho", NO_PAIRS),
+        Idle("momentum", SETS, holds=(0,)),
+        Idle("rho", NO_PAIRS, holds=(1.0,)),
         Idle("step", NO_PAIRS),
         Idle("ordered", NO_PAIRS, holds=(True,)),
     )
@@ -189,13 +205,14 @@ class GDMM(FactorSolver):
     def __init__(
         self,
         *,
-        rho=1.0,
+        rho="auto",
         step=1.0,
         method="auto",
         partitions="auto",
         ordered="auto",
         stored_passes="auto",
         block_sweeps="auto",
+        momentum="auto",
         gap_every=10,
         max_time=None,
     ):
@@ -206,6 +223,7 @@ class GDMM(FactorSolver):
         self.ordered = ordered
         self.stored_passes = stored_passes
         self.block_sweeps = block_sweeps
+        self.momentum = momentum
         self.gap_every = gap_every
         self.max_time = max_time
 
@@ -215,15 +233,32 @@ class GDMM(FactorSolver):
             return {"method": "bgcd"}
         factors = problem.decomposition()
         if factors is not None and factors.of_label_sets:
-            auto = {"ordered": True, "partitions": 1, "stored_passes": 0, "block_sweeps": 2}
+            auto = {
+                "ordered": True,
+                "partitions": 1,
+                "stored_passes": 0,
+                "block_sweeps": 2,
+                "momentum": 0.0,
+                "rho": 1.0,
+            }
         else:
             tables = factors is not None and factors.pair_weights >= 0
             n_states = 1 if factors is None else factors.n_states
+            n_parts = max(n_states // PART, 1) if self.partitions == "auto" else self.partitions
+            ordered = self.ordered
+            if ordered == "auto":
+                ordered = tables and n_states >= MANY
+            plain = n_parts > 1 or ordered or self.method == "afw"
+            momentum = self.momentum
+            if momentum == "auto":
+                momentum = 0.0 if plain else MOMENTUM
             auto = {
-                "ordered": tables and n_states >= MANY,
-                "partitions": max(n_states // PART, 1),
+                "ordered": ordered,
+                "partitions": n_parts,
                 "stored_passes": 1,
-                "block_sweeps": 1,
+                "block_sweeps": 2 if momentum > 0.0 else 1,
+                "momentum": momentum,
+                "rho": STIFF if momentum > 0.0 else 1.0,
             }
         auto["method"] = "bgcd"
         return auto
@@ -267,7 +302,9 @@ class GDMM(FactorSolver):
             sweep = make_sweep(state)
         sampler = PermutationSampler(problem.n_blocks, random_state)
         exact = solver.gap_every is not None
-        return FactorRun(problem, regularizer, sweep, sampler, exact, solver.stored_passes)
+        return FactorRun(
+            problem, regularizer, sweep, sampler, exact, solver.stored_passes, solver.momentum
+        )
 
 
 def shards_for(problem, pool):

@@ -6,6 +6,7 @@ from sskit.solvers.common.certificate import certify_weights
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import UNKNOWN
 from sskit.solvers.dual_decomposition.factors.consistent import ConsistentPoint
+from sskit.solvers.dual_decomposition.factors.momentum import Momentum
 
 
 class FactorRun(Run):
@@ -25,6 +26,8 @@ class FactorRun(Run):
         Whether exact passes ask the oracle of whole structures; else nobody does.
     stored_passes : int, default=0
         Passes among the states of the mixes after each pass with the oracles.
+    momentum : float, default=0.0
+        Share of what the last pass has moved by which the mixes move on before the next.
 
     Attributes
     ----------
@@ -43,7 +46,9 @@ class FactorRun(Run):
 
     columns = {"n_scores": np.int64, "lagrangian": np.float64, "infeasibility": np.float64}
 
-    def __init__(self, problem, regularizer, sweep, sampler, exact=True, stored_passes=0):
+    def __init__(
+        self, problem, regularizer, sweep, sampler, exact=True, stored_passes=0, momentum=0.0
+    ):
         super().__init__()
         self.problem = problem
         self.regularizer = regularizer
@@ -51,8 +56,10 @@ class FactorRun(Run):
         self.sampler = sampler
         self.exact = exact
         self.stored_passes = stored_passes
+        self.momentum = momentum
         self.state = sweep.state
         self.unit = self.state.largest_loss()
+        self.leaps = Momentum(self.state) if momentum > 0.0 else None
         self.decrease = self.infeasibility = self.lagrangian = self.change = 0.0
 
     @property
@@ -67,13 +74,22 @@ class FactorRun(Run):
     def run_pass(self):
         """Let every factor step; there is no estimate of the gap."""
         n_steps = self.sampler.begin_pass(self.problem.n_blocks)
-        ascent, before = self.state.ascent, self.lagrangian
+        before = self.lagrangian
+        self.leap()
+        ascent = self.state.ascent
         self.sweep_blocks(n_steps)
         if self.stop.ends:
             self.infeasibility = np.nan
         self.lagrangian += self.state.ascent - ascent - self.decrease
         self.change = abs(self.lagrangian - before)
         return np.inf
+
+    def leap(self):
+        """Let the mixes move on in the direction of the last pass."""
+        if self.leaps is not None:
+            self.leaps.leap(self.momentum)
+            self.sweep.notice()
+            self.lagrangian = self.state.lagrangian()
 
     def sweep_blocks(self, n_steps):
         """Visit blocks; know what the steps gained and how far factors are from agreeing."""

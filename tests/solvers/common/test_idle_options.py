@@ -60,6 +60,7 @@ VALUES = {
     },
     GDMM: {
         "rho": [3.0],
+        "momentum": [0.3],
         "step": [0.3],
         "method": ["afw", "bgcd"],
         "partitions": [1, 2],
@@ -90,9 +91,9 @@ REFUSED = {
     },
     (MultiPlane, "chains"): {"clock", "oracle_work", "selective"},
     (CuttingPlane, "chains"): {"cut_size", "patience", "damping"},
-    (GDMM, "sets"): {"method", "partitions", "stored_passes"},
+    (GDMM, "sets"): {"method", "partitions", "stored_passes", "momentum"},
     (GDMM, "sets without pairs"): {
-        "method", "partitions", "stored_passes", "rho", "step", "ordered",
+        "method", "partitions", "stored_passes", "momentum", "rho", "step", "ordered",
     },
     (SoftBCFW, "sets without pairs"): {"rho", "growth"},
 }  # fmt: skip

@@ -83,7 +83,7 @@ def test_state_is_what_its_definition_says(method, weights, form):
 @pytest.mark.parametrize("method", METHODS)
 def test_steps_decrease_the_lagrangian(method, allowed):
     toy = chain_toy(3, n=4, allowed=allowed)
-    run = start(toy, method=method, step=1e-300)
+    run = start(toy, method=method, momentum=0, step=1e-300)
     before = run.state.lagrangian()
     assert before == 0.0
     for _ in range(25):
@@ -110,6 +110,70 @@ def test_stored_passes_find_no_states(method):
         value = run.state.lagrangian()
     for (states, _), (after, _) in zip(before, sum(run.state.mixes(), []), strict=True):
         assert set(after) <= set(states)
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_mixes_move_on_by_a_share_of_the_last_pass(ordered):
+    toy, share = chain_toy(21, n=6), 0.6
+    run = start(toy, momentum=share, rho=1.0, ordered=ordered)
+    before = sum(run.state.mixes(), [])
+    for _ in range(12):
+        run.run_pass()
+        now, multipliers = sum(run.state.mixes(), []), run.state.multipliers()
+        run.leap()
+        n_moved = 0
+        for old, new, after in zip(before, now, sum(run.state.mixes(), []), strict=True):
+            old = dict(zip(*old, strict=True))
+            goal = new[1] + share * (new[1] - [old.get(state, 0.0) for state in new[0]])
+            found = dict(zip(*after, strict=True))
+            found = np.array([found.pop(state, 0.0) for state in new[0]])
+            # the nearest distribution to the goal: all that is left has been moved by the same
+            kept = found > 0
+            shift = (goal - found)[kept]
+            np.testing.assert_allclose(shift, shift[0], atol=1e-12)
+            assert (goal[~kept] <= shift[0] + 1e-12).all()
+            assert found.sum() == pytest.approx(1.0)
+            n_moved += not np.array_equal(found, new[1])
+        assert n_moved > 0
+        w, value, _ = from_scratch(toy, run, run.state.rho)
+        np.testing.assert_allclose(run.weights(), w, atol=1e-12)
+        assert run.lagrangian == pytest.approx(value, abs=1e-12)
+        for (labels, values), (kept, after) in zip(
+            multipliers, run.state.multipliers(), strict=True
+        ):
+            after = dict(zip(kept, after, strict=True))
+            assert [after[label] for label in labels] == list(values)
+        # from which the next pass leaps on, and remembers them
+        before = sum(run.state.mixes(), [])
+
+
+def test_momentum_needs_fewer_passes():
+    n_passes = []
+    for momentum in (0.0, "auto"):
+        toy = chain_toy(22, n=20, lengths=(4, 5, 6))
+        solution = GDMM(momentum=momentum, gap_every=5).solve(
+            toy.problem, toy.regularizer(0.03), tol=1e-2, max_iter=300, random_state=0
+        )
+        assert solution.status is Status.CONVERGED
+        n_passes.append(solution.n_iter)
+    assert n_passes[1] < 0.8 * n_passes[0], n_passes
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, (0.5, 3.0, 2)),
+        ({"momentum": 0.2}, (0.2, 3.0, 2)),
+        ({"momentum": 0}, (0, 1.0, 1)),
+        ({"method": "afw"}, (0.0, 1.0, 1)),
+        ({"partitions": 2}, (0.0, 1.0, 1)),
+        ({"ordered": True}, (0.0, 1.0, 1)),
+        ({"partitions": 2, "momentum": 0.4, "rho": 2.0}, (0.4, 2.0, 2)),
+    ],
+)
+def test_momentum_comes_with_more_weight_of_disagreements(options, expected):
+    solver = GDMM(**options).resolved(chain_toy(3).problem)
+    assert (solver.momentum, solver.rho, solver.block_sweeps) == expected
 
 
 def test_stored_passes_follow_each_pass():

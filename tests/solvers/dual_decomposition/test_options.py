@@ -11,6 +11,10 @@ from sskit.solvers import GDMM, SoftBCFW
     [
         ({"rho": 0.0}, "'rho' parameter .* float in the range .0.0, inf.* Got 0.0"),
         ({"rho": np.inf}, "'rho' parameter .* float in the range .0.0, inf.* Got inf"),
+        ({"rho": "much"}, "'rho' parameter .* float in the range .* Got 'much'"),
+        ({"momentum": 1.0}, "'momentum' parameter .* float in the range .0.*, 1.*. Got 1.0"),
+        ({"momentum": -0.1}, "'momentum' parameter .* float in the range .0.*, 1.*. Got -0.1"),
+        ({"momentum": "some"}, "'momentum' parameter .* Got 'some'"),
         ({"step": -1}, "'step' parameter .* float in the range .0.0, inf"),
         ({"step": np.inf}, "'step' parameter .* float in the range .0.0, inf.* Got inf"),
         ({"method": "fw"}, "'method' parameter .* str among"),

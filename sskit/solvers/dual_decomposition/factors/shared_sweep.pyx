@@ -143,6 +143,10 @@ cdef class SharedSweep(Task):
     def rebuild(self):
         """Sum the weights anew from the dual variables, without the rounding of many moves."""
         self.state.rebuild()
+        self.notice()
+
+    def notice(self):
+        """Take notice that the common weights have moved other than by this."""
         self.crew.begin(self)
         try:
             with nogil:

@@ -145,6 +145,10 @@ cdef class Sweep:
         self.state.rebuild()
         self.edges.rearrange()
 
+    def notice(self):
+        """Take notice that weights have moved other than by this."""
+        self.edges.rearrange()
+
     def run_pass(self, Sampler sampler, Py_ssize_t n_steps, Stop stop=None):
         """Visit blocks without the GIL.
 

@@ -44,3 +44,7 @@ cdef class PlainUpdate(Update):
     cdef double walk(
         self, double slope, double most, Py_ssize_t n, const Quadratic* quadratic, double* change
     ) noexcept nogil
+
+
+# project x onto the simplex; order (n,) is scratch memory
+cdef void project(double* x, Py_ssize_t n, double* order) noexcept nogil

@@ -198,7 +198,7 @@ cdef class KernelRows:
         pass
 
     cdef void gather(
-        self, Py_ssize_t t, const int32_t* columns, Py_ssize_t count, double* out
+        self, Py_ssize_t t, const int32_t* columns, Py_ssize_t count, float* out
     ) noexcept nogil:
         pass
 
@@ -252,11 +252,11 @@ cdef class DoubleRows(KernelRows):
         )
 
     cdef void gather(
-        self, Py_ssize_t t, const int32_t* columns, Py_ssize_t count, double* out
+        self, Py_ssize_t t, const int32_t* columns, Py_ssize_t count, float* out
     ) noexcept nogil:
         cdef Py_ssize_t j, slot = self.slot_of[t]
         for j in range(count):
-            out[j] = self.table[slot, columns[j]]
+            out[j] = <float>self.table[slot, columns[j]]
 
 
 cdef class SingleRows(KernelRows):
@@ -275,11 +275,11 @@ cdef class SingleRows(KernelRows):
         )
 
     cdef void gather(
-        self, Py_ssize_t t, const int32_t* columns, Py_ssize_t count, double* out
+        self, Py_ssize_t t, const int32_t* columns, Py_ssize_t count, float* out
     ) noexcept nogil:
         cdef Py_ssize_t j, slot = self.slot_of[t]
         for j in range(count):
-            out[j] = self.table[slot, columns[j]]
+            out[j] = <float>self.table[slot, columns[j]]
 
 
 cdef class NoRows(KernelRows):

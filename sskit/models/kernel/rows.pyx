@@ -178,6 +178,18 @@ cdef class KernelRows:
         if active.shape[0]:
             self.require(0, &active[0], active.shape[0])
 
+    def release(self, rows):
+        """Let rows that are of no use now leave before all others.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Their numbers, in memory or not.
+        """
+        check_indices(rows, self.n_rows, "row")
+        slots = np.asarray(self.slot_of)[rows]
+        np.asarray(self.last_used)[slots[slots >= 0]] = 0
+
     def fetch(self, needed):
         """Compute what is missing of some rows, and as many of the expected ones as have room."""
         slot_of, last_used = np.asarray(self.slot_of), np.asarray(self.last_used)

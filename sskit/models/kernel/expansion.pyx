@@ -15,6 +15,9 @@ from sskit.core.stop import CutShort
 # Rows that may be added before F is worked out afresh: the errors of 2^-53 add up to 2^-32.
 cdef Py_ssize_t MOST_ADDED = 2**21
 
+# Coefficients that are smaller than this share of the largest are what rounding has left.
+cdef double NOISE = 2.0**-40
+
 cdef int32_t HERE = 0
 
 
@@ -125,7 +128,12 @@ cdef class KernelExpansion:
     def end_steps(self, double[::1] v not None, bint done):
         """Let v follow at all other rows; see `FeatureSpace`."""
         check_least(v.shape[0], self.stop, "the number of weights")
-        self.working.end(self.split(&v[0])[0] if done else None)
+        values, coefficients = self.split(&v[0])
+        self.working.end(values if done else None)
+        columns = np.asarray(self.working.column)[: self.working.n]
+        sizes = np.abs(coefficients[:, columns]).max(axis=0, initial=0.0)
+        # steps that lead to zero end beside it
+        self.rows.release(columns[sizes <= NOISE * sizes.max(initial=0.0)])
 
     cdef int begin_sum(self, double* v, Py_ssize_t d) except -1 nogil:
         cdef Py_ssize_t size = self.n_states * self.n_rows
@@ -181,7 +189,7 @@ cdef class KernelExpansion:
         size = self.rows.block_size
         change = coefficients - self.before
         # adding up again changes the last digits: where nothing else did, F and beta both stay
-        noise = 2.0**-40 * np.abs(coefficients).max(initial=0.0)
+        noise = NOISE * np.abs(coefficients).max(initial=0.0)
         steady = (np.abs(change) <= noise).all(axis=0)
         present, moved = np.flatnonzero(coefficients.any(axis=0)), np.flatnonzero(~steady)
         cheap = len(present) <= size and self.rows.held(present).all()

@@ -34,9 +34,9 @@ cdef class KernelRows:
     cdef void add(
         self, Py_ssize_t t, double factor, Py_ssize_t start, Py_ssize_t stop, double* target
     ) noexcept nogil
-    # out[j] = entry columns[j] of row t, which is present likewise
+    # out[j] = entry columns[j] of row t, rounded; it is present likewise
     cdef void gather(
-        self, Py_ssize_t t, const int32_t* columns, Py_ssize_t count, double* out
+        self, Py_ssize_t t, const int32_t* columns, Py_ssize_t count, float* out
     ) noexcept nogil
 
 

@@ -178,6 +178,18 @@ cdef class KernelRows:
         if active.shape[0]:
             self.require(0, &active[0], active.shape[0])
 
+    def release(self, rows):
+        """Let rows that are of no use now leave before all others.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Their numbers, in memory or not.
+        """
+        check_indices(rows, self.n_rows, "row")
+        slots = np.asarray(self.slot_of)[rows]
+        np.asarray(self.last_used)[slots[slots >= 0]] = 0
+
     def fetch(self, needed):
         """Compute what is missing of some rows, and as many of the expected ones as have room."""
         slot_of, last_used = np.asarray(self.slot_of), np.asarray(self.last_used)
@@ -198,7 +210,7 @@ cdef class KernelRows:
         pass
 
     cdef void gather(
-        self, Py_ssize_t t, const int32_t* columns, Py_ssize_t count, double* out
+        self, Py_ssize_t t, const int32_t* columns, Py_ssize_t count, float* out
     ) noexcept nogil:
         pass
 
@@ -252,11 +264,11 @@ cdef class DoubleRows(KernelRows):
         )
 
     cdef void gather(
-        self, Py_ssize_t t, const int32_t* columns, Py_ssize_t count, double* out
+        self, Py_ssize_t t, const int32_t* columns, Py_ssize_t count, float* out
     ) noexcept nogil:
         cdef Py_ssize_t j, slot = self.slot_of[t]
         for j in range(count):
-            out[j] = self.table[slot, columns[j]]
+            out[j] = <float>self.table[slot, columns[j]]
 
 
 cdef class SingleRows(KernelRows):
@@ -275,11 +287,11 @@ cdef class SingleRows(KernelRows):
         )
 
     cdef void gather(
-        self, Py_ssize_t t, const int32_t* columns, Py_ssize_t count, double* out
+        self, Py_ssize_t t, const int32_t* columns, Py_ssize_t count, float* out
     ) noexcept nogil:
         cdef Py_ssize_t j, slot = self.slot_of[t]
         for j in range(count):
-            out[j] = self.table[slot, columns[j]]
+            out[j] = <float>self.table[slot, columns[j]]
 
 
 cdef class NoRows(KernelRows):

@@ -8,7 +8,8 @@ cdef class WorkingRows:
 
     Between begin() and end() steps of these rows change the values of the functions at these rows
     only, in a copy; what a step costs does not depend on the number of all rows. Afterwards the
-    values at all rows follow by what the coefficients have changed, row by row once.
+    values at all rows follow by what the coefficients have changed, row by row once: so that the
+    small kernel matrix, which decides on nothing but the length of steps, is in single precision.
 
     Invariants while v is not NULL: place_of[column[j]] == j for j < n, and it is -1 elsewhere;
     value[k, j] is f_k at row column[j]; change[k, j] is what the coefficient has changed; row j of
@@ -22,7 +23,7 @@ cdef class WorkingRows:
     cdef int32_t[::1] place_of               # (n_rows,)
     cdef int32_t[::1] column                 # (n + 1,) a spare one
     cdef unsigned char[::1] known            # (n + 1,)
-    cdef double[:, ::1] gram                 # (capacity, capacity)
+    cdef float[:, ::1] gram                  # (capacity, capacity)
     cdef double[:, ::1] value                # (n_states, n + 1)
     cdef double[:, ::1] change               # (n_states, n + 1)
 

@@ -6,7 +6,7 @@ from libc.stddef cimport size_t
 
 from sskit.core.checks cimport check_equal, check_indices
 from sskit.models.kernel.rows cimport KernelRows
-from sskit.models.row_kernels cimport add_scaled
+from sskit.models.row_kernels cimport add_scaled_singles
 
 # Columns that are brought up to date at a time: so many numbers of all functions stay in the cache
 # of the processor while the rows go by.
@@ -28,7 +28,7 @@ cdef class WorkingRows:
         self.rows, self.n_states = rows, n_states
         self.v = NULL
         self.place_of = np.full(rows.n_rows, -1, dtype=np.int32)
-        self.gram = np.empty((0, 0))
+        self.gram = np.empty((0, 0), dtype=np.float32)
         self.column, self.known = np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.uint8)
         self.value, self.change = np.zeros((n_states, 1)), np.zeros((n_states, 1))
 
@@ -44,7 +44,8 @@ cdef class WorkingRows:
         v : int
             Address of the weights whose functions these are.
         """
-        cdef double[:, ::1] value, change, gram = self.gram
+        cdef double[:, ::1] value, change
+        cdef float[:, ::1] gram = self.gram
         cdef int32_t[::1] column
         cdef unsigned char[::1] known
         check_indices(columns, self.rows.n_rows, "row")
@@ -53,7 +54,7 @@ cdef class WorkingRows:
         column = np.append(columns, 0).astype(np.int32)
         known = np.zeros(n + 1, dtype=np.uint8)
         if len(gram) < n:
-            gram = np.empty((n, n))
+            gram = np.empty((n, n), dtype=np.float32)
         change = np.zeros((self.n_states, n + 1))
         value = np.ascontiguousarray(values[:, column])
         # from here on nothing fails, so that all of them belong together
@@ -101,7 +102,7 @@ cdef class WorkingRows:
         return 0
 
     cdef void add(self, Py_ssize_t place, Py_ssize_t k, double factor) noexcept nogil:
-        add_scaled(&self.gram[place, 0], self.n, factor, &self.value[k, 0])
+        add_scaled_singles(&self.gram[place, 0], self.n, factor, &self.value[k, 0])
         self.change[k, place] += factor
 
     cdef void learn(self, Py_ssize_t t) noexcept nogil:

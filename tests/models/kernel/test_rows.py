@@ -57,6 +57,21 @@ def test_the_least_recently_used_row_leaves():
     assert rows.n_computed == 5
 
 
+def test_a_row_of_no_use_leaves_before_older_ones():
+    rows = linear_rows(3)
+    for t in (0, 1, 2):
+        rows[t]
+    rows.release(np.array([2, 4]))
+    rows[3]
+    assert rows.held(np.arange(5)).tolist() == [True, True, False, True, False]
+    rows.release(np.array([1]))
+    rows[1]  # of use again
+    rows[4]  # in place of 0
+    assert rows.held(np.arange(5)).tolist() == [False, True, False, True, True]
+    with pytest.raises((IndexError, ValueError), match="row"):
+        rows.release(np.array([-1]))
+
+
 def test_rows_that_are_taken_for_once_drive_none_out():
     rows = linear_rows(3)
     rows[0]

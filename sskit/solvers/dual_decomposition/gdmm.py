@@ -19,7 +19,7 @@ from sskit.solvers.oracle_calls.pool import ThreadPool
 
 MANY = 80  # labels, from which on ordered pairs pay
 PART = 100  # labels that a node looks at
-MOMENTUM = 0.5  # with more, factors agree late, or never
+MOMENTUM = 0.5  # with more, factors agree late, or not until it is halved
 STIFF = 3.0  # the weight of disagreements that goes with it
 LEAST_BLOCKS = 4  # of a worker: fewer are not worth a round
 MOST_COPIED = 2**27  # numbers that the copies of the weights may have, one for each further worker
@@ -87,9 +87,10 @@ class GDMM(FactorSolver):
         1, and 2 with `momentum` and for sets of labels.
     momentum : float or "auto", default="auto"
         Share of what the last pass has moved by which all mixes move on before the next one, at
-        least 0 and below 1. Above 0.6 factors may not come to agree. "auto" is 0.5 where the
-        method is "bgcd", pairs are not ordered and labels not split into parts, else 0: orders
-        are made anew after each move. Sets of labels have none.
+        least 0 and below 1. With too much factors never agree: it is halved whenever infeasibility
+        has not fallen for 20 passes. "auto" is 0.5 where the method is "bgcd", pairs are not
+        ordered and labels not split into parts, else 0: orders are made anew after each move.
+        Sets of labels have none.
     gap_every : int or None, default=10
         Number of passes between exact passes, which ask the oracle of whole structures. None
         never asks it, for structures where one such pass is too much.

@@ -8,6 +8,39 @@ from sskit.solvers.common.solution import UNKNOWN
 from sskit.solvers.dual_decomposition.factors.consistent import ConsistentPoint
 from sskit.solvers.dual_decomposition.factors.momentum import Momentum
 
+# Passes after which infeasibility must have fallen, or momentum is halved.
+PATIENCE = 20
+
+
+class Share:
+    """A share of momentum, halved when factors come no nearer to agreeing: with too much of it
+    they never do.
+
+    Parameters
+    ----------
+    value : float
+        At first.
+
+    Attributes
+    ----------
+    value : float
+        Now.
+    """
+
+    def __init__(self, value):
+        self.value = value
+        self.least = self.least_before = np.inf
+        self.n_passes = 0
+
+    def notice(self, infeasibility):
+        """Learn the infeasibility after a pass."""
+        self.least = min(self.least, infeasibility)
+        self.n_passes += 1
+        if self.n_passes == PATIENCE:
+            if 0.0 < self.least >= self.least_before:
+                self.value /= 2
+            self.least, self.least_before, self.n_passes = np.inf, self.least, 0
+
 
 class FactorRun(Run):
     """State of one run: passes over all factors, and certificates.
@@ -27,7 +60,8 @@ class FactorRun(Run):
     stored_passes : int, default=0
         Passes among the states of the mixes after each pass with the oracles.
     momentum : float, default=0.0
-        Share of what the last pass has moved by which the mixes move on before the next.
+        Share of what the last pass has moved by which the mixes move on before the next, at first;
+        see `Share`.
 
     Attributes
     ----------
@@ -56,7 +90,7 @@ class FactorRun(Run):
         self.sampler = sampler
         self.exact = exact
         self.stored_passes = stored_passes
-        self.momentum = momentum
+        self.momentum = Share(momentum)
         self.state = sweep.state
         self.unit = self.state.largest_loss()
         self.leaps = Momentum(self.state) if momentum > 0.0 else None
@@ -82,12 +116,13 @@ class FactorRun(Run):
             self.infeasibility = np.nan
         self.lagrangian += self.state.ascent - ascent - self.decrease
         self.change = abs(self.lagrangian - before)
+        self.momentum.notice(self.infeasibility)
         return np.inf
 
     def leap(self):
         """Let the mixes move on in the direction of the last pass."""
         if self.leaps is not None:
-            self.leaps.leap(self.momentum)
+            self.leaps.leap(self.momentum.value)
             self.sweep.notice()
             self.lagrangian = self.state.lagrangian()
 

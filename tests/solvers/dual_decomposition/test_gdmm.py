@@ -11,6 +11,7 @@ from sskit.solvers import GDMM
 from sskit.solvers.common.solution import Status
 from sskit.solvers.dual_decomposition.factors.consistent import ConsistentPoint
 from sskit.solvers.dual_decomposition.factors.state import disagreement_scale
+from sskit.solvers.dual_decomposition.run import PATIENCE, Share
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.testing.factor_probe import FactorProbe
 
@@ -157,6 +158,28 @@ def test_momentum_needs_fewer_passes():
         assert solution.status is Status.CONVERGED
         n_passes.append(solution.n_iter)
     assert n_passes[1] < 0.8 * n_passes[0], n_passes
+
+
+def test_momentum_is_halved_where_factors_come_no_nearer():
+    share = Share(0.8)
+    for infeasibility in [1.0] * PATIENCE + [0.5] * PATIENCE + [np.nan]:
+        share.notice(infeasibility)
+    assert share.value == 0.8
+    for infeasibility in [0.7] * (PATIENCE - 1):
+        share.notice(infeasibility)
+    assert share.value == 0.4
+    for infeasibility in [0.9] * (PATIENCE - 1) + [0.6]:
+        share.notice(infeasibility)
+    assert share.value == 0.4
+
+
+def test_much_momentum_comes_to_its_end():
+    toy = chain_toy(22, n=20, lengths=(4, 5, 6))
+    run = start(toy, momentum=0.95, rho=1.0)
+    for _ in range(600):
+        run.run_pass()
+    assert run.momentum.value < 0.5
+    assert run.infeasibility < 1e-3
 
 
 @pytest.mark.parametrize(

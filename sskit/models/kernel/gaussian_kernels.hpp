@@ -10,8 +10,8 @@ constexpr int STRIP = 32;
 
 // Numbers that are worked out at once, and their bits.
 #if defined(SSKIT_VECTORS)
-typedef double some_numbers __attribute__((vector_size(64)));
-typedef int64_t some_bits __attribute__((vector_size(64)));
+typedef double some_numbers __attribute__((vector_size(32)));
+typedef int64_t some_bits __attribute__((vector_size(32)));
 #else
 typedef double some_numbers;
 typedef uint64_t some_bits;

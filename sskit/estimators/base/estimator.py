@@ -437,6 +437,9 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
         made_with = {name: getattr(self, name) for name in self._model_parameters()}
         replace_fitted(self, fitted | {"_made_with": made_with})
 
+    def _check_source(self, source):
+        """Raise ValueError if weights of a fitted estimator, the prior, mean something else here."""
+
     def _model_parameters(self):
         """Return the names of parameters that make a model what it is.
 

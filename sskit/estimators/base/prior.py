@@ -76,6 +76,7 @@ def flat_prior(estimator, task):
                 f"prior is a {type(source).__name__} with a kernel: its weights are functions, "
                 "which no weights of features start from"
             )
+        estimator._check_source(source)
         return blocks_to_flat(fitted_blocks(source, task) | names, task, "prior", strict=False)
     flat = _numbers(prior, "prior")
     n_weights = task.layout.n_weights

@@ -459,6 +459,15 @@ class PartsModel(PoserMixin, StructuredEstimator):
             return spring_means(places, parents, self.n_types, weight, rng)
         return check_means(self.means, parents)
 
+    def _check_source(self, source):
+        """Raise ValueError if a fitted PartsModel weighs scores of another kind."""
+        theirs = "raw" if getattr(source, "score_curves_", None) is None else "log_odds"
+        if theirs != self.scores:
+            raise ValueError(
+                f"prior is a PartsModel with scores={theirs!r}, whose weights mean something else "
+                f"with scores={self.scores!r}; fit it with the same"
+            )
+
     def _model_parameters(self):
         """Return the names of parameters that make a model what it is."""
         return ("parents", "n_types", "means", "part_names", "scores")

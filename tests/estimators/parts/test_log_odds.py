@@ -212,6 +212,14 @@ def test_learning_moves_weights_from_the_prior(both):
     np.testing.assert_allclose(further.coef_, both.coef_, atol=1e-6)
 
 
+@pytest.mark.parametrize(("theirs", "ours"), [("raw", "log_odds"), ("log_odds", "raw")])
+def test_a_prior_has_scores_of_the_same_kind(theirs, ours):
+    source = fit(scores=theirs)
+    with pytest.raises(ValueError, match=f"prior is a PartsModel with scores='{theirs}', whose"):
+        fit(scores=ours, prior=source)
+    assert fit(scores=theirs, prior=source).certified_
+
+
 # ---- manners -----------------------------------------------------------------------------
 
 

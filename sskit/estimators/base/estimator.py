@@ -438,7 +438,7 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
         replace_fitted(self, fitted | {"_made_with": made_with})
 
     def _check_source(self, source):
-        """Raise ValueError if weights of a fitted estimator, the prior, mean something else here."""
+        """Raise ValueError if weights of a fitted prior mean something else here."""
 
     def _model_parameters(self):
         """Return the names of parameters that make a model what it is.

@@ -240,7 +240,7 @@ SOLVERS = {
     "one_slack, linear": CuttingPlane(cuts="linear", cut_size=5),
     "one_slack, constant": CuttingPlane(cuts="constant", cut_size=4, patience=2),
     "gdmm": GDMM(),
-    "gdmm, never exact": GDMM(gap_every=None, step=0.5, rho=2.0, momentum=0.2),
+    "gdmm, never exact": GDMM(gap_every=None, step=0.5, rho=2.0),
     "gdmm, ordered": GDMM(ordered=True, block_sweeps=3, stored_passes=0),
     "gdmm, plain": GDMM(ordered=False, method="bgcd", partitions=1),
     "soft_bcfw": SoftBCFW(),

@@ -349,7 +349,7 @@ def room(values):
     return np.concatenate([values, np.zeros(LANES)])
 
 
-def guarded(size, dtype):
+def guarded(Py_ssize_t size, dtype):
     """Return a buffer of `size` entries with a guard behind them."""
     return np.full(size + GUARD, UNTOUCHED, dtype=dtype)
 

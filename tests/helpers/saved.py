@@ -242,7 +242,10 @@ MODELS = {
         poses,
     ),
     "poses, names": (
-        PartsModel([1, -1, 1], n_types=1, part_names=["hand", "body", "foot"], **FAST),
+        # raw: the file of 0.1.0 is of before there were log odds
+        PartsModel(
+            [1, -1, 1], n_types=1, scores="raw", part_names=["hand", "body", "foot"], **FAST
+        ),
         named_poses,
     ),
     "stopping": (EarlyStopping(SequenceTagger(random_state=0), random_state=0), chains),

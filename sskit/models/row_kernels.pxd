@@ -87,5 +87,16 @@ cdef void add_scaled_singles(
     const float* row, Py_ssize_t n, double factor, double* target
 ) noexcept nogil
 
+# target += sum_a factor[a] * row slot_of[number[a]] of a table, n numbers of each; rows of the
+# table are `length` numbers long, in double or in single precision
+cdef void add_scaled_rows(
+    const double* table, Py_ssize_t length, const int32_t* slot_of, const int32_t* number,
+    const double* factor, Py_ssize_t count, Py_ssize_t n, double* target
+) noexcept nogil
+cdef void add_scaled_rows_singles(
+    const float* table, Py_ssize_t length, const int32_t* slot_of, const int32_t* number,
+    const double* factor, Py_ssize_t count, Py_ssize_t n, double* target
+) noexcept nogil
+
 # are n numbers below 1e100, so that sums of products of two of them do not overflow?
 cdef bint are_modest(const double* values, Py_ssize_t n) noexcept nogil

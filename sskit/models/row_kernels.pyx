@@ -49,6 +49,14 @@ cdef extern from "statistics_kernels.hpp":
     void clone_add_scaled_singles "sskit::add_scaled"(
         const float* row, Py_ssize_t n, double factor, double* target
     ) noexcept nogil
+    void clone_add_scaled_rows "sskit::add_scaled_rows"(
+        const double* table, Py_ssize_t length, const int32_t* slot_of, const int32_t* number,
+        const double* factor, Py_ssize_t count, Py_ssize_t n, double* target
+    ) noexcept nogil
+    void clone_add_scaled_rows_singles "sskit::add_scaled_rows"(
+        const float* table, Py_ssize_t length, const int32_t* slot_of, const int32_t* number,
+        const double* factor, Py_ssize_t count, Py_ssize_t n, double* target
+    ) noexcept nogil
 
 
 cdef void score_rows(
@@ -131,6 +139,20 @@ cdef void add_scaled_singles(
     const float* row, Py_ssize_t n, double factor, double* target
 ) noexcept nogil:
     clone_add_scaled_singles(row, n, factor, target)
+
+
+cdef void add_scaled_rows(
+    const double* table, Py_ssize_t length, const int32_t* slot_of, const int32_t* number,
+    const double* factor, Py_ssize_t count, Py_ssize_t n, double* target
+) noexcept nogil:
+    clone_add_scaled_rows(table, length, slot_of, number, factor, count, n, target)
+
+
+cdef void add_scaled_rows_singles(
+    const float* table, Py_ssize_t length, const int32_t* slot_of, const int32_t* number,
+    const double* factor, Py_ssize_t count, Py_ssize_t n, double* target
+) noexcept nogil:
+    clone_add_scaled_rows_singles(table, length, slot_of, number, factor, count, n, target)
 
 
 cdef bint are_modest(const double* values, Py_ssize_t n) noexcept nogil:

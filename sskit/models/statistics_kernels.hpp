@@ -71,6 +71,39 @@ SSKIT_CLONES void add_scaled(const float* row, ptrdiff_t n, double factor, doubl
     for (ptrdiff_t j = 0; j < n; ++j) target[j] += factor * (double)row[j];
 }
 
+// target += sum_a factor[a] * row a, n numbers of each, the table's row a being slot_of[number[a]]
+// and `length` numbers long. Four rows at a time: the target is read and written for all of them.
+template <class T>
+SSKIT_INLINE void add_scaled_rows_of(const T* table, ptrdiff_t length, const int32_t* slot_of,
+                                     const int32_t* number, const double* factor, ptrdiff_t count,
+                                     ptrdiff_t n, double* __restrict__ target) {
+    ptrdiff_t a = 0;
+    for (; a + 4 <= count; a += 4) {
+        const T* row[4];
+        for (int i = 0; i < 4; ++i) row[i] = table + slot_of[number[a + i]] * length;
+        const double f0 = factor[a], f1 = factor[a + 1], f2 = factor[a + 2], f3 = factor[a + 3];
+        for (ptrdiff_t j = 0; j < n; ++j)
+            target[j] += (f0 * (double)row[0][j] + f1 * (double)row[1][j])
+                         + (f2 * (double)row[2][j] + f3 * (double)row[3][j]);
+    }
+    for (; a < count; ++a) {
+        const T* row = table + slot_of[number[a]] * length;
+        for (ptrdiff_t j = 0; j < n; ++j) target[j] += factor[a] * (double)row[j];
+    }
+}
+
+SSKIT_CLONES void add_scaled_rows(const double* table, ptrdiff_t length, const int32_t* slot_of,
+                                  const int32_t* number, const double* factor, ptrdiff_t count,
+                                  ptrdiff_t n, double* target) {
+    add_scaled_rows_of(table, length, slot_of, number, factor, count, n, target);
+}
+
+SSKIT_CLONES void add_scaled_rows(const float* table, ptrdiff_t length, const int32_t* slot_of,
+                                  const int32_t* number, const double* factor, ptrdiff_t count,
+                                  ptrdiff_t n, double* target) {
+    add_scaled_rows_of(table, length, slot_of, number, factor, count, n, target);
+}
+
 // Sum of <d_t, s_t> over the active rows
 SSKIT_CLONES double dot_rows(const int32_t* active, ptrdiff_t n_active, const double* direction,
                              const double* scores, ptrdiff_t stride) {

@@ -34,6 +34,11 @@ cdef class KernelRows:
     cdef void add(
         self, Py_ssize_t t, double factor, Py_ssize_t start, Py_ssize_t stop, double* target
     ) noexcept nogil
+    # the same of several rows, the factor of each of its own
+    cdef void add_all(
+        self, const int32_t* rows, const double* factors, Py_ssize_t count, Py_ssize_t start,
+        Py_ssize_t stop, double* target
+    ) noexcept nogil
     # out[j] = entry columns[j] of row t, rounded; it is present likewise
     cdef void gather(
         self, Py_ssize_t t, const int32_t* columns, Py_ssize_t count, float* out

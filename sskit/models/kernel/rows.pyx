@@ -3,7 +3,9 @@
 import numpy as np
 
 from sskit.core.checks cimport check_equal, check_indices, check_least
-from sskit.models.row_kernels cimport add_scaled, add_scaled_singles
+from sskit.models.row_kernels cimport (
+    add_scaled, add_scaled_rows, add_scaled_rows_singles, add_scaled_singles,
+)
 
 
 # Rows that work together (see working_rows.pxd). Larger sets take fewer passes, but more steps.
@@ -209,6 +211,12 @@ cdef class KernelRows:
     ) noexcept nogil:
         pass
 
+    cdef void add_all(
+        self, const int32_t* rows, const double* factors, Py_ssize_t count, Py_ssize_t start,
+        Py_ssize_t stop, double* target
+    ) noexcept nogil:
+        pass
+
     cdef void gather(
         self, Py_ssize_t t, const int32_t* columns, Py_ssize_t count, float* out
     ) noexcept nogil:
@@ -263,6 +271,15 @@ cdef class DoubleRows(KernelRows):
             &self.table[self.slot_of[t], 0] + start, stop - start, factor, target + start
         )
 
+    cdef void add_all(
+        self, const int32_t* rows, const double* factors, Py_ssize_t count, Py_ssize_t start,
+        Py_ssize_t stop, double* target
+    ) noexcept nogil:
+        add_scaled_rows(
+            &self.table[0, 0] + start, self.n_rows, &self.slot_of[0], rows, factors, count,
+            stop - start, target + start
+        )
+
     cdef void gather(
         self, Py_ssize_t t, const int32_t* columns, Py_ssize_t count, float* out
     ) noexcept nogil:
@@ -284,6 +301,15 @@ cdef class SingleRows(KernelRows):
     ) noexcept nogil:
         add_scaled_singles(
             &self.table[self.slot_of[t], 0] + start, stop - start, factor, target + start
+        )
+
+    cdef void add_all(
+        self, const int32_t* rows, const double* factors, Py_ssize_t count, Py_ssize_t start,
+        Py_ssize_t stop, double* target
+    ) noexcept nogil:
+        add_scaled_rows_singles(
+            &self.table[0, 0] + start, self.n_rows, &self.slot_of[0], rows, factors, count,
+            stop - start, target + start
         )
 
     cdef void gather(

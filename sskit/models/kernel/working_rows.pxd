@@ -32,6 +32,4 @@ cdef class WorkingRows:
     # learn the kernels of row t, which is present
     cdef void learn(self, Py_ssize_t t) noexcept nogil
     cdef int check_shape(self, values) except -1
-    cdef int spread(
-        self, const int32_t[::1] numbers, const double[:, ::1] change, double[:, ::1] target
-    ) except -1
+    cdef int spread(self, numbers, change, double[:, ::1] target) except -1

@@ -8,9 +8,9 @@ from sskit.core.checks cimport check_equal, check_indices
 from sskit.models.kernel.rows cimport KernelRows
 from sskit.models.row_kernels cimport add_scaled_singles
 
-# Columns that are brought up to date at a time: so many numbers of all functions stay in the cache
-# of the processor while the rows go by.
-cdef Py_ssize_t TILE = 1024
+# Columns that are brought up to date at a time: so many numbers of all rows stay in the cache of the
+# processor while one function after the other takes its share of them.
+cdef Py_ssize_t TILE = 256
 
 
 cdef class WorkingRows:
@@ -80,7 +80,7 @@ cdef class WorkingRows:
         for first in range(0, len(moved), size):
             some = moved[first : first + size]
             self.rows.ensure(columns[some])
-            self.spread(columns[some], np.ascontiguousarray(change[:, some]), target)
+            self.spread(columns[some], change[:, some], target)
 
     cdef int check_shape(self, values) except -1:
         n_states, n_rows = values.shape
@@ -88,17 +88,20 @@ cdef class WorkingRows:
         return check_equal(n_rows, self.rows.n_rows, "the number of values")
 
     # add rows with these numbers, which are present, to all functions
-    cdef int spread(
-        self, const int32_t[::1] numbers, const double[:, ::1] change, double[:, ::1] target
-    ) except -1:
-        cdef Py_ssize_t a, k, start, stop = 0, n_rows = self.rows.n_rows
+    cdef int spread(self, numbers, change, double[:, ::1] target) except -1:
+        functions, places = np.nonzero(change)
+        cdef const int32_t[::1] number = np.append(numbers[places], 0).astype(np.int32)
+        cdef const double[::1] factor = np.append(change[functions, places], 0.0)
+        cdef const Py_ssize_t[::1] begin = np.searchsorted(functions, np.arange(self.n_states + 1))
+        cdef Py_ssize_t k, start, stop = 0, n_rows = self.rows.n_rows
         with nogil:
             while stop < n_rows:
                 start, stop = stop, min(stop + TILE, n_rows)
-                for a in range(numbers.shape[0]):
-                    for k in range(self.n_states):
-                        if change[k, a] != 0.0:
-                            self.rows.add(numbers[a], change[k, a], start, stop, &target[k, 0])
+                for k in range(self.n_states):
+                    self.rows.add_all(
+                        &number[begin[k]], &factor[begin[k]], begin[k + 1] - begin[k],
+                        start, stop, &target[k, 0]
+                    )
         return 0
 
     cdef void add(self, Py_ssize_t place, Py_ssize_t k, double factor) noexcept nogil:

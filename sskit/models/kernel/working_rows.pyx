@@ -8,8 +8,8 @@ from sskit.core.checks cimport check_equal, check_indices
 from sskit.models.kernel.rows cimport KernelRows
 from sskit.models.row_kernels cimport add_scaled_singles
 
-# Columns that are brought up to date at a time: so many numbers of all rows stay in the cache of the
-# processor while one function after the other takes its share of them.
+# Columns that are brought up to date at a time: so many numbers of all rows stay in the cache of
+# the processor while one function after the other takes its share of them.
 cdef Py_ssize_t TILE = 256
 
 

@@ -5,7 +5,8 @@ lam x loss x tol, for the default solver or others: a solver that reaches the sa
 stop at weights that predict worse. Needs the data sets, see sskit.datasets.
 
     python examples/benchmarks/defaults.py [small] [large] [conll] [--tols 0.1 0.03 0.01]
-        [--lams 0.1 0.01 ... 0] [--losses hamming hamming_sum] [--solvers auto single plain]
+        [--lams 0.1 0.01 ... 0] [--losses hamming hamming_sum]
+        [--solvers auto averaged single plain]
 """
 
 import argparse
@@ -22,7 +23,12 @@ from sskit.solvers import BCFW
 LAMS = (0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 0.0)  # 0: the default
 LOSSES = ("hamming", "hamming_sum")
 SETS = {"small": lambda: ocr("small"), "large": lambda: ocr("large"), "conll": conll}
-SOLVERS = {"auto": BCFW(), "single": BCFW(stored_passes=0), "plain": BCFW(steps="fw")}
+SOLVERS = {
+    "auto": BCFW(),
+    "averaged": BCFW(averaging=True),
+    "single": BCFW(stored_passes=0),
+    "plain": BCFW(steps="fw"),
+}
 
 
 def table(name, options):

@@ -241,22 +241,25 @@ class ClusterPlaces:
 
     def count(self, facts):
         """Return what a second look at each part says, given the facts of all."""
-        while True:
-            calls = [(place, "count", number, facts) for number, place in self.address.items()]
-            try:
-                return self.tasks.call(calls)
-            except SitesLost:
-                self.settle(self.tasks.timeout)
+        return self.ask(
+            lambda: [(place, "count", number, facts) for number, place in self.address.items()]
+        )
 
     def make_plan(self, estimator, facts, solver, seeds):
         """Return the `Plan` of the fit, and the `TrainingTask` without its problem."""
-        while True:
+        rest = self.estimator, facts, solver, seeds
+
+        def calls():
             number = min(self.address)
-            call = (
-                self.address[number], "make_plan", number, self.estimator, facts, solver, seeds
-            )  # fmt: skip
+            return [(self.address[number], "make_plan", number, *rest)]
+
+        return self.ask(calls)[0]
+
+    def ask(self, calls):
+        """Return the answers to the calls that a function makes, anew if a worker is lost."""
+        while True:
             try:
-                return self.tasks.call([call])[0]
+                return self.tasks.call(calls())
             except SitesLost:
                 self.settle(self.tasks.timeout)
 

@@ -176,8 +176,8 @@ def test_one_state_is_the_label(given):
     for name in ("coef_", "transitions_", "start_", "end_"):
         np.testing.assert_array_equal(getattr(model, name), getattr(plain, name))
     assert model.state_labels_.tolist() == ["a", "b", "c"]
-    for states, labels in zip(model.predict_states(X), model.predict(X), strict=True):
-        assert (NAMES[states] == labels).all()
+    for found, labels in zip(model.predict_states(X), model.predict(X), strict=True):
+        assert (NAMES[found] == labels).all()
 
 
 def test_state_labels_are_those_of_a_fit():

@@ -129,7 +129,6 @@ cdef class OrderedSearch(EdgeSearch):
         cdef int32_t n_states = <int32_t>self.factors.n_states, a, b
         cdef Py_ssize_t k, m
         cdef double bound, row_top
-        self.spread(i, e, 1.0)
         self.most, self.found = -INFINITY, 0
         # seldom is another pair better than all that have weight: most bounds below fall short
         for k in range(mix.n):
@@ -157,7 +156,6 @@ cdef class OrderedSearch(EdgeSearch):
             if self.second[b] != 0.0 and self.column_tops[b] - self.second[b] > self.most:
                 self.walk_column(b, -self.second[b])
         self.walk_table()
-        self.spread(i, e, 0.0)
         return self.found
 
     cdef void offer(self, double gain, int32_t pair) noexcept nogil:

@@ -90,9 +90,9 @@ class GDMM(FactorSolver):
     momentum : float or "auto", default="auto"
         Share of what the last pass has moved by which all mixes move on before the next one, at
         least 0 and below 1. With too much factors never agree: it is halved whenever infeasibility
-        has not fallen for 20 passes. "auto" is 0.5 where the method is "bgcd", pairs are not
-        ordered and labels not split into parts, else 0: orders are made anew after each move.
-        Sets of labels have none.
+        has not fallen for 20 passes, and given up before it is below 0.05. "auto" is 0.5 where
+        the method is "bgcd", pairs are not ordered and labels not split into parts, else 0: orders
+        are made anew after each move. Sets of labels have none.
     gap_every : int or None, default=10
         Number of passes between exact passes, which ask the oracle of whole structures. None
         never asks it, for structures where one such pass is too much.

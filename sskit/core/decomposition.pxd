@@ -34,6 +34,8 @@ cdef class Factors(Decomposition):
 
     cdef readonly Py_ssize_t n_nodes
     cdef readonly Py_ssize_t n_states        # K, of every node
+    # numbers other than zero of phi_j(y), on average, which is what a score costs; 0: not known
+    cdef readonly double n_terms
     # Does every edge lead from a node that comes before, or is a first one, to a node that no
     # edge led to before? Then consistent marginals are those of distributions of labellings.
     cdef readonly bint forest

@@ -62,6 +62,7 @@ cdef class ChainFactors(Factors):
         self.n_blocks = offsets.shape[0] - 1
         self.n_nodes = features.n_rows
         self.n_edges = self.n_nodes - self.n_blocks
+        self.n_terms = features.n_entries / max(self.n_nodes, 1)
         self.transition_weights = features.n_features * n_states
         self.start_weights = self.transition_weights + n_states * n_states
         self.end_weights = self.start_weights + n_states

@@ -31,6 +31,8 @@ cdef class GraphFactors(Factors):
         squares = np.concatenate([(<FeatureRows>rows).sqnorms() for rows in problem.features[0]])
         squares[~np.asarray(problem.labelled).view(bool)] = 0.0
         self.row_sqnorm = squares
+        self.n_terms = sum([(<FeatureRows>rows).n_entries for rows in problem.features[0]])
+        self.n_terms /= max(self.n_nodes, 1)
         of_edges = [(<FeatureRows>rows).sqnorms() for rows in problem.features[1]]
         self.edge_row_sqnorm = np.concatenate(of_edges)
         self.forest = self.grows()

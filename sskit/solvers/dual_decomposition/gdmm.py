@@ -18,7 +18,8 @@ from sskit.solvers.dual_decomposition.solver import FactorSolver
 from sskit.solvers.oracle_calls.pool import ThreadPool
 
 MANY = 80  # labels, from which on ordered pairs pay
-PART = 100  # labels that a node looks at
+PART = 100  # labels that a node looks at, at least
+PRODUCTS = 8500  # that the scores of these may take: more labels where features are few
 MOMENTUM = 0.5  # with more, factors agree late, or not until it is halved
 STIFF = 3.0  # the weight of disagreements that goes with it
 LEAST_BLOCKS = 4  # of a worker: fewer are not worth a round
@@ -70,7 +71,8 @@ class GDMM(FactorSolver):
         Number of parts into which the labels are split for nodes: at a visit a node looks at the
         labels of one part, drawn at random, and at those that have weight already. Passes cost
         less and more are needed for the same gap, but not for the same test error. "auto" makes
-        parts of about a hundred labels, hence one part below 200 labels.
+        parts of about 8,500 / m labels for m features of a node that are not zero, but not of less
+        than a hundred, hence one part below 200 labels.
     ordered : {"auto", True, False}, default="auto"
         Whether the pairs of labels are kept in order of their weights, overall and by first and
         second label, so that an edge finds its best pair after few looks instead of K^2. Only
@@ -88,9 +90,9 @@ class GDMM(FactorSolver):
     momentum : float or "auto", default="auto"
         Share of what the last pass has moved by which all mixes move on before the next one, at
         least 0 and below 1. With too much factors never agree: it is halved whenever infeasibility
-        has not fallen for 20 passes. "auto" is 0.5 where the method is "bgcd", pairs are not
-        ordered and labels not split into parts, else 0: orders are made anew after each move.
-        Sets of labels have none.
+        has not fallen for 20 passes, and given up before it is below 0.05. "auto" is 0.5 where
+        the method is "bgcd", pairs are not ordered and labels not split into parts, else 0: orders
+        are made anew after each move. Sets of labels have none.
     gap_every : int or None, default=10
         Number of passes between exact passes, which ask the oracle of whole structures. None
         never asks it, for structures where one such pass is too much.
@@ -245,7 +247,11 @@ class GDMM(FactorSolver):
         else:
             tables = factors is not None and factors.pair_weights >= 0
             n_states = 1 if factors is None else factors.n_states
-            n_parts = max(n_states // PART, 1) if self.partitions == "auto" else self.partitions
+            n_parts = self.partitions
+            if n_parts == "auto":
+                n_terms = 0.0 if factors is None else factors.n_terms
+                part = max(PART, PRODUCTS / n_terms) if n_terms > 0.0 else PART
+                n_parts = max(int(n_states // part), 1)
             ordered = self.ordered
             if ordered == "auto":
                 ordered = tables and n_states >= MANY

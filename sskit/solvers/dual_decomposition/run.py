@@ -10,11 +10,13 @@ from sskit.solvers.dual_decomposition.factors.momentum import Momentum
 
 # Passes after which infeasibility must have fallen, or momentum is halved.
 PATIENCE = 20
+# Share of it below which halving ends it: a look at all mixes costs more than it brings.
+LEAST_SHARE = 0.05
 
 
 class Share:
     """A share of momentum, halved when factors come no nearer to agreeing: with too much of it
-    they never do.
+    they never do. None is left where a twentieth would not be.
 
     Parameters
     ----------
@@ -38,7 +40,7 @@ class Share:
         self.n_passes += 1
         if self.n_passes == PATIENCE:
             if 0.0 < self.least >= self.least_before:
-                self.value /= 2
+                self.value = self.value / 2 if self.value >= 2 * LEAST_SHARE else 0.0
             self.least, self.least_before, self.n_passes = np.inf, self.least, 0
 
 
@@ -121,6 +123,8 @@ class FactorRun(Run):
 
     def leap(self):
         """Let the mixes move on in the direction of the last pass."""
+        if self.momentum.value == 0.0:
+            self.leaps = None  # with what it remembers
         if self.leaps is not None:
             self.leaps.leap(self.momentum.value)
             self.sweep.notice()

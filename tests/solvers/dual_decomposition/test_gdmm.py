@@ -173,6 +173,21 @@ def test_momentum_is_halved_where_factors_come_no_nearer():
     assert share.value == 0.4
 
 
+def test_little_momentum_is_given_up():
+    share, values = Share(0.5), []
+    for _ in range(6 * PATIENCE):
+        share.notice(1.0)
+        values.append(share.value)
+    assert values[PATIENCE - 1 :: PATIENCE] == [0.5, 0.25, 0.125, 0.0625, 0.0, 0.0]
+    toy = chain_toy(22, n=20, lengths=(4, 5, 6))
+    run, plain = start(toy, momentum=0.5), start(toy, momentum=0, rho=3.0, block_sweeps=2)
+    run.momentum.value = 0.0
+    for _ in range(3):
+        run.run_pass()
+        plain.run_pass()
+    np.testing.assert_array_equal(run.weights(), plain.weights())
+
+
 def test_much_momentum_comes_to_its_end():
     toy = chain_toy(22, n=20, lengths=(4, 5, 6))
     run = start(toy, momentum=0.95, rho=1.0)

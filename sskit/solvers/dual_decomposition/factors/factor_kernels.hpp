@@ -14,15 +14,18 @@ SSKIT_INLINE double largest_lane(const vec& x) {
 
 // Where the largest of n >= 1 numbers stands, the first of several
 SSKIT_CLONES ptrdiff_t first_largest(const double* x, ptrdiff_t n) {
+    constexpr ptrdiff_t STRETCH = 8 * LANES;
     double most = x[0];
-    ptrdiff_t k = 0;
-    if (n >= LANES) {
-        vec best = load(x);
-        for (k = LANES; k + LANES <= n; k += LANES) best = larger(load(x + k), best);
-        most = largest_lane(best);
+    ptrdiff_t k = 0, from = 0;  // the stretch that has it
+    for (; k + STRETCH <= n; k += STRETCH) {
+        vec best = load(x + k);
+        for (ptrdiff_t l = LANES; l < STRETCH; l += LANES) best = larger(load(x + k + l), best);
+        const double value = largest_lane(best);
+        if (value > most) most = value, from = k;
     }
-    for (; k < n; ++k) most = x[k] > most ? x[k] : most;
-    for (k = 0; k < n && !(x[k] == most);) ++k;
+    for (; k < n; ++k)
+        if (x[k] > most) most = x[k], from = k;
+    for (k = from; k < n && !(x[k] == most);) ++k;
     return k < n ? k : 0;  // not a number
 }
 

@@ -31,22 +31,24 @@ cdef void compress(Mix* mix) noexcept nogil:
 
 
 cdef int disagree(Message* message, int32_t label, double change) except -1 nogil:
-    cdef Py_ssize_t k = find(message.label, message.n, label), room = 2 * message.room + 2
+    cdef Py_ssize_t k = find(message.label, message.n, label)
     if k < 0:
-        if message.n == message.room:
-            message.label = <int32_t*>grown(message.label, room * sizeof(int32_t))
-            message.residual = <double*>grown(message.residual, room * sizeof(double))
-            message.multiplier = <double*>grown(message.multiplier, room * sizeof(double))
-            message.room = room
-        k = message.n
-        message.n += 1
-        message.label[k] = label
-        message.residual[k] = 0.0
-        message.multiplier[k] = 0.0
+        return add_label(message, label, change, 0.0)
     message.residual[k] += change
     return 0
 
 
-cdef double message_at(const Message* message, int32_t label) noexcept nogil:
-    cdef Py_ssize_t k = find(message.label, message.n, label)
-    return message.residual[k] + message.multiplier[k] if k >= 0 else 0.0
+cdef int add_label(
+    Message* message, int32_t label, double residual, double multiplier
+) except -1 nogil:
+    cdef Py_ssize_t k = message.n, room = 2 * message.room + 2
+    if k == message.room:
+        message.label = <int32_t*>grown(message.label, room * sizeof(int32_t))
+        message.residual = <double*>grown(message.residual, room * sizeof(double))
+        message.multiplier = <double*>grown(message.multiplier, room * sizeof(double))
+        message.room = room
+    message.label[k] = label
+    message.residual[k] = residual
+    message.multiplier[k] = multiplier
+    message.n += 1
+    return 0

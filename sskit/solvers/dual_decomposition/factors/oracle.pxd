@@ -15,12 +15,15 @@ cdef class NodeSearch:
     cdef FactorState state
     cdef Factors factors
     cdef double[::1] score               # (n_states + LANES,)
+    cdef double[::1] heard               # (n_states,) zero between calls
     cdef readonly uint64_t n_looks       # states whose scores were computed so far
 
     # Put the best state into the mix; returns its place. gain (n + 1,) of the states there
     cdef Py_ssize_t look(self, Py_ssize_t i, Py_ssize_t j, double* gain) except -1 nogil
     # the same among the states of the mix, which it has at least one of
     cdef Py_ssize_t best_active(self, Py_ssize_t i, Py_ssize_t j, double* gain) noexcept nogil
+    cdef void hear(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil
+    cdef void forget(self, Py_ssize_t j) noexcept nogil
 
 
 cdef class PartitionSearch(NodeSearch):
@@ -49,8 +52,9 @@ cdef class EdgeSearch:
     cdef Py_ssize_t look(self, Py_ssize_t i, Py_ssize_t e, double* gain) except -1 nogil
     # the same among the pairs of the mix
     cdef Py_ssize_t best_active(self, Py_ssize_t i, Py_ssize_t e, double* gain) noexcept nogil
-    # the pair with the largest gain
+    # the pair with the largest gain, and the gains of those in the mix; between two spread()
     cdef int32_t best(self, Py_ssize_t i, Py_ssize_t e) except -1 nogil
+    cdef void find_gains(self, Py_ssize_t i, Py_ssize_t e, double* gain) noexcept nogil
     cdef void spread(self, Py_ssize_t i, Py_ssize_t e, double scale) noexcept nogil
     # the weights of a mix are about to change, and with them the scores of its pairs; they have
     cdef int leave(self, const Mix* mix, const double* change) except -1 nogil

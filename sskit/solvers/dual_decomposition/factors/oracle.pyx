@@ -7,7 +7,7 @@ from libc.stdint cimport int32_t, uint64_t
 
 from sskit.core.checks cimport check_least
 from sskit.core.lanes cimport LANES
-from sskit.solvers.dual_decomposition.factors.marginals cimport Message, Mix, message_at, place
+from sskit.solvers.dual_decomposition.factors.marginals cimport Message, Mix, place
 
 cdef extern from "factor_kernels.hpp" namespace "sskit":
     Py_ssize_t first_largest(const double* x, Py_ssize_t n) noexcept nogil
@@ -29,6 +29,7 @@ cdef class NodeSearch:
     def __cinit__(self, FactorState state, *args):
         self.state, self.factors = state, state.factors
         self.score = np.zeros(state.factors.n_states + LANES)
+        self.heard = np.zeros(state.factors.n_states)
 
     cdef Py_ssize_t look(self, Py_ssize_t i, Py_ssize_t j, double* gain) except -1 nogil:
         cdef Py_ssize_t n_states = self.factors.n_states
@@ -54,17 +55,37 @@ cdef class NodeSearch:
 
     cdef Py_ssize_t best_active(self, Py_ssize_t i, Py_ssize_t j, double* gain) noexcept nogil:
         cdef const Mix* mix = &self.state.nodes[j]
-        cdef double penalty = self.state.penalty(i)
-        cdef Py_ssize_t k, m
+        cdef Py_ssize_t k
         cdef int32_t y
+        self.hear(i, j)
         for k in range(mix.n):
             y = mix.state[k]
-            gain[k] = self.factors.node_score(i, j, &self.state.w[0], y)
+            gain[k] = self.factors.node_score(i, j, &self.state.w[0], y) + self.heard[y]
             gain[k] -= self.factors.cost(j) * (y == self.factors.truth(j))
-            for m in range(self.state.incident_offsets[j], self.state.incident_offsets[j + 1]):
-                gain[k] += penalty * message_at(&self.state.messages[self.state.incident[m]], y)
+        self.forget(j)
         self.n_looks += mix.n
         return largest(gain, mix.n)
+
+    cdef void hear(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
+        """Write the messages to a node, what they count, out in full."""
+        cdef double penalty = self.state.penalty(i)
+        cdef const Message* message
+        cdef Py_ssize_t k, m
+        for m in range(self.state.incident_offsets[j], self.state.incident_offsets[j + 1]):
+            message = &self.state.messages[self.state.incident[m]]
+            for k in range(message.n):
+                self.heard[message.label[k]] += penalty * (
+                    message.residual[k] + message.multiplier[k]
+                )
+
+    cdef void forget(self, Py_ssize_t j) noexcept nogil:
+        """Clear what `hear` has written."""
+        cdef const Message* message
+        cdef Py_ssize_t k, m
+        for m in range(self.state.incident_offsets[j], self.state.incident_offsets[j + 1]):
+            message = &self.state.messages[self.state.incident[m]]
+            for k in range(message.n):
+                self.heard[message.label[k]] = 0.0
 
 
 cdef class PartitionSearch(NodeSearch):
@@ -140,28 +161,33 @@ cdef class EdgeSearch:
         self.rearrange()
 
     cdef Py_ssize_t look(self, Py_ssize_t i, Py_ssize_t e, double* gain) except -1 nogil:
-        cdef Py_ssize_t best = place(&self.state.edges[e], self.best(i, e))
-        self.best_active(i, e, gain)
+        cdef Py_ssize_t best
+        self.spread(i, e, 1.0)
+        best = place(&self.state.edges[e], self.best(i, e))
+        self.find_gains(i, e, gain)
+        self.spread(i, e, 0.0)
         return best
 
     cdef Py_ssize_t best_active(self, Py_ssize_t i, Py_ssize_t e, double* gain) noexcept nogil:
+        self.spread(i, e, 1.0)
+        self.find_gains(i, e, gain)
+        self.spread(i, e, 0.0)
+        return largest(gain, self.state.edges[e].n)
+
+    cdef void find_gains(self, Py_ssize_t i, Py_ssize_t e, double* gain) noexcept nogil:
         cdef const Mix* mix = &self.state.edges[e]
         cdef int32_t n_states = <int32_t>self.factors.n_states
-        cdef double penalty = self.state.penalty(i)
         cdef Py_ssize_t k
         for k in range(mix.n):
-            gain[k] = self.factors.edge_score(i, e, &self.state.w[0], mix.state[k]) - penalty * (
-                message_at(&self.state.messages[2 * e], mix.state[k] // n_states)
-                + message_at(&self.state.messages[2 * e + 1], mix.state[k] % n_states)
+            gain[k] = self.factors.edge_score(i, e, &self.state.w[0], mix.state[k]) - (
+                self.first[mix.state[k] // n_states] + self.second[mix.state[k] % n_states]
             )
         self.n_looks += mix.n
-        return largest(gain, mix.n)
 
     cdef int32_t best(self, Py_ssize_t i, Py_ssize_t e) except -1 nogil:
         cdef Py_ssize_t n_states = self.factors.n_states, a, pair, best = 0
         cdef double most = -INFINITY
         cdef const double* row
-        self.spread(i, e, 1.0)
         if self.factors.pair_weights >= 0:
             row = &self.state.w[self.factors.pair_weights]
             best = max(
@@ -174,7 +200,6 @@ cdef class EdgeSearch:
                 if pair >= 0:
                     best = a * n_states + pair
         self.n_looks += n_states * n_states
-        self.spread(i, e, 0.0)
         return <int32_t>best
 
     cdef void spread(self, Py_ssize_t i, Py_ssize_t e, double scale) noexcept nogil:

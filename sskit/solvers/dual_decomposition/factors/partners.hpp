@@ -1,4 +1,4 @@
-// Partners of a label in the order of the weights of their pairs.
+// Partners of a label in the order of the weights of their pairs, sorted when somebody asks.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -13,49 +13,47 @@ struct Partner {
     std::int32_t label;
 };
 
-using Order = Buffer<Partner>;
-
-// the order of partners: by falling weight, equal ones by label
+// by falling weight, equal ones by label
 inline bool stands_before(const Partner& a, const Partner& b) {
     return a.weight > b.weight || (a.weight == b.weight && a.label < b.label);
 }
 
-inline void put_in_order(Order& order) {
-    std::sort(order.data(), order.data() + order.n, stands_before);
-}
+// All partners of positive weight, by falling weight; if weights have moved since they were sorted,
+// in any order, with any weights, and perhaps others.
+struct Order {
+    Buffer<Partner> partners;
+    bool stale = false;
 
-// the largest of the weights, zero if none is positive
-inline double top(const Order& order) { return order.n ? order.data()[0].weight : 0.0; }
+    // the largest of the weights when they were sorted, zero if none is positive
+    double top() const { return partners.n ? partners.data()[0].weight : 0.0; }
 
-// Take notice in an order, which holds exactly the partners of positive weight, that a weight was
-// `before` and is `now`: a search by halves, and a move of those between the two places. False if
-// there is no memory for one more.
-inline bool reorder(Order& order, std::int32_t label, double before, double now) {
-    const Partner item = {now, label};
-    if (!(before > 0.0)) {
-        if (!(now > 0.0)) return true;
-        if (!order.reserve(order.n + 1)) return false;
-        Partner* end = order.data() + order.n++;
-        Partner* place = std::lower_bound(order.data(), end, item, stands_before);
-        std::move_backward(place, end, end + 1);
-        *place = item;
-        return true;
+    // A partner's weight has become positive. False if there is no memory for one more.
+    bool hold(std::int32_t label) {
+        for (ptrdiff_t k = 0; k < partners.n; ++k)
+            if (partners.data()[k].label == label) return true;
+        return partners.push(Partner{0.0, label});
     }
-    Partner* end = order.data() + order.n;
-    Partner* place =
-        std::lower_bound(order.data(), end, Partner{before, label}, stands_before);
-    // the label is held elsewhere, or not at all, where somebody else has moved weights
-    if (place == end || place->label != label) return true;
-    if (!(now > 0.0)) {
-        std::move(place + 1, end, place);
-        --order.n;
-        return true;
+
+    // Sort partners by their present weights: that of label y is at weights[y * stride].
+    void sort(const double* weights, ptrdiff_t stride) {
+        Partner* item = partners.data();
+        ptrdiff_t n = 0, n_moves = 0, m;
+        for (ptrdiff_t k = 0; k < partners.n; ++k) {
+            const Partner now = {weights[item[k].label * stride], item[k].label};
+            if (!(now.weight > 0.0)) continue;
+            // most stand where they stood, or near
+            if (n_moves > 8 * partners.n)
+                m = n;
+            else
+                for (m = n; m > 0 && stands_before(now, item[m - 1]); --m, ++n_moves)
+                    item[m] = item[m - 1];
+            item[m] = now;
+            ++n;
+        }
+        partners.n = n;
+        if (n_moves > 8 * partners.n) std::sort(item, item + n, stands_before);
+        stale = false;
     }
-    // most moves are short
-    for (; place > order.data() && stands_before(item, place[-1]); --place) *place = place[-1];
-    for (; place + 1 < end && stands_before(place[1], item); ++place) *place = place[1];
-    *place = item;
-    return true;
-}
+};
 
 }  // namespace sskit

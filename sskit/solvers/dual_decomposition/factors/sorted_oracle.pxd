@@ -5,13 +5,17 @@ from sskit.core.priority cimport SumTree
 from sskit.parallel.buffer cimport Buffer
 from sskit.solvers.dual_decomposition.factors.oracle cimport EdgeSearch
 
-cdef extern from "partners.hpp" namespace "sskit":
+cdef extern from "partners.hpp" namespace "sskit" nogil:
     struct Partner:
         double weight
         int32_t label
-
-# the partners of a label by falling weight: those with which it makes a pair of positive weight
-ctypedef Buffer[Partner] Order
+    # the partners of a label with which it makes a pair of positive weight
+    cdef cppclass Order:
+        Buffer[Partner] partners
+        bint stale
+        double top()
+        bint hold(int32_t label)
+        void sort(const double* weights, Py_ssize_t stride)
 
 
 # A pair whose weight is about to change
@@ -23,10 +27,10 @@ cdef struct Move:
 cdef class OrderedSearch(EdgeSearch):
     """Oracle of edges in time sublinear in their pairs, where all share one table of weights.
 
-    Invariant: outside of leave(), or note(), and enter(), `rows` and `columns` hold exactly the
-    pairs of positive weight, by their present weights; `tops` and `column_tops` hold the first
-    weight of each row and of each column, or 0. So no pair (a, b) has more than the smaller of
-    the two.
+    Invariant: outside of leave(), or note(), and enter(), `rows` and `columns` hold all pairs of
+    positive weight; those that are not stale hold no others, by their present weights. No pair
+    (a, b) has more than `tops` has for a and `column_tops` has for b, which are the first weight of
+    the row and of the column, or 0, where these are not stale.
     """
 
     cdef vector[Order] rows          # by first label
@@ -38,6 +42,9 @@ cdef class OrderedSearch(EdgeSearch):
     cdef int32_t found
 
     cdef double weight(self, int32_t pair) noexcept nogil
+    # Let a row, a column, be in order
+    cdef void sort_row(self, int32_t a) noexcept nogil
+    cdef void sort_column(self, int32_t b) noexcept nogil
     cdef void offer(self, double gain, int32_t pair) noexcept nogil
     # Offer the first pair of a row, or of a column, whose other label has no message; `base` is
     # what it gains besides its weight

@@ -11,11 +11,6 @@ from sskit.solvers.dual_decomposition.factors.oracle cimport EdgeSearch
 from sskit.solvers.dual_decomposition.factors.state cimport FactorState
 from sskit.solvers.dual_decomposition.factors.marginals cimport Message, Mix
 
-cdef extern from "partners.hpp" namespace "sskit":
-    void put_in_order(Order& order) noexcept nogil
-    double top(const Order& order) noexcept nogil
-    bint reorder(Order& order, int32_t label, double before, double now) noexcept nogil
-
 
 cdef class OrderedSearch(EdgeSearch):
     """The best pair of an edge from ordered weights: appendix C-1, four cases.
@@ -29,7 +24,8 @@ cdef class OrderedSearch(EdgeSearch):
 
     Only pairs of positive weight are held, 16 bytes each in the order of its row and in that of
     its column. Nearly all others have the weight zero, so that one of them is soon found when it
-    is wanted.
+    is wanted. A step moves some pairs, and few walks follow: a row or a column is sorted anew when
+    one comes by, and until then a bound of its weights stands for the first of them.
 
     Parameters
     ----------
@@ -48,30 +44,46 @@ cdef class OrderedSearch(EdgeSearch):
 
     cdef int rearrange(self) except -1 nogil:
         cdef int32_t n_states = <int32_t>self.factors.n_states, a, b
-        cdef Partner item
         for a in range(n_states):
-            self.rows[a].clear()
-            self.columns[a].clear()
+            self.rows[a].partners.clear()
+            self.columns[a].partners.clear()
         for a in range(n_states):
             for b in range(n_states):
-                item.weight = self.weight(a * n_states + b)
-                if item.weight > 0.0:
-                    item.label = b
-                    need(self.rows[a].push(item))
-                    item.label = a
-                    need(self.columns[b].push(item))
+                if self.weight(a * n_states + b) > 0.0:
+                    need(self.rows[a].partners.push(Partner(0.0, b)))
+                    need(self.columns[b].partners.push(Partner(0.0, a)))
         for a in range(n_states):
-            put_in_order(self.rows[a])
-            put_in_order(self.columns[a])
-            self.tops.set(a, top(self.rows[a]))
-            self.column_tops[a] = top(self.columns[a])
+            self.rows[a].stale = self.columns[a].stale = True
+            self.sort_row(a)
+            self.sort_column(a)
         return 0
+
+    cdef void sort_row(self, int32_t a) noexcept nogil:
+        if self.rows[a].stale:
+            self.rows[a].sort(
+                &self.state.w[self.factors.pair_weights + a * self.factors.n_states], 1
+            )
+            self.tops.set(a, self.rows[a].top())
+
+    cdef void sort_column(self, int32_t b) noexcept nogil:
+        if self.columns[b].stale:
+            self.columns[b].sort(
+                &self.state.w[self.factors.pair_weights + b], self.factors.n_states
+            )
+            self.column_tops[b] = self.columns[b].top()
 
     @property
     def n_held(self):
-        """Number of pairs that are held in the orders."""
-        cdef size_t a
-        return sum([self.rows[a].n for a in range(self.rows.size())])
+        """Number of pairs that are held in the orders, once all are sorted."""
+        cdef int32_t a
+        cdef Py_ssize_t n_rows = 0, n_columns = 0
+        for a in range(<int32_t>self.factors.n_states):
+            self.sort_row(a)
+            self.sort_column(a)
+            n_rows += self.rows[a].partners.n
+            n_columns += self.columns[a].partners.n
+        assert n_rows == n_columns
+        return n_rows
 
     cdef double weight(self, int32_t pair) noexcept nogil:
         return self.state.w[self.factors.pair_weights + pair]
@@ -97,12 +109,16 @@ cdef class OrderedSearch(EdgeSearch):
             move = self.moving.data() + k
             a, b = move.pair // n_states, move.pair % n_states
             now = self.weight(move.pair)
-            need(reorder(self.rows[a], b, move.before, now))
-            need(reorder(self.columns[b], a, move.before, now))
-            self.column_tops[b] = top(self.columns[b])
-            now = top(self.rows[a])
-            if now != self.tops.largest[self.tops.n_leaves + a]:
+            if not (now > 0.0 or move.before > 0.0):
+                continue
+            self.rows[a].stale = self.columns[b].stale = True
+            if not move.before > 0.0:
+                need(self.rows[a].hold(b))
+                need(self.columns[b].hold(a))
+            if now > self.tops.largest[self.tops.n_leaves + a]:
                 self.tops.set(a, now)
+            if now > self.column_tops[b]:
+                self.column_tops[b] = now
         self.moving.clear()
         return 0
 
@@ -113,7 +129,6 @@ cdef class OrderedSearch(EdgeSearch):
         cdef int32_t n_states = <int32_t>self.factors.n_states, a, b
         cdef Py_ssize_t k, m
         cdef double bound, row_top
-        self.spread(i, e, 1.0)
         self.most, self.found = -INFINITY, 0
         # seldom is another pair better than all that have weight: most bounds below fall short
         for k in range(mix.n):
@@ -141,7 +156,6 @@ cdef class OrderedSearch(EdgeSearch):
             if self.second[b] != 0.0 and self.column_tops[b] - self.second[b] > self.most:
                 self.walk_column(b, -self.second[b])
         self.walk_table()
-        self.spread(i, e, 0.0)
         return self.found
 
     cdef void offer(self, double gain, int32_t pair) noexcept nogil:
@@ -153,8 +167,9 @@ cdef class OrderedSearch(EdgeSearch):
     cdef void walk_row(self, int32_t a, double base) noexcept nogil:
         cdef Partner item
         cdef Py_ssize_t k
-        for k in range(self.rows[a].n):
-            item = self.rows[a].data()[k]
+        self.sort_row(a)
+        for k in range(self.rows[a].partners.n):
+            item = self.rows[a].partners.data()[k]
             if base + item.weight <= self.most:
                 return
             self.n_looks += 1
@@ -167,8 +182,9 @@ cdef class OrderedSearch(EdgeSearch):
     cdef void walk_column(self, int32_t b, double base) noexcept nogil:
         cdef Partner item
         cdef Py_ssize_t k
-        for k in range(self.columns[b].n):
-            item = self.columns[b].data()[k]
+        self.sort_column(b)
+        for k in range(self.columns[b].partners.n):
+            item = self.columns[b].partners.data()[k]
             if base + item.weight <= self.most:
                 return
             self.n_looks += 1

@@ -37,6 +37,7 @@ cdef class FactorState:
     cdef Message* messages               # (2 n_edges,)
     cdef int64_t[::1] incident_offsets   # (n_nodes + 1,)
     cdef int64_t[::1] incident           # (2 n_edges,) the messages of each node
+    cdef double[::1] apart               # (n_states,) zero between calls of ascend()
 
     cdef int share(self, FactorState owner) except -1
     # state of an edge whose ends have their true states
@@ -48,3 +49,7 @@ cdef class FactorState:
     cdef int move_edge(self, Py_ssize_t i, Py_ssize_t e, const double* change) except -1 nogil
     # multipliers += step * residuals, these computed anew; returns the sum of |residuals|
     cdef double ascend(self, Py_ssize_t i, double step) except? -1 nogil
+    # What `apart` has at a label becomes part of a message that lacks this label
+    cdef int append(
+        self, Message* message, int32_t label, double step, double* total, double* squares
+    ) except -1 nogil

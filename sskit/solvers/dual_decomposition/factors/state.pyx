@@ -7,7 +7,9 @@ from libc.stdlib cimport calloc, free
 
 from sskit.core.checks cimport check_least
 from sskit.core.lanes cimport LANES
-from sskit.solvers.dual_decomposition.factors.marginals cimport compress, disagree, find, place
+from sskit.solvers.dual_decomposition.factors.marginals cimport (
+    add_label, compress, disagree, end_of, find, place
+)
 
 # the largest whose pairs int32 can number
 MOST_STATES = 46340
@@ -46,6 +48,7 @@ cdef class FactorState:
         if owner is None and np.any(w):
             self.prior = np.array(w)
         self.n_nodes, self.n_edges = factors.n_nodes, factors.n_edges
+        self.apart = np.zeros(factors.n_states)
         if owner is not None:
             self.share(owner)
             return
@@ -142,7 +145,9 @@ cdef class FactorState:
     cdef double ascend(self, Py_ssize_t i, double step) except? -1 nogil:
         cdef Py_ssize_t e, k, n, side
         cdef Py_ssize_t ends[2]
-        cdef double total = 0.0, squares = 0.0
+        cdef double total = 0.0, squares = 0.0, residual, multiplier
+        cdef double* apart = &self.apart[0]
+        cdef int32_t label
         cdef Message* message
         cdef Mix* pair
         cdef Mix* node
@@ -152,32 +157,45 @@ cdef class FactorState:
             pair = &self.edges[e]
             for side in range(2):
                 message = &self.messages[2 * e + side]
-                # from the mixes: a residual that is a sum of steps would never be zero again
-                for k in range(message.n):
-                    message.residual[k] = 0.0
-                for k in range(pair.n):
-                    disagree(
-                        message,
-                        pair.state[k] // n_states if side == 0 else pair.state[k] % n_states,
-                        pair.weight[k],
-                    )
                 node = &self.nodes[ends[side]]
+                # from the mixes: a residual that is a sum of steps would never be zero again
+                for k in range(pair.n):
+                    label = end_of(pair.state[k], side, n_states)
+                    apart[label] += pair.weight[k]
                 for k in range(node.n):
-                    disagree(message, node.state[k], -node.weight[k])
+                    apart[node.state[k]] -= node.weight[k]
                 n = 0
                 for k in range(message.n):
-                    total += abs(message.residual[k])
-                    squares += message.residual[k] * message.residual[k]
-                    message.multiplier[k] += step * message.residual[k]
-                    if message.residual[k] == 0.0 and message.multiplier[k] == 0.0:
+                    label = message.label[k]
+                    residual, apart[label] = apart[label], 0.0
+                    multiplier = message.multiplier[k] + step * residual
+                    if residual == 0.0 and multiplier == 0.0:
                         continue
-                    message.label[n] = message.label[k]
-                    message.residual[n] = message.residual[k]
-                    message.multiplier[n] = message.multiplier[k]
+                    message.label[n], message.residual[n] = label, residual
+                    message.multiplier[n] = multiplier
+                    total += abs(residual)
+                    squares += residual * residual
                     n += 1
                 message.n = n
+                # labels on which they agreed so far
+                for k in range(pair.n):
+                    label = end_of(pair.state[k], side, n_states)
+                    self.append(message, label, step, &total, &squares)
+                for k in range(node.n):
+                    self.append(message, node.state[k], step, &total, &squares)
         self.ascent += self.factors.block_weight[i] * self.penalty(i) * step * squares
         return total
+
+    cdef int append(
+        self, Message* message, int32_t label, double step, double* total, double* squares
+    ) except -1 nogil:
+        cdef double residual = self.apart[label]
+        if residual == 0.0:
+            return 0
+        self.apart[label] = 0.0
+        total[0] += abs(residual)
+        squares[0] += residual * residual
+        return add_label(message, label, residual, step * residual)
 
     def rebuild(self):
         """Sum the weights from the dual variables anew: they are a sum of many small moves."""

@@ -119,14 +119,16 @@ cdef class ProjectionUpdate(Update):
         cdef double curvature = 0.0
         cdef const int32_t* first
         cdef const int32_t* second
-        self.split(state, n, quadratic.n_states)
-        first, second = self.first.data(), self.second.data()
         for k in range(n):
             curvature = max(curvature, quadratic.own[k])
-            crowd = 0
-            for m in range(n):
-                crowd += (first[k] == first[m]) + (second[k] == second[m])
-            largest = max(largest, crowd)
+        if quadratic.shared > 0.0:
+            self.split(state, n, quadratic.n_states)
+            first, second = self.first.data(), self.second.data()
+            for k in range(n):
+                crowd = 0
+                for m in range(n):
+                    crowd += (first[k] == first[m]) + (second[k] == second[m])
+                largest = max(largest, crowd)
         curvature = quadratic.scale * (curvature + quadratic.shared * largest)
         if not curvature > 0.0:
             for k in range(n):

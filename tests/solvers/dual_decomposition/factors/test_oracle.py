@@ -202,7 +202,8 @@ def test_what_auto_stands_for():
     assert GDMM().resolved(many.problem).ordered is True
     assert GDMM().resolved(few.problem).ordered is False
     assert GDMM(ordered=True).resolved(few.problem).ordered is True
-    for n_states, partitions in ((199, 1), (200, 2), (350, 3)):
-        problem = chains(8, n_states, n=2).problem
+    for n_states, p, partitions in ((199, 85, 1), (200, 85, 2), (350, 200, 3), (350, 25, 1)):
+        problem = chains(8, n_states, n=2, p=p).problem
+        assert problem.decomposition().n_terms == p
         assert GDMM().resolved(problem).partitions == partitions
         assert GDMM(partitions=1).resolved(problem).partitions == 1

@@ -160,6 +160,26 @@ def test_same_optimum_as_one_worker(options):
     assert many.history["n_scores"][-1] > 0
 
 
+@pytest.mark.parametrize("momentum", [0.0, 0.5, 0.8])
+def test_momentum_brings_many_workers_as_far_as_one(momentum):
+    toy = make(n=40)
+    one, *others = (
+        GDMM(momentum=momentum, rho=3.0, block_sweeps=2, gap_every=None).start(
+            toy.problem, toy.regularizer(LAM), np.random.RandomState(0), None, pool
+        )
+        for pool in (None, *(make_pool(toy.problem, k) for k in (2, 3)))
+    )
+    for run in (one, *others):
+        for _ in range(200):
+            run.run_pass()
+        run.sweep.rebuild()
+        # the augmented Lagrangian tends to minus the optimum where factors agree
+        assert run.infeasibility < 1e-3
+        assert run.state.lagrangian() == pytest.approx(one.state.lagrangian(), rel=1e-3)
+        assert run.lower_bound() == pytest.approx(one.lower_bound(), rel=1e-3)
+        np.testing.assert_allclose(run.weights(), one.weights(), atol=2e-2)
+
+
 def test_who_has_workers():
     toy = make()
     assert isinstance(start(toy, 1, {}).sweep, Sweep)

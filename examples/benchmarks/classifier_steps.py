@@ -4,8 +4,8 @@ Processor time of whole fits to the default tolerance with steps="projection" an
 steps="pairwise", their passes and relative gaps, for lam of 100, 10 and 1 over the number of rows,
 and of fits with a Gaussian kernel. Needs the data sets in the folder SSKIT_DATA.
 
-    python examples/benchmarks/classifier_steps.py [iris digits usps a9a covtype7 letters leaves made]
-        [--repeats 5] [--kernels]
+    python examples/benchmarks/classifier_steps.py [iris digits usps a9a covtype7 letters leaves
+        made] [--repeats 5] [--kernels]
 """
 
 import argparse

@@ -23,6 +23,7 @@ LAMS = (0.074, 0.0074, None)  # None: 1 / n
 TOLERANCES = tuple(float(f"{x:.2g}") for x in 10.0 ** -np.arange(0, 6.01, 0.25))
 SOLVERS = {
     "auto": BCFW(),
+    "pairwise steps": BCFW(steps="pairwise"),
     "no stored passes": BCFW(stored_passes=0),
     "gap sampling": BCFW(sampling="gap"),
 }

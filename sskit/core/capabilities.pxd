@@ -45,6 +45,24 @@ cdef class PlaneStore:
     cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* code) noexcept nogil
 
 
+cdef class StateBlocks:
+    """What problems have whose labellings are one state each, and each statistic a state.
+
+    Plane k of block i is psi = e_truth - e_k, and B_i keeps angles between statistics: ||B_i d||^2
+    is a number times ||d||^2 where d sums to zero. So the mixes of a block are a simplex in
+    statistics space, and the best of them is a projection onto it.
+    """
+
+    cdef readonly Py_ssize_t n_states
+
+    # the state that is the truth
+    cdef Py_ssize_t truth(self, Py_ssize_t i) noexcept nogil
+    # ||B_i d||^2 of a d with ||d||^2 = 1
+    cdef double curvature(self, Py_ssize_t i) noexcept nogil
+    # out[k] = L_i(k), n_states numbers
+    cdef void losses(self, Py_ssize_t i, double* out) noexcept nogil
+
+
 cdef class SlackOracle:
     """What some problems can do for slack rescaling: two more oracles of the same labels.
 

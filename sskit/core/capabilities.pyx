@@ -117,6 +117,19 @@ cdef class PlaneStore:
         return planes
 
 
+cdef class StateBlocks:
+    """Base of all of them: none of its methods is called."""
+
+    cdef Py_ssize_t truth(self, Py_ssize_t i) noexcept nogil:
+        return 0
+
+    cdef double curvature(self, Py_ssize_t i) noexcept nogil:
+        return 0.0
+
+    cdef void losses(self, Py_ssize_t i, double* out) noexcept nogil:
+        pass
+
+
 cdef class SlackOracle:
     """Base of all of them."""
 

@@ -114,4 +114,4 @@ cdef class Problem:
 
     # In Python too: fingerprint, which says whether another problem is the same; restrict, the
     # problem of some blocks alone; n_queries, how often the oracle behind the oracle was asked;
-    # and slack_oracle, oracle_pool and decomposition.
+    # and slack_oracle, oracle_pool, decomposition and state_blocks.

@@ -150,6 +150,13 @@ cdef class Problem:
         """
         return None
 
+    def state_blocks(self):
+        """Return the `StateBlocks` of a problem each of whose labellings is one state, or None.
+
+        It is for steps that go to the best mix of all planes of a block at once.
+        """
+        return None
+
     def n_queries(self, n_calls):
         """Return how often the model's own oracle was asked.
 

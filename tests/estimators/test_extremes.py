@@ -39,7 +39,7 @@ def chains():
         (BCFW(plane_life=HUGE), BCFW(plane_life=1000)),
         (BCFW(block_steps=HUGE), BCFW(block_steps=1000)),
         (BCFW(batch_size=HUGE), BCFW(batch_size=12)),
-        (BCFW(cache_size=1e300), BCFW()),
+        (BCFW(steps="pairwise", cache_size=1e300), BCFW(steps="pairwise")),
         (MultiPlane(max_planes=HUGE, plane_life=HUGE), MultiPlane(plane_life=1000)),
         (CuttingPlane(cut_life=HUGE), CuttingPlane(cut_life=1000)),
     ],

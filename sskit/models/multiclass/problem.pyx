@@ -10,7 +10,7 @@ from sskit.models.shapes import check_lengths
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 
-from sskit.core.capabilities cimport SlackOracle
+from sskit.core.capabilities cimport SlackOracle, StateBlocks
 from sskit.core.checks cimport check_equal, check_indices
 from sskit.core.direction cimport Direction
 from sskit.core.lanes cimport padded
@@ -201,6 +201,10 @@ cdef class MulticlassProblem(Problem):
         """Return oracles for slack rescaling; None where classes have components."""
         return None if self.has_components else MulticlassSlack(self)
 
+    def state_blocks(self):
+        """Return what says that a label is one state; None where classes have components."""
+        return None if self.has_components else MulticlassBlocks(self)
+
     def fingerprint(self):
         """Return by what the same rows and classes are known again."""
         rows = np.arange(self.n_blocks + 1, dtype=np.int64)
@@ -213,6 +217,34 @@ cdef class MulticlassProblem(Problem):
             } | ({"the components": bytes(self.class_of)} if self.has_components else {}),
             {"X": row_digests(self.features, rows), "y": np.array(self.labels)},
         )
+
+
+cdef class MulticlassBlocks(StateBlocks):
+    """One state a row, of which all wrong ones cost the same.
+
+    Parameters
+    ----------
+    problem : MulticlassProblem
+        Its labels and rows.
+    """
+
+    cdef MulticlassProblem problem
+
+    def __cinit__(self, MulticlassProblem problem not None):
+        self.problem = problem
+        self.n_states = problem.n_classes
+
+    cdef Py_ssize_t truth(self, Py_ssize_t i) noexcept nogil:
+        return self.problem.labels[i]
+
+    cdef double curvature(self, Py_ssize_t i) noexcept nogil:
+        return self.problem.row_sqnorm[i]
+
+    cdef void losses(self, Py_ssize_t i, double* out) noexcept nogil:
+        cdef Py_ssize_t k
+        for k in range(self.n_states):
+            out[k] = 1.0
+        out[self.problem.labels[i]] = 0.0
 
 
 cdef class MulticlassSlack(SlackOracle):

@@ -1,5 +1,6 @@
 """Block-coordinate Frank-Wolfe."""
 
+from sskit._saved_names import parameter_defaults
 from sskit.solvers.block_coordinate.eviction import PlaneKeeper
 from sskit.solvers.block_coordinate.options import (
     MEGABYTE,
@@ -10,7 +11,7 @@ from sskit.solvers.block_coordinate.options import (
     make_step,
     shards_for,
 )
-from sskit.solvers.block_coordinate.runs import ActiveSetRun, PlainRun
+from sskit.solvers.block_coordinate.runs import ActiveSetRun, PlainRun, ProjectionRun
 from sskit.solvers.block_coordinate.schedule import FixedSchedule, SlopeSchedule, oracle_work
 from sskit.solvers.common.averaging import Averager, WeightedAverager
 from sskit.solvers.common.checks import AUTO, COUNT, NATURAL, POSITIVE, TRUTH, StrOptions
@@ -20,7 +21,11 @@ from sskit.solvers.common.solver import Solver
 BLOCK_STEPS = 5
 # A plane of at most this weight goes at the end of its life, where steps leave some to all.
 LIGHT = 0.05
-# no option that needs stored planes
+# Up to so many states "auto" scores all of them at each visit: with more, visits of stored planes,
+# which score few, are the better way to small gaps.
+MOST_STATES = 32
+# options of stored planes, and values with which there are none
+STORING = ("cache", "block_steps", "safeguard", "cache_size", "plane_life")
 PLAIN = {"steps": ("fw",), "cache": (False,), "block_steps": (1,), "stored_passes": (0,)}
 
 
@@ -48,11 +53,14 @@ class BCFW(Solver):
 
     Parameters
     ----------
-    steps : {"auto", "fw", "pairwise", "away"}, default="auto"
+    steps : {"auto", "fw", "pairwise", "away", "projection"}, default="auto"
         Kind of step within a block: from its mix to the plane of the oracle ("fw"), from the
         worst plane of the mix to the best ("pairwise"), or the steeper of "fw" and a step away
         from the worst plane ("away"). The last two keep the planes that they meet, and reach
-        small gaps where plain steps slow down. "auto" is "pairwise".
+        small gaps where plain steps slow down. "projection" goes to the best mix of all planes at
+        once and keeps none; it needs a problem whose labellings are one label each, without
+        components, under margin rescaling. "auto" is "projection" for such problems of up to 32
+        labels, unless options ask for stored planes, else "pairwise".
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
         Order of the blocks: a new random permutation in every pass, independent uniform draws,
         draws in proportion to the last known block gaps, or always the block with the largest
@@ -66,14 +74,16 @@ class BCFW(Solver):
         Largest number of steps within a block at one visit. More than one makes the step
         corrective: scores of all stored planes of the block follow from their inner products,
         so that further steps touch no features. With bounds on the weights they climb a lower
-        bound of the dual, in which all weights move freely. "auto" is 5, or 1 for steps "fw".
+        bound of the dual, in which all weights move freely. "auto" is 5, or 1 for steps "fw" and
+        "projection".
     safeguard : bool, default=False
         Whether a plain step is taken in place of a pairwise or away step where it promises a
-        larger increase of the dual. Not for steps "fw".
+        larger increase of the dual. Only for steps "pairwise" and "away".
     stored_passes : int, "slope" or "auto", default="auto"
         Passes that use stored planes only, after each pass with the oracle: a number, or as
         many as pay by the rule of `MultiPlane`. They leave out the blocks that promised little
-        when they were last visited. "auto" is "slope", or 0 for steps "fw".
+        when they were last visited. With steps "projection" these passes call the oracle. "auto"
+        is "slope", or 0 for steps "fw".
     cache_share : float, default=0.25
         F in the rule of the cache; only with it.
     cache_total_share : float, default=0.01
@@ -129,6 +139,9 @@ class BCFW(Solver):
     training structural SVMs with a costly max-oracle. CVPR. Passes over stored planes, inner
     products of planes.
 
+    Keerthi, Sundararajan, Chang, Hsieh, Lin (2008). A sequential dual method for large scale
+    multi-class linear SVMs. KDD. Blocks solved exactly, one after the other.
+
     Wang, Sadhanala, Dai, Neiswanger, Sra, Xing (2016). Parallel and distributed block-coordinate
     Frank-Wolfe algorithms. ICML. Batches of oracle calls (minibatches, tau).
 
@@ -145,7 +158,7 @@ class BCFW(Solver):
 
     _parameter_constraints = {
         **Solver._parameter_constraints,
-        "steps": [StrOptions({"auto", *STEPS})],
+        "steps": [StrOptions({"auto", "projection", *STEPS})],
         "sampling": [StrOptions({"auto", *SAMPLERS})],
         "cache": [AUTO, TRUTH],
         "block_steps": [AUTO, COUNT],
@@ -166,7 +179,11 @@ class BCFW(Solver):
     clock = False
     average = WeightedAverager
     idle = (
-        Idle("safeguard", {"steps": ("fw",)}),
+        Idle("safeguard", {"steps": ("fw", "projection")}),
+        Idle("block_steps", {"steps": ("projection",)}, holds=(1,)),
+        Idle("cache", {"steps": ("projection",)}, holds=(False,)),
+        Idle("cache_size", {"steps": ("projection",)}),
+        Idle("plane_life", {"steps": ("projection",)}),
         Idle("cache_share", {"cache": (False,)}),
         Idle("cache_total_share", {"cache": (False,)}),
         Idle("cache_size", PLAIN),
@@ -214,13 +231,13 @@ class BCFW(Solver):
 
     def _auto(self, problem, bounded):
         """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""
-        steps = "pairwise" if self.steps == "auto" else self.steps
-        keeps_planes = steps != "fw"
+        steps = self._auto_steps(problem) if self.steps == "auto" else self.steps
+        keeps_planes = steps in ("pairwise", "away")
         auto = {
             "steps": steps,
             "block_steps": BLOCK_STEPS if keeps_planes else 1,
-            "stored_passes": "slope" if keeps_planes else 0,
-            "averaging": not keeps_planes,
+            "stored_passes": 0 if steps == "fw" else "slope",
+            "averaging": steps == "fw",
             **auto_batching(self.batch_size, problem),
         }
         if not keeps_planes:
@@ -229,6 +246,15 @@ class BCFW(Solver):
             auto["sampling"] = "gap" if problem.costly else "permutation"
             auto["cache"] = problem.costly and keeps_planes
         return auto
+
+    def _auto_steps(self, problem):
+        """Return the kind of steps that "auto" stands for."""
+        defaults = parameter_defaults(type(self))
+        states = None if problem is None else problem.state_blocks()
+        if states is None or states.n_states > MOST_STATES:
+            return "pairwise"
+        stores = any(getattr(self, name) != defaults[name] for name in STORING)
+        return "pairwise" if stores else "projection"
 
     def start(self, problem, regularizer, random_state, gaps=None, pool=None):
         """Return the state of a new run.
@@ -252,11 +278,27 @@ class BCFW(Solver):
             The state.
         """
         solver = self.resolved(problem, regularizer.bounded)
+        if solver.steps == "projection" and problem.state_blocks() is None:
+            raise ValueError(
+                "steps='projection' needs a problem whose labellings are one label each, under "
+                f"margin rescaling, which {type(problem).__name__} is not; use 'pairwise'"
+            )
         sampler = make_sampler(solver.sampling, problem.n_blocks, random_state, solver.degree)
         averager = solver.average(problem.n_weights) if solver.averaging else Averager()
         batching = {"batch_size": solver.batch_size, "selective": solver.selective, "pool": pool}
         if solver.batch_size == 1:
             batching["n_shards"] = shards_for(problem, pool, bounded=regularizer.bounded)
+        if solver.steps == "projection":
+            return ProjectionRun(
+                problem,
+                regularizer,
+                sampler,
+                averager,
+                gaps,
+                random_state=random_state,
+                schedule=solver._schedule(problem),
+                **batching,
+            )
         if all(getattr(solver, name) in values for name, values in PLAIN.items()):
             return PlainRun(problem, regularizer, sampler, averager, gaps, **batching)
         return ActiveSetRun(

@@ -6,6 +6,7 @@ from sskit._numbers import capped
 from sskit.core.sampler import PromisingSampler
 from sskit.solvers.block_coordinate import corrective_pass
 from sskit.solvers.block_coordinate.plain_pass import PlainVisitor
+from sskit.solvers.block_coordinate.projection_pass import ProjectionVisitor
 from sskit.solvers.block_coordinate.schedule import FixedSchedule
 from sskit.solvers.common.averaging import Averager
 from sskit.solvers.common.certificate import better_of, certify_dual_point
@@ -14,8 +15,9 @@ from sskit.solvers.oracle_calls.minibatch import Batches, run_pass
 from sskit.solvers.oracle_calls.pool import Pool
 from sskit.solvers.sharded.rounds import Rounds
 
-# A stored pass leaves out the blocks that promised less than this share of the mean when they
-# were last visited: they cost as much as the others and gain next to nothing.
+# A stored pass, or one that goes back to some blocks, leaves out those that promised less than this
+# share of the mean when they were last visited: they cost as much as the others and gain next to
+# nothing.
 LEAST_PROMISE = 0.1
 
 
@@ -170,6 +172,25 @@ class BlockCoordinateRun(DualRun):
             self.batches.least = self.least_share * self.gaps.mean()
         return self.batches.run_pass(visitor, self.sampler, n_steps)
 
+    def visit_again(self, visitors, sampler, n_steps):
+        """Make a pass over blocks whose oracles need not be asked ahead, in rounds if asked.
+
+        Parameters
+        ----------
+        visitors : list of Visitor
+            What to do at a block, for each of `places`.
+        sampler : Sampler
+            Says which blocks, all different; it is ready.
+        n_steps : int
+            Number of visits.
+        """
+        if self.rounds is not None:
+            self.rounds.run_pass(visitors, sampler, n_steps, 1)
+        elif self.batches is not None and self.batches.together:
+            self.batches.run_stored(visitors[0], sampler, n_steps)
+        else:
+            run_pass(visitors[0], sampler, n_steps, self.stop)
+
     def certify(self, evaluator):
         """Return the certificate of the last iterate, or of the average if that is better."""
         self.sum_mixes()
@@ -209,6 +230,58 @@ class PlainRun(BlockCoordinateRun):
     def visit(self, n_steps):
         """Make some of the visits of a pass, a step at each."""
         self.n_oracle_calls += self.visit_blocks(self.visitors, n_steps)
+
+
+class ProjectionRun(BlockCoordinateRun):
+    """Steps to the best mix of all planes of a block.
+
+    No plane is stored: what would be passes over stored planes are visits, oracle calls like all
+    others, of the blocks that promised something.
+
+    Parameters
+    ----------
+    problem, regularizer, sampler, averager, gaps : object
+        As for the other runs; the problem has `StateBlocks`.
+    random_state : RandomState
+        Order of the passes that go back to some blocks.
+    schedule : FixedSchedule or SlopeSchedule
+        How many of these follow a pass over all.
+    **batching : object
+        `batch_size`, `selective`, `pool` and `n_shards`.
+    """
+
+    def __init__(
+        self, problem, regularizer, sampler, averager, gaps, *, random_state, schedule, **batching
+    ):
+        super().__init__(problem, regularizer, sampler, averager, gaps, **batching)
+        self.visitors = [
+            ProjectionVisitor(
+                place.problem, self.dual, place.regularizer, place.averager, self.gaps
+            )
+            for place in self.places
+        ]
+        self.again = PromisingSampler(
+            problem.n_blocks, random_state, self.gaps, LEAST_PROMISE, problem.space.cached_blocks
+        )
+        self.schedule = schedule
+
+    @property
+    def increase(self):
+        """By how much all moves so far have increased the dual objective."""
+        return (self.rounds or self.visitors[0]).increase
+
+    def visit(self, n_steps):
+        """Make some of the visits of a pass, a step at each."""
+        self.n_oracle_calls += self.visit_blocks(self.visitors, n_steps)
+
+    def begin_stored(self):
+        """Draw the blocks of a pass over those that promised something."""
+        return self.again.begin_pass(self.problem.n_blocks)
+
+    def visit_stored(self, n_steps):
+        """Make some of the visits of such a pass."""
+        self.n_oracle_calls += n_steps
+        self.visit_again(self.visitors, self.again, n_steps)
 
 
 class ActiveSetRun(BlockCoordinateRun):
@@ -306,12 +379,7 @@ class ActiveSetRun(BlockCoordinateRun):
 
     def visit_stored(self, n_steps):
         """Make some of the visits of a pass over stored planes."""
-        if self.batches is not None and self.batches.together:
-            self.batches.run_stored(self.stored_moves[0], self.stored_sampler, n_steps)
-        elif self.rounds is None:
-            run_pass(self.stored_moves[0], self.stored_sampler, n_steps, self.stop)
-        else:
-            self.rounds.run_pass(self.stored_moves, self.stored_sampler, n_steps, 1)
+        self.visit_again(self.stored_moves, self.stored_sampler, n_steps)
 
     def end_pass(self):
         """Drop planes that are of no more use."""

@@ -128,7 +128,10 @@ def test_it_is_an_object_of_its_own():
     assert model.solver_ is not solver and solver.get_params() == BCFW().get_params()
     bounded = StructSVMClassifier(bounds=(-0.3, 0.4), **PASSES).fit(X, y)
     # what "auto" stands for is what it says
-    assert (model.solver_.block_steps, bounded.solver_.block_steps) == (5, 5)
+    assert (model.solver_.steps, bounded.solver_.steps) == ("projection", "projection")
+    X, y = FITS["chains"].data()
+    chains = SequenceTagger(**PASSES).fit(X, y).solver_
+    assert (chains.steps, chains.block_steps) == ("pairwise", 5)
 
 
 @pytest.mark.parametrize("fit", FITS)

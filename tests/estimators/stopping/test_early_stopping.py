@@ -164,7 +164,7 @@ def test_labels_that_training_has_not_seen(chains):
 
 def test_other_estimators():
     X, y = load_iris(return_X_y=True)
-    model = EarlyStopping(StructSVMClassifier(tol=0, random_state=0), random_state=0).fit(X, y)
+    model = EarlyStopping(StructSVMClassifier(tol=0, random_state=1), random_state=1).fit(X, y)
     assert model.score(X, y) > 0.9
     assert model.decision_function(X).shape == (150, 3)
     assert model.n_features_in_ == 4

@@ -1,0 +1,243 @@
+"""Steps to the best mix of a block, against quadratic programs and against pairwise steps."""
+
+import numpy as np
+import pytest
+from helpers.crossing import in_turn
+from helpers.qp import solve_primal
+from helpers.toys import TOYS, bind_rows
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+
+from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier
+from sskit.datasets import make_chains
+from sskit.solvers import BCFW
+from sskit.testing.probe import DualProbe
+
+PROJECTION = BCFW(steps="projection")
+X, Y = make_classification(
+    90, 6, n_informative=5, n_redundant=0, n_classes=4, n_clusters_per_class=1, random_state=0
+)
+
+
+def fitted(solver=PROJECTION, **options):
+    given = {"lam": 0.02, "tol": 1e-3, "random_state": 0} | options
+    return StructSVMClassifier(solver=solver, **given).fit(X, Y)
+
+
+def block(x, n_classes=5, label=1):
+    """One training pair."""
+    return bind_rows(np.atleast_2d(x), np.array([label]), n_classes)
+
+
+def run_of(toy, lam=0.1, solver=PROJECTION, box=None):
+    regularizer = toy.regularizer(lam, box)
+    run = solver.start(toy.problem, regularizer, np.random.RandomState(0))
+    return run, regularizer
+
+
+SOLVERS = {
+    "plain": PROJECTION,
+    "no way back": BCFW(steps="projection", stored_passes=0),
+    "averaging": BCFW(steps="projection", averaging=True),
+    "gap": BCFW(steps="projection", sampling="gap", stored_passes=2),
+    "max_gap": BCFW(steps="projection", sampling="max_gap"),
+    "uniform": BCFW(steps="projection", sampling="uniform"),
+    "batch": BCFW(steps="projection", batch_size=3),
+    "selective": BCFW(steps="projection", batch_size=4, selective=True),
+}
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("bounded", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("solver", "form"), in_turn(SOLVERS, ["dense", "csr"]))
+def test_the_optimum_is_bracketed(solver, form, weighted, bounded, n_jobs):
+    weights = np.random.default_rng(2).uniform(0.2, 3.0, size=12) if weighted else None
+    toy = TOYS["multiclass"](41, n=12, form=form, weights=weights)
+    box = (np.full(toy.pairs.d, -0.15), np.full(toy.pairs.d, 0.2)) if bounded else None
+    _, optimum = solve_primal(toy.pairs, 0.1, box)
+    solution = SOLVERS[solver].solve(
+        toy.problem,
+        toy.regularizer(0.1, box),
+        tol=1e-5,
+        max_iter=5_000,
+        random_state=0,
+        n_jobs=n_jobs,
+    )
+    assert solution.certified
+    assert solution.dual - 1e-7 <= optimum <= solution.primal + 1e-7
+    assert solution.gap <= 1e-5 * (solution.primal + 1e-3)
+    assert solution.primal == pytest.approx(toy.pairs.primal(toy.flat(solution.w), 0.1), abs=1e-9)
+
+
+@pytest.mark.parametrize("lam", [1e-9, 1e-3, 0.1, 1.0, 1e6])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_visit_solves_its_block(seed, lam):
+    """A problem of one block is solved by one step, whatever its curvature."""
+    toy = block(np.random.default_rng(seed).standard_normal(4))
+    run, regularizer = run_of(toy, lam)
+    run.run_pass()
+    primal = toy.pairs.primal(toy.flat(regularizer.coef()), lam)
+    dual, optimum = run.increase, solve_primal(toy.pairs, lam)[1]
+    assert dual == pytest.approx(optimum, rel=1e-6, abs=1e-9)
+    assert primal - dual <= 1e-6
+    mix = DualProbe(toy.problem, run.dual).mix(0)[:5]
+    alpha = np.eye(5)[1] - mix
+    assert alpha.sum() == pytest.approx(1.0, abs=1e-12) and alpha.min() >= -1e-15
+
+
+@pytest.mark.parametrize("x", [np.zeros(3), np.full(3, 1e-160), np.full(3, 1e-9)])
+def test_rows_without_curvature(x):
+    """All classes tie: any mix of the wrong ones is the best there is."""
+    toy = block(x)
+    run, regularizer = run_of(toy)
+    run.run_pass()
+    assert run.increase == pytest.approx(solve_primal(toy.pairs, 0.1)[1], abs=1e-9)
+    assert np.isfinite(regularizer.coef()).all()
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+def test_the_dual_never_falls(bounded):
+    toy = TOYS["multiclass"](43, n=15)
+    box = (np.full(toy.pairs.d, -0.2), np.full(toy.pairs.d, 0.2)) if bounded else None
+    run, regularizer = run_of(toy, 0.05, BCFW(steps="projection", averaging=False), box)
+    last = 0.0
+    for _ in range(60):
+        run.run_pass()
+        v, loss = toy.dual_sum(run.dual, 0.05)
+        np.testing.assert_allclose(toy.flat(np.array(regularizer.v)[: len(v)]), v, atol=1e-11)
+        now = regularizer.dual(toy.unflat(v), loss)
+        assert now >= last - 1e-12
+        # with a box what steps promise is the least they gain
+        assert run.increase <= now + 1e-11 if bounded else run.increase == pytest.approx(now)
+        last = now
+    alpha = np.array([DualProbe(toy.problem, run.dual).mix(i) for i in range(15)])
+    assert np.abs(alpha.sum(axis=1)).max() < 1e-12
+    assert run.dual.n_support_planes(toy.problem) <= 15
+
+
+def test_weights_are_the_sum_of_many_steps():
+    toy = TOYS["multiclass"](44, n=15)
+    run, regularizer = run_of(toy, 1e-3)
+    for _ in range(3_000):
+        run.run_pass()
+    v, _ = toy.dual_sum(run.dual, 1e-3)
+    scale = np.abs(v).max()
+    np.testing.assert_allclose(toy.flat(np.array(regularizer.v)[: len(v)]), v, atol=1e-9 * scale)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_it_ends_where_pairwise_steps_do(kernel, n_jobs, weighted):
+    options = {"kernel": kernel, "lam": 0.01, "tol": 1e-4, "random_state": 0, "max_iter": 5_000}
+    weight = np.linspace(0.1, 2.0, len(X)) if weighted else None
+    one, other = (
+        StructSVMClassifier(solver=solver, n_jobs=n_jobs, **options).fit(X, Y, weight)
+        for solver in (PROJECTION, BCFW(steps="pairwise"))
+    )
+    assert one.certified_
+    least = max(one.dual_objective_, other.dual_objective_)
+    assert one.primal_objective_ <= least + one.dual_gap_ + 1e-9
+    assert (one.predict(X) == other.predict(X)).mean() > 0.97
+
+
+def test_kernel_rows_that_have_no_room_are_worked_out_again():
+    roomy = fitted(kernel="rbf")
+    small = fitted(kernel="rbf", kernel_cache=0.02)
+    least = max(roomy.dual_objective_, small.dual_objective_)
+    for model in (roomy, small):
+        assert model.certified_ and model.primal_objective_ - least <= model.dual_gap_ + 1e-9
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_the_same_seed_gives_the_same_bits(n_jobs):
+    one, other = (fitted(n_jobs=n_jobs) for _ in range(2))
+    np.testing.assert_array_equal(one.coef_, other.coef_)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("first", ["projection", "pairwise", "fw"])
+def test_warm_starts_cross_kinds_of_steps(first, kernel):
+    model = fitted(BCFW(steps=first), kernel=kernel, warm_start=True, tol=1e-3, max_iter=3_000)
+    for steps in ("projection", "pairwise", "projection"):
+        dual = model.dual_objective_
+        model.set_params(solver=BCFW(steps=steps)).fit(X, Y)
+        assert model.dual_objective_ >= dual - 1e-9
+        assert model.n_iter_ <= 60
+        assert model.certified_
+    # a smaller lam keeps the weights, a larger one the mix
+    for lam in (0.01, 0.04):
+        model.set_params(lam=lam).fit(X, Y)
+        cold = clone(model).set_params(warm_start=False).fit(X, Y)
+        assert model.primal_objective_ <= cold.primal_objective_ + model.dual_gap_ + 1e-9
+
+
+def test_paths_follow_it():
+    model = StructSVMClassifier(solver=PROJECTION, random_state=0)
+    path = RegularizationPath(model, eps=0.2, lam_min=0.01).fit(X, Y)
+    for lam in (0.02, 0.1, 0.5):
+        exact = fitted(lam=lam, tol=1e-4, max_iter=5_000)
+        coef = path.estimator_at(lam)
+        scores = coef.decision_function(X)
+        own = scores[np.arange(len(Y)), Y]
+        margins = scores - own[:, None] + (np.arange(4) != Y[:, None])
+        primal = 0.5 * lam * np.sum(coef.coef_**2) + margins.max(axis=1).mean()
+        if coef.fit_intercept:
+            primal += 0.5 * lam * np.sum(coef.intercept_**2)
+        assert primal - exact.dual_objective_ <= 0.2 * (primal + 1e-3) + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("options", "steps"),
+    [
+        ({}, "projection"),
+        ({"kernel": "rbf"}, "projection"),
+        ({"bounds": (-1, 1)}, "projection"),
+        ({"cache": True}, "pairwise"),
+        ({"solver": BCFW(block_steps=2)}, "pairwise"),
+        ({"solver": BCFW(plane_life=3)}, "pairwise"),
+        ({"solver": BCFW(safeguard=True)}, "pairwise"),
+        ({"steps": "away"}, "away"),
+        ({"rescaling": "slack"}, "pairwise"),
+        ({"n_components": 2}, "pairwise"),
+    ],
+)
+def test_what_auto_is(options, steps):
+    model = StructSVMClassifier(lam=0.1, random_state=0, **options).fit(X, Y)
+    assert model.solver_.steps == steps
+
+
+def test_auto_scores_no_more_than_32_classes():
+    for n_classes, steps in ((32, "projection"), (33, "pairwise")):
+        labels = np.arange(len(X)) % n_classes
+        model = StructSVMClassifier(lam=0.1, random_state=0).fit(X, labels)
+        assert model.solver_.steps == steps
+
+
+def test_refusals():
+    chains, labels = make_chains(8, random_state=0)
+    with pytest.raises(ValueError, match="one label each, under margin rescaling, which Chain"):
+        SequenceTagger(solver=PROJECTION).fit(chains, labels)
+    for options in ({"rescaling": "slack"}, {"n_components": 2}):
+        with pytest.raises(ValueError, match="'projection' needs a problem"):
+            fitted(**options)
+    for option in ({"cache": True}, {"block_steps": 3}, {"safeguard": True}, {"plane_life": 2}):
+        with pytest.raises(ValueError, match="has no meaning with steps='projection'"):
+            BCFW(steps="projection", **option).check()
+
+
+def test_interrupted_fits_go_on():
+    whole = fitted(tol=1e-3)
+    part = StructSVMClassifier(
+        solver=BCFW(steps="projection", max_time=1e-9),
+        lam=0.02,
+        tol=1e-3,
+        random_state=0,
+        warm_start=True,
+    )
+    with pytest.warns(Warning, match="max_time|time|seconds"):
+        part.fit(X, Y)
+    part.set_params(solver=PROJECTION).fit(X, Y)
+    assert part.certified_
+    assert part.primal_objective_ <= whole.primal_objective_ + part.dual_gap_ + 1e-9

@@ -52,8 +52,9 @@ class StructSVMClassifier(
         One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
         block-coordinate Frank-Wolfe ("auto" too), with passes over stored planes, batch
         Frank-Wolfe, subgradient, cutting planes, or an object of `sskit.solvers` with options.
-    steps : {"auto", "fw", "pairwise", "away"}, default="auto"
-        Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
+    steps : {"auto", "fw", "pairwise", "away", "projection"}, default="auto"
+        Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`. The last is what "auto" is for
+        up to 32 classes.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
         Order of the training pairs for the solver "bcfw"; the first three also for "subgradient".
     cache : {"auto", True, False}, default="auto"
@@ -205,6 +206,7 @@ class StructSVMClassifier(
         **StructuredEstimator._parameter_constraints,
         **KernelMixin._parameter_constraints,
         "model": [StrOptions({"multiclass"}), HasMethods(["joint_feature"])],
+        "steps": [StrOptions({"auto", "fw", "pairwise", "away", "projection"})],
         "loss": [StrOptions({"zero_one"})],
         "fit_intercept": ["boolean"],
         "class_weight": [StrOptions({"balanced"}), dict, None],

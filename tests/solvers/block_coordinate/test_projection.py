@@ -199,6 +199,7 @@ def test_paths_follow_it():
         ({"solver": BCFW(plane_life=3)}, "pairwise"),
         ({"solver": BCFW(safeguard=True)}, "pairwise"),
         ({"steps": "away"}, "away"),
+        ({"steps": "projection"}, "projection"),
         ({"rescaling": "slack"}, "pairwise"),
         ({"n_components": 2}, "pairwise"),
     ],
@@ -222,6 +223,8 @@ def test_refusals():
     for options in ({"rescaling": "slack"}, {"n_components": 2}):
         with pytest.raises(ValueError, match="'projection' needs a problem"):
             fitted(**options)
+    with pytest.raises(ValueError, match="'steps' parameter of SequenceTagger"):
+        SequenceTagger(steps="projection").fit(chains, labels)
     for option in ({"cache": True}, {"block_steps": 3}, {"safeguard": True}, {"plane_life": 2}):
         with pytest.raises(ValueError, match="has no meaning with steps='projection'"):
             BCFW(steps="projection", **option).check()

@@ -12,6 +12,11 @@ cdef void nearest_pair(
     Marginals* m, double gain, double tie, double a, double b
 ) noexcept nogil
 
+# The ends that go best with m.both: they minimise
+#     (first - a)^2 + (second - b)^2
+# Returns the slope of half of that minimum by m.both; bend is the slope's own slope
+cdef double complete(Marginals* m, double a, double b, double* bend) noexcept nogil
+
 # How much of a small move of a the end does not follow: 1 - d first / d a at the minimum m; the
 # other end likewise, with its marginals exchanged
 cdef double stiffness(const Marginals* m, double tie) noexcept nogil

@@ -9,7 +9,7 @@ from sskit.core.sampler cimport Sampler
 from sskit.core.stop cimport Stop
 from sskit.solvers.dual_decomposition.label_pairs.scalar_newton cimport Bracket, newton_point
 from sskit.solvers.dual_decomposition.label_pairs.screening cimport LabelLevels
-from sskit.solvers.dual_decomposition.label_pairs.state cimport Link
+from sskit.solvers.dual_decomposition.label_pairs.link_code cimport Link
 from sskit.solvers.dual_decomposition.label_pairs.pair_step cimport (
     Marginals, nearest_pair, stiffness
 )
@@ -96,7 +96,7 @@ cdef class LabelSweep:
         return self.take_step(i, j, y)
 
     cdef double pose(self, Py_ssize_t i, Py_ssize_t j, double y, double* slope) noexcept nogil:
-        cdef const Link* links = self.state.links[i].link
+        cdef const Link* links = self.state.links.data()
         cdef const double* mix = &self.state.mix[i, 0]
         cdef const double* w = &self.state.w[self.factors.pair_weights]
         cdef double kappa = self.factors.block_weight[i] / self.state.lam
@@ -137,12 +137,12 @@ cdef class LabelSweep:
         cdef Link* link
         cdef Py_ssize_t k, m
         for k in range(self.levels.start[j], self.levels.start[j + 1]):
-            link = &self.state.links[i].link[self.levels.member[k]]
+            link = &self.state.links[self.levels.member[k]]
             decrease += half * (residual(link, mix, 0) + residual(link, mix, 1))
         mix[j] = y
         for k in range(self.levels.start[j], self.levels.start[j + 1]):
             m = self.levels.member[k]
-            link = &self.state.links[i].link[m]
+            link = &self.state.links[m]
             link.q.first, link.q.second = self.trial[m].first, self.trial[m].second
             decrease -= half * (residual(link, mix, 0) + residual(link, mix, 1))
             w = self.state.w[self.factors.pair_weights + link.edge]
@@ -182,7 +182,7 @@ cdef class LabelSweep:
             if self.state.level[i, j]:
                 self.movers.push_back(<int32_t>j)
         self.levels.gather(i)
-        self.trial.resize(self.state.links[i].n)
+        self.trial.resize(self.state.links.size())
         for m in range(self.movers.size()):
             decrease += self.move(i, self.movers[m])
         # each time labels that still rise get links to those in their way: no more than there are
@@ -194,7 +194,7 @@ cdef class LabelSweep:
             for m in range(self.movers.size()):
                 self.levels.widen(i, self.movers[m])
             self.levels.gather(i)
-            self.trial.resize(self.state.links[i].n)
+            self.trial.resize(self.state.links.size())
             for m in range(self.movers.size()):
                 decrease += self.move(i, self.movers[m])
         return decrease
@@ -208,6 +208,7 @@ cdef class LabelSweep:
             for j in range(self.factors.n_labels):
                 decrease += self.move_alone(i, j)
         else:
+            self.state.load(i)
             if not self.state.opened[i]:
                 decrease += self.open(i)
                 # true labels that fall make room for others, which need no links to them then
@@ -216,10 +217,10 @@ cdef class LabelSweep:
             self.levels.seek(i)
             for _ in range(self.n_sweeps):
                 decrease += self.step_all(i)
-                distance[0] = self.state.ascend(i, self.step) / max(2 * self.state.links[i].n, 1)
+                distance[0] = self.state.ascend(i, self.step) / max(2 * <Py_ssize_t>self.state.links.size(), 1)
             # at once, not at the next visit: of many rows few are visited at a time
             decrease += self.levels.retire(i)
-            self.state.trim(i)
+            decrease += self.state.store(i)
         self.factors.move(
             i, &self.change[0], -self.factors.block_weight[i] / self.state.lam, &self.state.w[0]
         )

@@ -64,20 +64,17 @@ cdef class LabelState:
 
     cdef int load(self, Py_ssize_t i) except -1 nogil:
         cdef size_t m
-        cdef double bend
         cdef const double* y = &self.mix[i, 0]
         cdef Link* link
         self.read(i)
         for m in range(self.links.size()):
             link = &self.links[m]
-            complete(
-                &link.q, y[link.first] - link.mu_first, y[link.second] - link.mu_second, &bend
-            )
+            complete(&link.q, y[link.first] - link.mu_first, y[link.second] - link.mu_second)
         return 0
 
     cdef double store(self, Py_ssize_t i) except? -1 nogil:
         cdef double kappa = self.factors.block_weight[i] / self.lam
-        cdef double half = 0.5 * self.penalty(i), decrease = 0.0, before, more, bend
+        cdef double half = 0.5 * self.penalty(i), decrease = 0.0, before, more
         cdef const double* y = &self.mix[i, 0]
         cdef Link* link
         cdef size_t m
@@ -92,9 +89,7 @@ cdef class LabelState:
                 )
                 self.set_pair(i, link, kept(link.q.both))
             link.mu_first, link.mu_second = kept(link.mu_first), kept(link.mu_second)
-            complete(
-                &link.q, y[link.first] - link.mu_first, y[link.second] - link.mu_second, &bend
-            )
+            complete(&link.q, y[link.first] - link.mu_first, y[link.second] - link.mu_second)
             decrease += half * (before - self.tension(i, link))
         write_links(&self.links, &self.text)
         self.pages.put(i, &self.text)

@@ -11,7 +11,7 @@ from sskit.solvers.dual_decomposition.label_pairs.scalar_newton cimport Bracket,
 from sskit.solvers.dual_decomposition.label_pairs.screening cimport LabelLevels
 from sskit.solvers.dual_decomposition.label_pairs.link_code cimport Link
 from sskit.solvers.dual_decomposition.label_pairs.pair_step cimport (
-    Marginals, nearest_pair, stiffness
+    Marginals, Tie, nearest_pair, stiffness, tie_of
 )
 
 # Newton steps of a label
@@ -100,7 +100,8 @@ cdef class LabelSweep:
         cdef const double* mix = &self.state.mix[i, 0]
         cdef const double* w = &self.state.w[self.factors.pair_weights]
         cdef double kappa = self.factors.block_weight[i] / self.state.lam
-        cdef double penalty = self.state.penalty(i), tie = penalty / kappa, gain
+        cdef double penalty = self.state.penalty(i), per_kappa = 1.0 / kappa, gain
+        cdef Tie tie = tie_of(penalty / kappa)
         cdef const Link* link
         cdef Marginals other
         cdef Py_ssize_t k, m
@@ -112,20 +113,20 @@ cdef class LabelSweep:
             self.trial[m] = link.q
             if link.first == j:
                 nearest_pair(
-                    &self.trial[m], w[link.edge] / kappa, tie, y - link.mu_first,
+                    &self.trial[m], w[link.edge] * per_kappa, &tie, y - link.mu_first,
                     mix[link.second] - link.mu_second,
                 )
                 gain += penalty * (self.trial[m].first - y + link.mu_first)
-                slope[0] += penalty * stiffness(&self.trial[m], tie)
+                slope[0] += penalty * stiffness(&self.trial[m], &tie)
             else:
                 nearest_pair(
-                    &self.trial[m], w[link.edge] / kappa, tie, mix[link.first] - link.mu_first,
+                    &self.trial[m], w[link.edge] * per_kappa, &tie, mix[link.first] - link.mu_first,
                     y - link.mu_second,
                 )
                 gain += penalty * (self.trial[m].second - y + link.mu_second)
                 other.both = self.trial[m].both
                 other.first, other.second = self.trial[m].second, self.trial[m].first
-                slope[0] += penalty * stiffness(&other, tie)
+                slope[0] += penalty * stiffness(&other, &tie)
         return gain
 
     cdef double take_step(self, Py_ssize_t i, Py_ssize_t j, double y) noexcept nogil:

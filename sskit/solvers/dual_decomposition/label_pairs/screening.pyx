@@ -85,6 +85,7 @@ cdef class LabelLevels:
     cdef int gather(self, Py_ssize_t i) except -1 nogil:
         cdef const vector[Link]* links = &self.state.links
         cdef Py_ssize_t m, j, n = self.factors.n_labels
+        self.n_gathered = links.size()
         self.member.resize(2 * links.size())
         self.start[:] = 0
         for m in range(<Py_ssize_t>links.size()):
@@ -106,6 +107,12 @@ cdef class LabelLevels:
         for m in range(self.start[k], self.start[k + 1]):
             link = &self.state.links[self.member[m]]
             self.stamp[link.second if link.first == k else link.first] = self.n_stamps
+        for m in range(self.n_gathered, <Py_ssize_t>self.state.links.size()):
+            link = &self.state.links[m]
+            if link.first == k:
+                self.stamp[link.second] = self.n_stamps
+            elif link.second == k:
+                self.stamp[link.first] = self.n_stamps
 
     cdef int release(self, Py_ssize_t i, Py_ssize_t k) except -1 nogil:
         cdef const unsigned char* truth = self.factors.truth(i)
@@ -141,7 +148,6 @@ cdef class LabelLevels:
         cdef const unsigned char* truth = self.factors.truth(i)
         cdef const double* y = &self.state.mix[i, 0]
         cdef Py_ssize_t m, j
-        # a pair that seek() has linked since it gathered the links does not come up again
         self.mark(i, k)
         for m in range(self.state.table.offsets[k], self.state.table.offsets[k + 1]):
             j = self.state.table.label[m]
@@ -154,7 +160,6 @@ cdef class LabelLevels:
         return 0
 
     cdef int widen(self, Py_ssize_t i, Py_ssize_t k) except -1 nogil:
-        self.gather(i)
         return self.reach(i, k, 0, 0.5 * (1.0 - self.state.mix[i, k]))
 
     cdef int join(
@@ -193,16 +198,21 @@ cdef class LabelLevels:
                 continue
             self.mark(i, k)
             for m in range(offsets[k], offsets[k + 1]):
-                j = label[m]
-                if self.stamp[j] == self.n_stamps or not abs(weight[m]) > self.noise:
+                # most weights are not: the rest is looked at for few
+                if not weight[m] > self.noise:
                     continue
-                if truth[k] and truth[j]:
-                    # both are fresh, or else they were linked
-                    self.reduced_cost[j] += min(weight[m], 0.0)
-                elif y[j] == 0.0:
-                    self.reduced_cost[j] += max(weight[m], 0.0)
-                elif k < j and weight[m] > 0.0:
+                j = label[m]
+                if self.stamp[j] == self.n_stamps:
+                    continue
+                if y[j] == 0.0:
+                    self.reduced_cost[j] += weight[m]
+                elif k < j and not (truth[k] and truth[j]):
                     self.attracted[k] = True
+            for m in range(offsets[k], offsets[k + 1] if truth[k] else offsets[k]):
+                # both are fresh, or else they were linked
+                if truth[label[m]] and self.stamp[label[m]] != self.n_stamps:
+                    if weight[m] < -self.noise:
+                        self.reduced_cost[label[m]] += weight[m]
 
     cdef double retire(self, Py_ssize_t i) except? -1 nogil:
         cdef const unsigned char* truth = self.factors.truth(i)

@@ -76,8 +76,7 @@ cdef class LabelSweep:
     cdef double move(self, Py_ssize_t i, Py_ssize_t j) except? -1 nogil:
         # The minimum of the Lagrangian over y_l and all its links is that of a convex function of
         # y_l. Newton's method goes there, until nine tenths of the way are sure to be done.
-        cdef double most = self.levels.ceiling(i, j)
-        cdef double y = self.state.mix[i, j], gain, slope, first = 0.0, z
+        cdef double most = 1.0, y = self.state.mix[i, j], gain, slope, first = 0.0, z
         cdef Bracket root
         cdef int k
         root.low, root.high = -1.0, 2.0
@@ -85,6 +84,9 @@ cdef class LabelSweep:
             gain = self.pose(i, j, y, &slope)
             if k == 0:
                 first = gain
+                if gain > 0.0:
+                    # one that falls never asks
+                    most = self.levels.ceiling(i, j)
             if gain * first > 0.0 and abs(gain) <= DONE * abs(first):
                 break
             z = newton_point(y, gain, slope, most, &root)

@@ -6,7 +6,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 from libcpp.vector cimport vector
 
-from sskit.solvers.dual_decomposition.label_pairs.link_code cimport Link
+from sskit.solvers.dual_decomposition.label_pairs.block_code cimport Link
 
 # Weights and marginals below it are rounding.
 cdef double NOISE = 1e-9
@@ -72,7 +72,7 @@ cdef class LabelLevels:
 
     cdef void listen(self, Py_ssize_t i) noexcept nogil:
         cdef const vector[Link]* links = &self.state.links
-        cdef const double* y = &self.state.mix[i, 0]
+        cdef const double* y = &self.state.mix[0]
         cdef const Link* link
         cdef double penalty = self.state.penalty(i)
         cdef Py_ssize_t m
@@ -116,7 +116,7 @@ cdef class LabelLevels:
 
     cdef int release(self, Py_ssize_t i, Py_ssize_t k) except -1 nogil:
         cdef const unsigned char* truth = self.factors.truth(i)
-        cdef unsigned char* level = &self.state.level[i, 0]
+        cdef unsigned char* level = &self.state.level[0]
         cdef Py_ssize_t m, j
         level[k] = 1
         if not truth[k]:
@@ -130,7 +130,7 @@ cdef class LabelLevels:
 
     cdef double ceiling(self, Py_ssize_t i, Py_ssize_t k) noexcept nogil:
         cdef const unsigned char* truth = self.factors.truth(i)
-        cdef const double* y = &self.state.mix[i, 0]
+        cdef const double* y = &self.state.mix[0]
         cdef const int32_t* label = &self.state.table.label[0]
         cdef double most = 0.0
         cdef Py_ssize_t m, j
@@ -146,7 +146,7 @@ cdef class LabelLevels:
         self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t least, double bar
     ) except -1 nogil:
         cdef const unsigned char* truth = self.factors.truth(i)
-        cdef const double* y = &self.state.mix[i, 0]
+        cdef const double* y = &self.state.mix[0]
         cdef Py_ssize_t m, j
         self.mark(i, k)
         for m in range(self.state.table.offsets[k], self.state.table.offsets[k + 1]):
@@ -160,14 +160,14 @@ cdef class LabelLevels:
         return 0
 
     cdef int widen(self, Py_ssize_t i, Py_ssize_t k) except -1 nogil:
-        return self.reach(i, k, 0, 0.5 * (1.0 - self.state.mix[i, k]))
+        return self.reach(i, k, 0, 0.5 * (1.0 - self.state.mix[k]))
 
     cdef int join(
         self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t j, Py_ssize_t e, double w
     ) except -1 nogil:
         """Link an edge of label k, whose level is rising, with multipliers that it implied."""
         cdef const unsigned char* truth = self.factors.truth(i)
-        cdef const double* y = &self.state.mix[i, 0]
+        cdef const double* y = &self.state.mix[0]
         cdef Link* link = self.state.join()
         cdef double penalty = self.state.penalty(i)
         cdef double first = y[self.factors.ends[e, 0]], second = y[self.factors.ends[e, 1]]
@@ -186,7 +186,7 @@ cdef class LabelLevels:
 
     cdef void imply(self, Py_ssize_t i) noexcept nogil:
         cdef const unsigned char* truth = self.factors.truth(i)
-        cdef const double* y = &self.state.mix[i, 0]
+        cdef const double* y = &self.state.mix[0]
         cdef const int64_t* offsets = &self.state.table.offsets[0]
         cdef const int32_t* label = &self.state.table.label[0]
         cdef const double* weight = &self.state.table.weight[0]
@@ -216,8 +216,8 @@ cdef class LabelLevels:
 
     cdef double retire(self, Py_ssize_t i) except? -1 nogil:
         cdef const unsigned char* truth = self.factors.truth(i)
-        cdef unsigned char* level = &self.state.level[i, 0]
-        cdef const double* y = &self.state.mix[i, 0]
+        cdef unsigned char* level = &self.state.level[0]
+        cdef const double* y = &self.state.mix[0]
         cdef vector[Link]* links = &self.state.links
         cdef Link* link
         cdef double* reduced_cost = &self.reduced_cost[0]
@@ -269,15 +269,15 @@ cdef class LabelLevels:
         self.listen(i)
         self.imply(i)
         for k in range(self.factors.n_labels):
-            if truth[k] and self.state.level[i, k] == 0:
+            if truth[k] and self.state.level[k] == 0:
                 if self.gain[k] + self.pull[k] + self.reduced_cost[k] < 0.0:
                     self.release(i, k)
         return 0
 
     cdef int seek(self, Py_ssize_t i) except -1 nogil:
         cdef const unsigned char* truth = self.factors.truth(i)
-        cdef const unsigned char* level = &self.state.level[i, 0]
-        cdef const double* y = &self.state.mix[i, 0]
+        cdef const unsigned char* level = &self.state.level[0]
+        cdef const double* y = &self.state.mix[0]
         cdef double* reduced_cost = &self.reduced_cost[0]
         cdef Py_ssize_t k
         self.doubt(i)
@@ -305,7 +305,7 @@ cdef class LabelLevels:
 
     cdef void show(self, Py_ssize_t i, bint seen) noexcept nogil:
         # It is for edges that are not linked, and asks for labels that are off only.
-        cdef const double* y = &self.state.mix[i, 0]
+        cdef const double* y = &self.state.mix[0]
         cdef const vector[Link]* links = &self.state.links
         cdef const double* w = &self.state.w[self.factors.pair_weights]
         cdef Py_ssize_t m
@@ -316,9 +316,9 @@ cdef class LabelLevels:
     cdef int bind(self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t j) except -1 nogil:
         """Release two labels that are off, and link their edge."""
         cdef Py_ssize_t m
-        if self.state.level[i, k] == 0:
+        if self.state.level[k] == 0:
             self.release(i, k)
-        if self.state.level[i, j] == 0:
+        if self.state.level[j] == 0:
             self.release(i, j)
         for m in range(self.state.table.offsets[k], self.state.table.offsets[k + 1]):
             if self.state.table.label[m] == j:

@@ -2,7 +2,7 @@ from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
 from sskit.core.decomposition cimport LabelFactors
-from sskit.solvers.dual_decomposition.label_pairs.link_code cimport Link
+from sskit.solvers.dual_decomposition.label_pairs.block_code cimport Link
 from sskit.solvers.dual_decomposition.label_pairs.pages cimport BytePages
 from sskit.solvers.dual_decomposition.label_pairs.pair_weights cimport PairTable
 
@@ -27,9 +27,10 @@ cdef class LabelState:
     A block is not open as long as its edges are left out altogether: those are the first passes,
     which find out where to start.
 
-    Between visits a link is its edge, q(1, 1) and the multipliers, in single precision: with these
-    its other marginals are at their minimum. `w` is that of the rounded q(1, 1), so that rounding
-    touches no bound.
+    Between visits a block is a string of bytes, see `block_code`: the labels that are released or
+    have not their true state, with y, and the links with edge, q(1, 1) and multipliers, all in
+    single precision. Given these the other marginals of a link are at their minimum. `w` is that
+    of the rounded numbers, so that rounding touches no bound.
 
     M_jf q_f - q_j has two components, for the states 1 and 0 of a label, that are each other's
     negative, so one is kept and counts twice. The augmented Lagrangian is that of `FactorState`.
@@ -42,28 +43,30 @@ cdef class LabelState:
     cdef readonly double[::1] w              # (n_weights + LANES,)
     cdef readonly object prior               # ndarray (n_weights + LANES,), None for zero
     cdef readonly double ascent              # of the augmented Lagrangian by multipliers so far
-    cdef double[:, ::1] mix                  # (n_blocks, n_labels) y
-    cdef unsigned char[:, ::1] level         # likewise
     cdef unsigned char[::1] opened           # (n_blocks,)
     cdef Py_ssize_t n_blocks
-    cdef vector[Link] links                  # of the block at hand, between load() and store()
+    # of the block at hand, between load() and store()
+    cdef double[::1] mix                     # (n_labels,) y
+    cdef unsigned char[::1] level            # likewise
+    cdef vector[Link] links
     cdef vector[unsigned char] text          # the same as it is kept
     cdef BytePages pages
     cdef int32_t[::1] count                  # (n_blocks,) of links
 
     # 2 rho c_i / lam: what one component counts in a gradient, over c_i
     cdef double penalty(self, Py_ssize_t i) noexcept nogil
-    # read the links of a block, with q(1, 1) and multipliers only
+    # read a block, its links with q(1, 1) and multipliers only
     cdef int read(self, Py_ssize_t i) except -1 nogil
     # and with the ends that are the best for these
     cdef int load(self, Py_ssize_t i) except -1 nogil
-    # keep the links of a block; returns the decrease of the Lagrangian, over c_i
+    # keep the block at hand, whose y are rounded already; returns by how much rounding the rest
+    # decreases the Lagrangian, over c_i
     cdef double store(self, Py_ssize_t i) except? -1 nogil
     # a new link of the block at hand: all of it is for the caller to fill
     cdef Link* join(self) except NULL nogil
     # both = z of the edge, and its weight follows
     cdef void set_pair(self, Py_ssize_t i, Link* link, double z) noexcept nogil
-    # what a link counts in the Lagrangian by its ends, over half of the penalty
-    cdef double tension(self, Py_ssize_t i, const Link* link) noexcept nogil
+    # what links count in the Lagrangian by their ends, over c_i
+    cdef double strain(self, Py_ssize_t i) noexcept nogil
     # multipliers += step * residuals; returns the sum of |residuals|
     cdef double ascend(self, Py_ssize_t i, double step) noexcept nogil

@@ -6,8 +6,8 @@ from libc.stdint cimport int32_t
 
 from sskit.core.checks cimport check_index, check_least
 from sskit.core.lanes cimport LANES
-from sskit.solvers.dual_decomposition.label_pairs.link_code cimport (
-    kept, read_links, sort_links, write_links
+from sskit.solvers.dual_decomposition.label_pairs.block_code cimport (
+    kept, read_block, sort_links, write_block
 )
 from sskit.solvers.dual_decomposition.label_pairs.pages cimport BytePages
 from sskit.solvers.dual_decomposition.label_pairs.pair_step cimport complete
@@ -29,8 +29,7 @@ cdef class LabelState:
     """
 
     def __cinit__(self, LabelFactors factors, double lam, double rho, double[::1] w):
-        shape = factors.n_blocks, factors.n_labels
-        cdef Py_ssize_t i, j
+        cdef Py_ssize_t i
         check_least(w.shape[0], factors.n_weights + LANES, "the length of w")
         self.factors, self.lam, self.rho, self.w = factors, lam, rho, w
         self.n_blocks = factors.n_blocks
@@ -40,12 +39,9 @@ cdef class LabelState:
         if np.any(w):
             self.prior = np.array(w)
             self.table.renew(w[factors.pair_weights:factors.n_weights])
-        self.mix = np.empty(shape)
-        self.level = np.zeros(shape, dtype=np.uint8)
+        self.mix = np.zeros(max(factors.n_labels, 1))
+        self.level = np.zeros(max(factors.n_labels, 1), dtype=np.uint8)
         self.opened = np.zeros(factors.n_blocks, dtype=np.uint8)
-        for i in range(factors.n_blocks):
-            for j in range(factors.n_labels):
-                self.mix[i, j] = factors.truth(i)[j]
 
     cdef double penalty(self, Py_ssize_t i) noexcept nogil:
         return 2.0 * self.rho * self.factors.block_weight[i] / self.lam
@@ -55,7 +51,10 @@ cdef class LabelState:
         cdef Link* link
         self.links.resize(self.count[i])
         self.pages.get(i, &self.text)
-        read_links(&self.text, &self.links)
+        read_block(
+            &self.text, self.factors.n_labels, self.factors.truth(i), &self.mix[0],
+            &self.level[0], &self.links,
+        )
         for m in range(self.links.size()):
             link = &self.links[m]
             link.first = self.factors.ends[link.edge, 0]
@@ -64,7 +63,7 @@ cdef class LabelState:
 
     cdef int load(self, Py_ssize_t i) except -1 nogil:
         cdef size_t m
-        cdef const double* y = &self.mix[i, 0]
+        cdef const double* y = &self.mix[0]
         cdef Link* link
         self.read(i)
         for m in range(self.links.size()):
@@ -74,14 +73,13 @@ cdef class LabelState:
 
     cdef double store(self, Py_ssize_t i) except? -1 nogil:
         cdef double kappa = self.factors.block_weight[i] / self.lam
-        cdef double half = 0.5 * self.penalty(i), decrease = 0.0, before, more
-        cdef const double* y = &self.mix[i, 0]
+        cdef double decrease = self.strain(i), more
+        cdef const double* y = &self.mix[0]
         cdef Link* link
         cdef size_t m
         sort_links(&self.links)
         for m in range(self.links.size()):
             link = &self.links[m]
-            before = self.tension(i, link)
             more = kept(link.q.both) - link.q.both
             if more != 0.0:
                 decrease += more * (
@@ -90,21 +88,30 @@ cdef class LabelState:
                 self.set_pair(i, link, kept(link.q.both))
             link.mu_first, link.mu_second = kept(link.mu_first), kept(link.mu_second)
             complete(&link.q, y[link.first] - link.mu_first, y[link.second] - link.mu_second)
-            decrease += half * (before - self.tension(i, link))
-        write_links(&self.links, &self.text)
+        write_block(
+            self.factors.n_labels, self.factors.truth(i), y, &self.level[0], &self.links,
+            &self.text,
+        )
         self.pages.put(i, &self.text)
         self.count[i] = <int32_t>self.links.size()
-        return decrease
+        return decrease - self.strain(i)
 
     cdef Link* join(self) except NULL nogil:
         self.links.resize(self.links.size() + 1)
         return &self.links[self.links.size() - 1]
 
-    cdef double tension(self, Py_ssize_t i, const Link* link) noexcept nogil:
-        cdef double first = link.q.first - self.mix[i, link.first]
-        cdef double second = link.q.second - self.mix[i, link.second]
-        # ||r + mu||^2 - ||mu||^2
-        return first * (first + 2.0 * link.mu_first) + second * (second + 2.0 * link.mu_second)
+    cdef double strain(self, Py_ssize_t i) noexcept nogil:
+        cdef const double* y = &self.mix[0]
+        cdef const Link* link
+        cdef size_t m
+        cdef double total = 0.0, first, second
+        for m in range(self.links.size()):
+            link = &self.links[m]
+            first, second = link.q.first - y[link.first], link.q.second - y[link.second]
+            # ||r + mu||^2 - ||mu||^2
+            total += first * (first + 2.0 * link.mu_first)
+            total += second * (second + 2.0 * link.mu_second)
+        return 0.5 * self.penalty(i) * total
 
     cdef void set_pair(self, Py_ssize_t i, Link* link, double z) noexcept nogil:
         cdef double* w = &self.w[self.factors.pair_weights + link.edge]
@@ -113,7 +120,7 @@ cdef class LabelState:
         self.table.push(link.edge, w[0])
 
     cdef double ascend(self, Py_ssize_t i, double step) noexcept nogil:
-        cdef const double* y = &self.mix[i, 0]
+        cdef const double* y = &self.mix[0]
         cdef Link* link
         cdef size_t m
         cdef double total = 0.0, squares = 0.0, first, second
@@ -133,7 +140,7 @@ cdef class LabelState:
         cdef size_t m
         cdef const Link* link
         cdef LabelFactors factors = self.factors
-        cdef double[::1] change = np.zeros(self.mix.shape[1] + LANES)
+        cdef double[::1] change = np.zeros(factors.n_labels + LANES)
         cdef double* w = &self.w[0]
         cdef double scale
         cdef const unsigned char* truth
@@ -141,10 +148,10 @@ cdef class LabelState:
         with nogil:
             for i in range(factors.n_blocks):
                 scale, truth = factors.block_weight[i] / self.lam, factors.truth(i)
-                for j in range(factors.n_labels):
-                    change[j] = truth[j] - self.mix[i, j]
-                factors.move(i, &change[0], scale, w)
                 self.read(i)
+                for j in range(factors.n_labels):
+                    change[j] = truth[j] - self.mix[j]
+                factors.move(i, &change[0], scale, w)
                 for m in range(self.links.size()):
                     link = &self.links[m]
                     w[factors.pair_weights + link.edge] += scale * (
@@ -182,12 +189,12 @@ cdef class LabelState:
                 return self.prior[: factors.n_weights].copy(), 0.0
         with nogil:
             for i in range(factors.n_blocks):
-                scale, y = factors.block_weight[i] / self.lam, &self.mix[i, 0]
+                scale, y = factors.block_weight[i] / self.lam, &self.mix[0]
+                self.read(i)
                 for j in range(factors.n_labels):
                     loss += factors.block_weight[i] * factors.cost[j] * abs(
                         y[j] - factors.truth(i)[j]
                     )
-                self.read(i)
                 for m in range(self.links.size()):
                     link = &self.links[m]
                     z = min(link.q.both, y[link.first], y[link.second])
@@ -199,19 +206,16 @@ cdef class LabelState:
         """Return the augmented Lagrangian, which steps of a pass over open blocks never increase.
         """
         cdef Py_ssize_t i, j
-        cdef size_t m
         cdef LabelFactors factors = self.factors
-        cdef double total = 0.0, half
+        cdef double total = 0.0
         with nogil:
             for i in range(factors.n_blocks):
-                half = 0.5 * factors.block_weight[i] * self.penalty(i)
+                self.load(i)
                 for j in range(factors.n_labels):
                     total -= factors.block_weight[i] * factors.cost[j] * abs(
-                        self.mix[i, j] - factors.truth(i)[j]
+                        self.mix[j] - factors.truth(i)[j]
                     )
-                self.load(i)
-                for m in range(self.links.size()):
-                    total += half * self.tension(i, &self.links[m])
+                total += factors.block_weight[i] * self.strain(i)
         w = np.asarray(self.w)[: factors.n_weights]
         total += 0.5 * self.lam * float(np.dot(w, w))
         return total if self.prior is None else total - 0.5 * self.lam * float(
@@ -224,7 +228,13 @@ cdef class LabelState:
 
     def mixes(self):
         """Return copies of y and of the levels of labels, (n_blocks, n_labels) each."""
-        return np.array(self.mix), np.array(self.level)
+        shape = self.n_blocks, self.factors.n_labels
+        mix, level = np.empty(shape), np.empty(shape, dtype=np.uint8)
+        for i in range(self.n_blocks):
+            self.read(i)
+            mix[i] = np.asarray(self.mix)[: shape[1]]
+            level[i] = np.asarray(self.level)[: shape[1]]
+        return mix, level
 
     def linked(self, Py_ssize_t i):
         """Return the links of a block: (edge, q(1, 1), marginals, multipliers) of each."""
@@ -249,7 +259,7 @@ cdef class LabelState:
     @property
     def n_bytes(self):
         """Memory of dual variables and messages, in bytes."""
-        return 9 * self.mix.size + 8 * self.n_blocks + self.pages.n_bytes()
+        return self.pages.n_bytes() + 9 * self.n_blocks
 
 
 cdef double true_pair(const unsigned char* truth, const Link* link) noexcept nogil:

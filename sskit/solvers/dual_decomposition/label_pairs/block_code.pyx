@@ -6,10 +6,15 @@ labels or edges that are passed over since the last entry. Then come the numbers
 precision. A link takes seven bytes where sixteen would be needed for a record of fixed size.
 """
 
+import numpy as np
+
 from libc.math cimport nextafterf
 from libc.stdint cimport uint32_t
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
+
+from sskit.core.checks cimport check_equal, check_index
+from sskit.solvers.dual_decomposition.label_pairs.pages cimport BytePages
 
 # Numbers below it are rounding.
 cdef double NOISE = 1e-9
@@ -51,7 +56,9 @@ cdef void sort_links(vector[Link]* links) noexcept nogil:
     sort_by_edge(links.data(), links.data() + links.size())
 
 
-cdef unsigned char* put_head(unsigned char* to, unsigned char flags, uint32_t passed) noexcept nogil:
+cdef unsigned char* put_head(
+    unsigned char* to, unsigned char flags, uint32_t passed
+) noexcept nogil:
     to[0] = flags + ((passed & 7) << 4) + MORE * (passed > 7)
     to += 1
     passed >>= 3
@@ -164,3 +171,60 @@ cdef int read_block(
         elif flags & EQUAL:
             link.mu_second = link.mu_first
     return 0
+
+
+def copied_block(BytePages pages, Py_ssize_t i, truth, shares, level, links):
+    """Keep a block of labels and links, and read it again; for tests.
+
+    Parameters
+    ----------
+    pages : BytePages
+        Where it is kept.
+    i : int
+        Which string it becomes.
+    truth, level : ndarray of shape (n_labels,), uint8
+        True states and levels, 0 or 1.
+    shares : ndarray of shape (n_labels,), float64
+        Shares of state 1.
+    links : list of tuple
+        Edge, q(1, 1) and two multipliers of each; any order of the edges.
+
+    Returns
+    -------
+    shares : ndarray of shape (n_labels,), float64
+        Those that were read.
+    level : ndarray of shape (n_labels,), uint8
+        Likewise.
+    links : list of tuple
+        Likewise, by rising edges.
+    """
+    cdef Py_ssize_t j, n = len(truth)
+    cdef size_t m
+    cdef vector[Link] block
+    cdef vector[unsigned char] text
+    check_index(i, pages.n_blocks, "string")
+    check_equal(len(shares), n, "the number of shares")
+    check_equal(len(level), n, "the number of levels")
+    # a spare entry each: compiled code takes the address of the first
+    cdef const unsigned char[::1] states = np.append(truth, 0).astype(np.uint8)
+    cdef unsigned char[::1] levels = np.append(level, 0).astype(np.uint8)
+    cdef double[::1] y = np.append(shares, 0.0)
+    block.resize(len(links))
+    for m in range(block.size()):
+        block[m].edge, block[m].q.both, block[m].mu_first, block[m].mu_second = links[m]
+        block[m].q.both = kept(block[m].q.both)
+        block[m].mu_first, block[m].mu_second = kept(block[m].mu_first), kept(block[m].mu_second)
+    for j in range(n):
+        y[j] = kept_share(y[j])
+    sort_links(&block)
+    write_block(n, &states[0], &y[0], &levels[0], &block, &text)
+    pages.put(i, &text)
+    y[:], levels[:] = -1.0, 2
+    pages.get(i, &text)
+    block.clear()
+    block.resize(len(links))
+    read_block(&text, n, &states[0], &y[0], &levels[0], &block)
+    found = []
+    for m in range(block.size()):
+        found.append((block[m].edge, block[m].q.both, block[m].mu_first, block[m].mu_second))
+    return np.array(y)[:n], np.array(levels)[:n], found

@@ -11,7 +11,8 @@ cdef class BytePages:
     that never move.
     """
 
-    cdef Py_ssize_t n_pages                  # handed out so far
+    cdef readonly Py_ssize_t n_blocks
+    cdef readonly Py_ssize_t n_pages         # handed out so far
     cdef Py_ssize_t n_slabs
     cdef unsigned char** slab                # (n_slabs,)
     cdef int32_t spare                       # the first page that is not in use, -1 for none

@@ -5,6 +5,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
+from sskit.core.checks cimport check_least
 from sskit.core.memory cimport grown
 
 # Bytes of a page, of which the first ones say which page is next, and pages of a slab
@@ -25,7 +26,8 @@ cdef class BytePages:
 
     def __cinit__(self, Py_ssize_t n_blocks):
         cdef Py_ssize_t i
-        self.spare = -1
+        check_least(n_blocks, 0, "the number of strings")
+        self.n_blocks, self.spare = n_blocks, -1
         self.first = <int32_t*>malloc(max(n_blocks, 1) * sizeof(int32_t))
         if self.first == NULL:
             raise MemoryError(f"no memory for the edges of {n_blocks} blocks")

@@ -29,7 +29,6 @@ cdef class LabelState:
     """
 
     def __cinit__(self, LabelFactors factors, double lam, double rho, double[::1] w):
-        cdef Py_ssize_t i
         check_least(w.shape[0], factors.n_weights + LANES, "the length of w")
         self.factors, self.lam, self.rho, self.w = factors, lam, rho, w
         self.n_blocks = factors.n_blocks

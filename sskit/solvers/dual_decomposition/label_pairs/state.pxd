@@ -10,8 +10,8 @@ from sskit.solvers.dual_decomposition.label_pairs.pair_weights cimport PairTable
 cdef class LabelState:
     """Dual variables of labels and of the few edges that are at odds with the rest.
 
-    y_l, the share of state 1, is kept for every label; an edge needs no memory unless it is
-    *linked*. What is linked follows from the levels of labels:
+    y_l is the share of state 1 of a label; an edge needs no memory unless it is *linked*. What is
+    linked follows from the levels of labels:
 
     - 0, fresh: the label has its true state, y_l = t_l;
     - 1, released: it may have any share up to its *ceiling*, one minus the largest share

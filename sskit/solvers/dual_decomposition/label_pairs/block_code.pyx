@@ -16,8 +16,8 @@ from libcpp.vector cimport vector
 from sskit.core.checks cimport check_equal, check_index
 from sskit.solvers.dual_decomposition.label_pairs.pages cimport BytePages
 
-# Numbers below it are rounding.
-cdef double NOISE = 1e-9
+# Numbers below it are rounding of others of the order of one. Shares are small where lam is.
+cdef double NOISE = 1e-14
 # Flags of a byte; the three bits behind the first four begin the count of what is passed over
 cdef enum:
     MORE = 128

@@ -10,18 +10,18 @@ from sskit.solvers.dual_decomposition.label_pairs.pages import BytePages
 def rounded(value):
     """Single precision, and zero where there is next to nothing."""
     value = np.asarray(value, dtype=float)
-    return np.where(np.abs(value) > 1e-9, value.astype(np.float32), 0.0)
+    return np.where(np.abs(value) > 1e-14, value.astype(np.float32), 0.0)
 
 
 def random_block(rng, n_labels, n_links, n_edges):
     """A block with every kind of label and link."""
     truth, level = rng.integers(0, 2, size=(2, n_labels)).astype(np.uint8)
-    shares = rng.choice([0.0, 1.0, 2.0, 1e-11, 1.0 - 1e-9], size=n_labels)
+    shares = rng.choice([0.0, 1.0, 2.0, 1e-12, 1e-16, 1.0 - 1e-9], size=n_labels)
     shares = np.where(shares == 2.0, rng.random(n_labels), shares)
     edges = rng.choice(n_edges, size=n_links, replace=False)
     numbers = rng.normal(size=(3, n_links)) * rng.integers(0, 2, size=(3, n_links))
     numbers[2] = np.where(rng.random(n_links) < 0.3, numbers[1], numbers[2])
-    numbers[0, rng.random(n_links) < 0.1] = 1e-12
+    numbers[0, rng.random(n_links) < 0.1] = 1e-16
     return truth, shares, level, list(zip(edges.tolist(), *numbers.tolist(), strict=True))
 
 
@@ -30,7 +30,7 @@ def check(pages, i, block):
     y, levels, found = copied_block(pages, i, truth, shares, level, links)
     np.testing.assert_array_equal(levels, level)
     assert (y <= shares).all()
-    np.testing.assert_allclose(y, shares, rtol=2e-7, atol=1e-9)
+    np.testing.assert_allclose(y, shares, rtol=2e-7, atol=1e-14)
     assert (y.astype(np.float32) == y).all()
     assert (y[np.isin(shares, [0.0, 1.0])] == shares[np.isin(shares, [0.0, 1.0])]).all()
     expected = [(e, *rounded(numbers).tolist()) for e, *numbers in sorted(links)]

@@ -10,11 +10,15 @@ Each solver has as many seconds of the processor, so that other programs matter 
 500 test rows are measured outside of them. The same without pairs comes last. With more than
 `MANY` labels the relaxation takes seconds a row: there sets of test rows are found by adding or
 leaving out single labels, and BCFW, which asks the relaxation, is left out.
+
+Of memory there are the peak of the whole process, which loading the data may have set, what it
+holds before and after each pass, and what the dual variables take for a row (GDMM).
 """
 
 import resource
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 from sklearn.metrics import f1_score
@@ -47,6 +51,14 @@ def by_single_labels(scores, pairwise, ends):
     return sets
 
 
+def resident():
+    """Return the megabytes that the process holds now, nan where no file says so."""
+    table = Path("/proc/self/statm")
+    if not table.exists():
+        return np.nan
+    return int(table.read_text().split()[1]) * resource.getpagesize() / 1e6
+
+
 def curve(name, solver, data, test, edges, seconds):
     """Print (passes, seconds, micro F1, accuracy) as a fit goes on; return the rows."""
     X, Y = data
@@ -56,6 +68,7 @@ def curve(name, solver, data, test, edges, seconds):
     model = PairwiseModel(X.shape[1], Y.shape[1], ends, True, "lp" if len(ends) else "auto")
     problem = model.bind(X, Y, cost, weight)
     regularizer = Regularizer(default_lam(row_scale(X, None), cost), problem.n_weights)
+    print(f"{name:12s} before the fit {resident():.0f} MB", flush=True)
     began = time.process_time()
     run = solver.start(problem, regularizer, np.random.RandomState(0))
     spent, rows = time.process_time() - began, []
@@ -72,10 +85,11 @@ def curve(name, solver, data, test, edges, seconds):
             sets = model.best_sets(scores, pairwise)
         f1 = f1_score(test[1], sets, average="micro", zero_division=0.0)
         rows.append((len(rows) + 1, spent, f1, float(np.mean(sets == test[1]))))
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        print(
-            f"{name:12s} %4d %9.2f s  F1 %.4f  accuracy %.4f  {peak:.0f} MB" % rows[-1], flush=True
-        )
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+        size = f"{resident():.0f} MB, peak {peak:.0f} MB"
+        if isinstance(solver, GDMM):
+            size += f", {run.state.n_bytes / len(Y) / 1e3:.1f} kB a row"
+        print(f"{name:12s} %4d %9.2f s  F1 %.4f  accuracy %.4f  {size}" % rows[-1], flush=True)
     if Y.shape[1] <= MANY:
         known = run.certify(Evaluator(problem, 1))
         print(f"{name:12s} primal {known.primal:.5g}, dual {known.dual:.5g}", flush=True)

@@ -140,9 +140,10 @@ class GDMM(FactorSolver):
     the search for pairs. The first three passes move labels alone. The optimum is that of the
     relaxation to local marginals; with inference="lp" or edges without a cycle every fit with
     exact passes has a certificate, as labels give a dual point of that. Elsewhere dual and gap
-    are nan. The infeasibility is that of the edges that are linked. Memory: 9 bytes for
-    each label of a row, 56 to 63 for each edge that is linked in a row (half as much again while
-    the row is visited), 48 for each pair of labels.
+    are nan. The infeasibility is that of the edges that are linked. Memory: about
+    5 bytes for each label of a row that has not its true state, about 7 for each edge that is
+    linked in a row, and 48 for each pair of labels. Between visits numbers are kept in single
+    precision; the weights are those of the rounded ones, so that the certificate holds.
 
     *Workers.* With several of them (``n_jobs`` of the estimator) each visits some blocks in a short
     round under weights of its own, then follows the moves of the others. Where they would raise

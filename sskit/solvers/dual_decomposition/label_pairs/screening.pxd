@@ -19,6 +19,7 @@ cdef class LabelLevels:
     # the links of label j are member[start[j]] .. member[start[j + 1] - 1], once gathered
     cdef int32_t[::1] start                  # (n_labels + 2,)
     cdef vector[int32_t] member
+    cdef Py_ssize_t n_gathered               # links that were there then
     cdef int64_t[::1] stamp                  # (n_labels,) n_stamps: is linked to the one marked
     cdef int64_t n_stamps
     # is a label on, and so is a later one that it attracts without a link?
@@ -29,7 +30,7 @@ cdef class LabelLevels:
 
     # sort the links by label
     cdef int gather(self, Py_ssize_t i) except -1 nogil
-    # stamp the labels to which label k was linked when links were gathered
+    # stamp the labels to which label k is linked; those that were gathered are found at once
     cdef void mark(self, Py_ssize_t i, Py_ssize_t k) noexcept nogil
     # sum the messages
     cdef void listen(self, Py_ssize_t i) noexcept nogil

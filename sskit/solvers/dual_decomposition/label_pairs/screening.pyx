@@ -4,8 +4,9 @@ import numpy as np
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
+from libcpp.vector cimport vector
 
-from sskit.solvers.dual_decomposition.label_pairs.state cimport Link, Links
+from sskit.solvers.dual_decomposition.label_pairs.block_code cimport Link
 
 # Weights and marginals below it are rounding.
 cdef double NOISE = 1e-9
@@ -70,32 +71,33 @@ cdef class LabelLevels:
         self.noise = NOISE * max(np.max(np.asarray(state.factors.cost)), 0.0)
 
     cdef void listen(self, Py_ssize_t i) noexcept nogil:
-        cdef const Links* links = &self.state.links[i]
-        cdef const double* y = &self.state.mix[i, 0]
+        cdef const vector[Link]* links = &self.state.links
+        cdef const double* y = &self.state.mix[0]
         cdef const Link* link
         cdef double penalty = self.state.penalty(i)
         cdef Py_ssize_t m
         self.pull[:] = 0.0
-        for m in range(links.n):
-            link = &links.link[m]
+        for m in range(<Py_ssize_t>links.size()):
+            link = links.data() + m
             self.pull[link.first] += penalty * (link.q.first - y[link.first] + link.mu_first)
             self.pull[link.second] += penalty * (link.q.second - y[link.second] + link.mu_second)
 
     cdef int gather(self, Py_ssize_t i) except -1 nogil:
-        cdef const Links* links = &self.state.links[i]
+        cdef const vector[Link]* links = &self.state.links
         cdef Py_ssize_t m, j, n = self.factors.n_labels
-        self.member.resize(2 * links.n)
+        self.n_gathered = links.size()
+        self.member.resize(2 * links.size())
         self.start[:] = 0
-        for m in range(links.n):
-            self.start[links.link[m].first + 2] += 1
-            self.start[links.link[m].second + 2] += 1
+        for m in range(<Py_ssize_t>links.size()):
+            self.start[links[0][m].first + 2] += 1
+            self.start[links[0][m].second + 2] += 1
         for j in range(n):
             self.start[j + 2] += self.start[j + 1]
-        for m in range(links.n):
-            self.member[self.start[links.link[m].first + 1]] = <int32_t>m
-            self.start[links.link[m].first + 1] += 1
-            self.member[self.start[links.link[m].second + 1]] = <int32_t>m
-            self.start[links.link[m].second + 1] += 1
+        for m in range(<Py_ssize_t>links.size()):
+            self.member[self.start[links[0][m].first + 1]] = <int32_t>m
+            self.start[links[0][m].first + 1] += 1
+            self.member[self.start[links[0][m].second + 1]] = <int32_t>m
+            self.start[links[0][m].second + 1] += 1
         return 0
 
     cdef void mark(self, Py_ssize_t i, Py_ssize_t k) noexcept nogil:
@@ -103,12 +105,18 @@ cdef class LabelLevels:
         cdef Py_ssize_t m
         self.n_stamps += 1
         for m in range(self.start[k], self.start[k + 1]):
-            link = &self.state.links[i].link[self.member[m]]
+            link = &self.state.links[self.member[m]]
             self.stamp[link.second if link.first == k else link.first] = self.n_stamps
+        for m in range(self.n_gathered, <Py_ssize_t>self.state.links.size()):
+            link = &self.state.links[m]
+            if link.first == k:
+                self.stamp[link.second] = self.n_stamps
+            elif link.second == k:
+                self.stamp[link.first] = self.n_stamps
 
     cdef int release(self, Py_ssize_t i, Py_ssize_t k) except -1 nogil:
         cdef const unsigned char* truth = self.factors.truth(i)
-        cdef unsigned char* level = &self.state.level[i, 0]
+        cdef unsigned char* level = &self.state.level[0]
         cdef Py_ssize_t m, j
         level[k] = 1
         if not truth[k]:
@@ -122,7 +130,7 @@ cdef class LabelLevels:
 
     cdef double ceiling(self, Py_ssize_t i, Py_ssize_t k) noexcept nogil:
         cdef const unsigned char* truth = self.factors.truth(i)
-        cdef const double* y = &self.state.mix[i, 0]
+        cdef const double* y = &self.state.mix[0]
         cdef const int32_t* label = &self.state.table.label[0]
         cdef double most = 0.0
         cdef Py_ssize_t m, j
@@ -138,9 +146,8 @@ cdef class LabelLevels:
         self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t least, double bar
     ) except -1 nogil:
         cdef const unsigned char* truth = self.factors.truth(i)
-        cdef const double* y = &self.state.mix[i, 0]
+        cdef const double* y = &self.state.mix[0]
         cdef Py_ssize_t m, j
-        # a pair that seek() has linked since it gathered the links does not come up again
         self.mark(i, k)
         for m in range(self.state.table.offsets[k], self.state.table.offsets[k + 1]):
             j = self.state.table.label[m]
@@ -153,16 +160,15 @@ cdef class LabelLevels:
         return 0
 
     cdef int widen(self, Py_ssize_t i, Py_ssize_t k) except -1 nogil:
-        self.gather(i)
-        return self.reach(i, k, 0, 0.5 * (1.0 - self.state.mix[i, k]))
+        return self.reach(i, k, 0, 0.5 * (1.0 - self.state.mix[k]))
 
     cdef int join(
         self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t j, Py_ssize_t e, double w
     ) except -1 nogil:
         """Link an edge of label k, whose level is rising, with multipliers that it implied."""
         cdef const unsigned char* truth = self.factors.truth(i)
-        cdef const double* y = &self.state.mix[i, 0]
-        cdef Link* link = self.state.join(i)
+        cdef const double* y = &self.state.mix[0]
+        cdef Link* link = self.state.join()
         cdef double penalty = self.state.penalty(i)
         cdef double first = y[self.factors.ends[e, 0]], second = y[self.factors.ends[e, 1]]
         link.edge = <int32_t>e
@@ -180,7 +186,7 @@ cdef class LabelLevels:
 
     cdef void imply(self, Py_ssize_t i) noexcept nogil:
         cdef const unsigned char* truth = self.factors.truth(i)
-        cdef const double* y = &self.state.mix[i, 0]
+        cdef const double* y = &self.state.mix[0]
         cdef const int64_t* offsets = &self.state.table.offsets[0]
         cdef const int32_t* label = &self.state.table.label[0]
         cdef const double* weight = &self.state.table.weight[0]
@@ -192,22 +198,27 @@ cdef class LabelLevels:
                 continue
             self.mark(i, k)
             for m in range(offsets[k], offsets[k + 1]):
-                j = label[m]
-                if self.stamp[j] == self.n_stamps or not abs(weight[m]) > self.noise:
+                # most weights are not: the rest is looked at for few
+                if not weight[m] > self.noise:
                     continue
-                if truth[k] and truth[j]:
-                    # both are fresh, or else they were linked
-                    self.reduced_cost[j] += min(weight[m], 0.0)
-                elif y[j] == 0.0:
-                    self.reduced_cost[j] += max(weight[m], 0.0)
-                elif k < j and weight[m] > 0.0:
+                j = label[m]
+                if self.stamp[j] == self.n_stamps:
+                    continue
+                if y[j] == 0.0:
+                    self.reduced_cost[j] += weight[m]
+                elif k < j and not (truth[k] and truth[j]):
                     self.attracted[k] = True
+            for m in range(offsets[k], offsets[k + 1] if truth[k] else offsets[k]):
+                # both are fresh, or else they were linked
+                if truth[label[m]] and self.stamp[label[m]] != self.n_stamps:
+                    if weight[m] < -self.noise:
+                        self.reduced_cost[label[m]] += weight[m]
 
     cdef double retire(self, Py_ssize_t i) except? -1 nogil:
         cdef const unsigned char* truth = self.factors.truth(i)
-        cdef unsigned char* level = &self.state.level[i, 0]
-        cdef const double* y = &self.state.mix[i, 0]
-        cdef Links* links = &self.state.links[i]
+        cdef unsigned char* level = &self.state.level[0]
+        cdef const double* y = &self.state.mix[0]
+        cdef vector[Link]* links = &self.state.links
         cdef Link* link
         cdef double* reduced_cost = &self.reduced_cost[0]
         cdef double kappa = self.factors.block_weight[i] / self.state.lam
@@ -215,8 +226,8 @@ cdef class LabelLevels:
         cdef Py_ssize_t j, m, n = 0
         self.gather(i)
         self.imply(i)
-        for m in range(links.n):
-            link = &links.link[m]
+        for m in range(<Py_ssize_t>links.size()):
+            link = links.data() + m
             w = self.state.w[self.factors.pair_weights + link.edge]
             if inconsistent(link, y):
                 reduced_cost[link.first] = reduced_cost[link.second] = INFINITY
@@ -228,8 +239,8 @@ cdef class LabelLevels:
             self.idle[j] = y[j] == 0.0 and self.gain[j] + reduced_cost[j] < 0.0
             if self.idle[j] and not truth[j]:
                 level[j] = 0
-        for m in range(links.n):
-            link = &links.link[m]
+        for m in range(<Py_ssize_t>links.size()):
+            link = links.data() + m
             w = self.state.w[self.factors.pair_weights + link.edge]
             if (truth[link.first] and truth[link.second]) or (
                 not (self.idle[link.first] or self.idle[link.second])
@@ -238,7 +249,7 @@ cdef class LabelLevels:
                     or inconsistent(link, y) or tied(link)
                 )
             ):
-                links.link[n] = link[0]
+                links[0][n] = link[0]
                 n += 1
                 continue
             # what is left of disagreement is given up
@@ -248,7 +259,7 @@ cdef class LabelLevels:
             w = link.q.second - y[link.second]
             decrease += half * w * (w + 2.0 * link.mu_second)
             self.state.set_pair(i, link, 0.0)
-        links.n = n
+        links.resize(n)
         return decrease
 
     cdef int doubt(self, Py_ssize_t i) except -1 nogil:
@@ -258,15 +269,15 @@ cdef class LabelLevels:
         self.listen(i)
         self.imply(i)
         for k in range(self.factors.n_labels):
-            if truth[k] and self.state.level[i, k] == 0:
+            if truth[k] and self.state.level[k] == 0:
                 if self.gain[k] + self.pull[k] + self.reduced_cost[k] < 0.0:
                     self.release(i, k)
         return 0
 
     cdef int seek(self, Py_ssize_t i) except -1 nogil:
         cdef const unsigned char* truth = self.factors.truth(i)
-        cdef const unsigned char* level = &self.state.level[i, 0]
-        cdef const double* y = &self.state.mix[i, 0]
+        cdef const unsigned char* level = &self.state.level[0]
+        cdef const double* y = &self.state.mix[0]
         cdef double* reduced_cost = &self.reduced_cost[0]
         cdef Py_ssize_t k
         self.doubt(i)
@@ -294,20 +305,20 @@ cdef class LabelLevels:
 
     cdef void show(self, Py_ssize_t i, bint seen) noexcept nogil:
         # It is for edges that are not linked, and asks for labels that are off only.
-        cdef const double* y = &self.state.mix[i, 0]
-        cdef const Links* links = &self.state.links[i]
+        cdef const double* y = &self.state.mix[0]
+        cdef const vector[Link]* links = &self.state.links
         cdef const double* w = &self.state.w[self.factors.pair_weights]
         cdef Py_ssize_t m
-        for m in range(links.n):
-            if y[links.link[m].first] == 0.0 and y[links.link[m].second] == 0.0:
-                self.state.table.push(links.link[m].edge, w[links.link[m].edge] if seen else 0.0)
+        for m in range(<Py_ssize_t>links.size()):
+            if y[links[0][m].first] == 0.0 and y[links[0][m].second] == 0.0:
+                self.state.table.push(links[0][m].edge, w[links[0][m].edge] if seen else 0.0)
 
     cdef int bind(self, Py_ssize_t i, Py_ssize_t k, Py_ssize_t j) except -1 nogil:
         """Release two labels that are off, and link their edge."""
         cdef Py_ssize_t m
-        if self.state.level[i, k] == 0:
+        if self.state.level[k] == 0:
             self.release(i, k)
-        if self.state.level[i, j] == 0:
+        if self.state.level[j] == 0:
             self.release(i, j)
         for m in range(self.state.table.offsets[k], self.state.table.offsets[k + 1]):
             if self.state.table.label[m] == j:

@@ -1,31 +1,17 @@
 from libc.stdint cimport int32_t
+from libcpp.vector cimport vector
 
 from sskit.core.decomposition cimport LabelFactors
-from sskit.solvers.dual_decomposition.label_pairs.pair_step cimport Marginals
+from sskit.solvers.dual_decomposition.label_pairs.block_code cimport Link
+from sskit.solvers.dual_decomposition.label_pairs.pages cimport BytePages
 from sskit.solvers.dual_decomposition.label_pairs.pair_weights cimport PairTable
-
-
-# An edge of a block whose mix is kept, with what it says to its ends
-cdef struct Link:
-    int32_t edge
-    int32_t first            # its labels
-    int32_t second
-    Marginals q              # of the edge
-    double mu_first          # multipliers
-    double mu_second
-
-
-cdef struct Links:
-    Link* link
-    Py_ssize_t n
-    Py_ssize_t room
 
 
 cdef class LabelState:
     """Dual variables of labels and of the few edges that are at odds with the rest.
 
-    y_l, the share of state 1, is kept for every label; an edge needs no memory unless it is
-    *linked*. What is linked follows from the levels of labels:
+    y_l is the share of state 1 of a label; an edge needs no memory unless it is *linked*. What is
+    linked follows from the levels of labels:
 
     - 0, fresh: the label has its true state, y_l = t_l;
     - 1, released: it may have any share up to its *ceiling*, one minus the largest share
@@ -41,6 +27,11 @@ cdef class LabelState:
     A block is not open as long as its edges are left out altogether: those are the first passes,
     which find out where to start.
 
+    Between visits a block is a string of bytes, see `block_code`: the labels that are released or
+    have not their true state, with y, and the links with edge, q(1, 1) and multipliers, all in
+    single precision. Given these the other marginals of a link are at their minimum. `w` is that
+    of the rounded numbers, so that rounding touches no bound.
+
     M_jf q_f - q_j has two components, for the states 1 and 0 of a label, that are each other's
     negative, so one is kept and counts twice. The augmented Lagrangian is that of `FactorState`.
     """
@@ -52,20 +43,30 @@ cdef class LabelState:
     cdef readonly double[::1] w              # (n_weights + LANES,)
     cdef readonly object prior               # ndarray (n_weights + LANES,), None for zero
     cdef readonly double ascent              # of the augmented Lagrangian by multipliers so far
-    cdef double[:, ::1] mix                  # (n_blocks, n_labels) y
-    cdef unsigned char[:, ::1] level         # likewise
     cdef unsigned char[::1] opened           # (n_blocks,)
-    # kept apart: the garbage collector may have taken the factors before the links are freed
     cdef Py_ssize_t n_blocks
-    cdef Links* links                        # (n_blocks,)
+    # of the block at hand, between load() and store()
+    cdef double[::1] mix                     # (n_labels,) y
+    cdef unsigned char[::1] level            # likewise
+    cdef vector[Link] links
+    cdef vector[unsigned char] text          # the same as it is kept
+    cdef BytePages pages
+    cdef int32_t[::1] count                  # (n_blocks,) of links
 
     # 2 rho c_i / lam: what one component counts in a gradient, over c_i
     cdef double penalty(self, Py_ssize_t i) noexcept nogil
-    # a new link of a block: all of it is for the caller to fill
-    cdef Link* join(self, Py_ssize_t i) except NULL nogil
-    # give back memory of links that are no more
-    cdef void trim(self, Py_ssize_t i) noexcept nogil
+    # read a block, its links with q(1, 1) and multipliers only
+    cdef int read(self, Py_ssize_t i) except -1 nogil
+    # and with the ends that are the best for these
+    cdef int load(self, Py_ssize_t i) except -1 nogil
+    # keep the block at hand, whose y are rounded already; returns by how much rounding the rest
+    # decreases the Lagrangian, over c_i
+    cdef double store(self, Py_ssize_t i) except? -1 nogil
+    # a new link of the block at hand: all of it is for the caller to fill
+    cdef Link* join(self) except NULL nogil
     # both = z of the edge, and its weight follows
     cdef void set_pair(self, Py_ssize_t i, Link* link, double z) noexcept nogil
+    # what links count in the Lagrangian by their ends, over c_i
+    cdef double strain(self, Py_ssize_t i) noexcept nogil
     # multipliers += step * residuals; returns the sum of |residuals|
     cdef double ascend(self, Py_ssize_t i, double step) noexcept nogil

@@ -2,14 +2,15 @@
 
 import numpy as np
 
-from libc.stdlib cimport calloc, free, realloc
+from libc.stdint cimport int32_t
 
 from sskit.core.checks cimport check_index, check_least
 from sskit.core.lanes cimport LANES
-from sskit.core.memory cimport grown
-
-# Links of a block for which there may be room without need
-cdef Py_ssize_t SPARE = 8
+from sskit.solvers.dual_decomposition.label_pairs.block_code cimport (
+    kept, read_block, sort_links, write_block
+)
+from sskit.solvers.dual_decomposition.label_pairs.pages cimport BytePages
+from sskit.solvers.dual_decomposition.label_pairs.pair_step cimport complete
 
 
 cdef class LabelState:
@@ -28,52 +29,88 @@ cdef class LabelState:
     """
 
     def __cinit__(self, LabelFactors factors, double lam, double rho, double[::1] w):
-        shape = factors.n_blocks, factors.n_labels
-        cdef Py_ssize_t i, j
         check_least(w.shape[0], factors.n_weights + LANES, "the length of w")
         self.factors, self.lam, self.rho, self.w = factors, lam, rho, w
         self.n_blocks = factors.n_blocks
-        self.links = <Links*>calloc(max(self.n_blocks, 1), sizeof(Links))
-        if self.links == NULL:
-            raise MemoryError(f"no memory for the edges of {factors.n_blocks} blocks")
+        self.pages = BytePages(self.n_blocks)
+        self.count = np.zeros(self.n_blocks, dtype=np.int32)
         self.table = PairTable(factors)
         if np.any(w):
             self.prior = np.array(w)
             self.table.renew(w[factors.pair_weights:factors.n_weights])
-        self.mix = np.empty(shape)
-        self.level = np.zeros(shape, dtype=np.uint8)
+        self.mix = np.zeros(max(factors.n_labels, 1))
+        self.level = np.zeros(max(factors.n_labels, 1), dtype=np.uint8)
         self.opened = np.zeros(factors.n_blocks, dtype=np.uint8)
-        for i in range(factors.n_blocks):
-            for j in range(factors.n_labels):
-                self.mix[i, j] = factors.truth(i)[j]
-
-    def __dealloc__(self):
-        cdef Py_ssize_t i
-        if self.links != NULL:
-            for i in range(self.n_blocks):
-                free(self.links[i].link)
-            free(self.links)
 
     cdef double penalty(self, Py_ssize_t i) noexcept nogil:
         return 2.0 * self.rho * self.factors.block_weight[i] / self.lam
 
-    cdef Link* join(self, Py_ssize_t i) except NULL nogil:
-        cdef Links* links = &self.links[i]
-        cdef Py_ssize_t room = links.room + links.room // 2 + 4
-        if links.n == links.room:
-            links.link = <Link*>grown(links.link, room * sizeof(Link))
-            links.room = room
-        links.n += 1
-        return &links.link[links.n - 1]
+    cdef int read(self, Py_ssize_t i) except -1 nogil:
+        cdef size_t m
+        cdef Link* link
+        self.links.resize(self.count[i])
+        self.pages.get(i, &self.text)
+        read_block(
+            &self.text, self.factors.n_labels, self.factors.truth(i), &self.mix[0],
+            &self.level[0], &self.links,
+        )
+        for m in range(self.links.size()):
+            link = &self.links[m]
+            link.first = self.factors.ends[link.edge, 0]
+            link.second = self.factors.ends[link.edge, 1]
+        return 0
 
-    cdef void trim(self, Py_ssize_t i) noexcept nogil:
-        cdef Links* links = &self.links[i]
-        cdef void* less
-        if links.room - links.n > SPARE + links.n // 8:
-            # one that cannot be had smaller stays as it is
-            less = realloc(links.link, max(links.n, 1) * sizeof(Link))
-            if less != NULL:
-                links.link, links.room = <Link*>less, max(links.n, 1)
+    cdef int load(self, Py_ssize_t i) except -1 nogil:
+        cdef size_t m
+        cdef const double* y = &self.mix[0]
+        cdef Link* link
+        self.read(i)
+        for m in range(self.links.size()):
+            link = &self.links[m]
+            complete(&link.q, y[link.first] - link.mu_first, y[link.second] - link.mu_second)
+        return 0
+
+    cdef double store(self, Py_ssize_t i) except? -1 nogil:
+        cdef double kappa = self.factors.block_weight[i] / self.lam
+        cdef double decrease = self.strain(i), more
+        cdef const double* y = &self.mix[0]
+        cdef Link* link
+        cdef size_t m
+        sort_links(&self.links)
+        for m in range(self.links.size()):
+            link = &self.links[m]
+            more = kept(link.q.both) - link.q.both
+            if more != 0.0:
+                decrease += more * (
+                    self.w[self.factors.pair_weights + link.edge] - 0.5 * kappa * more
+                )
+                self.set_pair(i, link, kept(link.q.both))
+            link.mu_first, link.mu_second = kept(link.mu_first), kept(link.mu_second)
+            complete(&link.q, y[link.first] - link.mu_first, y[link.second] - link.mu_second)
+        write_block(
+            self.factors.n_labels, self.factors.truth(i), y, &self.level[0], &self.links,
+            &self.text,
+        )
+        self.pages.put(i, &self.text)
+        self.count[i] = <int32_t>self.links.size()
+        return decrease - self.strain(i)
+
+    cdef Link* join(self) except NULL nogil:
+        self.links.resize(self.links.size() + 1)
+        return &self.links[self.links.size() - 1]
+
+    cdef double strain(self, Py_ssize_t i) noexcept nogil:
+        cdef const double* y = &self.mix[0]
+        cdef const Link* link
+        cdef size_t m
+        cdef double total = 0.0, first, second
+        for m in range(self.links.size()):
+            link = &self.links[m]
+            first, second = link.q.first - y[link.first], link.q.second - y[link.second]
+            # ||r + mu||^2 - ||mu||^2
+            total += first * (first + 2.0 * link.mu_first)
+            total += second * (second + 2.0 * link.mu_second)
+        return 0.5 * self.penalty(i) * total
 
     cdef void set_pair(self, Py_ssize_t i, Link* link, double z) noexcept nogil:
         cdef double* w = &self.w[self.factors.pair_weights + link.edge]
@@ -82,13 +119,12 @@ cdef class LabelState:
         self.table.push(link.edge, w[0])
 
     cdef double ascend(self, Py_ssize_t i, double step) noexcept nogil:
-        cdef Links* links = &self.links[i]
-        cdef const double* y = &self.mix[i, 0]
+        cdef const double* y = &self.mix[0]
         cdef Link* link
-        cdef Py_ssize_t m
+        cdef size_t m
         cdef double total = 0.0, squares = 0.0, first, second
-        for m in range(links.n):
-            link = &links.link[m]
+        for m in range(self.links.size()):
+            link = &self.links[m]
             first, second = link.q.first - y[link.first], link.q.second - y[link.second]
             link.mu_first += step * first
             link.mu_second += step * second
@@ -99,9 +135,11 @@ cdef class LabelState:
 
     def rebuild(self):
         """Sum the weights from the dual variables anew: they are a sum of many small moves."""
-        cdef Py_ssize_t i, j, m
+        cdef Py_ssize_t i, j
+        cdef size_t m
+        cdef const Link* link
         cdef LabelFactors factors = self.factors
-        cdef double[::1] change = np.zeros(self.mix.shape[1] + LANES)
+        cdef double[::1] change = np.zeros(factors.n_labels + LANES)
         cdef double* w = &self.w[0]
         cdef double scale
         cdef const unsigned char* truth
@@ -109,12 +147,14 @@ cdef class LabelState:
         with nogil:
             for i in range(factors.n_blocks):
                 scale, truth = factors.block_weight[i] / self.lam, factors.truth(i)
+                self.read(i)
                 for j in range(factors.n_labels):
-                    change[j] = truth[j] - self.mix[i, j]
+                    change[j] = truth[j] - self.mix[j]
                 factors.move(i, &change[0], scale, w)
-                for m in range(self.links[i].n):
-                    w[factors.pair_weights + self.links[i].link[m].edge] += scale * (
-                        true_pair(truth, &self.links[i].link[m]) - self.links[i].link[m].q.both
+                for m in range(self.links.size()):
+                    link = &self.links[m]
+                    w[factors.pair_weights + link.edge] += scale * (
+                        true_pair(truth, link) - link.q.both
                     )
         self.table.renew(self.w[factors.pair_weights:factors.n_weights])
 
@@ -134,7 +174,8 @@ cdef class LabelState:
             truth, the prior and zero.
         """
         cdef LabelFactors factors = self.factors
-        cdef Py_ssize_t i, j, m
+        cdef Py_ssize_t i, j
+        cdef size_t m
         cdef double loss = 0.0, scale, z
         cdef const Link* link
         cdef const double* y
@@ -147,13 +188,14 @@ cdef class LabelState:
                 return self.prior[: factors.n_weights].copy(), 0.0
         with nogil:
             for i in range(factors.n_blocks):
-                scale, y = factors.block_weight[i] / self.lam, &self.mix[i, 0]
+                scale, y = factors.block_weight[i] / self.lam, &self.mix[0]
+                self.read(i)
                 for j in range(factors.n_labels):
                     loss += factors.block_weight[i] * factors.cost[j] * abs(
                         y[j] - factors.truth(i)[j]
                     )
-                for m in range(self.links[i].n):
-                    link = &self.links[i].link[m]
+                for m in range(self.links.size()):
+                    link = &self.links[m]
                     z = min(link.q.both, y[link.first], y[link.second])
                     z = max(z, 0.0, y[link.first] + y[link.second] - 1.0)
                     w[factors.pair_weights + link.edge] -= scale * (z - link.q.both)
@@ -162,24 +204,17 @@ cdef class LabelState:
     def lagrangian(self):
         """Return the augmented Lagrangian, which steps of a pass over open blocks never increase.
         """
-        cdef Py_ssize_t i, j, m
+        cdef Py_ssize_t i, j
         cdef LabelFactors factors = self.factors
-        cdef double total = 0.0, half, first, second
-        cdef const Link* link
+        cdef double total = 0.0
         with nogil:
             for i in range(factors.n_blocks):
-                half = 0.5 * factors.block_weight[i] * self.penalty(i)
+                self.load(i)
                 for j in range(factors.n_labels):
                     total -= factors.block_weight[i] * factors.cost[j] * abs(
-                        self.mix[i, j] - factors.truth(i)[j]
+                        self.mix[j] - factors.truth(i)[j]
                     )
-                for m in range(self.links[i].n):
-                    link = &self.links[i].link[m]
-                    first = link.q.first - self.mix[i, link.first]
-                    second = link.q.second - self.mix[i, link.second]
-                    # ||r + mu||^2 - ||mu||^2
-                    total += half * first * (first + 2.0 * link.mu_first)
-                    total += half * second * (second + 2.0 * link.mu_second)
+                total += factors.block_weight[i] * self.strain(i)
         w = np.asarray(self.w)[: factors.n_weights]
         total += 0.5 * self.lam * float(np.dot(w, w))
         return total if self.prior is None else total - 0.5 * self.lam * float(
@@ -192,16 +227,23 @@ cdef class LabelState:
 
     def mixes(self):
         """Return copies of y and of the levels of labels, (n_blocks, n_labels) each."""
-        return np.array(self.mix), np.array(self.level)
+        shape = self.n_blocks, self.factors.n_labels
+        mix, level = np.empty(shape), np.empty(shape, dtype=np.uint8)
+        for i in range(self.n_blocks):
+            self.read(i)
+            mix[i] = np.asarray(self.mix)[: shape[1]]
+            level[i] = np.asarray(self.level)[: shape[1]]
+        return mix, level
 
     def linked(self, Py_ssize_t i):
         """Return the links of a block: (edge, q(1, 1), marginals, multipliers) of each."""
-        cdef Py_ssize_t m
+        cdef size_t m
         cdef const Link* link
         check_index(i, self.n_blocks, "block")
+        self.load(i)
         found = []
-        for m in range(self.links[i].n):
-            link = &self.links[i].link[m]
+        for m in range(self.links.size()):
+            link = &self.links[m]
             found.append(
                 (link.edge, link.q.both, (link.q.first, link.q.second),
                  (link.mu_first, link.mu_second))
@@ -211,18 +253,12 @@ cdef class LabelState:
     @property
     def n_links(self):
         """Number of edges of blocks that are linked."""
-        cdef Py_ssize_t i, total = 0
-        for i in range(self.factors.n_blocks):
-            total += self.links[i].n
-        return total
+        return int(np.sum(self.count, dtype=np.int64))
 
     @property
     def n_bytes(self):
         """Memory of dual variables and messages, in bytes."""
-        cdef Py_ssize_t i, total = 9 * self.factors.n_blocks * self.factors.n_labels
-        for i in range(self.factors.n_blocks):
-            total += sizeof(Links) + self.links[i].room * sizeof(Link)
-        return total
+        return self.pages.n_bytes() + 9 * self.n_blocks
 
 
 cdef double true_pair(const unsigned char* truth, const Link* link) noexcept nogil:

@@ -36,4 +36,6 @@ cdef class LabelSweep:
     cdef double step_all(self, Py_ssize_t i) except? -1 nogil
     # open a block: all labels take their true states; returns the decrease
     cdef double open(self, Py_ssize_t i) noexcept nogil
+    # bring shares to those that are kept; returns the decrease
+    cdef double round_shares(self, Py_ssize_t i) noexcept nogil
     cdef double visit(self, Py_ssize_t i, bint alone, double* distance) except? -1 nogil

@@ -9,9 +9,9 @@ from sskit.core.sampler cimport Sampler
 from sskit.core.stop cimport Stop
 from sskit.solvers.dual_decomposition.label_pairs.scalar_newton cimport Bracket, newton_point
 from sskit.solvers.dual_decomposition.label_pairs.screening cimport LabelLevels
-from sskit.solvers.dual_decomposition.label_pairs.state cimport Link
+from sskit.solvers.dual_decomposition.label_pairs.block_code cimport Link, kept_share
 from sskit.solvers.dual_decomposition.label_pairs.pair_step cimport (
-    Marginals, nearest_pair, stiffness
+    Marginals, Tie, nearest_pair, stiffness, tie_of
 )
 
 # Newton steps of a label
@@ -62,7 +62,7 @@ cdef class LabelSweep:
     cdef double move_alone(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
         cdef double slope = self.factors.block_weight[i] / self.state.lam * self.factors.sqnorm(i)
         cdef double gain = self.gain[j], more
-        cdef double* y = &self.state.mix[i, j]
+        cdef double* y = &self.state.mix[j]
         if slope > 0.0:
             more = min(max(y[0] + gain / slope, 0.0), 1.0) - y[0]
         else:
@@ -76,8 +76,7 @@ cdef class LabelSweep:
     cdef double move(self, Py_ssize_t i, Py_ssize_t j) except? -1 nogil:
         # The minimum of the Lagrangian over y_l and all its links is that of a convex function of
         # y_l. Newton's method goes there, until nine tenths of the way are sure to be done.
-        cdef double most = self.levels.ceiling(i, j)
-        cdef double y = self.state.mix[i, j], gain, slope, first = 0.0, z
+        cdef double most = 1.0, y = self.state.mix[j], gain, slope, first = 0.0, z
         cdef Bracket root
         cdef int k
         root.low, root.high = -1.0, 2.0
@@ -85,6 +84,9 @@ cdef class LabelSweep:
             gain = self.pose(i, j, y, &slope)
             if k == 0:
                 first = gain
+                if gain > 0.0:
+                    # one that falls never asks
+                    most = self.levels.ceiling(i, j)
             if gain * first > 0.0 and abs(gain) <= DONE * abs(first):
                 break
             z = newton_point(y, gain, slope, most, &root)
@@ -96,11 +98,12 @@ cdef class LabelSweep:
         return self.take_step(i, j, y)
 
     cdef double pose(self, Py_ssize_t i, Py_ssize_t j, double y, double* slope) noexcept nogil:
-        cdef const Link* links = self.state.links[i].link
-        cdef const double* mix = &self.state.mix[i, 0]
+        cdef const Link* links = self.state.links.data()
+        cdef const double* mix = &self.state.mix[0]
         cdef const double* w = &self.state.w[self.factors.pair_weights]
         cdef double kappa = self.factors.block_weight[i] / self.state.lam
-        cdef double penalty = self.state.penalty(i), tie = penalty / kappa, gain
+        cdef double penalty = self.state.penalty(i), per_kappa = 1.0 / kappa, gain
+        cdef Tie tie = tie_of(penalty / kappa)
         cdef const Link* link
         cdef Marginals other
         cdef Py_ssize_t k, m
@@ -112,37 +115,37 @@ cdef class LabelSweep:
             self.trial[m] = link.q
             if link.first == j:
                 nearest_pair(
-                    &self.trial[m], w[link.edge] / kappa, tie, y - link.mu_first,
+                    &self.trial[m], w[link.edge] * per_kappa, &tie, y - link.mu_first,
                     mix[link.second] - link.mu_second,
                 )
                 gain += penalty * (self.trial[m].first - y + link.mu_first)
-                slope[0] += penalty * stiffness(&self.trial[m], tie)
+                slope[0] += penalty * stiffness(&self.trial[m], &tie)
             else:
                 nearest_pair(
-                    &self.trial[m], w[link.edge] / kappa, tie, mix[link.first] - link.mu_first,
+                    &self.trial[m], w[link.edge] * per_kappa, &tie, mix[link.first] - link.mu_first,
                     y - link.mu_second,
                 )
                 gain += penalty * (self.trial[m].second - y + link.mu_second)
                 other.both = self.trial[m].both
                 other.first, other.second = self.trial[m].second, self.trial[m].first
-                slope[0] += penalty * stiffness(&other, tie)
+                slope[0] += penalty * stiffness(&other, &tie)
         return gain
 
     cdef double take_step(self, Py_ssize_t i, Py_ssize_t j, double y) noexcept nogil:
         """Take over y_l and `trial`; return the decrease of the Lagrangian."""
-        cdef double* mix = &self.state.mix[i, 0]
+        cdef double* mix = &self.state.mix[0]
         cdef double kappa = self.factors.block_weight[i] / self.state.lam
         cdef double slope = kappa * self.factors.sqnorm(i), half = 0.5 * self.state.penalty(i)
         cdef double more = y - mix[j], decrease = more * (self.gain[j] - 0.5 * slope * more), w
         cdef Link* link
         cdef Py_ssize_t k, m
         for k in range(self.levels.start[j], self.levels.start[j + 1]):
-            link = &self.state.links[i].link[self.levels.member[k]]
+            link = &self.state.links[self.levels.member[k]]
             decrease += half * (residual(link, mix, 0) + residual(link, mix, 1))
         mix[j] = y
         for k in range(self.levels.start[j], self.levels.start[j + 1]):
             m = self.levels.member[k]
-            link = &self.state.links[i].link[m]
+            link = &self.state.links[m]
             link.q.first, link.q.second = self.trial[m].first, self.trial[m].second
             decrease -= half * (residual(link, mix, 0) + residual(link, mix, 1))
             w = self.state.w[self.factors.pair_weights + link.edge]
@@ -163,13 +166,26 @@ cdef class LabelSweep:
         cdef double decrease = 0.0, more
         cdef double slope = self.factors.block_weight[i] / self.state.lam * self.factors.sqnorm(i)
         for j in range(self.factors.n_labels):
-            more = truth[j] - self.state.mix[i, j]
+            more = truth[j] - self.state.mix[j]
             decrease += more * (self.gain[j] - 0.5 * slope * more)
             self.gain[j] -= slope * more
             self.change[j] += more
-            self.state.mix[i, j] = truth[j]
+            self.state.mix[j] = truth[j]
         self.state.opened[i] = True
         return decrease
+
+    cdef double round_shares(self, Py_ssize_t i) noexcept nogil:
+        cdef double slope = self.factors.block_weight[i] / self.state.lam * self.factors.sqnorm(i)
+        cdef double decrease = self.state.strain(i), more
+        cdef Py_ssize_t j
+        for j in range(self.factors.n_labels):
+            more = kept_share(self.state.mix[j]) - self.state.mix[j]
+            if more != 0.0:
+                decrease += more * (self.gain[j] - 0.5 * slope * more)
+                self.gain[j] -= slope * more
+                self.change[j] += more
+                self.state.mix[j] = kept_share(self.state.mix[j])
+        return decrease - self.state.strain(i)
 
     cdef double step_all(self, Py_ssize_t i) except? -1 nogil:
         """Let all labels step that are released; return the decrease."""
@@ -179,10 +195,10 @@ cdef class LabelSweep:
         self.movers.clear()
         self.blocked.clear()
         for j in range(self.factors.n_labels):
-            if self.state.level[i, j]:
+            if self.state.level[j]:
                 self.movers.push_back(<int32_t>j)
         self.levels.gather(i)
-        self.trial.resize(self.state.links[i].n)
+        self.trial.resize(self.state.links.size())
         for m in range(self.movers.size()):
             decrease += self.move(i, self.movers[m])
         # each time labels that still rise get links to those in their way: no more than there are
@@ -194,7 +210,7 @@ cdef class LabelSweep:
             for m in range(self.movers.size()):
                 self.levels.widen(i, self.movers[m])
             self.levels.gather(i)
-            self.trial.resize(self.state.links[i].n)
+            self.trial.resize(self.state.links.size())
             for m in range(self.movers.size()):
                 decrease += self.move(i, self.movers[m])
         return decrease
@@ -204,6 +220,7 @@ cdef class LabelSweep:
         cdef Py_ssize_t j, _
         cdef double decrease = 0.0
         self.score(i)
+        self.state.load(i)
         if alone:
             for j in range(self.factors.n_labels):
                 decrease += self.move_alone(i, j)
@@ -216,10 +233,13 @@ cdef class LabelSweep:
             self.levels.seek(i)
             for _ in range(self.n_sweeps):
                 decrease += self.step_all(i)
-                distance[0] = self.state.ascend(i, self.step) / max(2 * self.state.links[i].n, 1)
+                distance[0] = self.state.ascend(i, self.step) / max(
+                    2 * <Py_ssize_t>self.state.links.size(), 1
+                )
             # at once, not at the next visit: of many rows few are visited at a time
             decrease += self.levels.retire(i)
-            self.state.trim(i)
+        decrease += self.round_shares(i)
+        decrease += self.state.store(i)
         self.factors.move(
             i, &self.change[0], -self.factors.block_weight[i] / self.state.lam, &self.state.w[0]
         )

@@ -3,10 +3,8 @@
 import numpy as np
 import scipy.sparse as sp
 
-from sskit.models.kernel.gaussian import MOST_ENTRIES, GaussianRows
+from sskit.models.kernel.gaussian import FEW_ENTRIES, MOST_ENTRIES, GaussianRows
 
-# From so many entries of a row on, zeros not counted, a matrix product is faster than sums.
-LEAST_ENTRIES = 32
 # Columns that are worked out at a time: products of all rows with them stay in the cache of the
 # processor until they have become kernels.
 COLUMNS = 512
@@ -79,7 +77,7 @@ def gaussian_rows(kernel, X):
     if sp.issparse(X):
         return GaussianRows.of(kernel, X)
     n_entries, (n, p) = np.count_nonzero(X), X.shape
-    if n_entries >= LEAST_ENTRIES * n and (X.dtype == np.float64 or X.size <= MOST_ENTRIES):
+    if n_entries >= FEW_ENTRIES * n and (X.dtype == np.float64 or X.size <= MOST_ENTRIES):
         rows = GaussianProducts(X, kernel.parameters["gamma"])
         return rows if rows.modest else None
     if 2 * n_entries < n * p and X.size <= MOST_ENTRIES:

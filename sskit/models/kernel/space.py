@@ -7,6 +7,7 @@ import numpy as np
 from sskit.core.fingerprint import Fingerprint
 from sskit.models.features import FeatureRows
 from sskit.models.kernel.functions import BLOCK_ENTRIES, PrecomputedKernel
+from sskit.models.kernel.gaussian import GaussianRows
 from sskit.models.kernel.products import gaussian_rows
 from sskit.models.kernel.rows import DoubleRows, SingleRows
 from sskit.models.row_hashes import row_digests, value_digests
@@ -37,7 +38,11 @@ def kernel_rows(kernel, X, n_bytes, longest):
         return DoubleRows.of_matrix(np.ascontiguousarray(X, dtype=np.float64), block_size)
     kind = DoubleRows if 8 * n * n <= n_bytes else SingleRows
     n_slots = max(int(min(n_bytes / (kind.dtype(0).itemsize * n), n)), longest)
-    rows = kind(gaussian_rows(kernel, X) or partial(kernel.rows, X), n, n_slots, block_size)
+    compute = gaussian_rows(kernel, X) or partial(kernel.rows, X)
+    if longest > 1 and isinstance(compute, GaussianRows):
+        # blocks of several rows have matrices of their own, which must be the same kernels
+        compute.single = False
+    rows = kind(compute, n, n_slots, block_size)
     if n <= min(rows.n_slots, block_size):
         rows.fill_all()
     return rows

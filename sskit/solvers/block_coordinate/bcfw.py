@@ -252,7 +252,11 @@ class BCFW(Solver):
             The state.
         """
         solver = self.resolved(problem, regularizer.bounded)
-        sampler = make_sampler(solver.sampling, problem.n_blocks, random_state, solver.degree)
+        # of blocks that take their steps together
+        arrange = problem.space.arrange if solver.selective else None
+        sampler = make_sampler(
+            solver.sampling, problem.n_blocks, random_state, solver.degree, arrange
+        )
         averager = solver.average(problem.n_weights) if solver.averaging else Averager()
         batching = {"batch_size": solver.batch_size, "selective": solver.selective, "pool": pool}
         if solver.batch_size == 1:

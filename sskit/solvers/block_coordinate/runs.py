@@ -271,7 +271,12 @@ class ActiveSetRun(BlockCoordinateRun):
             self.moves = [corrective_pass.CachedMove(state, *cache) for state in self.states]
         self.stored_moves = [corrective_pass.StoredMove(state) for state in self.states]
         self.stored_sampler = PromisingSampler(
-            problem.n_blocks, random_state, self.slopes, LEAST_PROMISE, problem.space.cached_blocks
+            problem.n_blocks,
+            random_state,
+            self.slopes,
+            LEAST_PROMISE,
+            problem.space.cached_blocks,
+            problem.space.arrange if self.batches is not None and self.batches.together else None,
         )
         self.clock = 0
         self.schedule = schedule

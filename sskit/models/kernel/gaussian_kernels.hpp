@@ -59,31 +59,36 @@ template <> struct Exponent<float> {
 constexpr double factorial(int n) { return n < 2 ? 1.0 : n * factorial(n - 1); }
 
 // p x^(D + 1) + x^D / D! + ... + 1
-template <class N, int D>
-SSKIT_INLINE some_of<N> series(const some_of<N>& p, const some_of<N>& x) {
+template <class V, class N, int D>
+SSKIT_INLINE V series(const V& p, const V& x) {
     if constexpr (D < 0)
         return p;
     else
-        return series<N, D - 1>(p * x + (N)(1.0 / factorial(D)), x);
+        return series<V, N, D - 1>(p * x + (N)(1.0 / factorial(D)), x);
 }
 
-// exp(x) for x <= 0, to two units of the last place; 0 below the least. As 2^k times a polynomial
-// in what is left of x, which is at most ln(2) / 2.
-template <class N> SSKIT_INLINE some_of<N> exponential(const some_of<N>& x) {
+// exp(x) for x from the least to 0, to two units of the last place. As 2^k times a polynomial in
+// what is left of x, which is at most ln(2) / 2.
+template <class V, class I, class N> SSKIT_INLINE V power_of_e(const V& x) {
     typedef Exponent<N> E;
-    const some_of<N> none = x - x;
-    const some_of<N> y = x < E::least ? none + E::least : x;
     // the last bits of the sum are those of k
-    const some_of<N> moved = y * (N)1.4426950408889634 + E::shift;
-    const some_of<N> k = moved - E::shift;
-    const some_of<N> rest = (y - k * E::high) - k * E::low;
-    some_of<N> p = series<N, E::degree>(none, rest);
-    typename Some<N>::bits bits, power;
+    const V moved = x * (N)1.4426950408889634 + E::shift;
+    const V k = moved - E::shift;
+    const V rest = (x - k * E::high) - k * E::low;
+    V p = series<V, N, E::degree>(x - x, rest);
+    I bits, power;
     std::memcpy(&bits, &p, sizeof bits);
     std::memcpy(&power, &moved, sizeof power);
     bits += power << E::mantissa;
     std::memcpy(&p, &bits, sizeof p);
-    return x < E::least ? none : p;
+    return p;
+}
+
+// the same for all x <= 0: it is 0 below the least
+template <class N> SSKIT_INLINE some_of<N> exponential(const some_of<N>& x) {
+    const some_of<N> none = x - x, least = none + Exponent<N>::least;
+    const some_of<N> p = power_of_e<some_of<N>, typename Some<N>::bits, N>(x < least ? least : x);
+    return x < least ? none : p;
 }
 
 // Rows that are worked out with a tile of columns: row r has the numbers value[begin[r]] to
@@ -120,25 +125,32 @@ SSKIT_INLINE void gaussian_by_products(const Asked<N>& rows, const N* tile, ptrd
 }
 
 // out[r, c] = exp(-gamma ||x_r - tile[:, c]||^2): nothing cancels, so that single precision does
-// where products would not. All rows have the same features, those of the tile in order.
-template <class N>
-SSKIT_INLINE void gaussian_by_squares(const Asked<N>& rows, const N* tile, ptrdiff_t stride,
-                                      N gamma, N* out) {
-    constexpr int W = WIDTH<N>, COUNT = 256 / sizeof(some_of<N>);
+// where products would not. All rows have the same features, those of the tile in order. No exponent
+// is below the least: comparisons are what compilers take apart in vectors V that CPUs have not.
+template <class V, class I>
+SSKIT_INLINE void gaussian_by_squares(const Asked<float>& rows, const float* tile, ptrdiff_t stride,
+                                      float gamma, float* out) {
+    constexpr int W = sizeof(V) / sizeof(float), COUNT = 8;
+    static_assert(STRIP % W == 0, "strips are whole vectors");
+    constexpr int N = STRIP / W < COUNT ? STRIP / W : COUNT;
     for (ptrdiff_t r = 0; r < rows.n; ++r, out += stride) {
-        const N* x = rows.value + rows.begin[r];
+        const float* x = rows.value + rows.begin[r];
         const ptrdiff_t n_features = rows.begin[r + 1] - rows.begin[r];
-        for (ptrdiff_t c = 0; c < stride; c += COUNT * W) {
-            some_of<N> sum[COUNT] = {};
+        for (ptrdiff_t c = 0; c < stride; c += N * W) {
+            V sum[N] = {};
             for (ptrdiff_t j = 0; j < n_features; ++j) {
-                const N* row = tile + j * stride + c;
-                for (int v = 0; v < COUNT; ++v) {
-                    const some_of<N> d = x[j] - read_some<N>(row + v * W);
+                const float* row = tile + j * stride + c;
+                for (int v = 0; v < N; ++v) {
+                    V d;
+                    std::memcpy(&d, row + v * W, sizeof d);
+                    d = x[j] - d;
                     sum[v] += d * d;
                 }
             }
-            for (int v = 0; v < COUNT; ++v)
-                write_some(out + c + v * W, exponential<N>(-gamma * sum[v]));
+            for (int v = 0; v < N; ++v) {
+                const V found = power_of_e<V, I, float>(-gamma * sum[v]);
+                std::memcpy(out + c + v * W, &found, sizeof found);
+            }
         }
     }
 }
@@ -159,9 +171,23 @@ SSKIT_CLONES void products_of_singles(const Asked<float>* rows, const float* til
     gaussian_by_products(*rows, tile, stride, gamma, others, out);
 }
 
-SSKIT_CLONES void squares_of_singles(const Asked<float>* rows, const float* tile, ptrdiff_t stride,
-                                     float gamma, const float* others, float* out) {
-    gaussian_by_squares(*rows, tile, stride, gamma, out);
-}
+// Vectors of 16 numbers where CPUs have them; clones would all have the same.
+#define SSKIT_SQUARES(V, I)                                                                       \
+    void squares_of_singles(const Asked<float>* rows, const float* tile, ptrdiff_t stride,        \
+                            float gamma, const float*, float* out) {                              \
+        gaussian_by_squares<V, I>(*rows, tile, stride, gamma, out);                               \
+    }
+#if defined(SSKIT_CLONED)
+typedef float long_numbers __attribute__((vector_size(64)));
+typedef int32_t long_bits __attribute__((vector_size(64)));
+typedef float short_numbers __attribute__((vector_size(16)));
+typedef int32_t short_bits __attribute__((vector_size(16)));
+__attribute__((target("default"))) SSKIT_SQUARES(short_numbers, short_bits)
+__attribute__((target("arch=x86-64-v3"))) SSKIT_SQUARES(Some<float>::numbers, Some<float>::bits)
+__attribute__((target("arch=x86-64-v4"))) SSKIT_SQUARES(long_numbers, long_bits)
+#else
+static SSKIT_SQUARES(Some<float>::numbers, Some<float>::bits)
+#endif
+#undef SSKIT_SQUARES
 
 }  // namespace sskit

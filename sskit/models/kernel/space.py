@@ -7,10 +7,13 @@ import numpy as np
 from sskit.core.fingerprint import Fingerprint
 from sskit.models.features import FeatureRows
 from sskit.models.kernel.functions import BLOCK_ENTRIES, PrecomputedKernel
-from sskit.models.kernel.gaussian import GaussianRows
 from sskit.models.kernel.products import gaussian_rows
 from sskit.models.kernel.rows import DoubleRows, SingleRows
 from sskit.models.row_hashes import row_digests, value_digests
+
+# A whole kernel matrix of so many bytes is kept in double precision; larger ones are rounded, which
+# halves the time that it takes to work them out.
+MOST_DOUBLES = 2**27
 
 
 def kernel_rows(kernel, X, n_bytes, longest):
@@ -36,10 +39,10 @@ def kernel_rows(kernel, X, n_bytes, longest):
     block_size = max(1, BLOCK_ENTRIES // n)
     if isinstance(kernel, PrecomputedKernel):
         return DoubleRows.of_matrix(np.ascontiguousarray(X, dtype=np.float64), block_size)
-    kind = DoubleRows if 8 * n * n <= n_bytes else SingleRows
+    kind = DoubleRows if 8 * n * n <= min(n_bytes, MOST_DOUBLES) else SingleRows
     n_slots = max(int(min(n_bytes / (kind.dtype(0).itemsize * n), n)), longest)
     compute = gaussian_rows(kernel, X) or partial(kernel.rows, X)
-    if longest > 1 and isinstance(compute, GaussianRows):
+    if longest > 1 and hasattr(compute, "single"):
         # blocks of several rows have matrices of their own, which must be the same kernels
         compute.single = False
     rows = kind(compute, n, n_slots, block_size)

@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 import sskit.models.kernel.gaussian
 from sskit.models.kernel.functions import Kernel
 from sskit.models.kernel.gaussian import GaussianRows
-from sskit.models.kernel.rows import DoubleRows
+from sskit.models.kernel.rows import DoubleRows, SingleRows
 from sskit.models.kernel.space import kernel_rows
 
 
@@ -138,6 +138,19 @@ def test_bad_arguments():
         rows.fill(one, table, np.array([0, 1]))
     rows.fill(one[:0], table, one[:0])
     assert (table == 0.0).all()
+
+
+@pytest.mark.parametrize("longest", [1, 3])
+@pytest.mark.parametrize("p", [3, 40])
+def test_large_matrices_are_rounded(longest, p, monkeypatch):
+    monkeypatch.setattr(sskit.models.kernel.space, "MOST_DOUBLES", 8 * 20 * 20 - 1)
+    monkeypatch.setattr(sskit.models.kernel.space, "BLOCK_ENTRIES", 20)
+    X = np.random.default_rng(0).normal(size=(20, p))
+    rows = kernel_rows(Kernel("rbf", gamma=0.1), X, 1e9, longest)
+    assert isinstance(rows, SingleRows)
+    # blocks of several rows have kernel matrices of their own, rounded at the end
+    K, precision = rbf_kernel(X, gamma=0.1), 4e-6 if longest == 1 else 1e-7
+    np.testing.assert_allclose(rows.take(np.array([7, 2])), K[[7, 2]], rtol=precision)
 
 
 def test_a_cache_takes_them(monkeypatch):

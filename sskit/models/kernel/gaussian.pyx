@@ -52,7 +52,8 @@ MOST_ENTRIES = 2**25
 FEW_ENTRIES = 32
 
 # Up to these gamma ||x||^2 single precision is good for kernels to 2^-20. Sums of squares lose only
-# what rounding x to it loses, once the mean is subtracted; products cancel. No exponent is below -80.
+# what rounding x to it loses, once the mean is subtracted, and have no exponents below -80;
+# products cancel.
 LARGEST_OF_SQUARES = 20.0
 LARGEST_OF_PRODUCTS = 16.0
 

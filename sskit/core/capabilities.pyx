@@ -56,6 +56,23 @@ cdef class FeatureSpace:
         """Return the vector whose dot product with any weights is their inner product with w."""
         return w
 
+    def arrange(self, blocks, random_state):
+        """Return blocks in an order in which steps of many at a time gain most.
+
+        Parameters
+        ----------
+        blocks : ndarray of shape (m,), intp
+            Numbers of blocks.
+        random_state : RandomState
+            Source of randomness.
+
+        Returns
+        -------
+        blocks : ndarray of shape (m,)
+            The same; in random order, unless the space knows better.
+        """
+        return random_state.permutation(blocks)
+
     def cached_blocks(self, blocks):
         """Return those of some blocks that can take a step without anything being fetched first.
 

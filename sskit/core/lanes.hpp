@@ -20,6 +20,7 @@
 #endif
 #if defined(SSKIT_VECTORS) && !defined(__clang__) && __GNUC__ >= 12 && defined(__x86_64__) && \
     defined(__linux__) && defined(__GLIBC__)
+#define SSKIT_CLONED
 #define SSKIT_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define SSKIT_CLONES

@@ -35,7 +35,12 @@ cdef class OrderSampler(Sampler):
     cdef Py_ssize_t visit(self, order) except -1
 
 
+cdef class PermutationSampler(OrderSampler):
+    cdef object arrange          # that of the space of the problem, or None
+
+
 cdef class PromisingSampler(OrderSampler):
+    cdef object arrange          # likewise
     cdef object slopes           # (n_blocks,) kept up to date by the run
     cdef double share
     cdef object cached_blocks          # that of the problem

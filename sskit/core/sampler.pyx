@@ -95,7 +95,21 @@ cdef class UniformSampler(OrderSampler):
 
 
 cdef class PermutationSampler(OrderSampler):
-    """Visit every block once in each run of n_blocks steps, in random order."""
+    """Visit every block once in each run of n_blocks steps, in random order.
+
+    Parameters
+    ----------
+    n_blocks : int
+        Number of blocks to draw from.
+    random_state : RandomState
+        Source of randomness.
+    arrange : callable, default=None
+        Returns blocks in the order of a run, given them and the random state, as that of a
+        `FeatureSpace`; None is a permutation.
+    """
+
+    def __cinit__(self, Py_ssize_t n_blocks, random_state, arrange=None):
+        self.arrange = arrange
 
     def begin_pass(self, Py_ssize_t n_steps):
         """Draw the permutations of the pass; return n_steps."""
@@ -103,7 +117,10 @@ cdef class PermutationSampler(OrderSampler):
         n_runs = (n_steps + self.n_blocks - 1) // self.n_blocks
         order = np.empty((max(n_runs, 0), self.n_blocks), dtype=np.intp)
         for run in order:
-            run[:] = self.random_state.permutation(self.n_blocks)
+            if self.arrange is None:
+                run[:] = self.random_state.permutation(self.n_blocks)
+            else:
+                run[:] = self.arrange(np.arange(self.n_blocks), self.random_state)
         return self.visit(order.reshape(-1)[:n_steps])
 
 
@@ -122,9 +139,13 @@ cdef class PromisingSampler(OrderSampler):
         A block is visited if it promised at least this share of the mean of all.
     cached_blocks : callable
         That of the problem: of these blocks only those are visited that it returns.
+    arrange : callable, default=None
+        Returns blocks in the order of the pass, as for `PermutationSampler`.
     """
 
-    def __cinit__(self, Py_ssize_t n_blocks, random_state, slopes, double share, cached_blocks):
+    def __cinit__(self, Py_ssize_t n_blocks, random_state, slopes, double share, cached_blocks,
+                  arrange=None):
+        self.arrange = arrange
         self.slopes = slopes
         self.share = share
         self.cached_blocks = cached_blocks
@@ -134,7 +155,9 @@ cdef class PromisingSampler(OrderSampler):
         # the mean, without what its method spends on a few blocks
         mean = np.add.reduce(self.slopes) / self.n_blocks
         chosen = self.cached_blocks((self.slopes >= self.share * mean).nonzero()[0])
-        return self.visit(self.random_state.permutation(chosen)[:n_steps])
+        if self.arrange is None:
+            return self.visit(self.random_state.permutation(chosen)[:n_steps])
+        return self.visit(self.arrange(chosen, self.random_state)[:n_steps])
 
 
 cdef class GapSampler(Sampler):

@@ -87,14 +87,14 @@ cdef void add_scaled_singles(
     const float* row, Py_ssize_t n, double factor, double* target
 ) noexcept nogil
 
-# target += sum_a factor[a] * row slot_of[number[a]] of a table, n numbers of each; rows of the
+# target += sum_a factor[a] * row slot[a] of a table, n numbers of each; rows of the
 # table are `length` numbers long, in double or in single precision
 cdef void add_scaled_rows(
-    const double* table, Py_ssize_t length, const int32_t* slot_of, const int32_t* number,
+    const double* table, Py_ssize_t length, const int32_t* slot,
     const double* factor, Py_ssize_t count, Py_ssize_t n, double* target
 ) noexcept nogil
 cdef void add_scaled_rows_singles(
-    const float* table, Py_ssize_t length, const int32_t* slot_of, const int32_t* number,
+    const float* table, Py_ssize_t length, const int32_t* slot,
     const double* factor, Py_ssize_t count, Py_ssize_t n, double* target
 ) noexcept nogil
 

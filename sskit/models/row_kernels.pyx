@@ -50,11 +50,11 @@ cdef extern from "statistics_kernels.hpp":
         const float* row, Py_ssize_t n, double factor, double* target
     ) noexcept nogil
     void clone_add_scaled_rows "sskit::add_scaled_rows"(
-        const double* table, Py_ssize_t length, const int32_t* slot_of, const int32_t* number,
+        const double* table, Py_ssize_t length, const int32_t* slot,
         const double* factor, Py_ssize_t count, Py_ssize_t n, double* target
     ) noexcept nogil
     void clone_add_scaled_rows_singles "sskit::add_scaled_rows"(
-        const float* table, Py_ssize_t length, const int32_t* slot_of, const int32_t* number,
+        const float* table, Py_ssize_t length, const int32_t* slot,
         const double* factor, Py_ssize_t count, Py_ssize_t n, double* target
     ) noexcept nogil
 
@@ -142,17 +142,17 @@ cdef void add_scaled_singles(
 
 
 cdef void add_scaled_rows(
-    const double* table, Py_ssize_t length, const int32_t* slot_of, const int32_t* number,
+    const double* table, Py_ssize_t length, const int32_t* slot,
     const double* factor, Py_ssize_t count, Py_ssize_t n, double* target
 ) noexcept nogil:
-    clone_add_scaled_rows(table, length, slot_of, number, factor, count, n, target)
+    clone_add_scaled_rows(table, length, slot, factor, count, n, target)
 
 
 cdef void add_scaled_rows_singles(
-    const float* table, Py_ssize_t length, const int32_t* slot_of, const int32_t* number,
+    const float* table, Py_ssize_t length, const int32_t* slot,
     const double* factor, Py_ssize_t count, Py_ssize_t n, double* target
 ) noexcept nogil:
-    clone_add_scaled_rows_singles(table, length, slot_of, number, factor, count, n, target)
+    clone_add_scaled_rows_singles(table, length, slot, factor, count, n, target)
 
 
 cdef bint are_modest(const double* values, Py_ssize_t n) noexcept nogil:

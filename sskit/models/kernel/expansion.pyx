@@ -120,7 +120,7 @@ cdef class KernelExpansion:
         check_least(v.shape[0], self.stop, "the number of weights")
         offsets = np.asarray(self.offsets)
         columns = np.concatenate([np.arange(offsets[i], offsets[i + 1]) for i in blocks])
-        if len(columns) > self.rows.n_slots:
+        if len(columns) > self.rows.room:
             return False  # rows would leave memory before they have been added
         self.working.begin(columns, self.split(&v[0])[0], <size_t>&v[0])
         return True
@@ -165,6 +165,12 @@ cdef class KernelExpansion:
         """Return those of some blocks of whose kernel rows none has left memory."""
         offsets = np.asarray(self.offsets)
         return blocks[self.rows.cached_blocks(offsets[blocks], offsets[blocks + 1])]
+
+    def arrange(self, blocks, random_state):
+        """Return blocks in random order; those of one row each with their neighbours."""
+        if len(self.offsets) - 1 == self.n_rows:
+            return self.rows.arrange(blocks, random_state)
+        return FeatureSpace.arrange(self, blocks, random_state)
 
     cdef object split(self, double* v):
         cdef Py_ssize_t size = self.n_states * self.n_rows

@@ -13,6 +13,8 @@ cdef class KernelRows:
     cdef readonly Py_ssize_t n_computed      # rows computed so far, repetitions counted
     cdef readonly Py_ssize_t block_size      # rows that are computed at a time
     cdef readonly int64_t n_required         # rows asked for so far
+    # working sets work rows out whenever they need them: that takes less time than room for them
+    cdef readonly bint direct
     cdef object compute                      # (rows) -> (len(rows), n_rows)
     cdef object memory
     cdef int32_t[::1] slot_of                # (n_rows,)
@@ -34,10 +36,11 @@ cdef class KernelRows:
     cdef void add(
         self, Py_ssize_t t, double factor, Py_ssize_t start, Py_ssize_t stop, double* target
     ) noexcept nogil
-    # the same of several rows, the factor of each of its own
+    # target += sum_a factors[a] * row slots[a] of a table of kernels of this type, n of each; rows
+    # of the table are `length` numbers apart
     cdef void add_all(
-        self, const int32_t* rows, const double* factors, Py_ssize_t count, Py_ssize_t start,
-        Py_ssize_t stop, double* target
+        self, const char* table, Py_ssize_t length, const int32_t* slots, const double* factors,
+        Py_ssize_t count, Py_ssize_t n, double* target
     ) noexcept nogil
     # out[j] = entry columns[j] of row t, rounded; it is present likewise
     cdef void gather(

@@ -39,6 +39,7 @@ cdef class KernelRows:
         self.n_rows = n_rows
         self.n_slots = min(n_slots, n_rows)
         self.block_size = block_size
+        self.direct = getattr(compute, "cheap", False)
         self.memory = np.empty((self.n_slots, n_rows), dtype=self.dtype)
         self.slot_of = np.full(n_rows, -1, dtype=np.int32)
         self.row_in = np.full(self.n_slots, -1, dtype=np.int32)
@@ -62,7 +63,57 @@ cdef class KernelRows:
         """
         if self.complete:
             return 0
-        return max(1, min(WORKING_ROWS, self.n_slots // 2) * n_blocks // self.n_rows)
+        return max(1, min(WORKING_ROWS, self.room // 2) * n_blocks // self.n_rows)
+
+    @property
+    def room(self):
+        """How many rows there may be in a working set."""
+        return self.n_rows if self.direct else self.n_slots
+
+    @property
+    def n_together(self):
+        """How many rows are best added to scores at once."""
+        return WORKING_ROWS if self.direct else min(self.n_slots, self.block_size)
+
+    def arrange(self, rows, random_state):
+        """Return rows in random order, neighbours together where these are known.
+
+        Steps of neighbours depend on each other: taken in one working set they need not be taken
+        again and again.
+        """
+        if hasattr(self.compute, "arrange"):
+            return self.compute.arrange(rows, WORKING_ROWS, random_state)
+        return random_state.permutation(rows)
+
+    def among(self, rows):
+        """Return the kernels of some rows with each other in single precision, shape (m, m)."""
+        return self.compute.among(rows)
+
+    def stripes(self, rows):
+        """Yield some rows, in one piece or some columns after the other.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (m,), int
+            Their numbers, all different; no more than `n_together`.
+
+        Yields
+        ------
+        start : int
+            The first column.
+        table : ndarray of shape (n, size), float64 or float32
+            Kernels from that column on, and maybe numbers without meaning beyond the last one.
+        slots : ndarray of shape (m,), int32
+            The rows of the table that hold those that were asked for.
+        """
+        if not self.direct:
+            self.ensure(rows)
+            yield 0, self.memory, np.asarray(self.slot_of)[rows]
+            return
+        self.n_required += len(rows)
+        self.n_computed += len(rows)
+        for start, block in self.compute.stripes(rows, self.dtype):
+            yield start, block, np.arange(len(rows), dtype=np.int32)
 
     def held(self, rows):
         """Return which of the rows with these numbers are there, of the same shape, bool."""
@@ -81,6 +132,8 @@ cdef class KernelRows:
         cached_blocks : ndarray of shape (m,), bool
             False too where no row was ever there.
         """
+        if self.direct:
+            return np.ones(len(starts), dtype=bool)
         held = np.asarray(self.slot_of) >= 0
         n_held, n_seen = (np.concatenate([[0], a.cumsum()]) for a in (held, np.asarray(self.seen)))
         n_held = n_held[stops] - n_held[starts]
@@ -135,7 +188,7 @@ cdef class KernelRows:
         """
         slot_of = np.asarray(self.slot_of)
         missing = rows[slot_of[rows] < 0]
-        free = np.flatnonzero(np.asarray(self.row_in) < 0)[: len(missing)]
+        free = np.flatnonzero(np.asarray(self.row_in) < 0)[: 0 if self.direct else len(missing)]
         self.fill(free, missing[: len(free)])
         missing = missing[len(free):]
         if len(missing) == 0:
@@ -212,8 +265,8 @@ cdef class KernelRows:
         pass
 
     cdef void add_all(
-        self, const int32_t* rows, const double* factors, Py_ssize_t count, Py_ssize_t start,
-        Py_ssize_t stop, double* target
+        self, const char* table, Py_ssize_t length, const int32_t* slots, const double* factors,
+        Py_ssize_t count, Py_ssize_t n, double* target
     ) noexcept nogil:
         pass
 
@@ -272,13 +325,10 @@ cdef class DoubleRows(KernelRows):
         )
 
     cdef void add_all(
-        self, const int32_t* rows, const double* factors, Py_ssize_t count, Py_ssize_t start,
-        Py_ssize_t stop, double* target
+        self, const char* table, Py_ssize_t length, const int32_t* slots, const double* factors,
+        Py_ssize_t count, Py_ssize_t n, double* target
     ) noexcept nogil:
-        add_scaled_rows(
-            &self.table[0, 0] + start, self.n_rows, &self.slot_of[0], rows, factors, count,
-            stop - start, target + start
-        )
+        add_scaled_rows(<const double*>table, length, slots, factors, count, n, target)
 
     cdef void gather(
         self, Py_ssize_t t, const int32_t* columns, Py_ssize_t count, float* out
@@ -304,13 +354,10 @@ cdef class SingleRows(KernelRows):
         )
 
     cdef void add_all(
-        self, const int32_t* rows, const double* factors, Py_ssize_t count, Py_ssize_t start,
-        Py_ssize_t stop, double* target
+        self, const char* table, Py_ssize_t length, const int32_t* slots, const double* factors,
+        Py_ssize_t count, Py_ssize_t n, double* target
     ) noexcept nogil:
-        add_scaled_rows_singles(
-            &self.table[0, 0] + start, self.n_rows, &self.slot_of[0], rows, factors, count,
-            stop - start, target + start
-        )
+        add_scaled_rows_singles(<const float*>table, length, slots, factors, count, n, target)
 
     cdef void gather(
         self, Py_ssize_t t, const int32_t* columns, Py_ssize_t count, float* out

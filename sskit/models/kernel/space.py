@@ -11,6 +11,10 @@ from sskit.models.kernel.products import gaussian_rows
 from sskit.models.kernel.rows import DoubleRows, SingleRows
 from sskit.models.row_hashes import row_digests, value_digests
 
+# A whole kernel matrix of so many bytes is kept in double precision; larger ones are rounded, which
+# halves the time that it takes to work them out.
+MOST_DOUBLES = 2**27
+
 
 def kernel_rows(kernel, X, n_bytes, longest):
     """Return the rows of the kernel matrix within a memory budget, or all if it is precomputed.
@@ -35,9 +39,13 @@ def kernel_rows(kernel, X, n_bytes, longest):
     block_size = max(1, BLOCK_ENTRIES // n)
     if isinstance(kernel, PrecomputedKernel):
         return DoubleRows.of_matrix(np.ascontiguousarray(X, dtype=np.float64), block_size)
-    kind = DoubleRows if 8 * n * n <= n_bytes else SingleRows
+    kind = DoubleRows if 8 * n * n <= min(n_bytes, MOST_DOUBLES) else SingleRows
     n_slots = max(int(min(n_bytes / (kind.dtype(0).itemsize * n), n)), longest)
-    rows = kind(gaussian_rows(kernel, X) or partial(kernel.rows, X), n, n_slots, block_size)
+    compute = gaussian_rows(kernel, X) or partial(kernel.rows, X)
+    if longest > 1 and hasattr(compute, "single"):
+        # blocks of several rows have matrices of their own, which must be the same kernels
+        compute.single = False
+    rows = kind(compute, n, n_slots, block_size)
     if n <= min(rows.n_slots, block_size):
         rows.fill_all()
     return rows

@@ -32,4 +32,7 @@ cdef class WorkingRows:
     # learn the kernels of row t, which is present
     cdef void learn(self, Py_ssize_t t) noexcept nogil
     cdef int check_shape(self, values) except -1
-    cdef int spread(self, numbers, change, double[:, ::1] target) except -1
+    cdef int spread(
+        self, start, table, const int32_t[::1] slot, const double[::1] factor,
+        const Py_ssize_t[::1] begin, double[:, ::1] target
+    ) except -1

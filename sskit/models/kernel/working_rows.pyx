@@ -53,7 +53,10 @@ cdef class WorkingRows:
         n = len(columns)
         column = np.append(columns, 0).astype(np.int32)
         known = np.zeros(n + 1, dtype=np.uint8)
-        if len(gram) < n:
+        if self.rows.direct:
+            gram = self.rows.among(np.asarray(column)[:n])
+            known[:] = 1
+        elif len(gram) < n:
             gram = np.empty((n, n), dtype=np.float32)
         change = np.zeros((self.n_states, n + 1))
         value = np.ascontiguousarray(values[:, column])
@@ -68,7 +71,7 @@ cdef class WorkingRows:
     def end(self, values):
         """End; values, shape (n_states, n_rows), follow at all rows unless they are None."""
         cdef double[:, ::1] target
-        cdef Py_ssize_t first, size = min(self.rows.n_slots, self.rows.block_size)
+        cdef Py_ssize_t first, size = self.rows.n_together
         columns, change = np.asarray(self.column)[: self.n], np.asarray(self.change)[:, : self.n]
         self.v = NULL
         np.asarray(self.place_of)[columns] = -1
@@ -79,29 +82,40 @@ cdef class WorkingRows:
         moved = np.flatnonzero(change.any(axis=0))
         for first in range(0, len(moved), size):
             some = moved[first : first + size]
-            self.rows.ensure(columns[some])
-            self.spread(columns[some], change[:, some], target)
+            functions, places = np.nonzero(change[:, some])
+            # a spare one, for there may be none
+            factor = np.append(change[functions, some[places]], 0.0)
+            begin = np.searchsorted(functions, np.arange(self.n_states + 1))
+            for start, table, slots in self.rows.stripes(columns[some]):
+                slots = np.append(slots[places], slots[:1])
+                self.spread(start, table, slots, factor, begin, target)
 
     cdef int check_shape(self, values) except -1:
         n_states, n_rows = values.shape
         check_equal(n_states, self.n_states, "the number of functions")
         return check_equal(n_rows, self.rows.n_rows, "the number of values")
 
-    # add rows with these numbers, which are present, to all functions
-    cdef int spread(self, numbers, change, double[:, ::1] target) except -1:
-        functions, places = np.nonzero(change)
-        cdef const int32_t[::1] number = np.append(numbers[places], 0).astype(np.int32)
-        cdef const double[::1] factor = np.append(change[functions, places], 0.0)
-        cdef const Py_ssize_t[::1] begin = np.searchsorted(functions, np.arange(self.n_states + 1))
-        cdef Py_ssize_t k, start, stop = 0, n_rows = self.rows.n_rows
+    # add rows of a table of kernels from column `start` on: factor[e] times row slot[e] to function
+    # k for begin[k] <= e < begin[k + 1]
+    cdef int spread(
+        self, start, table, const int32_t[::1] slot, const double[::1] factor,
+        const Py_ssize_t[::1] begin, double[:, ::1] target
+    ) except -1:
+        cdef Py_ssize_t k, e, n, place = start, length = table.shape[1], size, first = 0
+        cdef Py_ssize_t width = table.itemsize
+        cdef size_t address = table.ctypes.data
+        cdef const char* kernels = <const char*>address
+        size = min(length, self.rows.n_rows - place)
         with nogil:
-            while stop < n_rows:
-                start, stop = stop, min(stop + TILE, n_rows)
+            while first < size:
+                n = min(TILE, size - first)
                 for k in range(self.n_states):
+                    e = begin[k]
                     self.rows.add_all(
-                        &number[begin[k]], &factor[begin[k]], begin[k + 1] - begin[k],
-                        start, stop, &target[k, 0]
+                        kernels + first * width, length, &slot[e], &factor[e], begin[k + 1] - e,
+                        n, &target[k, place + first]
                     )
+                first += n
         return 0
 
     cdef void add(self, Py_ssize_t place, Py_ssize_t k, double factor) noexcept nogil:

@@ -283,7 +283,11 @@ class BCFW(Solver):
                 "steps='projection' needs a problem whose labellings are one label each, under "
                 f"margin rescaling, which {type(problem).__name__} is not; use 'pairwise'"
             )
-        sampler = make_sampler(solver.sampling, problem.n_blocks, random_state, solver.degree)
+        # of blocks that take their steps together
+        arrange = problem.space.arrange if solver.selective else None
+        sampler = make_sampler(
+            solver.sampling, problem.n_blocks, random_state, solver.degree, arrange
+        )
         averager = solver.average(problem.n_weights) if solver.averaging else Averager()
         batching = {"batch_size": solver.batch_size, "selective": solver.selective, "pool": pool}
         if solver.batch_size == 1:

@@ -20,7 +20,7 @@ STEPS = {"fw": PlainStep, "pairwise": PairwiseStep, "away": AwayStep}
 MEGABYTE = 2.0**20
 
 
-def make_sampler(name, n_blocks, random_state, degree):
+def make_sampler(name, n_blocks, random_state, degree, arrange=None):
     """Return the sampler of this name.
 
     Parameters
@@ -33,13 +33,15 @@ def make_sampler(name, n_blocks, random_state, degree):
         Source of randomness.
     degree : float
         Exponent of the gaps, for "gap".
+    arrange : callable, default=None
+        Says in which order, for "permutation".
 
     Returns
     -------
     sampler : Sampler
         The sampler.
     """
-    options = {"degree": degree} if name == "gap" else {}
+    options = {"gap": {"degree": degree}, "permutation": {"arrange": arrange}}.get(name, {})
     return SAMPLERS[name](n_blocks, random_state, **options)
 
 

@@ -172,6 +172,32 @@ class BlockCoordinateRun(DualRun):
             self.batches.least = self.least_share * self.gaps.mean()
         return self.batches.run_pass(visitor, self.sampler, n_steps)
 
+    def promising(self, promises, random_state):
+        """Return the sampler of passes that leave out the blocks that promised little.
+
+        Parameters
+        ----------
+        promises : ndarray of shape (n_blocks,)
+            What each block promised when it was last visited; kept up to date by the visits.
+        random_state : RandomState
+            Order of the passes.
+
+        Returns
+        -------
+        sampler : PromisingSampler
+            In a kernel space of the blocks that need nothing fetched.
+        """
+        space = self.problem.space
+        together = self.batches is not None and self.batches.together
+        return PromisingSampler(
+            self.problem.n_blocks,
+            random_state,
+            promises,
+            LEAST_PROMISE,
+            space.cached_blocks,
+            space.arrange if together else None,
+        )
+
     def visit_again(self, visitors, sampler, n_steps):
         """Make a pass over blocks whose oracles need not be asked ahead, in rounds if asked.
 
@@ -260,9 +286,7 @@ class ProjectionRun(BlockCoordinateRun):
             )
             for place in self.places
         ]
-        self.again = PromisingSampler(
-            problem.n_blocks, random_state, self.gaps, LEAST_PROMISE, problem.space.cached_blocks
-        )
+        self.again = self.promising(self.gaps, random_state)
         self.schedule = schedule
 
     @property
@@ -343,9 +367,7 @@ class ActiveSetRun(BlockCoordinateRun):
         else:
             self.moves = [corrective_pass.CachedMove(state, *cache) for state in self.states]
         self.stored_moves = [corrective_pass.StoredMove(state) for state in self.states]
-        self.stored_sampler = PromisingSampler(
-            problem.n_blocks, random_state, self.slopes, LEAST_PROMISE, problem.space.cached_blocks
-        )
+        self.stored_sampler = self.promising(self.slopes, random_state)
         self.clock = 0
         self.schedule = schedule
         self.keeper = keeper

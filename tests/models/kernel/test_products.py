@@ -24,11 +24,23 @@ def test_rows_are_those_of_scikit_learn(given, dtype, columns, monkeypatch):
     assert isinstance(rows, GaussianProducts)
     rows.fill(np.array([3, 9, 0]), table, np.array([2, 0, 3]))
     exact = rbf_kernel(X.astype(np.float64), gamma=0.02)
-    precision = 1e-13 if dtype is np.float64 else 1e-7
+    precision = 1e-13 if dtype is np.float64 else 2e-6
     np.testing.assert_allclose(table[[2, 0, 3]], exact[[3, 9, 0]], rtol=precision)
     assert (table[1] == 7.0).all() and table.max() == 7.0
     assert table[2, 3] == table[0, 9] == table[3, 0] == 1.0
     assert table[2, 7] <= 1.0
+
+
+@pytest.mark.parametrize("single", [True, False])
+def test_single_precision_is_for_what_it_can_hold(single):
+    X = np.random.default_rng(0).normal(size=(30, 50))
+    assert not GaussianProducts(10.0 * X, 0.02).single
+    rows, table = GaussianProducts(X, 0.02), np.zeros((30, 30), dtype=np.float32)
+    assert rows.single
+    rows.single = single
+    rows.fill(np.arange(30), table, np.arange(30))
+    np.testing.assert_allclose(table, rbf_kernel(X, gamma=0.02), rtol=2e-6 if single else 1e-7)
+    np.testing.assert_allclose(table, table.T, rtol=5e-7)
 
 
 def test_few_entries_are_summed():

@@ -103,7 +103,9 @@ def test_bad_arguments():
 
 
 def test_steps_need_all_weights_and_room():
-    problem, _ = in_kernel_space("chain", chain_toy(0, n=6), RBF, n_bytes=1)
+    # rows that must be kept
+    kernel = Kernel("poly", gamma=0.3, degree=2, coef0=1.0)
+    problem, _ = in_kernel_space("chain", chain_toy(0, n=6), kernel, n_bytes=1)
     v = np.zeros(problem.n_weights + 8)
     assert not problem.space.begin_steps(np.arange(6), v)
     assert problem.space.begin_steps(np.array([2]), v)

@@ -207,6 +207,8 @@ def test_paths_follow_it():
 def test_what_auto_is(options, steps):
     model = StructSVMClassifier(lam=0.1, random_state=0, **options).fit(X, Y)
     assert model.solver_.steps == steps
+    in_kernel_space = model.kernel != "linear"
+    assert (model.solver_.stored_passes == 0) == (steps == "projection" and in_kernel_space)
 
 
 def test_auto_scores_no_more_than_32_classes():

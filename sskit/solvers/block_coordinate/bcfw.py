@@ -83,7 +83,7 @@ class BCFW(Solver):
         Passes that use stored planes only, after each pass with the oracle: a number, or as
         many as pay by the rule of `MultiPlane`. They leave out the blocks that promised little
         when they were last visited. With steps "projection" these passes call the oracle. "auto"
-        is "slope", or 0 for steps "fw", and for "projection" in a kernel space.
+        is "slope", or 0 for steps "fw", and for "projection" in a kernel space with a large matrix.
     cache_share : float, default=0.25
         F in the rule of the cache; only with it.
     cache_total_share : float, default=0.01
@@ -233,8 +233,9 @@ class BCFW(Solver):
         """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""
         steps = self._auto_steps(problem) if self.steps == "auto" else self.steps
         keeps_planes = steps in ("pairwise", "away")
-        in_kernel_space = problem is not None and problem.space.is_kernel_space
-        goes_back = keeps_planes or (steps == "projection" and not in_kernel_space)
+        # working sets go back by themselves
+        in_sets = problem is not None and problem.space.batch_size > 1
+        goes_back = keeps_planes or (steps == "projection" and not in_sets)
         auto = {
             "steps": steps,
             "block_steps": BLOCK_STEPS if keeps_planes else 1,

@@ -207,8 +207,20 @@ def test_paths_follow_it():
 def test_what_auto_is(options, steps):
     model = StructSVMClassifier(lam=0.1, random_state=0, **options).fit(X, Y)
     assert model.solver_.steps == steps
-    in_kernel_space = model.kernel != "linear"
-    assert (model.solver_.stored_passes == 0) == (steps == "projection" and in_kernel_space)
+    assert model.solver_.stored_passes == "slope"
+
+
+def test_working_sets_need_no_way_back():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(600, 3))
+    labels = (rows[:, 0] * rows[:, 1] > 0).astype(int)
+    model = StructSVMClassifier(kernel="rbf", kernel_cache=0.1, random_state=0).fit(rows, labels)
+    assert (model.solver_.steps, model.solver_.stored_passes) == ("projection", 0)
+    assert model.solver_.batch_size > 1 and model.certified_
+    pairwise = StructSVMClassifier(
+        kernel="rbf", kernel_cache=0.1, random_state=0, solver=BCFW(steps="pairwise")
+    ).fit(rows, labels)
+    assert model.primal_objective_ - pairwise.dual_objective_ <= 2e-2 * model.primal_objective_
 
 
 def test_auto_scores_no_more_than_32_classes():

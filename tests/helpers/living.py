@@ -64,6 +64,7 @@ from sskit.oracles.segments.packed import PackedSegments
 from sskit.parallel.crew import Crew
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 from sskit.solvers.block_coordinate.eviction import PlaneKeeper
+from sskit.solvers.block_coordinate.mix_visitor import MixVisitor
 from sskit.solvers.common.averaging import Averager, WeightedAverager
 from sskit.solvers.common.snapshot import Mover
 from sskit.solvers.dual_decomposition.factors.consistent import ConsistentPoint
@@ -143,6 +144,13 @@ def make():
     yield FactorProbe(chains.problem.decomposition())
     yield FactorProbe(LabelNodes(sets.problem.decomposition()))
     yield PlaneKeeper(3, 4, 1e6)
+    yield MixVisitor(
+        chains.problem,
+        DualState(chains.problem),
+        chains.regularizer(0.1),
+        Averager(),
+        np.zeros(chains.problem.n_blocks),
+    )
     for cls in (SimplexProgram, StepProbe):
         yield cls([1.0, 2.0], [0.5, 0.5], np.eye(2), 0.5, 0.1)
     yield from small_things(chains, sets)

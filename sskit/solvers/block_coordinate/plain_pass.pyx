@@ -2,14 +2,13 @@
 
 from libc.stdint cimport int32_t
 
-from sskit.core.checks cimport check_equal
 from sskit.core.direction cimport Direction
 from sskit.core.dual cimport DualState
 from sskit.core.problem cimport Problem
 from sskit.core.regularizer cimport Regularizer
 from sskit.core.sampler cimport Sampler
 from sskit.solvers.common.averaging cimport Averager
-from sskit.solvers.oracle_calls.minibatch cimport Visitor, known
+from sskit.solvers.block_coordinate.mix_visitor cimport MixVisitor
 from sskit.solvers.oracle_calls.call cimport Visit
 from sskit.solvers.simplex_qp.line_search cimport best_step
 
@@ -54,48 +53,16 @@ cdef int move(
     return 0
 
 
-cdef class PlainVisitor(Visitor):
+cdef class PlainVisitor(MixVisitor):
     """A step from the mix of the block to the plane of its oracle.
 
     In batches that is a plane that the oracle found at a w of a little earlier.
-
-    Parameters
-    ----------
-    problem : Problem
-        The problem.
-    dual : DualState
-        The dual point; moved.
-    regularizer : Regularizer
-        Holds lam, v and w; moved.
-    averager : Averager
-        Follows the steps.
-    gaps : ndarray of shape (n_blocks,)
-        Receives the gap that each visited block had when its oracle was asked.
     """
 
-    cdef Regularizer regularizer
-    cdef Averager averager
     cdef Visit call
-    cdef Direction delta
-    cdef double[::1] gaps
-    cdef double increase             # of the dual objective, by all visits so far
 
-    def __cinit__(self, Problem problem, DualState dual, Regularizer regularizer,
-                  Averager averager, double[::1] gaps):
-        dual.match(problem)
-        regularizer.match(problem)
-        averager.match(problem)
-        check_equal(gaps.shape[0], problem.n_blocks, "the number of gaps")
-        self.problem = problem
-        self.dual = dual
-        self.regularizer = regularizer
-        self.averager = averager
+    def __cinit__(self, Problem problem, *args):
         self.call = Visit(problem)
-        self.delta = self.call.delta
-        self.gaps = gaps
-
-    cdef double increased(self) noexcept nogil:
-        return self.increase
 
     cdef int visit(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
         return step(
@@ -129,12 +96,4 @@ cdef class PlainVisitor(Visitor):
                 self.problem.block_weight[i] * slope, &self.increase
             )
         self.delta.clear()
-        return 0
-
-    cdef void leave(self, Py_ssize_t i, Sampler sampler) noexcept nogil:
-        sampler.learned(i, known(self.gaps[i]))
-
-    cdef int pass_over(self, Py_ssize_t i, double gap, Sampler sampler) except -1 nogil:
-        self.gaps[i] = gap
-        sampler.learned(i, gap)
         return 0

@@ -5,15 +5,11 @@ import numpy as np
 from libc.stdint cimport int32_t
 
 from sskit.core.capabilities cimport StateBlocks
-from sskit.core.checks cimport check_equal, check_least
-from sskit.core.direction cimport Direction
-from sskit.core.dual cimport DualState
+from sskit.core.checks cimport check_least
 from sskit.core.lanes cimport padded
 from sskit.core.problem cimport Problem
-from sskit.core.regularizer cimport Regularizer
 from sskit.core.sampler cimport Sampler
-from sskit.solvers.common.averaging cimport Averager
-from sskit.solvers.oracle_calls.minibatch cimport Visitor, known
+from sskit.solvers.block_coordinate.mix_visitor cimport MixVisitor
 
 cdef extern from "projection_kernels.hpp" namespace "sskit":
     const double UNUSED
@@ -26,26 +22,15 @@ cdef extern from "projection_kernels.hpp" namespace "sskit":
     ) noexcept nogil
 
 
-cdef class ProjectionVisitor(Visitor):
+cdef class ProjectionVisitor(MixVisitor):
     """The exact maximum of the dual over the mixes of one block.
 
     With alpha the mix, s the scores of the planes and kappa = c / lam times the curvature, the dual
     grows by c (<d, s> - kappa / 2 ||d||^2) where the mix moves by d: its maximum is the projection
     of alpha + s / kappa onto the simplex.
 
-    Parameters
-    ----------
-    problem : Problem
-        The problem; it has `StateBlocks`.
-    dual : DualState
-        The dual point; moved.
-    regularizer : Regularizer
-        Holds lam, v and w; moved. With bounds on w the dual is replaced by a lower bound that
-        touches it at the mix: that of weights which all move freely.
-    averager : Averager
-        Follows the steps.
-    gaps : ndarray of shape (n_blocks,)
-        Receives the gap that each visited block had.
+    With bounds on w the dual is replaced by a lower bound that touches it at the mix: that of
+    weights which all move freely.
 
     References
     ----------
@@ -54,10 +39,6 @@ cdef class ProjectionVisitor(Visitor):
     """
 
     cdef StateBlocks blocks
-    cdef Regularizer regularizer
-    cdef Averager averager
-    cdef Direction delta
-    cdef double[::1] gaps
     cdef Py_ssize_t n_padded
     cdef double[::1] theta           # (max_statistics,), padded
     cdef double[::1] alpha           # (n_padded,) likewise
@@ -66,31 +47,19 @@ cdef class ProjectionVisitor(Visitor):
     cdef double[::1] target
     cdef double[::1] change          # (n_states,)
     cdef int32_t[::1] index
-    cdef readonly double increase    # of the dual objective, by all visits so far
 
-    def __cinit__(self, Problem problem, DualState dual, Regularizer regularizer,
-                  Averager averager, double[::1] gaps):
-        dual.match(problem)
-        regularizer.match(problem)
-        averager.match(problem)
-        check_equal(gaps.shape[0], problem.n_blocks, "the number of gaps")
-        self.problem = problem
-        self.dual = dual
-        self.regularizer = regularizer
-        self.averager = averager
-        self.gaps = gaps
-        self.blocks = problem.state_blocks()
+    def __cinit__(self, Problem problem, *args):
+        blocks = problem.state_blocks()
+        if blocks is None:
+            raise TypeError(f"{type(problem).__name__} has no blocks of one state")
+        self.blocks = blocks
         n = self.blocks.n_states
         check_least(problem.max_statistics, n, "the number of statistics")
-        self.delta = Direction(problem.max_statistics)
         self.n_padded = padded(n)
         self.theta = np.zeros(max(problem.max_statistics, self.n_padded))
         self.alpha, self.score, self.target = np.zeros((3, self.n_padded))
         self.loss = np.full(self.n_padded, UNUSED)
         self.change, self.index = np.zeros(n), np.zeros(n, dtype=np.int32)
-
-    cdef double increased(self) noexcept nogil:
-        return self.increase
 
     cdef int visit(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
         cdef Py_ssize_t truth = self.blocks.truth(i), k, e
@@ -155,11 +124,3 @@ cdef class ProjectionVisitor(Visitor):
         Sampler sampler
     ) except -1 nogil:
         return self.visit(i, sampler)
-
-    cdef void leave(self, Py_ssize_t i, Sampler sampler) noexcept nogil:
-        sampler.learned(i, known(self.gaps[i]))
-
-    cdef int pass_over(self, Py_ssize_t i, double gap, Sampler sampler) except -1 nogil:
-        self.gaps[i] = gap
-        sampler.learned(i, gap)
-        return 0

@@ -9,8 +9,12 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification
 
 from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier
+from sskit.core.dual import DualState
 from sskit.datasets import make_chains
 from sskit.solvers import BCFW
+from sskit.solvers.block_coordinate.plain_pass import PlainVisitor
+from sskit.solvers.block_coordinate.projection_pass import ProjectionVisitor
+from sskit.solvers.common.averaging import Averager
 from sskit.testing.probe import DualProbe
 
 PROJECTION = BCFW(steps="projection")
@@ -242,6 +246,17 @@ def test_refusals():
     for option in ({"cache": True}, {"block_steps": 3}, {"safeguard": True}, {"plane_life": 2}):
         with pytest.raises(ValueError, match="has no meaning with steps='projection'"):
             BCFW(steps="projection", **option).check()
+
+
+def test_a_visitor_needs_blocks_of_one_state():
+    toy = TOYS["chain"](0, n=4)
+    dual, regularizer = DualState(toy.problem), toy.regularizer(0.1)
+    for visitor, expected in ((PlainVisitor, None), (ProjectionVisitor, "no blocks of one state")):
+        with pytest.raises(ValueError, match="the number of gaps"):
+            visitor(toy.problem, dual, regularizer, Averager(), np.zeros(3))
+        if expected:
+            with pytest.raises(TypeError, match=expected):
+                visitor(toy.problem, dual, regularizer, Averager(), np.zeros(4))
 
 
 def test_interrupted_fits_go_on():

@@ -223,7 +223,13 @@ cdef class GaussianRows:
             The kernels, and numbers without meaning beyond the last column; used again.
         """
         check_indices(numbers, self.n_rows, "row")
-        return self.kernels(self.X[numbers], self.sizes[numbers], np.dtype(dtype))
+        numbers = np.asarray(numbers)
+        some, own = self.X[numbers], self.sizes[numbers]
+        for start, block in self.kernels(some, own, np.dtype(dtype)):
+            # of a row with itself sums in single precision may have left less than one
+            here = np.flatnonzero((numbers >= start) & (numbers < start + self.stride))
+            block[here, numbers[here] - start] = 1.0
+            yield start, block
 
     def among(self, numbers):
         """Return the kernels of some rows with each other.

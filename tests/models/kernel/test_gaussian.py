@@ -80,6 +80,16 @@ def test_kernels_among_rows_and_in_stripes(form):
     assert starts == [0, 512, 1024]
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("form", [np.asarray, csr_matrix])
+def test_of_a_row_with_itself_the_kernel_is_one(form, dtype):
+    """What problems take for the squared norms of their rows."""
+    X = np.random.default_rng(0).normal(size=(700, 7)) * 1.1
+    numbers = np.arange(0, 700, 3)
+    table = filled(form(X), numbers, dtype, gamma=0.3)
+    np.testing.assert_array_equal(table[np.arange(len(numbers)), numbers], 1.0)
+
+
 @pytest.mark.parametrize("form", [np.asarray, csr_matrix])
 def test_neighbours_stand_together(form):
     X = np.repeat(np.arange(8.0), 16)[:, None] * [[3.0, 1.0]]

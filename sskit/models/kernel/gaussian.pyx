@@ -321,9 +321,15 @@ cdef class GaussianRows:
         rows.begin, rows.index, rows.n = &ends[0], &index[0], own.shape[0]
         rows.value, rows.own = &values[0], &own[0]
         with nogil:
-            (products_of_singles if products else squares_of_singles)(
-                &rows, &tile[0, 0], self.stride, <float>self.gamma, &others[0], &block[0, 0]
-            )
+            # called by name: the address of a function with several versions is no safe thing
+            if products:
+                products_of_singles(
+                    &rows, &tile[0, 0], self.stride, <float>self.gamma, &others[0], &block[0, 0]
+                )
+            else:
+                squares_of_singles(
+                    &rows, &tile[0, 0], self.stride, <float>self.gamma, &others[0], &block[0, 0]
+                )
         return 0
 
     cdef int fill_doubles(

@@ -118,6 +118,13 @@ SSKIT_INLINE half_vec half_constant(double value) {
     return load_half(p);
 }
 
+SSKIT_INLINE double largest_lane(const vec& x) {
+    double p[LANES];
+    store(p, x);
+    for (int l = 1; l < LANES; ++l) p[0] = p[l] > p[0] ? p[l] : p[0];
+    return p[0];
+}
+
 // Call `action` with the number of vectors (1 to 4) of each stretch of up to 32 columns.
 #define SSKIT_STRETCHES(n, action)                                       \
     for (ptrdiff_t c = 0; c < (n); c += 4 * LANES) {                     \

@@ -10,14 +10,6 @@ constexpr double UNUSED = -1e300;
 // Below this share of the scores a curvature is lost in their rounding.
 constexpr double LEAST_CURVATURE = 1.0 / (1LL << 40);
 
-SSKIT_INLINE double highest_lane(const vec& x) {
-    double lanes[LANES], best;
-    store(lanes, x);
-    best = lanes[0];
-    for (int l = 1; l < LANES; ++l) best = lanes[l] > best ? lanes[l] : best;
-    return best;
-}
-
 // score = loss + theta - level; returns the highest, and <weight, score>
 SSKIT_CLONES double state_scores(const double* theta, double level, const double* loss,
                                  const double* weight, ptrdiff_t n, double* score, double* mix) {
@@ -29,7 +21,7 @@ SSKIT_CLONES double state_scores(const double* theta, double level, const double
         sum += load(weight + c) * some;
     }
     *mix = total(sum);
-    return highest_lane(best);
+    return largest_lane(best);
 }
 
 // The threshold t with sum max(z - t, 0) = size. From below by Newton's steps: the sum is convex in
@@ -61,7 +53,7 @@ SSKIT_CLONES void best_mix(const double* weight, const double* score, ptrdiff_t 
         store(result + c, z);
         best = larger(best, z);
     }
-    const double highest = highest_lane(best);
+    const double highest = largest_lane(best);
     ptrdiff_t first = 0;
     while (first < n - 1 && result[first] < highest) ++first;
     const bool flat = curvature <= LEAST_CURVATURE * (highest < 0.0 ? -highest : highest);

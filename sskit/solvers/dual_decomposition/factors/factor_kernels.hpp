@@ -5,13 +5,6 @@
 
 namespace sskit {
 
-SSKIT_INLINE double largest_lane(const vec& x) {
-    double p[LANES];
-    store(p, x);
-    for (int l = 1; l < LANES; ++l) p[0] = p[l] > p[0] ? p[l] : p[0];
-    return p[0];
-}
-
 // Where the largest of n >= 1 numbers stands, the first of several
 SSKIT_CLONES ptrdiff_t first_largest(const double* x, ptrdiff_t n) {
     constexpr ptrdiff_t STRETCH = 8 * LANES;

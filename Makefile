@@ -4,10 +4,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 DEBUG_VENV ?= .venv-debug
-SANITIZE_VENV ?= .venv-sanitize
-SANITIZE_TESTS ?= $(addprefix tests/,core oracles models solvers estimators)
-PORTABLE_VENV ?= .venv-portable
-PORTABLE_TESTS ?= $(addprefix tests/,core oracles solvers)
+DEBUG_TESTS ?= $(addprefix tests/,core oracles models solvers)
 PYTEST_WORKERS ?= 2
 PYTEST_ARGS ?=
 VERSIONS_ARGS ?=
@@ -16,8 +13,6 @@ SEED ?= 0
 
 BIN := $(VENV)/bin
 DEBUG_BIN := $(DEBUG_VENV)/bin
-SANITIZE_BIN := $(SANITIZE_VENV)/bin
-PORTABLE_BIN := $(PORTABLE_VENV)/bin
 PIP_OPTIONS := --quiet --disable-pip-version-check
 # What takes minutes says how far it is.
 PROGRESS := $(PYTHON) .ci/progress.py
@@ -29,22 +24,19 @@ MODULES := $(shell find sskit -name '*.py' 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow test-versions test-portable fuzz lint doc doc-noplot bench \
-	debug sanitize inplace clean
+.PHONY: help demo test test-slow test-deep debug fuzz lint doc doc-noplot bench inplace clean
 
 help:
 	@echo "make demo          train on handwritten digit strings to a certified duality gap"
 	@echo "make test          run the test suite (PYTEST_ARGS=... is handed on to pytest)"
 	@echo "make test-slow     run the slow tests and those on real data (found in SSKIT_DATA)"
-	@echo "make test-versions run the suite on every Python that is claimed"
+	@echo "make test-deep     run the suite on every Python that is claimed, and more of it in debug"
+	@echo "make debug         run DEBUG_TESTS on a build that checks indices and undefined behaviour"
 	@echo "make fuzz          make N random calls of all that is public, N / 200 random products"
-	@echo "make test-portable run PORTABLE_TESTS on a build without vector extensions"
 	@echo "make lint          check style, spelling and docstrings"
 	@echo "make doc           build the documentation with its gallery into doc/_build/html"
 	@echo "make doc-noplot    build the documentation without running the gallery"
 	@echo "make bench         run the benchmarks of examples/benchmarks"
-	@echo "make debug         run the test suite on a build that checks indices and assertions"
-	@echo "make sanitize      run SANITIZE_TESTS on a build that finds undefined behaviour"
 	@echo "make inplace       compile what has changed and install the checkout, editable"
 	@echo "make clean         remove builds, environments and caches"
 
@@ -75,18 +67,13 @@ $(VENV)/.doc: pyproject.toml | $(VENV)/.installed
 	$(BIN)/python -m pip install $(PIP_OPTIONS) --no-build-isolation -e ".[docs,images]"
 	touch $@
 
-# Builds of other kinds are installed as copies, so the release build in the checkout stays.
-$(DEBUG_VENV)/.installed $(SANITIZE_VENV)/.installed $(PORTABLE_VENV)/.installed: \
-		$(METADATA) $(COMPILED) $(MODULES)
+# The build that checks is installed as a copy, so the release build in the checkout stays.
+$(DEBUG_VENV)/.installed: $(METADATA) $(COMPILED) $(MODULES)
 	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
 	$(PROGRESS) $(@D)/bin/python -m pip install $(PIP_VERBOSE) $(BUILD_TOOLS)
-	SSKIT_BUILD=$(KIND) $(PROGRESS) \
+	SSKIT_BUILD=debug $(PROGRESS) \
 		$(@D)/bin/python -m pip install $(PIP_VERBOSE) --no-build-isolation ".[test]"
 	touch $@
-
-$(DEBUG_VENV)/.installed: KIND := debug
-$(SANITIZE_VENV)/.installed: KIND := sanitize
-$(PORTABLE_VENV)/.installed: KIND := portable
 
 # ---- verbs -------------------------------------------------------------------------------
 
@@ -101,34 +88,30 @@ test: $(VENV)/.installed $(VENV)/.test
 test-slow: $(VENV)/.installed $(VENV)/.test
 	$(BIN)/pytest -m "slow or realdata" -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
 
-# The oldest Python with the lowest dependencies, the others with the newest.
-test-versions:
+# The oldest Python with the lowest dependencies and the code for compilers without vector
+# extensions, the others with the newest and the release build; then more tests on the debug build.
+test-deep:
 	$(PYTHON) .ci/versions.py $(VERSIONS_ARGS) -- -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
+	$(MAKE) debug DEBUG_TESTS="$(DEBUG_TESTS) tests/estimators"
 
 fuzz: $(VENV)/.installed
 	$(BIN)/python -m tests.fuzz calls -n $(N) --seed $(SEED) --processes $(PYTEST_WORKERS)
 	$(BIN)/python -m tests.fuzz products -n $$(($(N) / 200)) --seed $(SEED) \
 		--processes $(PYTEST_WORKERS)
 
-debug: $(DEBUG_VENV)/.installed
-	$(DEBUG_BIN)/pytest -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
-
-test-portable: $(PORTABLE_VENV)/.installed
-	$(PORTABLE_BIN)/pytest -n $(PYTEST_WORKERS) $(PYTEST_ARGS) $(PORTABLE_TESTS)
-
 # Python is built without the sanitizers: it loads what they need at run time before all else, and
 # takes memory for each object by itself. Reports go to files, since pytest keeps what tests print.
-SANITIZE_REPORT = $(abspath build/sanitize)/report
-sanitize: $(SANITIZE_VENV)/.installed
-	rm -f $(SANITIZE_REPORT).*
+DEBUG_REPORT = $(abspath build/debug)/report
+debug: $(DEBUG_VENV)/.installed
+	rm -f $(DEBUG_REPORT).*
 	status=0; \
 	LD_PRELOAD="$(foreach name,asan ubsan stdc++,$(shell $(CXX) -print-file-name=lib$(name).so))" \
-	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:log_path=$(SANITIZE_REPORT) \
-	UBSAN_OPTIONS=print_stacktrace=1:log_path=$(SANITIZE_REPORT) \
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:log_path=$(DEBUG_REPORT) \
+	UBSAN_OPTIONS=print_stacktrace=1:log_path=$(DEBUG_REPORT) \
 	PYTHONMALLOC=malloc \
-	$(SANITIZE_BIN)/pytest -n $(PYTEST_WORKERS) $(PYTEST_ARGS) $(SANITIZE_TESTS) \
+	$(DEBUG_BIN)/pytest -n $(PYTEST_WORKERS) $(PYTEST_ARGS) $(DEBUG_TESTS) \
 	|| status=$$?; \
-	for report in $(SANITIZE_REPORT).*; do \
+	for report in $(DEBUG_REPORT).*; do \
 		if test -s $$report; then cat $$report; status=1; fi; \
 	done; exit $$status
 
@@ -151,7 +134,7 @@ bench: $(VENV)/.installed $(VENV)/.dev
 	done
 
 clean:
-	rm -rf build dist *.egg-info $(VENV) $(DEBUG_VENV) $(SANITIZE_VENV) $(PORTABLE_VENV) .venv-3.*
+	rm -rf build dist *.egg-info $(VENV) $(DEBUG_VENV) .venv-3.*
 	rm -rf doc/_build doc/auto_examples doc/generated doc/sg_execution_times.rst
 	rm -rf .pytest_cache .ruff_cache .hypothesis
 	find sskit tests examples -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -26,12 +26,11 @@ KINDS = {
     "release": (["-O3", "-g0"], {}),
     # the code for compilers without vector extensions, on any compiler
     "portable": (["-O2", "-g0"], {"SSKIT_PORTABLE": "1"}),
-    # checks indices, views and assertions
-    "debug": (["-O1", "-g", "-UNDEBUG"], {"_GLIBCXX_ASSERTIONS": "1"}),
-    # Ends the process at an access out of bounds and at undefined behaviour. Not optimised: it
-    # compiles three times as fast as with -O1, and the tests take 1.4 times as long.
-    "sanitize": (
-        ["-O0", "-g1", "-fno-omit-frame-pointer", "-fno-sanitize-recover=all"]
+    # Checks indices, views and assertions, and ends the process at an access out of bounds and at
+    # undefined behaviour. Not optimised: it compiles three times as fast as with -O1, and the tests
+    # take 1.4 times as long.
+    "debug": (
+        ["-O0", "-g1", "-UNDEBUG", "-fno-omit-frame-pointer", "-fno-sanitize-recover=all"]
         + ["-fsanitize=address,undefined,float-cast-overflow"],
         {"_GLIBCXX_ASSERTIONS": "1", "_GLIBCXX_SANITIZE_VECTOR": "1"},
     ),

@@ -1,12 +1,10 @@
 """Run the suite on the Pythons that the package claims: ``versions.py [options] [-- PYTEST ...]``.
 
 The claim is the list of classifiers in pyproject.toml. The oldest Python gets the lowest versions
-of all dependencies (lowest.txt), the others get the newest. Interpreters are looked for on PATH
-and where pyenv, uv and conda keep theirs. One that is missing is an error, unless ``--missing-ok``
-is given: then it is only said, at length.
-
-With ``--kinds`` every Python gets a build of another kind (see setup.py), so that one run of the
-suite tries both; this Python then tries the kind of one that is missing.
+of all dependencies (lowest.txt) and the code for compilers without vector extensions, so that one
+run of the suite tries both; the others get the newest and the release build. Interpreters are
+looked for on PATH and where pyenv, uv and conda keep theirs. One that is missing is an error, unless
+``--missing-ok`` is given: then it is only said, at length.
 """
 
 import argparse
@@ -42,8 +40,6 @@ import ensurepip, json, sys, sysconfig, venv
 plain = sys.implementation.name == "cpython" and not sysconfig.get_config_var("Py_GIL_DISABLED")
 print(json.dumps([list(sys.version_info[:3]) if plain else None, sys.executable]))
 """
-# One test of so many is run on builds of these kinds: the release build has passed all of them.
-EVERY = {"portable": 4}
 SHOWN = ["numpy", "scipy", "scikit-learn", "joblib", "PyMaxflow", "Cython"]
 
 
@@ -107,15 +103,14 @@ class Trial:
     python : str
         Path of the interpreter.
     lowest : bool
-        Whether the dependencies are the lowest, or else the newest.
-    kind : str
-        Kind of build.
+        Whether the dependencies are the lowest and the build is portable, or else the dependencies
+        are the newest and the build is the release.
     """
 
-    def __init__(self, version, python, lowest, kind="release"):
-        self.version, self.python, self.lowest, self.kind = version, python, lowest, kind
-        self.dependencies = "lowest" if lowest else "newest"
-        self.folder = ROOT / f".venv-{version}-{self.dependencies}-{kind}"
+    def __init__(self, version, python, lowest):
+        self.version, self.python, self.lowest = version, python, lowest
+        self.dependencies, self.kind = ("lowest", "portable") if lowest else ("newest", "release")
+        self.folder = ROOT / f".venv-{version}"
         self.results = {}
 
     def __str__(self):
@@ -143,8 +138,7 @@ class Trial:
             raise SystemExit(f"Python {self.version}: the dependencies do not fit")
 
     def test(self, arguments):
-        """Run the suite, or a share of it; keep what it counted."""
-        arguments = [*arguments, f"--every={EVERY.get(self.kind, 1)}"]
+        """Run the suite and keep what it counted."""
         report = self.folder / "report.xml"
         report.unlink(missing_ok=True)
         start = time.monotonic()
@@ -176,35 +170,10 @@ class Trial:
 def parse(arguments):
     """Return the options."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--ends", action="store_true", help="only the oldest and the newest")
     parser.add_argument("--missing-ok", action="store_true", help="go on without what is missing")
     parser.add_argument("--find", action="store_true", help="only look for the interpreters")
-    parser.add_argument("--kinds", help="kinds of builds, one for each Python, by commas")
-    parser.add_argument("--only", choices=["install", "test"], help="one half of the work")
     parser.add_argument("pytest", nargs="*", help="what is handed on to pytest, after --")
     return parser.parse_args(arguments)
-
-
-def make_trials(interpreters, oldest, kinds):
-    """Return the trials of interpreters, and of kinds whose interpreter is missing on this one.
-
-    Parameters
-    ----------
-    interpreters : dict
-        By version what `find` returns.
-    oldest : str
-        The version that gets the lowest dependencies.
-    kinds : list of str
-        Kinds of builds, as many as interpreters.
-    """
-    trials = []
-    for (version, found), kind in zip(interpreters.items(), kinds, strict=True):
-        if found is not None:
-            trials.append(Trial(version, found[1], lowest=version == oldest, kind=kind))
-        elif kind != "release":
-            this = "{}.{}".format(*sys.version_info)
-            trials.append(Trial(this, sys.executable, lowest=False, kind=kind))
-    return trials
 
 
 def main(arguments=None):
@@ -212,8 +181,7 @@ def main(arguments=None):
     options = parse(arguments)
     text = (ROOT / "pyproject.toml").read_text()
     versions = claimed(text)
-    wanted = [versions[0], versions[-1]] if options.ends else versions
-    interpreters = {version: find(version) for version in wanted}
+    interpreters = {version: find(version) for version in versions}
     for version, found in interpreters.items():
         print(f"Python {version}: {found[1] if found else 'missing'}", flush=True)
     missing = [version for version, found in interpreters.items() if found is None]
@@ -225,16 +193,17 @@ def main(arguments=None):
         return 0
     requires = re.search(r"^requires = \[(.*)\]$", text, re.MULTILINE).group(1)
     requires = re.findall(r'"([^"]+)"', requires)
-    kinds = options.kinds.split(",") if options.kinds else ["release"] * len(wanted)
-    trials, failed = [], []
-    for trial in make_trials(interpreters, versions[0], kinds):
+    trials = [
+        Trial(version, found[1], lowest=version == versions[0])
+        for version, found in interpreters.items()
+        if found is not None
+    ]
+    failed = []
+    for trial in trials:
         print(f"\n== Python {trial}", flush=True)
-        if options.only != "test":
-            trial.prepare(requires)
-        if options.only != "install":
-            if not trial.test(options.pytest):
-                failed.append(trial.version)
-            trials.append(trial)
+        trial.prepare(requires)
+        if not trial.test(options.pytest):
+            failed.append(trial.version)
     print()
     for trial in trials:
         counts = ", ".join(f"{count} {name}" for name, count in trial.results.items())

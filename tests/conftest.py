@@ -4,7 +4,6 @@ import os
 import signal
 import sys
 import threading
-import zlib
 from pathlib import Path
 
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -20,24 +19,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 # How long an example takes says nothing on a busy machine.
 settings.register_profile("sskit", deadline=None)
 settings.load_profile("sskit")
-
-
-def pytest_addoption(parser):
-    parser.addoption(
-        "--every",
-        type=int,
-        default=1,
-        metavar="N",
-        help="run one test of N only: for builds of what the whole suite has tried already",
-    )
-
-
-def pytest_collection_modifyitems(config, items):
-    every = config.getoption("every")
-    left = [item for item in items if zlib.crc32(item.nodeid.encode()) % every]
-    if left:
-        config.hook.pytest_deselected(items=left)
-        items[:] = [item for item in items if not zlib.crc32(item.nodeid.encode()) % every]
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What is said of versions hangs together, and `make test-versions` finds its interpreters."""
+"""What is said of versions hangs together, and `make test-deep` finds its interpreters."""
 
 import importlib.util
 import os
@@ -39,7 +39,7 @@ def project(lowest):
 
 
 def test_the_constraints_are_those_of_the_project(lowest, project):
-    message = "python .ci/lowest.py > .ci/lowest.txt, and make test-versions"
+    message = "python .ci/lowest.py > .ci/lowest.txt, and make test-deep"
     assert (ROOT / ".ci" / "lowest.txt").read_text() == lowest.constraints(project), message
 
 
@@ -168,22 +168,9 @@ def test_a_trial_counts(versions, only_here, monkeypatch, tmp_path, capsys, coun
     assert f"{counts[0] - sum(counts[1:]) if counts else 0} passed" in said
 
 
-def test_kinds_of_builds_are_shared_out(versions):
-    oldest, newest, here = ((3, 10, 1), "old"), ((3, 13, 2), "new"), sys.executable
-    kinds = ["portable", "debug"]
-    trials = versions.make_trials({"3.10": oldest, "3.13": newest}, "3.10", kinds)
-    assert [(t.python, t.lowest, t.kind) for t in trials] == [
-        ("old", True, "portable"),
-        ("new", False, "debug"),
-    ]
-    assert str(trials[0]) == "3.10, lowest dependencies, portable build"
-    assert trials[1].folder.name == ".venv-3.13-newest-debug"
-    # nobody else tries the kind of one that is missing
-    trials = versions.make_trials({"3.10": None, "3.13": newest}, "3.10", kinds)
-    assert [(t.version, t.python, t.lowest, t.kind) for t in trials] == [
-        (HERE, here, False, "portable"),
-        ("3.13", "new", False, "debug"),
-    ]
-    assert versions.make_trials({"3.10": None}, "3.10", ["release"]) == []
-    with pytest.raises(ValueError, match="longer"):  # as many kinds as Pythons
-        versions.make_trials({"3.10": oldest}, "3.10", kinds)
+def test_the_oldest_python_tries_the_lowest_dependencies_and_portable_code(versions):
+    oldest = versions.Trial("3.10", "old", lowest=True)
+    assert str(oldest) == "3.10, lowest dependencies, portable build"
+    newest = versions.Trial("3.13", "new", lowest=False)
+    assert str(newest) == "3.13, newest dependencies, release build"
+    assert newest.folder.name == ".venv-3.13"

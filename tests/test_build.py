@@ -121,8 +121,8 @@ def test_what_only_tests_need_is_in_no_wheel(
 ):
     wanted = run_setup(monkeypatch, checkout, **environ)["wanted"]
     assert wanted("sskit.core._base") == wanted("sskit.testing.probe") == release
-    assert wanted("sskit.testing.unreliable") == testing
-    assert wanted("sskit.testing.unreliable", editable=True) == editable
+    assert wanted("sskit_probes.unreliable") == testing
+    assert wanted("sskit_probes.unreliable", editable=True) == editable
 
 
 @pytest.mark.parametrize("name", ["SSKIT_BUILD", "SSKIT_TESTING"])

@@ -1,24 +1,25 @@
-"""Compile what only tests need against the sskit that this Python imports, as users compile theirs.
+"""Compile what only tests need, as users compile theirs: by the .pxd files and headers of sskit.
 
-``python tests/compiled/setup.py build_ext`` puts the package ``sskit_probes`` beside those that are
-installed; ``--build-lib`` names another folder. What it takes from sskit are .pxd files and headers.
+``python tests/compiled/setup.py build_ext`` puts the package ``sskit_probes``, for the sskit that
+this Python would import, beside all that is installed; ``--build-lib`` names another folder.
 """
 
 import os
 import sysconfig
+from importlib.util import find_spec
 from pathlib import Path
 
+import Cython
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-import sskit
+PACKAGE = Path(find_spec("sskit").origin).resolve().parent
+BUILD = f"../../build/probes-{Cython.__version__}-{sysconfig.get_config_var('SOABI')}"
+HEADERS = sorted(map(str, PACKAGE.rglob("*.hpp")))
+# Nothing here takes long, but to compile it.
+FLAGS = ["/std:c++17"] if os.name == "nt" else ["-std=c++17", "-O0", "-g0", "-Wno-psabi"]
 
 os.chdir(Path(__file__).parent)
-BUILD = f"../../build/probes-{sysconfig.get_config_var('SOABI')}"
-PACKAGE = Path(sskit.__file__).resolve().parent
-HEADERS = sorted(map(str, PACKAGE.rglob("*.hpp")))
-WINDOWS = os.name == "nt"
-
 extensions = [
     Extension(
         f"sskit_probes.{path.stem}",
@@ -26,8 +27,7 @@ extensions = [
         language="c++",
         include_dirs=sorted({os.path.dirname(header) for header in HEADERS}),
         depends=HEADERS,
-        # nothing here takes long, but to compile it
-        extra_compile_args=["/std:c++17"] if WINDOWS else ["-std=c++17", "-O0", "-g0", "-Wno-psabi"],
+        extra_compile_args=FLAGS,
     )
     for path in sorted(Path().glob("*.pyx"))
 ]

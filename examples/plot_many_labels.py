@@ -1,6 +1,6 @@
 """
-Hundreds of characters without decoding
-=======================================
+Hundreds of labels without decoding
+===================================
 
 Training a tagger asks for the best labelling of a sentence again and again, which takes the square
 of the number of labels. Dual-decomposed training (``solver="gdmm"``) asks each token for its
@@ -9,21 +9,19 @@ agree. Here is how the disagreement dies away, and what remains to be proved.
 """
 
 # %%
-# Simulated glyphs of 60 characters, so that exact passes, for the certificate, are quick.
+# Chains of 60 states, so that exact passes, for the certificate, are quick.
 import matplotlib.pyplot as plt
 import numpy as np
 
 from sskit import SequenceTagger
-from sskit.datasets import make_glyph_sentences
+from sskit.datasets import make_chains
 from sskit.solvers import GDMM
 
-X, y = make_glyph_sentences(
-    80, n_characters=60, n_features=20, noise=1.0, max_length=15, random_state=0
-)
+X, y = make_chains(80, n_features=20, n_states=60, min_length=10, max_length=15, random_state=0)
 solver = GDMM(gap_every=5, ordered=True)
 tagger = SequenceTagger(solver=solver, tol=0.05, max_iter=300, random_state=0)
 tagger.fit(X[:60], y[:60])
-print(f"{tagger.n_iter_} passes, {tagger.score(X[60:], y[60:]):.2f} of the characters are right")
+print(f"{tagger.n_iter_} passes, {tagger.score(X[60:], y[60:]):.2f} of the states are right")
 
 # %%
 # The augmented Lagrangian, with its sign changed, and the two bounds of exact passes enclose the

@@ -130,7 +130,7 @@ DISTRIBUTIONS = {
 }  # fmt: skip
 EXTRAS = ("plot", "lp", "images", "dask")  # for users; the others are for developers
 GUESTS = {"dask": {"dask"}}  # of rooms that nobody enters without them
-THEIRS = {"pandas", "pooch"}  # used where a user has them
+THEIRS = {"pandas"}  # used where a user has them
 COMPILER = {"cpython", "cython", "libc", "libcpp"}  # what every Cython has
 MAX_LINES = 300  # of code
 MAX_STEMS = 16

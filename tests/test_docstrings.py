@@ -2,7 +2,6 @@
 
 import doctest
 import importlib
-import importlib.util
 import inspect
 import pkgutil
 import re
@@ -26,7 +25,6 @@ ERRORS = {
 # A method speaks in the context of its class: what it returns may be told by its first line.
 METHOD_ERRORS = ERRORS - {"RT01", "RT03"}
 INTERNAL = {"sskit.core"}
-DEEPER = ["sskit.utils.estimator_checks"]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -34,8 +32,7 @@ def public_modules():
     """Return the package and those of its modules that users import from."""
     names = [module.name for module in pkgutil.iter_modules(sskit.__path__, "sskit.")]
     public = [name for name in names if "._" not in name and name not in INTERNAL]
-    deeper = [name for name in DEEPER if importlib.util.find_spec(name)]
-    modules = [sskit, *map(importlib.import_module, public + deeper)]
+    modules = [sskit, *map(importlib.import_module, public)]
     return [module for module in modules if hasattr(module, "__all__")]
 
 

@@ -6,6 +6,7 @@ estimator and test data to a number, the larger the better. Needs the data sets,
 
 import numpy as np
 from _common import conll, ocr
+from _data import load_imclef07a, load_lsp, load_usps, load_wsj_pos
 from multilabel_tables import bibtex, imclef07a, rcv1, yeast
 from sklearn.datasets import load_digits
 from sklearn.feature_extraction import DictVectorizer
@@ -21,7 +22,7 @@ from sskit import (
     StructSVMClassifier,
     TreeTagger,
 )
-from sskit.datasets import load_imclef07a, load_lsp, load_usps, load_wsj_pos, make_score_maps
+from sskit.datasets import make_score_maps
 from sskit.metrics import class_accuracy_score, iou_scores, span_f1_score
 from sskit.preprocessing import TokenTransformer
 

@@ -14,11 +14,11 @@ import statistics
 import time
 
 import numpy as np
+from _data import load_conll2000, load_ocr_letters
 from sklearn.feature_extraction import DictVectorizer
 
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
-from sskit.datasets import load_conll2000, load_ocr_letters
 from sskit.inputs.ragged import stack_labels, stack_sequences
 from sskit.models.chain.model import ChainModel, token_costs
 from sskit.preprocessing import TokenTransformer

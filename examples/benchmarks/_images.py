@@ -6,9 +6,9 @@ import time
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
+from _data import load_msrc, load_weizmann_horses
 from sklearn.linear_model import LogisticRegression
 
-from sskit.datasets import load_msrc, load_weizmann_horses
 from sskit.metrics import class_accuracy_score, iou_scores
 from sskit.preprocessing import SuperpixelGraphs
 

@@ -10,12 +10,12 @@ import warnings
 
 import numpy as np
 from _common import processor_time
+from _data import load_usps
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
 from sskit import StructSVMClassifier
-from sskit.datasets import load_usps
 from sskit.solvers import BCFW
 
 ACCURACY = 1e-3

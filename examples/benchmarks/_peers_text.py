@@ -8,9 +8,9 @@ import os
 import tempfile
 
 from _common import conll, processor_time
+from _data import load_conll2000
 
 from sskit import SequenceTagger
-from sskit.datasets import load_conll2000
 from sskit.metrics import span_f1_score
 from sskit.solvers import BCFW
 

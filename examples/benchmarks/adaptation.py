@@ -22,10 +22,10 @@ from functools import partial
 import numpy as np
 from _cases import attributes, words
 from _common import conll, processor_time
+from _data import load_wsj_pos
 from sklearn.feature_extraction import DictVectorizer
 
 from sskit import SequenceTagger
-from sskit.datasets import load_wsj_pos
 from sskit.preprocessing import TokenTransformer
 
 # Sentences that are kept for transcripts.

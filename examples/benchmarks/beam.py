@@ -11,10 +11,10 @@ import sys
 import time
 
 import numpy as np
+from _data import make_glyph_sentences
 from many_labels import bind, newspaper
 
 from sskit.core.regularizer import Regularizer
-from sskit.datasets import make_glyph_sentences
 from sskit.inputs.ragged import stack_sequences
 from sskit.solvers import GDMM
 

@@ -11,11 +11,11 @@ import resource
 
 import numpy as np
 from _common import processor_time
+from _data import load_conll2000
 from sklearn.feature_extraction import DictVectorizer
 
 from sskit import SequenceTagger
 from sskit.core.regularizer import Regularizer
-from sskit.datasets import load_conll2000
 from sskit.metrics import span_f1_score
 from sskit.preprocessing import TokenTransformer
 from sskit.solvers import BCFW

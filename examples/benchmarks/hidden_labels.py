@@ -12,11 +12,11 @@ import time
 
 import numpy as np
 from _common import conll
+from _data import load_conll2000
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.svm import LinearSVC
 
 from sskit import SequenceTagger
-from sskit.datasets import load_conll2000
 from sskit.inputs.ragged import stack_sequences
 from sskit.preprocessing import TokenTransformer
 

@@ -128,7 +128,7 @@ def digits():
 
 def usps():
     """Print the errors of USPS on its own test rows."""
-    from sskit.datasets import load_usps
+    from _data import load_usps
 
     train, test = load_usps(subset="train"), load_usps(subset="test")
     X, y, X_test, y_test = train.data, train.target, test.data, test.target

@@ -22,13 +22,13 @@ import warnings
 import numpy as np
 import scipy.sparse as sp
 from _common import chain_problem, conll, ocr
+from _data import load_conll2000
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction import DictVectorizer
 
 from sskit import SegmentationModel, SequenceTagger, TreeTagger
 from sskit.core.regularizer import Regularizer
-from sskit.datasets import load_conll2000
 from sskit.preprocessing import TokenTransformer
 from sskit.solvers import BCFW, GDMM
 from sskit.solvers.oracle_calls.exact_pass import Evaluator

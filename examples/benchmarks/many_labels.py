@@ -21,11 +21,11 @@ import time
 
 import numpy as np
 from _common import chain_problem, ocr
+from _data import load_conll2000, load_wsj_pos, make_glyph_sentences
 from sklearn.feature_extraction import DictVectorizer
 
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
-from sskit.datasets import load_conll2000, load_wsj_pos, make_glyph_sentences
 from sskit.inputs.ragged import stack_sequences
 from sskit.models.chain.model import ChainModel, default_lam, token_scale
 from sskit.preprocessing import TokenTransformer

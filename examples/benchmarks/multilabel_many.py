@@ -21,11 +21,11 @@ import time
 from pathlib import Path
 
 import numpy as np
+from _data import load_bibtex, load_delicious, load_rcv1_topics
 from sklearn.metrics import f1_score
 
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
-from sskit.datasets import load_bibtex, load_delicious, load_rcv1_topics
 from sskit.estimators.label_sets.base import default_lam, row_scale
 from sskit.models.label_sets.label_graph import label_edges, label_shares
 from sskit.models.label_sets.model import PairwiseModel

@@ -18,6 +18,7 @@ import warnings
 
 import numpy as np
 import scipy.sparse as sp
+from _data import load_bibtex, load_imclef07a, load_rcv1_topics, load_yeast
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem
 from sklearn.model_selection import train_test_split
@@ -27,7 +28,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from sskit import HierarchicalMultilabel, MultilabelPairwise, SlackRescaling
-from sskit.datasets import load_bibtex, load_imclef07a, load_rcv1_topics, load_yeast
 from sskit.metrics import multilabel_report
 
 MEASURES = ("accuracy", "label_loss", "micro_f1", "macro_f1", "samples_f1")

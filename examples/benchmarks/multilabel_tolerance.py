@@ -9,11 +9,11 @@ sskit.datasets.
 
 import warnings
 
+from _data import load_imclef07a
 from multilabel_tables import bibtex, imclef07a, measured
 from sklearn.exceptions import ConvergenceWarning
 
 from sskit import HierarchicalMultilabel, MultilabelPairwise
-from sskit.datasets import load_imclef07a
 
 
 def main():

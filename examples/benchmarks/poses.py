@@ -15,10 +15,11 @@ import time
 import warnings
 
 import numpy as np
+from _data import load_lsp
 from sklearn.exceptions import ConvergenceWarning
 
 from sskit import PartsModel
-from sskit.datasets import load_lsp, make_score_maps
+from sskit.datasets import make_score_maps
 from sskit.metrics import mean_part_error, pdj_curve, pdj_score
 from sskit.models.parts.data import spring_means
 from sskit.oracles import parts_max_sum

@@ -28,11 +28,11 @@ import tempfile
 import numpy as np
 from _cases import attributes
 from _common import processor_time
+from _data import load_conll2000, load_wsj_pos
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.model_selection import RepeatedKFold
 
 from sskit import CalibratedTagger, SequenceTagger
-from sskit.datasets import load_conll2000, load_wsj_pos
 from sskit.metrics import span_f1_score, spans
 from sskit.models.calibration import likelihood
 from sskit.preprocessing import TokenTransformer

@@ -12,13 +12,13 @@ import time
 
 import numpy as np
 from _common import alternate, conll, processor_time
+from _data import load_wsj_pos
 from hidden_labels import parts_of_speech, word_features
 from sklearn.feature_extraction import DictVectorizer
 
 from sskit import SequenceTagger
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
-from sskit.datasets import load_wsj_pos
 from sskit.inputs.ragged import stack_labels, stack_sequences
 from sskit.metrics import span_f1_score
 from sskit.models.chain.model import ChainModel

@@ -21,6 +21,7 @@ import warnings
 import numpy as np
 import scipy.sparse as sp
 from _common import alternate
+from _data import HOME, load_conll2000
 from sklearn.datasets import load_digits, make_multilabel_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction import DictVectorizer
@@ -28,7 +29,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 import sskit
-from sskit.datasets import get_data_home, load_conll2000, make_digit_strings, make_poses
+from sskit.datasets import make_digit_strings, make_poses
 from sskit.oracles import graphcut, viterbi
 from sskit.preprocessing import TokenTransformer
 
@@ -258,7 +259,7 @@ def main(only_threads=False):
         threads(pipeline.fit(X, y), X)
         return
     pipeline = tagging("made", X, y)
-    if (get_data_home() / "conll2000").is_dir():
+    if (HOME / "conll2000").is_dir():
         data = load_conll2000(subset="train", attributes=True)
         tagging("CoNLL-2000", data.data, data.target)
     else:

@@ -17,10 +17,10 @@ import time
 from pathlib import Path
 
 import numpy as np
+from _data import load_yeast
 
 from sskit import MultilabelPairwise, SlackRescaling
 from sskit.core.regularizer import Regularizer
-from sskit.datasets import load_yeast
 from sskit.solvers import BCFW, CuttingPlane, Subgradient
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 

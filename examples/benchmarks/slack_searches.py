@@ -15,10 +15,10 @@ import argparse
 import time
 
 import numpy as np
+from _data import load_rcv1_topics, load_yeast
 
 from sskit import MultilabelPairwise, SlackRescaling
 from sskit.core.regularizer import Regularizer
-from sskit.datasets import load_rcv1_topics, load_yeast
 from sskit.solvers import CuttingPlane
 from sskit.testing.probe import ProblemProbe
 

@@ -11,20 +11,17 @@ import time
 
 import numpy as np
 import scipy.sparse as sp
+from _data import load_enron
 from sklearn.metrics import f1_score
 
 from sskit import TreeTagger
-from sskit.datasets import get_data_home
 
 
 def load(n_train, n_test):
     """Return trees and on / off labels of their nodes, for training and for the test."""
-    with np.load(get_data_home() / "enron_corr" / "enron_corr.npz") as archive:
-        parents = archive["parent"]
-        parts = [
-            (archive[f"X_{part}"][:n].astype(float), archive[f"Y_{part}"][:n])
-            for part, n in (("train", n_train), ("test", n_test))
-        ]
+    train, test = load_enron("train"), load_enron("test")
+    parents = train.parents
+    parts = [(e.data[:n], e.target[:n]) for e, n in ((train, n_train), (test, n_test))]
     own_columns = sp.eye_array(len(parents), format="csr")
     return parents, [
         ([sp.kron(own_columns, sp.csr_array(np.append(x, 1.0)[None]), "csr") for x in X], list(Y))

@@ -22,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 from _common import processor_time
+from _data import load_rcv1_topics, load_usps
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -36,7 +37,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from sskit import MultivariateClassifier, RankingSVM
-from sskit.datasets import load_rcv1_topics, load_usps
 from sskit.oracles import worst_ranking
 
 LAMS = 10.0 ** np.arange(-4, 2)  # times R^2 over the number of positive rows

@@ -1,13 +1,13 @@
 """Makers of data for which structure pays, out of random numbers and scikit-learn's digits."""
 
 from functools import lru_cache
+from numbers import Integral, Real
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import load_digits
 from sklearn.utils import check_random_state
 
-from sskit.datasets._checks import check_counts, check_not_negative
 from sskit.inputs.ragged_array import RaggedArray, make_offsets
 
 # The digits are sorted by writer; the last third becomes the test images.
@@ -273,6 +273,20 @@ def _digit_images(subset):
         "test": rows[_FIRST_TEST_IMAGE:],
     }[subset]
     return pixels, [part[digits.target[part] == digit] for digit in range(10)]
+
+
+def check_counts(**counts):
+    """Raise for the first parameter that is not a positive integer."""
+    for name, count in counts.items():
+        if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
+            raise ValueError(f"{name} must be a positive integer, got {count!r}")
+
+
+def check_not_negative(**numbers):
+    """Raise for the first parameter that is negative or not finite."""
+    for name, number in numbers.items():
+        if not (isinstance(number, Real) and np.isfinite(number) and number >= 0):
+            raise ValueError(f"{name} must be a finite number >= 0, got {number!r}")
 
 
 def _check_lengths(min_length, max_length):

@@ -5,7 +5,7 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils import Bunch, check_random_state
 
-from sskit.datasets._checks import check_counts, check_not_negative
+from sskit.datasets._makers import check_counts, check_not_negative
 
 # In these units the differences of points that are not the same are about as large.
 _UNITS = np.array([1.0, 1.0, 0.3, 0.15, 0.7])

@@ -3,10 +3,7 @@
 import numpy as np
 from sklearn.utils import Bunch, check_random_state
 
-from sskit.datasets._checks import check_counts, check_not_negative
-from sskit.datasets._home import check_subset, find_file
-
-_LSP = "S. Johnson, M. Everingham: Clustered Pose and Nonlinear Appearance Models, BMVC 2010"
+from sskit.datasets._makers import check_counts, check_not_negative
 
 # Joint, parent, and the limb between them in a standing person: length in torsos, direction in
 # degrees (0 to the right, 90 down) and how much that varies. The order is that of the
@@ -155,7 +152,7 @@ def make_poses(n_samples=100, shape=(36, 36), *, random_state=None, **score_opti
 
     Limbs have directions that vary about those of a standing person, more so in arms and legs,
     and lengths that vary by a tenth; the figures fill the maps. The joints are those of
-    `load_lsp`.
+    the Leeds Sports Poses.
 
     Parameters
     ----------
@@ -202,64 +199,12 @@ def make_poses(n_samples=100, shape=(36, 36), *, random_state=None, **score_opti
             reach = length * (1 + 0.1 * rng.normal(size=n_samples))
             xy[:, child] = xy[:, k] + (reach * [np.cos(angle), np.sin(angle)]).T
             todo.append(child)
-    target = list(_into_grid(xy, shape))
+    target = list(into_grid(xy, shape))
     data = make_score_maps(target, shape, mirrors=_MIRRORS, random_state=rng, **score_options)
-    return Bunch(data=data, target=target, **_skeleton())
+    return Bunch(data=data, target=target, **skeleton())
 
 
-def load_lsp(subset="train", shape=(48, 48), *, data_home=None):
-    """Load the joints of the Leeds Sports Poses: 1,000 training and 1,000 test people.
-
-    The data set holds joints only; `make_score_maps` makes maps of them that stand for those
-    of a detector. Every person is scaled to fill the maps but for a margin.
-
-    Parameters
-    ----------
-    subset : {"train", "test"}, default="train"
-        Which part to load: the people 1 to 1000, or 1001 to 2000.
-    shape : tuple (height, width), default=(48, 48)
-        Size of the score maps, in cells.
-    data_home : str, path-like or None, default=None
-        Where to look for ``lsp/lsp_joints.npz``, see `get_data_home`.
-
-    Returns
-    -------
-    poses : sklearn.utils.Bunch
-        target : list of ndarrays (14, 2), x and y of the joints in cells, float64.
-        occluded : ndarray (n, 14), bool.
-        parents : ndarray (14,), the joint that each hangs on, -1 for the neck.
-        mirrors : ndarray (14,), the same joint of the other side.
-        torso : tuple, left shoulder and right hip.
-        joint_names : list of str.
-        DESCR : str, the source.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the file is not there.
-    ValueError
-        If there is no such subset.
-
-    Examples
-    --------
-    >>> from sskit.datasets import load_lsp
-    >>> poses = load_lsp()  # doctest: +SKIP
-    >>> len(poses.target), poses.target[0].shape  # doctest: +SKIP
-    (1000, (14, 2))
-    """
-    check_subset(subset)
-    with np.load(find_file("lsp/lsp_joints.npz", data_home, _LSP)) as archive:
-        half = slice(0, 1000) if subset == "train" else slice(1000, 2000)
-        xy, occluded = archive["xy"][half].astype(np.float64), archive["flag"][half] == 1
-    return Bunch(
-        target=list(_into_grid(xy, shape)),
-        occluded=occluded,
-        **_skeleton(),
-        DESCR=f"Leeds Sports Poses, joints only, {subset}: {_LSP}.",
-    )
-
-
-def _skeleton():
+def skeleton():
     """Return what all poses have in common."""
     return {
         "parents": _PARENTS.copy(),
@@ -269,7 +214,7 @@ def _skeleton():
     }
 
 
-def _into_grid(xy, shape, margin=0.1):
+def into_grid(xy, shape, margin=0.1):
     """Return poses scaled and moved to fill a grid but for a margin, in its middle."""
     height, width = shape
     check_counts(height=height, width=width)

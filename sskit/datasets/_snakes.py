@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sskit.datasets._checks import check_counts
+from sskit.datasets._makers import check_counts
 
 # Rows and columns that a step to each of the four sides goes.
 STEPS = np.array([(-1, 0), (0, 1), (1, 0), (0, -1)])

@@ -6,7 +6,7 @@ import numpy as np
 import scipy  # its modules load at first use: megabytes that few need
 from sklearn.utils import check_random_state
 
-from sskit.datasets._checks import check_counts
+from sskit.datasets._makers import check_counts
 
 _COLORS = np.array([[72, 102, 122], [74, 98, 58], [150, 140, 84], [172, 152, 124]], dtype=float)
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from helpers.real_data import load_ocr_letters
 
 from sskit import SequenceTagger
-from sskit.datasets import load_ocr_letters
 
 pytest.importorskip("dask")
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sskit.datasets import load_lsp, make_poses, make_score_maps
+from sskit.datasets import make_poses, make_score_maps
 
 QUIET = {"jitter": 0.0, "misses": 0.0, "confusion": 0.0, "clutter": 0.0, "noise": 0.0}
 
@@ -103,36 +103,3 @@ def test_bad_input(options, pattern):
 def test_bad_numbers_of_poses():
     with pytest.raises(ValueError, match="n_samples must be a positive integer"):
         make_poses(0)
-
-
-def test_lsp_says_where_it_looked(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"lsp/lsp_joints.npz"):
-        load_lsp(data_home=tmp_path)
-    with pytest.raises(ValueError, match="subset must be 'train' or 'test'"):
-        load_lsp("all")
-
-
-def test_lsp_is_read_and_scaled(tmp_path):
-    rng = np.random.default_rng(0)
-    (tmp_path / "lsp").mkdir()
-    xy = rng.uniform(0, 300, size=(2000, 14, 2)).astype(np.float32)
-    flag = rng.integers(2, size=(2000, 14)).astype(np.uint8)
-    np.savez(tmp_path / "lsp" / "lsp_joints.npz", xy=xy, flag=flag)
-    poses = load_lsp("test", (40, 50), data_home=tmp_path)
-    assert len(poses.target) == 1000
-    np.testing.assert_array_equal(poses.occluded, flag[1000:] == 1)
-    target = poses.target[7]
-    assert (target >= 0).all() and (target <= [49, 39]).all()
-    factor = np.ptp(target, axis=0) / np.ptp(xy[1007], axis=0)
-    assert factor[0] == pytest.approx(factor[1])
-
-
-@pytest.mark.realdata
-def test_lsp_itself():
-    for subset in ("train", "test"):
-        poses = load_lsp(subset)
-        assert len(poses.target) == 1000 and poses.occluded.mean() == pytest.approx(0.073, abs=0.03)
-        target = np.array(poses.target)
-        # heads are mostly above ankles
-        above = target[:, poses.joint_names.index("head top"), 1] < target[:, 0, 1]
-        assert above.mean() > 0.8

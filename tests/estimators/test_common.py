@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from sklearn import config_context, get_config
-from sklearn.base import BaseEstimator, clone
+from helpers.ragged_checks import CHECKS
+from sklearn import config_context
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.model_selection import (
@@ -32,7 +33,6 @@ from sskit.datasets import make_chains, make_score_maps
 from sskit.metrics import sequence_accuracy_scorer, token_accuracy_scorer
 from sskit.preprocessing import TokenTransformer
 from sskit.solvers import BCFW
-from sskit.utils.estimator_checks import check_ragged_estimator, ragged_estimator_checks
 
 # What scikit-learn expects of LinearSVC, whose solver draws samples too: the check compares
 # decisions to seven digits, while a model is within `tol` of the optimum, on either side.
@@ -86,191 +86,9 @@ def test_expected_failures_are_those_of_linear_svc():
     assert set(EXPECTED_FAILURES) <= set(theirs)
 
 
-@pytest.mark.parametrize("check", ragged_estimator_checks(), ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_ragged_checks(check):
     check(SequenceTagger())
-
-
-def test_ragged_checks_on_own_data():
-    X, y = make_chains(14, n_features=5, n_states=2, min_length=2, noise=0.3, random_state=1)
-    labels = [np.array(["no", "yes"])[states] for states in y]
-    check_ragged_estimator(SequenceTagger(lam=0.1, loss="hamming_sum"), X=X, y=labels)
-    with pytest.raises(ValueError, match="X and y must be given together"):
-        check_ragged_estimator(SequenceTagger(), X=X)
-
-
-FAULTY = []
-
-
-def found_by(name):
-    """Put a faulty tagger on the list with the name of the check that must find the fault."""
-
-    def add(cls):
-        FAULTY.append(pytest.param(name, cls, id=cls.__name__))
-        return cls
-
-    return add
-
-
-@found_by("check_parameters")
-class SetParamsReturnsNothing(SequenceTagger):
-    def set_params(self, **params):
-        super().set_params(**params)
-
-
-@found_by("check_tags")
-class TakesMatrices(SequenceTagger):
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = True
-        return tags
-
-
-@found_by("check_representation")
-class Nameless(SequenceTagger):
-    def __repr__(self):
-        return "a tagger"
-
-
-@found_by("check_fit_returns_self_and_sets_attributes")
-class StoresData(SequenceTagger):
-    def fit(self, X, y, sample_weight=None):
-        self.data = X
-        return super().fit(X, y, sample_weight)
-
-
-@found_by("check_nothing_is_modified")
-class ChangesParameter(SequenceTagger):
-    def fit(self, X, y, sample_weight=None):
-        self.lam = 0.5
-        return super().fit(X, y, sample_weight)
-
-
-@found_by("check_nothing_is_modified")
-class ChangesData(SequenceTagger):
-    def fit(self, X, y, sample_weight=None):
-        X[0] += 1
-        return super().fit(X, y, sample_weight)
-
-
-@found_by("check_read_only_data")
-class WritesToData(SequenceTagger):
-    def predict(self, X):
-        X[0][0, 0] += 0
-        return super().predict(X)
-
-
-@found_by("check_predict_returns_object_array")
-class PredictsList(SequenceTagger):
-    def predict(self, X):
-        return list(super().predict(X))
-
-
-@found_by("check_predict_returns_object_array")
-class PredictsMatrixIfItCan(SequenceTagger):
-    def predict(self, X):
-        predicted = super().predict(X)
-        return predicted if len({len(labels) for labels in predicted}) > 1 else np.stack(predicted)
-
-
-@found_by("check_order_of_sequences_to_predict")
-class LooksAtTheWholeSet(SequenceTagger):
-    def predict(self, X):
-        predicted = super().predict(X)
-        predicted[0] = predicted[0][::-1]
-        return predicted
-
-
-@found_by("check_cross_validation")
-class ScoresAtRandom(SequenceTagger):
-    def score(self, X, y, sample_weight=None):
-        return float(np.random.uniform())
-
-
-@found_by("check_sample_weight")
-class IgnoresWeights(SequenceTagger):
-    def fit(self, X, y, sample_weight=None):
-        return super().fit(X, y, None if sample_weight is None else np.arange(1, len(X) + 1))
-
-
-@found_by("check_metadata_routing")
-class LosesRoutedWeights(SequenceTagger):
-    def score(self, X, y, sample_weight=None):
-        routing = get_config()["enable_metadata_routing"]
-        return super().score(X, y, None if routing else sample_weight)
-
-
-@found_by("check_types_of_labels")
-class PredictsStrings(SequenceTagger):
-    def predict(self, X):
-        return np.array([*(labels.astype(str) for labels in super().predict(X)), None], object)[:-1]
-
-
-@found_by("check_bad_data")
-class FailsLate(SequenceTagger):
-    def fit(self, X, y, sample_weight=None):
-        self.classes_ = None
-        return super().fit(X, y, sample_weight)
-
-
-@found_by("check_bad_data")
-class TellsNothing(SequenceTagger):
-    def fit(self, X, y, sample_weight=None):
-        try:
-            return super().fit(X, y, sample_weight)
-        except (ValueError, TypeError):
-            raise ValueError("something is wrong") from None
-
-
-@found_by("check_empty_sequence")
-class SkipsEmptySequences(SequenceTagger):
-    def predict(self, X):
-        return super().predict([x for x in X if x is None or np.size(x)])
-
-
-@found_by("check_not_fitted")
-class PredictsUnfitted(SequenceTagger):
-    def predict(self, X):
-        return super().predict(X) if hasattr(self, "classes_") else None
-
-
-@found_by("check_random_state")
-class Unseeded(SequenceTagger):
-    def fit(self, X, y, sample_weight=None):
-        super().fit(X, y, sample_weight)
-        self.coef_ = self.coef_ + np.random.uniform()
-        return self
-
-
-@found_by("check_refit")
-class Remembers(SequenceTagger):
-    def fit(self, X, y, sample_weight=None):
-        start = getattr(self, "start_", np.ones(1)).sum()
-        super().fit(X, y, sample_weight)
-        self.start_ = self.start_ + start
-        return self
-
-
-@found_by("check_pickle")
-class LosesWeights(SequenceTagger):
-    def __getstate__(self):
-        state = BaseEstimator.__getstate__(self)
-        return {**state, "start_": None}
-
-
-@found_by("check_forms_of_X")
-class TakesListsOnly(SequenceTagger):
-    def fit(self, X, y, sample_weight=None):
-        if not isinstance(X, list):
-            raise TypeError("X must be a list")
-        return super().fit(X, y, sample_weight)
-
-
-@pytest.mark.parametrize(("name", "cls"), FAULTY)
-def test_ragged_checks_find_faults(name, cls):
-    check = next(check for check in ragged_estimator_checks() if check.__name__ == name)
-    with pytest.raises((AssertionError, TypeError, ValueError, AttributeError)):
-        check(cls())
 
 
 FOLDS = KFold(3)

@@ -506,7 +506,7 @@ def test_failed_fit_leaves_nothing_or_the_old():
 @pytest.mark.realdata
 @pytest.mark.skipif(not os.environ.get("SSKIT_DATA"), reason="SSKIT_DATA is not set")
 def test_horses_are_told_from_the_background():
-    from sskit.datasets import load_weizmann_horses
+    from helpers.real_data import load_weizmann_horses
 
     train, test = load_weizmann_horses("train"), load_weizmann_horses("test")
     superpixels = SuperpixelGraphs(n_color_words=64, n_texture_words=64, random_state=0)

@@ -315,7 +315,7 @@ def test_bad_labels():
 def test_conll_attributes_have_the_published_size():
     import os
 
-    from sskit.datasets import load_conll2000
+    from helpers.real_data import load_conll2000
 
     if not os.environ.get("SSKIT_DATA"):
         pytest.skip("SSKIT_DATA is not set")

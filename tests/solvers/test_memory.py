@@ -2,19 +2,22 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 pytestmark = [pytest.mark.realdata, pytest.mark.slow]
+
+TESTS = Path(__file__).resolve().parents[1]
 
 # The peak that getrusage tells begins with that of the process which started this one.
 FIT = """
 import warnings
 warnings.simplefilter("ignore")
 from sskit import SequenceTagger
-from sskit.datasets import load_ocr_letters
+from helpers.real_data import load_ocr_letters
 from sskit.solvers import BCFW, MultiPlane
-words = load_ocr_letters(fold=range(1, 10), constant=True)
+words = load_ocr_letters(range(1, 10), constant=True)
 assert len(words.data) == 6251
 tagger = SequenceTagger(
     lam=0.001, loss="hamming", tol=1e-4, max_iter=40, solver={solver}, random_state=0
@@ -35,11 +38,11 @@ with open("/proc/self/status") as status:
         ("MultiPlane()", 320),
     ],
 )
-def test_peak_of_ocr_large(solver, most, tmp_path):
+def test_peak_of_ocr_large(solver, most):
     """Interpreter, imports and the data included: they are two thirds of it."""
     found = subprocess.run(
         [sys.executable, "-c", FIT.format(solver=solver)],
-        cwd=tmp_path,
+        cwd=TESTS,
         capture_output=True,
         text=True,
         check=True,

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from helpers.paper import dual_value
+from helpers.real_data import load_ocr_letters, load_usps
 from sklearn.datasets import load_digits
 from sklearn.svm import LinearSVC
 
 from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
-from sskit.datasets import load_ocr_letters, load_usps
 from sskit.inputs.ragged import stack_sequences
 from sskit.models.chain.model import ChainModel
 from sskit.solvers import BCFW
@@ -27,7 +27,7 @@ DIGITS_OPTIMA = {0.01: 0.58417034, 0.1: 0.22273867}
 
 @pytest.fixture(scope="module")
 def words():
-    data = load_ocr_letters(fold=0, constant=True)
+    data = load_ocr_letters([0], constant=True)
     assert (len(data.data), data.data[0].shape[1]) == (626, 129)
     return data
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.real_data import make_glyph_sentences
 from sklearn.datasets import load_iris, make_multilabel_classification
 from sklearn.exceptions import ConvergenceWarning
 
@@ -12,7 +13,7 @@ from sskit import (
     SequenceTagger,
     StructSVMClassifier,
 )
-from sskit.datasets import make_chains, make_glyph_sentences
+from sskit.datasets import make_chains
 from sskit.solvers import GDMM, SoftBCFW
 
 

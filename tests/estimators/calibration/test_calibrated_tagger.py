@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from helpers.ragged_checks import CHECKS
 from scipy.special import logsumexp
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
@@ -15,7 +16,6 @@ from sklearn.preprocessing import StandardScaler
 from sskit import CalibratedTagger, SequenceTagger, StructSVMClassifier, TreeTagger
 from sskit.metrics import spans
 from sskit.preprocessing import TokenTransformer
-from sskit.utils.estimator_checks import ragged_estimator_checks
 
 TAGS = np.array(["B-X", "B-Y", "I-X", "I-Y", "O"])
 METHODS = ("temperature", "vector", "matrix")
@@ -392,7 +392,7 @@ def test_errors(call, error, message, plain):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("check", ragged_estimator_checks(), ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_ragged_checks(check):
     if check.__name__ == "check_fit_of_one_sequence":
         pytest.skip("one sequence cannot be split")

@@ -5,11 +5,12 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from helpers.real_data import make_glyph_sentences
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from sskit import SequenceTagger
-from sskit.datasets import make_chains, make_glyph_sentences
+from sskit.datasets import make_chains
 from sskit.oracles import beam_search
 
 

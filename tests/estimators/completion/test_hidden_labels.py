@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from helpers.real_data import load_conll2000
 from helpers.trees import random_parents
 from sklearn import config_context
 from sklearn.base import clone
@@ -16,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sskit import EarlyStopping, RegularizationPath, SequenceTagger, TreeTagger
-from sskit.datasets import load_conll2000, make_chains
+from sskit.datasets import make_chains
 from sskit.preprocessing import TokenTransformer
 from sskit.solvers import BCFW, GDMM, FrankWolfe, SoftBCFW
 

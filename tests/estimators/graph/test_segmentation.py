@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from helpers.graphs import crosses, enumerate_graphs, graph_feature, grid_edges
 from helpers.images import OnPaths
+from helpers.ragged_checks import CHECKS
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 
@@ -15,7 +16,6 @@ from sskit.core.problem import block_weights
 from sskit.metrics import mean_iou_scorer
 from sskit.oracles import exhaustive
 from sskit.preprocessing import SuperpixelGraph
-from sskit.utils.estimator_checks import ragged_estimator_checks
 
 NAMES = ("features", "edges", "edge_features")
 
@@ -525,6 +525,6 @@ def test_bad_data_in_predict_and_score():
         model.score(graphs, masks)
 
 
-@pytest.mark.parametrize("check", ragged_estimator_checks(), ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_ragged_checks(check):
     check(OnPaths())

@@ -1,9 +1,9 @@
 """SegmentationModel on photographs of horses."""
 
 import pytest
+from helpers.real_data import load_weizmann_horses
 
 from sskit import SegmentationModel
-from sskit.datasets import load_weizmann_horses
 from sskit.metrics import iou_scores
 from sskit.preprocessing import SuperpixelGraphs
 

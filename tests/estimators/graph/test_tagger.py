@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from helpers.graphs import crosses, grid_edges
 from helpers.images import AnyOnPaths
+from helpers.ragged_checks import CHECKS
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 
 from sskit import EarlyStopping, GraphTagger, RegularizationPath, SlackRescaling
 from sskit.oracles import exhaustive
-from sskit.utils.estimator_checks import ragged_estimator_checks
 
 
 def board(n, noise=1.5, n_labels=2, seed=0, shape=(7, 8)):
@@ -415,6 +415,6 @@ def test_nothing_that_is_given_is_changed():
     assert known == [[0, None, {1, 2}, None, 2]] * 6
 
 
-@pytest.mark.parametrize("check", ragged_estimator_checks(), ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_ragged_checks(check):
     check(AnyOnPaths())

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from helpers.fits import FITS
+from helpers.ragged_checks import CHECKS
+from helpers.real_data import make_glyph_sentences
 from helpers.structures import Matching, Signs
 from scipy.sparse import coo_array, csr_array
 from sklearn.base import clone
@@ -20,11 +22,10 @@ from sskit import (
     SequenceTagger,
     StructSVMClassifier,
 )
-from sskit.datasets import make_chains, make_glyph_sentences
+from sskit.datasets import make_chains
 from sskit.metrics import token_accuracy_scorer
 from sskit.solvers import GDMM
 from sskit.utils import RaggedArray
-from sskit.utils.estimator_checks import ragged_estimator_checks
 
 
 @pytest.fixture(scope="module")
@@ -267,12 +268,12 @@ LEFT_OUT = {"check_fit_of_one_sequence", "check_grid_search"}
 
 @pytest.mark.parametrize(
     "check",
-    [check for check in ragged_estimator_checks() if check.__name__ not in LEFT_OUT],
+    [check for check in CHECKS if check.__name__ not in LEFT_OUT],
     ids=lambda check: check.__name__,
 )
 def test_checks_of_ragged_estimators(check):
     model = EarlyStopping(SequenceTagger(tol=0.1, random_state=0), random_state=0)
-    check(model, None, None)
+    check(model)
 
 
 def test_sparse_rows_and_weights_of_scores():

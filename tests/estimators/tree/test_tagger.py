@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from helpers.paths import TreesOfKinds, TreesOfPaths
+from helpers.ragged_checks import CHECKS
 from helpers.trees import random_parents
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -16,7 +17,6 @@ from sklearn.utils import get_tags
 from sskit import RegularizationPath, SequenceTagger, TreeTagger
 from sskit.datasets import make_chains
 from sskit.solvers import BCFW
-from sskit.utils.estimator_checks import ragged_estimator_checks
 
 NAMES = np.array(["a", "b", "c"])
 
@@ -293,14 +293,14 @@ def test_other_features_and_not_fitted(fitted):
         fitted.predict_topk(X, 0)
 
 
-@pytest.mark.parametrize("check", ragged_estimator_checks(), ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_ragged_checks(check):
     check(TreesOfPaths())
 
 
 def test_ragged_checks_of_kinds():
     wanted = {"check_pickle", "check_bad_data", "check_refit", "check_n_jobs"}
-    checks = [check for check in ragged_estimator_checks() if check.__name__ in wanted]
+    checks = [check for check in CHECKS if check.__name__ in wanted]
     assert len(checks) == len(wanted)
     for check in checks:
         check(TreesOfKinds())

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from helpers.laws import LAM, binding_box
 from helpers.qp import interior_point, solve_primal
+from helpers.real_data import load_ocr_letters
 from helpers.structures import Classes, bind
 from helpers.toys import TOYS, Toy, chain_toy
 from hypothesis import given
@@ -16,7 +17,7 @@ from sskit_probes.unreliable import UnreliableProblem
 
 from sskit import RegularizationPath, SegmentationModel, SequenceTagger, StructSVMClassifier
 from sskit.core.regularizer import BoxRegularizer, Regularizer
-from sskit.datasets import load_ocr_letters, make_digit_strings
+from sskit.datasets import make_digit_strings
 from sskit.solvers import BCFW, CuttingPlane
 from sskit.solvers.common.solution import Status
 from sskit.solvers.cutting_plane.cut_storage import DenseRows, FunctionRows, SparseRows, make_rows
@@ -431,7 +432,7 @@ def test_no_warnings_on_blocks_of_weight_zero():
 def test_it_brackets_the_optimum_of_ocr(monkeypatch, sparse):
     if sparse:
         monkeypatch.setattr("sskit.solvers.cutting_plane.cut_storage.LARGEST_DENSE", 0)
-    data = load_ocr_letters(fold=0, constant=True)
+    data = load_ocr_letters([0], constant=True)
     tagger = SequenceTagger(lam=0.1, loss="hamming", tol=1e-3, solver="one_slack")
     tagger.fit(data.data, data.target)
     # see test_optima

@@ -14,8 +14,6 @@ from helpers.saved import MODELS, PATHS, answers
 from sklearn.base import clone
 from skops import io
 
-from sskit.utils import trusted_types
-
 TESTS = Path(__file__).resolve().parent
 NAMES = [*MODELS, *PATHS]
 
@@ -50,20 +48,22 @@ def test_more_changed_parts_are_refused(first):
 @pytest.mark.parametrize("name", ["tagger, rbf", "path"])
 def test_files_that_are_cut_short_are_refused(name):
     data, _, _ = saved(name)
+    trusted = io.get_untrusted_types(data=data)
     for size in np.linspace(0, len(data) - 1, 60).astype(int):
         with pytest.raises((zipfile.BadZipFile, OSError, ValueError, KeyError)):
-            io.loads(data[:size], trusted=trusted_types())
+            io.loads(data[:size], trusted=trusted)
 
 
 @pytest.mark.parametrize("name", ["classifier, poly", "tagger"])
 def test_flipped_bits_are_refused_or_change_nothing(name):
     data, expected, X = saved(name)
+    trusted = io.get_untrusted_types(data=data)
     rng, n_refused = np.random.default_rng(0), 0
     for place in rng.integers(len(data), size=300):
         changed = bytearray(data)
         changed[place] ^= 1 << rng.integers(8)
         try:
-            found = answers(io.loads(bytes(changed), trusted=trusted_types()), X)
+            found = answers(io.loads(bytes(changed), trusted=trusted), X)
         except Exception:
             n_refused += 1
         else:  # the time that a part of the archive was written, say
@@ -151,7 +151,8 @@ def test_code_of_other_modules_does_not_run(name, tmp_path, monkeypatch):
         f"class Weapon:\n    def __init__(self, *args):\n        strike()\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    parts = parts_of(saved(name)[0])
+    data = saved(name)[0]
+    parts, trusted = parts_of(data), io.get_untrusted_types(data=data)
     paths = [path for path, _ in attributes_of(json.loads(parts["schema.json"]))]
     for path in paths[:: max(1, len(paths) // 12)]:
         for node in hostile_nodes(module, target):
@@ -162,6 +163,6 @@ def test_code_of_other_modules_does_not_run(name, tmp_path, monkeypatch):
             changed = packed(parts | {"schema.json": schema})
             assert io.get_untrusted_types(data=changed)
             with pytest.raises(TypeError, match="Untrusted types found"):
-                io.loads(changed, trusted=trusted_types())
+                io.loads(changed, trusted=trusted)
     assert not target.exists()
     assert module not in sys.modules

@@ -12,8 +12,7 @@ import numpy as np
 import skops.io
 from sklearn.base import clone
 
-from helpers.saved import MODELS, OWN_TYPES, PATHS, answers
-from sskit.utils import trusted_types
+from helpers.saved import MODELS, PATHS, answers
 
 
 def parts_of(data):
@@ -181,8 +180,8 @@ def findings(name, every):
     free = {".coef_"} if "structure" in name else set()
     # and what is made of its attributes, for a classifier from elsewhere
     foreign = ".steps.0.1.estimator_." if "nodes" in name else "nothing"
-    trusted = [*trusted_types(), *OWN_TYPES]
-    parts = parts_of(skops.io.dumps(clone(estimator).fit(X, y)))
+    saved = skops.io.dumps(clone(estimator).fit(X, y))
+    trusted, parts = skops.io.get_untrusted_types(data=saved), parts_of(saved)
     for k, (path, what, other, refused) in enumerate(changes(parts)):
         if k % every != every // 2:
             continue

@@ -30,7 +30,6 @@ from sskit.datasets import make_chains
 from sskit.models.layout import WeightLayout
 from sskit.solvers import BCFW
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
-from sskit.utils import trusted_types
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -278,7 +277,8 @@ def test_clones_and_searches_keep_the_prior():
     np.testing.assert_allclose(held.coef_, source.coef_, atol=1e-6)
     assert pickle.loads(pickle.dumps(held)).prior.estimator.lam_ == source.lam_
     model.fit(X, y)
-    saved = io.loads(io.dumps(model), trusted=trusted_types())
+    data = io.dumps(model)
+    saved = io.loads(data, trusted=io.get_untrusted_types(data=data))
     np.testing.assert_array_equal(saved.fit(X, y).coef_, model.coef_)
 
 

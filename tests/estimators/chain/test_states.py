@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 
 from sskit import CalibratedTagger, EarlyStopping, RegularizationPath, SequenceTagger
 from sskit.datasets import make_chains
-from sskit.display import TransitionDisplay, top_features
+from sskit.display import TransitionDisplay, weights_frame
 from sskit.estimators.chain import states
 
 COUNTS = np.array([2, 1, 3])
@@ -290,8 +290,9 @@ def test_pictures_are_of_states():
     display = TransitionDisplay.from_estimator(ruled, ends=False)
     assert np.isnan(display.weights[2, [0, 1, 3, 4, 5]]).all()
     assert np.isfinite(display.weights[:2]).all()
-    found = top_features(FITTED, 1, output_dict=True)
-    assert list(found["features"]) == ["a/0", "a/1", "b/0", "c/0", "c/1", "c/2"]
+    frame = weights_frame(FITTED, 1)
+    labels = frame["label"][frame["kind"] == "node"]
+    assert labels.unique().tolist() == ["a/0", "a/1", "b/0", "c/0", "c/1", "c/2"]
 
 
 def test_in_searches_and_stopping():

@@ -140,7 +140,7 @@ class ExplainMixin(WeightsFrameMixin):
         t = _place(t, "t", n, f"X[{i}] has {n} {noun}s")
         margins = decoder.max_marginals()[t]
         if label is None:
-            label = self.classes_[decoder.top_k(1)[0][0][0][t]]
+            label = self.classes_[decoder.best()[t]]
         where = f"{noun} {t} of X[{i}]"
         pair = [_code(self.classes_, label, "label")]
         if rival is None:
@@ -165,7 +165,7 @@ class ExplainMixin(WeightsFrameMixin):
             rows[t] = np.arange(len(margins)) == k
             decoder = self._decoder(sample, [rows])[0]
             # labels, or their hidden states, which have the weights
-            labellings.append(getattr(decoder, "inner", decoder).top_k(1)[0][0][0])
+            labellings.append(getattr(decoder, "inner", decoder).best())
         owners = getattr(self, "state_labels_", self.classes_)
         columns = _contributions(self, self._terms(sample), t, *labellings, names, edge_names)
         return Explanation(

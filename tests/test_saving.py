@@ -17,7 +17,6 @@ from skops import io
 
 import sskit
 from sskit import SequenceTagger, StructSVMClassifier
-from sskit.preprocessing import SuperpixelGraphs
 from sskit.utils import trusted_types
 
 CASES = MODELS | WARM | PATHS
@@ -131,10 +130,6 @@ def test_types_that_are_not_trusted_are_refused():
     message = "core.Fingerprint', 'sskit.estimators.WarmStart', 'sskit.solvers.DualPoint'"
     with pytest.raises(TypeError, match=f"Untrusted types.*{message}"):
         io.loads(data, trusted=trusted_types())
-    data = io.dumps(SuperpixelGraphs(memory="somewhere"))
-    with pytest.raises(TypeError, match="Untrusted types.*preprocessing.SuperpixelGraphs"):
-        io.loads(data, trusted=trusted_types())
-    assert io.loads(data, trusted=["sskit.preprocessing.SuperpixelGraphs"]).memory == "somewhere"
 
 
 def own_kernel(X, Y):

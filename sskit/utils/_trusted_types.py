@@ -72,8 +72,7 @@ def trusted_types(*, warm_start=False):
     do not fit each other raise an error.
 
     Not among them are functions and objects of your own, such as kernels, structures, scorers
-    and splitters: add their names. Nor is `sskit.preprocessing.SuperpixelGraphs`: its parameter
-    `memory` may name a folder with pickles, which it would read.
+    and splitters: add their names.
 
     Parameters
     ----------

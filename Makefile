@@ -21,6 +21,7 @@ BUILD_TOOLS := "setuptools>=77.0.1" "Cython>=3.1.2"
 METADATA := pyproject.toml setup.py
 COMPILED := $(shell find sskit -name '*.pyx' -o -name '*.pxd' -o -name '*.hpp' 2>/dev/null)
 MODULES := $(shell find sskit -name '*.py' 2>/dev/null)
+PROBES := $(wildcard tests/compiled/*.py*)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -75,17 +76,22 @@ $(DEBUG_VENV)/.installed: $(METADATA) $(COMPILED) $(MODULES)
 		$(@D)/bin/python -m pip install $(PIP_VERBOSE) --no-build-isolation ".[test]"
 	touch $@
 
+# Compiled modules that only tests need, against the package as it is installed.
+%/.probes: %/.installed $(PROBES)
+	$(PROGRESS) $(@D)/bin/python tests/compiled/setup.py build_ext
+	touch $@
+
 # ---- verbs -------------------------------------------------------------------------------
 
-inplace: $(VENV)/.installed $(VENV)/.test
+inplace: $(VENV)/.installed $(VENV)/.test $(VENV)/.probes
 
 demo: $(VENV)/.installed
 	$(BIN)/python examples/demo.py
 
-test: $(VENV)/.installed $(VENV)/.test
+test: $(VENV)/.installed $(VENV)/.test $(VENV)/.probes
 	$(BIN)/pytest -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
 
-test-slow: $(VENV)/.installed $(VENV)/.test
+test-slow: $(VENV)/.installed $(VENV)/.test $(VENV)/.probes
 	$(BIN)/pytest -m "slow or realdata" -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
 
 # The oldest Python with the lowest dependencies and the code for compilers without vector
@@ -102,7 +108,7 @@ fuzz: $(VENV)/.installed
 # Python is built without the sanitizers: it loads what they need at run time before all else, and
 # takes memory for each object by itself. Reports go to files, since pytest keeps what tests print.
 DEBUG_REPORT = $(abspath build/debug)/report
-debug: $(DEBUG_VENV)/.installed
+debug: $(DEBUG_VENV)/.probes
 	rm -f $(DEBUG_REPORT).*
 	status=0; \
 	LD_PRELOAD="$(foreach name,asan ubsan stdc++,$(shell $(CXX) -print-file-name=lib$(name).so))" \
@@ -118,7 +124,7 @@ debug: $(DEBUG_VENV)/.installed
 lint: $(VENV)/.installed $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	PATH="$(abspath $(BIN)):$$PATH" cython-lint sskit
+	PATH="$(abspath $(BIN)):$$PATH" cython-lint sskit tests/compiled
 	$(BIN)/codespell
 	$(BIN)/python -m numpydoc.hooks.validate_docstrings $(MODULES)
 

@@ -3,10 +3,6 @@
 Every ``sskit/**/*.pyx`` becomes an extension, so a new compiled file needs no edit here. Set
 ``SSKIT_BUILD`` to a name in ``KINDS`` for a build of another kind than "release". Generated C++
 stays below ``build/``, in a folder for each kind.
-
-The modules of ``sskit.testing`` that only tests need are part of editable builds and of all kinds
-but "release"; set ``SSKIT_TESTING`` to 1 for a release that has them too, to "only" for a build of
-nothing else.
 """
 
 import multiprocessing
@@ -41,11 +37,6 @@ if KIND not in KINDS:
 DEBUG = KIND == "debug"
 BUILD_BASE = f"build/{KIND}"
 PACKAGE = Path("sskit")
-TESTING = f"{PACKAGE}.testing."
-PROBE = f"{TESTING}probe"  # for users too: check_problem asks it
-WITH_TESTING = os.environ.get("SSKIT_TESTING") or str(int(KIND != "release"))
-if WITH_TESTING not in ("0", "1", "only"):
-    raise SystemExit(f"SSKIT_TESTING must be 0, 1 or only, got {WITH_TESTING!r}")
 # What Cython would write into every module (memoryviews above all) stands in this one.
 SHARED_UTILITY = "sskit._cyutility"
 
@@ -112,14 +103,6 @@ def find_headers(source):
     return sorted(path.as_posix() for path in found if path.suffix == ".hpp")
 
 
-def wanted(module, editable=False):
-    """Return whether a compiled module is part of this build."""
-    if WITH_TESTING == "1" or editable:
-        return True
-    only_for_tests = module.startswith(TESTING) and module != PROBE
-    return only_for_tests == (WITH_TESTING == "only")
-
-
 def find_extensions():
     """Return one C++ extension for every .pyx file, and what they share."""
     include_dirs = sorted({".", *(path.parent.as_posix() for path in PACKAGE.rglob("*.hpp"))})
@@ -163,10 +146,7 @@ class BuildExt(build_ext):
         if self.editable_mode:
             # setuptools would build into a temporary folder and so recompile every file.
             self.build_lib = f"{BUILD_BASE}/editable-{sys.implementation.cache_tag}"
-        editable = self.editable_mode or self.inplace
-        self.extensions = [e for e in self.extensions if wanted(e.name, editable)]
-        if self.extensions:
-            self.translate()
+        self.translate()
         super().run()
 
     def translate(self):
@@ -183,7 +163,7 @@ class BuildExt(build_ext):
             self.extensions,
             build_dir=f"{BUILD_BASE}/cython-{cython_version}",
             compiler_directives=DIRECTIVES,
-            nthreads=int(self.parallel) if forks and len(self.extensions) > 1 else 0,
+            nthreads=int(self.parallel) if forks else 0,
             force=bool(self.force),
             shared_utility_qualified_name=SHARED_UTILITY,
         )

@@ -8,8 +8,6 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-# Compiled modules that only tests need: in a checkout and an sdist only.
-FOR_TESTS = re.compile(r"sskit/testing/(?!probe\.).*\.(pyx|so|pyd)$")
 GENERATED = re.compile(r"\.(c|cpp|cxx|so|pyd|o)$|(^|/)__pycache__/|(^|/)build/")
 
 
@@ -37,15 +35,13 @@ def check_wheel(path):
     faults = [
         f"wheel holds {name}"
         for name in sorted(names)
-        if name.endswith((".c", ".cpp", ".pyx"))
-        or name.startswith(("tests/", "build/"))
-        or FOR_TESTS.match(name)
+        if name.endswith((".c", ".cpp", ".pyx")) or name.startswith(("tests/", "build/"))
     ]
     sources = [path.relative_to(ROOT).as_posix() for path in ROOT.glob("sskit/**/*.pyx")]
     # what Cython writes once for all modules has no source
     for source in ["sskit/_cyutility.pyx", *sorted(sources)]:
         stem = source.removesuffix(".pyx")
-        if not FOR_TESTS.match(source) and not any(
+        if not any(
             name.startswith(f"{stem}.") and name.endswith((".so", ".pyd")) for name in names
         ):
             faults.append(f"wheel lacks the compiled {stem}")

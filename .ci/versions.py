@@ -119,7 +119,7 @@ class Trial:
     def run(self, *command):
         """Run a program of the environment and return its exit status."""
         program = self.folder / ("Scripts" if os.name == "nt" else "bin") / command[0]
-        environ = {**os.environ, "SSKIT_TESTING": "1", "SSKIT_BUILD": self.kind}
+        environ = {**os.environ, "SSKIT_BUILD": self.kind}
         return subprocess.call([str(program), *command[1:]], cwd=ROOT, env=environ)
 
     def install(self, *what):
@@ -134,6 +134,8 @@ class Trial:
         subprocess.run([self.python, "-m", "venv", str(self.folder)], check=True)
         self.install(*requires)
         self.install("--no-build-isolation", ".[test]")
+        if self.run("python", "tests/compiled/setup.py", "--quiet", "build_ext"):
+            raise SystemExit(f"Python {self.version}: what only tests need cannot be compiled")
         if self.run("python", "-m", "pip", "check"):
             raise SystemExit(f"Python {self.version}: the dependencies do not fit")
 

@@ -118,10 +118,7 @@ ROOMS = {
     "display": "inputs",
     "datasets": "inputs",
     "utils": "inputs inputs/chains",
-    "testing": (
-        "core inputs models/slack models/structured solvers/dual_decomposition/factors "
-        "solvers/simplex_qp"
-    ),
+    "testing": "core inputs models/structured",
     # doors only
     "solvers": "",
     "estimators": "",

@@ -36,9 +36,6 @@ SOURCES = {
         "from sskit.oracles._chain cimport Chain\n\n"
         "def size():\n    cdef Chain chain = Chain()\n    return chain.size\n"
     ),
-    "testing/__init__.py": "",
-    "testing/probe.pyx": "def answer():\n    return 42\n",
-    "testing/unreliable.pyx": "def answer():\n    return 43\n",
 }
 
 
@@ -47,8 +44,7 @@ def run_setup(monkeypatch, folder, **environ):
     setuptools = pytest.importorskip("setuptools")
     monkeypatch.chdir(folder)
     monkeypatch.setattr(setuptools, "setup", lambda **options: None)
-    for name in ("SSKIT_BUILD", "SSKIT_TESTING"):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("SSKIT_BUILD", raising=False)
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
     return runpy.run_path(str(ROOT / "setup.py"))
@@ -56,7 +52,7 @@ def run_setup(monkeypatch, folder, **environ):
 
 @pytest.fixture
 def checkout(tmp_path):
-    """Return a checkout with a package of four compiled modules and two headers."""
+    """Return a checkout with a package of three compiled modules and two headers."""
     for name, text in SOURCES.items():
         path = tmp_path / "sskit" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -106,29 +102,9 @@ def test_a_header_that_is_not_ours_to_find_is_named(monkeypatch, checkout):
         find_headers("sskit/core/_base.pyx")
 
 
-@pytest.mark.parametrize(
-    ("environ", "release", "testing", "editable"),
-    [
-        ({}, True, False, True),
-        ({"SSKIT_TESTING": "1"}, True, True, True),
-        ({"SSKIT_TESTING": "only"}, False, True, True),
-        ({"SSKIT_BUILD": "debug"}, True, True, True),
-        ({"SSKIT_BUILD": "portable", "SSKIT_TESTING": "0"}, True, False, True),
-    ],
-)
-def test_what_only_tests_need_is_in_no_wheel(
-    monkeypatch, checkout, environ, release, testing, editable
-):
-    wanted = run_setup(monkeypatch, checkout, **environ)["wanted"]
-    assert wanted("sskit.core._base") == wanted("sskit.testing.probe") == release
-    assert wanted("sskit.testing.unreliable") == testing
-    assert wanted("sskit.testing.unreliable", editable=True) == editable
-
-
-@pytest.mark.parametrize("name", ["SSKIT_BUILD", "SSKIT_TESTING"])
-def test_settings_that_do_not_exist_are_refused(monkeypatch, checkout, name):
-    with pytest.raises(SystemExit, match=f"{name} must be .* got 'fast'"):
-        run_setup(monkeypatch, checkout, **{name: "fast"})
+def test_a_kind_that_does_not_exist_is_refused(monkeypatch, checkout):
+    with pytest.raises(SystemExit, match="SSKIT_BUILD must be .* got 'fast'"):
+        run_setup(monkeypatch, checkout, SSKIT_BUILD="fast")
 
 
 def compile_in(checkout, *command):
@@ -153,7 +129,6 @@ def test_what_is_compiled_again_after_a_change(checkout):
         pytest.skip("there is no compiler")
     inplace = ["build_ext", "--inplace"]
     everything = {"_cyutility", "core._base", "oracles._chain", "oracles._user"}
-    everything |= {"testing.probe", "testing.unreliable"}
     assert compile_in(checkout, *inplace) == everything
     assert compile_in(checkout, *inplace) == set()
     header = checkout / "sskit" / "core" / "lanes.hpp"
@@ -165,8 +140,7 @@ def test_what_is_compiled_again_after_a_change(checkout):
 def test_a_change_of_the_settings_compiles_everything_again(checkout):
     if importlib.util.find_spec("Cython") is None or not shutil.which("g++"):
         pytest.skip("there is no compiler")
-    for name in ("oracles/_user.pyx", "testing/probe.pyx"):
-        (checkout / "sskit" / name).unlink()
+    (checkout / "sskit" / "oracles" / "_user.pyx").unlink()
     everything = {"_cyutility", "core._base", "oracles._chain"}
     assert compile_in(checkout, "build") == everything
     (stale,) = checkout.glob("build/release/lib*/sskit/oracles/_chain.*.so")

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from helpers.toys import chain_toy, graph_toy, multiclass_toy, multilabel_toy
+from sskit_probes.factor_probe import FactorProbe, look_at_node
+from sskit_probes.step_probe import StepProbe
 
 from sskit.core.direction import Direction
 from sskit.core.dual import DualState
@@ -48,9 +50,7 @@ from sskit.solvers.oracle_calls.pool import Pool, ThreadPool
 from sskit.solvers.oracle_calls.vertices import Vertices
 from sskit.solvers.simplex_qp.maximise import SimplexProgram
 from sskit.solvers.subgradient import subgradient_pass
-from sskit.testing.factor_probe import FactorProbe, look_at_node
 from sskit.testing.probe import DualProbe, ProblemProbe
-from sskit.testing.step_probe import StepProbe
 
 BIG = 10**9
 RNG = np.random.RandomState(0)

@@ -8,6 +8,7 @@ from helpers.kernels import in_kernel_space
 from helpers.toys import TOYS, chain_toy
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sskit_probes.unreliable import UnreliableProblem
 
 from sskit.core.dual import DualState
 from sskit.core.regularizer import Regularizer
@@ -16,7 +17,6 @@ from sskit.solvers import BCFW
 from sskit.solvers.block_coordinate.eviction import retire_all
 from sskit.solvers.common.snapshot import restore, save
 from sskit.testing.probe import DualProbe
-from sskit.testing.unreliable import UnreliableProblem
 
 LAM = 0.1
 ACTIONS = st.lists(

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from helpers.toys import TOYS, chain_toy, multiclass_toy
+from sskit_probes.unreliable import BoundingProblem, ForgetfulProblem, WrappedProblem
 
 from sskit.core.problem import Problem, block_weights
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.solvers import BCFW
 from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem, require
-from sskit.testing.unreliable import BoundingProblem, ForgetfulProblem, WrappedProblem
 
 
 @pytest.mark.parametrize("form", ["dense", "csr"])

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from helpers.toys import TOYS, chain_toy
+from sskit_probes.factor_probe import FactorProbe
 
-from sskit.testing.factor_probe import FactorProbe
 from sskit.testing.probe import ProblemProbe
 
 ALLOWED = np.array([[True, True, False], [False, True, True], [True, False, True]])

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sskit_probes.factor_probe import FactorProbe
 
 from sskit.core.problem import block_weights
 from sskit.models.chain.model import ChainModel
@@ -12,7 +13,6 @@ from sskit.models.edge_chain.model import EdgeChainModel
 from sskit.models.edge_chain.problem import EdgeChainProblem
 from sskit.models.features import FeatureRows
 from sskit.testing import check_problem
-from sskit.testing.factor_probe import FactorProbe
 from sskit.testing.probe import ProblemProbe
 from sskit.utils import RaggedArray
 

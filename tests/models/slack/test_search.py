@@ -5,9 +5,9 @@ import sys
 import numpy as np
 import pytest
 from helpers.slack import random_points
+from sskit_probes.slack_probe import Points
 
 from sskit.models.slack.model import SEARCHES
-from sskit.testing.slack_probe import Points
 
 KINDS = ("any", "counts", "flat")
 NO_LIMIT = sys.maxsize

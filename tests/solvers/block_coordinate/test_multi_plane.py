@@ -7,12 +7,12 @@ import pytest
 from helpers import paper
 from helpers.laws import LAM, binding_box, check_dual_point, check_optimum, follow
 from helpers.toys import TOYS, chain_toy, thinned
+from sskit_probes.unreliable import UnreliableProblem
 
 from sskit.core.sampler import PermutationSampler
 from sskit.solvers import BCFW, MultiPlane
 from sskit.solvers.block_coordinate import schedule as schedules
 from sskit.solvers.oracle_calls.minibatch import run_pass
-from sskit.testing.unreliable import UnreliableProblem
 
 STEPS = ["fw", "pairwise", "away"]
 SAMPLING = ["permutation", "uniform", "gap", "max_gap"]

@@ -5,13 +5,13 @@ import pytest
 from helpers.toys import chain_toy
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sskit_probes.unreliable import UnreliableProblem
 
 from sskit.solvers.block_coordinate import schedule as schedule_module
 from sskit.solvers.block_coordinate.schedule import FixedSchedule, SlopeSchedule, oracle_work
 from sskit.solvers.common.exact_pass_rule import EstimateRule, ExactPassRule
 from sskit.solvers.common.solution import Certificate
 from sskit.solvers.common.tolerance import Tolerance
-from sskit.testing.unreliable import UnreliableProblem
 
 # (increase of the dual, work) of the passes of one iteration, the one with the oracle first
 PASSES = st.lists(

@@ -7,6 +7,7 @@ from helpers.qp import solve_primal
 from helpers.slack import slack_pairs
 from helpers.toys import TOYS, Toy
 from sklearn.base import clone
+from sskit_probes.unreliable import BoundingProblem
 
 from sskit.core.dual import DualState
 from sskit.models.slack.model import SlackRescaling
@@ -18,7 +19,6 @@ from sskit.solvers.common.tolerance import Tolerance
 from sskit.solvers.dual_decomposition.soft_bcfw import SoftBCFW
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.testing.problem_checks import check_problem
-from sskit.testing.unreliable import BoundingProblem
 
 LAM = 0.05
 NAMES = ["chain", "multiclass"]

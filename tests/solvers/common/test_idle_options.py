@@ -10,10 +10,10 @@ import pytest
 from helpers.toys import chain_toy, multilabel_toy
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
+from sskit_probes.unreliable import UnreliableProblem
 
 from sskit import MultilabelPairwise, StructSVMClassifier
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
-from sskit.testing.unreliable import UnreliableProblem
 
 LAM, BOX = 0.003, (-0.3, 0.4)
 VALUES = {

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from helpers.toys import TOYS, Toy
 from sklearn.base import clone
+from sskit_probes.unreliable import UnreliableProblem
 
 from sskit.core.dual import DualState
 from sskit.solvers import BCFW, FrankWolfe, MultiPlane
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.testing.probe import DualProbe
 from sskit.testing.problem_checks import check_problem
-from sskit.testing.unreliable import UnreliableProblem
 
 LAM = 0.05
 NAMES = ["chain", "multiclass"]

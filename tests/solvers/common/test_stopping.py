@@ -14,12 +14,12 @@ from helpers.toys import TOYS, chain_toy
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sskit_probes.unreliable import UnreliableProblem
 
 from sskit import StructSVMClassifier
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, Subgradient
 from sskit.solvers.common import progress
 from sskit.solvers.common.solution import Status
-from sskit.testing.unreliable import UnreliableProblem
 
 LAM = 0.1
 

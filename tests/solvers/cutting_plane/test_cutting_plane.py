@@ -12,6 +12,7 @@ from helpers.toys import TOYS, Toy, chain_toy
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
+from sskit_probes.unreliable import UnreliableProblem
 
 from sskit import RegularizationPath, SegmentationModel, SequenceTagger, StructSVMClassifier
 from sskit.core.regularizer import BoxRegularizer, Regularizer
@@ -22,7 +23,6 @@ from sskit.solvers.cutting_plane.cut_storage import DenseRows, FunctionRows, Spa
 from sskit.solvers.cutting_plane.master_program import BoxCutProgram, Cut, CutProgram
 from sskit.solvers.simplex_qp.box_line_search import longest_rise
 from sskit.solvers.simplex_qp.newton import maximum
-from sskit.testing.unreliable import UnreliableProblem
 
 
 def start(toy, box=None, lam=LAM, **options):

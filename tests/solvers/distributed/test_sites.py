@@ -7,6 +7,7 @@ from helpers.parts import CASES, split
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sskit_probes.unreliable import BoundingProblem
 
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.stop import Stop
@@ -21,7 +22,6 @@ from sskit.solvers.distributed.run import DistributedRun
 from sskit.solvers.distributed.site import Site
 from sskit.solvers.distributed.sites import LocalSites, Sites
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
-from sskit.testing.unreliable import BoundingProblem
 
 LAM = 0.2
 PLAIN = BCFW(averaging=False)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from helpers.qp import solve_primal
 from helpers.toys import TOYS, chain_toy
+from sskit_probes.factor_probe import FactorProbe
 
 from sskit.core.regularizer import BoxRegularizer
 from sskit.core.sampler import PermutationSampler
@@ -13,7 +14,6 @@ from sskit.solvers.dual_decomposition.factors.consistent import ConsistentPoint
 from sskit.solvers.dual_decomposition.factors.state import disagreement_scale
 from sskit.solvers.dual_decomposition.run import PATIENCE, Share
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
-from sskit.testing.factor_probe import FactorProbe
 
 LAM = 0.1
 METHODS = ["afw", "bgcd"]

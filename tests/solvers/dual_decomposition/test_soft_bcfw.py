@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from helpers.qp import interior_point, solve_primal
 from helpers.toys import TOYS, chain_toy
+from sskit_probes.factor_probe import FactorProbe
 
 from sskit.core.decomposition import LabelFactors
 from sskit.core.regularizer import BoxRegularizer
@@ -11,7 +12,6 @@ from sskit.solvers import GDMM, SoftBCFW
 from sskit.solvers.common.solution import Status
 from sskit.solvers.dual_decomposition.factors.state import disagreement_scale
 from sskit.solvers.dual_decomposition.label_nodes import LabelNodes
-from sskit.testing.factor_probe import FactorProbe
 
 LAM = 0.1
 ALLOWED = np.array([[True, True, False], [False, True, True], [True, False, True]])

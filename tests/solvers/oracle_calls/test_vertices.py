@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from helpers.kernels import in_kernel_space
 from helpers.toys import TOYS, chain_toy, multiclass_toy
+from sskit_probes.unreliable import UnreliableProblem
 
 from sskit.core.dual import DualState
 from sskit.models.kernel.functions import Kernel
 from sskit.solvers.oracle_calls.vertices import Vertices
-from sskit.testing.unreliable import UnreliableProblem
 
 KERNEL = Kernel("rbf", gamma=0.5)
 PROBLEMS = {name: lambda make=make: make().problem for name, make in TOYS.items()} | {

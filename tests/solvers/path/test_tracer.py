@@ -8,6 +8,7 @@ from helpers.crossing import in_turn
 from helpers.qp import solve_primal
 from helpers.structures import Numbers, bind
 from helpers.toys import TOYS, Toy, bind_rows
+from sskit_probes.unreliable import BoundingProblem
 
 from sskit.core.regularizer import Regularizer
 from sskit.solvers import BCFW, FrankWolfe
@@ -19,7 +20,6 @@ from sskit.solvers.path.induction import (
     reach_without_bounds,
 )
 from sskit.solvers.path.tracer import PathTracer, dual_objective_at, largest_share
-from sskit.testing.unreliable import BoundingProblem
 
 EPS = 0.1
 SOLVERS = {

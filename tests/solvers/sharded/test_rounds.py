@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 from helpers.laws import check_certificate, check_dual_point
 from helpers.toys import TOYS, chain_toy
+from sskit_probes.unreliable import UnreliableProblem
 
 from sskit import SequenceTagger, StructSVMClassifier
 from sskit.core.regularizer import Regularizer
@@ -22,7 +23,6 @@ from sskit.solvers.block_coordinate.options import shards_for
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.solvers.oracle_calls.pool import make_pool
 from sskit.solvers.sharded import rounds
-from sskit.testing.unreliable import UnreliableProblem
 
 LAM = 0.1
 OPTIONS = [

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sskit_probes.step_probe import StepProbe
 
 from sskit.solvers.block_coordinate.options import make_step
-from sskit.testing.step_probe import StepProbe
 
 KINDS = ["fw", "pairwise", "away"]
 MIX = -1

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from helpers.qp import solve_primal
 from helpers.toys import chain_toy
+from sskit_probes.factor_probe import FactorProbe, look_at_edge, look_at_node
 
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
@@ -14,7 +15,6 @@ from sskit.solvers import GDMM
 from sskit.solvers.dual_decomposition.factors.oracle import EdgeSearch, NodeSearch, PartitionSearch
 from sskit.solvers.dual_decomposition.factors.sorted_oracle import OrderedSearch
 from sskit.solvers.dual_decomposition.gdmm import MANY
-from sskit.testing.factor_probe import FactorProbe, look_at_edge, look_at_node
 from sskit.utils import RaggedArray
 
 LAM = 0.05

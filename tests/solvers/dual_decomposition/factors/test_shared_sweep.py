@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from helpers.toys import chain_toy
 from scipy.sparse import csr_array
+from sskit_probes.factor_probe import FactorProbe
 
 from sskit import SequenceTagger
 from sskit.core.problem import block_weights
@@ -20,7 +21,6 @@ from sskit.solvers.dual_decomposition import gdmm
 from sskit.solvers.dual_decomposition.factors.shared_sweep import SharedSweep
 from sskit.solvers.dual_decomposition.factors.sweep import Sweep
 from sskit.solvers.oracle_calls.pool import make_pool
-from sskit.testing.factor_probe import FactorProbe
 
 LAM = 0.1
 OPTIONS = [

@@ -117,7 +117,7 @@ ROOMS = {
     "preprocessing": "inputs inputs/chains",
     "display": "inputs",
     "datasets": "inputs",
-    "utils": "inputs inputs/chains",
+    "utils": "inputs",
     "testing": "core inputs models/structured",
     # doors only
     "solvers": "",

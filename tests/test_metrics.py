@@ -22,13 +22,11 @@ from sskit.datasets import make_chains
 from sskit.inputs.ragged import split, stack_labels, stack_sequences
 from sskit.metrics import (
     sequence_accuracy_score,
-    span_confusion,
     span_f1_score,
     span_precision_recall_fscore,
     span_report,
     spans,
     token_accuracy_score,
-    token_report,
 )
 from sskit.utils import RaggedArray
 
@@ -106,14 +104,9 @@ def test_tokens_without_a_label_do_not_count():
     assert score == pytest.approx(4 / 5)
     score = sequence_accuracy_score(y_true, y_pred, ignore_label="?", sample_weight=weights)
     assert score == pytest.approx(3 / 4)
-    report = metrics.token_report(y_true, y_pred, ignore_label="?", output_dict=True)
-    assert report["accuracy"] == pytest.approx(2 / 3)
-    assert "?" not in report
     for score in (token_accuracy_score, sequence_accuracy_score):
         with pytest.raises(ValueError, match="no sequence with a weight has a label"):
             score([["?"], ["a"]], [["a"], ["a"]], ignore_label="?", sample_weight=[1, 0])
-    with pytest.raises(ValueError, match=r"y_true has no labels but ignore_label='\?'"):
-        metrics.token_report([["?"]], [["a"]], ignore_label="?")
 
 
 @pytest.mark.parametrize("kind", [set, frozenset])
@@ -130,9 +123,7 @@ def test_of_a_set_each_label_is_right(kind):
         token_accuracy_score([[kind("ab")]], [["a", "a"]])
 
 
-@pytest.mark.parametrize(
-    "score", [metrics.token_report, span_f1_score, span_report, metrics.mean_iou_score]
-)
+@pytest.mark.parametrize("score", [span_f1_score, span_report, metrics.mean_iou_score])
 def test_sets_are_no_labels_elsewhere(score):
     with pytest.raises(TypeError, match=r"y_true\[0\]\[0\] is frozenset.* not a set"):
         score([[frozenset({"O"})]], [["O"]])
@@ -342,58 +333,13 @@ def test_reports_look_like_those_of_scikit_learn():
     ours = span_report(*tags, output_dict=True)
     for name, row in theirs.items():
         assert ours[name] == pytest.approx(row)
-    tokens = token_report([labels[0]], [labels[1]], output_dict=True)
-    assert tokens == classification_report(*labels, output_dict=True)
-    assert token_report([labels[0]], [labels[1]], digits=3) == classification_report(
-        *labels, digits=3
-    )
-    assert list(token_report([[1, 2]], [[2, 2]], labels=[2], output_dict=True))[0] == "2"
-
-
-def slow_confusion(y_true, y_pred, scheme):
-    """The definition, span by span."""
-    true, pred = (
-        [(i, *span) for i, labels in enumerate(y) for span in conlleval_spans(labels)]
-        for y in (y_true, y_pred)
-    )
-    types = sorted({kind for _, kind, *_ in true + pred})
-    place = {kind: k for k, kind in enumerate([*types, None])}
-    matrix = np.zeros((len(types) + 1, len(types) + 1), dtype=int)
-    border = np.zeros(len(types), dtype=int)
-    for i, kind, start, stop in true:
-        partner = next((p[1] for p in pred if (p[0], *p[2:]) == (i, start, stop)), None)
-        matrix[place[kind], place[partner]] += 1
-        border[place[kind]] += partner is None and any(
-            p[0] == i and p[1] == kind and p[2] < stop and start < p[3] for p in pred
-        )
-    for i, kind, start, stop in pred:
-        if not any((t[0], *t[2:]) == (i, start, stop) for t in true):
-            matrix[-1, place[kind]] += 1
-    return matrix, types, border
-
-
-@given(data=st.data())
-def test_confusion_of_spans(data):
-    lengths = data.draw(st.lists(st.integers(1, 8), min_size=1, max_size=4))
-    y_true, y_pred = (
-        [data.draw(st.lists(tags("BIES"), min_size=n, max_size=n)) for n in lengths]
-        for _ in range(2)
-    )
-    matrix, types, border_errors = span_confusion(y_true, y_pred, scheme="bioes")
-    expected = slow_confusion(y_true, y_pred, "bioes")
-    np.testing.assert_array_equal(matrix, expected[0])
-    assert types == expected[1]
-    np.testing.assert_array_equal(border_errors, expected[2])
 
 
 def test_reports_name_what_is_wrong():
-    for report in (span_report, span_confusion):
-        with pytest.raises(ValueError, match=r"y_pred\[0\] has 2"):
-            report([["O"]], [["O", "O"]])
-        with pytest.raises(ValueError, match=r"y_true\[0\]\[0\] is 'X-Y'"):
-            report([["X-Y"]], [["O"]])
-    with pytest.raises(TypeError, match="y_true has labels of dtype"):
-        token_report([["a"]], [[1]])
+    with pytest.raises(ValueError, match=r"y_pred\[0\] has 2"):
+        span_report([["O"]], [["O", "O"]])
+    with pytest.raises(ValueError, match=r"y_true\[0\]\[0\] is 'X-Y'"):
+        span_report([["X-Y"]], [["O"]])
 
 
 # ------------------------------------------------------------------------------ scorers

@@ -7,6 +7,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 from _data import load_msrc, load_weizmann_horses
+from joblib import Memory
 from sklearn.linear_model import LogisticRegression
 
 from sskit.metrics import class_accuracy_score, iou_scores
@@ -15,12 +16,17 @@ from sskit.preprocessing import SuperpixelGraphs
 LOADERS = {"horses": load_weizmann_horses, "msrc": load_msrc}
 
 
+def described(train, test):
+    """Return the graphs of images to train on and to test on."""
+    superpixels = SuperpixelGraphs(random_state=0)
+    return superpixels.fit_transform(train), superpixels.transform(test)
+
+
 def graphs(name, memory=None):
     """Return (X, y, X_test, y_test): superpixel graphs with all features, and pixel masks."""
     train, test = (LOADERS[name](part) for part in ("train", "test"))
-    superpixels = SuperpixelGraphs(memory=memory, random_state=0)
     start = time.perf_counter()
-    X, X_test = superpixels.fit_transform(train.data), superpixels.transform(test.data)
+    X, X_test = Memory(memory, verbose=0).cache(described)(train.data, test.data)
     n_nodes, n_edges = (np.mean([len(getattr(g, a)) for g in X]) for a in ("features", "edges"))
     print(
         f"{name}: {len(X)} images to train on, {len(X_test)} to test on; {n_nodes:.0f} nodes and "

@@ -2,7 +2,7 @@
 
 Springs set by hand are chosen on held-out people by their stiffness. (A factor of the scores would
 be one of the stiffness upside down.) The learned model with default parameters is not chosen;
-others are, by what they take for scores and by the prior. Maps are simulated anew for every seed,
+raw scores are beside it. Maps are simulated anew for every seed,
 in three settings of misses and clutter. At the end, oracle calls that solvers need to a relative
 gap of one hundredth.
 Run:
@@ -38,8 +38,6 @@ DEFAULT = "default parameters"
 LEARNED = {
     DEFAULT: {},
     "raw scores": {"scores": "raw"},
-    "springs": {"prior": "springs"},
-    "springs, lam 100 / n": {"prior": "springs", "lam": 100 / SIZES[0]},
 }
 
 

@@ -1,6 +1,6 @@
 """Displays: what a fit or a prediction looks like, computed once and drawn with matplotlib.
 
-`top_features`, `weights_frame` and `explain` are of text and tables.
+`weights_frame` and `explain` are of text and tables.
 """
 
 from sskit.display._convergence import ConvergenceDisplay
@@ -9,7 +9,6 @@ from sskit.display._pose import PoseDisplay
 from sskit.display._reasons import explain, weights_frame
 from sskit.display._regularization_path import RegularizationPathDisplay
 from sskit.display._segmentation import SegmentationDisplay
-from sskit.display._top_features import top_features
 from sskit.display._transitions import TransitionDisplay
 
 __all__ = [
@@ -20,6 +19,5 @@ __all__ = [
     "SegmentationDisplay",
     "TransitionDisplay",
     "explain",
-    "top_features",
     "weights_frame",
 ]

@@ -40,7 +40,6 @@ def weights_frame(estimator, top=20, *, feature_names=None, edge_feature_names=N
     See Also
     --------
     FeatureWeightsDisplay : The same as a picture.
-    top_features : The same as a text.
 
     Examples
     --------

@@ -7,7 +7,6 @@ Scikit-learn's own scorers do not take ragged labels. For ``scoring=`` of its to
 """
 
 from sskit._saved_names import export_from
-from sskit.metrics._multilabel import multilabel_report
 from sskit.metrics._poses import mean_part_error, pdj_curve, pdj_score, pdj_scorer
 from sskit.metrics._regions import (
     class_accuracy_score,
@@ -16,16 +15,16 @@ from sskit.metrics._regions import (
     mean_iou_score,
     mean_iou_scorer,
 )
-from sskit.metrics._reports import span_confusion, span_report, token_report
-from sskit.metrics._scorers import RegionScorer
 from sskit.metrics._spans import (
     span_f1_score,
     span_f1_scorer,
     span_precision_recall_fscore,
+    span_report,
     spans,
 )
 from sskit.metrics._tags import convert_tags
 from sskit.metrics._tokens import (
+    RegionScorer,
     sequence_accuracy_score,
     sequence_accuracy_scorer,
     token_accuracy_score,
@@ -41,13 +40,11 @@ __all__ = [
     "mean_iou_score",
     "mean_iou_scorer",
     "mean_part_error",
-    "multilabel_report",
     "pdj_curve",
     "pdj_score",
     "pdj_scorer",
     "sequence_accuracy_score",
     "sequence_accuracy_scorer",
-    "span_confusion",
     "span_f1_score",
     "span_f1_scorer",
     "span_precision_recall_fscore",
@@ -55,7 +52,6 @@ __all__ = [
     "spans",
     "token_accuracy_score",
     "token_accuracy_scorer",
-    "token_report",
 ]
 
 # of the scorers

@@ -6,7 +6,7 @@ from sskit._numbers import as_array
 from sskit.inputs.masks import is_ignored
 from sskit.inputs.ragged import check_kinds
 from sskit.metrics._pairs import check_weights, stack_pair
-from sskit.metrics._scorers import RegionScorer
+from sskit.metrics._tokens import RegionScorer
 
 
 def iou_scores(y_true, y_pred, *, ignore_label=None, sample_weight=None):

@@ -7,6 +7,8 @@ from sskit._tag_schemes import find_spans, parse_tags
 from sskit.inputs.ragged_array import locate
 from sskit.metrics._pairs import stack, stack_pair
 
+COLUMNS = ("precision", "recall", "f1-score", "support")
+
 
 def spans(labels, scheme="bio"):
     """Find the spans that one sequence of labels describes.
@@ -132,6 +134,70 @@ def span_f1_score(y_true, y_pred, *, scheme="bio", average="micro"):
 
 
 span_f1_scorer = make_scorer(span_f1_score)
+
+
+def span_report(y_true, y_pred, *, scheme="bio", digits=2, output_dict=False):
+    """Report precision, recall, F1 score and support of spans by type, with averages.
+
+    Parameters
+    ----------
+    y_true : sequence of n label sequences (T_i,) of str
+        The true labels.
+    y_pred : sequence of n label sequences (T_i,) of str
+        The predicted labels.
+    scheme : {"bio", "iob1", "iob2", "bioes", "iobes", "bilou"}, default="bio"
+        What the labels mean, see `spans`.
+    digits : int, default=2
+        Decimals of the scores in the text.
+    output_dict : bool, default=False
+        Whether to return a dict in place of a text.
+
+    Returns
+    -------
+    report : str or dict
+        A row for each type and for the averages "micro avg" (over all spans, as conlleval),
+        "macro avg" (over types) and "weighted avg" (over types, by support); a dict of the rows,
+        each a dict of "precision", "recall", "f1-score" and "support", has the same names as that
+        of :func:`sklearn.metrics.classification_report`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If lengths differ, or a label is not a string of the scheme.
+
+    Examples
+    --------
+    >>> from sskit.metrics import span_report
+    >>> y_true, y_pred = [["B-NP", "I-NP", "B-VP"]], [["B-NP", "B-NP", "B-VP"]]
+    >>> print(span_report(y_true, y_pred))
+                  precision    recall  f1-score   support
+    <BLANKLINE>
+              NP       0.00      0.00      0.00         1
+              VP       1.00      1.00      1.00         1
+    <BLANKLINE>
+       micro avg       0.33      0.50      0.40         2
+       macro avg       0.50      0.50      0.50         2
+    weighted avg       0.50      0.50      0.50         2
+    <BLANKLINE>
+    """
+    by_type = span_precision_recall_fscore(y_true, y_pred, scheme=scheme, average=None)
+    rows = {kind: [column[kind] for column in by_type] for kind in by_type[0]}
+    averages = {
+        f"{name} avg": span_precision_recall_fscore(y_true, y_pred, scheme=scheme, average=name)
+        for name in ("micro", "macro", "weighted")
+    }
+    if output_dict:
+        return {
+            name: dict(zip(COLUMNS, row, strict=True)) for name, row in (rows | averages).items()
+        }
+    width = max(len("weighted avg"), digits, *map(len, rows), 0)
+    lines = [" " * width + " " + "".join(f"{name:>10}" for name in COLUMNS), ""]
+    for block in (rows, averages):
+        for name, row in block.items():
+            scores = "".join(f"{score:>10.{digits}f}" for score in row[:3])
+            lines.append(f"{name:>{width}} {scores}{row[3]:>10}")
+        lines.append("")
+    return "\n".join(lines)
 
 
 def find_pairs(y_true, y_pred, scheme):

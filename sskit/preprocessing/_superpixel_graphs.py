@@ -1,21 +1,21 @@
 """SuperpixelGraphs: images become graphs of superpixels with histograms as features."""
 
 from functools import partial
+from importlib.util import find_spec
+from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted, check_memory
+from sklearn.utils.validation import check_is_fitted
 
 from sskit._documentation import DocumentedMixin
-from sskit._numbers import n_workers
+from sskit._numbers import Number, n_workers
 from sskit._saved_names import LoadableMixin
 from sskit.inputs.images import check_images
-from sskit.preprocessing._disk_cache import prepare_cache
-from sskit.preprocessing._graph_features import cut_image, describe_image, make_graph
-from sskit.preprocessing._parameters import check_etas, check_parameters
-from sskit.preprocessing._regions import slic_segments
+from sskit.preprocessing._regions import make_graph, slic_segments
 from sskit.preprocessing._words import (
     PositionCells,
     WordDictionary,
@@ -23,6 +23,23 @@ from sskit.preprocessing._words import (
     lab_colors,
     learn_words,
 )
+
+# Filters and tables of larger numbers have no memory.
+_CONSTRAINTS = {
+    "n_segments": [Number(Integral, 1, 2**24, closed="both")],
+    "n_color_words": [Number(Integral, 0, 2**16, closed="both")],
+    "n_texture_words": [Number(Integral, 0, 2**16, closed="both")],
+    "texture_size": [Number(Integral, 4, 2**12, closed="both")],
+    "texture_step": [Number(Integral, 1, 2**12, closed="both")],
+    "position_grid": [Number(Integral, 0, 2**10, closed="both")],
+    "neighborhood": [Number(Integral, 0, 2**10, closed="both")],
+    "sample_size": [Number(Integral, 1, 2**31 - 1, closed="both")],
+    "compactness": [Number(Real, 0, None, closed="neither")],
+    "sigma": [Number(Real, 0, None, closed="left")],
+    "power": [Number(Real, 0, 1, closed="right")],
+    "n_jobs": [Number(Integral, None, None, closed="neither"), None],
+    "segmenter": [callable, None],
+}
 
 
 # No set_output: a graph is not a data frame.
@@ -73,14 +90,11 @@ class SuperpixelGraphs(
         From how many pixels and patches, in equal shares from all images, the words are learned.
     dtype : {"float32", "float64"}, default="float32"
         Type of the features.
-    memory : str, path-like, object with the interface of joblib.Memory, or None, default=None
-        Where superpixels, words and graphs are kept on disk, to be found there when the same
-        image comes again with the same parameters.
     n_jobs : int or None, default=None
         Number of images at a time, as everywhere in scikit-learn.
     random_state : int, RandomState or None, default=None
         Decides which pixels are sampled and where k-means starts. With None or a RandomState
-        the words differ from fit to fit, and what was cached for others is not found.
+        the words differ from fit to fit.
 
     Attributes
     ----------
@@ -139,7 +153,6 @@ class SuperpixelGraphs(
         etas=None,
         sample_size=40_000,
         dtype="float32",
-        memory=None,
         n_jobs=None,
         random_state=None,
     ):
@@ -157,7 +170,6 @@ class SuperpixelGraphs(
         self.etas = etas
         self.sample_size = sample_size
         self.dtype = dtype
-        self.memory = memory
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -185,7 +197,7 @@ class SuperpixelGraphs(
         check_parameters(self)
         images = check_images(X)
         rng = check_random_state(self.random_state)
-        tools = {"rng": rng, "memory": check_memory(self.memory), "n_jobs": self.n_jobs}
+        tools = {"rng": rng, "n_jobs": self.n_jobs}
         color_words, texture_words = (
             learn_words(images, describe, step, n_words, self.sample_size, **tools)
             for describe, step, n_words in [
@@ -224,10 +236,9 @@ class SuperpixelGraphs(
             "etas": check_etas(self.etas),
             "dtype": np.dtype(self.dtype),
         }
-        memory, segmenter = check_memory(self.memory), self._segmenter()
-        prepare_cache(memory, cut_image, describe_image)
+        segmenter = self._segmenter()
         made = Parallel(n_jobs=n_workers(self.n_jobs, len(images)))(
-            delayed(make_graph)(memory, image, f"X[{i}]", segmenter, options)
+            delayed(make_graph)(image, f"X[{i}]", segmenter, options)
             for i, image in enumerate(images)
         )
         graphs = np.empty(len(made), dtype=object)
@@ -306,3 +317,67 @@ class SuperpixelGraphs(
             PositionCells(self.position_grid),
         ]
         return [words for words in kinds if words.n_words]
+
+
+def check_parameters(superpixels):
+    """Raise for the first parameter that is out of its range, or asks for what is not there.
+
+    Parameters
+    ----------
+    superpixels : SuperpixelGraphs
+        The transformer that holds them.
+
+    Raises
+    ------
+    TypeError
+        If `segmenter` is not callable.
+    ValueError
+        If a number is out of its range or not of its kind.
+    ImportError
+        If scikit-image is needed and not installed.
+    """
+    given = superpixels.get_params(deep=False)
+    validate_parameter_constraints(_CONSTRAINTS, given, type(superpixels).__name__)
+    try:
+        known = np.dtype(superpixels.dtype) in (np.float32, np.float64)
+    except TypeError:
+        known = False
+    if not known:
+        raise ValueError(f"dtype must be 'float32' or 'float64', got {superpixels.dtype!r}")
+    check_etas(superpixels.etas)
+    needed = superpixels.segmenter is None or superpixels.n_color_words > 0
+    if needed and find_spec("skimage") is None:
+        raise ImportError(
+            "superpixels and colours need scikit-image, which is not installed: "
+            'pip install "sskit-learn[images]"'
+        )
+
+
+def check_etas(etas):
+    """Return the factors of distances as an array.
+
+    Parameters
+    ----------
+    etas : array-like of float of shape (n_etas,) or None
+        As the user gave them.
+
+    Returns
+    -------
+    etas : ndarray of float64 of shape (n_etas,)
+        Those, or 2**-5, 2**-4, ..., 2**5 for None.
+
+    Raises
+    ------
+    ValueError
+        If they are not a list of finite numbers >= 0.
+    """
+    if etas is None:
+        return 2.0 ** np.arange(-5, 6)
+    try:
+        array = np.asarray(etas, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        array = np.array(np.nan)
+    # With a negative one, features would grow with the distance, beyond all bounds.
+    if array.ndim != 1 or not (np.isfinite(array) & (array >= 0)).all():
+        raise ValueError(f"etas must be a list of finite numbers >= 0 or None, got {etas!r}")
+    return array

@@ -1,8 +1,5 @@
 """TokenTransformer: what scikit-learn does to rows, done to the rows of sequences."""
 
-import reprlib
-from collections.abc import Mapping
-from contextlib import contextmanager
 from itertools import chain, islice
 
 import numpy as np
@@ -17,14 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 from sskit._documentation import DocumentedMixin
 from sskit._ready import all_within
 from sskit._saved_names import LoadableMixin
-from sskit.inputs.chains.pairs import RaggedPairs
+from sskit.inputs.chains.gate import split_pairs
 from sskit.inputs.ragged import find_sets, split, stack_labels, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets, one_sequence
 from sskit.inputs.stacking import canonical_csr, first_not_finite, stack_csr, stack_dense
 from sskit.inputs.tokens import stack_tokens
 from sskit.preprocessing._dict_rows import dict_rows
 from sskit.preprocessing._edge_templates import EdgeVectorizer, parse_templates
-from sskit.preprocessing._row_blocks import fit_in_blocks, goes_in_blocks, transform_in_blocks
 
 # These take an iterator and transform each token by itself, so that a piece at a time will do:
 # DictVectorizer holds 40 bytes per value while it works, the result only 12.
@@ -81,9 +77,6 @@ class TokenTransformer(
     DictVectorizer, lists of strings for FeatureHasher, strings for CountVectorizer. NaN is let
     through to an inner transformer that says it allows it.
 
-    StandardScaler, MinMaxScaler and MaxAbsScaler are given dense float32, float16 and much float64
-    a block at a time, so that beside the result, which keeps the type, little memory is needed.
-
     Examples
     --------
     >>> from sklearn.feature_extraction import DictVectorizer
@@ -130,11 +123,8 @@ class TokenTransformer(
             If `transformer` is not a transformer, or `X` holds no or bad sequences, or not `y`'s.
         """
         inner, tokens, _, labels = self._start(X, y)
-        with config_context(transform_output="default"), tokens_named(inner, X):
-            if goes_in_blocks(inner, tokens):
-                fit_in_blocks(inner, tokens)
-            else:
-                inner.fit(tokens, *labels)
+        with config_context(transform_output="default"):
+            inner.fit(tokens, *labels)
         return self._finish(inner, self._fit_edges(X))
 
     def fit_transform(self, X, y=None):
@@ -149,7 +139,7 @@ class TokenTransformer(
 
         Returns
         -------
-        transformed : RaggedArray or RaggedPairs
+        transformed : RaggedArray, or list of n tuples
             One matrix per sequence, dense or CSR as the inner transformer returns them; with
             `edges` a pair of matrices, those of the edges CSR.
 
@@ -159,10 +149,8 @@ class TokenTransformer(
             As ``fit``; also if the inner transformer changes the number of rows.
         """
         inner, tokens, offsets, labels = self._start(X, y)
-        with config_context(transform_output="default"), tokens_named(inner, X):
-            if goes_in_blocks(inner, tokens):
-                rows = transform_in_blocks(fit_in_blocks(inner, tokens), tokens)
-            elif hasattr(inner, "fit_transform") and not isinstance(inner, _TAKE_ITERATORS):
+        with config_context(transform_output="default"):
+            if hasattr(inner, "fit_transform") and not isinstance(inner, _TAKE_ITERATORS):
                 rows = inner.fit_transform(tokens, *labels)
             else:
                 inner.fit(tokens, *labels)
@@ -180,7 +168,7 @@ class TokenTransformer(
 
         Returns
         -------
-        transformed : RaggedArray or RaggedPairs
+        transformed : RaggedArray, or list of n tuples
             As of ``fit_transform``.
 
         Raises
@@ -196,7 +184,7 @@ class TokenTransformer(
         tokens, offsets = self._tokens(X, allow_empty=True)
         if offsets[-1] == 0:
             return self._with_edges(RaggedArray(np.empty((0, 0)), offsets), X)
-        with config_context(transform_output="default"), tokens_named(inner, X):
+        with config_context(transform_output="default"):
             rows = _transform(inner, tokens, offsets)
         return self._with_edges(self._ragged(rows, offsets), X)
 
@@ -206,7 +194,7 @@ class TokenTransformer(
 
         Parameters
         ----------
-        X : RaggedArray or sequence of n matrices
+        X : sequence of n matrices, or of n tuples
             What ``transform`` returned; features of edges are left aside.
 
         Returns
@@ -215,7 +203,8 @@ class TokenTransformer(
             Matrices as the former, anything else, such as lists of dicts, as the latter.
         """
         check_is_fitted(self, "transformer_")
-        stacked = stack_sequences(X.features if isinstance(X, RaggedPairs) else X)
+        pairs = split_pairs(X)
+        stacked = stack_sequences(X if pairs is None else pairs[0])
         tokens = self.transformer_.inverse_transform(stacked.values)
         cut = self._ragged if hasattr(tokens, "shape") else split
         return cut(tokens, stacked.offsets)
@@ -304,7 +293,7 @@ class TokenTransformer(
             return rows
         check_is_fitted(self, "edge_vectorizer_")
         edges = EdgeVectorizer(parse_templates(self.edges), self.edge_vectorizer_)
-        return RaggedPairs(rows, edges.transform(X))
+        return list(zip(rows, edges.transform(X), strict=True))
 
     def _finish(self, inner, edges):
         """Keep the fitted inner transformers and what was found out about the input."""
@@ -361,35 +350,8 @@ class TokenTransformer(
             )
 
 
-@contextmanager
-def tokens_named(inner, X):
-    """Let errors of the inner transformer say what tokens it was given, if it cannot take them."""
-    try:
-        yield
-    except OverflowError as error:
-        # places in a vocabulary that are no places
-        raise ValueError(
-            f"{type(inner).__name__} fails ({error}): was it changed after its fit, or is its file "
-            "damaged?"
-        ) from error
-    except (AttributeError, TypeError) as error:
-        first = next((tokens for tokens in X if len(tokens)), [None])
-        first = None if sp.issparse(first) or hasattr(first, "columns") else first[0]
-        if not isinstance(first, (str, bytes, Mapping, list, tuple)):
-            raise
-        name, hint = type(inner).__name__, ""
-        if isinstance(inner, DictVectorizer) and not isinstance(first, Mapping):
-            hint = "; it takes dicts of features, such as {'word': 'the', 'ends_in_s': False}"
-        raise TypeError(
-            f"{name} cannot take tokens such as {reprlib.repr(first)}, a {type(first).__name__}: "
-            f"{error}{hint}"
-        ) from error
-
-
 def _transform(inner, tokens, offsets):
     """Return the transformed tokens, made piecemeal if the inner transformer takes iterators."""
-    if goes_in_blocks(inner, tokens):
-        return transform_in_blocks(inner, tokens)
     if not isinstance(tokens, chain):
         return inner.transform(tokens)
     starts = range(0, int(offsets[-1]), _TOKENS_AT_ONCE)

@@ -13,7 +13,6 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from sskit._numbers import n_workers
 from sskit.inputs.images import as_rgb
-from sskit.preprocessing._disk_cache import prepare_cache
 
 _ORIENTATIONS = 8
 _CELLS = 4
@@ -245,7 +244,7 @@ def _unit(descriptors):
     return descriptors / np.maximum(norms, np.finfo(np.float32).tiny)
 
 
-def learn_words(images, describe, step, n_words, sample_size, *, rng, memory, n_jobs):
+def learn_words(images, describe, step, n_words, sample_size, *, rng, n_jobs):
     """Return the centres that k-means finds among descriptors sampled from images.
 
     Parameters
@@ -262,8 +261,6 @@ def learn_words(images, describe, step, n_words, sample_size, *, rng, memory, n_
         How many descriptors to sample, in equal shares from all images.
     rng : RandomState
         Draws the seeds, as many whatever `n_words` is.
-    memory : object with the interface of joblib.Memory
-        Where samples and centres are kept.
     n_jobs : int or None
         Number of images at a time.
 
@@ -276,13 +273,11 @@ def learn_words(images, describe, step, n_words, sample_size, *, rng, memory, n_
     if n_words == 0:
         return np.empty((0, 0), dtype=np.float32)
     share = math.ceil(sample_size / len(images))
-    prepare_cache(memory, sample_descriptors)
-    sample = delayed(memory.cache(sample_descriptors))
     samples = Parallel(n_jobs=n_workers(n_jobs, len(images)))(
-        sample(image, describe, step, share, seed)
+        delayed(sample_descriptors)(image, describe, step, share, seed)
         for image, seed in zip(images, seeds, strict=True)
     )
-    return memory.cache(cluster)(np.concatenate(samples), n_words, start)
+    return cluster(np.concatenate(samples), n_words, start)
 
 
 def sample_descriptors(image, describe, step, n_points, seed):

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from helpers.kernels import in_kernel_space
+from helpers.pairwise import every_pair
 from helpers.toys import TOYS, chain_toy
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -282,9 +283,7 @@ def test_shares_of_one_block_only(name):
     assert weights.sum() + rest == pytest.approx(1.0, abs=1e-13)
 
 
-@pytest.mark.parametrize("factor", [0.5, 0.01, 1.0, 3.0])
-@pytest.mark.parametrize("bounded", [False, True])
-@pytest.mark.parametrize("name", TOYS)
+@every_pair(name=TOYS, bounded=[False, True], factor=[0.5, 0.01, 1.0, 3.0])
 def test_change_lam(name, bounded, factor):
     toy = TOYS[name](4)
     box = (np.full(toy.pairs.d, -0.1), np.full(toy.pairs.d, 0.1)) if bounded else None

@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 from helpers.crossing import in_turn
 from helpers.interruption import PressedStop
+from helpers.pairwise import every_pair
 from helpers.parts import CASES, CLASSES, ROWS, TAGS, TOKENS, WEIGHT, N, split
 from helpers.structures import Chains
 from sklearn.base import clone
@@ -78,10 +79,8 @@ SOLVERS = {
 }
 
 
+@every_pair(name=SOLVERS, bounds=[None, (-0.3, 0.3)], n_jobs=[1, 2])
 @pytest.mark.parametrize("wrap", [lambda value: value, lazy], ids=["kept", "passing"])
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("bounds", [None, (-0.3, 0.3)])
-@pytest.mark.parametrize("name", SOLVERS)
 def test_solvers(name, bounds, n_jobs, wrap):
     options = {"lam": 0.3, "bounds": bounds, "tol": 0.02, "max_iter": 3000, "random_state": 0}
     estimator = SequenceTagger(solver=SOLVERS[name], n_jobs=n_jobs, **options)

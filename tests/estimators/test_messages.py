@@ -35,24 +35,6 @@ def on_matrices():
     return SequenceTagger(random_state=0).fit(MATRICES, LABELS)
 
 
-def test_strings_where_dicts_are_expected(on_dicts):
-    words = [["the", "dog"], ["dogs", "bark"]]
-    for call in (lambda: pipeline().fit(words, TAGS), lambda: on_dicts.predict(words)):
-        with pytest.raises(
-            TypeError, match="DictVectorizer cannot take tokens such as 'the', a st"
-        ):
-            call()
-        with pytest.raises(TypeError, match="takes dicts of features, such as {'word'"):
-            call()
-
-
-def test_tokens_that_a_transformer_cannot_take():
-    with pytest.raises(TypeError, match=r"StandardScaler cannot take tokens such as {'w': 'the'}"):
-        pipeline(StandardScaler()).fit(DICTS, TAGS)
-    with pytest.raises(TypeError, match=r"CountVectorizer cannot take tokens such as {'w': 'the'}"):
-        TokenTransformer(CountVectorizer()).fit(DICTS)
-
-
 def test_raw_sentences(on_dicts):
     raw = ["the dog", "dogs bark"]
     for call in (

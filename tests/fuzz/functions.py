@@ -194,13 +194,6 @@ def pose_metric(rng):
     return Subject(getattr(metrics, name), given)
 
 
-def label_metric(rng):
-    """The report of sets of labels."""
-    Y = rng.integers(2, size=(6, 3))
-    given = {"y_true": Y, "y_pred": np.roll(Y, 1, axis=0), "zero_division": 0.0}
-    return Subject(metrics.multilabel_report, given | weighted(rng, 6))
-
-
 def token_transformer(rng):
     """A transformer of tokens."""
     X, _ = sequences(rng)
@@ -241,7 +234,6 @@ FUNCTIONS = {
     "token_metric": token_metric,
     "span_metric": span_metric,
     "pose_metric": pose_metric,
-    "label_metric": label_metric,
     "token_transformer": token_transformer,
     "node_probabilities": node_probabilities,
     "superpixel_graph": superpixel_graph,

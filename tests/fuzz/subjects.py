@@ -501,7 +501,6 @@ def parts(rng):
     given = options(
         rng, SOLVERS, loss=["squared", "distance"], n_types=[1, 2], torso=[None, (0, 1)],
         rescaling=["margin", "margin", "slack"], scores=["raw", "log_odds"],
-        prior=[None, None, "springs"],
     )  # fmt: skip
     if rng.random() < 0.3:
         given["part_names"] = names

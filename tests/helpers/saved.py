@@ -366,7 +366,7 @@ def answers(model, X):
     for name in ("predict", "predict_proba", "decision_function", "node_scores"):
         if hasattr(model, name):
             found.extend(items(getattr(model, name)(X)))
-    if hasattr(model, "predict_topk"):
+    if hasattr(model, "predict_topk") and not hasattr(model, "n_states_"):
         for part in model.predict_topk(X, 2, return_scores=True):
             found.extend(items(part))
     path = model[-1] if hasattr(model, "named_steps") else model

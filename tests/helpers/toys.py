@@ -402,15 +402,6 @@ FIRST = ("chain", "multiclass", "graph", "multilabel")
 SEARCHABLE = sorted(TOYS.keys() - {"components", "matching", "ranking", "segments", "second chain"})
 
 
-def thinned(combinations):
-    """Return tuples of a name and options: of toys that are not among the first every 14th."""
-    return [
-        combination
-        for number, combination in enumerate(combinations)
-        if combination[0] in FIRST or number % 14 == 0
-    ]
-
-
 def rebind(name, X, truths, n_states, form="dense"):
     """Toy of other inputs and truths, the first ones of a TOYS entry or made of them."""
     if name == "multiclass":

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from helpers.pairwise import every_pair
 
 from sskit.models.features import FeatureRows, is_mapped
 from sskit.models.multiclass.problem import MulticlassProblem
@@ -139,9 +140,11 @@ def kernels(rows, weights):
     return scores, rows.sqnorms(), row_digests(rows, np.arange(rows.n_rows + 1))
 
 
-@pytest.mark.parametrize("n_states", [1, 2, 3, 8, 17, 33])
-@pytest.mark.parametrize("width", [1, 5, 127, 128, 129, 300])
-@pytest.mark.parametrize("n_rows", [1, 2, 7, 8, 21])
+@every_pair(
+    n_rows=[1, 2, 7, 8, 21],
+    width=[1, 5, 127, 128, 129, 300],
+    n_states=[1, 2, 3, 8, 17, 33],
+)
 def test_numbers_mean_the_same_in_all_types(n_rows, width, n_states):
     """Pieces of 128 columns, tiles of 8, 4, 2 and 1 rows, and what is left over of each."""
     rng = np.random.default_rng(0)

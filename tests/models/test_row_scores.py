@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from helpers.pairwise import every_pair
 
 from sskit.models import row_scores as row_scores_module
 from sskit.models.features import FeatureRows
@@ -16,10 +17,12 @@ LAYOUTS = {
 }
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("n_states", [1, 2, 3, 8, 9, 40])
-@pytest.mark.parametrize("density", [0.0, 0.1, 0.6, 1.0])
-@pytest.mark.parametrize("form", ["csr", "dense", "single"])
+@every_pair(
+    form=["csr", "dense", "single"],
+    density=[0.0, 0.1, 0.6, 1.0],
+    n_states=[1, 2, 3, 8, 9, 40],
+    layout=LAYOUTS,
+)
 def test_scores(form, density, n_states, layout):
     X = RNG.normal(size=(5, 30)) * (RNG.random((5, 30)) < density)
     X = X.astype(np.float32) if form == "single" else X

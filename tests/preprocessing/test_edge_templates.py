@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import StandardScaler
 
 from sskit.preprocessing import TokenTransformer
-from sskit.utils import RaggedArray, RaggedPairs
+from sskit.utils import RaggedArray
 
 WORDS = [["the", "dog", "barks"], ["stop"], ["a", "dog", "barks"]]
 DICTS = [[{"w": word, "n": len(word)} for word in sentence] for sentence in WORDS]
@@ -22,7 +22,7 @@ def rows(edges, X=DICTS, inner=None):
     transformer = TokenTransformer(inner or DictVectorizer(), edges=edges).fit(X)
     names = transformer.get_edge_feature_names_out()
     found = transformer.transform(X)
-    assert isinstance(found, RaggedPairs)
+    assert isinstance(found, list)
     again = clone(transformer).fit_transform(X)
     return [
         [dict(zip(names[row.nonzero()], row[row.nonzero()].tolist(), strict=True)) for row in part]

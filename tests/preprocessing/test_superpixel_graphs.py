@@ -14,10 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_checks, estimator_html_repr, get_tags
-from sklearn.utils.parallel import Parallel
 
-import sskit.preprocessing._superpixel_graphs
-import sskit.preprocessing._words
 from sskit.inputs.images import as_rgb
 from sskit.preprocessing import SuperpixelGraph, SuperpixelGraphs
 
@@ -253,70 +250,6 @@ def test_segmenter(tmp_path):
     assert log.read_text() == "x"
 
 
-@pytest.mark.parametrize("as_object", [True, False])
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_disk_cache(tmp_path, as_object, n_jobs):
-    place = tmp_path / "cache"
-    memory = joblib.Memory(place, verbose=0) if as_object else str(place)
-    log = tmp_path / "log"
-    superpixels = make(segmenter=CountingGrid(10, log), memory=memory, n_jobs=n_jobs)
-    first = superpixels.fit_transform(IMAGES)
-    assert log.read_text() == "x" * 4
-    # Other words, other features, the same superpixels.
-    superpixels.set_params(random_state=1, power=1).fit_transform(IMAGES)
-    assert log.read_text() == "x" * 4
-    again = superpixels.set_params(random_state=0, power=0.5).fit_transform(IMAGES)
-    assert_same_graphs(again, first)
-    superpixels.set_params(segmenter=CountingGrid(11, log)).fit_transform(IMAGES)
-    assert log.read_text() == "x" * 8
-
-
-def text_of(path):
-    return path.read_text() if path.exists() else ""
-
-
-@pytest.mark.parametrize("known", ["nothing", "other code", "half of the code"])
-def test_workers_find_the_folders_of_the_cache(tmp_path, monkeypatch, known):
-    """Two workers that make the folder of a function at once empty it for each other."""
-    memory = joblib.Memory(tmp_path, verbose=0)
-    make(memory=memory).fit_transform(IMAGES[:2])
-    names = {"cut_image", "describe_image", "sample_descriptors"}  # called by workers
-    codes = {path.parent.name: path for path in tmp_path.rglob("func_code.py")}
-    codes = {name: codes[name] for name in names}
-    expected = {name: path.read_text() for name, path in codes.items()}
-    if known == "nothing":
-        memory.clear(warn=False)
-    else:
-        for name, path in codes.items():
-            text = {"other code": "# first line: 1\ndef f(): pass\n"}
-            path.write_text(text.get(known, expected[name][:50]))
-    met = []
-
-    class WatchedParallel(Parallel):  # none of whose workers is needed
-        def __call__(self, tasks):
-            met.append({name for name, path in codes.items() if text_of(path) == expected[name]})
-            return super().__call__(tasks)
-
-    for module in (sskit.preprocessing._words, sskit.preprocessing._superpixel_graphs):
-        monkeypatch.setattr(module, "Parallel", WatchedParallel)
-    transformer = make(memory=memory)
-    graphs = transformer.fit_transform(IMAGES[:2])
-    assert "sample_descriptors" in met[0]
-    assert met[-1] == names
-    # what is there is kept
-    n_files = len(list(tmp_path.rglob("output.pkl")))
-    assert_same_graphs(make(memory=memory).fit_transform(IMAGES[:2]), graphs)
-    assert len(list(tmp_path.rglob("output.pkl"))) == n_files
-
-
-def test_cached_graphs_are_copies(tmp_path):
-    superpixels = make(memory=str(tmp_path))
-    first = superpixels.fit_transform(IMAGES[:1])[0]
-    expected = first.features.copy()
-    first.features[:] = -1
-    np.testing.assert_array_equal(superpixels.transform(IMAGES[:1])[0].features, expected)
-
-
 def test_is_an_estimator(fitted, graphs):
     copy = clone(fitted).set_params(n_segments=5)
     assert copy.n_segments == 5
@@ -372,7 +305,7 @@ class NodeClassifier(BaseEstimator):
 
 
 def test_pipeline_from_images_to_masks(tmp_path):
-    pipeline = make_pipeline(make(memory=str(tmp_path)), NodeClassifier())
+    pipeline = make_pipeline(make(), NodeClassifier(), memory=str(tmp_path))
     grid = {"nodeclassifier__C": [0.1, 10.0], "superpixelgraphs__n_segments": [4, 12]}
     search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(IMAGES, MASKS)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
@@ -534,7 +467,7 @@ def test_horses_are_told_from_the_background():
 
 def test_scikit_image_that_is_missing_is_named(monkeypatch, tmp_path):
     segmenter = CountingGrid(2, tmp_path / "log")
-    monkeypatch.setattr("sskit.preprocessing._parameters.find_spec", lambda name: None)
+    monkeypatch.setattr("sskit.preprocessing._superpixel_graphs.find_spec", lambda name: None)
     for changes in ({}, {"segmenter": segmenter}, {"n_color_words": 0}):
         with pytest.raises(ImportError, match=r"pip install \"sskit-learn\[images\]\""):
             make(**changes).fit(IMAGES)

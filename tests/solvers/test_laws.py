@@ -1,9 +1,8 @@
 """Laws that hold for every solver, model, form of features, box and weighting."""
 
-import itertools
-
 import numpy as np
 import pytest
+from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.toys import TOYS, bind_rows, rebind, with_columns
 
@@ -27,11 +26,6 @@ SOLVERS = {
     "one-slack": CuttingPlane(),
     "one-slack-undamped": CuttingPlane(damping=0.0, cut_life=5),
 }
-PRODUCTS = [
-    product
-    for product in itertools.product(SOLVERS, TOYS, ["dense", "csr"], [False, True], [False, True])
-    if not (product[0].startswith("ssg") and product[3])
-]
 
 
 def make(name, form="dense", weighted=False, seed=41, n=6):
@@ -46,8 +40,15 @@ def binding_box(d):
     return lower, upper
 
 
-@pytest.mark.parametrize(("solver", "name", "form", "bounded", "weighted"), PRODUCTS)
-def test_every_product_brackets_the_optimum(solver, name, form, bounded, weighted):
+@every_pair(
+    solver=SOLVERS,
+    name=TOYS,
+    form=["dense", "csr"],
+    bounded=[False, True],
+    weighted=[False, True],
+)
+def test_the_optimum_is_bracketed(solver, name, form, bounded, weighted):
+    bounded = bounded and not solver.startswith("ssg")
     toy = make(name, form, weighted)
     box = binding_box(toy.pairs.d) if bounded else None
     _, optimum = solve_primal(toy.pairs, LAM, box)
@@ -149,9 +150,7 @@ def test_scaled_weights_change_nothing(solver):
     np.testing.assert_array_equal(*solutions)
 
 
-@pytest.mark.parametrize("solver", ["bcfw", "fw", "ssg"])
-@pytest.mark.parametrize("form", ["dense", "csr"])
-@pytest.mark.parametrize("name", TOYS)
+@every_pair(name=TOYS, form=["dense", "csr"], solver=["bcfw", "fw", "ssg"])
 def test_reordered_features_give_reordered_weights(name, form, solver):
     toy, order = make(name, form), np.array([2, 0, 1])
     truths = [ProblemProbe(toy.problem).truth(i) for i in range(6)]

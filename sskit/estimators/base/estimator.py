@@ -92,9 +92,6 @@ class TrainingTask(NamedTuple):
     completion : object
         Completes labels that are not known, round after round, and solves the problem in
         between; None if all are known.
-    estimate : ndarray of shape (n_weights,), default=None
-        Weights that a model estimates from the data without a solver, which a prior may ask for
-        by name.
     """
 
     problem: object
@@ -104,7 +101,6 @@ class TrainingTask(NamedTuple):
     classes: object = None
     certifiable: bool = True
     completion: object = None
-    estimate: np.ndarray | None = None
 
 
 class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, BaseEstimator):

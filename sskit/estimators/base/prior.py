@@ -56,8 +56,6 @@ def flat_prior(estimator, task):
     prior = estimator.prior
     if prior is None:
         return None
-    if isinstance(prior, str):  # the only name that the parameter lets pass
-        return task.estimate
     if isinstance(prior, dict):
         return blocks_to_flat(prior, task, "prior")
     if hasattr(prior, "fit"):

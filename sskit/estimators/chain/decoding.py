@@ -82,7 +82,7 @@ def fitted_decoder(tagger, X, known=None):
         check_scores(stacked.values, stacked.offsets, coef, others)
     decoder = make_decoder(request, tagger.n_jobs, tagger.beam_size)
     if states is not None:
-        decoder = StateDecoder(decoder, states, stacked.offsets, possible)
+        decoder = StateDecoder(decoder, states)
     return decoder, offsets
 
 

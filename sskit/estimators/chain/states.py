@@ -1,8 +1,6 @@
 """Hidden states of labels: what SequenceTagger fits and predicts where labels have several."""
 
 from dataclasses import dataclass, replace
-from heapq import heappop, heappush
-from itertools import pairwise
 from numbers import Integral
 
 import numpy as np
@@ -18,8 +16,7 @@ from sskit.estimators.completion.convex_concave import ConvexConcave
 from sskit.estimators.completion.gate import solver_without_sets
 from sskit.estimators.completion.partial_labels import PartialLabels
 from sskit.inputs.ragged import split
-from sskit.inputs.ragged_array import RaggedArray, object_array
-from sskit.models.chain.model import ChainModel, default_lam, make_decoder, make_request
+from sskit.models.chain.model import ChainModel, default_lam
 
 __all__ = [
     "HiddenStatesMixin",
@@ -326,14 +323,10 @@ class StateDecoder:
         Of states.
     states : LabelStates
         Of which labels these are.
-    offsets : ndarray of shape (n + 1,)
-        Where sequences begin.
-    possible : ndarray of shape (n_tokens, S), bool, or None
-        Which states are possible; None if all are.
     """
 
-    def __init__(self, inner, states, offsets, possible=None):
-        self.inner, self.states, self.offsets, self.possible = inner, states, offsets, possible
+    def __init__(self, inner, states):
+        self.inner, self.states = inner, states
 
     def best(self):
         """Return the labels of the best states of all tokens, (n_tokens,)."""
@@ -344,70 +337,8 @@ class StateDecoder:
         return np.maximum.reduceat(self.inner.max_marginals(), self.states.first, axis=1)
 
     def top_k(self, k):
-        """Return the k best labellings of each sequence, all different, and their scores.
-
-        The score of a labelling is that of its best states. After Lawler (1972): the labellings
-        that are left fall into sets that keep some first labels of one that was found and differ
-        from it at the next token, and of each set the best is found.
-
-        Parameters
-        ----------
-        k : int
-            Number of labellings, positive; fewer are returned where fewer exist.
-
-        Returns
-        -------
-        labels : ndarray of shape (n,), object
-            Each item is an ndarray of shape (m, T_i), best first.
-        scores : ndarray of shape (n,), object
-            Each item is an ndarray of shape (m,).
-        """
-        nodes, *others = self.inner.request.tables()
-        possible = np.ones(nodes.shape, dtype=bool) if self.possible is None else self.possible
-        labels, scores = [], []
-        for start, stop in pairwise(self.offsets.tolist()):
-            part = slice(start, stop)
-            found = self._best_of(nodes[part], others, possible[part], k)
-            labels.append(np.array([labelling for _, labelling in found]))
-            scores.append(np.array([score for score, _ in found]))
-        return object_array(labels), object_array(scores)
-
-    def _best_of(self, nodes, others, possible, k):
-        """Return pairs of score and labelling of one sequence, the best first."""
-        length, labels = len(nodes), self.states.labels
-        nodes = np.where(possible, nodes, 0.0)
-        heap, found, n_seen = [], [], 0
-
-        def consider(masks, places):
-            """Put the best labelling of each set on the heap, with the place where it is free."""
-            nonlocal n_seen
-            for path, score, mask, place in zip(
-                *self._solved(nodes, others, masks), masks, places, strict=True
-            ):
-                if len(score) and score[0] > -np.inf:
-                    n_seen += 1
-                    heappush(heap, (-score[0], n_seen, labels[path[0]], place, mask))
-
-        consider(possible[None], [0])
-        while heap and len(found) < k:
-            score, _, labelling, first, mask = heappop(heap)
-            found.append((-score, labelling))
-            own = labels == labelling[:, None]
-            masks = np.repeat(mask[None], length - first, axis=0)
-            for place, t in enumerate(range(first, length)):
-                masks[place, :t] &= own[:t]
-                masks[place, t] &= ~own[t]
-            some = np.flatnonzero(masks.any(axis=2).all(axis=1))
-            if len(some) and len(found) < k:
-                consider(masks[some], first + some)
-        return found
-
-    def _solved(self, nodes, others, masks):
-        """Return the best states and their score under each mask."""
-        n, length, n_states = masks.shape
-        stacked = RaggedArray(np.tile(nodes, (n, 1)), np.arange(n + 1) * length)
-        rules = (None, None, None)
-        request = make_request(
-            stacked, np.eye(n_states), *others, rules, masks.reshape(-1, n_states)
+        """Raise ValueError: of the best paths of states, many may have the same labels."""
+        raise ValueError(
+            "the k best labellings cannot be found where labels have hidden states, as many of the "
+            "best paths of states have the same labels"
         )
-        return make_decoder(request, None, None).top_k(1)

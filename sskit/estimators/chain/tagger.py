@@ -373,7 +373,7 @@ class SequenceTagger(
             dense, float16 are read as they are, in a RaggedArray or an array without a copy, also
             memory-mapped; other numbers become float64. All sequences may be pairs
             (features, edge_features) instead, with features (T_i - 1, n_edge_features) of the
-            edges from each token to the next one; also as a RaggedPairs.
+            edges from each token to the next one.
         y : list of n_samples sequences (T_i,)
             Labels of the tokens, of any sortable type. A token of which nothing is known has
             `ignore_label`, one of which it is known that one of several labels is right a set or

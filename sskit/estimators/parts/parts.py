@@ -31,9 +31,8 @@ from sskit.models.parts.data import (
     spring_square,
     spring_unit,
 )
-from sskit.models.parts.log_odds import TrueScores, as_log_odds, mean_slopes
+from sskit.models.parts.log_odds import TrueScores, as_log_odds
 from sskit.models.parts.model import PoseModel
-from sskit.models.parts.spring_prior import spring_prior
 
 # Regularisation strength where the user names none, times the number of samples.
 LAMS = {"log_odds": 10.0, "raw": 1.0}
@@ -163,12 +162,11 @@ class PartsModel(PoserMixin, StructuredEstimator):
         Box on the weights, within those that the model needs. A bound is a number, None, or an
         array over the flat weight vector (``coef_``, ``types_``, ``springs_``, each by rows); in
         a dict by the blocks "coef", "types" and "springs" a bound has the shape of the block.
-    prior : array-like of shape (n_weights,), dict, fitted estimator or "springs", default=None
+    prior : array-like of shape (n_weights,), dict or fitted estimator, default=None
         Weights w0 in whose direction the fit is regularised, by lam / 2 ||w - w0||^2; None is zero.
-        "springs" is an estimate without a solver: springs are as stiff as the inverse variance of
-        their displacements, and scores weigh as their log odds do. A flat vector as for `bounds`,
-        a dict of arrays by the names of fitted attributes, or a fitted estimator of this kind, or
-        a pipeline that ends with one: see the user guide on going on.
+        A flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
+        fitted estimator of this kind, or a pipeline that ends with one: see the user guide on
+        going on.
     tol : float, default=0.02
         Relative tolerance: the fit stops when the duality gap is at most
         tol * (P(w) + P(0) / 1000), so that the objective P(w) exceeds the optimum by at most that.
@@ -292,7 +290,6 @@ class PartsModel(PoserMixin, StructuredEstimator):
         "scores": [StrOptions({"log_odds", "raw"})],
         "part_names": ["array-like", None],
         "min_square": [Interval(numbers.Real, 0, 1e100, closed="neither")],
-        "prior": [*StructuredEstimator._parameter_constraints["prior"], StrOptions({"springs"})],
     }
 
     def __init__(
@@ -401,8 +398,7 @@ class PartsModel(PoserMixin, StructuredEstimator):
         if weight is None or weight.any():
             means = self._make_means(places, parents, weight)
             square = spring_square(places, parents, means, weight)
-        counts = self.scores == "log_odds" or isinstance(self.prior, str)
-        true = TrueScores.of(maps, places, weight) if counts else None
+        true = TrueScores.of(maps, places, weight) if self.scores == "log_odds" else None
         weights = WeightSums.of(len(maps), weight)
         facts = {"means": means, "square": square, "true": true, "curves": None}
         return PoseFacts(n_samples=len(maps), weights=weights, **facts)
@@ -437,20 +433,15 @@ class PartsModel(PoserMixin, StructuredEstimator):
         parents, names, maps, places, scale, weight = checked
         model = PoseModel(parents, facts.means, spring_unit(facts.square), self.min_square)
         share = facts.weights.block_weights(len(maps), weight)
-        facts, estimate = self._look_again(facts, lambda facts: [self._count(checked, facts)]), None
+        facts = self._look_again(facts, lambda facts: [self._count(checked, facts)])
         curves = facts.curves
-        if isinstance(self.prior, str):
-            slopes = mean_slopes(curves) if self.scores == "raw" else np.ones(len(parents))
-            estimate = spring_prior(model, places, weight, slopes)
-        if self.scores == "raw":
-            curves = None
         maps = as_log_odds(maps, curves)
         problem = model.bind(maps, places, scale, self.loss, self.cutoff, share)
         to_attributes = BlockAttributes(model.layout, shared_attributes(model, names, curves))
         completion = latent_types(model, maps, places) if self.latent_types else None
         lam = LAMS[self.scores] * default_lam(facts)
         given = problem, model.layout, lam, to_attributes
-        return TrainingTask(*given, completion=completion, estimate=estimate)
+        return TrainingTask(*given, completion=completion)
 
     def _make_means(self, places, parents, weight):
         """Return where springs rest, given or from clusters."""
@@ -461,7 +452,7 @@ class PartsModel(PoserMixin, StructuredEstimator):
 
     def _check_source(self, source):
         """Raise ValueError if a fitted PartsModel weighs scores of another kind."""
-        theirs = "raw" if getattr(source, "score_curves_", None) is None else "log_odds"
+        theirs = "raw" if source.score_curves_ is None else "log_odds"
         if theirs != self.scores:
             raise ValueError(
                 f"prior is a PartsModel with scores={theirs!r}, whose weights mean something else "
@@ -479,6 +470,5 @@ class PartsModel(PoserMixin, StructuredEstimator):
         maps = check_score_maps(X, len(self.parents_), self.part_names_)
         model = PoseModel(self.parents_, self.means_, self.unit_)
         w = flat_weights(self, model.layout)
-        # models that were saved before there were log odds know of none
-        maps = as_log_odds(maps, getattr(self, "score_curves_", None))
+        maps = as_log_odds(maps, self.score_curves_)
         return model.decoder(maps, w, self.n_jobs), maps

@@ -139,8 +139,9 @@ class ExplainMixin(WeightsFrameMixin):
         n, noun = int(offsets[-1]), "node" if _is_tree(self) else "token"
         t = _place(t, "t", n, f"X[{i}] has {n} {noun}s")
         margins = decoder.max_marginals()[t]
+        owners = getattr(self, "state_labels_", self.classes_)
         if label is None:
-            label = self.classes_[decoder.top_k(1)[0][0][0][t]]
+            label = owners[_best_path(decoder)[t]]
         where = f"{noun} {t} of X[{i}]"
         pair = [_code(self.classes_, label, "label")]
         if rival is None:
@@ -164,9 +165,7 @@ class ExplainMixin(WeightsFrameMixin):
             rows = np.ones((n, len(margins)), dtype=bool) if possible is None else possible.copy()
             rows[t] = np.arange(len(margins)) == k
             decoder = self._decoder(sample, [rows])[0]
-            # labels, or their hidden states, which have the weights
-            labellings.append(getattr(decoder, "inner", decoder).top_k(1)[0][0][0])
-        owners = getattr(self, "state_labels_", self.classes_)
+            labellings.append(_best_path(decoder))
         columns = _contributions(self, self._terms(sample), t, *labellings, names, edge_names)
         return Explanation(
             sample=i,
@@ -231,6 +230,11 @@ class ExplainTreeMixin(ExplainMixin):
     def _side(token, neighbour, edge):
         """Return the name of the group of a neighbour."""
         return "parent" if neighbour == edge[0] else "children"
+
+
+def _best_path(decoder):
+    """Return the best labels, or their hidden states, which have the weights; without a beam."""
+    return getattr(decoder, "inner", decoder).top_k(1)[0][0][0]
 
 
 def _is_tree(estimator):

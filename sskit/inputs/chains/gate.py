@@ -3,7 +3,6 @@
 import numpy as np
 import scipy.sparse as sp
 
-from sskit.inputs.chains.pairs import RaggedPairs, check_edge_counts
 from sskit.inputs.ragged import check_widths, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.stacking import is_ready
@@ -18,7 +17,7 @@ def stack_pairs(
 
     Parameters
     ----------
-    X : RaggedPairs, sequence of n pairs, or what `stack_sequences` takes
+    X : sequence of n pairs, or what `stack_sequences` takes
         A pair is a tuple (features, edge_features) of matrices (T, p) and (T - 1, q).
     n_features, n_edge_features : int or None, default=None
         The numbers of columns that must be found; None takes any.
@@ -58,7 +57,7 @@ def stack_pairs(
     features, given = parts
     stacked = stack_sequences(features, **options)
     lengths = stacked.lengths
-    single = isinstance(given, list) and len(given) == 1 and n_edge_features is not None
+    single = len(given) == 1 and n_edge_features is not None
     if single and is_ready(given[0], n_edge_features) and given[0].shape[0] == lengths[0] - 1:
         return stacked, given[0]  # what is served most
     edges = stack_sequences(given, name=EDGES, allow_empty=True)
@@ -85,7 +84,7 @@ def split_pairs(X):
 
     Returns
     -------
-    features, edge_features : RaggedArray or list
+    features, edge_features : list
         Not checked.
 
     Raises
@@ -95,8 +94,6 @@ def split_pairs(X):
     TypeError
         If the first item is a list of two matrices.
     """
-    if isinstance(X, RaggedPairs):
-        return X.features, X.edge_features
     if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype == object:
         X = X.tolist()
     if not isinstance(X, (list, tuple)) or not any(isinstance(item, tuple) for item in X):
@@ -142,3 +139,27 @@ def width_of(matrix):
     """Return the number of columns of a matrix that has no rows, 0 if it does not tell."""
     shape = matrix.shape if sp.issparse(matrix) else np.shape(matrix)
     return shape[1] if len(shape) == 2 else 0
+
+
+def check_edge_counts(lengths, n_edges, name="X"):
+    """Raise ValueError unless sequences have an edge less than tokens.
+
+    Parameters
+    ----------
+    lengths, n_edges : ndarray of shape (n,)
+        Numbers of tokens, and of rows of the features of edges.
+    name : str, default="X"
+        What error messages call the sequences.
+
+    Raises
+    ------
+    ValueError
+        Naming the first sequence that has another number.
+    """
+    wrong = np.flatnonzero(np.maximum(lengths - 1, 0) != n_edges)
+    if wrong.size:
+        i = wrong[0]
+        raise ValueError(
+            f"{name}[{i}] has {lengths[i]} tokens, so its edge features must have "
+            f"{max(lengths[i] - 1, 0)} rows, one for each token and the next, got {n_edges[i]}"
+        )

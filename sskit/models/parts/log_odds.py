@@ -181,20 +181,3 @@ def as_log_odds(maps, curves):
         )
         for scores in maps
     ]
-
-
-def mean_slopes(curves):
-    """Return by how much log odds rise with scores: from the first knot of a part to its last.
-
-    Parameters
-    ----------
-    curves : ndarray of shape (n_parts, n_knots, 2)
-        From `TrueScores.curves`.
-
-    Returns
-    -------
-    slopes : ndarray of shape (n_parts,)
-        Zero where all scores are the same.
-    """
-    width, rise = (curves[:, -1] - curves[:, 0]).T
-    return np.divide(rise, width, out=np.zeros(len(curves)), where=width > 0)

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from helpers.pairwise import every_pair
 from helpers.structures import Classes, Matching
 from sklearn.base import clone
 from sklearn.datasets import load_iris
@@ -72,9 +73,7 @@ def overlap(one, other):
     assert other.dual_objective_ <= one.primal_objective_ + 1e-9
 
 
-@pytest.mark.parametrize("pickled", [False, True])
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("case", CASES)
+@every_pair(case=CASES, solver=SOLVERS, pickled=[False, True])
 def test_a_refit_takes_no_pass(case, solver, pickled):
     model, X, y = make(case, **SOLVERS[solver])
     w, gap, n_iter = flat(model.fit(X, y)), model.dual_gap_, model.n_iter_
@@ -94,9 +93,7 @@ def test_a_refit_takes_no_pass(case, solver, pickled):
     assert model.dual_gap_ <= gap
 
 
-@pytest.mark.parametrize("factor", [0.3, 3.0])
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("case", CASES)
+@every_pair(case=CASES, solver=SOLVERS, factor=[0.3, 3.0])
 def test_another_lam_and_more_data(case, solver, factor):
     model, X, y = make(case, **SOLVERS[solver])
     n = 2 * len(X) // 3

@@ -14,9 +14,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from sskit import EarlyStopping, RegularizationPath, SequenceTagger, SlackRescaling, TreeTagger
+from sskit.inputs.ragged_array import object_array
 from sskit.preprocessing import TokenTransformer
 from sskit.solvers import BCFW, GDMM
-from sskit.utils import RaggedArray, RaggedPairs
 
 rng = np.random.default_rng(0)
 LENGTHS = [1, 4, 3, 6, 2, 5, 4, 3, 5, 6]
@@ -64,13 +64,9 @@ def test_fit_is_certified_by_the_definition():
     assert stays.diagonal().min() > stays[~np.eye(3, dtype=bool)].max()
 
 
-def test_dense_sparse_and_stacked_are_one():
+def test_dense_and_sparse_are_one():
     tagger = fit()
-    stacked = RaggedPairs(
-        RaggedArray(np.concatenate(X), np.cumsum([0, *LENGTHS])),
-        RaggedArray(np.concatenate(Z), np.cumsum([0, *(n - 1 for n in LENGTHS)])),
-    )
-    np.testing.assert_array_equal(fit(stacked).edge_coef_, tagger.edge_coef_)
+    np.testing.assert_array_equal(fit(object_array(PAIRS)).edge_coef_, tagger.edge_coef_)
     sparse = [(sp.csr_array(x), sp.csr_array(z)) for x, z in PAIRS]
     assert fit(sparse).primal_objective_ == pytest.approx(tagger.primal_objective_, rel=2e-3)
     single = fit([(x.astype(np.float32), z.astype(np.float32)) for x, z in PAIRS])
@@ -78,7 +74,7 @@ def test_dense_sparse_and_stacked_are_one():
     halves = [(x.astype(np.float16), z.astype(np.float16)) for x, z in PAIRS]
     as_doubles = [(x.astype(float), z.astype(float)) for x, z in halves]
     assert fit(halves).primal_objective_ == fit(as_doubles).primal_objective_
-    for items in (sparse, stacked, np.asarray(stacked)):
+    for items in (sparse, object_array(PAIRS)):
         np.testing.assert_allclose(
             np.concatenate(tagger.decision_function(items)),
             np.concatenate(tagger.decision_function(PAIRS)),

@@ -1,4 +1,4 @@
-"""PartsModel: scores as log odds, and springs by hand as the prior."""
+"""PartsModel: scores as log odds."""
 
 import pickle
 
@@ -8,10 +8,9 @@ from sklearn.base import clone
 
 from sskit import PartsModel
 from sskit.datasets import make_score_maps
-from sskit.models.parts.log_odds import N_BINS, TrueScores, as_log_odds, mean_slopes
+from sskit.models.parts.log_odds import N_BINS, TrueScores, as_log_odds
 
 PARENTS = [1, -1, 1]
-HUGE = 1e9  # nothing moves from the prior
 
 
 def figures(n, seed=0, shape=(12, 14)):
@@ -39,7 +38,7 @@ def log_odds_curves(maps, places, weight):
 
 @pytest.fixture(scope="module")
 def both():
-    return fit(scores="log_odds", prior="springs", n_types=2)
+    return fit(scores="log_odds", n_types=2)
 
 
 # ---- log odds ----------------------------------------------------------------------------
@@ -74,7 +73,6 @@ def test_bins_hold_equal_shares_of_the_truth():
     np.testing.assert_allclose(curve[:, 0], [-1.0, *np.arange(9.5, 240.0, 20.0)])
     np.testing.assert_allclose(curve[1:, 1], np.log(2 / 1.01))  # half of all cells are true
     np.testing.assert_allclose(curve[0, 1], np.log(0.02 / 1.01))
-    assert mean_slopes(curve[None]) == pytest.approx(np.log(100) / 230.5)
 
 
 @pytest.mark.parametrize(("n", "n_bins"), [(1, 1), (9, 3), (28, 4), (90, N_BINS)])
@@ -110,22 +108,15 @@ def test_weights_are_copies():
     weighted = log_odds_curves(X, Y, weight.astype(float))
     copies = log_odds_curves([X[i] for i in index], Y[index], None)
     np.testing.assert_allclose(weighted, copies, atol=1e-9)
-    options = {"scores": "log_odds", "prior": "springs", "lam": HUGE, "means": np.ones((3, 2, 2))}
-    weighted = fit(weight=weight, **options)
-    copies = fit([X[i] for i in index], Y[index], **options)
-    for name in ("coef_", "types_", "springs_"):
-        np.testing.assert_allclose(getattr(weighted, name), getattr(copies, name), atol=1e-9)
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0, -1e150])
 def test_maps_that_say_nothing(value):
     flat = [np.full((3, 4, 4), value) for _ in range(6)]
     places = np.ones((6, 3, 2), dtype=int)
-    model = fit(flat, places, scores="log_odds", prior="springs")
+    model = fit(flat, places, scores="log_odds")
     assert np.isfinite(model.score_curves_).all() and np.isfinite(model.coef_).all()
     assert not np.ptp(model.score_curves_[..., 1])
-    raw = fit(flat, places, scores="raw", prior="springs", lam=HUGE)
-    assert not raw.coef_.any()
 
 
 def test_maps_that_say_all():
@@ -150,13 +141,6 @@ def test_it_is_the_model_of_maps_of_log_odds():
         np.testing.assert_array_equal(x, y)
 
 
-def test_models_saved_before_there_were_log_odds():
-    model = fit(scores="raw", max_iter=100)
-    expected = np.stack(model.predict(X))
-    del model.score_curves_, model._made_with["scores"]
-    np.testing.assert_array_equal(np.stack(pickle.loads(pickle.dumps(model)).predict(X)), expected)
-
-
 @pytest.mark.parametrize(
     "damage",
     [lambda c: c[:2], lambda c: c[..., :1], lambda c: c[:, ::-1], lambda c: c * np.nan, list],
@@ -168,48 +152,7 @@ def test_damaged_curves(both, damage):
         model.predict(X[:1])
 
 
-# ---- springs by hand ---------------------------------------------------------------------
-
-
-def test_springs_by_hand():
-    model = fit(prior="springs", scores="log_odds", lam=HUGE, min_square=1e-9)
-    np.testing.assert_allclose(model.coef_, 0.5 / 3)
-    moved = Y - Y[:, model.parents_]
-    variances = np.maximum(moved.var(axis=0), 1.0)
-    stiff = 0.5 / 3 * 0.4 * model.unit_**2 / (2 * variances)
-    np.testing.assert_allclose(model.springs_[[0, 2], 0, :, 1], stiff[[0, 2]])
-    np.testing.assert_allclose(model.springs_[..., 0], 0.0, atol=1e-8)
-    assert not model.types_.any() and not model.springs_[1].any()
-    raw = fit(scores="raw", prior="springs", lam=HUGE, min_square=1e-9)
-    slopes = mean_slopes(model.score_curves_)
-    np.testing.assert_allclose(raw.coef_, 0.5 / 3 * slopes)
-    np.testing.assert_allclose(raw.springs_, model.springs_, atol=1e-8)
-
-
-def test_frequent_and_narrow_types_score_more():
-    means = np.zeros((3, 3, 2))
-    means[[0, 2]] = [3, 0], [-1, 4], [90, 90]  # nothing is displaced as the last would have it
-    model = fit(prior="springs", lam=HUGE, means=means)
-    types = model.types_[2]
-    assert types[1] > types[2] and types.max() == 0 and np.isfinite(types).all()
-
-
-def test_springs_stay_concave_and_weights_within_bounds(both):
-    assert (both.springs_[[0, 2], ..., 1] >= 0.01).all() and both.certified_
-    stiff = fit(prior="springs", min_square=2.0, bounds={"coef": (None, 0.1)}, lam=HUGE)
-    np.testing.assert_allclose(stiff.springs_[[0, 2], ..., 1], 2.0)
-    assert (stiff.coef_ <= 0.1).all()
-
-
-def test_learning_moves_weights_from_the_prior(both):
-    start = clone(both).set_params(lam=HUGE).fit(X, Y)
-    assert not np.allclose(start.coef_, both.coef_)
-    by_hand = {name: getattr(start, name) for name in ("coef_", "types_", "springs_")}
-    for prior in (start, by_hand):
-        given = clone(both).set_params(prior=prior).fit(X, Y)
-        assert given.primal_objective_ == pytest.approx(both.primal_objective_, abs=0.05)
-    further = clone(both).set_params(prior=both, lam=HUGE).fit(X, Y)
-    np.testing.assert_allclose(further.coef_, both.coef_, atol=1e-6)
+# ---- manners -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("theirs", "ours"), [("raw", "log_odds"), ("log_odds", "raw")])
@@ -220,12 +163,9 @@ def test_a_prior_has_scores_of_the_same_kind(theirs, ours):
     assert fit(scores=theirs, prior=source).certified_
 
 
-# ---- manners -----------------------------------------------------------------------------
-
-
 def test_clones_pickles_and_parameters(both):
     copy = clone(both)
-    assert copy.get_params()["scores"] == "log_odds" and copy.get_params()["prior"] == "springs"
+    assert copy.get_params()["scores"] == "log_odds"
     again = pickle.loads(pickle.dumps(both))
     np.testing.assert_array_equal(np.stack(again.predict(X)), np.stack(both.predict(X)))
     with pytest.raises(ValueError, match="scores was 'log_odds' when"):
@@ -239,7 +179,7 @@ def test_unknown_names(parameters):
 
 
 def test_latent_types_and_warm_starts():
-    options = {"scores": "log_odds", "prior": "springs", "n_types": 2}
+    options = {"scores": "log_odds", "n_types": 2}
     latent = fit(latent_types=True, **options)
     assert latent.n_rounds_ >= 1
     model = fit(warm_start=True, **options)

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from helpers.pairwise import every_pair
 from helpers.structures import Matching, Numbers
 from joblib import parallel_config
 from sklearn.base import clone, is_classifier
@@ -65,9 +66,7 @@ def flat(model):
     return np.concatenate([np.ravel(part) for part in parts])
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("options", OPTIONS)
-@pytest.mark.parametrize("case", CASES)
+@every_pair(case=CASES, options=OPTIONS, weighted=[False, True])
 def test_models_are_within_eps_of_independent_fits(case, options, weighted):
     estimator, data = CASES[case]
     X, y = data()

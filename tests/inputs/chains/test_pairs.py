@@ -1,54 +1,15 @@
-"""Pairs of features of tokens and of edges: the container and the gate."""
-
-import pickle
+"""Pairs of features of tokens and of edges."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.utils import _safe_indexing
 
 from sskit.inputs.chains.gate import stack_pairs
-from sskit.utils import RaggedArray, RaggedPairs
+from sskit.inputs.ragged_array import object_array
 
 TOKENS = [np.arange(6.0).reshape(3, 2), np.ones((1, 2)), np.zeros((2, 2))]
 EDGES = [np.array([[1.0], [2.0]]), np.empty((0, 1)), np.array([[3.0]])]
 LIST = list(zip(TOKENS, EDGES, strict=True))
-PAIRS = RaggedPairs(
-    RaggedArray(np.concatenate(TOKENS), [0, 3, 4, 6]),
-    RaggedArray(np.concatenate(EDGES), [0, 2, 2, 3]),
-)
-
-
-def same(a, b):
-    return all(
-        np.array_equal(x, y) for p, q in zip(a, b, strict=True) for x, y in zip(p, q, strict=True)
-    )
-
-
-def test_pairs_behave_as_a_list():
-    assert len(PAIRS) == 3
-    assert PAIRS.shape == (3,)
-    assert same(PAIRS, LIST)
-    assert same([PAIRS[-1], PAIRS[0]], [LIST[-1], LIST[0]])
-    assert same(PAIRS[1:], LIST[1:])
-    assert same(PAIRS[[2, 0]], [LIST[2], LIST[0]])
-    assert same(PAIRS[np.array([True, False, True])], [LIST[0], LIST[2]])
-    assert same(_safe_indexing(PAIRS, np.array([1, 0])), [LIST[1], LIST[0]])
-    assert same(pickle.loads(pickle.dumps(PAIRS)), LIST)
-    assert same(np.asarray(PAIRS), LIST)
-
-
-def test_pairs_that_do_not_fit_are_refused():
-    with pytest.raises(TypeError, match="edge_features must be a RaggedArray, got list"):
-        RaggedPairs(PAIRS.features, EDGES)
-    with pytest.raises(ValueError, match="features holds 2 sequences but edge_features 3"):
-        RaggedPairs(PAIRS.features[:2], PAIRS.edge_features)
-    with pytest.raises(ValueError, match=r"X\[0\] has 3 tokens, so its edge features must have 2 "):
-        RaggedPairs(PAIRS.features, PAIRS.features)
-    with pytest.raises(ValueError, match="one dimension"):
-        RaggedPairs(PAIRS.features, RaggedArray(np.ones(3), [0, 2, 2, 3]))
-    with pytest.raises(TypeError, match="array of objects"):
-        np.asarray(PAIRS, dtype=float)
 
 
 @pytest.mark.parametrize(
@@ -56,8 +17,7 @@ def test_pairs_that_do_not_fit_are_refused():
     [
         LIST,
         tuple(LIST),
-        PAIRS,
-        np.asarray(PAIRS),
+        object_array(LIST),
         [(x.tolist(), z.tolist()) for x, z in LIST],
         [(sp.csr_array(x), sp.csr_matrix(z)) for x, z in LIST],
         [(x.astype(np.float32), z.astype(int)) for x, z in LIST],

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from helpers.interruption import PressedStop
 from helpers.kernels import in_kernel_space, truths
+from helpers.pairwise import every_pair
 from helpers.toys import chain_toy, multiclass_toy
 
 import sskit.models.kernel.space
@@ -51,9 +52,7 @@ def parts(work, layout):
     return blocks["values"], blocks["dual_coef"]
 
 
-@pytest.mark.parametrize("n_bytes", [1e9, 1000])
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("name", TOYS)
+@every_pair(name=TOYS, solver=SOLVERS, n_bytes=[1e9, 1000])
 def test_values_are_those_of_the_coefficients(name, solver, n_bytes):
     work, layout, K = started(name, SOLVERS[solver], n_bytes=n_bytes)
     values, coefficients = parts(work, layout)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers.kernels import in_kernel_space
+from helpers.pairwise import every_pair
 from helpers.toys import chain_toy, multiclass_toy
 
 import sskit.models.kernel.restriction
@@ -49,9 +50,7 @@ def found(problem, w, blocks=None):
     return vertices.losses().copy(), vertices.hinges().copy(), out[: problem.n_weights]
 
 
-@pytest.mark.parametrize("rescaling", [None, SlackRescaling(search="bisecting")])
-@pytest.mark.parametrize("form", ["dense", "csr"])
-@pytest.mark.parametrize("name", TOYS)
+@every_pair(name=TOYS, form=["dense", "csr"], rescaling=[None, SlackRescaling(search="bisecting")])
 def test_a_part_finds_what_the_whole_finds_there(name, form, rescaling):
     toy, problem, layout = whole(name, form=form)
     w = random_weights(problem, layout, toy, np.random.default_rng(0))

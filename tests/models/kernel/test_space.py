@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers.kernels import in_kernel_space, linear_weights
+from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.toys import chain_toy, multiclass_toy
 
@@ -36,9 +37,7 @@ PRECISION = {FEW: 2e-6, 1e9: 1e-10}
 RBF = Kernel("rbf", gamma=0.3)
 
 
-@pytest.mark.parametrize("n_bytes", [FEW, 1e9])
-@pytest.mark.parametrize("form", ["dense", "csr"])
-@pytest.mark.parametrize("name", TOYS)
+@every_pair(name=TOYS, form=["dense", "csr"], n_bytes=[FEW, 1e9])
 def test_models_keep_the_contract(name, form, n_bytes):
     for kernel in (RBF, Kernel("poly", gamma=0.5, degree=2, coef0=1.0)):
         toy = TOYS[name](3)
@@ -54,9 +53,7 @@ def test_contract_at_other_widths(n_states):
     check_problem(in_kernel_space("multiclass", toy, RBF, intercept=False)[0], 1)
 
 
-@pytest.mark.parametrize("n_bytes", [FEW, 1e9])
-@pytest.mark.parametrize("solver", STEADY)
-@pytest.mark.parametrize("name", TOYS)
+@every_pair(name=TOYS, solver=STEADY, n_bytes=[FEW, 1e9])
 def test_the_linear_kernel_is_the_linear_model(name, solver, n_bytes):
     """Not only the same optimum: the same steps, but for rounding."""
     toy = TOYS[name](5, n=8)
@@ -78,9 +75,7 @@ def test_the_linear_kernel_is_the_linear_model(name, solver, n_bytes):
     np.testing.assert_allclose(blocks["values"], values, atol=10 * PRECISION[n_bytes])
 
 
-@pytest.mark.parametrize("n_bytes", [FEW, 1e9])
-@pytest.mark.parametrize("solver", FREE)
-@pytest.mark.parametrize("name", TOYS)
+@every_pair(name=TOYS, solver=FREE, n_bytes=[FEW, 1e9])
 def test_the_optimum_of_a_quadratic_program(name, solver, n_bytes):
     toy = TOYS[name](6, n=6)
     problem, _ = in_kernel_space(name, toy, Kernel("linear"), n_bytes=n_bytes)

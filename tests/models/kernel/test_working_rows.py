@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers.kernels import in_kernel_space
+from helpers.pairwise import every_pair
 from helpers.toys import chain_toy, multiclass_toy
 
 import sskit.models.kernel.space
@@ -36,9 +37,7 @@ def reached(name, solver, *, n_bytes=1e9, max_iter=100):
     return work, blocks, RBF(X, X)
 
 
-@pytest.mark.parametrize("n_bytes", [1e9, 1000])
-@pytest.mark.parametrize("size", [2, 3, 7])
-@pytest.mark.parametrize("name", TOYS)
+@every_pair(name=TOYS, size=[2, 3, 7], n_bytes=[1e9, 1000])
 def test_the_optimum_is_that_of_single_steps(name, size, n_bytes):
     options = {"batch_size": size, "selective": True}
     work, blocks, K = reached(name, BCFW(**options), n_bytes=n_bytes)

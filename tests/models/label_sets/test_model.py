@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from helpers.multilabel import ONE, all_sets, enumerate_sets
+from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.toys import MultilabelToy, bind_sets, multilabel_toy
 
@@ -41,9 +42,11 @@ def bound(inference, seed=0, form="dense", intercept=True):
     return model, model.bind(data, truths, cost, block_weights(5)), X, truths, cost
 
 
-@pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("form", ["dense", "csr"])
-@pytest.mark.parametrize("inference", [name for name in EDGES if name != "graphcut"])
+@every_pair(
+    inference=[name for name in EDGES if name != "graphcut"],
+    form=["dense", "csr"],
+    intercept=[False, True],
+)
 def test_contract(inference, form, intercept):
     _, problem, *_ = bound(inference, 0, form, intercept)
     assert problem.exact

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from helpers.pairwise import every_pair
 from helpers.paper import Enumerated
 from helpers.qp import solve_primal
 from helpers.trees import cells_of, random_parents
@@ -75,9 +76,7 @@ def bound(maps, places, parents, means, loss="squared", cutoff=0.4, unit=1.5, we
     return model, model.bind(maps, places, scale, loss, cutoff, c), scale, c
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("loss", ["squared", "distance"])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@every_pair(seed=range(4), loss=["squared", "distance"], dtype=[np.float64, np.float32])
 def test_contract(seed, loss, dtype):
     rng = np.random.default_rng(seed)
     data = random_data(rng, n_parts=1 + seed, n_types=1 + seed % 2, largest=6, dtype=dtype)

@@ -7,6 +7,7 @@ import threading
 import numpy as np
 import pytest
 from helpers.interruption import PressedStop
+from helpers.pairwise import every_pair
 from helpers.structures import (
     Chains,
     Matching,
@@ -62,10 +63,12 @@ def told(error):
     return [*getattr(error, "__notes__", ()), str(error)]
 
 
+@every_pair(
+    options=[{"steps": "fw", "cache": False}, {"steps": "pairwise"}],
+    size=[1, 4, 32],
+    exact=[True, False],
+)
 @pytest.mark.filterwarnings("ignore:.*stopped after 8 passes")
-@pytest.mark.parametrize("exact", [True, False])
-@pytest.mark.parametrize("options", [{"steps": "fw", "cache": False}, {"steps": "pairwise"}])
-@pytest.mark.parametrize("size", [1, 4, 32])
 def test_processes_change_no_bit(options, size, exact):
     X, y = make_chains(13, n_features=3, n_states=3, random_state=0)
     model = processes(Chains(3))

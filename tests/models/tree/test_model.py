@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from helpers.pairwise import every_pair
 from helpers.paper import Enumerated
 from helpers.qp import solve_primal
 from helpers.trees import random_parents
@@ -68,9 +69,7 @@ def flat(model, w):
     return np.concatenate([block.ravel() for block in model.layout.split(w).values()])
 
 
-@pytest.mark.parametrize("n_kinds", [None, 1, 3])
-@pytest.mark.parametrize("n_states", [1, 2, 3, 9])
-@pytest.mark.parametrize("form", ["dense", "csr"])
+@every_pair(n_states=[1, 2, 3, 9], form=["dense", "csr"], n_kinds=[None, 1, 3])
 def test_contract(n_states, form, n_kinds):
     rng = np.random.default_rng(n_states)
     max_nodes = 3 if n_states == 9 else 5

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers import paper
+from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.toys import TOYS, chain_toy
 
@@ -27,11 +28,13 @@ def orders(n, n_passes, seed, sampling):
     return [draw(n) for _ in range(n_passes)]
 
 
-@pytest.mark.parametrize("form", ["dense", "csr"])
-@pytest.mark.parametrize("weights", [None, "random"])
-@pytest.mark.parametrize("bounded", [False, True])
-@pytest.mark.parametrize("sampling", ["permutation", "uniform"])
-@pytest.mark.parametrize("name", TOYS)
+@every_pair(
+    name=TOYS,
+    sampling=["permutation", "uniform"],
+    bounded=[False, True],
+    weights=[None, "random"],
+    form=["dense", "csr"],
+)
 def test_iterates_are_those_of_the_paper(name, sampling, bounded, weights, form):
     n = 6
     if weights is not None:

@@ -1,7 +1,5 @@
 """Runs that keep planes: laws for every kind of step, order, cache and model."""
 
-import itertools
-
 import numpy as np
 import pytest
 from helpers.laws import (
@@ -12,8 +10,9 @@ from helpers.laws import (
     check_optimum,
     follow,
 )
+from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
-from helpers.toys import FIRST, TOYS, bind_rows, chain_toy, thinned
+from helpers.toys import FIRST, TOYS, bind_rows, chain_toy
 
 from sskit.solvers import BCFW
 from sskit.solvers.block_coordinate.eviction import retire_all
@@ -21,28 +20,19 @@ from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.testing.probe import DualProbe
 
 SAMPLING = ["permutation", "uniform", "gap", "max_gap"]
-EFFORT = [(1, 0), (20, 0), (1, 3), (20, 3)]
 ALL = 10**6  # a time after every clock
-# every pair of options, each with two of the four efforts
-COMBINATIONS = [
-    (name, steps, sampling, cache, *EFFORT[(number + shift) % 4])
-    for number, (name, steps, sampling, cache) in enumerate(
-        itertools.product(TOYS, ["pairwise", "away"], SAMPLING, [False, True])
-    )
-    for shift in (number // 4, number // 4 + 2)
-]
+OPTIONS = {
+    "steps": ["pairwise", "away"],
+    "sampling": SAMPLING,
+    "cache": [False, True],
+    "block_steps": [1, 20],
+    "stored_passes": [0, 3],
+}
 PLAIN = [
-    (name, "fw", sampling, cache, block_steps, stored_passes)
-    for name in TOYS
-    for sampling, cache, block_steps, stored_passes in [
-        ("gap", True, 1, 0),
-        ("permutation", False, 20, 3),
-        ("max_gap", True, 20, 1),
-    ]
+    {"sampling": "gap", "cache": True, "block_steps": 1, "stored_passes": 0},
+    {"sampling": "permutation", "cache": False, "block_steps": 20, "stored_passes": 3},
+    {"sampling": "max_gap", "cache": True, "block_steps": 20, "stored_passes": 1},
 ]
-NAMES = ("steps", "sampling", "cache", "block_steps", "stored_passes")
-CHOSEN = thinned(COMBINATIONS)
-IN_A_BOX = np.random.default_rng(0).random(len(CHOSEN)) < 0.5
 
 
 def make(name, seed=21, n=7, *, weighted=False):
@@ -57,33 +47,28 @@ def start(toy, options, lam=LAM, box=None, seed=0, *, averaging=False):
     )
 
 
-@pytest.mark.parametrize(
-    ("combination", "bounded"),
-    list(zip(CHOSEN, IN_A_BOX.tolist(), strict=True)),
-    ids=lambda c: "-".join(map(str, c)) if isinstance(c, tuple) else str(c),
-)
-def test_optimum_is_that_of_the_quadratic_program(combination, bounded):
-    name, *options = combination
-    options = dict(zip(NAMES, options, strict=True))
-    toy = make(name, weighted=options["block_steps"] == 1)
+@every_pair(name=TOYS, bounded=[False, True], **OPTIONS)
+def test_optimum_is_that_of_the_quadratic_program(
+    name, bounded, steps, sampling, cache, block_steps, stored_passes
+):
+    options = {"steps": steps, "sampling": sampling, "cache": cache}
+    options |= {"block_steps": block_steps, "stored_passes": stored_passes}
+    toy = make(name, weighted=block_steps == 1)
     box = binding_box(toy.pairs.d) if bounded else None
     run = start(toy, options, box=box)
     certificate = follow(toy, run, 6000, box=box)
     # the largest stale gap may be asked for long before others, and rounding decides how long
     late = 2e-6 if name in FIRST else 1e-5
-    tolerance = late if options["sampling"] == "max_gap" else 1e-6
+    tolerance = late if sampling == "max_gap" else 1e-6
     assert certificate.gap <= tolerance
     check_optimum(toy, certificate, box, tolerance=tolerance)
 
 
-@pytest.mark.parametrize("combination", PLAIN, ids=lambda c: "-".join(map(str, c)))
-@pytest.mark.parametrize("bounded", [False, True])
-def test_plain_steps_between_stored_planes(combination, bounded):
-    name, *options = combination
+@every_pair(name=TOYS, options=PLAIN, bounded=[False, True])
+def test_plain_steps_between_stored_planes(name, options, bounded):
     toy = make(name, weighted=True)
     box = binding_box(toy.pairs.d) if bounded else None
-    options = dict(zip(NAMES, options, strict=True))
-    run = start(toy, options, box=box)
+    run = start(toy, {"steps": "fw", **options}, box=box)
     certificate = follow(toy, run, 300, box=box, tol=1e-5)
     _, optimum = solve_primal(toy.pairs, LAM, box)
     assert certificate.gap < 2e-2
@@ -108,10 +93,11 @@ def test_in_a_box_steps_gain_at_least_what_they_say(name, steps):
     assert gains[10] > 0.9 * gains[1]
 
 
-@pytest.mark.parametrize("combination", CHOSEN[::2], ids=lambda c: "-".join(map(str, c)))
-def test_planes_with_weight_may_be_evicted(combination):
+@every_pair(name=TOYS, **OPTIONS)
+def test_planes_with_weight_may_be_evicted(
+    name, steps, sampling, cache, block_steps, stored_passes
+):
     """Their weight becomes that of the aggregate plane, which is an atom like the others."""
-    name, *options = combination
     toy = make(name, seed=22)
     merged = []
 
@@ -121,18 +107,18 @@ def test_planes_with_weight_may_be_evicted(combination):
             merged.append(run.dual.planes(0)[3])
             assert len(run.dual.planes(0)[0]) == 0
 
-    run = start(toy, dict(zip(NAMES, options, strict=True)))
+    options = {"steps": steps, "sampling": sampling, "cache": cache}
+    options |= {"block_steps": block_steps, "stored_passes": stored_passes}
+    run = start(toy, options)
     rounding = 1e-12 if name in FIRST else 1e-11
     certificate = follow(toy, run, 6000, between=between, rounding=rounding)
     assert max(merged) == pytest.approx(1.0)
     # the largest stale gap may be asked for long before others
-    late = "max_gap" in options and name not in FIRST
+    late = sampling == "max_gap" and name not in FIRST
     check_optimum(toy, certificate, tolerance=1e-4 if late else 1e-6)
 
 
-@pytest.mark.parametrize("steps", ["pairwise", "away"])
-@pytest.mark.parametrize("bounded", [False, True])
-@pytest.mark.parametrize("name", TOYS)
+@every_pair(name=TOYS, bounded=[False, True], steps=["pairwise", "away"])
 def test_some_planes_evicted_in_every_pass(name, bounded, steps):
     """Part of the mix is in the aggregate plane all the time, never to be dropped for good."""
     toy = make(name, seed=23)
@@ -179,9 +165,7 @@ def test_drift_after_many_steps(name, steps):
     check_certificate(toy, run, Evaluator(toy.problem, 1), lam)
 
 
-@pytest.mark.parametrize("steps", ["pairwise", "away"])
-@pytest.mark.parametrize("bounded", [False, True])
-@pytest.mark.parametrize("name", TOYS)
+@every_pair(name=TOYS, bounded=[False, True], steps=["pairwise", "away"])
 def test_averages_have_certificates_too(name, bounded, steps):
     toy = make(name, seed=25, weighted=True)
     box = binding_box(toy.pairs.d) if bounded else None
@@ -202,10 +186,7 @@ def test_averages_have_certificates_too(name, bounded, steps):
     assert chosen[True].dual >= chosen[False].dual - 1e-12
 
 
-@pytest.mark.parametrize("sampling", SAMPLING)
-@pytest.mark.parametrize("steps", ["pairwise", "away"])
-@pytest.mark.parametrize("name", TOYS)
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@every_pair(name=TOYS, steps=["pairwise", "away"], sampling=SAMPLING, n_jobs=[1, 2])
 def test_seed_and_number_of_jobs_fix_every_bit(name, steps, sampling, n_jobs):
     toy = make(name, n=9)
     solver = BCFW(steps=steps, sampling=sampling, cache=True, stored_passes=2, gap_every=3)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.pairwise import every_pair
 from helpers.structures import Classes, bind
 from helpers.toys import TOYS, chain_toy
 
@@ -66,9 +67,7 @@ def counted(dual):
     return total
 
 
-@pytest.mark.parametrize("light", [0.0, 0.3])
-@pytest.mark.parametrize("life", [1, 3, 8])
-@pytest.mark.parametrize("name", TOYS)
+@every_pair(name=TOYS, life=[1, 3, 8], light=[0.0, 0.3])
 def test_life(name, life, light):
     _, dual, probe = stamped(name=name)
     before, old = mixes(dual), table(dual, probe)

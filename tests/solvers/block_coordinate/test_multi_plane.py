@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from helpers import paper
 from helpers.laws import LAM, binding_box, check_dual_point, check_optimum, follow
-from helpers.toys import TOYS, chain_toy, thinned
+from helpers.pairwise import every_pair
+from helpers.toys import TOYS, chain_toy
 from sskit_probes.unreliable import UnreliableProblem
 
 from sskit.core.sampler import PermutationSampler
@@ -29,10 +30,7 @@ def solve(toy, solver, box=None, **options):
     return solver.solve(toy.problem, toy.regularizer(LAM, box), **options)
 
 
-@pytest.mark.parametrize(
-    ("name", "steps", "sampling", "bounded"),
-    thinned(itertools.product(TOYS, STEPS, SAMPLING, [False, True])),
-)
+@every_pair(name=TOYS, steps=STEPS, sampling=SAMPLING, bounded=[False, True])
 def test_laws_and_optimum(name, steps, sampling, bounded):
     number = STEPS.index(steps) + SAMPLING.index(sampling)
     weights = np.random.default_rng(3).uniform(0.2, 3.0, size=7) if number % 2 else None
@@ -51,9 +49,7 @@ def test_laws_and_optimum(name, steps, sampling, bounded):
     check_optimum(toy, certificate, box, tolerance=certificate.gap + 1e-8)
 
 
-@pytest.mark.parametrize("bounded", [False, True])
-@pytest.mark.parametrize("steps", STEPS)
-@pytest.mark.parametrize("name", TOYS)
+@every_pair(name=TOYS, steps=STEPS, bounded=[False, True])
 def test_the_answer_has_its_own_certificate(name, steps, bounded):
     toy = TOYS[name](25, n=7)
     box = binding_box(toy.pairs.d) if bounded else None
@@ -71,9 +67,7 @@ def test_the_answer_has_its_own_certificate(name, steps, bounded):
     assert chosen[True].dual >= chosen[False].dual - 1e-12
 
 
-@pytest.mark.parametrize("steps", STEPS)
-@pytest.mark.parametrize("name", TOYS)
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@every_pair(name=TOYS, steps=STEPS, n_jobs=[1, 2])
 def test_seed_and_number_of_jobs_fix_every_bit(name, steps, n_jobs):
     toy = TOYS[name](27, n=9)
     solver = MultiPlane(steps=steps, sampling="gap", gap_every=3)
@@ -200,9 +194,7 @@ def iterates(toy, box, block_steps, phases):
     return run, found
 
 
-@pytest.mark.parametrize("block_steps", [1, 10])
-@pytest.mark.parametrize("bounded", [False, True])
-@pytest.mark.parametrize("name", TOYS)
+@every_pair(name=TOYS, bounded=[False, True], block_steps=[1, 10])
 def test_best_point_between_the_averages_of_both_kinds_of_iterates(name, bounded, block_steps):
     toy = TOYS[name](33, n=8)
     box = binding_box(toy.pairs.d) if bounded else None

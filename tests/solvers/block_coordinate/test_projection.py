@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.crossing import in_turn
+from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.toys import TOYS, bind_rows
 from sklearn.base import clone
@@ -51,10 +51,13 @@ SOLVERS = {
 }
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("bounded", [False, True])
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(("solver", "form"), in_turn(SOLVERS, ["dense", "csr"]))
+@every_pair(
+    solver=SOLVERS,
+    form=["dense", "csr"],
+    weighted=[False, True],
+    bounded=[False, True],
+    n_jobs=[1, 2],
+)
 def test_the_optimum_is_bracketed(solver, form, weighted, bounded, n_jobs):
     weights = np.random.default_rng(2).uniform(0.2, 3.0, size=12) if weighted else None
     toy = TOYS["multiclass"](41, n=12, form=form, weights=weights)
@@ -130,9 +133,7 @@ def test_weights_are_the_sum_of_many_steps():
     np.testing.assert_allclose(toy.flat(np.array(regularizer.v)[: len(v)]), v, atol=1e-9 * scale)
 
 
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("weighted", [False, True])
+@every_pair(kernel=["linear", "rbf"], n_jobs=[1, 2], weighted=[False, True])
 def test_it_ends_where_pairwise_steps_do(kernel, n_jobs, weighted):
     options = {"kernel": kernel, "lam": 0.01, "tol": 1e-4, "random_state": 0, "max_iter": 5_000}
     weight = np.linspace(0.1, 2.0, len(X)) if weighted else None

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers.laws import binding_box
+from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.slack import slack_pairs
 from helpers.toys import TOYS, Toy
@@ -94,11 +95,7 @@ def test_the_bounding_problem_keeps_the_contract(name, how):
     check_problem(bounding(name, bounds=False).problem, 0)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("bounded", [False, True])
-@pytest.mark.parametrize("how", EXCESS)
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("solver", SOLVERS)
+@every_pair(solver=SOLVERS, name=NAMES, how=EXCESS, bounded=[False, True], weighted=[False, True])
 def test_every_gap_is_a_certificate(solver, name, how, bounded, weighted):
     weights = np.random.default_rng(2).uniform(0.2, 3.0, size=9) if weighted else None
     toy = bounding(name, weights=weights, **EXCESS[how])
@@ -133,10 +130,7 @@ def test_a_fit_ends_by_what_is_found(solver, n_jobs):
     assert tight.certified and wide.certified
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("bounded", [False, True])
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("solver", SOLVERS)
+@every_pair(solver=SOLVERS, name=NAMES, bounded=[False, True], n_jobs=[1, 2])
 def test_without_excess_every_bit_is_that_of_an_exact_oracle(solver, name, bounded, n_jobs):
     exact = TOYS[name](61, n=9)
     toy = wrapped(exact, BoundingProblem(exact.problem, share=1.0))
@@ -234,9 +228,7 @@ def test_dual_decomposition_takes_the_bounds_of_the_oracle(solver):
 # ---- slack rescaling -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("search", ["binary", "bisecting", "sarawagi"])
-@pytest.mark.parametrize("how", [None, *EXCESS])
-@pytest.mark.parametrize("name", NAMES)
+@every_pair(name=NAMES, how=[None, *EXCESS], search=["binary", "bisecting", "sarawagi"])
 def test_searches_bound_the_product(name, how, search):
     """With an exact oracle behind them, and with one that misses the maximum and bounds it."""
     toy = TOYS[name](61, n=9) if how is None else bounding(name, **EXCESS[how])

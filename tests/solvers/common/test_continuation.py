@@ -5,6 +5,7 @@ import signal
 
 import numpy as np
 import pytest
+from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.structures import Chains, bind
 from helpers.toys import bind_chains, bind_rows
@@ -60,9 +61,7 @@ def scratch(continuation, toy, lam, bounded=False):
     return toy.pairs.primal(w, lam), toy.dual(continuation.run.dual, lam, box)
 
 
-@pytest.mark.parametrize("bounded", BOXES)
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("name", NAMES)
+@every_pair(name=NAMES, solver=SOLVERS, bounded=BOXES)
 def test_what_is_restored_is_what_was_saved(name, solver, bounded):
     toy = toy_of(name, 7)
     first = begin(solver, toy, bounded=bounded)
@@ -90,10 +89,7 @@ def test_what_is_restored_is_what_was_saved(name, solver, bounded):
         assert moved.certificate.dual >= dual - 1e-12
 
 
-@pytest.mark.parametrize("factor", [0.3, 2.5])
-@pytest.mark.parametrize("bounded", BOXES)
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("name", NAMES)
+@every_pair(name=NAMES, solver=SOLVERS, bounded=BOXES, factor=[0.3, 2.5])
 def test_another_lam(name, solver, bounded, factor):
     toy, lam = toy_of(name, 7), factor * LAM
     box = BOXES[bounded] and tuple(np.full(toy.pairs.d, bound) for bound in BOXES[bounded])

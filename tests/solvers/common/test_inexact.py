@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.pairwise import every_pair
 from helpers.toys import TOYS, Toy
 from sklearn.base import clone
 from sskit_probes.unreliable import UnreliableProblem
@@ -47,9 +48,7 @@ def test_the_unreliable_problem_keeps_the_contract(name):
     check_problem(tired(name, 1000)[0].problem, 0)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("name", NAMES)
+@every_pair(name=NAMES, solver=SOLVERS, n_jobs=[1, 2])
 def test_gaps_are_those_of_the_best_known_planes(name, solver, n_jobs):
     toy, _ = tired(name, 5)
     run = SOLVERS[solver].start(toy.problem, toy.regularizer(LAM), np.random.RandomState(0))
@@ -71,9 +70,7 @@ def test_gaps_are_those_of_the_best_known_planes(name, solver, n_jobs):
     assert missed > toy.pairs.n
 
 
-@pytest.mark.parametrize("averaging", [False, True])
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("name", NAMES)
+@every_pair(name=NAMES, solver=SOLVERS, averaging=[False, True])
 def test_a_tired_oracle_never_lowers_the_dual_nor_hides_the_gap(name, solver, averaging):
     toy, _ = tired(name, 6)
     solver = clone(SOLVERS[solver]).set_params(averaging=averaging, gap_every=1)

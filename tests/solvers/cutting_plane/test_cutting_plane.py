@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from helpers.laws import LAM, binding_box
+from helpers.pairwise import every_pair
 from helpers.qp import interior_point, solve_primal
 from helpers.real_data import load_ocr_letters
 from helpers.structures import Classes, bind
@@ -39,11 +40,13 @@ def solve(toy, box=None, lam=LAM, tol=1e-8, max_iter=1000, n_jobs=None, **option
 # ---- the optimum -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("bounded", [False, True])
-@pytest.mark.parametrize("damping", [0.0, 0.8])
-@pytest.mark.parametrize("lam", [0.3, 0.01])
-@pytest.mark.parametrize("form", ["dense", "csr"])
-@pytest.mark.parametrize("name", TOYS)
+@every_pair(
+    name=TOYS,
+    form=["dense", "csr"],
+    lam=[0.3, 0.01],
+    damping=[0.0, 0.8],
+    bounded=[False, True],
+)
 def test_the_optimum_is_that_of_the_quadratic_program(name, form, lam, damping, bounded):
     weights = np.random.default_rng(1).uniform(0.2, 2.0, size=6)
     toy = TOYS[name](71, n=6, form=form, weights=weights)
@@ -59,9 +62,7 @@ def test_the_optimum_is_that_of_the_quadratic_program(name, form, lam, damping, 
     assert distance <= solution.primal - optimum + 2e-9
 
 
-@pytest.mark.parametrize("bounded", [False, True])
-@pytest.mark.parametrize("damping", [0.0, 0.8])
-@pytest.mark.parametrize("name", TOYS)
+@every_pair(name=TOYS, damping=[0.0, 0.8], bounded=[False, True])
 def test_laws_of_a_run(name, damping, bounded):
     """The estimate is the gap of the best w asked about; it and the bounds only get better."""
     toy = TOYS[name](72, n=6)

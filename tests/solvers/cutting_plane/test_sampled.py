@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from helpers.kernels import in_kernel_space, linear_weights
 from helpers.laws import LAM, binding_box
+from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.toys import TOYS, chain_toy, multiclass_toy
 from sklearn.datasets import make_moons
@@ -162,10 +163,8 @@ def test_bounds_on_the_weights():
 # ---- kernel spaces ---------------------------------------------------------------------------
 
 
+@every_pair(name=SPACES, form=["dense", "csr"], cuts=KINDS)
 @pytest.mark.usefixtures("exact_programs")
-@pytest.mark.parametrize("cuts", KINDS)
-@pytest.mark.parametrize("form", ["dense", "csr"])
-@pytest.mark.parametrize("name", SPACES)
 def test_the_linear_kernel_is_the_linear_model(name, form, cuts):
     toy = SPACES[name](5, n=8, weights=np.arange(1.0, 9.0))
     problem, layout = in_kernel_space(name, toy, Kernel("linear"), form=form)

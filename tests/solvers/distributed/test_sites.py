@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers.crossing import in_turn
+from helpers.pairwise import every_pair
 from helpers.parts import CASES, split
 from hypothesis import given
 from hypothesis import strategies as st
@@ -111,9 +112,7 @@ SOLVERS = {
 }
 
 
-@pytest.mark.parametrize("half_width", [None, 0.2])
-@pytest.mark.parametrize("owners", OWNERS)
-@pytest.mark.parametrize("name", SOLVERS)
+@every_pair(name=SOLVERS, owners=OWNERS, half_width=[None, 0.2])
 def test_certificates_of_all_solvers(name, owners, half_width):
     tasks, whole = tasks_of("sequences", 5)
     driver = make_run(tasks, OWNERS[owners], SOLVERS[name], half_width)
@@ -223,9 +222,7 @@ class Bounding:
         self.problem = BoundingProblem(task.problem, extra=extra, bounds=bounds)
 
 
-@pytest.mark.parametrize("keeps", [True, False])
-@pytest.mark.parametrize("half_width", [None, 0.2])
-@pytest.mark.parametrize("owners", OWNERS)
+@every_pair(owners=OWNERS, half_width=[None, 0.2], keeps=[True, False])
 def test_what_the_oracles_of_all_parts_may_have_missed_is_added_up(owners, half_width, keeps):
     tasks, whole = tasks_of("sequences", 5)
     driver = make_run([*map(Bounding, tasks)], OWNERS[owners], PLAIN, half_width, keeps)

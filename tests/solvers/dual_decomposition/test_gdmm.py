@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.toys import TOYS, chain_toy
 from sskit_probes.factor_probe import FactorProbe
@@ -59,9 +60,7 @@ def from_scratch(toy, run, rho):
     return w, value + LAM / 2 * float(w @ w), distance
 
 
-@pytest.mark.parametrize("form", ["dense", "csr"])
-@pytest.mark.parametrize("weights", [None, [1.0, 2.0, 0.0, 0.5, 3.0]])
-@pytest.mark.parametrize("method", METHODS)
+@every_pair(method=METHODS, weights=[None, [1.0, 2.0, 0.0, 0.5, 3.0]], form=["dense", "csr"])
 def test_state_is_what_its_definition_says(method, weights, form):
     toy = chain_toy(2, form=form, weights=weights)
     run = start(toy, method=method, rho=0.7, block_sweeps=3, stored_passes=2)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers import paper
+from helpers.pairwise import every_pair
 from helpers.toys import TOYS
 
 from sskit.solvers import FrankWolfe
@@ -14,9 +15,7 @@ def start(toy, box=None):
     return FrankWolfe().start(toy.problem, toy.regularizer(LAM, box), np.random.RandomState(0))
 
 
-@pytest.mark.parametrize("form", ["dense", "csr"])
-@pytest.mark.parametrize("weights", [None, "random"])
-@pytest.mark.parametrize("name", TOYS)
+@every_pair(name=TOYS, weights=[None, "random"], form=["dense", "csr"])
 def test_iterates_are_those_of_the_paper(name, weights, form):
     if weights is not None:
         weights = np.random.default_rng(1).uniform(0.2, 2.0, size=6)

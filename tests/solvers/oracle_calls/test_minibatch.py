@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from helpers import paper
+from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.structures import Chains, Signs, bind, late_errors
 from helpers.toys import TOYS, chain_toy
@@ -91,10 +92,12 @@ def minibatch(pairs, lam, batches, box=None):
             yield v, float(pairs.c @ loss), gaps
 
 
-@pytest.mark.parametrize("size", [2, 4, 6, 50])
-@pytest.mark.parametrize("bounded", [False, True])
-@pytest.mark.parametrize("sampling", ["permutation", "uniform"])
-@pytest.mark.parametrize("name", ["chain", "multiclass"])  # cuts and enumeration break ties apart
+@every_pair(
+    name=["chain", "multiclass"],
+    sampling=["permutation", "uniform"],
+    bounded=[False, True],
+    size=[2, 4, 6, 50],
+)
 def test_plain_iterates_are_those_of_the_reference(name, sampling, bounded, size):
     n = 6
     toy = TOYS[name](11, n=n, weights=np.random.default_rng(1).uniform(0.2, 2.0, size=n))

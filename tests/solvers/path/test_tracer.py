@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from helpers.crossing import in_turn
+from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.structures import Numbers, bind
 from helpers.toys import TOYS, Toy, bind_rows
@@ -298,9 +299,7 @@ def bounding(name, weighted=False, **how):
     return Toy(problem, toy.layout, toy.pairs, toy.X, toy.n_states)
 
 
-@pytest.mark.parametrize("kind", BOXES)
-@pytest.mark.parametrize("extra", [0.0, 0.02])
-@pytest.mark.parametrize("name", ["chain", "multiclass"])
+@every_pair(name=["chain", "multiclass"], extra=[0.0, 0.02], kind=BOXES)
 def test_gaps_count_what_the_oracle_may_have_missed(name, extra, kind):
     toy = bounding(name, weighted=True, extra=extra, share=0.3)
     box = box_of(toy, kind)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from helpers.locks import EXACT_SLACK, LOCK_FREE, OTHER_SLACK
+from helpers.pairwise import every_pair
 
 from sskit.core.regularizer import Regularizer
 from sskit.models.chain.problem import ChainProblem
@@ -88,9 +89,7 @@ def check_weights(problem):
     assert run.rounds.increase == pytest.approx(dual, abs=1e-10)
 
 
-@pytest.mark.parametrize("n_states", [2, 3, 9])
-@pytest.mark.parametrize("width", [1, 20])
-@pytest.mark.parametrize("form", STORED)
+@every_pair(form=STORED, width=[1, 20], n_states=[2, 3, 9])
 @pytest.mark.parametrize(("make", "intercept"), [(rows, False), (rows, True), (chains, False)])
 def test_weights_are_the_sum_of_the_blocks(make, intercept, form, width, n_states, many_weights):
     check_weights(make(form, width, n_states, intercept))

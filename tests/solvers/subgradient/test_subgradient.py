@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers import paper
+from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.toys import TOYS, chain_toy
 
@@ -18,10 +19,12 @@ def orders(n, n_passes, sampling):
     return np.concatenate([draw(n) for _ in range(n_passes)])
 
 
-@pytest.mark.parametrize("form", ["dense", "csr"])
-@pytest.mark.parametrize("weights", [None, "random"])
-@pytest.mark.parametrize("sampling", ["permutation", "uniform"])
-@pytest.mark.parametrize("name", TOYS)
+@every_pair(
+    name=TOYS,
+    sampling=["permutation", "uniform"],
+    weights=[None, "random"],
+    form=["dense", "csr"],
+)
 def test_iterates_and_their_average(name, sampling, weights, form):
     n, n_passes = 6, 8
     if weights is not None:
@@ -90,9 +93,7 @@ def boxes(d):
     yield lower, lower + rng.choice([0.0, 0.1, np.inf], size=d)
 
 
-@pytest.mark.parametrize("box", range(3))
-@pytest.mark.parametrize("sampling", ["permutation", "uniform"])
-@pytest.mark.parametrize("name", TOYS)
+@every_pair(name=TOYS, sampling=["permutation", "uniform"], box=range(3))
 def test_iterates_on_a_box_and_their_average(name, sampling, box):
     n, n_passes = 6, 8
     weights = np.random.default_rng(1).uniform(0.2, 2.0, size=n)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from helpers.toys import chain_toy, graph_toy, multiclass_toy, multilabel_toy
+from sskit_probes.core_probe import DualProbe
 from sskit_probes.factor_probe import FactorProbe, look_at_node
 from sskit_probes.step_probe import StepProbe
 
@@ -50,7 +51,7 @@ from sskit.solvers.oracle_calls.pool import Pool, ThreadPool
 from sskit.solvers.oracle_calls.vertices import Vertices
 from sskit.solvers.simplex_qp.maximise import SimplexProgram
 from sskit.solvers.subgradient import subgradient_pass
-from sskit.testing.probe import DualProbe, ProblemProbe
+from sskit.testing.probe import ProblemProbe
 
 BIG = 10**9
 RNG = np.random.RandomState(0)

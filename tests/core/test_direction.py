@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from sskit.testing.probe import collect
+from sskit_probes.core_probe import collect
 
 SIZE = 12
 TERMS = st.lists(

@@ -9,6 +9,7 @@ from helpers.pairwise import every_pair
 from helpers.toys import TOYS, chain_toy
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sskit_probes.core_probe import DualProbe
 from sskit_probes.unreliable import UnreliableProblem
 
 from sskit.core.dual import DualState
@@ -17,7 +18,6 @@ from sskit.models.kernel.functions import Kernel
 from sskit.solvers import BCFW
 from sskit.solvers.block_coordinate.eviction import retire_all
 from sskit.solvers.common.snapshot import restore, save
-from sskit.testing.probe import DualProbe
 
 LAM = 0.1
 ACTIONS = st.lists(

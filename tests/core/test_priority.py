@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from sskit_probes.core_probe import draw, learn
 
 from sskit.core.sampler import GapSampler, MaxGapSampler
-from sskit.testing.probe import draw, learn
 
 SIZES = [1, 2, 5, 8, 13, 100]
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from helpers.paper import dual_value
 from helpers.toys import TOYS
+from sskit_probes.core_probe import DualProbe
 
 from sskit.core.dual import DualState
 from sskit.core.regularizer import BoxRegularizer, Regularizer
-from sskit.testing.probe import DualProbe
 
 
 def random_box(rng, d):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sskit_probes.core_probe import draw, draw_batch, learn
 
 from sskit.core.sampler import (
     GapSampler,
@@ -11,7 +12,6 @@ from sskit.core.sampler import (
     Sampler,
     UniformSampler,
 )
-from sskit.testing.probe import draw, draw_batch, learn
 
 SAMPLERS = [PermutationSampler, UniformSampler]
 

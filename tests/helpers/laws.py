@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from sskit_probes.core_probe import DualProbe
 
 from helpers.qp import solve_primal
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
-from sskit.testing.probe import DualProbe
 
 LAM = 0.1
 

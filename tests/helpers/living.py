@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
+from sskit_probes.core_probe import DualProbe
 from sskit_probes.factor_probe import FactorProbe
 from sskit_probes.slack_probe import Points
 from sskit_probes.step_probe import StepProbe
@@ -94,7 +95,7 @@ from sskit.solvers.sharded.rounds import Rounds
 from sskit.solvers.sharded.shard import Shard
 from sskit.solvers.simplex_qp.maximise import SimplexProgram
 from sskit.solvers.subgradient.subgradient_pass import BoxedSubgradientState, SubgradientState
-from sskit.testing.probe import DualProbe, ProblemProbe
+from sskit.testing.probe import ProblemProbe
 
 SOLVERS = (BCFW, GDMM, Subgradient, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW)
 SHORT = {"random_state": 0, "max_iter": 3, "tol": 1e-9}

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+from sskit_probes.core_probe import DualProbe
 
 from helpers.graphs import enumerate_graphs, small_graphs
 from helpers.matchings import enumerate_matchings, random_matchings
@@ -28,7 +29,7 @@ from sskit.models.multiclass.model import MulticlassModel
 from sskit.models.rankings.model import RankingModel
 from sskit.models.second_chain.model import SecondChainModel
 from sskit.models.segments.model import SegmentModel
-from sskit.testing.probe import DualProbe, ProblemProbe
+from sskit.testing.probe import ProblemProbe
 from sskit.utils import RaggedArray
 
 

@@ -7,8 +7,7 @@ import time
 import numpy as np
 import pytest
 from helpers.locks import EXACT_SLACK, LOCK_FREE, LOCKING, OTHER_SLACK
-
-from sskit.testing.probe import ProblemProbe
+from sskit_probes.core_probe import visit_all
 
 PURE = LOCK_FREE | EXACT_SLACK
 SECONDS = 20
@@ -26,7 +25,7 @@ class Visits:
         self.out = np.full((problem.n_blocks, 2), np.nan)
         self.going = np.ones(1, dtype=np.int32)
         self.thread = threading.Thread(
-            target=ProblemProbe(problem).visit_all, args=(w, self.out, self.going, first, step)
+            target=visit_all, args=(problem, w, self.out, self.going, first, step)
         )
         self.thread.start()
 
@@ -70,7 +69,7 @@ def test_visits_go_on_while_another_thread_holds_the_lock(name):
 def test_forks_that_are_asked_at_once_answer_as_one_that_is_asked_alone(name):
     problem, n_forks = PURE[name](), 3
     w, alone = weights_of(problem), np.empty((problem.n_blocks, 2))
-    ProblemProbe(problem).visit_all(w, alone, np.zeros(1, dtype=np.int32))
+    visit_all(problem, w, alone, np.zeros(1, dtype=np.int32))
     together = [Visits(problem.fork(), w, k, n_forks) for k in range(n_forks)]
     for visits in together:
         visits.wait()

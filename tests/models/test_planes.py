@@ -10,12 +10,13 @@ import pytest
 import scipy.sparse as sp
 from helpers.structures import Chains, Classes, Numbers, Signs, bind
 from helpers.toys import chain_toy
+from sskit_probes.core_probe import DualProbe
 
 from sskit.core.dual import DualState
 from sskit.core.regularizer import Regularizer
 from sskit.models.structured.checked_structure import label_key
 from sskit.solvers import BCFW
-from sskit.testing.probe import DualProbe, ProblemProbe
+from sskit.testing.probe import ProblemProbe
 
 
 @pytest.fixture

@@ -6,13 +6,14 @@ from helpers.qp import solve_primal
 from helpers.toys import component_toy
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sskit_probes.core_probe import DualProbe
 
 from sskit.core.dual import DualState
 from sskit.core.regularizer import Regularizer
 from sskit.solvers import BCFW
 from sskit.solvers.common.snapshot import move_truths, restore, truth_gains
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
-from sskit.testing.probe import DualProbe, ProblemProbe
+from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem
 
 CLASS_OF = np.array([0, 1, 1])

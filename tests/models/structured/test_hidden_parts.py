@@ -5,6 +5,7 @@ import pytest
 from helpers.hidden import Styles, make_styles
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sskit_probes.core_probe import DualProbe
 
 from sskit.core.dual import DualState
 from sskit.core.regularizer import Regularizer
@@ -12,7 +13,7 @@ from sskit.models.structured.structure import Structure
 from sskit.solvers import BCFW
 from sskit.solvers.common.snapshot import move_truths, restore, truth_gains
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
-from sskit.testing.probe import DualProbe, ProblemProbe
+from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem
 
 LAM = 0.05

@@ -6,11 +6,12 @@ import scipy.sparse as sp
 from helpers.structures import Chains, Classes, Numbers, Signs, bind
 from helpers.toys import chain_toy, multiclass_toy
 from sklearn.base import clone
+from sskit_probes.core_probe import DualProbe
 
 from sskit.core.dual import DualState
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.solvers import BCFW, FrankWolfe, Subgradient
-from sskit.testing.probe import DualProbe, ProblemProbe
+from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem
 
 

@@ -13,11 +13,11 @@ from helpers.laws import (
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.toys import FIRST, TOYS, bind_rows, chain_toy
+from sskit_probes.core_probe import DualProbe
 
 from sskit.solvers import BCFW
 from sskit.solvers.block_coordinate.eviction import retire_all
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
-from sskit.testing.probe import DualProbe
 
 SAMPLING = ["permutation", "uniform", "gap", "max_gap"]
 ALL = 10**6  # a time after every clock

@@ -5,10 +5,10 @@ import pytest
 from helpers.paper import dual_value
 from helpers.toys import bind_rows
 from sklearn.base import clone
+from sskit_probes.core_probe import DualProbe
 
 from sskit.solvers import BCFW, MultiPlane
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
-from sskit.testing.probe import DualProbe
 
 LAM = 1e-5
 N_BLOCKS = 1000

@@ -5,11 +5,11 @@ import pytest
 from helpers.pairwise import every_pair
 from helpers.structures import Classes, bind
 from helpers.toys import TOYS, chain_toy
+from sskit_probes.core_probe import DualProbe
 
 from sskit.core.regularizer import Regularizer
 from sskit.solvers import BCFW
 from sskit.solvers.block_coordinate.eviction import PlaneKeeper, plane_bytes
-from sskit.testing.probe import DualProbe
 
 FOREVER, MANY, CLOCK = 10**6, 10**6, 9
 

@@ -7,6 +7,7 @@ from helpers.qp import solve_primal
 from helpers.toys import TOYS, bind_rows
 from sklearn.base import clone
 from sklearn.datasets import make_classification
+from sskit_probes.core_probe import DualProbe
 
 from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier
 from sskit.core.dual import DualState
@@ -15,7 +16,6 @@ from sskit.solvers import BCFW
 from sskit.solvers.block_coordinate.plain_pass import PlainVisitor
 from sskit.solvers.block_coordinate.projection_pass import ProjectionVisitor
 from sskit.solvers.common.averaging import Averager
-from sskit.testing.probe import DualProbe
 
 PROJECTION = BCFW(steps="projection")
 X, Y = make_classification(

@@ -5,12 +5,12 @@ import pytest
 from helpers.pairwise import every_pair
 from helpers.toys import TOYS, Toy
 from sklearn.base import clone
+from sskit_probes.core_probe import DualProbe
 from sskit_probes.unreliable import UnreliableProblem
 
 from sskit.core.dual import DualState
 from sskit.solvers import BCFW, FrankWolfe, MultiPlane
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
-from sskit.testing.probe import DualProbe
 from sskit.testing.problem_checks import check_problem
 
 LAM = 0.05

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers.structures import Chains, bind
+from sskit_probes.core_probe import DualProbe
 
 from sskit.core.dual import DualState
 from sskit.core.regularizer import Regularizer
@@ -11,7 +12,6 @@ from sskit.models.chain.model import ChainModel
 from sskit.solvers import BCFW
 from sskit.solvers.common.snapshot import move_truths, restore, save, truth_gains
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
-from sskit.testing.probe import DualProbe
 
 K, P, LAM = 3, 2, 0.1
 LENGTHS = np.array([1, 3, 4, 2, 4])

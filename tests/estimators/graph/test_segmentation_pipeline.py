@@ -40,7 +40,7 @@ def test_neighbours_help():
     superpixels = make_model()[0].set_params(n_segments=100).fit(images[:8])
     graphs, scores = superpixels.transform(images), []
     for bounds in ({"pairwise": (0, 0)}, None):
-        model = SegmentationModel(lam=0.1, bounds=bounds, random_state=0)
+        model = SegmentationModel(lam=0.1, tol=0.1, bounds=bounds, random_state=0)
         scores.append(model.fit(graphs[:8], masks[:8]).score(graphs[8:], masks[8:]))
     alone, together = scores
     assert together > alone + 0.02

@@ -16,8 +16,8 @@ from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-# How long an example takes says nothing on a busy machine.
-settings.register_profile("sskit", deadline=None)
+# How long an example takes says nothing on a busy machine; other runs have other examples.
+settings.register_profile("sskit", deadline=None, max_examples=40)
 settings.load_profile("sskit")
 
 

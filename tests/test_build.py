@@ -74,11 +74,11 @@ def included(path, headers):
 def test_extensions_know_the_headers_that_they_are_compiled_with(monkeypatch):
     headers = {path.name: path for path in ROOT.glob("sskit/**/*.hpp")}
     find_headers = run_setup(monkeypatch, ROOT)["find_headers"]
+    newest = max(path.stat().st_mtime for path in ROOT.glob("sskit/**/*.p[xy][dx]"))
     n_compared = 0
     for source in ROOT.glob("sskit/**/*.pyx"):
         relative = source.relative_to(ROOT)
         for translated in ROOT.glob(f"build/release/cython-*/{relative.with_suffix('.cpp')}"):
-            newest = max(path.stat().st_mtime for path in ROOT.glob("sskit/**/*.p[xy][dx]"))
             if translated.stat().st_mtime >= newest:
                 known = {Path(name).name for name in find_headers(relative.as_posix())}
                 assert known == included(translated, headers), relative

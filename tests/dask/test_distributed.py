@@ -79,9 +79,9 @@ SOLVERS = {
 }
 
 
-@every_pair(name=SOLVERS, bounds=[None, (-0.3, 0.3)], n_jobs=[1, 2])
-@pytest.mark.parametrize("wrap", [lambda value: value, lazy], ids=["kept", "passing"])
+@every_pair(name=SOLVERS, bounds=[None, (-0.3, 0.3)], n_jobs=[1, 2], wrap=WRAPS)
 def test_solvers(name, bounds, n_jobs, wrap):
+    wrap, _ = WRAPS[wrap]
     options = {"lam": 0.3, "bounds": bounds, "tol": 0.02, "max_iter": 3000, "random_state": 0}
     estimator = SequenceTagger(solver=SOLVERS[name], n_jobs=n_jobs, **options)
     X, y, _ = columns((TOKENS, TAGS, None), 3)

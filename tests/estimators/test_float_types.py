@@ -3,6 +3,7 @@
 import pickle
 import tracemalloc
 import warnings
+from functools import cache
 
 import numpy as np
 import pytest
@@ -207,6 +208,15 @@ def test_choices_and_paths_are_those_of_float64(case, dtype, tmp_path):
     np.testing.assert_allclose(one.coefs_, two.coefs_, rtol=1e-8, atol=1e-9)
 
 
+@cache
+def many_rows(sparse):
+    """Rows that take 32 MB in double precision."""
+    rows = Rows(4_000, p=1_000, length=8)
+    if sparse:
+        rows.X *= np.random.default_rng(1).random(rows.X.shape) < 0.6
+    return rows
+
+
 @pytest.mark.parametrize(
     ("case", "form"),
     in_turn(
@@ -216,10 +226,7 @@ def test_choices_and_paths_are_those_of_float64(case, dtype, tmp_path):
     ),
 )
 def test_fit_and_predict_copy_no_features(case, form, tmp_path):
-    rows = Rows(4_000, p=1_000, length=8)
-    estimator, kind = CASES[case]
-    if "CSR" in form:
-        rows.X *= np.random.default_rng(1).random(rows.X.shape) < 0.6
+    rows, (estimator, kind) = many_rows(sparse="CSR" in form), CASES[case]
     X, y = FORMS[form](rows.X, tmp_path), rows.target(kind)
     n_bytes = X.data.nbytes + X.indices.nbytes if sp.issparse(X) else X.nbytes
     short = rows.given(kind, X)

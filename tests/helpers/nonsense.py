@@ -24,7 +24,8 @@ from functools import partial
 
 import numpy as np
 
-SECONDS = 20
+SECONDS = 20  # for all of a type or a module
+TOGETHER = 16  # types and modules of one process
 MEMORY = 2**30
 # A call that waits for others is none for one thread; Ctrl-C is an order to end.
 LEFT_OUT = {"sskit.solvers.oracle_calls.pool.Round.run_worker", "sskit.core.stop.Stop.press"}
@@ -76,15 +77,15 @@ class Calls:
     ----------
     word : mmap
         Memory that the parent reads: the number of calls and the last of them.
-    pool : list
-        What arguments are drawn from.
     seed : int
         Of the draws.
+    pool : list
+        What arguments are drawn from.
     n_random : int
         How often each function is called with arguments drawn at random.
     """
 
-    def __init__(self, word, pool, seed, n_random):
+    def __init__(self, word, seed, pool, n_random):
         self.word = word
         self.pool = pool
         self.rng = random.Random(seed)
@@ -173,8 +174,8 @@ def of_module(calls, module):
     return None
 
 
-def in_a_process(action, *args):
-    """Run action(calls) in a fork; return what became of it."""
+def in_a_process(actions, *args):
+    """Run action(calls) of some in a fork, until one kills it; yield what became of each."""
     word = mmap.mmap(-1, 2**16)
     read, write = os.pipe()
     child = os.fork()
@@ -183,19 +184,24 @@ def in_a_process(action, *args):
         try:
             limit_memory()
             os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-            signal.alarm(SECONDS)
-            os.write(write, json.dumps(action(Calls(word, *args))).encode())
+            for seed, action in actions:
+                signal.alarm(SECONDS)
+                calls = Calls(word, seed, *args)
+                n_objects = action(calls)
+                os.write(write, json.dumps([calls.n, n_objects]).encode() + b"\n")
             status = 0
         finally:
             os._exit(status)
     os.close(write)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    n_objects = json.loads(os.read(read, 100) or "null")
-    os.close(read)
-    n_calls, last = word[:].split(b"\0", 1)[0].decode().split(" ", 1)
-    reason = signal.Signals(-status).name if status < 0 else f"exit status {status}"
-    died = f"{reason} at {last}" if status else None
-    return {"calls": int(n_calls), "objects": n_objects, "died": died}
+    with os.fdopen(read) as told:
+        for line in told:
+            n_calls, n_objects = json.loads(line)
+            yield {"calls": n_calls, "objects": n_objects, "died": None}
+    if status:
+        n_calls, last = word[:].split(b"\0", 1)[0].decode().split(" ", 1)
+        reason = signal.Signals(-status).name if status < 0 else f"exit status {status}"
+        yield {"calls": int(n_calls), "objects": None, "died": f"{reason} at {last}"}
 
 
 def limit_memory():
@@ -229,9 +235,11 @@ def main(n_random):
         for module in modules
         if functions(module)
     }
-    for seed, (name, action) in enumerate(actions.items()):
-        found = in_a_process(action, pool, seed, n_random)
-        print(json.dumps({"name": name, **found}), file=results, flush=True)
+    names, waiting = list(actions), list(enumerate(actions.values()))
+    while waiting:
+        for found in in_a_process(waiting[:TOGETHER], pool, n_random):
+            name = names[waiting.pop(0)[0]]
+            print(json.dumps({"name": name, **found}), file=results, flush=True)
 
 
 if __name__ == "__main__":

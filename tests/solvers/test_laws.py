@@ -96,14 +96,12 @@ def test_the_optimum_is_that_of_the_quadratic_program(name, bounded):
     assert distance <= solution.primal - optimum + 1e-9
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("name", TOYS)
-@pytest.mark.parametrize("n_jobs", [(1, None), (2, 2)], ids=str)
+@every_pair(solver=SOLVERS, name=TOYS, n_jobs=[(1, None), (2, 2)])
 def test_seed_and_number_of_jobs_fix_every_bit(solver, name, n_jobs):
     toy = make(name, n=9)
     solutions = [
         SOLVERS[solver].solve(
-            toy.problem, toy.regularizer(LAM), tol=0, max_iter=25, random_state=7, n_jobs=number
+            toy.problem, toy.regularizer(LAM), tol=0, max_iter=12, random_state=7, n_jobs=number
         )
         for number in n_jobs
     ]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossing import in_turn
 from helpers.laws import (
     LAM,
     binding_box,
@@ -137,8 +138,7 @@ def test_some_planes_evicted_in_every_pass(name, bounded, steps):
     assert any(run.dual.planes(i)[3] > 0 for i in range(toy.pairs.n)) or certificate.gap < 1e-8
 
 
-@pytest.mark.parametrize("steps", ["fw", "pairwise", "away"])
-@pytest.mark.parametrize("name", TOYS)
+@pytest.mark.parametrize(("name", "steps"), in_turn(TOYS, ["fw", "pairwise", "away"]))
 def test_drift_after_many_steps(name, steps):
     toy, lam = make(name, seed=24, n=10), 1e-3
     options = {"steps": steps, "cache": True, "block_steps": 3, "stored_passes": 4}

@@ -141,13 +141,11 @@ def test_a_longer_oracle_gets_more_stored_passes():
     np.testing.assert_array_equal(chosen.w, same.w)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"cache_size": 1e-9}, {"cache_size": 1e-3}, {"max_planes": 1}, {"max_planes": 2}],
-    ids=str,
+@every_pair(
+    name=TOYS,
+    steps=STEPS,
+    options=[{"cache_size": 1e-9}, {"cache_size": 1e-3}, {"max_planes": 1}, {"max_planes": 2}],
 )
-@pytest.mark.parametrize("steps", STEPS)
-@pytest.mark.parametrize("name", TOYS)
 def test_without_room_it_still_converges(name, steps, options):
     """Every plane goes after every pass, or most: their weight is in the aggregate plane."""
     toy = TOYS[name](31, n=7)

@@ -28,9 +28,6 @@ OPTIONS = [
     {"steps": "away", "sampling": "permutation", "stored_passes": 1},
     {"steps": "away", "sampling": "gap", "cache": True, "plane_life": 2},
 ]
-every_option = pytest.mark.parametrize(
-    "options", OPTIONS, ids=lambda o: "-".join(map(str, o.values()))
-)
 
 
 def box_of(toy):
@@ -124,9 +121,7 @@ def test_plain_iterates_are_those_of_the_reference(name, sampling, bounded, size
     assert run.n_oracle_calls == 10 * n
 
 
-@every_option
-@pytest.mark.parametrize("size", [2, 4, 32])
-@pytest.mark.parametrize("name", TOYS)
+@every_pair(name=TOYS, size=[2, 4, 32], options=OPTIONS)
 def test_threads_change_no_bit(name, size, options):
     toy = TOYS[name](7, n=40 if name == "multiclass" else 9)
     solutions = [
@@ -148,9 +143,7 @@ def test_threads_change_no_bit(name, size, options):
             np.testing.assert_array_equal(other.history[column], solutions[0].history[column])
 
 
-@every_option
-@pytest.mark.parametrize("bounded", [False, True])
-@pytest.mark.parametrize("name", TOYS)
+@every_pair(name=TOYS, bounded=[False, True], options=OPTIONS)
 def test_the_dual_never_falls_and_the_optimum_is_that_of_the_quadratic_program(
     name, bounded, options
 ):

@@ -99,7 +99,7 @@ def test_the_dual_never_falls_and_the_certificate_holds(name, options, n_jobs):
 
 
 @pytest.mark.parametrize(
-    ("name", "options"), in_turn(LOCK_FREE | EXACT_SLACK | TURNS, OPTIONS, 2), ids=id_of
+    ("name", "options"), in_turn(LOCK_FREE | EXACT_SLACK | TURNS, OPTIONS), ids=id_of
 )
 def test_same_optimum_as_one_worker(name, options):
     tol = 0.05 if options.get("steps") == "fw" else 1e-5

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from helpers.laws import check_certificate, check_dual_point
+from helpers.pairwise import every_pair
 from helpers.toys import TOYS, chain_toy
 from sskit_probes.unreliable import UnreliableProblem
 
@@ -35,10 +36,9 @@ OPTIONS = [
     {"steps": "away", "stored_passes": 1, "plane_life": 1, "cache_size": 1e-3},
     {},
 ]
-every_option = pytest.mark.parametrize(
-    "options", OPTIONS, ids=lambda o: "-".join(map(str, o.values())) or "auto"
-)
-every_toy = pytest.mark.parametrize("name", ["chain", "multiclass"])
+NAMES = ["chain", "multiclass"]
+# Shards compare copies of the weights, follow each other's logs in copies, or share one.
+WAYS = ["compared", "followed", "shared"]
 
 
 def box_of(toy):
@@ -80,9 +80,9 @@ def choose(how, monkeypatch):
         monkeypatch.setattr(rounds, "MOST_FOLLOWED", 64)
 
 
-@pytest.fixture(params=["compared", "followed", "shared"])
+@pytest.fixture(params=WAYS)
 def weights(request, monkeypatch):
-    """Shards compare copies of the weights, follow each other's logs in copies, or share one."""
+    """How shards hold the weights."""
     choose(request.param, monkeypatch)
     return request.param
 
@@ -97,10 +97,12 @@ def nobody_helps(monkeypatch):
     monkeypatch.setattr(crew, "Helper", refuse)
 
 
-@every_option
-@every_toy
-@pytest.mark.parametrize("kind", ["free", "box", "followed", "shared"])
-@pytest.mark.parametrize("n_jobs", [2, 5])
+@every_pair(
+    name=NAMES,
+    options=OPTIONS,
+    kind=["free", "box", "followed", "shared"],
+    n_jobs=[2, 5],
+)
 def test_the_dual_never_falls_and_is_that_of_the_blocks(name, options, kind, n_jobs, monkeypatch):
     bounded = kind == "box"
     choose(kind if kind in ("followed", "shared") else "compared", monkeypatch)
@@ -126,9 +128,9 @@ def test_the_dual_never_falls_and_is_that_of_the_blocks(name, options, kind, n_j
         check_certificate(toy, run, evaluator, LAM, box)
 
 
-@every_option
-@every_toy
-def test_same_optimum_as_one_worker(name, options, weights):
+@every_pair(name=NAMES, options=OPTIONS, way=WAYS)
+def test_same_optimum_as_one_worker(name, options, way, monkeypatch):
+    choose(way, monkeypatch)
     toy = make(name)
     # plain steps, and those that may keep next to nothing, get there slowly
     tol = 0.05 if options.get("steps") == "fw" or "cache_size" in options else 1e-6
@@ -144,9 +146,9 @@ def test_same_optimum_as_one_worker(name, options, weights):
     assert many.certified
 
 
-@every_option
-@pytest.mark.parametrize("solver", [BCFW, MultiPlane])
-def test_bits_depend_on_seed_and_number_of_jobs_only(options, solver, weights, request):
+@every_pair(options=OPTIONS, solver=[BCFW, MultiPlane], way=WAYS)
+def test_bits_depend_on_seed_and_number_of_jobs_only(options, solver, way, monkeypatch, request):
+    choose(way, monkeypatch)
     if solver is MultiPlane:
         options = {k: v for k, v in options.items() if k in ("steps", "sampling")}
     toy = make("chain", n=40)

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sskit.display._axes import row_of_axes
-from sskit.display._fitted import last_step
+from sskit.display._fitted import last_step, row_of_axes
 
 PANELS = {"objective": "objective", "gap": "duality gap"}
 SCALES = {

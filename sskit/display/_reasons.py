@@ -2,8 +2,13 @@
 
 from sklearn.utils.validation import check_is_fitted
 
-from sskit.display._feature_names import fitted_model, names_of_steps
-from sskit.display._fitted import chosen_estimator, is_pipeline, last_step
+from sskit.display._fitted import (
+    chosen_estimator,
+    fitted_model,
+    is_pipeline,
+    last_step,
+    names_of_steps,
+)
 
 
 def weights_frame(estimator, top=20, *, feature_names=None, edge_feature_names=None):

@@ -3,8 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sskit.display._axes import row_of_axes
-from sskit.display._fitted import last_step
+from sskit.display._fitted import last_step, row_of_axes
 
 PANELS = {
     "score": "test score",

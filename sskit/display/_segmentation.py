@@ -3,8 +3,16 @@
 import numpy as np
 
 from sskit.display._fitted import predict_and_input
-from sskit.display._masks import agreement, labels_in, masks_of, segments_of
-from sskit.display._paint import draw_borders, draw_legend, label_colors, paint
+from sskit.display._paint import (
+    agreement,
+    draw_borders,
+    draw_legend,
+    label_colors,
+    labels_in,
+    masks_of,
+    paint,
+    segments_of,
+)
 from sskit.inputs.images import as_rgb, check_images
 
 

@@ -13,8 +13,7 @@ from sklearn.pipeline import make_pipeline
 
 from sskit import SegmentationModel
 from sskit.display import SegmentationDisplay
-from sskit.display._borders import border_lines
-from sskit.display._paint import label_colors, paint
+from sskit.display._paint import border_lines, label_colors, paint
 from sskit.preprocessing import SuperpixelGraph
 
 RNG = np.random.RandomState(0)

@@ -9,8 +9,8 @@ from scipy.sparse.csgraph import connected_components
 
 from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.known import check_known
+from sskit.estimators.reasons.column_names import check_names, check_top, named
 from sskit.estimators.reasons.explanation import COLUMNS, Explanation
-from sskit.estimators.reasons.frames import check_names, check_top, named
 from sskit.estimators.reasons.weights import WeightsFrameMixin, check_edge_names, linear_coef
 from sskit.inputs.ragged import stack_sequences
 from sskit.inputs.trees import check_trees

@@ -4,7 +4,7 @@ from html import escape
 
 import numpy as np
 
-from sskit.estimators.reasons.frames import as_frame, check_top, object_column
+from sskit.estimators.reasons.column_names import as_frame, check_top, object_column
 
 _TEXTS = ("group", "kind", "feature")
 COLUMNS = (*_TEXTS, "node", "value", "weight", "rival_weight", "contribution")

@@ -16,7 +16,7 @@ from sskit.estimators.base.fitted_state import check_numbers, raise_damaged
 from sskit.estimators.base.kernels import require_defaults
 from sskit.estimators.base.weights import default_lam
 from sskit.estimators.completion.convex_concave import ConvexConcave
-from sskit.estimators.completion.refusals import refuse_hidden
+from sskit.estimators.completion.gate import refuse_hidden
 from sskit.inputs.ragged_array import object_array
 from sskit.inputs.samples import check_pairs, check_samples, plain_labels
 from sskit.inputs.weights import check_sample_weight
@@ -25,7 +25,6 @@ from sskit.models.structured.structure import Structure
 
 # Parameters that belong to the model "multiclass" alone, with their defaults.
 MULTICLASS_ONLY = {
-    "loss": "zero_one",
     "fit_intercept": True,
     "class_weight": None,
     "kernel": "linear",

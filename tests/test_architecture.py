@@ -54,7 +54,7 @@ ROOMS = {
     "models/segments": "core models models/chain oracles/segments",
     "models/tree": "core models models/graph oracles/graph oracles/tree",
     "models/calibration": "models models/chain models/tree",
-    "models/parts": "core inputs models oracles/parts",
+    "models/parts": "core models oracles/parts",
     "models/rankings": "core models oracles/rankings",
     "models/matchings": "core models oracles/matchings",
     "models/label_sets": "core inputs models oracles/label_sets",
@@ -117,7 +117,7 @@ ROOMS = {
     "preprocessing": "inputs inputs/chains",
     "display": "inputs",
     "datasets": "inputs",
-    "utils": "inputs inputs/chains",
+    "utils": "inputs",
     "testing": (
         "core inputs models/slack models/structured solvers/dual_decomposition/factors "
         "solvers/simplex_qp"

@@ -150,3 +150,46 @@ def row_of_axes(n, axes=None, size=(3.2, 3.0)):
     if len(axes) != n:
         raise ValueError(f"axes must hold {n} axes, one for each panel, got {len(axes)}")
     return axes
+
+
+def grid_of_axes(shape, axes=None, **figure):
+    """Return axes in rows and columns, in a new figure unless they are given.
+
+    Parameters
+    ----------
+    shape : tuple (n_rows, n_columns)
+        How many.
+    axes : array-like of matplotlib Axes, default=None
+        Axes to draw on, row by row.
+    **figure : dict
+        How a new figure is made.
+
+    Returns
+    -------
+    axes : ndarray of matplotlib Axes of this shape
+        Those given, or new ones.
+
+    Raises
+    ------
+    ValueError
+        If axes were given, but not as many.
+    """
+    import matplotlib.pyplot as plt
+
+    if axes is None:
+        _, axes = plt.subplots(*shape, layout="constrained", squeeze=False, **figure)
+    axes = np.asarray(axes, dtype=object)
+    if axes.size != shape[0] * shape[1]:
+        raise ValueError(
+            f"{shape[0]} rows of {shape[1]} panels need {shape[0] * shape[1]} axes, got {axes.size}"
+        )
+    return axes.reshape(shape)
+
+
+def check_panels(panels, available):
+    """Return the names of the panels to draw, all that there are for None."""
+    panels = list(available) if panels is None else list(panels)
+    if not panels or not set(panels) <= set(available):
+        names = ", ".join(map(repr, available))
+        raise ValueError(f"panels must hold names of {names}, got {panels!r}")
+    return panels

@@ -54,14 +54,9 @@ def gate_labels(estimator, y, lengths, part=False, what="sequences"):
 
 def _refusal(estimator, partial, part):
     """Return why an estimator cannot be trained on labels that are not all known, or None."""
-    if part:
-        return "data in parts, and steps of partial_fit, need all labels"
-    if estimator._rescaling() is not None:
-        return "rescaling='slack' needs all labels; use rescaling='margin'"
-    if getattr(estimator, "kernel", "linear") != "linear":
-        return f"kernel={estimator.kernel!r} needs all labels; use kernel='linear'"
-    if estimator.warm_start:
-        return "warm_start=True needs all labels, as the problem changes while they are completed"
+    reason = completion_refusal(estimator, part, "all labels")
+    if reason is not None:
+        return reason
     repairs = getattr(estimator, "on_violation", None) == "repair"
     if repairs and estimator.allowed_transitions is not None:
         return "on_violation='repair' needs all labels; use 'raise' or 'ignore'"
@@ -144,27 +139,19 @@ def refuse_hidden(estimator, what, part=False):
     ValueError
         Saying what to do instead.
     """
-    reason = hidden_refusal(estimator, part)
+    reason = completion_refusal(estimator, part)
     if reason is not None:
         raise ValueError(f"{what} has hidden variables, but {reason}")
 
 
-def hidden_refusal(estimator, part=False):
-    """Return why an estimator cannot be trained with hidden variables, or None if it can."""
+def completion_refusal(estimator, part=False, needs="labellings that are known as a whole"):
+    """Return why an estimator cannot complete what is not known in training, or None if it can."""
     if part:
-        return (
-            "data in parts, and steps of partial_fit, need labellings that are known as a whole; "
-            "use fit on all data"
-        )
+        return f"data in parts, and steps of partial_fit, need {needs}"
     if estimator._rescaling() is not None:
-        return (
-            "rescaling='slack' needs labellings that are known as a whole; use rescaling='margin'"
-        )
+        return f"rescaling='slack' needs {needs}; use rescaling='margin'"
     if getattr(estimator, "kernel", "linear") != "linear":
-        return "a kernel needs labellings that are known as a whole; use kernel='linear'"
+        return f"kernel={estimator.kernel!r:.80} needs {needs}; use kernel='linear'"
     if estimator.warm_start:
-        return (
-            "warm_start=True cannot be used, as the problem changes while they are completed; set "
-            "warm_start=False"
-        )
+        return f"warm_start=True needs {needs}, as the problem changes while they are completed"
     return None

@@ -322,23 +322,25 @@ REFUSED = {
     "kernel": ({"kernel": "rbf"}, "kernel='rbf'"),
     "warm start": ({"warm_start": True}, "warm_start=True"),
     "prior": ({"prior": {"start_": np.zeros(6)}}, "a prior"),
-    "gdmm": ({"solver": "gdmm"}, "by GDMM"),
-    "soft": ({"solver": "soft_bcfw"}, "by SoftBCFW"),
+    "gdmm": ({"solver": "gdmm"}, "GDMM"),
+    "soft": ({"solver": "soft_bcfw"}, "SoftBCFW"),
 }
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_refused(case):
     options, message = REFUSED[case]
-    with pytest.raises(ValueError, match=f"n_states_per_label=.* cannot be fitted.*{message}"):
+    with pytest.raises(
+        ValueError, match=f"n_states_per_label=.* has hidden .*{message}"
+    ):
         SequenceTagger(**FAST, **options).fit(X, Y)
 
 
 def test_refused_of_data():
     model = SequenceTagger(**FAST)
-    with pytest.raises(ValueError, match="cannot be fitted with features of edges"):
+    with pytest.raises(ValueError, match="hidden variables, but features of edges have none"):
         model.fit([(x, x[1:, :2]) for x in X], Y)
-    with pytest.raises(ValueError, match="data in parts, or by partial_fit"):
+    with pytest.raises(ValueError, match="data in parts, and steps of partial_fit"):
         model.partial_fit(X, Y)
     assert "data in parts" in model._refuse_parts()
     assert SequenceTagger()._refuse_parts() is None

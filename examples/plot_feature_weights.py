@@ -76,7 +76,7 @@ words = ["the", "light", "house", "light", "the", "river"]
 print(tagger.predict([describe(words)])[0])
 reasons = [explain(tagger, [describe(words)], 0, t) for t in (1, 3)]
 for reason in reasons:
-    print(reason, end="\n\n")
+    print(reason[["group", "feature", "contribution"]], end="\n\n")
 
 # %%
 # The first is an adjective because of what comes after it, the second a verb because of both of
@@ -85,8 +85,9 @@ for reason in reasons:
 groups = ["features", "before", "after"]
 fig, ax = plt.subplots(figsize=(6.0, 2.6), layout="constrained")
 for k, reason in enumerate(reasons):
-    name = f"word {reason.token}: {reason.label} against {reason.rival}"
-    values = [reason.groups.get(group, 0.0) for group in groups]
+    name = "word {}: {label} against {rival}".format((1, 3)[k], **reason.attrs)
+    sums = reason.groupby("group")["contribution"].sum()
+    values = [sums.get(group, 0.0) for group in groups]
     ax.barh(np.arange(3) + 0.4 * k - 0.2, values, height=0.36, label=name)
 ax.axvline(0.0, color="black", linewidth=0.8)
 ax.set(yticks=range(3), yticklabels=groups, xlabel="contribution to the margin")

@@ -4,7 +4,6 @@ from sskit._saved_names import export_from
 from sskit.estimators import (
     CalibratedTagger,
     EarlyStopping,
-    Explanation,
     GraphTagger,
     HierarchicalMultilabel,
     MatchingModel,
@@ -26,7 +25,6 @@ __version__ = "0.1.0"
 __all__ = [
     "CalibratedTagger",
     "EarlyStopping",
-    "Explanation",
     "GraphTagger",
     "HierarchicalMultilabel",
     "MatchingModel",
@@ -49,7 +47,6 @@ export_from(
     __name__,
     CalibratedTagger,
     EarlyStopping,
-    Explanation,
     GraphTagger,
     HierarchicalMultilabel,
     MatchingModel,

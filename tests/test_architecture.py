@@ -54,7 +54,7 @@ ROOMS = {
     "models/segments": "core models models/chain oracles/segments",
     "models/tree": "core models models/graph oracles/graph oracles/tree",
     "models/calibration": "models models/chain models/tree",
-    "models/parts": "core inputs models oracles/parts",
+    "models/parts": "core models oracles/parts",
     "models/rankings": "core models oracles/rankings",
     "models/matchings": "core models oracles/matchings",
     "models/label_sets": "core inputs models oracles/label_sets",

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sskit.display._axes import row_of_axes
-from sskit.display._fitted import last_step
+from sskit.display._fitted import check_panels, last_step, row_of_axes
 
 PANELS = {"objective": "objective", "gap": "duality gap"}
 SCALES = {
@@ -123,13 +122,7 @@ class ConvergenceDisplay:
         """
         if x not in SCALES:
             raise ValueError(f"x must be one of {', '.join(map(repr, SCALES))}, got {x!r}")
-        panels = list(PANELS) if panels is None else list(panels)
-        if not panels:
-            raise ValueError("panels must hold at least one name")
-        for panel in panels:
-            if panel not in PANELS:
-                names = ", ".join(map(repr, PANELS))
-                raise ValueError(f"panels must hold names of {names}, got {panel!r}")
+        panels = check_panels(panels, PANELS)
         self.axes_ = dict(zip(panels, row_of_axes(len(panels), axes, (3.8, 3.4)), strict=True))
         self.figure_ = next(iter(self.axes_.values())).figure
         column, label = SCALES[x]

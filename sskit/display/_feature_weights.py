@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit.display._axes import row_of_axes
+from sskit.display._fitted import row_of_axes
 from sskit.display._reasons import weights_frame
 
 _COLUMNS = 4

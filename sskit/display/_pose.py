@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from sskit.display._fitted import last_step, predict_and_input
+from sskit.display._fitted import grid_of_axes, last_step, predict_and_input
 from sskit.inputs.parents import check_parents
+from sskit.inputs.poses import check_poses
 from sskit.inputs.score_maps import by_part, check_score_maps
 
 
@@ -59,7 +60,8 @@ class PoseDisplay:
         self.parents = check_parents(parents, "parents")
         if not panels:
             raise ValueError("panels must hold one kind of poses or more")
-        self.panels = {name: self._poses(poses, name) for name, poses in panels.items()}
+        n_parts = len(self.parents)
+        self.panels = {name: check_poses(poses, name, n_parts) for name, poses in panels.items()}
         sizes = {name: len(poses) for name, poses in self.panels.items()}
         if len(set(sizes.values())) > 1:
             raise ValueError(f"panels must hold as many poses each, got {sizes}")
@@ -80,20 +82,6 @@ class PoseDisplay:
             for name, poses in self.panels.items()
             if truth not in (None, name)
         }
-
-    def _poses(self, poses, name):
-        """Return checked poses as an array of shape (n, n_parts, 2)."""
-        shape = len(self.parents), 2
-        for i, pose in enumerate(poses):
-            pose = np.asarray(pose)
-            if pose.shape != shape or pose.dtype.kind not in "iuf" or not np.isfinite(pose).all():
-                raise ValueError(
-                    f"pose {i} of {name!r} must hold finite numbers of shape {shape}, got shape "
-                    f"{pose.shape} and dtype {pose.dtype}"
-                )
-        if not len(poses):
-            raise ValueError(f"there are no poses in {name!r}")
-        return np.stack([np.asarray(pose, dtype=np.float64) for pose in poses])
 
     @classmethod
     def from_estimator(cls, estimator, X, y, *, images=None, axes=None, **plot_options):
@@ -189,7 +177,6 @@ class PoseDisplay:
             If there are not as many axes, or colours, as needed.
         """
         import matplotlib as mpl
-        from matplotlib import pyplot as plt
 
         n_parts = len(self.parents)
         if colors is None:
@@ -197,16 +184,7 @@ class PoseDisplay:
         if len(colors) != n_parts:
             raise ValueError(f"there are {n_parts} parts but {len(colors)} colors")
         shape = len(next(iter(self.panels.values()))), len(self.panels)
-        if axes is None:
-            figsize = 2.6 * shape[1], 2.8 * shape[0]
-            _, axes = plt.subplots(*shape, figsize=figsize, layout="constrained", squeeze=False)
-        axes = np.asarray(axes, dtype=object)
-        if axes.size != shape[0] * shape[1]:
-            raise ValueError(
-                f"{shape[0]} poses in {shape[1]} panels need {shape[0] * shape[1]} axes, got "
-                f"{axes.size}"
-            )
-        self.axes_ = axes.reshape(shape)
+        self.axes_ = grid_of_axes(shape, axes, figsize=(2.6 * shape[1], 2.8 * shape[0]))
         self.figure_ = self.axes_[0, 0].figure
         for i, row in enumerate(self.axes_):
             for ax, (name, poses) in zip(row, self.panels.items(), strict=True):

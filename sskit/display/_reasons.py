@@ -2,8 +2,13 @@
 
 from sklearn.utils.validation import check_is_fitted
 
-from sskit.display._feature_names import fitted_model, names_of_steps
-from sskit.display._fitted import chosen_estimator, is_pipeline, last_step
+from sskit.display._fitted import (
+    chosen_estimator,
+    fitted_model,
+    is_pipeline,
+    last_step,
+    names_of_steps,
+)
 
 
 def weights_frame(estimator, top=20, *, feature_names=None, edge_feature_names=None):
@@ -82,12 +87,13 @@ def explain(estimator, X, i, t, *, feature_names=None, edge_feature_names=None, 
     edge_feature_names : array-like of str of shape (n_edge_features,), default=None
         Names of the features of edges, where there are such; None likewise.
     **options : object
-        Further arguments of :meth:`sskit.SequenceTagger.explain`: label, rival, known, top.
+        Further arguments of :meth:`sskit.SequenceTagger.explain`: label, rival, known.
 
     Returns
     -------
-    explanation : Explanation
-        Its contributions add up to the difference of the max-marginals of the two labels.
+    frame : DataFrame
+        Its contributions add up to the difference of the max-marginals of the two labels; see
+        :meth:`sskit.SequenceTagger.explain`.
 
     Raises
     ------
@@ -104,8 +110,8 @@ def explain(estimator, X, i, t, *, feature_names=None, edge_feature_names=None, 
     >>> X = [[{"word": "the"}, {"word": "cat"}], [{"word": "cats"}, {"word": "sleep"}]]
     >>> y = [["DET", "NOUN"], ["NOUN", "VERB"]]
     >>> tagger = make_pipeline(TokenTransformer(DictVectorizer()), SequenceTagger(random_state=0))
-    >>> explanation = explain(tagger.fit(X, y), X, 0, 1)
-    >>> str(explanation.label), list(explanation.groups)
+    >>> frame = explain(tagger.fit(X, y), X, 0, 1)
+    >>> frame.attrs["label"], frame["group"].unique().tolist()
     ('NOUN', ['features', 'bias', 'before'])
     """
     model = _model_with(estimator, "explain")

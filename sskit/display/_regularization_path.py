@@ -3,8 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sskit.display._axes import row_of_axes
-from sskit.display._fitted import last_step
+from sskit.display._fitted import check_panels, last_step, row_of_axes
 
 PANELS = {
     "score": "test score",
@@ -168,7 +167,8 @@ class RegularizationPathDisplay:
         ValueError
             If a panel is unknown or has no numbers, or if there are not as many axes.
         """
-        panels = self._check_panels(panels)
+        available = [name for name in PANELS if name != "score" or self.scores is not None]
+        panels = check_panels(panels, available)
         self.axes_ = dict(zip(panels, row_of_axes(len(panels), axes), strict=True))
         self.figure_ = next(iter(self.axes_.values())).figure
         self.lines_, self.band_ = {}, None
@@ -194,19 +194,6 @@ class RegularizationPathDisplay:
         if "norm" in self.axes_:
             self.axes_["norm"].set_yscale("log")
         return self
-
-    def _check_panels(self, panels):
-        """Return the names of the panels to draw."""
-        available = [name for name in PANELS if name != "score" or self.scores is not None]
-        if panels is None:
-            return available
-        for name in panels:
-            if name not in available:
-                raise ValueError(
-                    f"panels must hold names of {', '.join(map(repr, available))}, got {name!r}"
-                    + ("; scores need cv" if name == "score" else "")
-                )
-        return list(panels)
 
     def _lowest(self):
         """Return the lam at which steps of scores end."""

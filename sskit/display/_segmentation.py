@@ -2,9 +2,17 @@
 
 import numpy as np
 
-from sskit.display._fitted import predict_and_input
-from sskit.display._masks import agreement, labels_in, masks_of, segments_of
-from sskit.display._paint import draw_borders, draw_legend, label_colors, paint
+from sskit.display._fitted import grid_of_axes, predict_and_input
+from sskit.display._paint import (
+    agreement,
+    draw_borders,
+    draw_legend,
+    label_colors,
+    labels_in,
+    masks_of,
+    paint,
+    segments_of,
+)
 from sskit.inputs.images import as_rgb, check_images
 
 
@@ -261,26 +269,11 @@ class SegmentationDisplay:
         ValueError
             If there are not as many axes, or not as many colours, as needed.
         """
-        from matplotlib import pyplot as plt
-
         tints = label_colors(len(self.labels), colors)
         shape = (len(self.images), 1 + len(self.panels))
-        if axes is None:
-            heights = [2.6 * image.shape[0] / image.shape[1] + 0.25 for image in self.images]
-            _, axes = plt.subplots(
-                *shape,
-                figsize=(2.6 * shape[1], sum(heights) + 0.5),
-                height_ratios=heights,
-                layout="constrained",
-                squeeze=False,
-            )
-        axes = np.asarray(axes, dtype=object)
-        if axes.size != shape[0] * shape[1]:
-            raise ValueError(
-                f"{len(self.images)} images with {len(self.panels)} masks each need "
-                f"{shape[0] * shape[1]} axes, got {axes.size}"
-            )
-        self.axes_ = axes.reshape(shape)
+        heights = [2.6 * image.shape[0] / image.shape[1] + 0.25 for image in self.images]
+        figsize = 2.6 * shape[1], sum(heights) + 0.5
+        self.axes_ = grid_of_axes(shape, axes, figsize=figsize, height_ratios=heights)
         self.figure_ = self.axes_[0, 0].figure
         true = self.panels.get(self.truth)
         for i, (image, row) in enumerate(zip(self.images, self.axes_, strict=True)):

@@ -17,7 +17,6 @@ from sskit.estimators.path.path import RegularizationPath
 from sskit.estimators.rankings.classifier import MultivariateClassifier
 from sskit.estimators.rankings.ranker import RankingSVM
 from sskit.estimators.rankings.thresholds import ThresholdAttributes
-from sskit.estimators.reasons.explanation import Explanation
 from sskit.estimators.segments.tagger import SegmentTagger
 from sskit.estimators.stopping.early_stopping import EarlyStopping
 from sskit.estimators.tree.tagger import TreeTagger
@@ -25,7 +24,6 @@ from sskit.estimators.tree.tagger import TreeTagger
 __all__ = [
     "CalibratedTagger",
     "EarlyStopping",
-    "Explanation",
     "GraphTagger",
     "HierarchicalMultilabel",
     "MatchingModel",

@@ -208,18 +208,11 @@ def _map(x, label, n_parts):
     if scores.dtype != np.float32:
         scores = scores.astype(np.float64, copy=False)
     scores = np.ascontiguousarray(scores)
-    if not np.isfinite(scores).all():
-        k, row, column = np.argwhere(~np.isfinite(scores))[0]
+    if not (float(scores.max()) <= LARGEST and float(scores.min()) >= -LARGEST):
+        k, row, column = np.argwhere(~(np.abs(scores, dtype=np.float64) <= LARGEST))[0]
         raise ValueError(
             f"{label} contains {scores[k, row, column]} in the map of part {k}, row {row}, column "
-            f"{column}"
-        )
-    # float32 does not reach so far
-    if scores.dtype == np.float64 and max(scores.max(), -scores.min()) > LARGEST:
-        k, row, column = np.argwhere(np.abs(scores) > LARGEST)[0]
-        raise ValueError(
-            f"{label} is too large in the map of part {k}, row {row}, column {column}: scores of "
-            f"{scores[k, row, column]:g} overflow in sums"
+            f"{column}, expected finite numbers that do not overflow in sums"
         )
     return scores
 

@@ -13,8 +13,7 @@ from sklearn.pipeline import make_pipeline
 
 from sskit import SegmentationModel
 from sskit.display import SegmentationDisplay
-from sskit.display._borders import border_lines
-from sskit.display._paint import label_colors, paint
+from sskit.display._paint import border_lines, label_colors, paint
 from sskit.preprocessing import SuperpixelGraph
 
 RNG = np.random.RandomState(0)
@@ -245,7 +244,7 @@ def test_input_is_not_modified():
         ({"images": [IMAGES[0], IMAGES[1] + 2]}, r"images\[1\] has values from 2.*floats must"),
         ({"display_labels": ["a"]}, r"display_labels has 1 names but there are 3 labels: \[0, 1"),
         ({"colors": ["red"]}, "there are 3 labels but only 1 colors"),
-        ({"axes": [None]}, "2 images with 2 masks each need 6 axes, got 1"),
+        ({"axes": [None]}, "2 rows of 3 panels need 6 axes, got 1"),
     ],
 )
 def test_bad_input(changes, message):

@@ -219,7 +219,7 @@ class Case:
         if method == "weights_frame":
             return {"top": 3, "feature_names": None}
         if method == "explain":
-            return {"X": arguments["X"], "i": 0, "t": 0, "rival": None, "known": None, "top": 3}
+            return {"X": arguments["X"], "i": 0, "t": 0, "rival": None, "known": None}
         return {name: value for name, value in arguments.items() if name in taken}
 
     def changed(self, arguments):

@@ -1,8 +1,8 @@
 """What estimators share that fit another one of this package."""
 
 import inspect
+from numbers import Real
 
-import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.metrics import check_scoring
 from sklearn.utils import get_tags
@@ -113,10 +113,6 @@ def checked_score(score):
     ValueError
         If it is no number.
     """
-    try:
-        # what is masked would be NaN, with a warning
-        if isinstance(score, (str, bytes, bytearray)) or np.ndim(score) or score is np.ma.masked:
-            raise TypeError
-        return float(score)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"scoring must return a number, got {score!r:.80}") from None
+    if not isinstance(score, Real):
+        raise ValueError(f"scoring must return a number, got {score!r:.80}")
+    return float(score)

@@ -16,45 +16,24 @@ from sskit.inputs.ragged_array import object_array
 from sskit.inputs.weights import class_factors
 from sskit.metrics import token_accuracy_score
 
-# Sums of scores above it may overflow.
-LARGEST_SCORE = 1e300
 
-
-def check_scores(values, offsets, coef, pairs):
-    """Raise an error if scores of labellings may overflow, which is looked at for each sequence.
+def check_modest(estimator, request, names=("coef_",)):
+    """Raise ValueError unless features and their weights are so small that no score overflows.
 
     Parameters
     ----------
-    values : matrix of shape (N, p), or list of n matrices (T_i, p)
-        Features of the tokens of all sequences, or trees.
-    offsets : ndarray of shape (n + 1,)
-        Where they begin.
-    coef : ndarray of shape (K, p)
-        Weights of the features.
-    pairs : iterable of ndarray
-        All other weights, of which a token may add one of each array.
-
-    Raises
-    ------
-    ValueError
-        Naming the first sequence whose scores overflow.
+    estimator : object
+        Fitted.
+    request : object
+        Has ``is_modest()``.
+    names : sequence of str, default=("coef_",)
+        Attributes with weights of features, of which one may not be finite.
     """
-    with np.errstate(over="ignore", invalid="ignore"):
-        other = sum(map(largest_weight, pairs))
-        coef, stacked = np.abs(coef), not isinstance(values, list)
-        for i, (start, stop) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
-            x = values[start:stop] if stacked else values[i]
-            most = (abs(x) @ coef.T).max(axis=1).sum() + x.shape[0] * other
-            if not most < LARGEST_SCORE:
-                raise ValueError(f"X[{i}] is too large: the scores of its labels overflow")
-
-
-def largest_weight(weights):
-    """Return the largest absolute weight; -inf forbids what it is the weight of."""
-    top, bottom = weights.max(initial=0.0), weights.min(initial=0.0)
-    if bottom == -np.inf:
-        bottom = weights[weights > -np.inf].min(initial=0.0)
-    return max(top, -bottom)
+    if not request.is_modest():
+        weights = {name: getattr(estimator, name, None) for name in names}
+        shapes = {name: w.shape for name, w in weights.items() if w is not None}
+        check_numbers(estimator, shapes)
+        raise ValueError("the features in X are too large: the scores of labels may overflow")
 
 
 def check_chain(estimator):
@@ -87,10 +66,8 @@ def check_chain(estimator):
     check_numbers(estimator, {"end_": (n_states,)})
     all_allowed = estimator.allowed_transitions_ is None
     ends = (n_classes,)
-    shapes = {"allowed_transitions_": (n_classes, n_classes), "allowed_start_": ends}
-    if "allowed_end_" in vars(estimator):  # which models saved before it was there have not
-        shapes["allowed_end_"] = ends
-    for name, shape in shapes.items():
+    shapes = {"allowed_start_": ends, "allowed_end_": ends}
+    for name, shape in {"allowed_transitions_": (n_classes, n_classes), **shapes}.items():
         table = getattr(estimator, name)
         if table is None and all_allowed:
             continue

@@ -186,26 +186,14 @@ def fitted_calibration(owner, n_tables):
     ValueError
         If it was changed after the fit to what is none.
     """
-    given, n = owner.calibration_, len(owner.classes_)
-    if not isinstance(given, dict) or set(given) != set(Calibration._fields):
-        words = ", ".join(map(repr, Calibration._fields))
-        raise_damaged(owner, f"calibration_ must be a dict with the keys {words}")
+    n = len(owner.classes_)
     shapes = {"coef": [(), (n,), (n, n)], "pairs": [()], "transitions": [(n_tables, n, n)]}
-    for name in Calibration._fields:
-        value, expected = given[name], shapes.get(name, [(n,)])
-        numbers = isinstance(value, (float, int, np.ndarray))
-        if (
-            not numbers
-            or np.asarray(value).dtype.kind not in "iuf"
-            or np.shape(value) not in expected
-            or not np.isfinite(value).all()
-        ):
-            raise_damaged(
-                owner,
-                f"calibration_[{name!r}] must be finite numbers of the shape "
-                f"{' or '.join(map(str, expected))}",
-            )
-    return Calibration(**given)
+    for name, value in owner.calibration_.items():
+        expected = shapes.get(name, [(n,)])
+        if np.shape(value) not in expected or not np.isfinite(value).all():
+            words = " or ".join(map(str, expected))
+            raise_damaged(owner, f"calibration_[{name!r}] must be finite numbers of shape {words}")
+    return Calibration(**owner.calibration_)
 
 
 def refuse_known(estimator, X, known, classes):

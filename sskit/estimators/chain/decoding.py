@@ -7,7 +7,7 @@ from sskit.estimators.base.estimator import check_constraints
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.kernels import function_values
 from sskit.estimators.base.known import check_known
-from sskit.estimators.base.tagging import NothingToLabel, check_chain, check_scores
+from sskit.estimators.base.tagging import NothingToLabel, check_chain, check_modest
 from sskit.estimators.chain.edges import edge_decoder, fitted_pairs
 from sskit.estimators.chain.second import second_decoder
 from sskit.estimators.chain.states import StateDecoder, fitted_states
@@ -76,10 +76,7 @@ def fitted_decoder(tagger, X, known=None):
     if "triples_" in vars(tagger):
         return second_decoder(tagger, stacked, coef, others, rules, possible), offsets
     request = make_request(stacked, coef, *others, rules, possible)
-    if not request.is_modest():
-        if hasattr(tagger, "coef_"):
-            check_numbers(tagger, {"coef_": coef.shape})
-        check_scores(stacked.values, stacked.offsets, coef, others)
+    check_modest(tagger, request)
     decoder = make_decoder(request, tagger.n_jobs, tagger.beam_size)
     if states is not None:
         decoder = StateDecoder(decoder, states)

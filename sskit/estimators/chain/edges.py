@@ -1,7 +1,6 @@
 """What SequenceTagger fits and predicts where edges have features."""
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -10,8 +9,8 @@ from sskit.estimators.base.estimator import TrainingTask
 from sskit.estimators.base.facts import RowFacts, same
 from sskit.estimators.base.fitted_state import check_count, check_numbers
 from sskit.estimators.base.kernels import is_kernel
-from sskit.estimators.base.tagging import LARGEST_SCORE, largest_weight
-from sskit.estimators.reasons.column_names import check_names, edge_column_names
+from sskit.estimators.base.tagging import check_modest
+from sskit.estimators.reasons.column_names import check_columns, edge_column_names
 from sskit.inputs.chains.gate import stack_pairs
 from sskit.models.chain.model import default_lam
 from sskit.models.edge_chain.decoder import EdgeChainDecoder
@@ -171,7 +170,7 @@ def fitted_pairs(estimator, X):
     )
     names = vars(estimator).get("edge_feature_names_in_")
     if names is not None:
-        check_names(edge_column_names(X), names, name, "the edge features of X")
+        check_columns(edge_column_names(X), names, name, "the edge features of X")
     if (edges is None) != (n_edge_features is None):
         has, fitted = ("no", "with") if edges is None else ("", "without")
         raise ValueError(
@@ -203,27 +202,12 @@ def edge_decoder(estimator, stacked, edges, coef, others, rules, possible):
     Raises
     ------
     ValueError
-        Naming an attribute that is damaged, or the first sequence whose scores may overflow.
+        Naming an attribute that does not fit, or if scores may overflow.
     """
     n_classes = len(coef)
     shape = {"_edge_tables_": (estimator.n_edge_features_in_, n_classes, n_classes)}
     check_numbers(estimator, shape, finite=False)
     tables = estimator._edge_tables_
     request = make_edge_request(stacked, edges, tables, coef, *others, rules, possible)
-    if not request.is_modest():
-        check_numbers(estimator, shape | {"coef_": coef.shape})
-        check_edge_scores(stacked, edges, coef, tables, others)
+    check_modest(estimator, request, ("coef_", "_edge_tables_"))
     return EdgeChainDecoder(request, estimator.n_jobs, estimator.beam_size)
-
-
-def check_edge_scores(stacked, edges, coef, tables, others):
-    """Raise ValueError, naming it, for the first sequence whose scores may overflow."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        other = sum(map(largest_weight, others))
-        largest = np.abs(tables).max(axis=(1, 2), initial=0.0)
-        for i, (start, stop) in enumerate(pairwise(stacked.offsets.tolist())):
-            x, z = stacked.values[start:stop], edges[start - i : stop - i - 1]
-            most = (abs(x) @ np.abs(coef).T).max(axis=1).sum() + x.shape[0] * other
-            most += (abs(z) @ largest).sum()
-            if not most < LARGEST_SCORE:
-                raise ValueError(f"X[{i}] is too large: the scores of its labels overflow")

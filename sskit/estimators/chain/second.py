@@ -2,7 +2,7 @@
 
 from sskit.estimators.base.fitted_state import check_numbers
 from sskit.estimators.base.kernels import is_kernel
-from sskit.estimators.base.tagging import check_scores
+from sskit.estimators.base.tagging import check_modest
 from sskit.models.chain.model import ChainModel
 from sskit.models.second_chain.decoder import SecondChainDecoder
 from sskit.models.second_chain.model import SecondChainModel, make_second_request
@@ -76,13 +76,11 @@ def second_decoder(estimator, stacked, coef, others, rules, possible):
     Raises
     ------
     ValueError
-        Naming an attribute that is damaged, or the first sequence whose scores may overflow.
+        Naming an attribute that does not fit, or if scores may overflow.
     """
     refuse_beam(estimator)
     check_numbers(estimator, {"triples_": (len(coef),) * 3})
     others = *others, estimator.triples_
     request = make_second_request(stacked, coef, *others, rules=rules, possible=possible)
-    if not request.is_modest():
-        check_numbers(estimator, {"coef_": coef.shape})
-        check_scores(stacked.values, stacked.offsets, coef, others)
+    check_modest(estimator, request)
     return SecondChainDecoder(request, estimator.n_jobs)

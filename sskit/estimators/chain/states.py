@@ -13,7 +13,7 @@ from sskit.estimators.base.tagging import states_of_labels
 from sskit.estimators.chain.hidden import HiddenChains
 from sskit.estimators.completion.clusters import cluster_states
 from sskit.estimators.completion.convex_concave import ConvexConcave
-from sskit.estimators.completion.gate import solver_without_sets
+from sskit.estimators.completion.gate import completion_refusal, solver_without_sets
 from sskit.estimators.completion.partial_labels import PartialLabels
 from sskit.inputs.ragged import split
 from sskit.models.chain.model import ChainModel, default_lam
@@ -143,7 +143,9 @@ def why_no_states(estimator, part=False, edges=None):
     if given == 1 or given == {}:
         return None
     reason = _refusal(estimator, part, edges)
-    return None if reason is None else f"n_states_per_label={given!r:.80} cannot be {reason}"
+    if reason is None:
+        return None
+    return f"n_states_per_label={given!r:.80} has hidden variables, but {reason}"
 
 
 def refuse_states(estimator, part=False, edges=None):
@@ -155,24 +157,17 @@ def refuse_states(estimator, part=False, edges=None):
 
 def _refusal(estimator, part, edges):
     """Return with what hidden states cannot be fitted, or None."""
-    if part:
-        return "fitted to data in parts, or by partial_fit: states are completed over all data"
-    if estimator._rescaling() is not None:
-        return "fitted with rescaling='slack', which needs to know them; use rescaling='margin'"
-    if estimator.kernel != "linear":
-        return f"fitted with kernel={estimator.kernel!r:.80}; use kernel='linear'"
-    if estimator.warm_start:
-        return "fitted with warm_start=True, as the problem changes while states are completed"
+    reason = completion_refusal(estimator, part)
+    if reason is not None:
+        return reason
     if estimator.prior is not None:
-        return "fitted with a prior, whose states would not be those of new clusters"
-    if getattr(estimator, "order", 1) != 1:
-        return f"fitted with order={estimator.order!r}; set order=1"
+        return "a prior has states that would not be those of new clusters"
+    if estimator.order != 1:
+        return f"order={estimator.order!r} has none; set order=1"
     solver = solver_without_sets(estimator)
     if solver is not None:
-        return (
-            f"fitted by {solver}, which takes no sets of states of which one is right; use 'bcfw'"
-        )
-    return None if edges is None else "fitted with features of edges: give matrices, not pairs"
+        return f"{solver} takes no sets of states of which one is right; use 'bcfw'"
+    return None if edges is None else "features of edges have none: give matrices, not pairs"
 
 
 def resolve_states(given, classes, n_tokens):

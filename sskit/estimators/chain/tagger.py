@@ -22,13 +22,12 @@ from sskit.estimators.chain.edges import (
 )
 from sskit.estimators.chain.hidden import HiddenChains
 from sskit.estimators.chain.kernel import bind_in_kernel_space
-from sskit.estimators.chain.legal import legal_labels
 from sskit.estimators.chain.second import (
     SecondOrderMixin,
     model_class,
     refuse_second_order,
 )
-from sskit.estimators.chain.sequences import Sequences
+from sskit.estimators.chain.sequences import Sequences, legal_labels
 from sskit.estimators.chain.states import (
     HiddenStatesMixin,
     bind_with_states,

@@ -1,4 +1,4 @@
-"""The gate of labels of which only a part is known: what training can do with them."""
+"""What training can do where labels, or parts of labellings, are not known."""
 
 import numpy as np
 
@@ -54,14 +54,9 @@ def gate_labels(estimator, y, lengths, part=False, what="sequences"):
 
 def _refusal(estimator, partial, part):
     """Return why an estimator cannot be trained on labels that are not all known, or None."""
-    if part:
-        return "data in parts, and steps of partial_fit, need all labels"
-    if estimator._rescaling() is not None:
-        return "rescaling='slack' needs all labels; use rescaling='margin'"
-    if getattr(estimator, "kernel", "linear") != "linear":
-        return f"kernel={estimator.kernel!r} needs all labels; use kernel='linear'"
-    if estimator.warm_start:
-        return "warm_start=True needs all labels, as the problem changes while they are completed"
+    reason = completion_refusal(estimator, part, "all labels")
+    if reason is not None:
+        return reason
     repairs = getattr(estimator, "on_violation", None) == "repair"
     if repairs and estimator.allowed_transitions is not None:
         return "on_violation='repair' needs all labels; use 'raise' or 'ignore'"
@@ -127,4 +122,36 @@ def training_costs(estimator, labels, lengths, known, partial=None, token_weight
     return cost * known_share(partial, factors)
 
 
-__all__ = ["gate_labels", "solver_without_sets", "training_costs"]
+def refuse_hidden(estimator, what, part=False):
+    """Raise ValueError if an estimator asks for what hidden parts of labellings do not allow.
+
+    Parameters
+    ----------
+    estimator : StructuredEstimator
+        Has the parameters.
+    what : str
+        What has the hidden parts, for the message.
+    part : bool, default=False
+        Whether the data are a part of the data only.
+
+    Raises
+    ------
+    ValueError
+        Saying what to do instead.
+    """
+    reason = completion_refusal(estimator, part)
+    if reason is not None:
+        raise ValueError(f"{what} has hidden variables, but {reason}")
+
+
+def completion_refusal(estimator, part=False, needs="labellings that are known as a whole"):
+    """Return why an estimator cannot complete what is not known in training, or None if it can."""
+    if part:
+        return f"data in parts, and steps of partial_fit, need {needs}"
+    if estimator._rescaling() is not None:
+        return f"rescaling='slack' needs {needs}; use rescaling='margin'"
+    if getattr(estimator, "kernel", "linear") != "linear":
+        return f"kernel={estimator.kernel!r:.80} needs {needs}; use kernel='linear'"
+    if estimator.warm_start:
+        return f"warm_start=True needs {needs}, as the problem changes while they are completed"
+    return None

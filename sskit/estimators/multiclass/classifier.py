@@ -59,11 +59,10 @@ class StructSVMClassifier(
         Order of the training pairs for the solver "bcfw"; the first three also for "subgradient".
     cache : {"auto", True, False}, default="auto"
         Whether "bcfw" steps between stored planes that promise enough, in place of the oracle.
-    loss : {"zero_one"}, default="zero_one"
-        Task loss of a row: 1 if its class is wrong. A model object has its own loss, and no use
-        for this, the next two parameters and kernels: they must have their defaults.
     fit_intercept : bool, default=True
-        Whether to add a constant feature 1 (to a kernel: 1), regularised as the others are.
+        Whether to add a constant feature 1 (to a kernel: 1), regularised as the others are. A model
+        object has its own features, and no use for this, the next two parameters and kernels: they
+        must have their defaults.
     class_weight : dict or "balanced", default=None
         Factors of the sample weights by class; "balanced" makes all classes weigh the same.
     n_components : int or dict, default=1
@@ -207,7 +206,6 @@ class StructSVMClassifier(
         **KernelMixin._parameter_constraints,
         "model": [StrOptions({"multiclass"}), HasMethods(["joint_feature"])],
         "steps": [StrOptions({"auto", "fw", "pairwise", "away", "projection"})],
-        "loss": [StrOptions({"zero_one"})],
         "fit_intercept": ["boolean"],
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "n_components": [Interval(numbers.Integral, 1, None, closed="left"), dict],
@@ -224,7 +222,6 @@ class StructSVMClassifier(
         steps="auto",
         sampling="auto",
         cache="auto",
-        loss="zero_one",
         fit_intercept=True,
         class_weight=None,
         n_components=1,
@@ -250,7 +247,6 @@ class StructSVMClassifier(
         self.steps = steps
         self.sampling = sampling
         self.cache = cache
-        self.loss = loss
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.n_components = n_components

@@ -11,7 +11,7 @@ from sskit.estimators.base.fitted_state import check_labels, check_numbers, rais
 from sskit.estimators.base.linear import linear_scores
 from sskit.estimators.completion.clusters import cluster_states
 from sskit.estimators.completion.convex_concave import ConvexConcave
-from sskit.estimators.completion.refusals import refuse_hidden
+from sskit.estimators.completion.gate import refuse_hidden
 from sskit.models.multiclass.model import MulticlassModel
 
 

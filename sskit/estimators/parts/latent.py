@@ -28,34 +28,3 @@ def latent_types(model, maps, places):
         return model.truths(maps, places, model.best_types(places, w))
 
     return ConvexConcave(complete, lambda solved: [first])
-
-
-def why_fixed_types(estimator):
-    """Return why the types of an estimator cannot be latent if it asks for that.
-
-    Parameters
-    ----------
-    estimator : PartsModel
-        Has the parameters.
-
-    Returns
-    -------
-    reason : str or None
-        A sentence; None if they can, or are not asked for.
-    """
-    if not estimator.latent_types:
-        return None
-    if estimator._rescaling() is not None:
-        return (
-            "latent_types=True cannot be fitted with rescaling='slack', which needs to know the "
-            "types; use rescaling='margin'"
-        )
-    if estimator.warm_start:
-        return (
-            "latent_types=True cannot be fitted with warm_start=True, as the problem changes while "
-            "types are completed"
-        )
-    return None
-
-
-__all__ = ["latent_types", "why_fixed_types"]

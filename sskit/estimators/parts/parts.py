@@ -14,7 +14,8 @@ from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.facts import Facts, WeightSums, averaged, summed
 from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.weights import default_lam
-from sskit.estimators.parts.latent import latent_types, why_fixed_types
+from sskit.estimators.completion.gate import refuse_hidden
+from sskit.estimators.parts.latent import latent_types
 from sskit.estimators.parts.prediction import (
     PoserMixin,
     check_parts,
@@ -378,9 +379,8 @@ class PartsModel(PoserMixin, StructuredEstimator):
 
     def _gate(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
-        reason = why_fixed_types(self)
-        if reason is not None:
-            raise ValueError(reason)
+        if self.latent_types:
+            refuse_hidden(self, "latent_types=True")
         parents = check_parents(self.parents, "parents")
         names = check_part_names(self.part_names, len(parents))
         torso = check_torso(self.torso, len(parents), names)

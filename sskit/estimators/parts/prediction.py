@@ -10,9 +10,7 @@ from sskit.inputs.poses import check_torso
 from sskit.inputs.ragged_array import object_array
 from sskit.inputs.score_maps import check_positions
 from sskit.metrics import pdj_score
-
-# Cells: springs of no grid rest further away.
-LARGEST_MEAN = 1e15
+from sskit.models.parts.data import LARGEST_MEAN
 
 
 def check_parts(estimator):

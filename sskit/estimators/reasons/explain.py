@@ -9,11 +9,14 @@ from scipy.sparse.csgraph import connected_components
 
 from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.known import check_known
-from sskit.estimators.reasons.explanation import COLUMNS, Explanation
-from sskit.estimators.reasons.frames import check_names, check_top, named
+from sskit.estimators.reasons.column_names import check_names, named
 from sskit.estimators.reasons.weights import WeightsFrameMixin, check_edge_names, linear_coef
 from sskit.inputs.ragged import stack_sequences
 from sskit.inputs.trees import check_trees
+
+COLUMNS = (
+    "group", "kind", "feature", "node", "value", "weight", "rival_weight", "contribution",
+)  # fmt: skip
 
 
 class Terms(NamedTuple):
@@ -61,7 +64,6 @@ class ExplainMixin(WeightsFrameMixin):
         known=None,
         feature_names=None,
         edge_feature_names=None,
-        top=10,
     ):
         """Return what speaks for the label of a token against its strongest rival.
 
@@ -85,17 +87,35 @@ class ExplainMixin(WeightsFrameMixin):
             Names of the features, as in `weights_frame`.
         edge_feature_names : array-like of str of shape (n_edge_features,), default=None
             Names of the features of edges, where there are such, likewise.
-        top : int, default=10
-            How many features the text of the explanation shows; None means all.
 
         Returns
         -------
-        explanation : Explanation
-            Its contributions add up to the difference of the max-marginals of the two labels (see
-            `decision_function`), but for rounding.
+        frame : DataFrame
+            A row for each term, with the columns
+
+            - group: "features" of the token; "bias", a weight of the first, last, root or leaf
+              label; or a neighbour: "before" and "after" in a sequence, "parent" and "children"
+              in a tree;
+            - kind: "feature" of the token; "start", "end", "root", "leaf"; "transition" to a
+              neighbour; "edge", a feature of that edge; or "beyond": what the labels of the
+              neighbour, and of all beyond it, score in the one labelling less what they score in
+              the other, 0 if they are the same;
+            - feature: its name, or the labels of the transition in both labellings;
+            - node: the token or node itself, or the neighbour;
+            - value: of the feature, else 1;
+            - weight, rival_weight: that of the label and of the rival; NaN for sums;
+            - contribution: value times the difference of the weights, or the sum.
+
+            Features that contribute most come first. The contributions add up to the margin, the
+            difference of the max-marginals of the two labels (see `decision_function`), but for
+            rounding. ``frame.attrs`` has "label" and "rival", their max-marginals "score" and
+            "rival_score", the "margin", and "labelling" and "rival_labelling", the best labellings
+            with the one and with the other; of several equally good ones, any.
 
         Raises
         ------
+        ImportError
+            If pandas is not installed.
         NotFittedError
             If the tagger is not fitted.
         TypeError, ValueError
@@ -108,15 +128,14 @@ class ExplainMixin(WeightsFrameMixin):
         >>> from sskit import SequenceTagger
         >>> X, y = [[[1.0, 0.0], [0.0, 1.0]]] * 3, [["DET", "NOUN"]] * 3
         >>> tagger = SequenceTagger(lam=0.1, tol=1e-6, random_state=0).fit(X, y)
-        >>> print(tagger.explain(X, 0, 1, feature_names=["the", "cat"]))
-        Token 1 of sample 0: NOUN (1) against DET (0), margin +1
-          +0.4000  features
-            +0.4000  cat
-          +0.4000  bias
-            +0.4000  end
-          +0.2000  before
-            +0.2000  DET -> NOUN against DET -> DET
+        >>> frame = tagger.explain(X, 0, 1, feature_names=["the", "cat"])
+        >>> frame.attrs["label"], frame.attrs["rival"], round(frame.attrs["margin"], 3)
+        ('NOUN', 'DET', 1.0)
+        >>> frame.groupby("group")["contribution"].sum().round(3).to_dict()
+        {'before': 0.2, 'bias': 0.4, 'features': 0.4}
         """
+        from pandas import DataFrame
+
         check_fitted(self)
         coef = linear_coef(self, "explain")
         if "triples_" in vars(self):
@@ -124,7 +143,6 @@ class ExplainMixin(WeightsFrameMixin):
                 "explain takes scores of two neighbours apart, and cannot be used with order=2; "
                 "weights_frame lists the weights of three labels in a row"
             )
-        check_top(top)
         if feature_names is None:
             feature_names = getattr(self, "feature_names_in_", None)
         names = check_names(feature_names, coef.shape[1])
@@ -167,18 +185,19 @@ class ExplainMixin(WeightsFrameMixin):
             decoder = self._decoder(sample, [rows])[0]
             labellings.append(_best_path(decoder))
         columns = _contributions(self, self._terms(sample), t, *labellings, names, edge_names)
-        return Explanation(
-            sample=i,
-            token=t,
-            label=self.classes_[pair[0]],
-            rival=self.classes_[pair[1]],
-            score=float(margins[pair[0]]),
-            rival_score=float(margins[pair[1]]),
-            labelling=owners[labellings[0]],
-            rival_labelling=owners[labellings[1]],
-            columns=columns,
-            top=top,
-        )
+        frame = DataFrame(columns)
+        score, rival_score = float(margins[pair[0]]), float(margins[pair[1]])
+        classes = self.classes_.tolist()
+        frame.attrs = {
+            "label": classes[pair[0]],
+            "rival": classes[pair[1]],
+            "score": score,
+            "rival_score": rival_score,
+            "margin": score - rival_score,
+            "labelling": owners[labellings[0]].tolist(),
+            "rival_labelling": owners[labellings[1]].tolist(),
+        }
+        return frame
 
 
 class ExplainChainMixin(ExplainMixin):
@@ -299,7 +318,7 @@ def _code(classes, label, name):
 
 
 def _contributions(model, terms, t, best, other, names, edge_names):
-    """Return the columns of an `Explanation` of two labellings that differ at a token."""
+    """Return the columns of the table of two labellings that differ at a token."""
     columns = {name: [] for name in COLUMNS}
 
     def add(group, kind, feature, node, value, weight, rival_weight, contribution):
@@ -309,10 +328,12 @@ def _contributions(model, terms, t, best, other, names, edge_names):
 
     def add_features(group, kind, node, row, weights, rival_weights, shown, letter):
         places, values = _entries(row)
-        for j, text in zip(places.tolist(), named(shown, places, letter), strict=True):
-            w, v, x = float(weights[j]), float(rival_weights[j]), float(values[j])
-            if w != v:
-                add(group, kind, text, node, x, w, v, x * (w - v))
+        x, w, v = values, weights[places], rival_weights[places]
+        texts, numbers = named(shown, places, letter), x * (w - v)
+        for j in np.argsort(-np.abs(numbers), kind="stable").tolist():
+            if w[j] != v[j]:
+                entries = x[j], w[j], v[j], numbers[j]
+                add(group, kind, texts[j], node, *map(float, entries))
 
     a, b = int(best[t]), int(other[t])
     add_features(
@@ -355,13 +376,14 @@ def _branch_name(model, node, t):
 
 
 def _entries(row):
-    """Return the columns of a matrix of one row that are not zero, and a mapping to values."""
+    """Return the columns of a matrix of one row that are not zero, and its values there."""
     if sp.issparse(row):
         row = sp.csr_array(row)
         places, values = row.indices, row.data.astype(np.float64)
-        return places[values != 0], dict(zip(places.tolist(), values.tolist(), strict=True))
+        return places[values != 0], values[values != 0]
     values = np.asarray(row, dtype=np.float64).ravel()
-    return np.flatnonzero(values), values
+    places = np.flatnonzero(values)
+    return places, values[places]
 
 
 def _beyond(model, terms, t, best, other):

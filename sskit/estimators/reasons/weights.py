@@ -5,7 +5,13 @@ from typing import NamedTuple
 import numpy as np
 
 from sskit.estimators.base.fitted_state import check_fitted
-from sskit.estimators.reasons.frames import as_frame, check_names, check_top, named, object_column
+from sskit.estimators.reasons.column_names import (
+    as_frame,
+    check_names,
+    check_top,
+    named,
+    object_column,
+)
 
 # Weights of labels alone, in the order in which they are listed.
 _BIASES = ("intercept", "start", "end", "root", "leaf")

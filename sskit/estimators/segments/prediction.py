@@ -13,7 +13,7 @@ from sskit.estimators.base.fitted_state import (
     check_numbers,
     raise_damaged,
 )
-from sskit.estimators.base.tagging import NothingToLabel, check_scores, largest_weight
+from sskit.estimators.base.tagging import NothingToLabel, check_modest
 from sskit.estimators.reasons.column_names import check_column_names
 from sskit.estimators.segments.whole import whole_features
 from sskit.inputs.chains.segments import check_segmentations
@@ -186,16 +186,12 @@ class SegmentPredictionMixin:
         if lengths is not None:
             lengths = lengths[:, : limits.max()]
         tables = self.transitions_, lengths, self.start_, self.end_
-        whole, most = None, 0.0
+        whole = None
         if segment_coef is not None:
             given = self.segment_features_, stacked, int(limits.max()), segment_coef.shape[1]
             whole = whole_features(*given, filled)
-            most = whole.largest() * largest_weight(segment_coef) * segment_coef.shape[1]
         request = make_request(stacked, coefs, *tables, limits, segment_coef, whole)
-        if not request.is_modest():
-            check_numbers(self, dict.fromkeys(coef_names(self), coefs[0].shape))
-            others = [*(table for table in tables if table is not None), np.array([most])]
-            check_scores(stacked.values, stacked.offsets, sum(map(np.abs, coefs)), others)
+        check_modest(self, request, coef_names(self))
         return SegmentDecoder(request, self.n_jobs), offsets
 
     def __sklearn_tags__(self):

@@ -1,14 +1,14 @@
-"""Sequences with segments that have passed the gate, and what a fit makes of them."""
+"""Sequences with segments: checked, what they say of all data, and what a fit makes of them."""
 
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
+from sskit.estimators.base.facts import RowFacts, same
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.stacking import FeatureScale
 from sskit.inputs.weights import class_factors
-
-__all__ = ["SegmentedSequences", "limits_of", "losses_of"]
 
 
 class SegmentedSequences(NamedTuple):
@@ -123,3 +123,41 @@ def losses_of(loss, class_weight, outside, codes, lengths, known):
     factors = np.array(factors, dtype=np.float64)
     factors[[label == outside for label in known.values.tolist()]] = 0.0
     return factors[codes >> 1] * (codes & 1), factors
+
+
+def _largest(values, portions, numbers):
+    """Return the largest number of each label over all parts."""
+    found = {}
+    for part in values:
+        for label, size in part.items():
+            found[label] = max(size, found.get(label, 0))
+    return found
+
+
+def _longest(values, portions, numbers):
+    """Return the largest of the numbers of the parts."""
+    return max(values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SegmentFacts(RowFacts):
+    """What segmented sequences say of all data.
+
+    Attributes
+    ----------
+    form : {"tags", "segments"}
+        Form of y.
+    max_lengths : dict of label to int
+        Length of the longest segment of each label.
+    longest : int
+        Length of the longest sequence.
+    n_segment_features : int
+        Number of features of a whole segment.
+    """
+
+    form: str = same("y has {}, but that of part {} has {}")
+    max_lengths: dict = field(metadata={"rule": _largest})
+    longest: int = field(metadata={"rule": _longest})
+    n_segment_features: int = same(
+        "segment_features gives {0} numbers for a segment, but {2} for one of part {1}"
+    )

@@ -10,10 +10,10 @@ from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.facts import Labels, WeightSums
 from sskit.estimators.reasons.column_names import column_names
-from sskit.estimators.segments.facts import SegmentFacts
 from sskit.estimators.segments.prediction import SegmentPredictionMixin
 from sskit.estimators.segments.sequences import (
     SegmentedSequences,
+    SegmentFacts,
     lengths_by_label,
     limits_of,
     losses_of,

@@ -10,9 +10,9 @@ from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.facts import LabelFacts, Labels, WeightSums, same, united
-from sskit.estimators.base.fitted_state import check_fitted, check_numbers
+from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.known import check_known
-from sskit.estimators.base.tagging import TaggerMixin, check_scores, check_tree
+from sskit.estimators.base.tagging import TaggerMixin, check_modest, check_tree
 from sskit.estimators.completion.convex_concave import complete
 from sskit.estimators.completion.gate import gate_labels, training_costs
 from sskit.estimators.completion.partial_labels import PartialLabels, known_share
@@ -402,9 +402,7 @@ class TreeTagger(ExplainTreeMixin, PartialFitMixin, TaggerMixin, StructuredEstim
         weights = self.coef_, self.root_, self.leaf_, self.transitions_
         possible = check_known(known, trees.n_nodes, self.classes_, things="trees")
         request = make_request(trees, codes, n_kinds, *weights, possible)
-        if not request.is_modest():
-            check_numbers(self, {"coef_": self.coef_.shape})
-            check_scores(trees.features, trees.node_offsets, weights[0], weights[1:])
+        check_modest(self, request)
         return TreeDecoder(request, self.n_jobs), trees.node_offsets
 
     def __sklearn_tags__(self):

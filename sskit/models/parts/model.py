@@ -4,9 +4,7 @@ import numpy as np
 
 from sskit.models.features import with_spare
 from sskit.models.layout import WeightLayout
-from sskit.models.parts.decoder import PartsDecoder
-from sskit.models.parts.losses import Distance, TruncatedSquare
-from sskit.models.parts.problem import PartsProblem
+from sskit.models.parts.problem import PartsDecoder, PartsProblem
 
 
 class PoseModel:
@@ -146,8 +144,7 @@ class PoseModel:
             What solvers take.
         """
         truths = self.truths(maps, places, self.types(places))
-        loss = TruncatedSquare(cutoff) if loss == "squared" else Distance()
-        return self._problem(maps, truths, scale, loss, block_weight)
+        return self._problem(maps, truths, scale, loss, cutoff, block_weight)
 
     def decoder(self, maps, w, n_jobs=None):
         """Bind the model to score maps in which parts are to be found.
@@ -168,15 +165,16 @@ class PoseModel:
         """
         n = len(maps)
         truths = np.zeros((n, 2 * len(self.parents)), dtype=np.int32)
-        problem = self._problem(maps, truths, np.ones(n), Distance(), np.full(n, 1.0 / n))
+        problem = self._problem(maps, truths, np.ones(n), "distance", 1.0, np.full(n, 1.0 / n))
         return PartsDecoder(problem, n_jobs, with_spare(w))
 
-    def _problem(self, maps, truths, scale, loss, block_weight):
+    def _problem(self, maps, truths, scale, loss, cutoff, block_weight):
         return PartsProblem(
             maps,
             truths,
             scale,
             loss,
+            cutoff,
             block_weight,
             self.parents,
             self.types_of,

@@ -1,7 +1,7 @@
+from libc.math cimport sqrt
 from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
-from sskit.models.parts.losses cimport PartLoss
 from sskit.models.weight_space cimport WeightSpaceProblem
 from sskit.oracles.parts.distance_transform cimport Spring
 from sskit.oracles.parts.max_sum cimport PartPotentials, PartsMaxSum
@@ -30,7 +30,9 @@ cdef class PartsProblem(WeightSpaceProblem):
     cdef readonly Py_ssize_t n_parts
     cdef readonly Py_ssize_t n_types
     cdef readonly double unit
-    cdef readonly PartLoss loss
+    cdef readonly str loss                   # "squared" or "distance"
+    cdef readonly double cutoff              # in scales, from which on "squared" is one
+    cdef bint truncated
     cdef readonly object maps                # keeps the memory of the next alive
     cdef vector[ScoreMaps] map_of            # (n_blocks,)
     cdef const int32_t[:, ::1] truths        # (n_blocks, 2 n_parts) code
@@ -42,6 +44,20 @@ cdef class PartsProblem(WeightSpaceProblem):
     # scratch
     cdef double[::1] node                    # (n_parts * cells of the largest map,)
     cdef vector[Spring] springs              # (n_parts * n_types * 2,)
+
+    # loss of a part by its squared distance in cells and the unit of distances
+    cdef inline double part_loss(self, double sqdistance, double scale) noexcept nogil:
+        if not self.truncated:
+            return sqrt(sqdistance) / scale
+        if sqdistance == 0.0:
+            return 0.0                       # also where the square of a tiny cutoff is zero
+        return min(1.0, sqdistance / (self.cutoff * self.cutoff * scale * scale))
+
+    # node (height, width) += weight * loss, for the true cell (row, column)
+    cdef void add_loss(
+        self, double* node, Py_ssize_t height, Py_ssize_t width, Py_ssize_t row,
+        Py_ssize_t column, double scale, double weight
+    ) noexcept nogil
 
     # potentials of a block, those of its nodes with losses
     cdef PartPotentials potentials(

@@ -2,13 +2,18 @@
 
 import numpy as np
 
+from libc.math cimport sqrt
+from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
 
 from sskit.core.fingerprint import Fingerprint
+from sskit.models.decoder import Decoder
 from sskit.models.object_hashes import digest, sample_digests
 from sskit.models.shapes import check_poses
 
+from sskit.core.checks cimport check_equal, check_least
 from sskit.core.problem cimport Problem
+from sskit.oracles.parts.max_sum cimport PartPotentials
 
 
 cdef class PartsProblem(WeightSpaceProblem):
@@ -22,8 +27,10 @@ cdef class PartsProblem(WeightSpaceProblem):
         True cells, by rows of the maps, and types.
     scale : ndarray of shape (n_blocks,), float64
         Unit of the distances of the loss, in cells.
-    loss : PartLoss
+    loss : {"squared", "distance"}
         Loss of a part; that of a labelling is the mean over the parts.
+    cutoff : float
+        Distance, in scales, from which on the loss "squared" is one.
     block_weight : ndarray of shape (n_blocks,), float64
         Weights of the blocks, summing to one.
     parents : ndarray of shape (n_parts,), int32
@@ -36,8 +43,8 @@ cdef class PartsProblem(WeightSpaceProblem):
         Unit of the displacements in the features, in cells.
     """
 
-    def __cinit__(self, maps, truths, scale, PartLoss loss, block_weight, parents, types_of,
-                  means, double unit):
+    def __cinit__(self, maps, truths, scale, loss, double cutoff, block_weight, parents,
+                  types_of, means, double unit):
         cdef ScoreMaps entry
         cdef const double[:, :, ::1] doubles
         cdef const float[:, :, ::1] singles
@@ -59,6 +66,8 @@ cdef class PartsProblem(WeightSpaceProblem):
         self.truths = truths
         self.scale = scale
         self.loss = loss
+        self.cutoff = cutoff
+        self.truncated = loss == "squared"
         self.block_weight = block_weight
         self.parents = parents
         self.types_of = types_of
@@ -90,6 +99,24 @@ cdef class PartsProblem(WeightSpaceProblem):
         memcpy(code, &self.truths[i, 0], 2 * self.n_parts * sizeof(int32_t))
         return 0
 
+    cdef void add_loss(
+        self, double* node, Py_ssize_t height, Py_ssize_t width, Py_ssize_t row,
+        Py_ssize_t column, double scale, double weight
+    ) noexcept nogil:
+        cdef double most = 1.0 if self.truncated else 0.0
+        cdef Py_ssize_t y, x, inside = height + width
+        if self.truncated:
+            inside = <Py_ssize_t>min(self.cutoff * scale, <double>inside)
+            for x in range(height * width):
+                node[x] += weight
+        # within the cutoff a little less
+        for y in range(max(0, row - inside), min(height, row + inside + 1)):
+            for x in range(max(0, column - inside), min(width, column + inside + 1)):
+                node[y * width + x] += weight * (
+                    self.part_loss((y - row) * (y - row) + (x - column) * (x - column), scale)
+                    - most
+                )
+
     cdef PartPotentials potentials(
         self, Py_ssize_t i, const double* theta, double loss_weight
     ) noexcept nogil:
@@ -107,7 +134,7 @@ cdef class PartsProblem(WeightSpaceProblem):
                 for q in range(n_cells):
                     node[q] = theta[k] * maps.singles[k * n_cells + q]
             if loss_weight != 0.0:
-                self.loss.add(
+                self.add_loss(
                     node, maps.height, maps.width, self.truths[i, k] // maps.width,
                     self.truths[i, k] % maps.width, self.scale[i], loss_weight / self.n_parts
                 )
@@ -136,7 +163,7 @@ cdef class PartsProblem(WeightSpaceProblem):
         for k in range(self.n_parts):
             dy = code[k] // width - self.truths[i, k] // width
             dx = code[k] % width - self.truths[i, k] % width
-            loss[0] += self.loss.of_part(dy * dy + dx * dx, self.scale[i]) / self.n_parts
+            loss[0] += self.part_loss(dy * dy + dx * dx, self.scale[i]) / self.n_parts
         return 0
 
     cdef Py_ssize_t spring_statistics(
@@ -196,20 +223,19 @@ cdef class PartsProblem(WeightSpaceProblem):
             Shares all else with this one.
         """
         return PartsProblem(
-            self.maps, truths, self.scale, self.loss, self.block_weight, np.asarray(self.parents),
-            np.asarray(self.types_of), np.asarray(self.means), self.unit
+            self.maps, truths, self.scale, self.loss, self.cutoff, self.block_weight,
+            np.asarray(self.parents), np.asarray(self.types_of), np.asarray(self.means), self.unit
         )
 
     def fingerprint(self):
         """Return by what the same score maps, positions and losses are known again."""
-        loss = type(self.loss).__name__, getattr(self.loss, "cutoff", None)
         return Fingerprint(
             {
                 "the model": "parts",
                 "parents": tuple(self.parents),
                 "the means of the springs": digest(np.asarray(self.means), "means"),
                 "the unit of the springs": self.unit,
-                "loss": loss,
+                "loss": (self.loss, self.cutoff if self.truncated else None),
             },
             {
                 "X": sample_digests(self.maps, "X"),
@@ -217,3 +243,51 @@ cdef class PartsProblem(WeightSpaceProblem):
                 "the unit of the loss of y": np.array(self.scale),
             },
         )
+
+
+class PartsDecoder(Decoder):
+    """Places of parts under one weight vector: a `Decoder` of a PartsProblem."""
+
+    def best(self):
+        """Return the best x and y of all parts, shape (n, n_parts, 2), int64."""
+        shape = self.request.n_blocks, self.request.n_parts, 2
+        return self._run(decode_best, np.empty(shape, dtype=np.int64))
+
+    def max_marginals(self):
+        """Return the best score with each part at each cell, for each sample (n_parts, H, W)."""
+        return self._run(decode_marginals, [np.empty(maps.shape) for maps in self.request.maps])
+
+
+def decode_best(PartsProblem problem, const double[::1] w, Py_ssize_t start, Py_ssize_t stop,
+                int64_t[:, :, ::1] out):
+    """Write the places in the samples start .. stop - 1."""
+    problem.check_run(start, stop, w.shape[0])
+    check_least(out.shape[0], stop, "the room for samples")
+    check_equal(out.shape[1], problem.n_parts, "the room for parts")
+    check_equal(out.shape[2], 2, "the room for coordinates")
+    cdef int32_t[::1] code = np.zeros(problem.max_code_length, dtype=np.int32)
+    cdef double loss
+    cdef Py_ssize_t i, k, width
+    with nogil:
+        for i in range(start, stop):
+            problem.argmax(i, &w[0], 0.0, &code[0], &loss)
+            width = problem.map_of[i].width
+            for k in range(problem.n_parts):
+                out[i, k, 0] = code[k] % width
+                out[i, k, 1] = code[k] // width
+
+
+def decode_marginals(PartsProblem problem, const double[::1] w, Py_ssize_t start,
+                     Py_ssize_t stop, list out):
+    """Write the max-marginals of the samples start .. stop - 1."""
+    problem.check_run(start, stop, w.shape[0])
+    check_least(len(out), stop, "the room for samples")
+    cdef PartPotentials p
+    cdef double[:, :, ::1] best
+    cdef Py_ssize_t i
+    for i in range(start, stop):
+        best = out[i]
+        check_least(best.size, problem.maps[i].size, "the room for scores")
+        with nogil:
+            p = problem.potentials(i, &w[0], 0.0)
+            problem.oracle.marginals(&p, &best[0, 0, 0])

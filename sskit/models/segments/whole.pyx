@@ -85,11 +85,6 @@ cdef class WholeFeatures:
         """Return one number for the features of each sequence, for fingerprints."""
         return value_digests(self.values, self.places)
 
-    def largest(self):
-        """Return the largest absolute value, 0 without any."""
-        values = np.asarray(self.values)
-        return float(max(values.max(initial=0.0), -values.min(initial=0.0)))
-
 
 def no_features(offsets, max_length):
     """Return `WholeFeatures` of sequences whose segments have none."""

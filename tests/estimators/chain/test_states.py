@@ -257,12 +257,11 @@ def test_reasons_are_of_states():
     assert set(np.asarray(frame["label"])) == {"a/0", "a/1", "b/0", "c/0", "c/1", "c/2"}
     for i, t in [(0, 0), (1, 2)]:
         explanation = FITTED.explain(X, i, t)
-        assert explanation.label == FITTED.predict(X)[i][t]
+        assert explanation.attrs["label"] == FITTED.predict(X)[i][t]
         margins = np.sort(FITTED.decision_function(X)[i][t])
-        assert explanation.margin == pytest.approx(margins[-1] - margins[-2])
-        total = np.sum(np.asarray(explanation.to_frame()["contribution"]))
-        assert total == pytest.approx(explanation.margin)
-    assert "/0 -> " in str(FITTED.explain(X, 1, 2))
+        assert explanation.attrs["margin"] == pytest.approx(margins[-1] - margins[-2])
+        assert explanation["contribution"].sum() == pytest.approx(margins[-1] - margins[-2])
+    assert FITTED.explain(X, 1, 2)["feature"].str.contains("/0 -> ").any()
 
 
 def test_pictures_are_of_states():
@@ -323,23 +322,25 @@ REFUSED = {
     "kernel": ({"kernel": "rbf"}, "kernel='rbf'"),
     "warm start": ({"warm_start": True}, "warm_start=True"),
     "prior": ({"prior": {"start_": np.zeros(6)}}, "a prior"),
-    "gdmm": ({"solver": "gdmm"}, "by GDMM"),
-    "soft": ({"solver": "soft_bcfw"}, "by SoftBCFW"),
+    "gdmm": ({"solver": "gdmm"}, "GDMM"),
+    "soft": ({"solver": "soft_bcfw"}, "SoftBCFW"),
 }
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_refused(case):
     options, message = REFUSED[case]
-    with pytest.raises(ValueError, match=f"n_states_per_label=.* cannot be fitted.*{message}"):
+    with pytest.raises(
+        ValueError, match=f"n_states_per_label=.* has hidden .*{message}"
+    ):
         SequenceTagger(**FAST, **options).fit(X, Y)
 
 
 def test_refused_of_data():
     model = SequenceTagger(**FAST)
-    with pytest.raises(ValueError, match="cannot be fitted with features of edges"):
+    with pytest.raises(ValueError, match="hidden variables, but features of edges have none"):
         model.fit([(x, x[1:, :2]) for x in X], Y)
-    with pytest.raises(ValueError, match="data in parts, or by partial_fit"):
+    with pytest.raises(ValueError, match="data in parts, and steps of partial_fit"):
         model.partial_fit(X, Y)
     assert "data in parts" in model._refuse_parts()
     assert SequenceTagger()._refuse_parts() is None

@@ -464,11 +464,10 @@ def test_error_in_a_callback_leaves_the_model(chains):
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-def test_scores_that_overflow_are_named(form):
+def test_scores_that_overflow(form):
     X, y = make_chains(12, n_features=4, n_states=3, random_state=0)
     model = SequenceTagger(tol=0.1, random_state=0).fit(X, y)
     large = [form(x * 1e307 if i == 2 else x) for i, x in enumerate(X)]
     for method in ("predict", "decision_function"):
-        with pytest.raises(ValueError, match=r"^X\[2\] is too large: the scores of its labels"):
+        with pytest.raises(ValueError, match="^the features in X are too large: the scores of"):
             getattr(model, method)(large)
-    assert len(model.predict([form(x * 1e200) for x in X])) == len(X)

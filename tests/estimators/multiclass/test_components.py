@@ -164,8 +164,8 @@ def test_tools():
 
 REFUSED = {
     "slack": ({"rescaling": "slack"}, "rescaling='slack' needs labellings that are known"),
-    "kernel": ({"kernel": "rbf"}, "a kernel needs labellings that are known"),
-    "warm": ({"warm_start": True}, "warm_start=True cannot be used"),
+    "kernel": ({"kernel": "rbf"}, "kernel='rbf' needs labellings that are known"),
+    "warm": ({"warm_start": True}, "warm_start=True needs labellings"),
     "count": ({"n_components": {"a": 0}}, "n_components['a'] is 0, expected a whole number"),
     "bool": ({"n_components": {"a": True}}, "n_components['a'] is True, expected a whole"),
     "label": ({"n_components": {"d": 2}}, "n_components has the key 'd', which is none of"),

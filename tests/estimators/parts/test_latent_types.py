@@ -143,8 +143,8 @@ def test_in_early_stopping():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rescaling": "slack"}, "latent_types=True cannot be fitted with rescaling='slack'"),
-        ({"warm_start": True}, "latent_types=True cannot be fitted with warm_start=True"),
+        ({"rescaling": "slack"}, "latent_types=True has hidden variables, but rescaling='slack'"),
+        ({"warm_start": True}, "latent_types=True has hidden variables, but warm_start=True"),
         ({"latent_types": "yes"}, "'latent_types' parameter of PartsModel must be"),
     ],
 )

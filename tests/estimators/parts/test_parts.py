@@ -381,7 +381,7 @@ def test_bad_parts_are_named(change, pattern):
 def test_scores_that_overflow_are_named():
     maps = np.zeros((3, 4, 5))
     maps[1, 2, 3] = 1e200
-    with pytest.raises(ValueError, match=r"^X\[1\] is too large in the map of part 1, row 2, col"):
+    with pytest.raises(ValueError, match=r"^X\[1\] contains 1e\+200 in the map of part 1, row 2"):
         PartsModel(PARENTS).fit([np.zeros((3, 4, 5)), maps], [np.zeros((3, 2))] * 2)
     with pytest.raises(ValueError, match="leaves no weight at .* nearer to zero than 1e\\+200"):
         PartsModel(PARENTS, bounds={"coef": (1e200, None)}).fit(X[:5], Y[:5])

@@ -203,7 +203,7 @@ def test_names_of_data_frames():
     plain = SequenceTagger(random_state=0).fit([x.to_numpy() for x in frames()], y)
     np.testing.assert_array_equal(plain.coef_, model.coef_)
     assert not hasattr(plain, "feature_names_in_")
-    assert set(model.explain(frames(), 0, 1).to_frame().query("kind == 'feature'")["feature"]) <= {
+    assert set(model.explain(frames(), 0, 1).query("kind == 'feature'")["feature"]) <= {
         "p", "q",
     }  # fmt: skip
     model.predict([x.to_numpy() for x in frames()])

@@ -13,7 +13,8 @@ from sskit.estimators.chain.second import second_decoder
 from sskit.estimators.chain.states import StateDecoder, fitted_states
 from sskit.estimators.reasons.column_names import check_column_names
 from sskit.inputs.ragged_array import RaggedArray
-from sskit.models.chain.model import check_lengths, make_decoder, make_request
+from sskit.models.chain.model import check_lengths, make_request
+from sskit.models.chain.request import ChainDecoder
 from sskit.models.chain.transitions import check_possible, resolve_transitions
 
 __all__ = ["fitted_decoder"]
@@ -80,7 +81,7 @@ def fitted_decoder(tagger, X, known=None):
         if hasattr(tagger, "coef_"):
             check_numbers(tagger, {"coef_": coef.shape})
         check_scores(stacked.values, stacked.offsets, coef, others)
-    decoder = make_decoder(request, tagger.n_jobs, tagger.beam_size)
+    decoder = ChainDecoder(request, tagger.n_jobs, tagger.beam_size)
     if states is not None:
         decoder = StateDecoder(decoder, states, stacked.offsets, possible)
     return decoder, offsets

@@ -14,7 +14,7 @@ from sskit.estimators.base.tagging import LARGEST_SCORE, largest_weight
 from sskit.estimators.reasons.column_names import check_names, edge_column_names
 from sskit.inputs.chains.gate import stack_pairs
 from sskit.models.chain.model import default_lam
-from sskit.models.edge_chain.decoder import EdgeChainDecoder
+from sskit.models.chain.request import ChainDecoder
 from sskit.models.edge_chain.model import EdgeChainModel, edge_scale, make_edge_request
 
 __all__ = [
@@ -197,7 +197,7 @@ def edge_decoder(estimator, stacked, edges, coef, others, rules, possible):
 
     Returns
     -------
-    decoder : EdgeChainDecoder
+    decoder : ChainDecoder
         Gives labellings.
 
     Raises
@@ -213,7 +213,7 @@ def edge_decoder(estimator, stacked, edges, coef, others, rules, possible):
     if not request.is_modest():
         check_numbers(estimator, shape | {"coef_": coef.shape})
         check_edge_scores(stacked, edges, coef, tables, others)
-    return EdgeChainDecoder(request, estimator.n_jobs, estimator.beam_size)
+    return ChainDecoder(request, estimator.n_jobs, estimator.beam_size)
 
 
 def check_edge_scores(stacked, edges, coef, tables, others):

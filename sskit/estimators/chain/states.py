@@ -19,7 +19,8 @@ from sskit.estimators.completion.gate import solver_without_sets
 from sskit.estimators.completion.partial_labels import PartialLabels
 from sskit.inputs.ragged import split
 from sskit.inputs.ragged_array import RaggedArray, object_array
-from sskit.models.chain.model import ChainModel, default_lam, make_decoder, make_request
+from sskit.models.chain.model import ChainModel, default_lam, make_request
+from sskit.models.chain.request import ChainDecoder
 
 __all__ = [
     "HiddenStatesMixin",
@@ -410,4 +411,4 @@ class StateDecoder:
         request = make_request(
             stacked, np.eye(n_states), *others, rules, masks.reshape(-1, n_states)
         )
-        return make_decoder(request, None, None).top_k(1)
+        return ChainDecoder(request).top_k(1)

@@ -60,7 +60,7 @@ cdef class HandleStore(PlaneStore):
         Length of psi.
     """
 
-    cdef list slots              # the plane with this handle; None if nobody holds one
+    cdef list slots              # the plane with this handle, an empty one if nobody holds it
     cdef list spare              # handles of such slots
     cdef list known              # (n_blocks,) dict
     cdef object lock
@@ -81,15 +81,13 @@ cdef class HandleStore(PlaneStore):
         """Number of planes that somebody holds, those of the truth not counted."""
         return len(self.slots) - 1 - len(self.spare)
 
-    # the plane of a handle that somebody holds
+    # the plane of a handle that somebody holds, or has held
     cdef Plane at(self, int32_t handle):
         return <Plane>self.slots[handle]
 
-    # is this the handle of a plane of block i that somebody holds?
+    # is this the handle of a plane of block i that somebody holds, or has held?
     cdef bint has(self, Py_ssize_t i, int32_t handle):
-        return TRUTH < handle < len(self.slots) and (
-            self.slots[handle] is not None and self.at(handle).block == i
-        )
+        return TRUTH < handle < len(self.slots) and self.at(handle).block == i
 
     cdef int move(self, int32_t handle, int pending, int kept) except -1:
         """Count pending places and keepers of a plane; let it go once nobody holds it."""
@@ -99,8 +97,10 @@ cdef class HandleStore(PlaneStore):
         if plane.n_pending or plane.n_kept:
             return 0
         self.n_bytes -= plane.n_bytes()
-        self.slots[handle] = None
+        plane.index.clear()
+        plane.value.clear()
         del self.known[plane.block][plane.key]
+        plane.key = None
         self.spare.append(handle)
         return 0
 
@@ -157,11 +157,10 @@ cdef class HandleStore(PlaneStore):
             return self.at(code[0]).n_bytes() + OVERHEAD
 
     cdef int keep_handle(self, int32_t handle) except -1:
-        cdef Plane plane
+        cdef Plane plane = self.at(handle)
         with self.lock:
-            if self.slots[handle] is None:
+            if not (plane.n_pending or plane.n_kept):
                 raise RuntimeError(f"plane {handle} cannot be kept, it is no longer known")
-            plane = self.at(handle)
             if plane.n_kept == 0:
                 plane.rank = self.n_keeps
                 self.n_keeps += 1
@@ -170,7 +169,7 @@ cdef class HandleStore(PlaneStore):
 
     cdef int forget_handle(self, int32_t handle) except -1:
         with self.lock:
-            if self.slots[handle] is not None and self.at(handle).n_kept > 0:
+            if self.at(handle).n_kept > 0:
                 self.move(handle, 0, -1)
         return 0
 

@@ -12,7 +12,7 @@ from sklearn.utils import gen_batches
 
 from sskit._ready import is_canonical
 
-from libc.math cimport INFINITY, fabs
+from libc.math cimport INFINITY
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
@@ -55,6 +55,7 @@ cdef extern from "statistics_kernels.hpp":
         const int32_t* active, Py_ssize_t n_active, const double* direction,
         const double* scores, Py_ssize_t stride
     ) noexcept nogil
+    bint clone_are_modest "sskit::are_modest"(const double* values, Py_ssize_t n) noexcept nogil
 
 cdef extern from "rows.hpp" namespace "sskit":
     uint64_t mixed(uint64_t digest, uint64_t word) noexcept nogil
@@ -836,8 +837,4 @@ cdef void copy_columns(
 
 
 cdef bint are_modest(const double* values, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t j
-    cdef bint modest = True
-    for j in range(n):
-        modest &= fabs(values[j]) < 1e100
-    return modest
+    return clone_are_modest(values, n)

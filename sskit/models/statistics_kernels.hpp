@@ -57,4 +57,16 @@ SSKIT_CLONES double dot_rows(const int32_t* active, ptrdiff_t n_active, const do
     return sum;
 }
 
+// Are n numbers so small that sums of products of two of them do not overflow? NaN is not.
+SSKIT_CLONES bool are_modest(const double* values, ptrdiff_t n) {
+    // too large ones overflow, and what is not finite makes the sum so
+    const double scale = 1e208;
+    vec sum = constant(0.0);
+    ptrdiff_t j = 0;
+    for (; j + LANES <= n; j += LANES) sum += (load(values + j) * scale) * 0.0;
+    double rest = total(sum);
+    for (; j < n; ++j) rest += (values[j] * scale) * 0.0;
+    return rest == 0.0;
+}
+
 }  // namespace sskit

@@ -13,19 +13,11 @@ from sskit.core.dual import DualState
 from sskit.core.priority import SumTree
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.sampler import GapSampler, PermutationSampler, UniformSampler
-from sskit.models.chain.beam_decoder import decode_by_beam
-from sskit.models.chain.decoder import decode_best, decode_max_marginals
-from sskit.models.chain.probabilities import ChainPotentials, infer
-from sskit.models.chain.request import ChainRequest
-from sskit.models.features import FeatureRows
+from sskit.models.features import FeatureRows, RowScores
 from sskit.models.graph.request import GraphRequest
 from sskit.models.graph.request_decoder import decode_best as decode_graphs
-from sskit.models.kernel.rows import DoubleRows, KernelRows
 from sskit.models.label_sets.decoder import best_sets, climb
-from sskit.models.multiclass.problem import MulticlassProblem
-from sskit.models.row_scores import PossibleScores, RowScores
-from sskit.models.structured.plane_store import HandleStore
-from sskit.oracles.chain.beam import Beam
+from sskit.models.structured.problem import HandleStore
 from sskit.oracles.graph.cut import Cut
 from sskit.oracles.graph.elimination_order import induced_width
 from sskit.oracles.graph.potentials import PairForm, improve_labelling
@@ -60,10 +52,6 @@ GRAPHS = graph_toy().problem
 DUAL, FORBIDDEN = DualState(CHAINS), np.array([[True, False], [True, True]])
 W = np.zeros(CHAINS.n_weights + 16)
 SCORES = RowScores(FeatureRows(np.ones((4, 2))), np.ones((2, 2)))
-BARE = FeatureRows(np.ones((4, 2))), np.ones((2, 2)), None, None
-REQUEST = ChainRequest(SCORES, np.array([0, 1, 4]), np.eye(2), np.ones(2), np.ones(2))
-POTENTIALS = ChainPotentials(np.ones((4, 2)), np.array([0, 1, 4]), np.eye(2))
-EDGED = ChainPotentials(np.ones((4, 2)), np.array([0, 1, 4]), np.ones((2, 2, 2)))
 FACTORS, PAIRS = (
     CHAINS.decomposition(),
     PairTable(multilabel_toy(inference="lp").problem.decomposition()),
@@ -206,74 +194,12 @@ CALLS = {
     "atoms": (
         lambda: StepProbe([1.0], [1.0], [[1.0]], 1.0, 1.0).search(1, -1), IndexError, "target 2 ",
     ),
-    "sequences to decode": (
-        lambda: decode_best(REQUEST, 0, 3, labels_of(99)), IndexError, "sequences 0 to 3",
-    ),
-    "room for labels": (
-        lambda: decode_best(REQUEST, 0, 2, labels_of(3)), ValueError, "labels is 3",
-    ),
-    "room for marginals": (
-        lambda: decode_max_marginals(REQUEST, 0, 2, np.zeros((99, 3))), ValueError, "labels is 3",
-    ),
-    "states of potentials": (
-        lambda: ChainPotentials(np.ones((4, 2)), np.array([0, 4]), np.eye(3)), ValueError,
-        "states is 3",
-    ),
-    "tables of potentials": (
-        lambda: ChainPotentials(np.ones((4, 2)), np.array([0, 4]), np.ones((2, 2, 2))),
-        ValueError, "transitions is 2, .* 3",
-    ),
-    "sequences of potentials": (
-        lambda: infer(POTENTIALS, 0, 3, (np.zeros(2), None, None)), IndexError, "sequences 0 to 3",
-    ),
-    "room for probabilities": (
-        lambda: infer(POTENTIALS, 0, 2, (np.zeros(2), np.zeros((4, 2)), None)),
-        ValueError, "labels is 2",
-    ),
-    "room for pairs": (
-        lambda: infer(EDGED, 0, 2, (np.zeros(2), None, (np.ones(2), np.zeros((3, 8))))),
-        ValueError, "room for pairs is 3",
-    ),
-    "labels of pairs": (
-        lambda: infer(EDGED, 0, 2, (np.zeros(2), None, (np.ones(2), np.zeros((4, 2))))),
-        ValueError, "labels is 2",
-    ),
-    "room for log Z": (
-        lambda: infer(POTENTIALS, 0, 2, (np.zeros(1), None, None)), ValueError, "log Z is 1",
-    ),
-    "sequences of a beam": (
-        lambda: decode_by_beam(REQUEST, 0, 9, (labels_of(99), 1)), IndexError, "sequences 0 to 9",
-    ),
-    "room for labels of a beam": (
-        lambda: decode_by_beam(REQUEST, 0, 2, (labels_of(1), 1)), ValueError, "labels is 1",
-    ),
     "columns of weights": (
         lambda: RowScores(FeatureRows(np.ones((4, 2))), np.ones((2, 3))), ValueError, "is 3",
     ),
     "further columns of weights": (
         lambda: RowScores(FeatureRows(np.ones((4, 3))), np.ones((2, 2)), np.ones((3, 1))),
         ValueError, "further is 3",
-    ),
-    "weights of other rows": (
-        lambda: RowScores(FeatureRows(np.ones((4, 2))), np.ones((3, 2)), None, SCORES),
-        ValueError, "other rows is 2",
-    ),
-    "rows that are possible": (
-        lambda: PossibleScores(*BARE, np.ones((3, 2), dtype=bool)), ValueError, "possible is 3",
-    ),
-    "states that are possible": (
-        lambda: PossibleScores(*BARE, np.ones((4, 3), dtype=bool)), ValueError, "possible is 3",
-    ),
-    "no table of what is possible": (
-        lambda: PossibleScores(*BARE, np.ones(4, dtype=bool)), ValueError, "dimensions",
-    ),
-    "states of a request": (
-        lambda: ChainRequest(SCORES, np.array([0, 4]), np.ones((3, 3)), np.ones(3), np.ones(3)),
-        ValueError, "states is 3",
-    ),
-    "offsets of a request": (
-        lambda: ChainRequest(SCORES, np.array([0, 5]), np.eye(2), np.ones(2), np.ones(2)),
-        ValueError, "offsets must rise",
     ),
     "edges of a request": (
         lambda: graph_request(ends=[[0, 4]]), IndexError, "none of its graph",
@@ -298,7 +224,6 @@ CALLS = {
         ValueError, "messages must have length 2, got 1",
     ),
     "edges to eliminate": (lambda: induced_width(2, [[0, 2]]), ValueError, r"edges\[0\] is"),
-    "beam": (lambda: Beam(3, 4, 4), IndexError, "size, 3 .* 0 to 2"),
     "ends of sets": (
         lambda: best_sets(
             EnumeratedSets(), np.zeros((1, 2)), np.array([[0, 5], [0, 0]], np.int32), np.zeros(2),
@@ -320,12 +245,6 @@ CALLS = {
     "types of parts": (
         lambda: PartsMaxSum(labels_of(1, -1), labels_of(1, 3), 2, 4, 4), ValueError, "types_of",
     ),
-    "labels": (
-        lambda: MulticlassProblem(FeatureRows(np.eye(2)), 2, labels_of(2), np.ones(2) / 2, True),
-        IndexError, "label 2 .* 0 to 1",
-    ),
-    "kernel rows": (lambda: KernelRows(None, 3, 3, 0), ValueError, "block_size is 0"),
-    "kernel matrix": (lambda: DoubleRows.of_matrix(np.ones((2, 3)), 1), ValueError, "rows is 3"),
     "handles": (lambda: HandleStore(["t"], 9).export_planes(labels_of(1)), IndexError, "plane 2 "),
     "block of a plane": (
         lambda: HandleStore(["t"], 9).import_planes(np.array([1]), {}), IndexError, "block 1 ",

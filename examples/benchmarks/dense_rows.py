@@ -14,8 +14,7 @@ import time
 
 import numpy as np
 
-from sskit.models.features import FeatureRows
-from sskit.models.row_scores import RowScores
+from sskit.models.features import FeatureRows, RowScores
 
 N_FEATURES, N_STATES, LENGTH = 768, 17, 25
 

@@ -10,8 +10,7 @@ from libcpp.vector cimport vector
 from sskit.core.checks cimport check_equal, check_indices
 from sskit.core.lanes cimport padded
 from sskit.losses.batch cimport Batch, BatchTask, Found, Truths
-from sskit.oracles.chain.loss_indexed cimport LossIndexed
-from sskit.oracles.chain.viterbi cimport viterbi_step
+from sskit.oracles.chain.viterbi cimport LossIndexed, viterbi_step
 
 
 cdef class ChainTask(BatchTask):

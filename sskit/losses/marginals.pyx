@@ -13,10 +13,9 @@ from sskit.losses.batch cimport Batch
 from sskit.losses.chain cimport ChainTask
 from sskit.losses.graph cimport GraphTask
 from sskit.losses.graph_worker cimport GraphWorker
-from sskit.oracles.chain.max_marginals cimport transpose_padded
+from sskit.oracles.chain.viterbi cimport transpose_padded, viterbi_step
 from sskit.oracles.chain.sum_product cimport SumProduct
-from sskit.oracles.chain.viterbi cimport viterbi_step
-from sskit.oracles.tree.sum_product cimport TreeSumProduct
+from sskit.oracles.tree.max_sum cimport TreeSumProduct
 
 
 cdef int check_rows(Batch batch, double[:, ::1] out) except -1:

@@ -1,19 +1,65 @@
-"""Feature matrices as the kernels read them."""
+"""Feature matrices as the kernels read them, the kernels, and what is computed of all rows."""
 
 import mmap
 import sys
 from functools import lru_cache
+from itertools import repeat
 
 import numpy as np
 import scipy.sparse as sp
+from joblib import effective_n_jobs
 from sklearn.utils import gen_batches
 
 from sskit._ready import is_canonical
 
+from libc.math cimport INFINITY
+from libc.stdint cimport uint64_t
+from libc.string cimport memcpy
+
 from sskit.core.checks cimport check_equal
-from sskit.core.lanes cimport LANES, prefetch_memory
-from sskit.models.row_kernels cimport gram_rows
+from sskit.core.lanes cimport LANES, padded, prefetch_memory
 from sskit.models.rows cimport Half, add_squares
+from sskit.parallel.crew cimport Crew, Task
+
+# each is compiled for several CPUs, here once for all models
+cdef extern from "row_kernels.hpp":
+    void clone_score_rows_apart "sskit::score_rows_apart"(
+        const Rows* rows, Py_ssize_t first, Py_ssize_t count, const double* weights,
+        Py_ssize_t n_states, double* out, Py_ssize_t stride
+    ) noexcept nogil
+    void clone_add_rows "sskit::add_rows"(
+        const Rows* rows, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active,
+        double step, const double* direction, Py_ssize_t n_states, double* weights
+    ) noexcept nogil
+    double clone_add_rows_between "sskit::add_rows_between"(
+        const Rows* rows, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active,
+        double step, const double* direction, Py_ssize_t n_states, Py_ssize_t low,
+        Py_ssize_t high, double* weights
+    ) noexcept nogil
+    void gram_rows "sskit::gram_rows"(
+        const Rows* rows, Py_ssize_t first, Py_ssize_t count, double* scratch, double* out
+    ) noexcept nogil
+
+cdef extern from "statistics_kernels.hpp":
+    void clone_masked_table "sskit::masked_table"(
+        const double* table, const double* mask, Py_ssize_t n_states, double* out
+    ) noexcept nogil
+    Py_ssize_t clone_active_rows "sskit::active_rows"(
+        const double* direction, Py_ssize_t count, Py_ssize_t stride, int32_t* active
+    ) noexcept nogil
+    double clone_gram_sqnorm "sskit::gram_sqnorm"(
+        const double* gram, const int32_t* active, Py_ssize_t n_active, const double* direction,
+        Py_ssize_t stride
+    ) noexcept nogil
+    double clone_dot_rows "sskit::dot_rows"(
+        const int32_t* active, Py_ssize_t n_active, const double* direction,
+        const double* scores, Py_ssize_t stride
+    ) noexcept nogil
+    bint clone_are_modest "sskit::are_modest"(const double* values, Py_ssize_t n) noexcept nogil
+
+cdef extern from "rows.hpp" namespace "sskit":
+    uint64_t mixed(uint64_t digest, uint64_t word) noexcept nogil
+    uint64_t add_row_digest(const Rows* rows, Py_ssize_t t, uint64_t digest) noexcept nogil
 
 # Below this share of non-zeros a dense matrix is cheaper to hold and to multiply as CSR, which
 # takes 12 bytes for each of them ...
@@ -26,6 +72,73 @@ BLOCK_ENTRIES = 2**19
 MOST_FEATURES = 2**31 - 1
 # Rows that say how often columns occur.
 COUNTED_ROWS = 10_000
+# Stored entries from which on threads are worth starting for Gram matrices.
+LEAST_ENTRIES = 1_000_000
+# Portions of runs of rows for each thread: runs are of different lengths.
+cdef Py_ssize_t PORTIONS = 16
+MOST_WORKERS = 64
+# Products of a table of scores from which on they are.
+LEAST_PRODUCTS = 10_000_000
+# Portions of rows for each thread, in whole groups.
+cdef Py_ssize_t ROW_PORTIONS = 8
+cdef Py_ssize_t GROUP = 64
+
+
+cdef void score_rows(
+    const Rows* rows, Py_ssize_t first, Py_ssize_t count, const double* weights,
+    Py_ssize_t n_states, double* out
+) noexcept nogil:
+    clone_score_rows_apart(rows, first, count, weights, n_states, out, padded(n_states))
+
+
+cdef void score_rows_apart(
+    const Rows* rows, Py_ssize_t first, Py_ssize_t count, const double* weights,
+    Py_ssize_t n_states, double* out, Py_ssize_t stride
+) noexcept nogil:
+    clone_score_rows_apart(rows, first, count, weights, n_states, out, stride)
+
+
+cdef void add_rows(
+    const Rows* rows, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active,
+    double step, const double* direction, Py_ssize_t n_states, double* weights
+) noexcept nogil:
+    clone_add_rows(rows, first, active, n_active, step, direction, n_states, weights)
+
+
+cdef double add_rows_between(
+    const Rows* rows, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active,
+    double step, const double* direction, Py_ssize_t n_states, Py_ssize_t low, Py_ssize_t high,
+    double* weights
+) noexcept nogil:
+    return clone_add_rows_between(
+        rows, first, active, n_active, step, direction, n_states, low, high, weights
+    )
+
+
+cdef void masked_table(
+    const double* table, const double* mask, Py_ssize_t n_states, double* out
+) noexcept nogil:
+    clone_masked_table(table, mask, n_states, out)
+
+
+cdef Py_ssize_t active_rows(
+    const double* direction, Py_ssize_t count, Py_ssize_t stride, int32_t* active
+) noexcept nogil:
+    return clone_active_rows(direction, count, stride, active)
+
+
+cdef double gram_sqnorm(
+    const double* gram, const int32_t* active, Py_ssize_t n_active, const double* direction,
+    Py_ssize_t stride
+) noexcept nogil:
+    return clone_gram_sqnorm(gram, active, n_active, direction, stride)
+
+
+cdef double dot_rows(
+    const int32_t* active, Py_ssize_t n_active, const double* direction,
+    const double* scores, Py_ssize_t stride
+) noexcept nogil:
+    return clone_dot_rows(active, n_active, direction, scores, stride)
 
 
 def cut_columns(counts, n_parts):
@@ -171,11 +284,6 @@ cdef class FeatureRows:
         else:
             prefetch_memory(self.rows.values + start, n * sizeof(double))
 
-    cdef void gram(
-        self, Py_ssize_t first, Py_ssize_t count, double* scratch, double* out
-    ) noexcept nogil:
-        gram_rows(&self.rows, first, count, scratch, out)
-
     def sqnorms(self, double constant=0.0):
         """Return the squared norms of the rows, shape (n_rows,); infinite where they overflow.
 
@@ -290,3 +398,443 @@ def check_csr(X):
     used = X.indices[: pointers[n_rows]]
     if len(used) and not (0 <= used.min() and used.max() < n_features):
         raise ValueError("the sparse matrix has column indices out of range")
+
+
+cdef class RowGrams(Task):
+    """Packed Gram matrices of runs of rows, each computed by one thread.
+
+    The bits do not depend on the number of threads.
+
+    Parameters
+    ----------
+    features : FeatureRows
+        All rows; its n_jobs threads go through them.
+    offsets : ndarray of shape (n_runs + 1,), int64
+        Where the runs of rows begin and end; they must be rows of the features.
+    place : ndarray of shape (n_runs,), int64
+        Where the matrix of a run is written; -1 if none is wanted.
+    out : ndarray
+        Where they are written.
+    ends : float, default=0.0
+        What is added to the squared norms of the first and of the last row of a run.
+    """
+
+    cdef FeatureRows features
+    cdef const int64_t[::1] offsets
+    cdef const int64_t[::1] place
+    cdef double[::1] out
+    cdef double ends
+    cdef Py_ssize_t n_workers
+    cdef double[:, ::1] scratch      # (n_workers, n_features + LANES), zero between runs
+
+    def __cinit__(self, FeatureRows features, const int64_t[::1] offsets,
+                  const int64_t[::1] place, double[::1] out, double ends=0.0):
+        self.features, self.offsets, self.place = features, offsets, place
+        self.out, self.ends = out, ends
+        self.n_workers = 1
+        if features.n_entries >= LEAST_ENTRIES:
+            self.n_workers = min(effective_n_jobs(features.n_jobs), MOST_WORKERS)
+        self.scratch = np.zeros((self.n_workers, features.n_features + LANES))
+
+    def compute(self):
+        """Write all matrices."""
+        cdef Py_ssize_t n = self.place.shape[0]
+        cdef Crew crew
+        if self.n_workers == 1:
+            with nogil:
+                self.perform(0, n, 0)
+            return
+        crew = Crew(self.n_workers)
+        crew.begin(self)
+        try:
+            with nogil:
+                crew.run(n, n // (PORTIONS * self.n_workers))
+        finally:
+            crew.end()
+
+    cdef bint perform(
+        self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t worker
+    ) except -1 nogil:
+        cdef Py_ssize_t i, count
+        cdef double* gram
+        for i in range(start, stop):
+            if self.place[i] < 0:
+                continue
+            count = self.offsets[i + 1] - self.offsets[i]
+            gram = &self.out[self.place[i]]
+            gram_rows(
+                &self.features.rows, self.offsets[i], count, &self.scratch[worker, 0], gram
+            )
+            gram[0] += self.ends
+            gram[count * (count + 1) // 2 - 1] += self.ends
+        return False
+
+
+def squared_norms(X, n_jobs=None):
+    """Return the squared norms of rows in double precision, infinite where they overflow.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_rows, n_features)
+        As `FeatureRows` takes it. Not copied.
+    n_jobs : int, default=None
+        Number of threads.
+
+    Returns
+    -------
+    sqnorms : ndarray of shape (n_rows,)
+        The same for the same numbers of all types.
+    """
+    features = FeatureRows(X, sparsify=False, n_jobs=n_jobs)
+    norms = np.empty(features.n_rows)
+    rows = np.arange(features.n_rows + 1)
+    RowGrams(features, rows, rows[:-1], norms).compute()
+    return norms
+
+
+cdef class SequenceGrams:
+    """Where the matrices are, and their numbers.
+
+    Parameters
+    ----------
+    offset : ndarray of shape (n_sequences,), int64
+        Where the packed lower triangle of a sequence's matrix begins; -1 if it has none.
+    numbers : ndarray of shape (n,)
+        The matrices, one after the other.
+    """
+
+    def __cinit__(self, offset, numbers):
+        self.offset, self.numbers = offset, numbers
+
+    cdef bint has(self, Py_ssize_t i) noexcept nogil:
+        return self.offset[i] >= 0
+
+    cdef double sqnorm(
+        self, Py_ssize_t i, const int32_t* active, Py_ssize_t n_active, const double* direction,
+        Py_ssize_t stride
+    ) noexcept nogil:
+        return clone_gram_sqnorm(
+            &self.numbers[self.offset[i]], active, n_active, direction, stride
+        )
+
+    cdef double at(self, Py_ssize_t i, Py_ssize_t s, Py_ssize_t t) noexcept nogil:
+        cdef Py_ssize_t place = self.offset[i]
+        place += t * (t + 1) // 2 + s if s <= t else s * (s + 1) // 2 + t
+        return self.numbers[place]
+
+    cdef void prefetch(self, Py_ssize_t i, Py_ssize_t count) noexcept nogil:
+        prefetch_memory(&self.numbers[self.offset[i]], count * (count + 1) // 2 * sizeof(double))
+
+
+def no_grams(n_sequences):
+    """Return what has a matrix of no sequence."""
+    return SequenceGrams(np.full(n_sequences, -1, dtype=np.int64), np.empty(1))
+
+
+def make_grams(FeatureRows features, const int64_t[::1] offsets, double ends=1.0):
+    """Return the Gram matrices of all short enough sequences.
+
+    A Gram matrix of T rows costs T^2 / 2 products a step, going through the features 3 times the
+    stored entries; the cheaper way is taken, which also bounds the memory by a small multiple of
+    the features' own.
+
+    Parameters
+    ----------
+    features : FeatureRows
+        Of all tokens; the threads that it allows share the work.
+    offsets : ndarray of shape (n_sequences + 1,), int64
+        Where the sequences begin and end.
+    ends : float, default=1.0
+        What is added to the squared norms of the first and of the last token of a sequence.
+
+    Returns
+    -------
+    grams : SequenceGrams
+        The matrices.
+    """
+    cdef Py_ssize_t i, count, total = 0, n = offsets.shape[0] - 1
+    cdef int64_t[::1] offset = np.full(n, -1, dtype=np.int64)
+    for i in range(n):
+        count = offsets[i + 1] - offsets[i]
+        # a single token has no edges
+        if count > 0 and count * (count + 1) // 2 <= 2 * features.entries(offsets[i], count):
+            offset[i] = total
+            total += count * (count + 1) // 2
+    numbers = np.empty(max(total, 1))
+    RowGrams(features, offsets, offset, numbers, ends).compute()
+    return SequenceGrams(offset, numbers)
+
+
+def row_digests(FeatureRows features, const int64_t[::1] offsets):
+    """Return one digest for each run of feature rows, the same for all storage of equal numbers.
+
+    Parameters
+    ----------
+    features : FeatureRows
+        The rows.
+    offsets : ndarray of shape (n + 1,), int64
+        Run i has the rows offsets[i] to offsets[i + 1] - 1.
+
+    Returns
+    -------
+    digests : ndarray of shape (n,), uint64
+        Of what is not zero, where it stands, and the number of rows. Not cryptographic.
+    """
+    cdef Py_ssize_t i, t, n_runs = offsets.shape[0] - 1
+    cdef uint64_t digest
+    digests = np.empty(n_runs, dtype=np.uint64)
+    cdef uint64_t[::1] out = digests
+    check_within(offsets, features.n_rows, "rows")
+    with nogil:
+        for i in range(n_runs):
+            digest = <uint64_t>(offsets[i + 1] - offsets[i])
+            for t in range(offsets[i], offsets[i + 1]):
+                digest = add_row_digest(&features.rows, t, digest)
+                digest = mixed(digest, <uint64_t>0x9E3779B97F4A7C15)
+            out[i] = digest
+    return digests
+
+
+def value_digests(values, const int64_t[::1] offsets):
+    """Return one digest for each run of numbers.
+
+    Parameters
+    ----------
+    values : ndarray of shape (m,), float64 or int32
+        The numbers.
+    offsets : ndarray of shape (n + 1,), int64
+        Run i has the numbers offsets[i] to offsets[i + 1] - 1.
+
+    Returns
+    -------
+    digests : ndarray of shape (n,), uint64
+        Not cryptographic.
+    """
+    cdef Py_ssize_t i, t, n_runs = offsets.shape[0] - 1
+    cdef uint64_t digest
+    cdef const uint64_t[::1] words = np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
+    digests = np.empty(n_runs, dtype=np.uint64)
+    cdef uint64_t[::1] out = digests
+    check_within(offsets, words.shape[0], "values")
+    with nogil:
+        for i in range(n_runs):
+            digest = <uint64_t>(offsets[i + 1] - offsets[i])
+            for t in range(offsets[i], offsets[i + 1]):
+                digest = mixed(digest, words[t])
+            out[i] = digest
+    return digests
+
+
+cdef int check_within(const int64_t[::1] offsets, Py_ssize_t n, str name) except -1:
+    cdef Py_ssize_t i
+    for i in range(offsets.shape[0] - 1):
+        if not 0 <= offsets[i] <= offsets[i + 1] <= n:
+            raise ValueError(
+                f"offsets must be within the {n} {name} and never fall, got {offsets[i]}, "
+                f"{offsets[i + 1]}"
+            )
+    return 0
+
+
+cdef class RowScores:
+    """Scores of feature rows.
+
+    Parameters
+    ----------
+    features : FeatureRows
+        The rows.
+    coef : ndarray of shape (n_states, p), float64
+        The weights, of any strides; fastest if those of a feature are neighbours.
+    further : ndarray of shape (n_states, n_features - p), float64, default=None
+        Weights of further features; None if there are none.
+    like : RowScores, default=None
+        Scores of other rows under the same weights: if both need all of them, one copy serves.
+    """
+
+    def __cinit__(self, FeatureRows features, const double[:, :] coef,
+                  const double[:, :] further=None, like=None, *args):
+        cdef RowScores other = like
+        cdef int32_t[::1] columns
+        cdef Py_ssize_t n_further = 0 if further is None else further.shape[1]
+        # weights are attributes that users may set
+        if n_further:
+            check_equal(further.shape[0], coef.shape[0], "the number of rows of further")
+        check_equal(coef.shape[1] + n_further, features.n_features, "the number of columns")
+        self.features, self.rows = features, features.rows
+        self.n_rows, self.n_states = features.n_rows, coef.shape[0]
+        self.gathers = (
+            features.rows.indptr != NULL and features.n_entries < features.rows.further
+        )
+        # further columns, of which dense and sparse rows may have some, are never gathered
+        self.n_columns = features.rows.n_further + (
+            features.n_entries if self.gathers else features.rows.further
+        )
+        if other is not None and not (self.gathers or other.gathers):
+            self.weights = other.weights
+            return
+        self.n_read = self.n_columns * self.n_states
+        self.weights = np.empty(self.n_read + LANES)
+        self.weights[self.n_read :] = 0.0
+        if self.gathers:
+            columns = np.empty(self.n_columns + 1, dtype=np.int32)
+            write_columns(&features.rows, features.n_entries, columns)
+            copy_columns(coef, further, &columns[0], self.n_columns, &self.weights[0])
+            self.columns = np.arange(self.n_columns + 1, dtype=np.int32)
+            self.rows.indices, self.rows.shift = &self.columns[0], 0
+            self.rows.further = features.n_entries
+            return
+        copy_columns(coef, further, NULL, self.n_columns, &self.weights[0])
+
+    cdef void write(self, Py_ssize_t first, Py_ssize_t count, double* out) noexcept nogil:
+        score_rows(&self.rows, first, count, &self.weights[0], self.n_states, out)
+
+    cdef bint modest(self) noexcept nogil:
+        # all but doubles are of a type that has no larger numbers
+        return are_modest(&self.weights[0], self.n_columns * self.n_states) and (
+            self.rows.values == NULL or are_modest(self.rows.values, self.features.n_entries)
+        )
+
+    def table(self, n_jobs=None):
+        """Return the scores of all rows.
+
+        Parameters
+        ----------
+        n_jobs : int, default=None
+            Number of threads; the bits do not depend on it.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_rows, n_states)
+            A view of rows with spare numbers.
+        """
+        cdef double[:, ::1] out = np.empty((max(self.n_rows, 1), padded(self.n_states)))
+        cdef Py_ssize_t n_workers = 1, chunk
+        cdef Crew crew
+        cdef Task table
+        if self.features.n_entries * self.n_states >= LEAST_PRODUCTS:
+            n_workers = min(effective_n_jobs(n_jobs), MOST_WORKERS)
+        if n_workers == 1:
+            self.write(0, self.n_rows, &out[0, 0])
+        else:
+            crew, table = Crew(n_workers), Table(self, out)
+            # rows go through the processor in groups
+            chunk = (self.n_rows // (ROW_PORTIONS * n_workers) // GROUP + 1) * GROUP
+            crew.begin(table)
+            try:
+                with nogil:
+                    crew.run(self.n_rows, chunk)
+            finally:
+                crew.end()
+        return np.asarray(out)[: self.n_rows, : self.n_states]
+
+
+cdef class PossibleScores(RowScores):
+    """Scores of feature rows where not every row can have every state: these have -inf.
+
+    Parameters
+    ----------
+    features, coef, further, like : object
+        As for `RowScores`.
+    possible : ndarray of shape (n_rows, n_states), bool
+        Which states are possible.
+    """
+
+    cdef const unsigned char[:, :] possible
+
+    def __cinit__(self, FeatureRows features, coef, further, like, possible):
+        self.possible = np.asarray(possible, dtype=bool).view(np.uint8)
+
+    cdef void write(self, Py_ssize_t first, Py_ssize_t count, double* out) noexcept nogil:
+        cdef Py_ssize_t stride = padded(self.n_states), t, k
+        RowScores.write(self, first, count, out)
+        for t in range(count):
+            for k in range(self.n_states):
+                if not self.possible[first + t, k]:
+                    out[t * stride + k] = -INFINITY
+
+
+cdef class Table(Task):
+    """The scores of all rows, of which each thread writes some.
+
+    Parameters
+    ----------
+    scores : RowScores
+        The rows and weights.
+    out : ndarray of shape (n_rows, padded(n_states))
+        Where they are written.
+    """
+
+    cdef RowScores scores
+    cdef double[:, ::1] out
+
+    def __cinit__(self, RowScores scores, double[:, ::1] out):
+        self.scores, self.out = scores, out
+
+    cdef bint perform(
+        self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t worker
+    ) except -1 nogil:
+        self.scores.write(start, stop - start, &self.out[start, 0])
+        return False
+
+
+def row_scores(features, coef, further=None, possible=None):
+    """Return the `RowScores` of several matrices of rows, as a list.
+
+    Parameters
+    ----------
+    features : iterable of FeatureRows
+        The rows.
+    coef, further : ndarray
+        As for `RowScores`.
+    possible : iterable of ndarray of shape (n_rows, n_states), bool, default=None
+        Which states are possible; None means all.
+
+    Returns
+    -------
+    scores : list of RowScores
+        One for each matrix.
+    """
+    scores, like = [], None
+    kind, more = (RowScores, repeat(())) if possible is None else (PossibleScores, zip(possible))
+    for rows, others in zip(features, more):
+        part = kind(rows, coef, further, like, *others)
+        scores.append(part)
+        like = part if like is None or like.gathers else like
+    return scores
+
+
+cdef void write_columns(const Rows* rows, Py_ssize_t n, int32_t[::1] out) noexcept nogil:
+    """Write the column of each entry of sparse rows, then the further columns."""
+    cdef Py_ssize_t j
+    for j in range(n):
+        out[j] = rows.indices[j << rows.shift]
+    for j in range(rows.n_further):
+        out[n + j] = <int32_t>(rows.further + j)
+
+
+cdef void copy_columns(
+    const double[:, :] coef, const double[:, :] further, const int32_t* columns, Py_ssize_t n,
+    double* out
+) noexcept nogil:
+    """Write columns of the weights, one after the other; those 0 to n - 1 if none are named."""
+    cdef Py_ssize_t n_states = coef.shape[0], p = coef.shape[1], first = 0, c, j, k
+    if n == 0 or n_states == 0:
+        return
+    if (
+        columns == NULL and p and coef.strides[0] == sizeof(double)
+        and coef.strides[1] == n_states * <Py_ssize_t>sizeof(double)
+    ):
+        memcpy(out, &coef[0, 0], p * n_states * sizeof(double))
+        first = p
+    for j in range(first, n):
+        c = j if columns == NULL else columns[j]
+        if c < p:
+            for k in range(n_states):
+                out[j * n_states + k] = coef[k, c]
+        else:
+            for k in range(n_states):
+                out[j * n_states + k] = further[k, c - p]
+
+
+cdef bint are_modest(const double* values, Py_ssize_t n) noexcept nogil:
+    return clone_are_modest(values, n)

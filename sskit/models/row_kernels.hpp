@@ -1,4 +1,4 @@
-// Products with many feature rows, compiled for several CPUs: included by row_kernels.pyx only,
+// Products with many feature rows, compiled for several CPUs: included by features.pyx only,
 // which hands them on.
 #pragma once
 #include "wide_rows.hpp"

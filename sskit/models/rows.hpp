@@ -2,9 +2,33 @@
 #pragma once
 #include <cstring>
 
-#include "half.hpp"
+#include "lanes.hpp"
 
 namespace sskit {
+
+// float16 of IEEE 754, which not every compiler knows
+struct Half {
+    uint16_t bits;
+};
+
+SSKIT_INLINE double number(double x) { return x; }
+SSKIT_INLINE double number(float x) { return x; }
+
+// Finite ones only. Exponents are biased by 15 there and by 127 in a float; numbers without a
+// leading one get it and lose it again.
+SSKIT_INLINE float to_float(Half x) {
+    const uint32_t size = (uint32_t)(x.bits & 0x7fff) << 13, sign = (uint32_t)(x.bits & 0x8000) << 16;
+    const uint32_t small = size < (1u << 23);
+    uint32_t bits = size + ((112u + small) << 23);
+    float value;
+    memcpy(&value, &bits, sizeof(value));
+    value -= small ? 6.103515625e-05f : 0.0f;  // 2^-14
+    memcpy(&bits, &value, sizeof(value));
+    bits |= sign;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+SSKIT_INLINE double number(Half x) { return to_float(x); }
 
 // A matrix of feature rows. CSR has an indptr; dense rows share one identity index array. Rows may
 // have further columns of zeros and ones, which are kept as bits.
@@ -173,6 +197,34 @@ static inline void clear_rows(const Rows* rows, ptrdiff_t first, const int32_t* 
     if (rows->n_further)
         memset(weights + rows->further * n_states, 0,
                rows->n_further * n_states * sizeof(double));
+}
+
+// multiply and fold, the step of splitmix64
+SSKIT_INLINE uint64_t mixed(uint64_t digest, uint64_t word) {
+    digest = (digest ^ word) * 0xBF58476D1CE4E5B9u;
+    return digest ^ (digest >> 31);
+}
+
+SSKIT_INLINE uint64_t with_entry(uint64_t digest, ptrdiff_t column, double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    return value == 0.0 ? digest : mixed(mixed(digest, (uint64_t)column), bits);
+}
+
+template <class V>
+SSKIT_INLINE uint64_t add_row_digest_of(const Rows* rows, const V* values, ptrdiff_t t,
+                                        uint64_t digest) {
+    Columns f;
+    const ptrdiff_t n = columns_of(*rows, t, f);
+    const V* x = values_of(*rows, values, t);
+    for (ptrdiff_t j = 0; j < n; ++j) digest = with_entry(digest, f[j], number(x[j]));
+    SSKIT_MARKED(rows, t, digest = with_entry(digest, c, 1.0))
+    return digest;
+}
+
+// a digest of what is not zero in row t, and where it stands, on top of another digest
+static inline uint64_t add_row_digest(const Rows* rows, ptrdiff_t t, uint64_t digest) {
+    SSKIT_BY_TYPE(rows, return add_row_digest_of(rows, values, t, digest))
 }
 
 }  // namespace sskit

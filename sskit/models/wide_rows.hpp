@@ -198,85 +198,33 @@ SSKIT_INLINE void add_dense(const V* values, ptrdiff_t width, const int32_t* act
     }
 }
 
-// sums[r][q] += <x_r, y_q> for NX rows and the first n_y of four, which all can be read
-template <int NX>
-SSKIT_INLINE void dot_tile(const double* const* x, const double* const* y, ptrdiff_t n_y,
-                           ptrdiff_t n, double (*sums)[4]) {
-    // four sums a row, whether they are wanted or not
-    vec sum[NX][4];
-    for (int r = 0; r < NX; ++r)
-        for (int q = 0; q < 4; ++q) sum[r][q] = constant(0.0);
-    ptrdiff_t j = 0;
-    for (; j + LANES <= n; j += LANES) {
-        vec part[NX];
-        for (int r = 0; r < NX; ++r) part[r] = load(x[r] + j);
-        for (int q = 0; q < 4; ++q) {
-            const vec other = load(y[q] + j);
-            for (int r = 0; r < NX; ++r) sum[r][q] += part[r] * other;
+// <x, y> of two dense rows, in the same pieces whatever the type, for the same sums
+template <class V>
+SSKIT_INLINE double dot_dense(const V* x, const V* y, ptrdiff_t width) {
+    alignas(64) double buffers[2][PIECE];
+    double dot = 0.0;
+    for (ptrdiff_t j = 0, n; j < width; j += n) {
+        n = width - j < PIECE ? width - j : PIECE;
+        const double* a = read_piece(x + j, n, buffers[0]);
+        const double* b = read_piece(y + j, n, buffers[1]);
+        vec sum = constant(0.0), other = constant(0.0);
+        ptrdiff_t i = 0;
+        for (; i + 2 * LANES <= n; i += 2 * LANES) {
+            sum += load(a + i) * load(b + i);
+            other += load(a + i + LANES) * load(b + i + LANES);
         }
+        dot += total(sum + other);
+        for (; i < n; ++i) dot += a[i] * b[i];
     }
-    for (int r = 0; r < NX; ++r) {
-        for (ptrdiff_t q = 0; q < n_y; ++q) {
-            double rest = 0.0;
-            for (ptrdiff_t i = j; i < n; ++i) rest += x[r][i] * y[q][i];
-            sums[r][q] += total(sum[r][q]) + rest;
-        }
-    }
-}
-
-// Rows of which a piece is made double at once, for all products of two of them.
-constexpr ptrdiff_t RUN = 32;
-
-// Packed entries (s + r, t + q) grow by <x_r, y_q>, for those with s + r <= t + q.
-SSKIT_INLINE void add_grams(const double* const* x, ptrdiff_t s, ptrdiff_t n_x,
-                            const double* const* y, ptrdiff_t t, ptrdiff_t n_y, ptrdiff_t n,
-                            double* out) {
-    for (ptrdiff_t r = 0; r < n_x; r += 2) {
-        const ptrdiff_t n_rows = n_x - r < 2 ? 1 : 2;
-        for (ptrdiff_t q = s == t ? r / 4 * 4 : 0; q < n_y; q += 4) {
-            const ptrdiff_t n_wanted = n_y - q < 4 ? n_y - q : 4;
-            double sums[2][4] = {};
-            if (n_rows == 2)
-                dot_tile<2>(x + r, y + q, n_wanted, n, sums);
-            else
-                dot_tile<1>(x + r, y + q, n_wanted, n, sums);
-            for (ptrdiff_t a = 0; a < n_rows; ++a) {
-                for (ptrdiff_t b = 0; b < n_wanted; ++b) {
-                    const ptrdiff_t row = t + q + b, column = s + r + a;
-                    if (column <= row) out[row * (row + 1) / 2 + column] += sums[a][b];
-                }
-            }
-        }
-    }
+    return dot;
 }
 
 // packed upper triangle of the Gram matrix of dense rows
 template <class V>
 SSKIT_INLINE void gram_dense(const V* values, ptrdiff_t count, ptrdiff_t width, double* out) {
-    alignas(64) double buffers[2][RUN * PIECE];
-    const double *x[RUN], *y[RUN];
-    for (ptrdiff_t e = 0; e < count * (count + 1) / 2; ++e) out[e] = 0.0;
-    for (ptrdiff_t s = 0; s < count; s += RUN) {
-        for (ptrdiff_t t = s; t < count; t += RUN) {
-            const ptrdiff_t n_x = count - s < RUN ? count - s : RUN;
-            const ptrdiff_t n_y = count - t < RUN ? count - t : RUN;
-            // in the same pieces whatever the type, for the same sums
-            for (ptrdiff_t j = 0; j < width; j += PIECE) {
-                const ptrdiff_t n = width - j < PIECE ? width - j : PIECE;
-                for (ptrdiff_t r = 0; r < n_x; ++r)
-                    x[r] = read_piece(values + (s + r) * width + j, n, buffers[0] + r * PIECE);
-                for (ptrdiff_t q = 0; q < (n_y + 3) / 4 * 4; ++q) {
-                    if (q >= n_y)
-                        y[q] = y[0];
-                    else if (s == t)
-                        y[q] = x[q];
-                    else
-                        y[q] = read_piece(values + (t + q) * width + j, n, buffers[1] + q * PIECE);
-                }
-                add_grams(x, s, n_x, y, t, n_y, n, out);
-            }
-        }
-    }
+    for (ptrdiff_t t = 0; t < count; ++t)
+        for (ptrdiff_t s = 0; s <= t; ++s)
+            *out++ = dot_dense(values + s * width, values + t * width, width);
 }
 
 }  // namespace sskit

@@ -43,14 +43,19 @@ open, `qpbo` are exact. A potential of ``-inf`` forbids what it stands for, exce
 - :func:`worst_ranking`: the labelling or ranking of a set of rows that violates a measure most.
 """
 
-from sskit.oracles.chain.beam import beam_search
-from sskit.oracles.chain.k_best import viterbi_top_k
-from sskit.oracles.chain.loss_indexed import viterbi_by_loss
-from sskit.oracles.chain.max_marginals import chain_max_marginals
-from sskit.oracles.chain.second_order import second_order_viterbi
-from sskit.oracles.chain.second_order_search import second_order_max_marginals, second_order_top_k
+from sskit.oracles.chain.second_order import (
+    second_order_max_marginals,
+    second_order_top_k,
+    second_order_viterbi,
+)
 from sskit.oracles.chain.sum_product import chain_marginals
-from sskit.oracles.chain.viterbi import viterbi
+from sskit.oracles.chain.viterbi import (
+    beam_search,
+    chain_max_marginals,
+    viterbi,
+    viterbi_by_loss,
+    viterbi_top_k,
+)
 from sskit.oracles.graph.elimination import elimination
 from sskit.oracles.graph.exhaustive import exhaustive
 from sskit.oracles.graph.expansion import expansion
@@ -61,15 +66,15 @@ from sskit.oracles.graph.trws import trws
 from sskit.oracles.label_sets.closure import closure
 from sskit.oracles.label_sets.relaxation import lp_relaxation
 from sskit.oracles.matchings.assignment import best_matching
-from sskit.oracles.parts.distance_transform import distance_transform
-from sskit.oracles.parts.max_sum import parts_max_marginals, parts_max_sum
+from sskit.oracles.parts.max_sum import distance_transform, parts_max_marginals, parts_max_sum
 from sskit.oracles.rankings.losses import worst_ranking
-from sskit.oracles.segments.k_best import segment_top_k
-from sskit.oracles.segments.max_sum import segment_max_marginals, segment_max_sum
-from sskit.oracles.segments.sum_product import segment_marginals
-from sskit.oracles.tree.k_best import tree_top_k
-from sskit.oracles.tree.max_sum import tree_max_marginals, tree_max_sum
-from sskit.oracles.tree.sum_product import tree_marginals
+from sskit.oracles.segments.semi_markov import (
+    segment_marginals,
+    segment_max_marginals,
+    segment_max_sum,
+    segment_top_k,
+)
+from sskit.oracles.tree.max_sum import tree_marginals, tree_max_marginals, tree_max_sum, tree_top_k
 
 __all__ = [
     "beam_search",

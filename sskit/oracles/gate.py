@@ -6,7 +6,31 @@ import numpy as np
 
 from sskit._numbers import LARGEST_COUNT, as_array, as_floats, capped
 from sskit.core.memory import ROW_MULTIPLE
-from sskit.inputs.parents import check_parents, parents_first
+
+
+def check_table(table, name, finite=False):
+    """Return an array of numbers, or raise ValueError naming the first that is wrong.
+
+    Parameters
+    ----------
+    table : ndarray of float64
+        Potentials.
+    name : str
+        What the error calls them.
+    finite : bool, default=False
+        Whether -inf is wrong; NaN and inf are.
+
+    Returns
+    -------
+    table : ndarray
+        The same.
+    """
+    wrong = np.argwhere(~np.isfinite(table) if finite else ~(table < np.inf))
+    if len(wrong):
+        place = tuple(wrong[0].tolist())
+        wanted = "a finite number" if finite else "a number or -inf"
+        raise ValueError(f"{name}{list(place)} is {table[place]}, expected {wanted}")
+    return table
 
 
 def check_chain(nodes, transitions, truth=None, cost=1.0):
@@ -49,11 +73,8 @@ def check_chain(nodes, transitions, truth=None, cost=1.0):
             f"transitions must have shape ({n_states}, {n_states}) to go with nodes of shape "
             f"{nodes.shape}, got {transitions.shape}"
         )
-    for table, name in ((nodes, "nodes"), (transitions, "transitions")):
-        wrong = np.argwhere(np.isnan(table) | (table == np.inf))
-        if len(wrong):
-            a, b = wrong[0]
-            raise ValueError(f"{name}[{a}, {b}] is {table[a, b]}, expected a number or -inf")
+    check_table(nodes, "nodes")
+    check_table(transitions, "transitions")
     return nodes, transitions, *check_truth(truth, cost, n_nodes, n_states)
 
 
@@ -92,22 +113,14 @@ def check_chain_tables(nodes, transitions, start=None, end=None):
                 f"transitions must have shape {shape[1:]} or {shape} to go with nodes of shape "
                 f"{nodes.shape}, got {tables.shape}"
             )
-        wrong = np.argwhere(np.isnan(tables) | (tables == np.inf))
-        if len(wrong):
-            t, a, b = wrong[0]
-            raise ValueError(
-                f"transitions[{t}, {a}, {b}] is {tables[t, a, b]}, expected a number or -inf"
-            )
+        check_table(tables, "transitions")
     for place, scores, name in ((0, start, "start"), (-1, end, "end")):
         if scores is None:
             continue
         scores = as_floats(scores, name)
         if scores.shape != nodes.shape[1:]:
             raise ValueError(f"{name} must have shape {nodes.shape[1:]}, got {scores.shape}")
-        wrong = np.flatnonzero(np.isnan(scores) | (scores == np.inf))
-        if len(wrong):
-            raise ValueError(f"{name}[{wrong[0]}] is {scores[wrong[0]]}, expected a number or -inf")
-        nodes[place] += scores
+        nodes[place] += check_table(scores, name)
     return nodes, tables
 
 
@@ -143,11 +156,7 @@ def check_second_order(nodes, transitions, triples, truth=None, cost=1.0):
             f"triples must have shape {(n_states,) * 3} to go with nodes of shape {nodes.shape}, "
             f"got {triples.shape}"
         )
-    wrong = np.argwhere(np.isnan(triples) | (triples == np.inf))
-    if len(wrong):
-        a, b, c = wrong[0]
-        raise ValueError(f"triples[{a}, {b}, {c}] is {triples[a, b, c]}, expected a number or -inf")
-    return nodes, transitions, triples, truth, cost
+    return nodes, transitions, check_table(triples, "triples"), truth, cost
 
 
 def check_truth(truth, cost, n_nodes, n_states, name="truth"):
@@ -180,10 +189,7 @@ def check_numbers(numbers, name, shape):
     numbers = as_floats(numbers, name)
     if numbers.ndim != 1:
         raise ValueError(f"{name} must have shape {shape}, got {numbers.shape}")
-    wrong = np.flatnonzero(~np.isfinite(numbers))
-    if len(wrong):
-        raise ValueError(f"{name}[{wrong[0]}] is {numbers[wrong[0]]}, expected a finite number")
-    return numbers
+    return check_table(numbers, name, finite=True)
 
 
 def check_count(count, name, most=LARGEST_COUNT, least=1):
@@ -200,35 +206,6 @@ def padded_rows(table, fill=0.0):
     rows = np.full((n_rows, -(-n_columns // ROW_MULTIPLE) * ROW_MULTIPLE), fill)
     rows[:, :n_columns] = table
     return rows
-
-
-def order_of_parts(parents, types_of, n_types):
-    """Return an order of parts in which parents come before their children.
-
-    Parameters
-    ----------
-    parents : ndarray of shape (n_parts,), int32
-        The parent of each part, -1 for roots.
-    types_of : ndarray of shape (n_parts,), int32
-        Number of types of springs of each part.
-    n_types : int
-        Largest number of types.
-
-    Returns
-    -------
-    order : ndarray of shape (n_parts,), int32
-        The parts by their depth.
-
-    Raises
-    ------
-    ValueError
-        If the parts are no forest, or their types are none.
-    """
-    if len(types_of) != len(check_parents(parents, "parents", noun="part")):
-        raise ValueError(f"types_of must have length {len(parents)}, got {len(types_of)}")
-    if not (np.min(types_of) >= 1 and np.max(types_of) <= n_types):
-        raise ValueError(f"types_of must be from 1 to {n_types}, got {types_of}")
-    return parents_first(parents)
 
 
 def check_switch(value, name):

@@ -43,34 +43,26 @@ from sskit.losses.marginals import (
 from sskit.models.chain.probabilities import ChainPotentials
 from sskit.models.chain.problem import ChainProblem
 from sskit.models.chain.request import ChainRequest
-from sskit.models.edge_chain.problem import EdgeChainProblem
-from sskit.models.edge_chain.request import EdgeChainRequest
-from sskit.models.features import FeatureRows
+from sskit.models.edge_chain.problem import EdgeChainProblem, EdgeChainRequest
+from sskit.models.features import FeatureRows, PossibleScores, RowGrams, RowScores, Table
 from sskit.models.graph.request import GraphRequest
 from sskit.models.graph.slack import EnumeratedGraphSlack
 from sskit.models.kernel.rows import KernelRows
-from sskit.models.row_grams import RowGrams
-from sskit.models.row_scores import PossibleScores, RowScores, Table
-from sskit.models.second_chain.request import SecondChainRequest
-from sskit.models.segments.losses import SegmentLoss, SpanLoss, TokenLoss
-from sskit.models.segments.request import SegmentRequest
-from sskit.models.segments.tables import SegmentTables
-from sskit.models.segments.whole import WholeFeatures
+from sskit.models.second_chain.problem import SecondChainRequest
+from sskit.models.segments.problem import SegmentLoss, SpanLoss, TokenLoss
+from sskit.models.segments.request import SegmentRequest, SegmentTables, WholeFeatures
 from sskit.models.slack.model import SEARCHES
 from sskit.models.slack.search import SlackSearch
-from sskit.models.structured.plane_store import HandleStore
+from sskit.models.structured.problem import HandleStore
 from sskit.models.tree.probabilities import TreePotentials
-from sskit.oracles.chain.beam import Beam
-from sskit.oracles.chain.k_best import KBest
-from sskit.oracles.chain.second_order_search import SecondOrderKBest
+from sskit.oracles.chain.second_order import SecondOrderKBest
+from sskit.oracles.chain.viterbi import Beam, KBest
 from sskit.oracles.graph.cut import Cut
 from sskit.oracles.graph.potentials import GraphPotentials, PairForm
 from sskit.oracles.label_sets.exact import EnumeratedSets
 from sskit.oracles.parts.max_sum import GridPotentials
 from sskit.oracles.rankings.losses import LOSSES, make_measure
-from sskit.oracles.segments.k_best import SegmentKBest
-from sskit.oracles.segments.max_sum import SegmentMaxSum
-from sskit.oracles.segments.packed import PackedSegments
+from sskit.oracles.segments.semi_markov import PackedSegments, SegmentKBest, SegmentMaxSum
 from sskit.parallel.crew import Crew
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 from sskit.solvers.block_coordinate.eviction import PlaneKeeper
@@ -206,7 +198,7 @@ def small_things(chains, sets):
         SumTree(np.ones(3)),
     )
     yield from (FeatureRows(rows), FeatureRows(sp.csr_array(rows)), WeightedAverager(4))
-    yield RowGrams(FeatureRows(rows), np.array([0, 3]), np.array([0]), 3)
+    yield RowGrams(FeatureRows(rows), np.array([0, 3]), np.array([0]), np.zeros(6))
     yield BoxedSubgradientState(0.1, 4, np.zeros(4), np.ones(4))
     scores, form = RowScores(FeatureRows(rows), np.eye(2)), PairForm(2, "potts")
     yield from (scores, Table(scores, np.zeros((3, 8))))

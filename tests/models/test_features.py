@@ -5,11 +5,8 @@ import pytest
 import scipy.sparse as sp
 from helpers.pairwise import every_pair
 
-from sskit.models.features import FeatureRows, is_mapped
+from sskit.models.features import FeatureRows, RowScores, is_mapped, row_digests, squared_norms
 from sskit.models.multiclass.problem import MulticlassProblem
-from sskit.models.row_grams import squared_norms
-from sskit.models.row_hashes import row_digests
-from sskit.models.row_scores import RowScores
 from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem
 

@@ -8,9 +8,8 @@ from helpers.toys import bind_chains, bind_rows, chain_toy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sskit.models.features import FeatureRows
+from sskit.models.features import FeatureRows, row_digests, value_digests
 from sskit.models.object_hashes import model_digest, sample_digests
-from sskit.models.row_hashes import row_digests, value_digests
 from sskit.models.structured.pystruct import PystructAdapter
 
 

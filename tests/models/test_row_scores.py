@@ -5,9 +5,8 @@ import pytest
 import scipy.sparse as sp
 from helpers.pairwise import every_pair
 
-from sskit.models import row_scores as row_scores_module
-from sskit.models.features import FeatureRows
-from sskit.models.row_scores import RowScores, row_scores
+from sskit.models import features as features_module
+from sskit.models.features import FeatureRows, RowScores, row_scores
 
 RNG = np.random.default_rng(0)
 LAYOUTS = {
@@ -75,7 +74,7 @@ def test_what_is_written_counts_in_the_next_request():
 @pytest.mark.parametrize("form", ["dense", "csr"])
 @pytest.mark.parametrize("n_states", [1, 3, 8, 21])
 def test_tables_have_the_same_bits_for_any_number_of_threads(form, n_states, monkeypatch):
-    monkeypatch.setattr(row_scores_module, "LEAST_PRODUCTS", 0)
+    monkeypatch.setattr(features_module, "LEAST_PRODUCTS", 0)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1003, 7)) * (rng.random((1003, 7)) < 0.7)
     coef = rng.normal(size=(n_states, 7))

@@ -3,9 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from sskit.models.features import FeatureRows, float64_blocks
-from sskit.models.row_grams import squared_norms
-from sskit.models.row_scores import RowScores
+from sskit.models.features import FeatureRows, RowScores, float64_blocks, squared_norms
 
 
 def linear_scores(X, coef, intercept, n_jobs=None):

@@ -13,7 +13,8 @@ from sskit.estimators.chain.second import second_decoder
 from sskit.estimators.chain.states import StateDecoder, fitted_states
 from sskit.estimators.reasons.column_names import check_column_names
 from sskit.inputs.ragged_array import RaggedArray
-from sskit.models.chain.model import check_lengths, make_decoder, make_request
+from sskit.models.chain.model import check_lengths, make_request
+from sskit.models.chain.request import ChainDecoder
 from sskit.models.chain.transitions import check_possible, resolve_transitions
 
 __all__ = ["fitted_decoder"]
@@ -77,7 +78,7 @@ def fitted_decoder(tagger, X, known=None):
         return second_decoder(tagger, stacked, coef, others, rules, possible), offsets
     request = make_request(stacked, coef, *others, rules, possible)
     check_modest(tagger, request)
-    decoder = make_decoder(request, tagger.n_jobs, tagger.beam_size)
+    decoder = ChainDecoder(request, tagger.n_jobs, tagger.beam_size)
     if states is not None:
         decoder = StateDecoder(decoder, states)
     return decoder, offsets

@@ -13,7 +13,7 @@ from sskit.estimators.base.tagging import check_modest
 from sskit.estimators.reasons.column_names import check_columns, edge_column_names
 from sskit.inputs.chains.gate import stack_pairs
 from sskit.models.chain.model import default_lam
-from sskit.models.edge_chain.decoder import EdgeChainDecoder
+from sskit.models.chain.request import ChainDecoder
 from sskit.models.edge_chain.model import EdgeChainModel, edge_scale, make_edge_request
 
 __all__ = [
@@ -196,7 +196,7 @@ def edge_decoder(estimator, stacked, edges, coef, others, rules, possible):
 
     Returns
     -------
-    decoder : EdgeChainDecoder
+    decoder : ChainDecoder
         Gives labellings.
 
     Raises
@@ -210,4 +210,4 @@ def edge_decoder(estimator, stacked, edges, coef, others, rules, possible):
     tables = estimator._edge_tables_
     request = make_edge_request(stacked, edges, tables, coef, *others, rules, possible)
     check_modest(estimator, request, ("coef_", "_edge_tables_"))
-    return EdgeChainDecoder(request, estimator.n_jobs, estimator.beam_size)
+    return ChainDecoder(request, estimator.n_jobs, estimator.beam_size)

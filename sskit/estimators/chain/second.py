@@ -4,8 +4,8 @@ from sskit.estimators.base.fitted_state import check_numbers
 from sskit.estimators.base.kernels import is_kernel
 from sskit.estimators.base.tagging import check_modest
 from sskit.models.chain.model import ChainModel
-from sskit.models.second_chain.decoder import SecondChainDecoder
 from sskit.models.second_chain.model import SecondChainModel, make_second_request
+from sskit.models.second_chain.problem import SecondChainDecoder
 
 __all__ = ["SecondOrderMixin", "model_class", "refuse_second_order", "second_decoder"]
 

@@ -20,8 +20,8 @@ from sskit.inputs.chains.segments import check_segmentations
 from sskit.inputs.ragged import split, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray, object_array
 from sskit.inputs.weights import check_sample_weight
-from sskit.models.segments.decoder import SegmentDecoder
 from sskit.models.segments.model import make_request
+from sskit.models.segments.request import SegmentDecoder
 
 __all__ = ["SegmentPredictionMixin"]
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit.models.segments.whole import WholeFeatures
+from sskit.models.segments.request import WholeFeatures
 
 __all__ = ["count_features", "whole_features"]
 

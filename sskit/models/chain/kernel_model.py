@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from sskit.models.chain.kernel_problem import KernelChainProblem
+from sskit.models.chain.problem import KernelChainProblem
 from sskit.models.features import no_features
 from sskit.models.kernel.restriction import RowsOfBlocks, held_rows
 from sskit.models.kernel.space import identify, kernel_rows, runs_within

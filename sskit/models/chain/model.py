@@ -4,16 +4,11 @@ import numpy as np
 
 from sskit.inputs.stacking import FeatureScale
 from sskit.inputs.weights import class_factors
-from sskit.models.chain.beam_decoder import BeamDecoder
-from sskit.models.chain.decoder import ChainDecoder
-from sskit.models.chain.problem import ChainProblem
-from sskit.models.chain.request import ChainRequest
-from sskit.models.chain.slack import CountedChainSlack
+from sskit.models.chain.problem import ChainProblem, CountedChainSlack
+from sskit.models.chain.request import ChainDecoder, ChainRequest
 from sskit.models.counts import are_counts
-from sskit.models.features import FeatureRows
+from sskit.models.features import FeatureRows, PossibleScores, RowScores, squared_norms
 from sskit.models.layout import WeightLayout
-from sskit.models.row_grams import squared_norms
-from sskit.models.row_scores import PossibleScores, RowScores
 
 
 class ChainModel:
@@ -112,7 +107,7 @@ class ChainModel:
         """
         rules = self.allowed, self.allowed_start, self.allowed_end
         request = make_request(stacked, **blocks, rules=rules, possible=possible)
-        return make_decoder(request, n_jobs, beam_size)
+        return ChainDecoder(request, n_jobs, beam_size)
 
     def _problem(self, stacked, labels, cost, block_weight, n_jobs):
         return ChainProblem(
@@ -209,13 +204,6 @@ def make_features(stacked, coef, possible=None):
     if possible is None:
         return RowScores(rows, coef)
     return PossibleScores(rows, coef, None, None, possible)
-
-
-def make_decoder(request, n_jobs, beam_size):
-    """Return what labels the sequences of a request; `beam_size` labels are kept, None: all."""
-    if beam_size is None or beam_size >= request.n_states:
-        return ChainDecoder(request, n_jobs)
-    return BeamDecoder(request, n_jobs, beam_size)
 
 
 def token_costs(loss, class_weight, classes, labels, lengths, counts=None):

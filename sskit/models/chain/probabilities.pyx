@@ -6,12 +6,10 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
-from sskit.core.checks cimport check_equal, check_least, check_offsets, check_range
 from sskit.core.lanes cimport padded
 from sskit.core.vectors cimport Scratch
-from sskit.oracles.chain.stepwise cimport viterbi_steps
-from sskit.oracles.chain.sum_product cimport SumProduct
 from sskit.oracles.chain.viterbi cimport viterbi_labels
+from sskit.oracles.chain.sum_product cimport SumProduct
 
 
 cdef class ChainPotentials:
@@ -39,16 +37,10 @@ cdef class ChainPotentials:
     def __cinit__(self, const double[:, :] nodes, const int64_t[::1] offsets, transitions):
         cdef Py_ssize_t n_tables
         self.n_nodes, self.n_states = nodes.shape[0], nodes.shape[1]
-        check_least(self.n_states, 1, "the number of states")
         self.offsets, self.n_blocks = offsets, offsets.shape[0] - 1
-        check_offsets(np.asarray(offsets), self.n_nodes, 1, "offsets")
         transitions = np.asarray(transitions, dtype=np.float64)
         self.shared = transitions.ndim == 2
         n_tables = 1 if self.shared else transitions.shape[0]
-        if not self.shared:
-            check_equal(n_tables, self.n_nodes - self.n_blocks, "the number of transitions")
-        for size in transitions.shape[-2:]:
-            check_equal(size, self.n_states, "the number of states")
         self.rows = np.zeros((max(self.n_nodes, 1), padded(self.n_states)))
         np.asarray(self.rows)[: self.n_nodes, : self.n_states] = nodes
         self.tables = np.zeros((max(n_tables, 1) * self.n_states, padded(self.n_states)))
@@ -83,7 +75,6 @@ def infer(ChainPotentials chains, Py_ssize_t start, Py_ssize_t stop, tuple out):
         padded(n_states)) is added by `start`, the expected numbers of transitions; if each has
         its own an array ((n_tokens - n_blocks) n_states, padded(n_states)), with a row at least.
     """
-    check_range(start, stop, chains.n_blocks, "sequences")
     log_partitions, marginals, pairs = out
     cdef double[::1] log_z = log_partitions
     cdef double[:, ::1] probabilities
@@ -96,14 +87,10 @@ def infer(ChainPotentials chains, Py_ssize_t start, Py_ssize_t stop, tuple out):
     cdef double* target = NULL
     cdef double* counts = NULL
     cdef bint wants_all = marginals is not None
-    check_least(log_z.shape[0], chains.n_blocks, "the room for log Z")
     if wants_all:
         probabilities = marginals
-        check_least(probabilities.shape[0], chains.n_nodes, "the room for tokens")
-        check_equal(probabilities.shape[1], stride, "the room for labels")
     if pairs is not None:
         weight = pairs[0]
-        check_least(weight.shape[0], chains.n_blocks, "the number of weights")
         if chains.shared:
             own, total = np.zeros((K, stride)), np.zeros((K, stride))
             pairs[1][start] = total
@@ -111,10 +98,6 @@ def infer(ChainPotentials chains, Py_ssize_t start, Py_ssize_t stop, tuple out):
         else:
             each = pairs[1]
             size = K * stride
-            check_least(
-                each.shape[0], max((chains.n_nodes - chains.n_blocks) * K, 1), "the room for pairs"
-            )
-            check_equal(each.shape[1], stride, "the room for labels")
     with nogil:
         for i in range(start, stop):
             length = chains.offsets[i + 1] - chains.offsets[i]
@@ -156,15 +139,11 @@ def sample(ChainPotentials chains, Py_ssize_t start, Py_ssize_t stop, tuple out)
         ``(uniform, labels)``, both (n_samples, n_tokens): numbers of [0, 1), and where int32
         labels are written.
     """
-    check_range(start, stop, chains.n_blocks, "sequences")
     cdef const double[:, ::1] uniform = out[0]
     cdef int32_t[:, ::1] labels = out[1]
     cdef SumProduct oracle = SumProduct()
     cdef Py_ssize_t i, j, first, length
     cdef double log_z
-    check_least(uniform.shape[1], chains.n_nodes, "the numbers for tokens")
-    check_least(labels.shape[1], chains.n_nodes, "the room for tokens")
-    check_equal(labels.shape[0], uniform.shape[0], "the room for labellings")
     with nogil:
         for i in range(start, stop):
             first = chains.offsets[i]
@@ -181,27 +160,20 @@ def sample(ChainPotentials chains, Py_ssize_t start, Py_ssize_t stop, tuple out)
 
 def best(ChainPotentials chains, Py_ssize_t start, Py_ssize_t stop, int32_t[::1] labels):
     """Write the best labelling of the sequences start .. stop - 1."""
-    check_range(start, stop, chains.n_blocks, "sequences")
-    check_least(labels.shape[0], chains.n_nodes, "the room for tokens")
     cdef Scratch[double] value
     cdef Scratch[size_t] pointers
-    cdef const double** tables
+    cdef const double** tables = NULL
     cdef Py_ssize_t i, t, length, K = chains.n_states, stride = padded(K)
     with nogil:
         for i in range(start, stop):
             length = chains.offsets[i + 1] - chains.offsets[i]
             value.resize(length * stride)
-            if chains.shared:
-                viterbi_labels(
-                    &chains.rows[chains.offsets[i], 0], &chains.tables[0, 0], length, K, NULL, NULL,
-                    0.0, value.data(), &labels[chains.offsets[i]]
-                )
-                continue
-            pointers.resize(length)
-            tables = <const double**>pointers.data()
-            for t in range(length - 1):
-                tables[t] = chains.first_table(i) + t * K * stride
-            viterbi_steps(
-                &chains.rows[chains.offsets[i], 0], tables, length, K, NULL, NULL, 0.0,
-                value.data(), &labels[chains.offsets[i]]
+            if not chains.shared:
+                pointers.resize(length)
+                tables = <const double**>pointers.data()
+                for t in range(length - 1):
+                    tables[t] = chains.first_table(i) + t * K * stride
+            viterbi_labels(
+                &chains.rows[chains.offsets[i], 0], &chains.tables[0, 0], tables, length, K, NULL,
+                NULL, 0.0, value.data(), &labels[chains.offsets[i]]
             )

@@ -1,9 +1,9 @@
 from libc.stdint cimport int32_t, int64_t
 
+from sskit.core.decomposition cimport Factors
 from sskit.core.direction cimport Direction
 from sskit.core.problem cimport Problem
-from sskit.models.chain.grams cimport SequenceGrams
-from sskit.models.features cimport FeatureRows
+from sskit.models.features cimport FeatureRows, SequenceGrams
 
 
 cdef class ChainProblem(Problem):
@@ -18,6 +18,7 @@ cdef class ChainProblem(Problem):
     """
 
     cdef FeatureRows features
+    cdef object given                        # what it was made of
     cdef readonly Py_ssize_t n_states
     cdef readonly Py_ssize_t n_nodes         # of all sequences
     cdef Py_ssize_t stride
@@ -62,3 +63,18 @@ cdef class ChainProblem(Problem):
     cdef double scatter_rest(
         self, Py_ssize_t i, Direction delta, double step, double* v
     ) noexcept nogil
+
+
+cdef class ChainFactors(Factors):
+    cdef FeatureRows features
+    cdef const int64_t[::1] offsets
+    cdef const int32_t[::1] labels
+    cdef const double[::1] costs
+    cdef const double[:, ::1] forbidden
+    cdef const double[::1] forbidden_start
+    cdef const double[::1] forbidden_end
+    cdef double[::1] row_sqnorm              # (n_nodes,) of the features of a node
+    cdef bint free                           # is nothing forbidden?
+    cdef Py_ssize_t transition_weights
+    cdef Py_ssize_t start_weights
+    cdef Py_ssize_t end_weights

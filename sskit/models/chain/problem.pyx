@@ -2,23 +2,22 @@
 
 import numpy as np
 
-from libc.math cimport NAN
+from sskit.core.fingerprint import Fingerprint
+from sskit.models.counts import in_units
+from sskit.models.features import cut_columns, make_grams, no_grams, row_digests, value_digests
+
+from libc.math cimport INFINITY, NAN
 from libc.string cimport memcpy
 
-from sskit.models.chain.factors import ChainFactors
-from sskit.models.chain.fingerprint import chain_fingerprint
-from sskit.models.chain.grams import make_grams, no_grams
-from sskit.models.features import cut_columns
-from sskit.models.shapes import check_accepted, check_chains, check_truth
-
+from sskit.core.capabilities cimport SlackOracle
 from sskit.core.checks cimport all_below
-from sskit.core.direction cimport Direction
 from sskit.core.lanes cimport LANES, padded, prefetch_memory
-from sskit.models.row_kernels cimport (
+from sskit.models.features cimport (
     active_rows, add_rows, add_rows_between, dot_rows, grow, masked_table, score_rows
 )
-from sskit.models.rows cimport clear_rows, clip_rows
-from sskit.oracles.chain.viterbi cimport viterbi_labels
+from sskit.models.kernel.rows cimport KernelExpansion, KernelRows
+from sskit.models.rows cimport add_row, clear_rows, clip_rows, dot_row, score_part
+from sskit.oracles.chain.viterbi cimport LossIndexed, chain_score, viterbi_labels
 
 
 cdef class ChainProblem(Problem):
@@ -46,8 +45,11 @@ cdef class ChainProblem(Problem):
 
     def __cinit__(self, FeatureRows features, offsets, Py_ssize_t n_states, labels, cost,
                   block_weight, allowed=None, allowed_start=None, allowed_end=None, *args):
-        check_chains(features.n_rows, offsets, n_states, labels, cost, block_weight)
         longest = int(np.diff(offsets).max())
+        self.given = (
+            features, offsets, n_states, labels, cost, block_weight, allowed, allowed_start,
+            allowed_end, *args
+        )
         self.features, self.offsets = features, offsets
         self.labels, self.cost = labels, cost
         self.block_weight = block_weight
@@ -158,8 +160,10 @@ cdef class ChainProblem(Problem):
         self, Py_ssize_t i, const double* node, const double* theta, const int32_t* labels,
         const double* cost, double loss_weight, int32_t* code
     ) noexcept nogil:
-        return viterbi_labels(node, theta, self.length(i), self.n_states, labels, cost,
-                              loss_weight, &self.value[0], code)
+        return viterbi_labels(
+            node, theta, self.steps(i, theta), self.length(i), self.n_states, labels, cost,
+            loss_weight, &self.value[0], code
+        )
 
     cdef int argmax_of_sets(
         self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
@@ -311,12 +315,8 @@ cdef class ChainProblem(Problem):
             self.grams.prefetch(i, count)
 
     cpdef Problem fork(self):
-        cdef ChainProblem other = type(self)(
-            self.features, np.asarray(self.offsets), self.n_states, self.labels, self.cost,
-            self.block_weight
-        )
-        other.forbidden, other.forbidden_start = self.forbidden, self.forbidden_start
-        other.forbidden_end = self.forbidden_end
+        cdef ChainProblem other = type(self)(*self.given)
+        other.labels = self.labels
         other.grams = self.grams
         other.image = np.zeros(self.image.shape[0])
         other.slack_kind = self.slack_kind
@@ -339,7 +339,7 @@ cdef class ChainProblem(Problem):
             Shares all else with this one.
         """
         cdef ChainProblem other = self.fork()
-        other.labels = check_truth(labels, self.n_nodes, self.n_states)
+        other.labels = np.ascontiguousarray(labels, dtype=np.int32)
         return other
 
     def accept(self, accepted):
@@ -350,7 +350,7 @@ cdef class ChainProblem(Problem):
         accepted : ndarray of shape (n_rows, n_states), bool
             Which labels are right at each node, the true one among them.
         """
-        self.accepted = check_accepted(accepted, self.n_nodes, self.n_states)
+        self.accepted = np.ascontiguousarray(accepted, dtype=bool).view(np.uint8)
         self.has_sets = True
 
     def decomposition(self):
@@ -372,10 +372,367 @@ cdef class ChainProblem(Problem):
     def fingerprint(self):
         """Return by what the same sequences, labels, losses and transitions are known again."""
         ends = (bytes(self.forbidden_end),) if np.any(self.forbidden_end) else ()
-        return chain_fingerprint(
-            self.features, self.offsets, self.n_states, self.labels, self.cost,
-            (bytes(self.forbidden), bytes(self.forbidden_start), *ends)
+        return Fingerprint(
+            {
+                "the model": "chain",
+                "the number of features": self.features.n_features,
+                "the number of labels": self.n_states,
+                "transitions": (bytes(self.forbidden), bytes(self.forbidden_start), *ends),
+            },
+            {
+                "X": row_digests(self.features, self.offsets),
+                "y": value_digests(self.labels, self.offsets),
+                "the loss of y": value_digests(self.cost, self.offsets),
+            },
         )
+
+
+cdef class ChainFactors(Factors):
+    """Nodes and pairs of neighbours of linear chains; weights as in `ChainProblem`.
+
+    Edge e of sequence i leads from node e + i to the next one: sequences have an edge less than
+    nodes.
+
+    Parameters
+    ----------
+    features : FeatureRows
+        Features of all nodes, sequence after sequence.
+    offsets : ndarray of shape (n_blocks + 1,), int64
+        Sequence i has the rows offsets[i] to offsets[i + 1] - 1; at least one.
+    n_states : int
+        Number of states K.
+    labels : ndarray of shape (n_rows,), int32
+        True states.
+    cost : ndarray of shape (n_rows,), float64
+        Loss of a wrong state at each node.
+    block_weight : ndarray of shape (n_blocks,), float64
+        Weights of the sequences, summing to one.
+    forbidden : ndarray of shape (n_states, padded(n_states)), float64
+        0, or -inf for a transition that may not occur.
+    forbidden_start, forbidden_end : ndarray of shape (n_states,), float64
+        0, or -inf for a state that a sequence may not begin or end with.
+    """
+
+    def __cinit__(self, FeatureRows features, const int64_t[::1] offsets, Py_ssize_t n_states,
+                  const int32_t[::1] labels, const double[::1] cost, double[::1] block_weight,
+                  const double[:, ::1] forbidden, const double[::1] forbidden_start,
+                  const double[::1] forbidden_end, *args):
+        self.features = features
+        self.offsets = offsets
+        self.labels = labels
+        self.costs = cost
+        self.block_weight = block_weight
+        self.forbidden = forbidden
+        self.forbidden_start = forbidden_start
+        self.forbidden_end = forbidden_end
+        self.n_states = n_states
+        self.n_blocks = offsets.shape[0] - 1
+        self.n_nodes = features.n_rows
+        self.n_edges = self.n_nodes - self.n_blocks
+        self.n_terms = features.n_entries / max(self.n_nodes, 1)
+        self.transition_weights = features.n_features * n_states
+        self.start_weights = self.transition_weights + n_states * n_states
+        self.end_weights = self.start_weights + n_states
+        self.n_weights = self.end_weights + n_states
+        self.forest = True
+        self.free = not np.any(forbidden)
+        self.pair_weights = self.transition_weights if self.free else -1
+        self.row_sqnorm = features.sqnorms()
+
+    cdef Py_ssize_t first_node(self, Py_ssize_t i) noexcept nogil:
+        return self.offsets[i]
+
+    cdef Py_ssize_t first_edge(self, Py_ssize_t i) noexcept nogil:
+        return self.offsets[i] - i
+
+    cdef void ends(
+        self, Py_ssize_t i, Py_ssize_t e, Py_ssize_t* first, Py_ssize_t* second
+    ) noexcept nogil:
+        first[0] = e + i
+        second[0] = e + i + 1
+
+    cdef int32_t truth(self, Py_ssize_t j) noexcept nogil:
+        return self.labels[j]
+
+    cdef double cost(self, Py_ssize_t j) noexcept nogil:
+        return self.costs[j]
+
+    cdef int node_scores(
+        self, Py_ssize_t i, Py_ssize_t j, const double* w, Py_ssize_t start, Py_ssize_t stop,
+        double* out
+    ) except -1 nogil:
+        cdef Py_ssize_t y, n_states = self.n_states
+        if stop - start == n_states:
+            score_rows(&self.features.rows, j, 1, w, n_states, out)
+        else:
+            score_part(&self.features.rows, j, w, n_states, start, stop, out)
+        if j == self.offsets[i]:
+            for y in range(start, stop):
+                out[y] += w[self.start_weights + y] + self.forbidden_start[y]
+        if j == self.offsets[i + 1] - 1:
+            for y in range(start, stop):
+                out[y] += w[self.end_weights + y] + self.forbidden_end[y]
+        return 0
+
+    cdef double node_score(
+        self, Py_ssize_t i, Py_ssize_t j, const double* w, int32_t y
+    ) noexcept nogil:
+        cdef double score = dot_row(&self.features.rows, j, w + y, self.n_states)
+        if j == self.offsets[i]:
+            score += w[self.start_weights + y] + self.forbidden_start[y]
+        if j == self.offsets[i + 1] - 1:
+            score += w[self.end_weights + y] + self.forbidden_end[y]
+        return score
+
+    cdef double node_sqnorm(self, Py_ssize_t i, Py_ssize_t j, int32_t y) noexcept nogil:
+        # start and end weights are one more feature of the first and the last node
+        return (
+            self.row_sqnorm[j] + (j == self.offsets[i]) + (j == self.offsets[i + 1] - 1)
+        )
+
+    cdef void move_node(
+        self, Py_ssize_t i, Py_ssize_t j, int32_t y, double step, double* w
+    ) noexcept nogil:
+        add_row(&self.features.rows, j, step, w + y, self.n_states)
+        if j == self.offsets[i]:
+            w[self.start_weights + y] += step
+        if j == self.offsets[i + 1] - 1:
+            w[self.end_weights + y] += step
+
+    cdef const double* edge_row(
+        self, Py_ssize_t i, Py_ssize_t e, const double* w, int32_t a, double* scratch
+    ) noexcept nogil:
+        cdef const double* row = w + self.transition_weights + a * self.n_states
+        cdef Py_ssize_t b
+        if self.free:
+            return row
+        for b in range(self.n_states):
+            scratch[b] = row[b] + self.forbidden[a, b]
+        return scratch
+
+    cdef double edge_score(
+        self, Py_ssize_t i, Py_ssize_t e, const double* w, int32_t pair
+    ) noexcept nogil:
+        # a pair that is forbidden is no truth and is never found, but may be asked for
+        if not self.free and self.forbidden[pair // self.n_states, pair % self.n_states] != 0.0:
+            return -INFINITY
+        return w[self.transition_weights + pair]
+
+    cdef double edge_sqnorm(self, Py_ssize_t i, Py_ssize_t e, int32_t pair) noexcept nogil:
+        return 1.0
+
+    cdef void move_edge(
+        self, Py_ssize_t i, Py_ssize_t e, int32_t pair, double step, double* w
+    ) noexcept nogil:
+        w[self.transition_weights + pair] += step
+
+
+cdef class CountedChainSlack(SlackOracle):
+    """Chains whose losses are whole numbers of a unit of the sequence.
+
+    Of all labellings with one loss only the best can maximise what grows with the score, so the
+    loss-indexed programme gives all candidates. They are also what `argmax_within` looks at.
+
+    Parameters
+    ----------
+    problem : ChainProblem
+        Its costs `are_counts`.
+    """
+
+    cdef ChainProblem problem
+    cdef const int32_t[::1] levels       # (n_rows,) cost of a wrong label, in units
+    cdef const double[::1] unit          # (n_blocks,)
+    cdef Py_ssize_t largest              # loss of all, in units
+    cdef LossIndexed programme
+    cdef double[::1] margin              # scratch: h of the best labelling by loss
+
+    def __cinit__(self, ChainProblem problem not None):
+        self.problem = problem
+        self.unit, levels, totals = in_units(
+            np.asarray(problem.cost), np.asarray(problem.offsets)
+        )
+        self.largest = int(np.round(totals.max()))
+        self.levels = np.round(levels).astype(np.int32)
+        self.margin = np.empty(self.largest + 1)
+        self.programme = LossIndexed(problem.max_code_length, self.largest, problem.n_states)
+        self.has_product = self.has_cone = self.lock_free = True
+
+    # h of the best labelling by loss, -inf where there is none; returns the largest loss
+    cdef Py_ssize_t solve(self, Py_ssize_t i, const double* theta, double offset) except -1 nogil:
+        cdef const double* node = theta + self.problem.n_states * self.problem.stride
+        cdef const int32_t* labels = &self.problem.labels[self.problem.offsets[i]]
+        cdef Py_ssize_t e, n_units
+        self.programme.tables = self.problem.steps(i, theta)
+        n_units = self.programme.solve(
+            node, theta, self.problem.length(i), labels, &self.levels[self.problem.offsets[i]]
+        )
+        offset -= chain_score(
+            node, theta, self.programme.tables, self.problem.length(i), self.problem.n_states,
+            labels
+        )
+        for e in range(n_units + 1):
+            self.margin[e] = offset + self.programme.best[e]
+        return n_units
+
+    # code and loss of the best labelling with a loss of the block that was solved last
+    cdef int answer(
+        self, Py_ssize_t i, const double* theta, Py_ssize_t units, int32_t* code, double* loss
+    ) except -1 nogil:
+        cdef Py_ssize_t t, first = self.problem.offsets[i]
+        loss[0] = 0.0
+        if units == 0:
+            return self.problem.truth(i, code)
+        self.programme.labelling(
+            theta, self.problem.length(i), &self.problem.labels[first], &self.levels[first],
+            units, code
+        )
+        for t in range(self.problem.length(i)):
+            if code[t] != self.problem.labels[first + t]:
+                loss[0] += self.problem.cost[first + t]
+        return 0
+
+    cdef int argmax_slack(
+        self, Py_ssize_t i, const double* theta, double offset, int32_t* code, double* loss
+    ) except -1 nogil:
+        cdef Py_ssize_t e, units = 0
+        cdef double best = 0.0
+        for e in range(1, self.solve(i, theta, offset) + 1):
+            if e * self.margin[e] > best:
+                units, best = e, e * self.margin[e]
+        self.answer(i, theta, units, code, loss)
+        return 0
+
+    cdef int argmax_within(
+        self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
+        double lower, double upper, int32_t* code, double* loss
+    ) except -1 nogil:
+        cdef Py_ssize_t e, units = 0
+        cdef double best = -INFINITY, h, g
+        for e in range(1, self.solve(i, theta, offset) + 1):
+            h, g = self.margin[e], e * self.unit[i]
+            if h > 0.0 and lower * h <= g < upper * h and h + loss_weight * g > best:
+                units, best = e, h + loss_weight * g
+        self.answer(i, theta, units, code, loss)
+        return units > 0
+
+
+cdef class KernelChainProblem(ChainProblem):
+    """Linear chains whose nodes are scored by functions of a kernel space.
+
+    What is linear, transitions, start and end, is a chain problem without features; the
+    functions of the kernel space follow in the weight vector.
+
+    Parameters
+    ----------
+    features : FeatureRows
+        As many rows as there are nodes, without features.
+    offsets : ndarray of shape (n_blocks + 1,), int64
+        Sequence i has the nodes offsets[i] to offsets[i + 1] - 1; at least one.
+    n_states : int
+        Number of states K.
+    labels : ndarray of shape (n_rows,), int32
+        True states.
+    cost : ndarray of shape (n_rows,), float64
+        Loss of a wrong state at each node.
+    block_weight : ndarray of shape (n_blocks,), float64
+        Weights of the sequences, summing to one.
+    allowed : ndarray of shape (n_states, n_states), bool or None
+        Allowed transitions, from row to column.
+    allowed_start, allowed_end : ndarray of shape (n_states,), bool or None
+        States that a sequence may begin and end with.
+    rows : KernelRows
+        The kernel matrix of the nodes of all sequences.
+    identity : callable
+        Returns the `Fingerprint` of the problem.
+    """
+
+    cdef readonly KernelExpansion functions
+    cdef object identity
+
+    def __cinit__(self, FeatureRows features, offsets, Py_ssize_t n_states, labels, cost,
+                  block_weight, allowed, allowed_start, allowed_end, KernelRows rows,
+                  identity):
+        self.space = self.functions = KernelExpansion(
+            rows, n_states, self.n_weights, offsets, labels
+        )
+        self.n_weights = self.functions.stop
+        self.lock_free = False     # rows come from Python
+        self.identity = identity
+
+    def take_gram(self, blocks):
+        """Take the kernel matrices of the nodes of each sequence, which `sqnorm` needs.
+
+        Parameters
+        ----------
+        blocks : iterable of (first, last, ndarray)
+            Numbers of sequences, first to last - 1, and the kernel matrix of all of their nodes.
+        """
+        cdef Py_ssize_t i, s, t, origin, first, last
+        cdef const double[:, ::1] matrix
+        cdef double* gram
+        rows = self.functions.rows
+        lengths = np.diff(self.offsets)
+        sizes = lengths * (lengths + 1) // 2
+        cdef SequenceGrams grams = SequenceGrams(np.cumsum(sizes) - sizes, np.empty(sizes.sum()))
+        for first, last, kernels in blocks:
+            matrix = rows.rounded(kernels)
+            origin = self.offsets[first]
+            for i in range(first, last):
+                gram = &grams.numbers[grams.offset[i]]
+                for t in range(self.length(i)):
+                    for s in range(t + 1):
+                        gram[t * (t + 1) // 2 + s] = matrix[
+                            self.offsets[i] - origin + s, self.offsets[i] - origin + t
+                        ]
+                # start and end weights are one more feature of the first and the last node
+                gram[0] += 1.0
+                gram[self.length(i) * (self.length(i) + 1) // 2 - 1] += 1.0
+        self.grams = grams
+
+    cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
+        ChainProblem.scores(self, i, w, theta)
+        self.functions.add_values(
+            self.offsets[i], self.length(i), w, theta + self.n_states * self.stride, self.stride
+        )
+        return 0
+
+    cdef int scores_at(
+        self, Py_ssize_t i, const double* w, const int32_t* index, Py_ssize_t count,
+        double* theta
+    ) except -1 nogil:
+        cdef Py_ssize_t t
+        ChainProblem.scores_at(self, i, w, index, count, theta)
+        for t in range(self.length(i)):
+            if self.fresh[t] == self.request:
+                self.functions.add_values(
+                    self.offsets[i] + t, 1, w, theta + (self.n_states + t) * self.stride,
+                    self.stride
+                )
+        return 0
+
+    cdef int scatter(
+        self, Py_ssize_t i, Direction delta, double step, double* v
+    ) except -1 nogil:
+        cdef const double* node = &delta.value[self.n_states * self.stride]
+        cdef Py_ssize_t n_active
+        ChainProblem.scatter(self, i, delta, step, v)
+        n_active = active_rows(node, self.length(i), self.stride, &self.active[0])
+        return self.functions.add_rows(
+            self.offsets[i], &self.active[0], n_active, step, node, self.stride, v
+        )
+
+    cpdef Problem fork(self):
+        cdef KernelChainProblem other = ChainProblem.fork(self)
+        other.space.support = self.space.support
+        return other
+
+    def decomposition(self):
+        """Return None: solvers that work factor by factor know no kernel spaces."""
+        return None
+
+    def fingerprint(self):
+        """Return by what the same sequences, labels, losses and kernel are known again."""
+        return self.identity()
 
 
 def forbid(allowed, n_states):

@@ -1,6 +1,6 @@
 from libc.stdint cimport int64_t
 
-from sskit.models.row_scores cimport RowScores
+from sskit.models.features cimport RowScores
 
 
 cdef class ChainRequest:
@@ -22,6 +22,10 @@ cdef class ChainRequest:
     cdef double[::1] end                     # (n_states,) likewise
 
     cdef Py_ssize_t length(self, Py_ssize_t i) noexcept nogil
-    cdef int check_lengths(self) except -1
     # potentials of the nodes of sequence i, rows of padded(n_states)
     cdef void nodes(self, Py_ssize_t i, double* out) noexcept nogil
+    # numbers for the potentials of a sequence
+    cdef Py_ssize_t room(self) noexcept nogil
+    # potentials of sequence i, its nodes first; returns a table for each step, NULL if
+    # `transitions` serves all
+    cdef const double** load(self, Py_ssize_t i, double* out) noexcept nogil

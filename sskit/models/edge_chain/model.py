@@ -4,12 +4,10 @@ import numpy as np
 
 from sskit.inputs.stacking import refuse_large
 from sskit.models.chain.model import ChainModel, make_features
-from sskit.models.edge_chain.decoder import EdgeChainDecoder
-from sskit.models.edge_chain.problem import EdgeChainProblem
-from sskit.models.edge_chain.request import EdgeChainRequest
-from sskit.models.features import FeatureRows
+from sskit.models.chain.request import ChainDecoder
+from sskit.models.edge_chain.problem import EdgeChainProblem, EdgeChainRequest
+from sskit.models.features import FeatureRows, squared_norms
 from sskit.models.layout import WeightLayout
-from sskit.models.row_grams import squared_norms
 
 
 class EdgeChainModel(ChainModel):
@@ -87,14 +85,14 @@ class EdgeChainModel(ChainModel):
 
         Returns
         -------
-        decoder : EdgeChainDecoder
+        decoder : ChainDecoder
             Gives labellings.
         """
         blocks = self.layout.split(w)
         tables = np.moveaxis(blocks.pop("edge_coef"), -1, 0)
         rules = self.allowed, self.allowed_start, self.allowed_end
         request = make_edge_request(stacked, edges, tables, **blocks, rules=rules)
-        return EdgeChainDecoder(request, n_jobs, beam_size)
+        return ChainDecoder(request, n_jobs, beam_size)
 
 
 def make_edge_request(
@@ -114,7 +112,7 @@ def make_edge_request(
     Returns
     -------
     request : EdgeChainRequest
-        What an `EdgeChainDecoder` takes.
+        What a `ChainDecoder` takes.
     """
     weights = [np.asarray(array, dtype=np.float64) for array in (transitions, start, end)]
     features = make_features(stacked, coef, possible)

@@ -1,28 +1,74 @@
-"""The chain model with features of edges bound to data (see the .pxd)."""
+"""The chain model with features of edges: bound to data, and sequences that are to be labelled."""
 
 import numpy as np
 
 from sskit.core.fingerprint import Fingerprint
-from sskit.models.chain.grams import make_grams, no_grams
-from sskit.models.edge_chain.factors import EdgeChainFactors
-from sskit.models.row_hashes import row_digests
+from sskit.models.features import make_grams, no_grams, row_digests
 
-from sskit.core.checks cimport check_equal, check_least
-from sskit.core.lanes cimport prefetch_memory
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t
+from libc.string cimport memcpy
+
+from sskit.core.direction cimport Direction
+from sskit.core.lanes cimport LANES, prefetch_memory
 from sskit.core.problem cimport Problem
-from sskit.models.edge_chain.edge_tables cimport (
-    add_growing, clip_edge, column_at, count_entries, edge_table, is_bare, late_feature,
-    row_inner
+from sskit.core.vectors cimport Scratch
+from sskit.models.chain.problem cimport ChainFactors, ChainProblem
+from sskit.models.chain.request cimport ChainRequest
+from sskit.models.features cimport (
+    FeatureRows, SequenceGrams, active_rows, are_modest, grow, score_rows
 )
-from sskit.models.row_kernels cimport active_rows, grow, score_rows
-from sskit.models.rows cimport clip_rows, dot_row
-from sskit.oracles.chain.stepwise cimport viterbi_steps
+from sskit.models.rows cimport Rows, add_row, clip_rows, dot_row
 
 MOST_STATISTICS = 2**31 - 1
 
+cdef extern from "edge_tables.hpp" namespace "sskit":
+    # The first of the last features whose tables of `size` weights cannot be read in whole vectors
+    # where they lie, as numbers behind the last one would be read too.
+    Py_ssize_t late_feature(Py_ssize_t n_features, Py_ssize_t size) noexcept nogil
+    # does row t have no entries? Dense rows have.
+    bint is_bare(const Rows* rows, Py_ssize_t t) noexcept nogil
+    # <row s, row t>
+    double row_inner(const Rows* rows, Py_ssize_t s, Py_ssize_t t) noexcept nogil
+    # weights += step * row t, the weight of feature f at weights[f * stride]; returns by how much
+    # the squared norm of the weights grows
+    double add_growing(
+        const Rows* rows, Py_ssize_t t, double step, double* weights, Py_ssize_t stride
+    ) noexcept nogil
+    # weights = value clipped to [lower, upper] at the features of row t, placed likewise
+    void clip_edge(
+        const Rows* rows, Py_ssize_t t, const double* value, const double* lower,
+        const double* upper, double* weights, Py_ssize_t stride
+    ) noexcept nogil
+    # out[b] += sum over the entries (f, x) of row t of x * weights[f * stride + b], b < n_states
+    void add_edge_row(
+        const Rows* rows, Py_ssize_t t, const double* weights, Py_ssize_t stride,
+        Py_ssize_t n_states, double* out
+    ) noexcept nogil
+    # entries of row t: how many, and the column of entry j
+    Py_ssize_t count_entries(const Rows* rows, Py_ssize_t t) noexcept nogil
+    Py_ssize_t column_at(const Rows* rows, Py_ssize_t t, Py_ssize_t j) noexcept nogil
+    # out = base + sum over the entries (j, x) of row t of x * (weights of feature j). Tables have
+    # rows of padded(n_states) numbers, those of weights rows of n_states; weights from the
+    # late_feature on are read at `end`, where LANES numbers behind them can be read. The padding of
+    # out is arbitrary.
+    void edge_table(
+        const Rows* rows, Py_ssize_t t, const double* base, const double* weights,
+        const double* end, Py_ssize_t n_states, double* out
+    ) noexcept nogil
+
 
 cdef class EdgeChainProblem(ChainProblem):
-    """Linear chains with features of edges bound to data.
+    """Linear chains whose edges have features: statistics, potentials and weights.
+
+    Edge e of a sequence leads from node e to the next one. If it has features, statistic
+    (n_states + T + e * n_states + a) * stride + b, with T nodes, says that its transition is that
+    from a to b; else the transition is counted where `ChainProblem` counts all of them. Statistics
+    of nodes are those of `ChainProblem`. Potentials likewise: the table that edges without
+    features share, nodes, and a table for each edge, of those without features not written.
+
+    Weights, flat: those of `ChainProblem`, and (n_edge_features, n_states, n_states), so that the
+    table of a feature is one stretch of memory.
 
     Parameters
     ----------
@@ -34,12 +80,19 @@ cdef class EdgeChainProblem(ChainProblem):
         Features of all edges, sequence after sequence: one row less than nodes for each.
     """
 
+    cdef FeatureRows edges
+    cdef Py_ssize_t edge_weights             # where they begin
+    cdef Py_ssize_t n_pairs                  # n_states^2: weights of a feature of edges
+    cdef SequenceGrams edge_grams            # of blocks where they cost less than features
+    # scratch
+    cdef size_t[::1] pointers                # (longest,) see steps
+    cdef double[::1] pair_total              # (n_states * stride,) zero between calls
+    cdef int32_t[::1] chain_head             # (n_states * stride,) -1 between calls
+    cdef Scratch[int32_t] chain_next         # by place in a direction
+
     def __cinit__(self, FeatureRows features, offsets, Py_ssize_t n_states, labels, cost,
                   block_weight, allowed, allowed_start, allowed_end, FeatureRows edges not None):
         longest = self.max_code_length
-        check_equal(edges.n_rows, self.n_nodes - self.n_blocks, "the number of edges")
-        check_least(edges.n_features, 1, "the number of features of edges")
-        check_equal(edges.rows.n_further, 0, "the number of marks of edges")
         self.edges, self.n_pairs = edges, n_states * n_states
         self.edge_weights = self.n_weights
         self.n_weights += edges.n_features * self.n_pairs
@@ -61,12 +114,15 @@ cdef class EdgeChainProblem(ChainProblem):
         offsets = np.asarray(self.offsets)
         self.edge_grams = make_grams(self.edges, offsets - np.arange(len(offsets)), ends=0.0)
 
+    # the row of edge e of block i
     cdef Py_ssize_t edge_row(self, Py_ssize_t i, Py_ssize_t e) noexcept nogil:
         return self.offsets[i] - i + e
 
+    # the first statistic of an edge of block i
     cdef Py_ssize_t edge_statistics(self, Py_ssize_t i) noexcept nogil:
         return (self.n_states + self.length(i)) * self.stride
 
+    # <x_e, x_f>, of edges of block i
     cdef double edge_inner(self, Py_ssize_t i, Py_ssize_t e, Py_ssize_t f) noexcept nogil:
         if self.edge_grams.has(i):
             return self.edge_grams.at(i, e, f)
@@ -136,22 +192,6 @@ cdef class EdgeChainProblem(ChainProblem):
         for e in range(self.length(i) - 1):
             tables[e] = theta if is_bare(&self.edges.rows, row + e) else first + e * size
         return tables
-
-    cdef int argmax(
-        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
-    ) except -1 nogil:
-        cdef const int32_t* labels = &self.labels[self.offsets[i]]
-        cdef const double* cost = &self.cost[self.offsets[i]]
-        cdef Py_ssize_t t
-        viterbi_steps(
-            theta + self.n_states * self.stride, self.steps(i, theta), self.length(i),
-            self.n_states, labels, cost, loss_weight, &self.value[0], code
-        )
-        loss[0] = 0.0
-        for t in range(self.length(i)):
-            if code[t] != labels[t]:
-                loss[0] += cost[t]
-        return 0
 
     cdef Py_ssize_t plane(
         self, Py_ssize_t i, const int32_t* code, int32_t* index, double* value
@@ -279,57 +319,22 @@ cdef class EdgeChainProblem(ChainProblem):
         self.edges.prefetch(self.edge_row(i, 0), self.length(i) - 1)
 
     cpdef Problem fork(self):
-        cdef EdgeChainProblem other = EdgeChainProblem(
-            self.features, np.asarray(self.offsets), self.n_states, self.labels, self.cost,
-            self.block_weight, None, None, None, self.edges
-        )
-        other.forbidden, other.forbidden_start = self.forbidden, self.forbidden_start
-        other.forbidden_end = self.forbidden_end
-        other.grams, other.edge_grams = self.grams, self.edge_grams
-        other.image = np.zeros(self.image.shape[0])
-        other.slack_kind = self.slack_kind
+        cdef EdgeChainProblem other = ChainProblem.fork(self)
+        other.edge_grams = self.edge_grams
         return other
 
     def decomposition(self):
-        """Return the nodes and pairs of neighbours of all sequences, as `EdgeChainFactors`."""
+        """Return the nodes and pairs of neighbours of all sequences, as `EdgeChainFactors`.
+
+        None where nodes may have several right labels.
+        """
+        if self.has_sets:
+            return None
         return EdgeChainFactors(
             self.features, self.offsets, self.n_states, self.labels, self.cost,
             self.block_weight, self.forbidden, self.forbidden_start, self.forbidden_end,
             self.edges
         )
-
-    def potentials(self, Py_ssize_t i, const double[::1] w):
-        """Return the potentials of a sequence under some weights, as arrays.
-
-        Parameters
-        ----------
-        i : int
-            Number of the sequence.
-        w : ndarray of shape (n_weights + LANES,)
-            Flat weights with spare ones.
-
-        Returns
-        -------
-        unary : ndarray of shape (T, n_states)
-            Of the nodes, those of the first and the last label included.
-        pairwise : ndarray of shape (T - 1, n_states, n_states)
-            Of the transitions, -inf where one is forbidden.
-        """
-        self.check_run(i, i + 1, w.shape[0])
-        cdef Py_ssize_t n_states = self.n_states, stride = self.stride, n = self.length(i), e
-        theta = np.zeros(self.max_statistics)
-        cdef double[::1] out = theta
-        self.scores(i, &w[0], &out[0])
-        unary = theta[n_states * stride : (n_states + n) * stride].reshape(n, stride)
-        pairwise = np.empty((n - 1, n_states, n_states))
-        first = self.edge_statistics(i)
-        for e in range(n - 1):
-            start = first + e * n_states * stride
-            if is_bare(&self.edges.rows, self.edge_row(i, e)):
-                start = 0
-            table = theta[start : start + n_states * stride].reshape(n_states, stride)
-            pairwise[e] = table[:, :n_states]
-        return unary[:, :n_states].copy(), pairwise
 
     def fingerprint(self):
         """Return by what the same sequences, labels, losses and transitions are known again."""
@@ -338,3 +343,127 @@ cdef class EdgeChainProblem(ChainProblem):
         whole["the number of edge features"] = self.edges.n_features
         edges = row_digests(self.edges, offsets - np.arange(len(offsets)))
         return Fingerprint(inner.whole | whole, inner.blocks | {"the edge features of X": edges})
+
+
+cdef class EdgeChainFactors(ChainFactors):
+    """Nodes and pairs of neighbours; weights as in `EdgeChainProblem`.
+
+    Parameters
+    ----------
+    features, offsets, n_states, labels, cost, block_weight : object
+        As of `ChainFactors`.
+    forbidden, forbidden_start, forbidden_end : ndarray
+        Likewise.
+    edges : FeatureRows
+        Features of all edges.
+    """
+
+    cdef FeatureRows edges
+    cdef Py_ssize_t edge_weights
+    cdef Py_ssize_t n_pairs
+    cdef double[::1] edge_row_sqnorm         # (n_edges,) of the features of an edge
+
+    def __cinit__(self, features, offsets, n_states, labels, cost, block_weight, forbidden,
+                  forbidden_start, forbidden_end, FeatureRows edges not None):
+        self.edges, self.n_pairs = edges, self.n_states * self.n_states
+        self.edge_weights = self.n_weights
+        self.n_weights += edges.n_features * self.n_pairs
+        self.pair_weights = -1
+        self.edge_row_sqnorm = edges.sqnorms()
+
+    cdef const double* edge_row(
+        self, Py_ssize_t i, Py_ssize_t e, const double* w, int32_t a, double* scratch
+    ) noexcept nogil:
+        cdef Py_ssize_t b, n_states = self.n_states
+        memcpy(scratch, w + self.transition_weights + a * n_states, n_states * sizeof(double))
+        add_edge_row(
+            &self.edges.rows, e, w + self.edge_weights + a * n_states, self.n_pairs, n_states,
+            scratch
+        )
+        if not self.free:
+            for b in range(n_states):
+                scratch[b] += self.forbidden[a, b]
+        return scratch
+
+    cdef double edge_score(
+        self, Py_ssize_t i, Py_ssize_t e, const double* w, int32_t pair
+    ) noexcept nogil:
+        # a pair that is forbidden is no truth and is never found, but may be asked for
+        if not self.free and self.forbidden[pair // self.n_states, pair % self.n_states] != 0.0:
+            return -INFINITY
+        return w[self.transition_weights + pair] + dot_row(
+            &self.edges.rows, e, w + self.edge_weights + pair, self.n_pairs
+        )
+
+    cdef double edge_sqnorm(self, Py_ssize_t i, Py_ssize_t e, int32_t pair) noexcept nogil:
+        return 1.0 + self.edge_row_sqnorm[e]
+
+    cdef void move_edge(
+        self, Py_ssize_t i, Py_ssize_t e, int32_t pair, double step, double* w
+    ) noexcept nogil:
+        w[self.transition_weights + pair] += step
+        add_row(&self.edges.rows, e, step, w + self.edge_weights + pair, self.n_pairs)
+
+
+cdef class EdgeChainRequest(ChainRequest):
+    """Sequences with features of edges that are to be labelled, and the weights that label them.
+
+    Tables of weights are read where they lie, those of the features that occur. Threads share the
+    request; the potentials of a sequence are theirs.
+
+    Parameters
+    ----------
+    features, offsets, transitions, start, end : object
+        As of `ChainRequest`.
+    allowed, allowed_start, allowed_end : ndarray or None
+        Likewise.
+    edges : FeatureRows
+        Features of all edges, one row less than tokens for each sequence.
+    tables : ndarray of shape (n_edge_features, n_states * n_states), float64
+        Weights of the features of edges: tables of transitions.
+    """
+
+    cdef FeatureRows edges
+    cdef const double[:, ::1] tables         # (n_edge_features, n_states^2)
+    cdef double[::1] last                    # the last ones, and what may be read behind them
+
+    def __cinit__(self, features, offsets, transitions, start, end, allowed, allowed_start,
+                  allowed_end, FeatureRows edges not None, const double[:, ::1] tables not None):
+        self.edges, self.tables = edges, tables
+        late = late_feature(edges.n_features, tables.shape[1])
+        self.last = np.concatenate([np.ravel(tables[late:]), np.zeros(LANES)])
+
+    # nodes, pointers to the tables of the steps, and these
+    cdef Py_ssize_t room(self) noexcept nogil:
+        return self.longest * ((self.n_states + 1) * self.stride + 1) + LANES
+
+    cdef const double** load(self, Py_ssize_t i, double* out) noexcept nogil:
+        cdef Py_ssize_t e, row = self.offsets[i] - i, size = self.n_states * self.stride
+        cdef const double** steps = <const double**>(out + self.length(i) * self.stride)
+        cdef double* table = out + self.length(i) * (self.stride + 1)
+        self.nodes(i, out)
+        for e in range(self.length(i) - 1):
+            steps[e] = &self.transitions[0]
+            if not is_bare(&self.edges.rows, row + e):
+                edge_table(
+                    &self.edges.rows, row + e, &self.transitions[0], &self.tables[0, 0],
+                    &self.last[0], self.n_states, table
+                )
+                steps[e] = table
+                table += size
+        return steps
+
+    def is_modest(self):
+        """Return whether features and their weights are so small that no score can overflow."""
+        cdef Py_ssize_t e, j, size = self.tables.shape[1]
+        # of smaller types all numbers are small
+        cdef bint modest = ChainRequest.is_modest(self) and (
+            self.edges.rows.values == NULL
+            or are_modest(self.edges.rows.values, self.edges.n_entries)
+        )
+        for e in range(self.edges.n_rows if modest else 0):
+            for j in range(count_entries(&self.edges.rows, e)):
+                modest = modest and are_modest(
+                    &self.tables[column_at(&self.edges.rows, e, j), 0], size
+                )
+        return modest

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sskit.core.fingerprint import Fingerprint
-from sskit.models.row_hashes import value_digests
+from sskit.models.features import value_digests
 
 from libc.math cimport INFINITY, fabs
 from libc.string cimport memcpy

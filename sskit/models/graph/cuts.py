@@ -6,9 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from sskit._ready import is_nonnegative
-from sskit.models.features import FeatureRows
+from sskit.models.features import FeatureRows, row_scores
 from sskit.models.graph.request import GraphRequest
-from sskit.models.row_scores import row_scores
 from sskit.oracles.graph.cut import take_cut
 from sskit.oracles.graph.potentials import PairForm
 

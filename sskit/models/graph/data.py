@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from sskit.core.fingerprint import Fingerprint
 from sskit.inputs.stacking import FeatureScale, refuse_large
-from sskit.models.row_hashes import row_digests, value_digests
+from sskit.models.features import row_digests, value_digests
 
 # A Gram matrix is kept for graphs of at most so many nodes per feature: then it takes no more
 # than twice the memory of float32 features, and less time than going through them.

@@ -5,8 +5,7 @@ import numpy as np
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
-from sskit.models.features cimport FeatureRows
-from sskit.models.row_kernels cimport score_rows
+from sskit.models.features cimport FeatureRows, score_rows
 from sskit.models.rows cimport add_row, dot_row
 
 
@@ -112,11 +111,6 @@ cdef class GraphFactors(Factors):
             add_row(
                 &self.problem.node_rows[i], j - self.problem.nodes[i], step, w + y, self.n_states
             )
-
-    cdef void prefetch_node(
-        self, Py_ssize_t i, Py_ssize_t j, int32_t y, const double* w
-    ) noexcept nogil:
-        pass
 
     cdef const double* edge_row(
         self, Py_ssize_t i, Py_ssize_t e, const double* w, int32_t a, double* scratch

@@ -6,13 +6,12 @@ from libc.string cimport memcpy, memset
 
 from sskit.models.features import cut_columns
 from sskit.models.graph.data import graph_fingerprint
-from sskit.models.shapes import check_graphs, check_grams
 
 from sskit.core.checks cimport all_below
 from sskit.core.lanes cimport LANES, padded
-from sskit.models.features cimport FeatureRows
-from sskit.models.row_kernels cimport (
-    active_rows, add_rows, add_rows_between, gram_sqnorm, score_rows, score_rows_apart, squares
+from sskit.models.features cimport (
+    FeatureRows, active_rows, add_rows, add_rows_between, gram_sqnorm, score_rows, score_rows_apart,
+    squares
 )
 from sskit.models.rows cimport add_row, clear_rows, clip_rows, dot_row
 from sskit.oracles.graph.potentials cimport labelling_score, nodes_alone
@@ -54,8 +53,9 @@ cdef class GraphProblem(Problem):
     def __cinit__(self, features, edge_features, ends, edges, labels, cost, labelled,
                   block_weight, PairForm form, GraphOracle oracle, table=None):
         features, edge_features = tuple(features), tuple(edge_features)  # nobody changes them
-        given = edges, labels, [cost, labelled], block_weight, form, table
-        sizes, n_tables = check_graphs(features, edge_features, ends, *given)
+        sizes, n_tables = (
+            np.array([part.n_rows for part in parts]) for parts in (features, edge_features)
+        )
         cdef FeatureRows rows
         for rows in features:
             self.node_rows.push_back(rows.rows)
@@ -98,7 +98,6 @@ cdef class GraphProblem(Problem):
         gram_offset : ndarray of shape (n_blocks,), int64
             Where that of a graph begins, -1 if it has none.
         """
-        check_grams(gram, gram_offset, np.diff(self.nodes))
         self.gram, self.gram_offset = gram, gram_offset
 
     cdef Py_ssize_t code_length(self, Py_ssize_t i) noexcept nogil:

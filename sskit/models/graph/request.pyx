@@ -6,9 +6,7 @@ from libc.stdint cimport int64_t
 
 from sskit.core.checks cimport check_equal, check_index, check_least, check_offsets
 from sskit.core.lanes cimport LANES, padded
-from sskit.models.features cimport FeatureRows
-from sskit.models.row_kernels cimport score_rows_apart
-from sskit.models.row_scores cimport RowScores
+from sskit.models.features cimport FeatureRows, RowScores, score_rows_apart
 
 NO_TABLE = np.zeros(0, dtype=np.int32)
 

@@ -9,7 +9,7 @@ from libc.stdint cimport int32_t
 
 from sskit.core.checks cimport check_equal
 from sskit.core.lanes cimport LANES, padded
-from sskit.models.row_kernels cimport are_modest, score_rows, score_rows_apart
+from sskit.models.features cimport are_modest, score_rows, score_rows_apart
 from sskit.models.rows cimport Rows, dense_rows
 from sskit.oracles.graph.cut cimport Cut, leave_cut, take_cut
 from sskit.oracles.graph.potentials cimport PairForm, Potentials

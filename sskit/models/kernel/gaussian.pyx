@@ -7,7 +7,7 @@ from libc.stdint cimport int32_t
 
 from sskit.core.checks cimport check_equal, check_indices, check_offsets
 
-from sskit.models.kernel.neighbours import arranged
+from sskit.models.kernel.functions import arranged
 
 cdef extern from "gaussian_kernels.hpp":
     const Py_ssize_t STRIP "sskit::STRIP"

@@ -5,7 +5,7 @@ from sklearn.utils import gen_batches
 
 from sskit.models.kernel.functions import BLOCK_ENTRIES
 from sskit.models.kernel.gaussian import GaussianRows
-from sskit.models.kernel.rows import DoubleRows
+from sskit.models.kernel.rows import KernelRows
 
 
 class RowsOfBlocks:
@@ -129,4 +129,4 @@ class RowsOfBlocks:
 def held_rows(matrix):
     """Return the rows of a kernel matrix that there is already."""
     # kernels of float32 rows may be float32
-    return DoubleRows.of_matrix(np.ascontiguousarray(matrix, dtype=np.float64), len(matrix))
+    return KernelRows.of_matrix(np.ascontiguousarray(matrix, dtype=np.float64), len(matrix))

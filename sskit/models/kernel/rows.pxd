@@ -1,5 +1,7 @@
 from libc.stdint cimport int32_t, int64_t
 
+from sskit.core.capabilities cimport FeatureSpace
+
 
 cdef class KernelRows:
     """Rows of the kernel matrix of the training rows, computed when needed and kept in memory.
@@ -15,8 +17,11 @@ cdef class KernelRows:
     cdef readonly int64_t n_required         # rows asked for so far
     # working sets work rows out whenever they need them: that takes less time than room for them
     cdef readonly bint direct
+    cdef readonly bint single                # are they in single precision?
+    cdef readonly object dtype
     cdef object compute                      # (rows) -> (len(rows), n_rows)
-    cdef object memory
+    cdef object memory                       # (n_slots, n_rows)
+    cdef const char* table                   # where it is
     cdef int32_t[::1] slot_of                # (n_rows,)
     cdef int32_t[::1] row_in                 # (n_slots,) -1: empty
     cdef int64_t[::1] last_used              # (n_slots,) by the clock
@@ -32,10 +37,11 @@ cdef class KernelRows:
     cdef int require(
         self, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active
     ) except -1 nogil
-    # target[start : stop] += factor * row t there; it is present since the last call of require()
-    cdef void add(
-        self, Py_ssize_t t, double factor, Py_ssize_t start, Py_ssize_t stop, double* target
-    ) noexcept nogil
+    cdef int keep_in(self, memory) except -1
+    # row t, which is present since the last call of require()
+    cdef const char* row(self, Py_ssize_t t) noexcept nogil
+    # target += factor * row t; it is present likewise
+    cdef void add(self, Py_ssize_t t, double factor, double* target) noexcept nogil
     # target += sum_a factors[a] * row slots[a] of a table of kernels of this type, n of each; rows
     # of the table are `length` numbers apart
     cdef void add_all(
@@ -48,17 +54,82 @@ cdef class KernelRows:
     ) noexcept nogil
 
 
-cdef class DoubleRows(KernelRows):
-    """Kept as they are computed."""
+cdef class WorkingRows:
+    """Some rows whose steps are worked out among themselves, by their own small kernel matrix.
 
-    cdef const double[:, ::1] table          # (n_slots, n_rows), a view of memory
+    Between begin() and end() steps of these rows change the values of the functions at these rows
+    only, in a copy; what a step costs does not depend on the number of all rows. Afterwards the
+    values at all rows follow by what the coefficients have changed, row by row once: so that the
+    small kernel matrix, which decides on nothing but the length of steps, is in single precision.
+
+    Invariants while v is not NULL: place_of[column[j]] == j for j < n, and it is -1 elsewhere;
+    value[k, j] is f_k at row column[j]; change[k, j] is what the coefficient has changed; row j of
+    gram is there if known[j], and if any change[k, j] is not zero.
+    """
+
+    cdef KernelRows rows
+    cdef readonly Py_ssize_t n_states
+    cdef readonly Py_ssize_t n
+    cdef double* v                           # whose functions these are; NULL if there is no work
+    cdef int32_t[::1] place_of               # (n_rows,)
+    cdef int32_t[::1] column                 # (n + 1,) a spare one
+    cdef unsigned char[::1] known            # (n + 1,)
+    cdef float[:, ::1] gram                  # (capacity, capacity)
+    cdef double[:, ::1] value                # (n_states, n + 1)
+    cdef double[:, ::1] change               # (n_states, n + 1)
+
+    # f_k += factor * kernel(x_t, .), k the function; all of whose rows are known
+    cdef void add(self, Py_ssize_t place, Py_ssize_t k, double factor) noexcept nogil
+    # learn the kernels of row t, which is present
+    cdef void learn(self, Py_ssize_t t) noexcept nogil
+    cdef int spread(
+        self, start, table, const int32_t[::1] slot, const double[::1] factor,
+        const Py_ssize_t[::1] begin, double[:, ::1] target
+    ) except -1
 
 
-cdef class SingleRows(KernelRows):
-    """Rounded to single precision: half the memory."""
+cdef class KernelExpansion(FeatureSpace):
+    """One function f_k of a kernel space for each state, within a weight vector.
 
-    cdef const float[:, ::1] table
+    f_k(x) = sum_t beta[k, t] kernel(x_t, x) over all training rows x_t is held twice: by its
+    values on the training rows, F = beta K, and by its coefficients beta. Both are linear in f, so
+    that sums and multiples of weight vectors are those of the functions, and <f, g> is the dot
+    product of the coefficients of the one with the values of the other (see covector).
+    Reading a score is reading F; a step moves F along the kernel rows of the block that it
+    changes. A sum of many blocks adds up coefficients only; F then follows by what has changed.
 
+    Rounding: F is beta K but for 2^-53 of its largest size with every row that was added, and it
+    is worked out afresh by the next sum of all blocks once that may have come to 2^-32.
 
-cdef class NoRows(KernelRows):
-    """Adds nothing and computes nothing."""
+    Flat, from `place` on: F (n_states, n_rows), then beta (n_states, n_rows).
+    """
+
+    cdef readonly KernelRows rows
+    cdef bint summing                        # between begin_sum and end_sum: coefficients alone
+    cdef readonly WorkingRows working        # between begin_steps and end_steps
+    cdef readonly Py_ssize_t n_states
+    cdef readonly Py_ssize_t n_rows
+    cdef readonly Py_ssize_t place
+    cdef readonly Py_ssize_t stop            # place + 2 * n_states * n_rows
+    cdef const int64_t[::1] offsets          # (n_blocks + 1,) the rows of the blocks
+    cdef const int32_t[::1] labels           # (n_rows,) the true states, or None
+    cdef public int64_t most_added           # rows that may be added before that is done again
+    cdef int64_t fresh                       # rows.n_required when F was last worked out afresh
+    cdef object before                       # beta that F belonged to when the sum began
+
+    # scores[t * stride + k] += f_k(x_{first + t}) for t < count
+    cdef void add_values(
+        self, Py_ssize_t first, Py_ssize_t count, const double* w, double* scores,
+        Py_ssize_t stride
+    ) noexcept nogil
+    # f_k += step * direction[t * stride + k] * kernel(x_{first + t}, .) for the active rows t
+    cdef int add_rows(
+        self, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active, double step,
+        const double* direction, Py_ssize_t stride, double* v
+    ) except -1 nogil
+    cdef int add_working(
+        self, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active, double step,
+        const double* direction, Py_ssize_t stride, double* coefficients
+    ) except -1 nogil
+    # F and beta, as views of v
+    cdef object split(self, double* v)

@@ -1,15 +1,44 @@
-"""The cache of kernel rows (see the .pxd)."""
+"""Kernel rows, and functions of a kernel space within a weight vector (see the .pxd)."""
 
 import numpy as np
 
-from sskit.core.checks cimport check_equal, check_indices, check_least
-from sskit.models.row_kernels cimport (
-    add_scaled, add_scaled_rows, add_scaled_rows_singles, add_scaled_singles,
-)
+from sskit.core.stop import CutShort
 
+from libc.stddef cimport size_t
+from libc.string cimport memset
 
-# Rows that work together (see working_rows.pxd). Larger sets take fewer passes, but more steps.
+from sskit.core.checks cimport check_indices, check_least
+from sskit.core.stop cimport Stop
+
+cdef extern from "scaled_rows.hpp":
+    # target += factor * row, n numbers; the row in double or in single precision
+    void add_scaled "sskit::add_scaled"(
+        const double* row, Py_ssize_t n, double factor, double* target
+    ) noexcept nogil
+    void add_scaled_singles "sskit::add_scaled"(
+        const float* row, Py_ssize_t n, double factor, double* target
+    ) noexcept nogil
+    # target += sum_a factor[a] * row slot[a] of a table, n numbers of each; rows of the table are
+    # `length` numbers long, in double or in single precision
+    void add_scaled_rows "sskit::add_scaled_rows"(
+        const double* table, Py_ssize_t length, const int32_t* slot, const double* factor,
+        Py_ssize_t count, Py_ssize_t n, double* target
+    ) noexcept nogil
+    void add_scaled_rows_singles "sskit::add_scaled_rows"(
+        const float* table, Py_ssize_t length, const int32_t* slot, const double* factor,
+        Py_ssize_t count, Py_ssize_t n, double* target
+    ) noexcept nogil
+
+# Rows that work together (see `WorkingRows`). Larger sets take fewer passes, but more steps.
 WORKING_ROWS = 512
+# Columns that are brought up to date at a time: so many numbers of all rows stay in the cache of
+# the processor while one function after the other takes its share of them.
+cdef Py_ssize_t TILE = 256
+# Rows that may be added before F is worked out afresh: the errors of 2^-53 add up to 2^-32.
+cdef Py_ssize_t MOST_ADDED = 2**21
+# Coefficients that are smaller than this share of the largest are what rounding has left.
+cdef double NOISE = 2.0**-40
+cdef int32_t HERE = 0  # a row by itself
 
 
 cdef class KernelRows:
@@ -27,25 +56,56 @@ cdef class KernelRows:
         Number of rows to keep.
     block_size : int
         Number of rows that are computed at a time.
+    single : bool, default=False
+        Whether they are rounded to single precision, as libsvm keeps them: twice as many in the
+        same memory.
     """
 
-    dtype = np.float64
-
-    def __cinit__(self, compute, Py_ssize_t n_rows, Py_ssize_t n_slots, Py_ssize_t block_size):
-        check_least(n_rows, 0, "n_rows")
-        check_least(n_slots, 0, "n_slots")
-        check_least(block_size, 1, "block_size")
+    def __cinit__(self, compute, Py_ssize_t n_rows, Py_ssize_t n_slots, Py_ssize_t block_size,
+                  bint single=False):
         self.compute = compute
+        self.single, self.dtype = single, np.dtype(np.float32 if single else np.float64)
         self.n_rows = n_rows
         self.n_slots = min(n_slots, n_rows)
         self.block_size = block_size
         self.direct = getattr(compute, "cheap", False)
-        self.memory = np.empty((self.n_slots, n_rows), dtype=self.dtype)
+        self.keep_in(np.empty((self.n_slots, n_rows), dtype=self.dtype))
         self.slot_of = np.full(n_rows, -1, dtype=np.int32)
         self.row_in = np.full(self.n_slots, -1, dtype=np.int32)
         self.last_used = np.zeros(self.n_slots, dtype=np.int64)
         self.seen = np.zeros(n_rows, dtype=np.uint8)
         self.expected = np.empty(n_rows, dtype=np.int32)
+
+    # let the rows stand in an array (n_slots, n_rows)
+    cdef int keep_in(self, memory) except -1:
+        cdef size_t address = memory.ctypes.data
+        self.memory, self.table = memory, <const char*>address
+        return 0
+
+    @staticmethod
+    def of_matrix(matrix, Py_ssize_t block_size):
+        """Return the rows of a matrix that there is already; no copy is made.
+
+        Parameters
+        ----------
+        matrix : ndarray of shape (n_rows, n_rows), float64
+            C-contiguous.
+        block_size : int
+            Number of rows that are worked on at a time.
+
+        Returns
+        -------
+        rows : KernelRows
+            All of them.
+        """
+        cdef KernelRows rows = KernelRows(None, 0, 0, block_size)
+        rows.n_rows = rows.n_slots = len(matrix)
+        rows.keep_in(matrix)
+        rows.slot_of = rows.row_in = np.arange(len(matrix), dtype=np.int32)
+        rows.last_used = np.zeros(len(matrix), dtype=np.int64)
+        rows.expected = np.empty(len(matrix), dtype=np.int32)
+        rows.seen = np.ones(len(matrix), dtype=np.uint8)
+        return rows
 
     def rounded(self, kernels):
         """Return kernels, an array, as rows of this kind hold them."""
@@ -259,21 +319,37 @@ cdef class KernelRows:
         rows = np.concatenate([needed[slot_of[needed] < 0], expected[~there][:room]])
         self.fill(np.argpartition(last_used, len(rows) - 1)[: len(rows)], rows)
 
-    cdef void add(
-        self, Py_ssize_t t, double factor, Py_ssize_t start, Py_ssize_t stop, double* target
-    ) noexcept nogil:
-        pass
+    cdef const char* row(self, Py_ssize_t t) noexcept nogil:
+        cdef Py_ssize_t width = sizeof(float) if self.single else sizeof(double)
+        return self.table + self.slot_of[t] * self.n_rows * width
+
+    cdef void add(self, Py_ssize_t t, double factor, double* target) noexcept nogil:
+        if self.single:
+            add_scaled_singles(<const float*>self.row(t), self.n_rows, factor, target)
+        else:
+            add_scaled(<const double*>self.row(t), self.n_rows, factor, target)
 
     cdef void add_all(
         self, const char* table, Py_ssize_t length, const int32_t* slots, const double* factors,
         Py_ssize_t count, Py_ssize_t n, double* target
     ) noexcept nogil:
-        pass
+        if self.single:
+            add_scaled_rows_singles(
+                <const float*>table, length, slots, factors, count, n, target
+            )
+        else:
+            add_scaled_rows(<const double*>table, length, slots, factors, count, n, target)
 
     cdef void gather(
         self, Py_ssize_t t, const int32_t* columns, Py_ssize_t count, float* out
     ) noexcept nogil:
-        pass
+        cdef const char* row = self.row(t)
+        cdef Py_ssize_t j
+        for j in range(count):
+            if self.single:
+                out[j] = (<const float*>row)[columns[j]]
+            else:
+                out[j] = <float>(<const double*>row)[columns[j]]
 
     def __getitem__(self, Py_ssize_t t):
         """Return a copy of row t."""
@@ -284,93 +360,309 @@ cdef class KernelRows:
         return np.array(self.memory[self.slot_of[t]])
 
 
-cdef class DoubleRows(KernelRows):
-    """Rows in double precision."""
+cdef class WorkingRows:
+    """Rows that work among themselves.
 
-    def __cinit__(self):
-        self.table = self.memory
+    Parameters
+    ----------
+    rows : KernelRows
+        The kernel matrix of all rows.
+    n_states : int
+        Number of functions.
+    """
 
-    @staticmethod
-    def of_matrix(matrix, Py_ssize_t block_size):
-        """Return the rows of a matrix that there is already; no copy is made.
+    def __cinit__(self, KernelRows rows not None, Py_ssize_t n_states):
+        self.rows, self.n_states = rows, n_states
+        self.v = NULL
+        self.place_of = np.full(rows.n_rows, -1, dtype=np.int32)
+        self.gram = np.empty((0, 0), dtype=np.float32)
+        self.column, self.known = np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.uint8)
+        self.value, self.change = np.zeros((n_states, 1)), np.zeros((n_states, 1))
+
+    def begin(self, columns, values, size_t v):
+        """Begin.
 
         Parameters
         ----------
-        matrix : ndarray of shape (n_rows, n_rows), float64
-            C-contiguous.
-        block_size : int
-            Number of rows that are worked on at a time.
-
-        Returns
-        -------
-        rows : DoubleRows
-            All of them.
+        columns : ndarray of shape (n,)
+            Numbers of the rows, all different, no more than there are slots.
+        values : ndarray of shape (n_states, n_rows)
+            Of the functions; copied.
+        v : int
+            Address of the weights whose functions these are.
         """
-        cdef DoubleRows rows = DoubleRows(None, 0, 0, block_size)
-        cdef const double[:, ::1] table = matrix
-        check_equal(table.shape[1], table.shape[0], "the length of the rows")
-        rows.n_rows = rows.n_slots = len(matrix)
-        rows.memory, rows.table = matrix, table
-        rows.slot_of = rows.row_in = np.arange(len(matrix), dtype=np.int32)
-        rows.last_used = np.zeros(len(matrix), dtype=np.int64)
-        rows.expected = np.empty(len(matrix), dtype=np.int32)
-        rows.seen = np.ones(len(matrix), dtype=np.uint8)
-        return rows
+        cdef double[:, ::1] value, change
+        cdef float[:, ::1] gram = self.gram
+        cdef int32_t[::1] column
+        cdef unsigned char[::1] known
+        check_indices(columns, self.rows.n_rows, "row")
+        n = len(columns)
+        column = np.append(columns, 0).astype(np.int32)
+        known = np.zeros(n + 1, dtype=np.uint8)
+        if self.rows.direct:
+            gram = self.rows.among(np.asarray(column)[:n])
+            known[:] = 1
+        elif len(gram) < n:
+            gram = np.empty((n, n), dtype=np.float32)
+        change = np.zeros((self.n_states, n + 1))
+        value = np.ascontiguousarray(values[:, column])
+        # from here on nothing fails, so that all of them belong together
+        place_of = np.asarray(self.place_of)
+        place_of[np.asarray(self.column)[: self.n]] = -1
+        place_of[np.asarray(column)[:n]] = np.arange(n)
+        self.n, self.column, self.known = n, column, known
+        self.gram, self.value, self.change = gram, value, change
+        self.v = <double*>v
 
-    cdef void add(
-        self, Py_ssize_t t, double factor, Py_ssize_t start, Py_ssize_t stop, double* target
-    ) noexcept nogil:
-        add_scaled(
-            &self.table[self.slot_of[t], 0] + start, stop - start, factor, target + start
-        )
+    def end(self, values):
+        """End; values, shape (n_states, n_rows), follow at all rows unless they are None."""
+        cdef double[:, ::1] target
+        cdef Py_ssize_t first, size = self.rows.n_together
+        columns, change = np.asarray(self.column)[: self.n], np.asarray(self.change)[:, : self.n]
+        self.v = NULL
+        np.asarray(self.place_of)[columns] = -1
+        if values is None:
+            return
+        target = values
+        moved = np.flatnonzero(change.any(axis=0))
+        for first in range(0, len(moved), size):
+            some = moved[first : first + size]
+            functions, places = np.nonzero(change[:, some])
+            # a spare one, for there may be none
+            factor = np.append(change[functions, some[places]], 0.0)
+            begin = np.searchsorted(functions, np.arange(self.n_states + 1))
+            for start, table, slots in self.rows.stripes(columns[some]):
+                slots = np.append(slots[places], slots[:1])
+                self.spread(start, table, slots, factor, begin, target)
 
-    cdef void add_all(
-        self, const char* table, Py_ssize_t length, const int32_t* slots, const double* factors,
-        Py_ssize_t count, Py_ssize_t n, double* target
-    ) noexcept nogil:
-        add_scaled_rows(<const double*>table, length, slots, factors, count, n, target)
-
-    cdef void gather(
-        self, Py_ssize_t t, const int32_t* columns, Py_ssize_t count, float* out
-    ) noexcept nogil:
-        cdef Py_ssize_t j, slot = self.slot_of[t]
-        for j in range(count):
-            out[j] = <float>self.table[slot, columns[j]]
-
-
-cdef class SingleRows(KernelRows):
-    """Rows rounded to single precision, as libsvm keeps them: twice as many in the same memory."""
-
-    dtype = np.float32
-
-    def __cinit__(self):
-        self.table = self.memory
-
-    cdef void add(
-        self, Py_ssize_t t, double factor, Py_ssize_t start, Py_ssize_t stop, double* target
-    ) noexcept nogil:
-        add_scaled_singles(
-            &self.table[self.slot_of[t], 0] + start, stop - start, factor, target + start
-        )
-
-    cdef void add_all(
-        self, const char* table, Py_ssize_t length, const int32_t* slots, const double* factors,
-        Py_ssize_t count, Py_ssize_t n, double* target
-    ) noexcept nogil:
-        add_scaled_rows_singles(<const float*>table, length, slots, factors, count, n, target)
-
-    cdef void gather(
-        self, Py_ssize_t t, const int32_t* columns, Py_ssize_t count, float* out
-    ) noexcept nogil:
-        cdef Py_ssize_t j, slot = self.slot_of[t]
-        for j in range(count):
-            out[j] = <float>self.table[slot, columns[j]]
-
-
-cdef class NoRows(KernelRows):
-    """Rows that are never there and add nothing: for sums of which only coefficients are wanted."""
-
-    cdef int require(
-        self, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active
-    ) except -1 nogil:
+    # add rows of a table of kernels from column `start` on: factor[e] times row slot[e] to function
+    # k for begin[k] <= e < begin[k + 1]
+    cdef int spread(
+        self, start, table, const int32_t[::1] slot, const double[::1] factor,
+        const Py_ssize_t[::1] begin, double[:, ::1] target
+    ) except -1:
+        cdef Py_ssize_t k, e, n, place = start, length = table.shape[1], size, first = 0
+        cdef Py_ssize_t width = table.itemsize
+        cdef size_t address = table.ctypes.data
+        cdef const char* kernels = <const char*>address
+        size = min(length, self.rows.n_rows - place)
+        with nogil:
+            while first < size:
+                n = min(TILE, size - first)
+                for k in range(self.n_states):
+                    e = begin[k]
+                    self.rows.add_all(
+                        kernels + first * width, length, &slot[e], &factor[e], begin[k + 1] - e,
+                        n, &target[k, place + first]
+                    )
+                first += n
         return 0
+
+    cdef void add(self, Py_ssize_t place, Py_ssize_t k, double factor) noexcept nogil:
+        add_scaled_singles(&self.gram[place, 0], self.n, factor, &self.value[k, 0])
+        self.change[k, place] += factor
+
+    cdef void learn(self, Py_ssize_t t) noexcept nogil:
+        cdef Py_ssize_t place = self.place_of[t]
+        self.rows.gather(t, &self.column[0], self.n, &self.gram[place, 0])
+        self.known[place] = 1
+
+
+cdef class KernelExpansion(FeatureSpace):
+    """Functions of a kernel space, one for each state.
+
+    Parameters
+    ----------
+    rows : KernelRows
+        The kernel matrix of the training rows.
+    n_states : int
+        Number of states.
+    place : int
+        Where they begin in a weight vector.
+    offsets : ndarray of shape (n_blocks + 1,), int64
+        Block i has the rows offsets[i] to offsets[i + 1] - 1.
+    labels : ndarray of shape (n_rows,), int32, default=None
+        The true states, where the code of a plane is a state for each row of its block: a step
+        needs the rows where the two differ. None if it needs all.
+    """
+
+    def __cinit__(self, KernelRows rows, Py_ssize_t n_states, Py_ssize_t place, offsets,
+                  labels=None):
+        self.rows = rows
+        self.working = WorkingRows(rows, n_states)
+        self.n_states = n_states
+        self.n_rows = rows.n_rows
+        self.place = place
+        self.most_added = MOST_ADDED
+        self.stop = place + 2 * n_states * rows.n_rows
+        self.offsets, self.labels = offsets, labels
+        self.is_kernel_space = True
+        self.batch_size = rows.batch_size(len(offsets) - 1)
+        self.value_slice = slice(place, place + n_states * rows.n_rows)
+
+    cdef void add_values(
+        self, Py_ssize_t first, Py_ssize_t count, const double* w, double* scores,
+        Py_ssize_t stride
+    ) noexcept nogil:
+        cdef Py_ssize_t k, t, place
+        cdef const double* values = w + self.place + first
+        if w == self.working.v:
+            for t in range(count):
+                place = self.working.place_of[first + t]
+                for k in range(self.n_states):
+                    scores[t * stride + k] += self.working.value[k, place]
+            return
+        for k in range(self.n_states):
+            for t in range(count):
+                scores[t * stride + k] += values[t]
+            values += self.n_rows
+
+    cdef int add_rows(
+        self, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active, double step,
+        const double* direction, Py_ssize_t stride, double* v
+    ) except -1 nogil:
+        cdef Py_ssize_t a, k, t, n_rows = self.n_rows
+        cdef double* values = v + self.place
+        cdef double* coefficients = values + self.n_states * n_rows
+        cdef double factor
+        if v == self.working.v:
+            return self.add_working(first, active, n_active, step, direction, stride, coefficients)
+        if not self.summing:
+            self.rows.require(first, active, n_active)
+        for a in range(n_active):
+            t = first + active[a]
+            for k in range(self.n_states):
+                factor = step * direction[active[a] * stride + k]
+                if factor != 0.0:
+                    if not self.summing:
+                        self.rows.add(t, factor, values + k * n_rows)
+                    coefficients[k * n_rows + t] += factor
+        return 0
+
+    cdef int add_working(
+        self, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active, double step,
+        const double* direction, Py_ssize_t stride, double* coefficients
+    ) except -1 nogil:
+        cdef Py_ssize_t a, k, t, place
+        cdef double factor
+        for a in range(n_active):
+            t = first + active[a]
+            place = self.working.place_of[t]
+            if not self.working.known[place]:
+                self.rows.require(t, &HERE, 1)
+                self.working.learn(t)
+            for k in range(self.n_states):
+                factor = step * direction[active[a] * stride + k]
+                if factor != 0.0:
+                    self.working.add(place, k, factor)
+                    coefficients[k * self.n_rows + t] += factor
+        return 0
+
+    def begin_steps(self, blocks, double[::1] v not None):
+        """Let steps of these blocks change v at their own rows only; see `FeatureSpace`."""
+        check_least(v.shape[0], self.stop, "the number of weights")
+        offsets = np.asarray(self.offsets)
+        columns = np.concatenate([np.arange(offsets[i], offsets[i + 1]) for i in blocks])
+        if len(columns) > self.rows.room:
+            return False  # rows would leave memory before they have been added
+        self.working.begin(columns, self.split(&v[0])[0], <size_t>&v[0])
+        return True
+
+    def end_steps(self, double[::1] v not None, bint done):
+        """Let v follow at all other rows; see `FeatureSpace`."""
+        check_least(v.shape[0], self.stop, "the number of weights")
+        values, coefficients = self.split(&v[0])
+        self.working.end(values if done else None)
+        columns = np.asarray(self.working.column)[: self.working.n]
+        sizes = np.abs(coefficients[:, columns]).max(axis=0, initial=0.0)
+        # steps that lead to zero end beside it
+        self.rows.release(columns[sizes <= NOISE * sizes.max(initial=0.0)])
+
+    cdef int begin_sum(self, double* v, Py_ssize_t d) except -1 nogil:
+        cdef Py_ssize_t size = self.n_states * self.n_rows
+        with gil:
+            self.before = self.split(v)[1].copy()
+        self.summing = True
+        memset(v, 0, self.place * sizeof(double))
+        memset(v + self.place + size, 0, size * sizeof(double))
+        return 0
+
+    cdef int end_sum(self, double* v, Stop stop) except -1 nogil:
+        self.summing = False
+        with gil:
+            self.follow(*self.split(v), stop)
+        return 0
+
+    cdef void abort_sum(self, double* v, Py_ssize_t d) noexcept nogil:
+        memset(v, 0, self.stop * sizeof(double))
+        self.summing = False
+        with gil:
+            self.before = None
+
+    cdef void prefetch_step(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
+        cdef Py_ssize_t t, first = self.offsets[i]
+        for t in range(self.offsets[i + 1] - first):
+            if self.labels is None or code[t] != self.labels[first + t]:
+                self.rows.expect(first + t)
+
+    def cached_blocks(self, blocks):
+        """Return those of some blocks of whose kernel rows none has left memory."""
+        offsets = np.asarray(self.offsets)
+        return blocks[self.rows.cached_blocks(offsets[blocks], offsets[blocks + 1])]
+
+    def arrange(self, blocks, random_state):
+        """Return blocks in random order; those of one row each with their neighbours."""
+        if len(self.offsets) - 1 == self.n_rows:
+            return self.rows.arrange(blocks, random_state)
+        return FeatureSpace.arrange(self, blocks, random_state)
+
+    cdef object split(self, double* v):
+        cdef Py_ssize_t size = self.n_states * self.n_rows
+        both = np.asarray(<double[: 2 * size]> (v + self.place))
+        return both.reshape(2, self.n_states, self.n_rows)
+
+    def follow(self, values, coefficients, Stop stop):
+        """Bring values up to date: by the rows whose coefficients changed, or afresh.
+
+        Parameters
+        ----------
+        values, coefficients : ndarray of shape (n_states, n_rows)
+            Of the functions. The values belong to coefficients that there were before.
+        stop : Stop
+            Asked after every block of rows.
+
+        Raises
+        ------
+        CutShort
+            If the stop is due before the last block; the values belong to nothing then.
+        """
+        size = self.rows.block_size
+        change = coefficients - self.before
+        # adding up again changes the last digits: where nothing else did, F and beta both stay
+        noise = NOISE * np.abs(coefficients).max(initial=0.0)
+        steady = (np.abs(change) <= noise).all(axis=0)
+        present, moved = np.flatnonzero(coefficients.any(axis=0)), np.flatnonzero(~steady)
+        cheap = len(present) <= size and self.rows.held(present).all()
+        n_added = self.rows.n_required - self.fresh
+        afresh = cheap or len(present) <= len(moved) or n_added > self.most_added
+        if afresh:
+            values[:] = 0.0
+            change, moved = coefficients, present
+        else:
+            coefficients[:, steady] = self.before[:, steady]
+        self.before = None
+        for start in range(0, len(moved), size):
+            some = moved[start : start + size]
+            values += change[:, some] @ self.rows.take(some)
+            if stop.due() and start + size < len(moved):
+                raise CutShort
+        if afresh:
+            self.fresh = self.rows.n_required
+
+    def covector(self, w):
+        """Return w up to `place`, then nothing to meet values, and its values to meet beta."""
+        size = self.n_states * self.n_rows
+        out = np.zeros(len(w))
+        out[: self.place] = w[: self.place]
+        out[self.place + size :] = w[self.place :][:size]
+        return out

@@ -1,12 +1,9 @@
 """The pairwise multilabel model bound to data, factor by factor."""
 
-from sskit.models.shapes import check_lengths, check_sets
-
 from libc.stdint cimport int32_t
 
 from sskit.core.decomposition cimport LabelFactors
-from sskit.models.features cimport FeatureRows
-from sskit.models.row_kernels cimport add_rows, score_rows
+from sskit.models.features cimport FeatureRows, add_rows, score_rows
 from sskit.models.rows cimport add_row
 
 # From this share of the labels on one run through the features for all is the faster.
@@ -44,8 +41,6 @@ cdef class MultilabelFactors(LabelFactors):
 
     def __cinit__(self, FeatureRows features, truths, cost, ends, double[::1] block_weight,
                   row_sqnorm, bint intercept, bint tight):
-        check_sets(features.n_rows, truths, cost, ends[: len(ends) - 1], block_weight)
-        check_lengths(features.n_rows, row_sqnorm=row_sqnorm)
         self.features, self.truths, self.row_sqnorm = features, truths, row_sqnorm
         self.cost, self.ends, self.block_weight = cost, ends, block_weight
         self.intercept, self.tight = intercept, tight

@@ -6,16 +6,14 @@ from libc.math cimport fabs
 from libc.string cimport memcpy
 
 from sskit.core.fingerprint import Fingerprint
-from sskit.models.row_hashes import row_digests, value_digests
-from sskit.models.features import cut_columns
+from sskit.models.features import cut_columns, row_digests, value_digests
 from sskit.models.label_sets.factors import MultilabelFactors
-from sskit.models.shapes import check_sets
 
 from sskit.core.capabilities cimport SlackOracle
 from sskit.core.checks cimport all_below
 from sskit.core.direction cimport Direction
 from sskit.core.lanes cimport padded
-from sskit.models.row_kernels cimport add_rows, add_rows_between, grow, score_rows
+from sskit.models.features cimport add_rows, add_rows_between, grow, score_rows
 from sskit.models.rows cimport clip_rows
 from sskit.oracles.label_sets.oracle cimport ONE
 from sskit.oracles.label_sets.slack cimport SetQuestion, SlackSets
@@ -53,7 +51,6 @@ cdef class MultilabelProblem(Problem):
 
     def __cinit__(self, FeatureRows features, truths, cost, ends, block_weight, bint intercept,
                   LabelSetOracle oracle, whole, bint costly, slack=None, tight=None):
-        check_sets(features.n_rows, truths, cost, ends, block_weight)
         self.features = features
         self.truths = truths
         self.cost = cost

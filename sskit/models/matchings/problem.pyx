@@ -7,7 +7,6 @@ from libc.string cimport memcpy
 
 from sskit.core.fingerprint import Fingerprint
 from sskit.models.object_hashes import sample_digests
-from sskit.models.shapes import check_matchings
 from sskit.oracles.matchings.assignment import assign
 
 from sskit.core.problem cimport Problem
@@ -39,7 +38,7 @@ cdef class MatchingProblem(WeightSpaceProblem):
         cdef MatchingRows rows
         # not the list, which somebody may change: pointers to its memory are kept
         tables = tuple(tables)
-        n_left, n_right = check_matchings(tables, partners, block_weight, complete)
+        n_left, n_right = np.array([pairs.shape[:2] for pairs, _, _ in tables]).T
         for pairs, left, right in tables:
             rows.n_left, rows.n_right = pairs.shape[0], pairs.shape[1]
             rows.pairs, rows.left, rows.right = start3(pairs), start2(left), start2(right)

@@ -8,7 +8,7 @@ from sskit.models.features import no_features
 from sskit.models.kernel.restriction import RowsOfBlocks, held_rows
 from sskit.models.kernel.space import diagonal, identify, kernel_rows
 from sskit.models.layout import WeightLayout
-from sskit.models.multiclass.kernel_problem import KernelMulticlassProblem
+from sskit.models.multiclass.problem import KernelMulticlassProblem
 
 
 class KernelMulticlassModel:

@@ -1,25 +1,33 @@
-"""The multiclass model bound to data."""
+"""The multiclass model bound to data, and in a kernel space."""
 
 import numpy as np
 
 from sskit.core.fingerprint import Fingerprint
-from sskit.models.row_hashes import row_digests
-from sskit.models.features import cut_columns
-from sskit.models.shapes import check_lengths
+from sskit.models.features import cut_columns, row_digests
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t
 
 from sskit.core.capabilities cimport SlackOracle, StateBlocks
-from sskit.core.checks cimport check_equal, check_indices
 from sskit.core.direction cimport Direction
 from sskit.core.lanes cimport padded
-from sskit.models.row_kernels cimport add_rows, add_rows_between, grow, score_rows
+from sskit.core.problem cimport Problem
+from sskit.models.features cimport (
+    FeatureRows, active_rows, add_rows, add_rows_between, grow, score_rows
+)
+from sskit.models.kernel.rows cimport KernelExpansion, KernelRows
 from sskit.models.rows cimport clip_rows
 
 
 cdef class MulticlassProblem(Problem):
-    """Multiclass classification bound to data, with the zero-one loss.
+    """One label of n_classes for every row of the features (Crammer & Singer 2001).
+
+    Statistic k says that the label is k; the potentials are the scores of the classes.
+    Weights, flat: features (n_features, n_classes), then, with an intercept, (n_classes,), the
+    weights of a constant feature.
+
+    Where classes have several components the labels are states, (class, component): only the class
+    counts for the loss.
 
     Parameters
     ----------
@@ -35,10 +43,16 @@ cdef class MulticlassProblem(Problem):
         Whether to add a constant feature, which is regularised as the others are.
     """
 
+    cdef FeatureRows features
+    cdef readonly Py_ssize_t n_classes
+    cdef readonly bint intercept
+    cdef const int32_t[::1] labels      # (n_blocks,)
+    cdef bint has_components
+    cdef const int32_t[::1] class_of    # (n_classes,) of each state, if there are components
+    cdef double[::1] row_sqnorm         # (n_blocks,) of the features and the constant
+
     def __cinit__(self, FeatureRows features, Py_ssize_t n_classes, labels, block_weight,
                   bint intercept, *args):
-        check_lengths(features.n_rows, labels=labels, block_weight=block_weight)
-        check_indices(labels, n_classes, "label")
         self.features = features
         self.n_classes = n_classes
         self.labels = labels
@@ -172,7 +186,6 @@ cdef class MulticlassProblem(Problem):
         class_of : ndarray of shape (n_classes,), int32
             The class of each state that a label may be.
         """
-        check_equal(len(class_of), self.n_classes, "the number of classes of states")
         self.class_of = np.array(class_of, dtype=np.int32)
         self.has_components = True
 
@@ -281,3 +294,63 @@ cdef class MulticlassSlack(SlackOracle):
         code[0] = <int32_t>best
         loss[0] = best != label
         return best != label
+
+
+cdef class KernelMulticlassProblem(MulticlassProblem):
+    """Multiclass classification in a kernel space.
+
+    What is linear, the constant feature, is a multiclass problem without features; the functions
+    of the kernel space follow in the weight vector.
+
+    Parameters
+    ----------
+    features : FeatureRows
+        As many rows as there are training rows, without features.
+    n_classes : int
+        Number of classes, at least 2.
+    labels : ndarray of shape (n_blocks,), int32
+        True classes.
+    block_weight : ndarray of shape (n_blocks,), float64
+        Weights of the rows, summing to one.
+    intercept : bool
+        Whether to add a constant feature, which is regularised as the functions are.
+    rows : KernelRows
+        The kernel matrix of the training rows.
+    diagonal : ndarray of shape (n_blocks,), float64
+        Its diagonal.
+    identity : callable
+        Returns the `Fingerprint` of the problem.
+    """
+
+    cdef readonly KernelExpansion functions
+    cdef object identity
+
+    def __cinit__(self, FeatureRows features, Py_ssize_t n_classes, labels, block_weight,
+                  bint intercept, KernelRows rows, diagonal, identity):
+        self.space = self.functions = KernelExpansion(
+            rows, n_classes, self.n_weights, np.arange(self.n_blocks + 1)
+        )
+        self.n_weights = self.functions.stop
+        self.lock_free = False     # rows come from Python
+        self.row_sqnorm = rows.rounded(diagonal) + float(intercept)
+        self.identity = identity
+
+    cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
+        MulticlassProblem.scores(self, i, w, theta)
+        self.functions.add_values(i, 1, w, theta, padded(self.n_classes))
+        return 0
+
+    cdef int scatter(
+        self, Py_ssize_t i, Direction delta, double step, double* v
+    ) except -1 nogil:
+        cdef int32_t row = 0
+        cdef Py_ssize_t stride = padded(self.n_classes)
+        # no kernel row is computed for a direction that has become zero
+        if active_rows(&delta.value[0], 1, stride, &row) == 0:
+            return 0
+        MulticlassProblem.scatter(self, i, delta, step, v)
+        return self.functions.add_rows(i, &row, 1, step, &delta.value[0], stride, v)
+
+    def fingerprint(self):
+        """Return by what the same rows, classes and kernel are known again."""
+        return self.identity()

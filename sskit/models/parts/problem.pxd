@@ -3,8 +3,7 @@ from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
 from sskit.models.weight_space cimport WeightSpaceProblem
-from sskit.oracles.parts.distance_transform cimport Spring
-from sskit.oracles.parts.max_sum cimport PartPotentials, PartsMaxSum
+from sskit.oracles.parts.max_sum cimport PartPotentials, PartsMaxSum, Spring
 
 
 # Score maps of one block, (n_parts, height, width), in one of the two types

@@ -9,7 +9,6 @@ from libc.string cimport memcpy
 from sskit.core.fingerprint import Fingerprint
 from sskit.models.decoder import Decoder
 from sskit.models.object_hashes import digest, sample_digests
-from sskit.models.shapes import check_poses
 
 from sskit.core.checks cimport check_equal, check_least
 from sskit.core.problem cimport Problem
@@ -50,7 +49,6 @@ cdef class PartsProblem(WeightSpaceProblem):
         cdef const float[:, :, ::1] singles
         # not the list, which somebody may change: pointers to its memory are kept
         maps = tuple(maps)
-        check_poses(maps, truths, scale, block_weight, parents, types_of, means)
         for scores in maps:
             entry.doubles = NULL
             entry.singles = NULL

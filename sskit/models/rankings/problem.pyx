@@ -3,15 +3,14 @@
 import numpy as np
 
 from sskit.core.fingerprint import Fingerprint
-from sskit.models.row_hashes import row_digests
-from sskit.models.shapes import check_lengths
+from sskit.models.features import row_digests
 
 from libc.string cimport memset
 
 from sskit.core.checks cimport check_indices, check_offsets
 from sskit.core.direction cimport Direction
 from sskit.core.lanes cimport padded
-from sskit.models.row_kernels cimport score_rows_apart
+from sskit.models.features cimport score_rows_apart
 from sskit.models.rows cimport add_row, clear_rows, clip_rows, dot_row
 
 
@@ -39,8 +38,6 @@ cdef class RankingProblem(Problem):
     def __cinit__(self, FeatureRows features, offsets, grades, block_weight, Measure measure,
                   bint intercept, name):
         check_offsets(offsets, features.n_rows, 1, "offsets")
-        check_lengths(len(offsets) - 1, block_weight=block_weight)
-        check_lengths(features.n_rows, grades=grades)
         sizes = np.diff(offsets)
         check_indices(grades, max(int(sizes.max(initial=0)), 2), "grade")
         if (grades >= np.repeat(np.maximum(sizes, 2), sizes)).any():

@@ -5,9 +5,11 @@ import numpy as np
 from sskit.models.chain.model import ChainModel, make_features
 from sskit.models.features import FeatureRows
 from sskit.models.layout import WeightLayout
-from sskit.models.second_chain.decoder import SecondChainDecoder
-from sskit.models.second_chain.problem import SecondChainProblem
-from sskit.models.second_chain.request import SecondChainRequest
+from sskit.models.second_chain.problem import (
+    SecondChainDecoder,
+    SecondChainProblem,
+    SecondChainRequest,
+)
 
 
 class SecondChainModel(ChainModel):

@@ -1,20 +1,35 @@
-"""The chain model of the second order bound to data (see the .pxd)."""
+"""The chain model of the second order: bound to data, and sequences that are to be labelled."""
 
 import numpy as np
 
 from sskit.core.fingerprint import Fingerprint
+from sskit.models.chain.request import ChainDecoder
+from sskit.oracles.chain.second_order import make_triple_table
+
+from libc.stdint cimport int32_t
 
 from sskit.core.direction cimport Direction
-from sskit.models.row_kernels cimport grow
+from sskit.core.vectors cimport Scratch
+from sskit.models.chain.problem cimport ChainProblem
+from sskit.models.chain.request cimport ChainRequest
+from sskit.models.features cimport grow
 from sskit.oracles.chain.second_order cimport (
-    second_order_labels, second_order_room, triple_room, triple_table
+    SecondOrderKBest, marginals_room, second_order_labels, second_order_max_marginals_of,
+    second_order_room, triple_room, triple_table
 )
 
 MOST_STATISTICS = 2**31 - 1
 
 
 cdef class SecondChainProblem(ChainProblem):
-    """Chains of the second order bound to data.
+    """Chains of the second order: statistics, potentials and weights.
+
+    Behind the statistics of `ChainProblem`, those of the longest sequence, statistic
+    triple_statistics + (a * n_states + b) * stride + c counts where label c follows b and that
+    follows a. Potentials likewise: behind them stand the least and the largest of each row, which
+    are no statistics (see oracles/chain/second_order.pxd).
+
+    Weights, flat: those of `ChainProblem`, and triples (n_states, n_states, n_states).
 
     Parameters
     ----------
@@ -23,6 +38,11 @@ cdef class SecondChainProblem(ChainProblem):
     allowed, allowed_start, allowed_end : ndarray or None
         Likewise: three labels in a row are allowed if both of their transitions are.
     """
+
+    cdef Py_ssize_t triple_statistics        # where they begin; likewise the next
+    cdef Py_ssize_t triple_weights
+    # scratch
+    cdef Scratch[int32_t] others             # statistics that are those of ChainProblem
 
     def __cinit__(self, features, offsets, Py_ssize_t n_states, *args):
         longest = self.max_code_length
@@ -37,6 +57,7 @@ cdef class SecondChainProblem(ChainProblem):
         self.max_support += 2 * longest
         self.value = np.empty(second_order_room(longest, n_states))
 
+    # the weight of a statistic of triples
     cdef Py_ssize_t triple_weight(self, Py_ssize_t j) noexcept nogil:
         j -= self.triple_statistics
         return self.triple_weights + j // self.stride * self.n_states + j % self.stride
@@ -134,3 +155,92 @@ cdef class SecondChainProblem(ChainProblem):
         inner = ChainProblem.fingerprint(self)
         whole = {"the model": "chain of the second order"}
         return Fingerprint(inner.whole | whole, inner.blocks)
+
+
+cdef class SecondChainRequest(ChainRequest):
+    """Sequences that a model of the second order is to label, and its weights.
+
+    Parameters
+    ----------
+    features, offsets, transitions, start, end : object
+        As of `ChainRequest`.
+    allowed, allowed_start, allowed_end : ndarray or None
+        Likewise.
+    triples : ndarray of shape (n_states, n_states, n_states), float64
+        Scores of three labels in a row.
+    """
+
+    cdef const double[::1] triples           # table of oracles/chain/second_order.pxd
+    cdef object weights                      # (n_states, n_states, n_states) of triples
+
+    def __cinit__(self, features, offsets, transitions, start, end, allowed, allowed_start,
+                  allowed_end, triples):
+        self.weights = np.asarray(triples, dtype=np.float64)
+        self.triples = make_triple_table(self.weights)
+
+    def backward_tables(self):
+        """Return the tables of transitions and of triples of sequences read backwards."""
+        rows = np.asarray(self.transitions)[: self.n_states * self.stride]
+        rows = rows.reshape(self.n_states, self.stride)
+        transitions = np.zeros_like(rows)
+        transitions[:, : self.n_states] = rows[:, : self.n_states].T
+        return transitions.ravel(), make_triple_table(self.weights.transpose(2, 1, 0))
+
+
+def decode_best(SecondChainRequest chains, Py_ssize_t start, Py_ssize_t stop, tuple out):
+    """Write the best labels of the sequences start .. stop - 1, out = (labels, no beam)."""
+    cdef int32_t[::1] labels = out[0]
+    cdef double[::1] node = np.empty(chains.longest * chains.stride + 1)
+    cdef double[::1] value = np.empty(second_order_room(chains.longest, chains.n_states))
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(start, stop):
+            chains.nodes(i, &node[0])
+            second_order_labels(
+                &node[0], &chains.transitions[0], &chains.triples[0], chains.length(i),
+                chains.n_states, NULL, NULL, 0.0, &value[0], &labels[chains.offsets[i]]
+            )
+
+
+def decode_top_k(SecondChainRequest chains, Py_ssize_t start, Py_ssize_t stop, tuple out):
+    """Write the k best labellings and their scores, out = (k, list of labels, of scores)."""
+    cdef Py_ssize_t k = out[0], i, found = 0, length
+    cdef SecondOrderKBest search = SecondOrderKBest(chains.longest, chains.n_states, k)
+    cdef double[::1] node = np.empty(chains.longest * chains.stride + 1)
+    cdef int32_t[::1] labels = np.empty(k * chains.longest, dtype=np.int32)
+    cdef double[::1] scores = np.empty(k)
+    for i in range(start, stop):
+        length = chains.length(i)
+        with nogil:
+            chains.nodes(i, &node[0])
+            found = search.decode(
+                &node[0], &chains.transitions[0], &chains.triples[0], length, &labels[0],
+                &scores[0]
+            )
+        out[1][i] = np.array(labels[: found * length]).reshape(found, length)
+        out[2][i] = np.array(scores[:found])
+
+
+def decode_max_marginals(SecondChainRequest chains, Py_ssize_t start, Py_ssize_t stop,
+                         double[:, ::1] out):
+    """Write the max-marginals of the sequences start .. stop - 1, padded."""
+    cdef double[::1] node = np.empty(chains.longest * chains.stride + 1)
+    cdef double[::1] scratch = np.empty(marginals_room(chains.longest, chains.n_states))
+    tables = chains.backward_tables()
+    cdef const double[::1] pairs = tables[0], triples = tables[1]
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(start, stop):
+            chains.nodes(i, &node[0])
+            second_order_max_marginals_of(
+                &node[0], &chains.transitions[0], &chains.triples[0], &pairs[0], &triples[0],
+                chains.length(i), chains.n_states, &scratch[0], &out[chains.offsets[i], 0]
+            )
+
+
+class SecondChainDecoder(ChainDecoder):
+    """Labels of sequences: a `ChainDecoder` of a SecondChainRequest."""
+
+    decode_best = staticmethod(decode_best)
+    decode_top_k = staticmethod(decode_top_k)
+    decode_max_marginals = staticmethod(decode_max_marginals)

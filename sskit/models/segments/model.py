@@ -2,11 +2,9 @@
 
 import numpy as np
 
-from sskit.models.features import FeatureRows
+from sskit.models.features import FeatureRows, RowScores
 from sskit.models.layout import WeightLayout
-from sskit.models.row_scores import RowScores
-from sskit.models.segments.losses import SpanLoss, TokenLoss
-from sskit.models.segments.problem import SegmentProblem
+from sskit.models.segments.problem import SegmentProblem, SpanLoss, TokenLoss
 from sskit.models.segments.request import SegmentRequest
 
 

@@ -1,30 +1,168 @@
-"""Segments of sequences, bound to data (see the .pxd)."""
+"""Segments of sequences, bound to data."""
 
 import numpy as np
 
+from sskit.core.fingerprint import Fingerprint
+from sskit.models.features import cut_columns, make_grams, no_grams, row_digests, value_digests
+from sskit.models.segments.request import no_features
+
 from libc.math cimport NAN
+from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
 
-from sskit.core.fingerprint import Fingerprint
-from sskit.models.chain.grams import make_grams, no_grams
-from sskit.models.features import cut_columns
-from sskit.models.row_hashes import row_digests, value_digests
-from sskit.models.segments.whole import no_features
-from sskit.models.shapes import check_chains
-
-from sskit.core.checks cimport check_equal
 from sskit.core.direction cimport Direction
 from sskit.core.lanes cimport LANES, padded, prefetch_memory
-from sskit.models.segments.losses cimport SpanLoss
-from sskit.models.row_kernels cimport (
-    active_rows, add_rows, add_rows_between, dot_rows, grow, score_rows
+from sskit.core.problem cimport Problem
+from sskit.models.features cimport (
+    FeatureRows, SequenceGrams, active_rows, add_rows, add_rows_between, dot_rows, grow, score_rows
 )
 from sskit.models.rows cimport clear_rows, clip_rows
-from sskit.oracles.segments.max_sum cimport SegmentPotentials
+from sskit.models.segments.request cimport SegmentTables, WholeFeatures
+from sskit.oracles.segments.semi_markov cimport SegmentMaxSum, SegmentPotentials
+
+
+cdef class SegmentLoss:
+    """What it costs to cut a sequence into other segments than the true ones.
+
+    Labellings are given by 2 k + 1 at the first token of each segment of state k and 2 k at its
+    other tokens; `first` is the number of the first token of a sequence among those of all.
+
+    Parameters
+    ----------
+    truth : ndarray of shape (n_rows,), int32
+        True labellings.
+    cost : ndarray of shape (n_rows,), float64
+        What is lost at each token.
+    """
+
+    cdef const int32_t[::1] truth            # (n_rows,) true labellings of all sequences
+    cdef const double[::1] cost              # (n_rows,)
+    cdef readonly bint has_bonus             # does it use the bonus of the tables?
+
+    def __cinit__(self, const int32_t[::1] truth, const double[::1] cost, *args):
+        self.truth, self.cost = truth, cost
+
+    # the loss of a labelling
+    cdef double of(self, Py_ssize_t first, Py_ssize_t count, const int32_t* code) noexcept nogil:
+        return 0.0
+
+    # add weight times the loss to tables of tokens, but for a constant
+    cdef void add(
+        self, Py_ssize_t first, Py_ssize_t count, double weight, SegmentTables tables
+    ) noexcept nogil:
+        pass
+
+    def digest(self):
+        """Return what of the loss is no number of a token, for fingerprints."""
+        return type(self).__name__
+
+
+cdef class TokenLoss(SegmentLoss):
+    """Tokens with another state, or of which one begins a segment and the other does not.
+
+    Parameters
+    ----------
+    truth : ndarray of shape (n_rows,), int32
+        True labellings.
+    cost : ndarray of shape (n_rows,), float64
+        What a wrong token costs.
+    """
+
+    cdef double of(self, Py_ssize_t first, Py_ssize_t count, const int32_t* code) noexcept nogil:
+        cdef Py_ssize_t t
+        cdef double total = 0.0
+        for t in range(count):
+            if code[t] != self.truth[first + t]:
+                total += self.cost[first + t]
+        return total
+
+    cdef void add(
+        self, Py_ssize_t first, Py_ssize_t count, double weight, SegmentTables tables
+    ) noexcept nogil:
+        cdef Py_ssize_t t, e
+        cdef double amount
+        for t in range(count):
+            # a loss on all but one is, up to a constant, a bonus taken from that one
+            e = t * tables.stride + (self.truth[first + t] >> 1)
+            amount = weight * self.cost[first + t]
+            if self.truth[first + t] & 1:
+                tables.opening[e] -= amount
+            else:
+                tables.inside[e] -= amount
+                tables.opening[e] += amount
+
+
+cdef class SpanLoss(SegmentLoss):
+    """Segments that are not true, and true ones that are missed.
+
+    Parameters
+    ----------
+    truth : ndarray of shape (n_rows,), int32
+        True labellings.
+    cost : ndarray of shape (n_rows,), float64
+        At the first token of a true segment what it costs to miss it.
+    false_cost : ndarray of shape (n_states,), float64
+        What a segment costs that is not true, by its state.
+    """
+
+    cdef const double[::1] false_cost        # (n_states,) of a segment that is not true
+
+    def __cinit__(self, truth, cost, const double[::1] false_cost):
+        self.false_cost = false_cost
+        self.has_bonus = True
+
+    cdef double of(self, Py_ssize_t first, Py_ssize_t count, const int32_t* code) noexcept nogil:
+        cdef Py_ssize_t t, s = 0
+        cdef double total = 0.0
+        cdef bint same = True
+        # s: the last token at which a segment of one or the other begins; same: are both equal
+        # from there on? True segments and those of the code that end together are one if they are
+        for t in range(count):
+            if code[t] & 1:
+                total += self.false_cost[code[t] >> 1]
+            if self.truth[first + t] & 1:
+                total += self.cost[first + t]
+            if (code[t] | self.truth[first + t]) & 1:
+                s, same = t, True
+            same = same and code[t] == self.truth[first + t]
+            if not same or not (code[s] & self.truth[first + s] & 1):
+                continue
+            if t + 1 == count or code[t + 1] & self.truth[first + t + 1] & 1:
+                total -= self.false_cost[code[s] >> 1] + self.cost[first + s]
+        return max(total, 0.0)
+
+    cdef void add(
+        self, Py_ssize_t first, Py_ssize_t count, double weight, SegmentTables tables
+    ) noexcept nogil:
+        cdef Py_ssize_t t, k, s = 0
+        for t in range(count):
+            for k in range(tables.n_states):
+                tables.opening[t * tables.stride + k] += weight * self.false_cost[k]
+            if self.truth[first + t] & 1:
+                s = t
+            tables.bonus_state[t] = -1
+            if t + 1 == count or self.truth[first + t + 1] & 1:
+                k = self.truth[first + t] >> 1
+                tables.bonus_state[t] = <int32_t>k
+                tables.bonus_length[t] = <int32_t>(t - s)
+                tables.bonus[t] = -weight * (self.cost[first + s] + self.false_cost[k])
+
+    def digest(self):
+        """Return what of the loss is no number of a token, for fingerprints."""
+        return bytes(np.asarray(self.false_cost))
 
 
 cdef class SegmentProblem(Problem):
-    """Segments of sequences bound to data.
+    """Segments of sequences: statistics, potentials and weights.
+
+    With the n_table weights that belong to no feature (see `SegmentTables`) statistic j < n_table
+    counts what weight j of these is for, or sums features of whole segments, and statistic
+    places + t * stride + c, places = padded(n_table), stride = padded(n_columns), says that token
+    t has column c: state c for c < K; that it is the first token of a segment of state c - K; or
+    the last one of state c - 2 K. Only states whose limit is above one have first and last tokens.
+
+    Weights, flat: those of the features (n_features, n_columns), then the n_table others. Code: at
+    the first token of each segment of state k 2 k + 1 and at its others 2 k.
 
     Parameters
     ----------
@@ -46,6 +184,29 @@ cdef class SegmentProblem(Problem):
         Features of whole segments; None for none.
     """
 
+    cdef FeatureRows features
+    cdef object given                        # what it was made of
+    cdef readonly Py_ssize_t n_states
+    cdef readonly Py_ssize_t n_columns       # K, or 3 K with weights of first and last tokens
+    cdef readonly Py_ssize_t n_table
+    cdef WholeFeatures whole                 # features of whole segments
+    cdef Py_ssize_t stride
+    cdef Py_ssize_t places
+    cdef Py_ssize_t table_weights            # where they begin
+    cdef const int64_t[::1] offsets          # (n_blocks + 1,) rows of the features
+    cdef const int32_t[::1] codes            # (n_rows,) the truth
+    cdef const int32_t[::1] limits           # (n_states,) longest segments
+    cdef SegmentLoss loss
+    cdef SequenceGrams grams                 # of blocks where they cost less than features
+    # scratch
+    cdef SegmentTables tables
+    cdef SegmentMaxSum oracle
+    cdef int32_t[::1] active                 # rows of a direction that are not zero
+    cdef int32_t[::1] fresh                  # (longest,) row of token scores made for request ..
+    cdef int32_t request
+    cdef double[::1] token_scores            # as the potentials of tokens
+    cdef double[::1] image                   # (n_features * n_columns,) zero between calls
+
     def __cinit__(self, FeatureRows features, offsets, codes, SegmentLoss loss, block_weight,
                   limits, bint has_ends, bint has_lengths, WholeFeatures whole=None):
         if whole is None:
@@ -53,22 +214,11 @@ cdef class SegmentProblem(Problem):
         self.given = (
             features, offsets, codes, loss, block_weight, limits, has_ends, has_lengths, whole
         )
-        check_chains(
-            features.n_rows, offsets, 2 * len(limits), codes, loss.cost, block_weight
-        )
-        if not np.array_equal(loss.truth, codes):
-            raise ValueError("the loss must be that of the true segments")
-        if isinstance(loss, SpanLoss):
-            n_costs = (<SpanLoss>loss).false_cost.shape[0]
-            check_equal(n_costs, len(limits), "the number of costs of false segments")
         longest = int(np.diff(offsets).max())
         self.features, self.offsets, self.codes = features, offsets, codes
         self.loss, self.block_weight, self.limits = loss, block_weight, limits
         self.n_states = len(limits)
         self.n_columns = self.n_states * (3 if has_ends else 1)
-        check_equal(whole.offsets.shape[0], len(offsets), "the number of offsets")
-        check_equal(whole.offsets[len(offsets) - 1], features.n_rows, "the number of tokens")
-        check_equal(whole.max_length, int(np.max(limits)), "the longest segment")
         self.whole = whole
         self.tables = SegmentTables(longest, limits, has_lengths, whole.n_features)
         self.oracle = SegmentMaxSum(longest, self.n_states)
@@ -85,9 +235,6 @@ cdef class SegmentProblem(Problem):
         self.active = np.empty(longest, dtype=np.int32)
         self.fresh = np.zeros(longest, dtype=np.int32)
         self.token_scores = np.empty(longest * self.stride)
-        for i in range(self.n_blocks):
-            if not self.knows(i, &self.codes[self.offsets[i]]):
-                raise ValueError(f"the true segments of sequence {i} are none")
 
     def prepare_steps(self):
         """Compute what sqnorm needs: Gram matrices of all short enough blocks."""
@@ -171,6 +318,7 @@ cdef class SegmentProblem(Problem):
         loss[0] = self.loss.of(first, count, code)
         return 0
 
+    # what one labelling counts and the other does not, times sign; returns the number of entries
     cdef Py_ssize_t count_apart(
         self, Py_ssize_t i, const int32_t* code, const int32_t* other, double sign, int32_t* index,
         double* value

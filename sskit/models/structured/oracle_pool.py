@@ -90,12 +90,29 @@ class OraclePool:
         Exception
             What the structure raised.
         """
-        packed = self.found.pop(i, None)
-        return None if packed is None else unpack(packed)
+        found = self.found.pop(i, None)
+        if isinstance(found, Failure):
+            # on its way here it has lost where it was raised
+            raise found.error from (found.cause or RuntimeError(f"\n{found.where}"))
+        return found
+
+
+class Failure:
+    """An error that waits until the solver asks for its sample.
+
+    Parameters
+    ----------
+    error : Exception
+        The error.
+    """
+
+    def __init__(self, error):
+        self.error, self.cause = error, error.__cause__
+        self.where = "".join(traceback.format_exception(error))
 
 
 def find_answers(answers, w):
-    """Return the packed answers of a structure, by number of sample.
+    """Return the answers of a structure by number of sample, or a `Failure` where it raises.
 
     Parameters
     ----------
@@ -106,10 +123,16 @@ def find_answers(answers, w):
 
     Returns
     -------
-    found : dict of bytes
-        For `unpack`.
+    found : dict
+        As `OraclePool.pop` returns them.
     """
-    return {i: pack(find_answer, answers, i, w) for i in answers.X}
+    found = {}
+    for i in answers.X:
+        try:
+            found[i] = find_answer(answers, i, w)
+        except Exception as error:
+            found[i] = Failure(error)
+    return found
 
 
 def find_answer(answers, i, w):
@@ -140,7 +163,7 @@ def run_shares(function, shares, model, prefer):
     Raises
     ------
     TypeError
-        If the structure or its samples cannot be sent to another process, or a result back.
+        If the structure or its samples cannot be sent to another process.
     Exception
         What the function raised.
     """
@@ -150,15 +173,18 @@ def run_shares(function, shares, model, prefer):
     # Pickled here, for an error that says what is wrong; and joblib makes no read-only memory
     # maps of bytes, where a structure may want to change its input or return a part of it.
     try:
-        calls = [dumps((function, *share)) for share in shares]
+        calls = [
+            # classes of the main script go by value, as joblib sends them
+            pickle.dumps(wrap_non_picklable_objects((function, *share), keep_wrapper=False))
+            for share in shares
+        ]
     except Exception as error:
         raise TypeError(
             f"{type(model).__name__} or its samples cannot be sent to other processes: {error}. "
             "Let them be pickled, or set parallel = 'threads' on the model"
         ) from error
     leader = os.getpid()
-    results = parallel(delayed(pack)(call, sent, leader) for sent in calls)
-    return [unpack(result) for result in results]
+    return parallel(delayed(call)(sent, leader) for sent in calls)
 
 
 def call(sent, leader):
@@ -179,87 +205,5 @@ def call(sent, leader):
     """
     if os.getpid() != leader and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    function, *arguments = loads(sent)
+    function, *arguments = pickle.loads(sent)
     return function(*arguments)
-
-
-class WorkerTraceback(Exception):
-    """Where an error was raised in another process: the cause of the error here."""
-
-
-class Failure:
-    """An error on its way from one process to another.
-
-    Parameters
-    ----------
-    error : Exception
-        The error.
-    """
-
-    def __init__(self, error):
-        self.error = error
-
-    def __reduce__(self):
-        where = "".join(traceback.format_exception(self.error))
-        return arrived, (sendable(self.error), sendable(self.error.__cause__), where)
-
-
-def arrived(error, cause, where):
-    """Return a failure whose error has a cause: its own, which pickling lost, or the traceback."""
-    error.__cause__ = WorkerTraceback(f"\n{where}") if cause is None else cause
-    return Failure(error)
-
-
-def sendable(error):
-    """Return an error, or one that says the same if it does not survive pickling."""
-    try:
-        loads(dumps(error))
-    except Exception:
-        other = RuntimeError(f"{type(error).__name__}: {error}")
-        other.__notes__ = [*getattr(error, "__notes__", ())]
-        return other
-    return error
-
-
-def pack(function, *arguments):
-    """Return the result of a call, or the error that it raises, as bytes for `unpack`.
-
-    Parameters
-    ----------
-    function : callable
-        What to call.
-    *arguments : object
-        Its arguments.
-
-    Returns
-    -------
-    packed : bytes
-        Of the result or a `Failure`.
-    """
-    try:
-        result = function(*arguments)
-    except Exception as error:
-        return dumps(Failure(error))
-    try:
-        return dumps(result)
-    except Exception as error:
-        told = f"a labelling cannot be sent to another process: {error}"
-        return dumps(Failure(TypeError(told)))
-
-
-def unpack(packed):
-    """Return the result of a packed call, or raise its error."""
-    result = loads(packed)
-    if isinstance(result, Failure):
-        raise result.error
-    return result
-
-
-def dumps(item):
-    """Return an item as bytes; classes of the main script go by value, as joblib sends them."""
-    return pickle.dumps(wrap_non_picklable_objects((item,), keep_wrapper=False))
-
-
-def loads(packed):
-    """Return the item that `dumps` made bytes of."""
-    return pickle.loads(packed)[0]

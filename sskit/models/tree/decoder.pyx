@@ -6,11 +6,9 @@ from libc.stdint cimport int32_t
 
 from sskit.models.graph.request_decoder import RequestDecoder
 
-from sskit.core.checks cimport check_equal, check_least, check_range
 from sskit.models.graph.request cimport GraphRequest
 from sskit.oracles.graph.potentials cimport Potentials
-from sskit.oracles.tree.max_sum cimport TreeMaxSum
-from sskit.oracles.tree.k_best cimport TreeKBest
+from sskit.oracles.tree.max_sum cimport TreeKBest, TreeMaxSum
 
 
 class TreeDecoder(RequestDecoder):
@@ -31,9 +29,6 @@ class TreeDecoder(RequestDecoder):
 def decode_marginals(GraphRequest trees, Py_ssize_t start, Py_ssize_t stop,
                      double[:, ::1] out):
     """Write the max-marginals of the trees start .. stop - 1."""
-    check_range(start, stop, trees.n_blocks, "trees")
-    check_least(out.shape[0], trees.n_nodes, "the room for nodes")
-    check_equal(out.shape[1], trees.n_states, "the room for labels")
     cdef double[::1] theta = np.empty(trees.max_statistics + 1)
     cdef TreeMaxSum oracle = trees.oracle
     cdef Potentials p
@@ -46,7 +41,6 @@ def decode_marginals(GraphRequest trees, Py_ssize_t start, Py_ssize_t stop,
 
 def decode_top_k(GraphRequest trees, Py_ssize_t start, Py_ssize_t stop, tuple out):
     """Write the best labellings of the trees start .. stop - 1, out = (k, labels, scores)."""
-    check_range(start, stop, trees.n_blocks, "trees")
     k, labels, scores = out
     cdef double[::1] theta = np.empty(trees.max_statistics + 1)
     cdef Potentials p

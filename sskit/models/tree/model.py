@@ -5,12 +5,11 @@ from functools import lru_cache
 import numpy as np
 import scipy.sparse as sp
 
-from sskit.models.features import FeatureRows
+from sskit.models.features import FeatureRows, row_scores
 from sskit.models.graph.data import node_scale, packed_grams
 from sskit.models.graph.problem import GraphProblem
 from sskit.models.graph.request import GraphRequest
 from sskit.models.layout import WeightLayout
-from sskit.models.row_scores import row_scores
 from sskit.models.tree.decoder import TreeDecoder
 from sskit.models.tree.partial_problem import PartialTreeProblem
 from sskit.oracles.graph.potentials import PairForm

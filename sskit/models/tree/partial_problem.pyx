@@ -4,8 +4,6 @@ import numpy as np
 
 from libc.stdint cimport int32_t
 
-from sskit.models.shapes import check_accepted, check_truth
-
 from sskit.core.problem cimport Problem
 from sskit.models.graph.problem cimport GraphProblem
 from sskit.oracles.graph.potentials cimport Potentials
@@ -64,7 +62,7 @@ cdef class PartialTreeProblem(GraphProblem):
             Shares all else with this one.
         """
         cdef PartialTreeProblem other = self.fork()
-        other.labels = check_truth(labels, self.n_nodes, self.n_states)
+        other.labels = np.ascontiguousarray(labels, dtype=np.int32)
         other.last = np.full(self.n_nodes, -1, dtype=np.int32)
         return other
 
@@ -76,5 +74,5 @@ cdef class PartialTreeProblem(GraphProblem):
         accepted : ndarray of shape (n_nodes, n_states), bool
             Which labels are right at each node, the true one among them.
         """
-        self.accepted = check_accepted(accepted, self.n_nodes, self.n_states)
+        self.accepted = np.ascontiguousarray(accepted, dtype=bool).view(np.uint8)
         self.has_sets = True

@@ -5,12 +5,10 @@ import numpy as np
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 
-from sskit.core.checks cimport check_equal, check_least, check_offsets, check_range
 from sskit.core.lanes cimport padded
 from sskit.core.vectors cimport Scratch
 from sskit.oracles.graph.potentials cimport PairForm, Potentials
-from sskit.oracles.tree.max_sum cimport TreeMaxSum
-from sskit.oracles.tree.sum_product cimport TreeSumProduct
+from sskit.oracles.tree.max_sum cimport TreeMaxSum, TreeSumProduct
 
 
 cdef class TreePotentials:
@@ -49,28 +47,10 @@ cdef class TreePotentials:
     def __cinit__(self, const double[:, :] nodes, const int64_t[::1] offsets, ends,
                   const int64_t[::1] edges, const int32_t[::1] kinds,
                   const double[:, :, :] tables, PairForm form):
-        cdef Py_ssize_t i, e, n
         self.n_nodes, self.n_states = nodes.shape[0], nodes.shape[1]
         self.n_kinds, self.form = tables.shape[0], form
-        check_least(self.n_states, 1, "the number of states")
-        check_equal(form.n_states, self.n_states, "the number of states")
-        check_equal(form.width, self.n_states * self.n_states, "the width of the form")
-        for size in (tables.shape[1], tables.shape[2]):
-            check_equal(size, self.n_states, "the number of states")
         self.offsets, self.n_blocks, self.ends = offsets, offsets.shape[0] - 1, ends
         self.edges, self.kinds = edges, kinds
-        check_offsets(np.asarray(offsets), self.n_nodes, 0, "offsets")
-        check_equal(edges.shape[0], offsets.shape[0], "the length of edges")
-        check_offsets(np.asarray(edges), self.ends.shape[0], 0, "edges")
-        check_equal(self.ends.shape[1], 2, "the number of ends")
-        check_equal(kinds.shape[0], self.ends.shape[0], "the length of kinds")
-        for i in range(self.n_blocks):
-            n = offsets[i + 1] - offsets[i]
-            for e in range(edges[i], edges[i + 1]):
-                if not (0 <= self.ends[e, 0] < n and 0 <= self.ends[e, 1] < n
-                        and self.ends[e, 0] != self.ends[e, 1]
-                        and 0 <= kinds[e] < self.n_kinds):
-                    raise IndexError("an edge has nodes or a table that are none of its tree")
         self.rows = np.zeros((max(self.n_nodes, 1), padded(self.n_states)))
         np.asarray(self.rows)[: self.n_nodes, : self.n_states] = nodes
         self.tables = np.zeros((max(self.n_kinds, 1), form.width))
@@ -105,7 +85,6 @@ def infer(TreePotentials trees, Py_ssize_t start, Py_ssize_t stop, tuple out):
         As of `sskit.models.chain.probabilities.infer`; the expected numbers of pairs are
         (n_kinds * n_states, padded(n_states)).
     """
-    check_range(start, stop, trees.n_blocks, "trees")
     log_partitions, marginals, pairs = out
     cdef double[::1] log_z = log_partitions
     cdef double[:, ::1] probabilities
@@ -118,14 +97,10 @@ def infer(TreePotentials trees, Py_ssize_t start, Py_ssize_t stop, tuple out):
     cdef double* target = NULL
     cdef double* counts = NULL
     cdef bint wants_all = marginals is not None, wants_pairs = pairs is not None
-    check_least(log_z.shape[0], trees.n_blocks, "the room for log Z")
     if wants_all:
         probabilities = marginals
-        check_least(probabilities.shape[0], trees.n_nodes, "the room for nodes")
-        check_equal(probabilities.shape[1], stride, "the room for labels")
     if wants_pairs:
         weight = pairs[0]
-        check_least(weight.shape[0], trees.n_blocks, "the number of weights")
         total = np.zeros((max(trees.n_kinds, 1) * K, stride))
         pairs[1][start] = total
     with nogil:
@@ -165,16 +140,12 @@ def sample(TreePotentials trees, Py_ssize_t start, Py_ssize_t stop, tuple out):
         ``(uniform, labels)``, both (n_samples, n_nodes): numbers of [0, 1), and where int32
         labels are written.
     """
-    check_range(start, stop, trees.n_blocks, "trees")
     cdef const double[:, ::1] uniform = out[0]
     cdef int32_t[:, ::1] labels = out[1]
     cdef TreeSumProduct oracle = TreeSumProduct()
     cdef Scratch[double] scratch
     cdef Py_ssize_t i, j, first
     cdef Potentials p
-    check_least(uniform.shape[1], trees.n_nodes, "the numbers for nodes")
-    check_least(labels.shape[1], trees.n_nodes, "the room for nodes")
-    check_equal(labels.shape[0], uniform.shape[0], "the room for labellings")
     with nogil:
         for i in range(start, stop):
             first = trees.offsets[i]
@@ -189,8 +160,6 @@ def sample(TreePotentials trees, Py_ssize_t start, Py_ssize_t stop, tuple out):
 
 def best(TreePotentials trees, Py_ssize_t start, Py_ssize_t stop, int32_t[::1] labels):
     """Write the best labelling of the trees start .. stop - 1."""
-    check_range(start, stop, trees.n_blocks, "trees")
-    check_least(labels.shape[0], trees.n_nodes, "the room for nodes")
     cdef TreeMaxSum oracle = TreeMaxSum()
     cdef Py_ssize_t i
     cdef Potentials p

@@ -8,7 +8,7 @@ from libc.math cimport INFINITY, isnan
 from libc.string cimport memcpy, memset
 
 from sskit.core.lanes cimport padded
-from sskit.oracles.chain.max_marginals cimport transpose_padded
+from sskit.oracles.chain.viterbi cimport transpose_padded
 
 cdef extern from "sum_product.hpp" namespace "sskit":
     double exp_table(

@@ -1,8 +1,17 @@
+# Labellings of chains. Rows have padded(n_states) columns; -inf forbids. Transitions are one
+# `table` (n_states rows) for all steps or, unless `tables` is NULL, one for each step: tables[t]
+# leads from node t to the next one, n_nodes - 1 of them.
 from libc.stdint cimport int32_t
 
+from sskit.core.vectors cimport Scratch
 
-# One step of the recursion: out[b] = node[b] + max_a (value[a] + transition[a, b]); rows have
-# padded(n_states) columns.
+
+cdef inline const double* step_table(
+    const double* table, const double** tables, Py_ssize_t t
+) noexcept nogil:
+    return table if tables == NULL else tables[t]
+
+# One step of the recursion: out[b] = node[b] + max_a (value[a] + transition[a, b]).
 cdef void viterbi_step(
     const double* value, const double* transition, Py_ssize_t n_states, const double* node,
     double* out
@@ -10,10 +19,150 @@ cdef void viterbi_step(
 
 # Labelling of n_nodes >= 1 nodes that maximises
 #     sum_t node[t, y_t] + sum_t transition[y_{t-1}, y_t] + sum_t [y_t != truth_t] cost_t
-# and that maximum. Rows of node, transition and the scratch `value` (n_nodes rows) have
-# padded(n_states) columns; forbidden transitions are -inf. truth may be NULL (no loss).
-# Of several maximisers the one with the smallest last state, and so on backwards.
+# and that maximum. The scratch `value` has n_nodes rows; truth may be NULL (no loss). Of several
+# maximisers the one with the smallest last state, and so on backwards.
 cdef double viterbi_labels(
-    const double* node, const double* transition, Py_ssize_t n_nodes, Py_ssize_t n_states,
-    const int32_t* truth, const double* cost, double loss_weight, double* value, int32_t* labels
+    const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
+    Py_ssize_t n_states, const int32_t* truth, const double* cost, double loss_weight,
+    double* value, int32_t* labels
 ) noexcept nogil
+
+# score of a labelling
+cdef double chain_score(
+    const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
+    Py_ssize_t n_states, const int32_t* labels
+) noexcept nogil
+
+# out[t, k] = the best score of any labelling of n_nodes >= 1 nodes whose node t has state k,
+# -inf if none is allowed; the padding of out is arbitrary. `transposed` is the table transposed
+# (see transpose_padded) or, with tables, scratch of as many rows; scratch has 3 rows.
+cdef void find_max_marginals(
+    const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
+    Py_ssize_t n_states, double* transposed, double* scratch, double* out
+) noexcept nogil
+
+# out = table transposed, both (n_states, padded(n_states)); the padding of out is zero
+cdef void transpose_padded(const double* table, Py_ssize_t n_states, double* out) noexcept nogil
+
+
+cdef class LossIndexed:
+    """The best labellings of a chain, one for each loss (Bauer et al. 2014).
+
+    V_t(k, e) is the best score of a beginning of the chain that ends in state k at node t and
+    has lost e units until there. Losses are whole numbers of units. O(T E K^2) time for T nodes,
+    losses to E and K states, O(T E K) memory.
+    """
+
+    cdef readonly Py_ssize_t n_states
+    cdef Py_ssize_t stride
+    cdef Py_ssize_t max_nodes
+    cdef Py_ssize_t max_loss                 # E, in units
+    # (max_nodes, E + 1, stride) V; there from the first chain on, for it may be large
+    cdef Scratch[double] value
+    cdef Scratch[double] moved               # (stride,) scratch
+    cdef Scratch[double] best                # (E + 1,) score of the best labelling by loss
+    # a table for each step, set before each chain; NULL: the same for all
+    cdef const double** tables
+
+    # Best scores of labellings of n_nodes >= 1 nodes by loss, in `best`, -inf where there is
+    # none; returns the largest loss. Arguments are those of viterbi_labels; levels are the
+    # losses of a wrong state.
+    cdef Py_ssize_t solve(
+        self, const double* node, const double* transition, Py_ssize_t n_nodes,
+        const int32_t* truth, const int32_t* levels
+    ) except -1 nogil
+
+    # a labelling with that score and loss, of the chain that was solved last
+    cdef void labelling(
+        self, const double* transition, Py_ssize_t n_nodes, const int32_t* truth,
+        const int32_t* levels, Py_ssize_t loss, int32_t* labels
+    ) noexcept nogil
+
+
+cdef class KBest:
+    """The k best labellings of chains: scratch memory and the search (list Viterbi).
+
+    An *entry* at node t is a labelling of the nodes 0 .. t, known by its last state, its score
+    and the entry at node t - 1 that it goes on from. The entries of one node and state form a
+    list, best first, which is computed only as far as it is asked for. One more node, n_nodes,
+    with the single state 0 and no potentials closes the chain: its list is the answer.
+
+    Entry b < n_states of a node is the first of the list of state b; later entries of all lists
+    stand, in the order they were found, from `stride` on: at most one for each labelling but
+    the first, hence k - 1. A list is *open* once its first entry knows its predecessor; there
+    are at most min(k, n_states) of them at each node.
+
+    The memory is that of max_nodes (20 k + 4 min(k, n_states) n_states) bytes, about. One object
+    serves one thread. It decodes any number of chains, one after the other.
+    """
+
+    cdef readonly Py_ssize_t max_nodes       # longest chain that it can decode
+    cdef readonly Py_ssize_t n_states
+    cdef readonly Py_ssize_t k
+    cdef Py_ssize_t stride                   # padded(n_states)
+    cdef Py_ssize_t max_entries              # stride + k - 1, at each of max_nodes + 1 nodes
+    cdef Py_ssize_t max_lists                # min(k, n_states), likewise
+    cdef double[::1] score                   # of entries, (max_nodes + 1, max_entries)
+    cdef int32_t[::1] state                  # of entries, likewise the next two
+    cdef int32_t[::1] previous               # the entry at the node before
+    cdef int32_t[::1] following              # the next entry of the same list
+    cdef int32_t[::1] n_entries              # (max_nodes + 1,) where the next one will stand
+    cdef int32_t[::1] n_lists                # (max_nodes + 1,) open ones
+    cdef int32_t[::1] list_of                # (max_nodes + 1, n_states) open list of a state
+    # (max_nodes + 1, max_lists, n_states): per open list and state before, the first entry that
+    # has not yet been gone on from; the one taken last stays until the next is asked for
+    cdef int32_t[::1] waiting
+    cdef int32_t[::1] path                   # (max_nodes + 1,) entries of the last labelling
+    # the chain being decoded
+    cdef const double* node
+    cdef const double* transition
+    # a table for each step, set before each chain; NULL: `transition` for all
+    cdef const double** tables
+    cdef Py_ssize_t n_nodes
+
+    # The best labellings of 1 <= n_nodes <= max_nodes nodes by falling score, distinct, as many
+    # as exist up to k; returns their number. Rows of node and transition have padded(n_states)
+    # columns, -inf forbids. labels (k, n_nodes) and scores (k,) are written to. The score of a
+    # labelling is added up from the first node to the last. Of equal ones first that with the
+    # smaller last state, and so on backwards: the first is that of viterbi_labels.
+    # O(n_nodes n_states (n_states + k)).
+    cdef Py_ssize_t decode(
+        self, const double* node, const double* transition, Py_ssize_t n_nodes,
+        int32_t* labels, double* scores
+    ) noexcept nogil
+    cdef void forward(self) noexcept nogil
+    cdef void open_list(self, Py_ssize_t t, Py_ssize_t b) noexcept nogil
+    cdef bint take(self, Py_ssize_t t, Py_ssize_t b, int32_t entry) noexcept nogil
+    cdef void trace(self, int32_t entry, int32_t* labels) noexcept nogil
+    cdef int32_t advance(self) noexcept nogil
+
+
+cdef class Beam:
+    """Beam search on chains: scratch memory and the search.
+
+    A *prefix* of a labelling ends in a state; its score is that of the best labelling of the
+    nodes so far that ends there. The beam of a node holds the `size` states with the best
+    prefixes, found among all states that follow the beam of the node before. O(n_nodes n_states
+    (n_features + size)): a step of the Viterbi algorithm goes on from n_states prefixes instead.
+
+    The memory is that of max_nodes (8 n_states + 4 size) bytes. One object serves one thread.
+    """
+
+    cdef readonly Py_ssize_t max_nodes
+    cdef readonly Py_ssize_t n_states
+    cdef readonly Py_ssize_t size            # 1 <= size < n_states
+    cdef double[::1] value                   # (max_nodes, padded(n_states)) scores of prefixes
+    cdef double[::1] scratch                 # (n_states,)
+    cdef int32_t[::1] kept                   # (max_nodes, size) the beams, each by rising state
+    cdef int32_t[::1] n_kept                 # (max_nodes,)
+    # a table for each step, set before each chain; NULL: the same for all
+    cdef const double** tables
+
+    # Labelling of 1 <= n_nodes <= max_nodes nodes and its score; -inf if every labelling that is
+    # allowed was lost on the way. Rows of node have padded(n_states) columns, those of
+    # transition `stride`; LANES numbers after the last can be read. -inf forbids. Of equal ones the
+    # smaller state, from the last node backwards.
+    cdef double decode(
+        self, const double* node, const double* transition, Py_ssize_t stride,
+        Py_ssize_t n_nodes, int32_t* labels
+    ) noexcept nogil

@@ -1,10 +1,12 @@
-"""The Viterbi algorithm: exact maximisation over label sequences (Viterbi 1967)."""
+"""The best labellings of chains: the Viterbi algorithm (Viterbi 1967) and its relatives."""
 
 import numpy as np
 
-from sskit.oracles.gate import check_chain, padded_rows
+from sskit.oracles.gate import check_chain, check_count, padded_rows
 
-from libc.string cimport memcpy
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t
+from libc.string cimport memcpy, memset
 
 from sskit.core.lanes cimport padded
 
@@ -13,6 +15,18 @@ cdef extern from "viterbi.hpp":
         const double* value, const double* transition, Py_ssize_t n_states, const double* node,
         double* out
     ) noexcept nogil
+    void beam_step "sskit::beam_step"(
+        const double* value, const int32_t* kept, Py_ssize_t n_kept, const double* transition,
+        Py_ssize_t stride, Py_ssize_t n_states, const double* node, double* out
+    ) noexcept nogil
+    Py_ssize_t largest_states "sskit::largest_states"(
+        const double* value, Py_ssize_t n, Py_ssize_t size, double* scratch, int32_t* kept
+    ) noexcept nogil
+
+
+cdef enum:
+    UNKNOWN = -1  # not computed yet
+    NONE = -2     # does not exist
 
 
 cdef void viterbi_step(
@@ -23,43 +37,387 @@ cdef void viterbi_step(
 
 
 cdef double viterbi_labels(
-    const double* node, const double* transition, Py_ssize_t n_nodes, Py_ssize_t n_states,
-    const int32_t* truth, const double* cost, double loss_weight, double* value, int32_t* labels
+    const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
+    Py_ssize_t n_states, const int32_t* truth, const double* cost, double loss_weight,
+    double* value, int32_t* labels
 ) noexcept nogil:
-    cdef Py_ssize_t stride = padded(n_states)
-    cdef Py_ssize_t t, a, best_state
-    cdef double best, candidate, offset = 0.0
+    cdef Py_ssize_t stride = padded(n_states), t, a, best_state = 0
+    cdef double best, candidate, total, offset = 0.0
+    cdef double* here = value
     memcpy(value, node, stride * sizeof(double))
     for t in range(n_nodes):
+        here = value + t * stride
         if t > 0:
             viterbi_step(
-                value + (t - 1) * stride, transition, n_states, node + t * stride,
-                value + t * stride
+                here - stride, step_table(table, tables, t - 1), n_states, node + t * stride, here
             )
         if truth != NULL:
             # a loss on all states but one is, up to a constant, a bonus taken from that one
-            value[t * stride + truth[t]] -= loss_weight * cost[t]
+            here[truth[t]] -= loss_weight * cost[t]
             offset += loss_weight * cost[t]
-
-    best_state = 0
-    best = value[(n_nodes - 1) * stride]
+    best = here[0]
     for a in range(1, n_states):
-        if value[(n_nodes - 1) * stride + a] > best:
-            best = value[(n_nodes - 1) * stride + a]
+        if here[a] > best:
+            best = here[a]
             best_state = a
+    total = best + offset
     labels[n_nodes - 1] = <int32_t>best_state
-    cdef double total = best + offset
     # back pointers are needed along the best path only, so they are found here
     for t in range(n_nodes - 2, -1, -1):
+        table = step_table(table, tables, t)
         best_state = 0
-        best = value[t * stride] + transition[labels[t + 1]]
+        best = value[t * stride] + table[labels[t + 1]]
         for a in range(1, n_states):
-            candidate = value[t * stride + a] + transition[a * stride + labels[t + 1]]
+            candidate = value[t * stride + a] + table[a * stride + labels[t + 1]]
             if candidate > best:
                 best = candidate
                 best_state = a
         labels[t] = <int32_t>best_state
     return total
+
+
+cdef double chain_score(
+    const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
+    Py_ssize_t n_states, const int32_t* labels
+) noexcept nogil:
+    cdef Py_ssize_t stride = padded(n_states), t
+    cdef double score = node[labels[0]]
+    for t in range(1, n_nodes):
+        table = step_table(table, tables, t - 1)
+        score += node[t * stride + labels[t]] + table[labels[t - 1] * stride + labels[t]]
+    return score
+
+
+cdef void find_max_marginals(
+    const double* node, const double* table, const double** tables, Py_ssize_t n_nodes,
+    Py_ssize_t n_states, double* transposed, double* scratch, double* out
+) noexcept nogil:
+    cdef Py_ssize_t stride = padded(n_states), t, k
+    cdef double* ahead = scratch             # best score of the nodes after t, by state of t
+    cdef double* suffix = scratch + stride   # the same with node t + 1's, by state of t + 1
+    cdef double* zero = scratch + 2 * stride
+    # forward: best scores up to node t and with it, to which those ahead are added below
+    memcpy(out, node, stride * sizeof(double))
+    for t in range(1, n_nodes):
+        viterbi_step(
+            out + (t - 1) * stride, step_table(table, tables, t - 1), n_states, node + t * stride,
+            out + t * stride
+        )
+    memset(ahead, 0, stride * sizeof(double))
+    memset(zero, 0, stride * sizeof(double))
+    for t in range(n_nodes - 2, -1, -1):
+        for k in range(stride):
+            suffix[k] = ahead[k] + node[(t + 1) * stride + k]
+        if tables != NULL:
+            transpose_padded(tables[t], n_states, transposed)
+        viterbi_step(suffix, transposed, n_states, zero, ahead)
+        for k in range(stride):
+            out[t * stride + k] += ahead[k]
+
+
+cdef void transpose_padded(const double* table, Py_ssize_t n_states, double* out) noexcept nogil:
+    cdef Py_ssize_t stride = padded(n_states), a, b
+    memset(out, 0, n_states * stride * sizeof(double))
+    for a in range(n_states):
+        for b in range(n_states):
+            out[b * stride + a] = table[a * stride + b]
+
+
+cdef class LossIndexed:
+    """Scratch memory of the programme (see the .pxd).
+
+    Parameters
+    ----------
+    max_nodes : int
+        Number of nodes of the longest chain.
+    max_loss : int
+        Largest loss of a chain, in units.
+    n_states : int
+        Number of states.
+    """
+
+    def __cinit__(self, Py_ssize_t max_nodes, Py_ssize_t max_loss, Py_ssize_t n_states):
+        self.n_states = n_states
+        self.stride = padded(n_states)
+        self.max_nodes = max_nodes
+        self.max_loss = max_loss
+
+    cdef Py_ssize_t solve(
+        self, const double* node, const double* transition, Py_ssize_t n_nodes,
+        const int32_t* truth, const int32_t* levels
+    ) except -1 nogil:
+        cdef Py_ssize_t stride = self.stride, table = (self.max_loss + 1) * stride
+        cdef Py_ssize_t t, k, e, reach = 0, level, right
+        cdef double* value
+        cdef double* moved
+        self.value.resize(self.max_nodes * table)
+        self.moved.resize(stride)
+        self.best.resize(self.max_loss + 1)
+        value, moved = self.value.data(), self.moved.data()
+        for t in range(n_nodes):
+            level, right = levels[t], truth[t]
+            for k in range((reach + level + 1) * stride):
+                value[k] = -INFINITY
+            for e in range(reach + 1):
+                if t == 0:
+                    memcpy(moved, node, stride * sizeof(double))
+                else:
+                    viterbi_step(
+                        value - table + e * stride, step_table(transition, self.tables, t - 1),
+                        self.n_states, node + t * stride, moved
+                    )
+                # each state is reached with this loss by one way at most: the true one from as
+                # much, the others from `level` less
+                value[e * stride + right] = moved[right]
+                for k in range(self.n_states):
+                    if k != right:
+                        value[(e + level) * stride + k] = moved[k]
+            reach += level
+            value += table
+        value -= table
+        for e in range(reach + 1):
+            self.best[e] = -INFINITY
+            for k in range(self.n_states):
+                self.best[e] = max(self.best[e], value[e * stride + k])
+        return reach
+
+    cdef void labelling(
+        self, const double* transition, Py_ssize_t n_nodes, const int32_t* truth,
+        const int32_t* levels, Py_ssize_t loss, int32_t* labels
+    ) noexcept nogil:
+        cdef Py_ssize_t stride = self.stride, table = (self.max_loss + 1) * stride
+        cdef Py_ssize_t t, k, e = loss, state = 0
+        cdef double* value = &self.value[(n_nodes - 1) * table]
+        cdef double top, candidate
+        for k in range(1, self.n_states):
+            if value[e * stride + k] > value[e * stride + state]:
+                state = k
+        # back pointers are needed along one path only, so they are found here
+        for t in range(n_nodes - 1, 0, -1):
+            labels[t] = <int32_t>state
+            if state != truth[t]:
+                e -= levels[t]
+            value -= table
+            transition = step_table(transition, self.tables, t - 1)
+            top = -INFINITY
+            for k in range(self.n_states):
+                candidate = value[e * stride + k] + transition[k * stride + labels[t]]
+                if candidate > top:
+                    top, state = candidate, k
+        labels[0] = <int32_t>state
+
+
+cdef class KBest:
+    """The k best labellings of chains.
+
+    Parameters
+    ----------
+    max_nodes : int
+        Length of the longest chain.
+    n_states : int
+        Number of states.
+    k : int
+        Number of labellings, at least 1.
+    """
+
+    def __cinit__(self, Py_ssize_t max_nodes, Py_ssize_t n_states, Py_ssize_t k):
+        self.max_nodes = max_nodes
+        self.n_states = n_states
+        self.k = k
+        self.stride = padded(n_states)
+        self.max_entries = self.stride + k - 1
+        self.max_lists = min(k, n_states)
+        n_all = (max_nodes + 1) * self.max_entries
+        self.score = np.empty(n_all)
+        state = np.empty((max_nodes + 1, self.max_entries), dtype=np.int32)
+        state[:, :n_states] = np.arange(n_states)
+        self.state = state.reshape(-1)
+        self.previous = np.empty(n_all, dtype=np.int32)
+        self.following = np.empty(n_all, dtype=np.int32)
+        self.n_entries = np.empty(max_nodes + 1, dtype=np.int32)
+        self.n_lists = np.empty(max_nodes + 1, dtype=np.int32)
+        self.list_of = np.empty((max_nodes + 1) * n_states, dtype=np.int32)
+        self.waiting = np.empty((max_nodes + 1) * self.max_lists * n_states, dtype=np.int32)
+        self.path = np.empty(max_nodes + 1, dtype=np.int32)
+
+    cdef Py_ssize_t decode(
+        self, const double* node, const double* transition, Py_ssize_t n_nodes,
+        int32_t* labels, double* scores
+    ) noexcept nogil:
+        cdef Py_ssize_t found = 0
+        cdef int32_t entry = 0
+        self.node = node
+        self.transition = transition
+        self.n_nodes = n_nodes
+        self.forward()
+        self.open_list(n_nodes, 0)
+        if self.previous[n_nodes * self.max_entries] == NONE:
+            return 0
+        while entry != NONE:
+            scores[found] = self.score[n_nodes * self.max_entries + entry]
+            self.trace(entry, labels + found * n_nodes)
+            found += 1
+            if found == self.k:
+                break
+            entry = self.advance()
+        return found
+
+    cdef void forward(self) noexcept nogil:
+        """Compute the scores of the first entries and forget the lists of another chain."""
+        cdef Py_ssize_t t, b, first
+        for t in range(self.n_nodes + 1):
+            first = t * self.max_entries
+            if t == 0:
+                memcpy(&self.score[0], self.node, self.stride * sizeof(double))
+            elif t < self.n_nodes:
+                viterbi_step(
+                    &self.score[first - self.max_entries],
+                    step_table(self.transition, self.tables, t - 1), self.n_states,
+                    self.node + t * self.stride, &self.score[first]
+                )
+            self.n_entries[t] = <int32_t>self.stride
+            self.n_lists[t] = 0
+            for b in range(self.n_states):
+                # a labelling of the first node alone is its state: no list there is longer
+                self.following[first + b] = NONE if t == 0 else UNKNOWN
+                self.list_of[t * self.n_states + b] = UNKNOWN
+
+    cdef void open_list(self, Py_ssize_t t, Py_ssize_t b) noexcept nogil:
+        """Begin the list of state b at node t > 0, all first entries before it waiting."""
+        cdef Py_ssize_t a, first = (t * self.max_lists + self.n_lists[t]) * self.n_states
+        self.list_of[t * self.n_states + b] = self.n_lists[t]
+        self.n_lists[t] += 1
+        for a in range(self.n_states):
+            self.waiting[first + a] = <int32_t>a
+        if not self.take(t, b, <int32_t>b):
+            self.previous[t * self.max_entries + b] = NONE
+
+    cdef bint take(self, Py_ssize_t t, Py_ssize_t b, int32_t entry) noexcept nogil:
+        """Make the best that is waiting for state b at node t this entry, if anything is."""
+        cdef Py_ssize_t a, before = (t - 1) * self.max_entries
+        cdef Py_ssize_t here = t * self.max_entries + entry
+        cdef Py_ssize_t n = t * self.max_lists + self.list_of[t * self.n_states + b]
+        cdef const int32_t* waiting = &self.waiting[n * self.n_states]
+        cdef bint inside = t < self.n_nodes
+        cdef const double* transition = NULL
+        cdef double candidate, best = -INFINITY
+        cdef int32_t previous = NONE
+        if inside:
+            transition = step_table(self.transition, self.tables, t - 1)
+        for a in range(self.n_states):
+            if waiting[a] == NONE:
+                continue
+            candidate = self.score[before + waiting[a]]
+            if inside:
+                candidate += transition[a * self.stride + b]
+            if candidate > best:
+                best = candidate
+                previous = waiting[a]
+        if previous == NONE:
+            return False
+        self.score[here] = best + self.node[t * self.stride + b] if inside else best
+        self.state[here] = <int32_t>b
+        self.previous[here] = previous
+        return True
+
+    cdef void trace(self, int32_t entry, int32_t* labels) noexcept nogil:
+        """Write the labelling of an entry that closes the chain, and keep its entries."""
+        cdef Py_ssize_t t
+        cdef int32_t b
+        self.path[self.n_nodes] = entry
+        for t in range(self.n_nodes - 1, -1, -1):
+            entry = self.previous[(t + 1) * self.max_entries + entry]
+            b = self.state[t * self.max_entries + entry]
+            self.path[t] = entry
+            labels[t] = b
+            if t > 0 and self.list_of[t * self.n_states + b] == UNKNOWN:
+                self.open_list(t, b)
+
+    cdef int32_t advance(self) noexcept nogil:
+        """Return the entry after the last labelling's, NONE if there is none."""
+        cdef Py_ssize_t t = self.n_nodes, n, here
+        cdef int32_t follower, b
+        # back along the last labelling, as far as the lists end with its entries; everywhere
+        # else the next ones are known already
+        while self.following[t * self.max_entries + self.path[t]] == UNKNOWN:
+            t -= 1
+        # and forward again, each list growing by one if it can
+        while t < self.n_nodes:
+            here = t * self.max_entries + self.path[t]
+            follower = self.following[here]
+            t += 1
+            b = self.state[t * self.max_entries + self.path[t]]
+            n = t * self.max_lists + self.list_of[t * self.n_states + b]
+            self.waiting[n * self.n_states + self.state[here]] = follower
+            follower = NONE
+            if self.take(t, b, self.n_entries[t]):
+                follower = self.n_entries[t]
+                self.following[t * self.max_entries + follower] = UNKNOWN
+                self.n_entries[t] += 1
+            self.following[t * self.max_entries + self.path[t]] = follower
+        return self.following[t * self.max_entries + self.path[t]]
+
+
+cdef class Beam:
+    """Beam search on chains (see the .pxd).
+
+    Parameters
+    ----------
+    max_nodes : int
+        Largest number of nodes.
+    n_states : int
+        Number of states K.
+    size : int
+        Number of states that are kept at each node, from 1 to K - 1.
+    """
+
+    def __cinit__(self, Py_ssize_t max_nodes, Py_ssize_t n_states, Py_ssize_t size):
+        self.max_nodes, self.n_states, self.size = max_nodes, n_states, size
+        self.value = np.empty(max_nodes * padded(n_states))
+        self.scratch = np.empty(n_states)
+        self.kept = np.empty(max_nodes * size, dtype=np.int32)
+        self.n_kept = np.empty(max_nodes, dtype=np.int32)
+
+    cdef double decode(
+        self, const double* node, const double* transition, Py_ssize_t stride,
+        Py_ssize_t n_nodes, int32_t* labels
+    ) noexcept nogil:
+        cdef Py_ssize_t row = padded(self.n_states), t, k, a
+        cdef double best = -INFINITY, candidate
+        cdef double* value = &self.value[0]
+        cdef const int32_t* kept
+        memcpy(value, node, self.n_states * sizeof(double))
+        for t in range(n_nodes - 1):
+            self.n_kept[t] = <int32_t>largest_states(
+                value + t * row, self.n_states, self.size, &self.scratch[0],
+                &self.kept[t * self.size]
+            )
+            if self.n_kept[t] == 0:
+                return -INFINITY
+            transition = step_table(transition, self.tables, t)
+            beam_step(
+                value + t * row, &self.kept[t * self.size], self.n_kept[t], transition, stride,
+                self.n_states, node + (t + 1) * row, value + (t + 1) * row
+            )
+        labels[n_nodes - 1] = 0
+        for a in range(self.n_states):
+            if value[(n_nodes - 1) * row + a] > best:
+                best = value[(n_nodes - 1) * row + a]
+                labels[n_nodes - 1] = <int32_t>a
+        cdef double total = best
+        # back pointers along the best path only, as in the Viterbi algorithm
+        for t in range(n_nodes - 2, -1, -1):
+            kept = &self.kept[t * self.size]
+            transition = step_table(transition, self.tables, t)
+            best = -INFINITY
+            labels[t] = kept[0]
+            for k in range(self.n_kept[t]):
+                a = kept[k]
+                candidate = value[t * row + a] + transition[a * stride + labels[t + 1]]
+                if candidate > best:
+                    best = candidate
+                    labels[t] = <int32_t>a
+        return total
 
 
 def viterbi(nodes, transitions, *, truth=None, cost=1.0):
@@ -118,16 +476,311 @@ def viterbi(nodes, transitions, *, truth=None, cost=1.0):
     cdef double score
     if truth is None:
         score = viterbi_labels(
-            &node_rows[0, 0], &transition_rows[0, 0], n_nodes, n_states, NULL, NULL, 0.0,
-            &value[0, 0], &out[0],
+            &node_rows[0, 0], &transition_rows[0, 0], NULL, n_nodes, n_states, NULL, NULL, 0.0,
+            &value[0, 0], &out[0]
         )
     else:
         true_states = truth
         costs = cost
         score = viterbi_labels(
-            &node_rows[0, 0], &transition_rows[0, 0], n_nodes, n_states, &true_states[0],
-            &costs[0], 1.0, &value[0, 0], &out[0],
+            &node_rows[0, 0], &transition_rows[0, 0], NULL, n_nodes, n_states, &true_states[0],
+            &costs[0], 1.0, &value[0, 0], &out[0]
         )
     if score == -np.inf:
         raise ValueError(f"no labelling of {n_nodes} nodes is allowed by the potentials")
     return labels, score
+
+
+def viterbi_top_k(nodes, transitions, k):
+    """Find the k best labellings of a chain.
+
+    The score of a labelling is ``sum_t nodes[t, y_t] + sum_t transitions[y_{t-1}, y_t]``. Exact;
+    O(n_nodes n_states (n_states + k)).
+
+    Parameters
+    ----------
+    nodes : array-like of shape (n_nodes, n_states)
+        Potentials of the nodes. ``-inf`` forbids a state there.
+    transitions : array-like of shape (n_states, n_states)
+        Potentials of the transitions, from row to column. ``-inf`` forbids a transition.
+    k : int
+        Number of labellings.
+
+    Returns
+    -------
+    labels : ndarray of shape (m, n_nodes), int32
+        The m best labellings, best first, all distinct; m is k, or the number of all allowed
+        labellings if that is smaller. Of several with one score first the one with the smaller
+        last state, and so on backwards.
+    scores : ndarray of shape (m,)
+        Their scores, never rising.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not match, a potential is NaN or +inf, `k`
+        is not a positive integer or no labelling is allowed.
+
+    References
+    ----------
+    Seshadri and Sundberg (1994). List Viterbi decoding algorithms with applications. IEEE
+    Transactions on Communications 42.
+
+    Jimenez and Marzal (1999). Computing the K shortest paths: a new algorithm and an
+    experimental comparison. Workshop on Algorithm Engineering.
+
+    Examples
+    --------
+    >>> from sskit.oracles import viterbi_top_k
+    >>> labels, scores = viterbi_top_k([[1, 0], [0, 0.5], [1, 0]], [[0, -1], [-1, 0]], 3)
+    >>> labels
+    array([[0, 0, 0],
+           [0, 1, 0],
+           [1, 1, 0]], dtype=int32)
+    >>> scores
+    array([2. , 0.5, 0.5])
+    """
+    nodes, transitions = check_chain(nodes, transitions)[:2]
+    k = check_count(k, "k")
+    cdef Py_ssize_t n_nodes = nodes.shape[0], n_states = nodes.shape[1]
+    # more than there are cost memory only; n_states^n_nodes itself may be astronomical
+    k = min(k, int(n_states) ** min(int(n_nodes), k.bit_length()))
+    labels = np.empty((k, n_nodes), dtype=np.int32)
+    scores = np.empty(k)
+    cdef KBest best = KBest(n_nodes, n_states, k)
+    cdef const double[:, ::1] node_rows = padded_rows(nodes)
+    cdef const double[:, ::1] transition_rows = padded_rows(transitions)
+    cdef int32_t[:, ::1] labels_out = labels
+    cdef double[::1] scores_out = scores
+    cdef Py_ssize_t found
+    with nogil:
+        found = best.decode(
+            &node_rows[0, 0], &transition_rows[0, 0], n_nodes, &labels_out[0, 0], &scores_out[0]
+        )
+    if found == 0:
+        raise ValueError(f"no labelling of {n_nodes} nodes is allowed by the potentials")
+    return labels[:found].copy(), scores[:found].copy()
+
+
+def beam_search(nodes, transitions, beam_size):
+    """Find a good labelling of a chain with many states.
+
+    The score of a labelling is ``sum_t nodes[t, y_t] + sum_t transitions[y_{t-1}, y_t]``. At each
+    node the `beam_size` states in which the best labellings of the nodes so far end are kept, and
+    the next node goes on from these only. What is found is a labelling with its true score,
+    which is at most that of `viterbi`: a labelling that begins badly and ends well may be lost.
+    O(n_nodes n_states beam_size).
+
+    Parameters
+    ----------
+    nodes : array-like of shape (n_nodes, n_states)
+        Potentials of the nodes. ``-inf`` forbids a state there.
+    transitions : array-like of shape (n_states, n_states)
+        Potentials of the transitions, from row to column. ``-inf`` forbids a transition.
+    beam_size : int
+        Number of states that are kept, positive. From n_states on the answer is that of
+        `viterbi`, exactly.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_nodes,), int32
+        The labelling that was found. Of several the one with the smallest last state, and so on
+        backwards. Where the beam loses all labellings that are allowed, that of `viterbi`.
+    score : float
+        Its score.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not match, a potential is NaN or +inf,
+        `beam_size` is not a positive integer or no labelling is allowed.
+
+    References
+    ----------
+    Lowerre (1976). The HARPY speech recognition system. PhD thesis, Carnegie Mellon University.
+
+    Examples
+    --------
+    >>> from sskit.oracles import beam_search
+    >>> nodes, transitions = [[1, 0], [0, 0.5], [1, 0]], [[0, -1], [-1, 3]]
+    >>> labels, score = beam_search(nodes, transitions, 1)
+    >>> labels, score
+    (array([0, 0, 0], dtype=int32), 2.0)
+    >>> labels, score = beam_search(nodes, transitions, 2)
+    >>> labels, score
+    (array([1, 1, 1], dtype=int32), 6.5)
+    """
+    nodes, transitions = check_chain(nodes, transitions)[:2]
+    beam_size = check_count(beam_size, "beam_size")
+    cdef Py_ssize_t n_nodes = nodes.shape[0], n_states = nodes.shape[1]
+    if beam_size >= n_states:
+        return viterbi(nodes, transitions)
+    cdef Beam beam = Beam(n_nodes, n_states, beam_size)
+    cdef const double[:, ::1] node_rows = padded_rows(nodes)
+    cdef const double[:, ::1] transition_rows = padded_rows(transitions)
+    labels = np.empty(n_nodes, dtype=np.int32)
+    cdef int32_t[::1] out = labels
+    cdef double score
+    with nogil:
+        score = beam.decode(
+            &node_rows[0, 0], &transition_rows[0, 0], transition_rows.shape[1], n_nodes, &out[0]
+        )
+    if score == -INFINITY:
+        return viterbi(nodes, transitions)
+    return labels, score
+
+
+def chain_max_marginals(nodes, transitions):
+    """Compute the max-marginals of a chain.
+
+    The max-marginal of a node and a state is the best score of all labellings that have this
+    state there; the score of a labelling is ``sum_t nodes[t, y_t] + sum_t transitions[y_{t-1},
+    y_t]``. The largest of each row is the score of the best labelling. Exact up to rounding;
+    O(n_nodes n_states^2).
+
+    Parameters
+    ----------
+    nodes : array-like of shape (n_nodes, n_states)
+        Potentials of the nodes. ``-inf`` forbids a state there.
+    transitions : array-like of shape (n_states, n_states)
+        Potentials of the transitions, from row to column. ``-inf`` forbids a transition.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_nodes, n_states)
+        The max-marginals; ``-inf`` where no allowed labelling has that state.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not match or a potential is NaN or +inf.
+
+    References
+    ----------
+    Wainwright, Jaakkola and Willsky (2004). Tree consistency and bounds on the performance of
+    the max-product algorithm and its generalizations. Statistics and Computing 14.
+
+    Examples
+    --------
+    >>> from sskit.oracles import chain_max_marginals
+    >>> chain_max_marginals([[1, 0], [0, 0.5], [1, 0]], [[0, -1], [-1, 0]])
+    array([[2. , 0.5],
+           [2. , 0.5],
+           [2. , 0.5]])
+    """
+    nodes, transitions = check_chain(nodes, transitions)[:2]
+    cdef Py_ssize_t n_nodes = nodes.shape[0], n_states = nodes.shape[1]
+    cdef Py_ssize_t stride = padded(n_states)
+    cdef const double[:, ::1] node_rows = padded_rows(nodes)
+    cdef const double[:, ::1] transition_rows = padded_rows(transitions)
+    cdef double[:, ::1] transposed_rows = np.empty((n_states, stride))
+    cdef double[:, ::1] scratch = np.empty((3, stride))
+    scores = np.empty((n_nodes, stride))
+    cdef double[:, ::1] out = scores
+    with nogil:
+        transpose_padded(&transition_rows[0, 0], n_states, &transposed_rows[0, 0])
+        find_max_marginals(
+            &node_rows[0, 0], &transition_rows[0, 0], NULL, n_nodes, n_states,
+            &transposed_rows[0, 0], &scratch[0, 0], &out[0, 0]
+        )
+    return scores[:, :n_states].copy()
+
+
+def check_levels(cost):
+    """Return the losses of wrong states as whole numbers.
+
+    Parameters
+    ----------
+    cost : ndarray of shape (n_nodes,)
+        Non-negative.
+
+    Returns
+    -------
+    levels : ndarray of shape (n_nodes,), int32
+        The same.
+
+    Raises
+    ------
+    ValueError
+        Naming the first that is not one, or if they add up to more than 10,000.
+    """
+    wrong = np.flatnonzero(cost != np.floor(cost))
+    if len(wrong):
+        raise ValueError(f"cost[{wrong[0]}] is {cost[wrong[0]]}, expected a whole number")
+    with np.errstate(over="ignore"):
+        total = cost.sum()
+    if total > 10_000:
+        raise ValueError(f"cost adds up to {total:g}, expected at most 10000")
+    return cost.astype(np.int32)
+
+
+def viterbi_by_loss(nodes, transitions, truth, *, cost=1.0):
+    """Find the best labelling of a chain for each loss.
+
+    For every e, maximises ``sum_t nodes[t, y_t] + sum_t transitions[y_{t-1}, y_t]`` over the
+    labellings whose loss ``sum_t cost_t [y_t != truth_t]`` is e. Any function of score and loss
+    that grows with the score has its maximum among them, such as that of slack rescaling. Exact;
+    O(n_nodes E n_states^2) with E the largest loss.
+
+    Parameters
+    ----------
+    nodes : array-like of shape (n_nodes, n_states)
+        Potentials of the nodes. ``-inf`` forbids a state there.
+    transitions : array-like of shape (n_states, n_states)
+        Potentials of the transitions, from row to column. ``-inf`` forbids a transition.
+    truth : array-like of shape (n_nodes,)
+        True states.
+    cost : float or array-like of shape (n_nodes,), default=1.0
+        Loss of a wrong state at each node, a whole number that is not negative.
+
+    Returns
+    -------
+    labels : ndarray of shape (E + 1, n_nodes), int32
+        Row e is a maximiser with the loss e, or -1 where there is none.
+    scores : ndarray of shape (E + 1,)
+        The maxima, -inf where there is no labelling with that loss.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not match, a potential is NaN or +inf,
+        a true state is out of range, a cost is negative or not a whole number.
+
+    References
+    ----------
+    Bauer, Goernitz, Biegler, Mueller, Kloft (2014). Efficient algorithms for exact inference in
+    sequence labeling SVMs. IEEE Transactions on Neural Networks and Learning Systems 25(5).
+
+    Examples
+    --------
+    >>> from sskit.oracles import viterbi_by_loss
+    >>> labels, scores = viterbi_by_loss([[1, 0], [0, 0.5]], [[0, -1], [-1, 0]], [0, 0])
+    >>> labels
+    array([[0, 0],
+           [0, 1],
+           [1, 1]], dtype=int32)
+    >>> scores
+    array([1. , 0.5, 0.5])
+    """
+    if truth is None:
+        raise ValueError("truth must hold the true states, got None")
+    nodes, transitions, truth, cost = check_chain(nodes, transitions, truth, cost)
+    levels = check_levels(cost)
+    cdef Py_ssize_t n_nodes = nodes.shape[0], n_states = nodes.shape[1], e, reach
+    cdef LossIndexed programme = LossIndexed(n_nodes, levels.sum(), n_states)
+    cdef const double[:, ::1] node_rows = padded_rows(nodes)
+    cdef const double[:, ::1] transition_rows = padded_rows(transitions)
+    cdef const int32_t[::1] true_states = truth, units = levels
+    reach = programme.solve(
+        &node_rows[0, 0], &transition_rows[0, 0], n_nodes, &true_states[0], &units[0]
+    )
+    labels, scores = np.full((reach + 1, n_nodes), -1, dtype=np.int32), np.empty(reach + 1)
+    cdef int32_t[:, ::1] out = labels
+    cdef double[::1] best = scores
+    for e in range(reach + 1):
+        best[e] = programme.best[e]
+        if best[e] > -INFINITY:
+            programme.labelling(
+                &transition_rows[0, 0], n_nodes, &true_states[0], &units[0], e, &out[e, 0]
+            )
+    return labels, scores

@@ -7,7 +7,7 @@ from libc.string cimport memcpy, memset
 
 from sskit.core.vectors cimport Scratch
 from sskit.oracles.graph.cut cimport Cut
-from sskit.oracles.tree.forest cimport Forest
+from sskit.oracles.tree.max_sum cimport Forest
 from sskit.oracles.label_sets.oracle cimport ONE, LabelSetOracle, write_pairs
 from sskit.oracles.graph.potentials cimport Potentials
 

@@ -7,7 +7,7 @@ from libc.stdint cimport int32_t
 
 from sskit.core.checks cimport check_equal, check_indices
 from sskit.core.vectors cimport Scratch
-from sskit.oracles.tree.forest cimport Forest
+from sskit.oracles.tree.max_sum cimport Forest
 from sskit.oracles.label_sets.oracle cimport ONE, write_pairs
 from sskit.oracles.label_sets.slack cimport SetQuestion, SlackSets
 

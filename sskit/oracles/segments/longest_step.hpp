@@ -1,5 +1,5 @@
 // The step of semi-Markov recursions that looks at all lengths, compiled for several CPUs: included
-// by max_sum.pyx, which hands it on.
+// by semi_markov.pyx only.
 #pragma once
 #include "lanes.hpp"
 

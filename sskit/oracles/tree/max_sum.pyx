@@ -1,17 +1,131 @@
-"""Max-sum on trees and forests: exact maximisation over the labellings of graphs without cycles."""
+"""Max-sum and sum-product on trees and forests: graphs without cycles."""
 
 import numpy as np
 
+from sskit.oracles.gate import check_count, check_switch
+
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memcmp, memcpy, memset
 
 from sskit.core.lanes cimport padded
-from sskit.oracles.tree.forest cimport Forest
+from sskit.core.vectors cimport refill
+from sskit.oracles.chain.sum_product cimport add_pairs, log_sum_step, normalise
+from sskit.oracles.chain.viterbi cimport viterbi_step
 from sskit.oracles.graph.potentials cimport (
     GraphOracle, GraphPotentials, Potentials, labelling_score, pair_score, table_of
 )
-from sskit.oracles.chain.viterbi cimport viterbi_step
+
+
+cdef class Forest:
+    """The nodes of a graph without cycles, from the roots to the leaves."""
+
+    def __cinit__(self):
+        self.n_nodes = -1  # no graph yet
+
+    cdef int arrange(
+        self, Py_ssize_t n_nodes, Py_ssize_t n_edges, const int32_t* ends
+    ) except -1 nogil:
+        cdef Py_ssize_t e
+        if n_nodes == self.n_nodes and n_edges == self.n_edges and (
+            n_edges == 0 or not memcmp(ends, self.ends.data(), 2 * n_edges * sizeof(int32_t))
+        ):
+            return 0
+        self.n_nodes = -1  # should memory end on the way
+        e = self.closing_edge(n_nodes, n_edges, ends)
+        if e >= 0:
+            with gil:
+                raise ValueError(
+                    f"edge {e} between the nodes {ends[2 * e]} and {ends[2 * e + 1]} closes a "
+                    "cycle; the edges must form a forest"
+                )
+        self.ends.resize(2 * n_edges)
+        if n_edges:
+            memcpy(self.ends.data(), ends, 2 * n_edges * sizeof(int32_t))
+        self.visit(n_nodes, n_edges, ends)
+        self.n_nodes, self.n_edges = n_nodes, n_edges
+        return 0
+
+    cdef Py_ssize_t closing_edge(
+        self, Py_ssize_t n_nodes, Py_ssize_t n_edges, const int32_t* ends
+    ) except -2 nogil:
+        cdef int32_t* above
+        cdef Py_ssize_t v, e
+        cdef int32_t a, b
+        self.above.resize(n_nodes)
+        above = self.above.data()
+        for v in range(n_nodes):
+            above[v] = <int32_t>v
+        for e in range(n_edges):
+            a, b = ends[2 * e], ends[2 * e + 1]
+            # path halving
+            while above[a] != a:
+                above[a] = above[above[a]]
+                a = above[a]
+            while above[b] != b:
+                above[b] = above[above[b]]
+                b = above[b]
+            if a == b:
+                return e
+            above[a] = b
+        return -1
+
+    cdef int visit(
+        self, Py_ssize_t n_nodes, Py_ssize_t n_edges, const int32_t* ends
+    ) except -1 nogil:
+        cdef Py_ssize_t root, e, k, done = 0, n_found = 0
+        cdef int32_t v, u
+        # incident[first[v]:first[v + 1]] are the edges of node v, in their order
+        self.first.refill(n_nodes + 2, 0)
+        self.incident.resize(2 * n_edges)
+        for e in range(2 * n_edges):
+            self.first[ends[e] + 2] += 1
+        for k in range(2, n_nodes + 2):
+            self.first[k] += self.first[k - 1]
+        for e in range(2 * n_edges):
+            self.incident[self.first[ends[e] + 1]] = <int32_t>(e // 2)
+            self.first[ends[e] + 1] += 1
+        self.order.resize(n_nodes)
+        self.parent.resize(n_nodes)
+        self.edge.resize(n_nodes)
+        self.place.refill(n_nodes, -1)
+        for root in range(n_nodes):
+            if self.place[root] >= 0:
+                continue
+            self.place[root] = <int32_t>n_found
+            self.order[n_found] = <int32_t>root
+            self.parent[n_found] = self.edge[n_found] = -1
+            n_found += 1
+            while done < n_found:
+                v = self.order[done]
+                for k in range(self.first[v], self.first[v + 1]):
+                    e = self.incident[k]
+                    u = ends[2 * e] + ends[2 * e + 1] - v
+                    if self.place[u] < 0:
+                        self.place[u] = <int32_t>n_found
+                        self.order[n_found] = u
+                        self.parent[n_found] = <int32_t>done
+                        self.edge[n_found] = <int32_t>e
+                        n_found += 1
+                done += 1
+        return 0
+
+    cdef int link(
+        self, Scratch[int32_t]& first_child, Scratch[int32_t]& sibling
+    ) except -1 nogil:
+        cdef Py_ssize_t i, root = -1
+        cdef int32_t parent
+        first_child.refill(self.n_nodes, -1)
+        sibling.refill(self.n_nodes, -1)
+        for i in range(self.n_nodes - 1, -1, -1):
+            parent = self.parent[i]
+            if parent < 0:
+                sibling[i] = <int32_t>root
+                root = i
+            else:
+                sibling[i] = first_child[parent]
+                first_child[parent] = <int32_t>i
+        return 0
 
 
 cdef class TreeMaxSum(GraphOracle):
@@ -78,29 +192,12 @@ cdef class TreeMaxSum(GraphOracle):
     cdef void send(
         self, const Potentials* p, Py_ssize_t place, bint down, const double* from_, double* out
     ) noexcept nogil:
-        cdef Py_ssize_t e = self.forest.edge[place], a, first, second
+        cdef Py_ssize_t e = self.forest.edge[place]
         cdef bint forward = (p.ends[2 * e] == self.forest.order[place]) != down
-        cdef double pair
-        if p.potts:
-            # for each state the best other one is the best or, for that one itself, the second
-            first, second = 0, -1
-            for a in range(1, p.n_states):
-                if from_[a] > from_[first]:
-                    first, second = a, first
-                elif second < 0 or from_[a] > from_[second]:
-                    second = a
-            pair = p.pair[e * p.width]
-            for a in range(p.n_states):
-                out[a] = from_[first] if a != first else (
-                    from_[second] if second >= 0 else -INFINITY
-                )
-                out[a] = max(out[a], from_[a] + pair)
-            return
         viterbi_step(from_, self.table(p, e, forward), p.n_states, &self.row[self.stride], out)
 
     cdef const double* table(self, const Potentials* p, Py_ssize_t e, bint forward) noexcept nogil:
-        cdef Py_ssize_t a, b, k, stride = self.stride, place = 0
-        cdef const double* pair = p.pair + table_of(p, e) * p.width
+        cdef Py_ssize_t a, b, stride = self.stride, place = 0
         cdef double* table
         if self.ready.size() > 0:
             place = 2 * table_of(p, e) + forward
@@ -110,8 +207,9 @@ cdef class TreeMaxSum(GraphOracle):
         table = &self.tables[place * p.n_states * stride]
         for a in range(p.n_states):
             for b in range(p.n_states):
-                k = a * p.n_states + b if forward else b * p.n_states + a
-                table[a * stride + b] = p.factor[k] * pair[p.column[k]]
+                table[a * stride + b] = (
+                    pair_score(p, e, a, b) if forward else pair_score(p, e, b, a)
+                )
         return table
 
     cdef int marginals(self, const Potentials* p, double* out) except -1 nogil:
@@ -194,7 +292,7 @@ def tree_max_sum(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0):
 
     Maximises ``sum_v nodes[v, y_v] + sum_e pairwise[e, y_u, y_v]`` with ``(u, v) = edges[e]``,
     plus, if `truth` is given, the loss ``sum_v cost_v [y_v != truth_v]``. Exact;
-    O(n_nodes n_states^2), and O(n_nodes n_states) for Potts potentials.
+    O(n_nodes n_states^2).
 
     Parameters
     ----------
@@ -305,3 +403,484 @@ default=None
     with nogil:
         oracle.marginals(&potentials.struct_, &out[0, 0])
     return scores
+
+
+cdef class TreeSumProduct(TreeMaxSum):
+    """Sum-product on forests; its memory grows with the graphs."""
+
+    cpdef GraphOracle fork(self):
+        return TreeSumProduct()
+
+    cdef void send(
+        self, const Potentials* p, Py_ssize_t place, bint down, const double* from_, double* out
+    ) noexcept nogil:
+        cdef Py_ssize_t e = self.forest.edge[place]
+        cdef bint forward = (p.ends[2 * e] == self.forest.order[place]) != down
+        if down and self.pairs != NULL:
+            self.add_edge(p, place, from_)
+        log_sum_step(from_, self.table(p, e, forward), p.n_states, self.sums.data(), out)
+
+    cdef void add_edge(
+        self, const Potentials* p, Py_ssize_t place, const double* rest
+    ) noexcept nogil:
+        """Add the probabilities of an edge; rest is what a parent has from all but this child."""
+        cdef Py_ssize_t e = self.forest.edge[place], stride = self.stride, a
+        cdef bint child_first = p.ends[2 * e] == self.forest.order[place]
+        cdef double* out = self.pairs + e * p.n_states * stride
+        cdef double* both = self.sums.data() + stride
+        cdef double* value = both + stride
+        cdef double* ahead = value + stride
+        cdef double total
+        for a in range(p.n_states):
+            both[a] = rest[a] + self.message[place * stride + a]
+        total = normalise(both, p.n_states, self.sums.data())
+        for a in range(stride):
+            value[a] = ahead[a] = -INFINITY
+        for a in range(p.n_states):
+            value[a] = self.value[place * stride + a] if child_first else rest[a]
+            ahead[a] = rest[a] if child_first else self.value[place * stride + a]
+        add_pairs(value, self.table(p, e, True), ahead, p.n_states, total, out)
+
+    cdef double infer(
+        self, const Potentials* p, double* marginals, double* pairs
+    ) except? -1 nogil:
+        cdef Py_ssize_t i, k, stride
+        cdef double total = 0.0, best
+        cdef double* row
+        self.reserve(p)
+        stride = self.stride
+        self.beyond.resize(p.n_nodes * stride)
+        self.sums.refill(4 * stride, 0.0)
+        self.ascend(p)
+        for i in range(p.n_nodes):
+            if self.forest.parent[i] < 0:
+                best = -INFINITY
+                for k in range(p.n_states):
+                    best = max(best, self.value[i * stride + k])
+                if best == -INFINITY:
+                    return best
+                total += normalise(&self.value[i * stride], p.n_states, self.sums.data())
+        self.pairs = pairs
+        self.descend(p)
+        self.pairs = NULL
+        row = self.sums.data() + stride
+        for i in range(p.n_nodes):
+            for k in range(p.n_states):
+                row[k] = self.value[i * stride + k] + self.beyond[i * stride + k]
+            normalise(row, p.n_states, marginals + self.forest.order[i] * stride)
+        return total
+
+    cdef void sample(
+        self, const Potentials* p, const double* uniform, int32_t* labels
+    ) noexcept nogil:
+        cdef Py_ssize_t i, k
+        cdef int32_t parent, node
+        cdef double rest
+        cdef double* weight = self.sums.data()
+        cdef double* value = weight + self.stride
+        for i in range(p.n_nodes):
+            parent, node = self.forest.parent[i], self.forest.order[i]
+            for k in range(p.n_states):
+                value[k] = self.value[i * self.stride + k]
+                if parent >= 0:
+                    value[k] += edge_score(
+                        p, self.forest.edge[i], node, <int32_t>k,
+                        labels[self.forest.order[parent]]
+                    )
+            labels[node] = 0
+            normalise(value, p.n_states, weight)
+            rest = uniform[node]
+            for k in range(p.n_states):
+                if weight[k] > 0.0:
+                    labels[node] = <int32_t>k  # the last one possible, should sums be rounded
+                    rest -= weight[k]
+                    if rest < 0.0:
+                        break
+
+
+def tree_marginals(nodes, edges=None, pairwise=None, *, return_pairs=False):
+    """Compute the marginal probabilities of a tree, or of several trees.
+
+    A labelling has the probability ``exp(score) / Z``; its score is ``sum_v nodes[v, y_v] +
+    sum_e pairwise[e, y_u, y_v]`` with ``(u, v) = edges[e]``, and Z makes the probabilities of all
+    labellings sum to one. Exact up to rounding; O(n_nodes n_states^2).
+
+    Parameters
+    ----------
+    nodes : array-like of shape (n_nodes, n_states)
+        Potentials of the nodes. ``-inf`` forbids a state.
+    edges : array-like of int of shape (n_edges, 2), default=None
+        The two nodes of each edge; they form a forest. None means no edges.
+    pairwise : array-like, (n_edges,), (n_states, n_states) or (n_edges, n_states, n_states), \
+default=None
+        Potentials of the edges, as `tree_max_sum` takes them.
+    return_pairs : bool, default=False
+        Whether to return the probabilities of the states of the ends of edges too.
+
+    Returns
+    -------
+    log_partition : float
+        log Z.
+    marginals : ndarray of shape (n_nodes, n_states)
+        Probability of each state at each node. Below 1e-200 it may be zero.
+    pairs : ndarray of shape (n_edges, n_states, n_states)
+        Probability of each state at the first node of an edge and each at the second; only if
+        `return_pairs`.
+
+    Raises
+    ------
+    ValueError
+        As `tree_max_sum`.
+
+    See Also
+    --------
+    chain_marginals : Chains.
+    tree_max_marginals : The best score with each state at each node.
+
+    References
+    ----------
+    Pearl (1988). Probabilistic reasoning in intelligent systems, section 4.2. Morgan Kaufmann.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sskit.oracles import tree_marginals
+    >>> star = [[0, 1], [0, 2], [0, 3]]
+    >>> log_partition, marginals = tree_marginals(np.zeros((4, 2)), star, np.log([3, 1, 1]))
+    >>> round(float(np.exp(log_partition)), 12)
+    32.0
+    >>> marginals[1]
+    array([0.5, 0.5])
+    """
+    check_switch(return_pairs, "return_pairs")
+    cdef GraphPotentials potentials = GraphPotentials(nodes, edges, pairwise, forbids=True)
+    cdef TreeSumProduct oracle = TreeSumProduct()
+    cdef Py_ssize_t n_nodes = potentials.struct_.n_nodes, n_states = potentials.struct_.n_states
+    cdef Py_ssize_t n_edges = potentials.struct_.n_edges, stride = padded(n_states)
+    marginals, pairs = np.empty((n_nodes, stride)), None
+    cdef double[:, ::1] out = marginals
+    cdef double[:, ::1] pair_rows
+    cdef double* pair_out = NULL
+    cdef double log_partition
+    if return_pairs:
+        pairs = np.zeros((max(n_edges, 1) * n_states, stride))
+        pair_rows = pairs
+        pair_out = &pair_rows[0, 0]
+    with nogil:
+        log_partition = oracle.infer(&potentials.struct_, &out[0, 0], pair_out)
+    if log_partition == -INFINITY:
+        raise ValueError(f"no labelling of {n_nodes} nodes is allowed by the potentials")
+    marginals = marginals[:, :n_states].copy()
+    if not return_pairs:
+        return log_partition, marginals
+    pairs = pairs[: n_edges * n_states, :n_states].reshape(n_edges, n_states, n_states)
+    return log_partition, marginals, pairs.copy()
+
+
+cdef class TreeKBest:
+    """The k best labellings of trees (Huang and Chiang 2005, algorithm 3).
+
+    Parameters
+    ----------
+    k : int
+        Number of labellings, at least 1.
+    """
+
+    def __cinit__(self, Py_ssize_t k):
+        self.k = k
+        self.sums = TreeMaxSum()
+
+    cdef Py_ssize_t decode(self, const Potentials* p, int32_t* labels, double* out) except -1:
+        cdef Py_ssize_t found = 0, root
+        cdef vector[int32_t] ranks
+        self.begin(p)
+        ranks.resize(p.n_nodes)
+        with nogil:
+            self.open(p, -1, 0)
+            root = self.link_of[0]
+            if self.joined[root][0].score == -INFINITY:
+                return 0
+            while True:
+                out[found] = self.joined[root][found].score
+                self.trace(p, found, labels + found * p.n_nodes, ranks.data())
+                found += 1
+                if found == self.k:
+                    break
+                self.grow(p, 2 * root)
+                if <Py_ssize_t>self.joined[root].size() == found:
+                    break
+        return found
+
+    cdef int begin(self, const Potentials* p) except -1:
+        cdef Py_ssize_t i, k
+        cdef double* top
+        self.sums.reserve(p)
+        self.sums.ascend(p)
+        self.sums.forest.link(self.first_child, self.sibling)
+        self.n_links = 0
+        refill(self.link_of, p.n_nodes * p.n_states, <int32_t>-1)
+        for i in range(p.n_nodes):
+            if self.sums.forest.parent[i] < 0:  # a message to the node above, with its one state
+                top = &self.sums.message[i * self.sums.stride]
+                top[0] = self.sums.value[i * self.sums.stride]
+                for k in range(1, p.n_states):
+                    top[0] = max(top[0], self.sums.value[i * self.sums.stride + k])
+        return 0
+
+    cdef int open(self, const Potentials* p, Py_ssize_t place, int32_t state) except -1 nogil:
+        cdef Py_ssize_t first = 0 if place < 0 else self.first_child[place], i, link, n = 0
+        cdef double score = 0.0
+        cdef Joined entry
+        i = first
+        while i >= 0:
+            n += 1
+            i = self.sibling[i]
+        self.make_room(self.n_links + n)
+        i = first
+        for link in range(self.n_links, self.n_links + n):
+            self.link_of[i * p.n_states + state] = <int32_t>link
+            self.place_of[link], self.state_of[link] = <int32_t>i, state
+            i = self.sibling[i]
+        self.n_links += n
+        if place >= 0:
+            score = p.node[self.sums.forest.order[place] * p.stride + state]
+        # in the order in which max-sum adds them, so that the sums are the same to the last bit
+        for link in range(self.n_links - 1, self.n_links - n - 1, -1):
+            score += self.sums.message[self.place_of[link] * self.sums.stride + state]
+            entry.score, entry.before, entry.head = score, 0, 0
+            refill(self.joined[link], 1, entry)
+            self.heads[link].clear()
+            self.candidates[link] = priority_queue[Candidate]()
+            self.finished[2 * link] = self.finished[2 * link + 1] = False
+        return 0
+
+    cdef int make_room(self, Py_ssize_t n_links) except -1 nogil:
+        """Let lists that earlier trees have left keep their memory."""
+        if <Py_ssize_t>self.finished.size() < 2 * n_links:
+            self.joined.resize(n_links)
+            self.heads.resize(n_links)
+            self.waiting.resize(n_links)
+            self.candidates.resize(n_links)
+            self.place_of.resize(n_links)
+            self.state_of.resize(n_links)
+            self.finished.resize(2 * n_links)   # last: it says whether all have grown
+        return 0
+
+    cdef int open_heads(self, const Potentials* p, Py_ssize_t link) except -1 nogil:
+        refill(self.waiting[link], p.n_states, <int32_t>0)
+        self.take_head(p, link)
+        return 0
+
+    cdef Py_ssize_t subtree(
+        self, const Potentials* p, Py_ssize_t place, int32_t state
+    ) except -2 nogil:
+        cdef Py_ssize_t child = self.first_child[place]
+        if child < 0:
+            return -1
+        if self.link_of[child * p.n_states + state] < 0:
+            self.open(p, place, state)
+        return self.link_of[child * p.n_states + state]
+
+    cdef int grow(self, const Potentials* p, Py_ssize_t list_) except -1 nogil:
+        """Add an entry; a stack of its own, since trees may be deeper than that of calls."""
+        cdef Py_ssize_t needed, link
+        cdef bint more
+        refill(self.stack, 1, <int32_t>list_)
+        while self.stack.size() > 0:
+            list_ = self.stack.back()
+            link = list_ // 2
+            needed = self.expand_heads(p, link) if list_ % 2 else self.expand_joined(p, link)
+            if needed >= 0:
+                self.stack.push_back(<int32_t>needed)
+                continue
+            more = self.take_head(p, link) if list_ % 2 else self.take_joined(link)
+            self.finished[list_] = not more
+            self.stack.pop_back()
+        return 0
+
+    cdef Py_ssize_t expand_heads(self, const Potentials* p, Py_ssize_t link) except -2 nogil:
+        """Let the labelling of the subtree after that of the last head wait."""
+        cdef Head last
+        cdef Py_ssize_t below
+        if self.heads[link].empty():
+            self.open_heads(p, link)
+        last = self.heads[link].back()
+        below = self.subtree(p, self.place_of[link], last.state)
+        if below < 0:  # a leaf in this state is one labelling
+            self.waiting[link][last.state] = -1
+        elif <Py_ssize_t>self.joined[below].size() > last.rank + 1:
+            self.waiting[link][last.state] = last.rank + 1
+        elif self.finished[2 * below]:
+            self.waiting[link][last.state] = -1
+        else:
+            return 2 * below
+        return -1
+
+    cdef bint take_head(self, const Potentials* p, Py_ssize_t link) except -1 nogil:
+        """Add the best of the labellings that wait, one for each state of the child."""
+        cdef Py_ssize_t place = self.place_of[link], b, below
+        cdef int32_t e = self.sums.forest.edge[place], node = self.sums.forest.order[place], rank
+        cdef Head head
+        cdef double score
+        head.state, head.score = -1, -INFINITY
+        for b in range(p.n_states):
+            rank = self.waiting[link][b]
+            if rank < 0:
+                continue
+            score = self.sums.value[place * self.sums.stride + b]
+            if rank > 0:
+                below = self.link_of[self.first_child[place] * p.n_states + b]
+                score = self.joined[below][rank].score
+            if e >= 0:
+                score += edge_score(p, e, node, <int32_t>b, self.state_of[link])
+            if score > head.score:
+                head.score, head.state, head.rank = score, <int32_t>b, rank
+        if head.state >= 0:
+            self.heads[link].push_back(head)
+        return head.state >= 0
+
+    cdef Py_ssize_t expand_joined(self, const Potentials* p, Py_ssize_t link) except -2 nogil:
+        """Make candidates of the two labellings that may follow the last one.
+
+        They are (before, head + 1), and, if head is the first, (before + 1, head): so each of all
+        comes once, after one that is no worse.
+        """
+        cdef Joined last = self.joined[link].back()
+        cdef Py_ssize_t place = self.place_of[link], before = link + 1, heads = 2 * link + 1
+        cdef bint alone = self.sibling[place] < 0  # the parent was, before this child
+        cdef int32_t parent = self.sums.forest.parent[place]
+        cdef double base = 0.0
+        if <Py_ssize_t>self.heads[link].size() <= last.head + 1 and not self.finished[heads]:
+            return heads
+        if not alone:
+            if last.head == 0 and not self.finished[2 * before]:
+                if <Py_ssize_t>self.joined[before].size() <= last.before + 1:
+                    return 2 * before
+            base = self.joined[before][last.before].score
+        elif parent >= 0:
+            base = p.node[self.sums.forest.order[parent] * p.stride + self.state_of[link]]
+        if <Py_ssize_t>self.heads[link].size() > last.head + 1:
+            self.propose(link, base, last.before, last.head + 1)
+        if last.head == 0 and not alone:
+            if <Py_ssize_t>self.joined[before].size() > last.before + 1:
+                base = self.joined[before][last.before + 1].score
+                self.propose(link, base, last.before + 1, 0)
+        return -1
+
+    cdef int propose(
+        self, Py_ssize_t link, double base, int32_t before, int32_t head
+    ) except -1 nogil:
+        """Make a candidate of a labelling; of equal ones that with the earlier parts is first."""
+        self.candidates[link].push(
+            Candidate(base + self.heads[link][head].score, pair[int32_t, int32_t](-before, -head))
+        )
+        return 0
+
+    cdef bint take_joined(self, Py_ssize_t link) except -1 nogil:
+        """Add the best candidate."""
+        cdef Candidate best
+        cdef Joined entry
+        if self.candidates[link].empty():
+            return False
+        best = self.candidates[link].top()
+        self.candidates[link].pop()
+        entry.score = best.first
+        entry.before, entry.head = -best.second.first, -best.second.second
+        self.joined[link].push_back(entry)
+        return True
+
+    cdef int trace(
+        self, const Potentials* p, Py_ssize_t rank, int32_t* labels, int32_t* ranks
+    ) except -1 nogil:
+        """Write a labelling; ranks (n_nodes,) is scratch, by place."""
+        cdef Py_ssize_t i, link
+        cdef int32_t parent, state, above = <int32_t>rank
+        cdef Joined entry
+        cdef Head head
+        # a place's rank is that of its labelling up to the child that comes next
+        for i in range(p.n_nodes):
+            parent = self.sums.forest.parent[i]
+            state = 0 if parent < 0 else labels[self.sums.forest.order[parent]]
+            link = self.link_of[i * p.n_states + state]
+            if link < 0:
+                self.open(p, parent, state)
+                link = self.link_of[i * p.n_states + state]
+            if self.heads[link].empty():
+                self.open_heads(p, link)
+            entry = self.joined[link][above if parent < 0 else ranks[parent]]
+            if parent < 0:
+                above = entry.before
+            else:
+                ranks[parent] = entry.before
+            head = self.heads[link][entry.head]
+            labels[self.sums.forest.order[i]] = head.state
+            ranks[i] = head.rank
+        return 0
+
+
+def tree_top_k(nodes, edges=None, pairwise=None, *, k):
+    """Find the k best labellings of a tree, or of several trees.
+
+    The score of a labelling is ``sum_v nodes[v, y_v] + sum_e pairwise[e, y_u, y_v]`` with ``(u,
+    v) = edges[e]``. Exact; O(n_nodes n_states (n_states + k)) at most.
+
+    Parameters
+    ----------
+    nodes : array-like of shape (n_nodes, n_states)
+        Potentials of the nodes. ``-inf`` forbids a state.
+    edges : array-like of int of shape (n_edges, 2), default=None
+        The two nodes of each edge; they form a forest. None means no edges.
+    pairwise : array-like, (n_edges,), (n_states, n_states) or (n_edges, n_states, n_states), \
+default=None
+        Potentials of the edges, as `tree_max_sum` takes them.
+    k : int
+        Number of labellings.
+
+    Returns
+    -------
+    labels : ndarray of shape (m, n_nodes), int32
+        The m best labellings, best first, all distinct; m is k, or the number of all allowed
+        labellings if that is smaller.
+    scores : ndarray of shape (m,)
+        Their scores, never rising.
+
+    Raises
+    ------
+    ValueError
+        As `tree_max_sum`, and if `k` is not a positive integer.
+
+    See Also
+    --------
+    viterbi_top_k : Chains.
+
+    References
+    ----------
+    Huang and Chiang (2005). Better k-best parsing. Workshop on Parsing Technologies.
+
+    Examples
+    --------
+    >>> from sskit.oracles import tree_top_k
+    >>> star = [[0, 1], [0, 2], [0, 3]]
+    >>> labels, scores = tree_top_k([[0, 0], [3, 0], [0, 1], [0, 1]], star, [1, 1, 1], k=3)
+    >>> labels
+    array([[1, 0, 1, 1],
+           [0, 0, 0, 0],
+           [0, 0, 1, 0]], dtype=int32)
+    >>> scores
+    array([7., 6., 6.])
+    """
+    cdef GraphPotentials potentials = GraphPotentials(nodes, edges, pairwise, forbids=True)
+    k = check_count(k, "k")
+    cdef Py_ssize_t n_nodes = potentials.struct_.n_nodes
+    n_states = int(potentials.struct_.n_states)
+    # more than there are cost memory only; n_states^n_nodes itself may be astronomical
+    k = min(k, n_states ** min(int(n_nodes), k.bit_length()))
+    labels = np.empty((k, n_nodes), dtype=np.int32)
+    scores = np.empty(k)
+    cdef int32_t[:, ::1] labels_out = labels
+    cdef double[::1] scores_out = scores
+    cdef TreeKBest best = TreeKBest(k)
+    found = best.decode(&potentials.struct_, &labels_out[0, 0], &scores_out[0])
+    if found == 0:
+        raise ValueError(f"no labelling of {n_nodes} nodes is allowed by the potentials")
+    return labels[:found].copy(), scores[:found].copy()

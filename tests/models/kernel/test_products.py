@@ -5,10 +5,10 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.metrics.pairwise import rbf_kernel
 
-from sskit.models.kernel import products
+from sskit.models.kernel import space
 from sskit.models.kernel.functions import Kernel
 from sskit.models.kernel.gaussian import GaussianRows
-from sskit.models.kernel.products import GaussianProducts, gaussian_rows
+from sskit.models.kernel.space import GaussianProducts, gaussian_rows
 
 RBF = Kernel("rbf", gamma=0.02)
 
@@ -17,7 +17,7 @@ RBF = Kernel("rbf", gamma=0.02)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("given", [np.float64, np.float32])
 def test_rows_are_those_of_scikit_learn(given, dtype, columns, monkeypatch):
-    monkeypatch.setattr(products, "COLUMNS", columns)
+    monkeypatch.setattr(space, "COLUMNS", columns)
     X = np.random.default_rng(0).normal(size=(11, 50)).astype(given)
     X[7] = X[3]
     rows, table = gaussian_rows(RBF, X), np.full((4, 11), 7.0, dtype=dtype)
@@ -60,7 +60,7 @@ def test_what_is_left_to_others(monkeypatch):
     assert gaussian_rows(Kernel("poly", gamma=0.02, degree=2, coef0=0.0), X) is None
     assert gaussian_rows(RBF, 1e200 * X) is None
     assert isinstance(gaussian_rows(RBF, csr_matrix(X)), GaussianRows)
-    monkeypatch.setattr(products, "MOST_ENTRIES", 159)
+    monkeypatch.setattr(space, "MOST_ENTRIES", 159)
     assert isinstance(gaussian_rows(RBF, X), GaussianProducts)
     # no copy in double precision that is too large
     assert not isinstance(gaussian_rows(RBF, X.astype(np.float32)), GaussianProducts)

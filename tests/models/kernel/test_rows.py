@@ -8,24 +8,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sskit.models.kernel.functions import Kernel
-from sskit.models.kernel.rows import DoubleRows, SingleRows
+from sskit.models.kernel.rows import KernelRows
 
 X = np.random.default_rng(0).normal(size=(9, 3))
 K = X @ X.T
-CLOSE = {DoubleRows: {"rtol": 1e-12}, SingleRows: {"rtol": 1e-6, "atol": 1e-7}}
-every_kind = pytest.mark.parametrize("kind", CLOSE)
+CLOSE = {False: {"rtol": 1e-12}, True: {"rtol": 1e-6, "atol": 1e-7}}
+every_kind = pytest.mark.parametrize("single", CLOSE)
 
 
-def linear_rows(n_slots, kind=DoubleRows):
-    return kind(partial(Kernel("linear").rows, X), len(X), n_slots, 4)
+def linear_rows(n_slots, single=False):
+    return KernelRows(partial(Kernel("linear").rows, X), len(X), n_slots, 4, single)
 
 
 @every_kind
-def test_all_rows_are_computed_once_if_they_fit(kind):
-    rows = linear_rows(100, kind)
+def test_all_rows_are_computed_once_if_they_fit(single):
+    rows = linear_rows(100, single)
     assert (rows.n_rows, rows.n_slots, rows.n_computed, rows.complete) == (9, 9, 0, False)
     rows.fill_all()
-    np.testing.assert_allclose([rows[t] for t in range(9)], K, **CLOSE[kind])
+    np.testing.assert_allclose([rows[t] for t in range(9)], K, **CLOSE[single])
     assert (rows.n_computed, rows.complete) == (9, True)
 
 
@@ -35,11 +35,11 @@ def test_all_rows_are_computed_once_if_they_fit(kind):
     n_slots=st.integers(1, 9),
     visits=st.lists(st.lists(st.integers(0, 8), min_size=1, unique=True), max_size=20),
 )
-def test_every_row_is_right_whatever_came_before(kind, n_slots, visits):
-    rows = linear_rows(n_slots, kind)
+def test_every_row_is_right_whatever_came_before(single, n_slots, visits):
+    rows = linear_rows(n_slots, single)
     for visit in visits:
-        np.testing.assert_allclose(rows[visit[0]], K[visit[0]], **CLOSE[kind])
-        np.testing.assert_allclose(rows.take(np.array(visit)), K[visit], **CLOSE[kind])
+        np.testing.assert_allclose(rows[visit[0]], K[visit[0]], **CLOSE[single])
+        np.testing.assert_allclose(rows.take(np.array(visit)), K[visit], **CLOSE[single])
         assert rows.held(np.arange(9)).sum() <= n_slots
 
 
@@ -97,7 +97,7 @@ def test_how_many_blocks_best_take_their_steps_together():
     assert linear_rows(9).batch_size(9) == 4
     assert linear_rows(2).batch_size(9) == 1
     assert linear_rows(9).batch_size(3) == 1
-    assert DoubleRows.of_matrix(K, 4).batch_size(9) == 0
+    assert KernelRows.of_matrix(K, 4).batch_size(9) == 0
 
 
 def test_rows_can_be_had_at_once():
@@ -115,13 +115,13 @@ def test_rows_can_be_had_at_once():
 def test_rounding_is_that_of_the_rows():
     kernels = np.array([1.0 / 3.0])
     assert linear_rows(2).rounded(kernels) == kernels
-    rounded = linear_rows(2, SingleRows).rounded(kernels)
+    rounded = linear_rows(2, single=True).rounded(kernels)
     assert rounded.dtype == np.float64
     assert rounded == np.float32(1.0 / 3.0)
 
 
 def test_a_matrix_is_not_copied():
-    rows = DoubleRows.of_matrix(K, 4)
+    rows = KernelRows.of_matrix(K, 4)
     K[2, 3] += 1.0
     assert rows[2][3] == K[2, 3]
     K[2, 3] -= 1.0

@@ -8,7 +8,6 @@ from helpers.qp import solve_primal
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
 from sskit.models.matchings.model import PairingModel
-from sskit.models.matchings.problem import MatchingProblem
 from sskit.solvers import BCFW, CuttingPlane, FrankWolfe, MultiPlane
 from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem
@@ -134,36 +133,3 @@ def test_fingerprints_tell_what_changed():
     assert bound(tables, other)[1].fingerprint().difference(first) == "y[1] changed"
     other = [*tables[:2], tuple(array + 1 for array in tables[2])]
     assert bound(other, truths)[1].fingerprint().difference(first) == "X[2] changed"
-
-
-@pytest.mark.parametrize(
-    ("change", "error"),
-    [
-        ({"partners": [0, 3]}, IndexError),
-        ({"partners": [-2, 0]}, IndexError),
-        ({"partners": [1, 1]}, ValueError),
-        ({"partners": [0]}, ValueError),
-        ({"partners": [-1, 0], "complete": True}, IndexError),
-        ({"block_weight": np.ones(2)}, ValueError),
-        ({"tables": []}, ValueError),
-        ({"tables": [(np.zeros((2, 3, 1)), np.zeros((3, 0)), np.zeros((3, 0)))]}, ValueError),
-        ({"tables": [(np.zeros((2, 3, 0)), np.zeros((2, 0)), np.zeros((3, 0)))]}, ValueError),
-        (
-            {"tables": [(np.zeros((3, 2, 1)), np.zeros((3, 0)), np.zeros((2, 0)))],
-             "partners": [0, 1, 2], "complete": True},
-            ValueError,
-        ),
-    ],
-)  # fmt: skip
-def test_problems_check_their_arrays(change, error):
-    given = {
-        "tables": [(np.zeros((2, 3, 1)), np.zeros((2, 0)), np.zeros((3, 0)))],
-        "partners": [0, 1],
-        "block_weight": np.ones(1),
-        "complete": False,
-        "mean": True,
-    }
-    given |= change
-    given["partners"] = np.array(given["partners"], dtype=np.int32)
-    with pytest.raises(error):
-        MatchingProblem(*given.values())

@@ -98,7 +98,6 @@ def test_codes_from_elsewhere(name, codes):
         ({"grades": [0, 1, 2]}, IndexError),
         ({"grades": [0, 1, -1]}, IndexError),
         ({"grades": [0, 1]}, ValueError),
-        ({"block_weight": np.ones(2)}, ValueError),
     ],
 )
 def test_arrays_that_do_not_fit(changed, error):

@@ -125,14 +125,6 @@ def test_what_it_has_not():
     assert problem.slack_oracle() is None
 
 
-def test_wrong_arrays_are_refused():
-    model, _, w, stacked = bind()
-    blocks = model.layout.split(w)
-    for triples in (np.zeros((3, 3)), np.zeros((3, 3, 4))):
-        with pytest.raises(ValueError, match="number of (dimensions|states)"):
-            model.label(stacked, **(blocks | {"triples": triples}))
-
-
 def test_too_many_labels_are_refused():
     with pytest.raises(ValueError, match="1300 labels are too many for a chain of the second"):
         SecondChainProblem(

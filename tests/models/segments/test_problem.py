@@ -63,15 +63,6 @@ def test_hinges_are_those_of_all_segmentations(ends, lengths, spans):
             assert probe.truth(i).tolist() == codes(truth).tolist()
 
 
-def test_what_is_no_truth_is_refused():
-    for truth, message in (([0, 1], "sequence 0 are none"), ([1, 2], "sequence 0 are none"),
-                           ([3, 2], "sequence 0 are none"), ([6, 1], "label")):  # fmt: skip
-        stacked = RaggedArray(np.ones((2, 1)), np.array([0, 2]))
-        truth = np.array(truth, dtype=np.int32)
-        with pytest.raises((ValueError, IndexError), match=message):
-            SegmentModel(1, LIMITS).bind(stacked, truth, np.ones(2), np.ones(1))
-
-
 def test_a_layout_splits_and_joins():
     layout = SegmentModel(4, LIMITS).layout
     w = np.arange(layout.n_weights, dtype=float)

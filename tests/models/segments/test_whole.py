@@ -7,7 +7,7 @@ from helpers.segments import codes, feature, segmentations, span_loss, token_los
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
 from sskit.models.segments.model import SegmentModel
-from sskit.models.segments.whole import WholeFeatures
+from sskit.models.segments.request import WholeFeatures
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.testing import check_problem
 from sskit.utils import RaggedArray
@@ -79,33 +79,3 @@ def test_layouts_with_features_of_segments_join_what_they_split():
     blocks = layout.split(w)
     assert blocks["segment_coef"].shape == (3, Q)
     np.testing.assert_array_equal(layout.join(blocks), w)
-
-
-@pytest.mark.parametrize(
-    ("values", "offsets", "max_length", "n_features", "message"),
-    [
-        (5, [0, 2], 2, 1, "the number of values"),
-        (4, [0, 2], 0, 1, "the longest segment"),
-        (4, [0, 2], 2, -1, "features of segments"),
-        (4, [1, 2], 2, 1, "offsets"),
-    ],
-)
-def test_wrong_arrays_are_refused(values, offsets, max_length, n_features, message):
-    with pytest.raises(ValueError, match=message):
-        WholeFeatures(np.zeros(values), np.array(offsets), max_length, n_features)
-
-
-def test_features_of_other_sequences_are_refused():
-    stacked, truth = RaggedArray(np.ones((2, 1)), np.array([0, 2])), np.array([1, 1], np.int32)
-    for offsets, longest, message in (
-        ([0, 3], 2, "the number of tokens"),
-        ([0, 1, 2], 2, "the number of offsets"),
-        ([0, 2], 1, "the longest segment"),
-    ):
-        lengths = np.diff(offsets)
-        size = int((lengths * np.minimum(lengths, longest)).sum())
-        whole = WholeFeatures(np.zeros(size), np.array(offsets), longest, 1)
-        with pytest.raises(ValueError, match=message):
-            SegmentModel(1, [2], n_whole=1).bind(
-                stacked, truth, np.ones(2), np.ones(1), whole=whole
-            )

@@ -96,7 +96,7 @@ def test_gains_are_differences_of_scores():
 
 
 def test_points_of_other_problems():
-    problem, labels = make_problem()
+    problem, _ = make_problem()
     point = save(DualState(problem))
     stacked = RaggedArray(RNG.normal(size=(2, P)), [0, 1, 2])
     model = ChainModel(P, K)
@@ -110,9 +110,3 @@ def test_points_of_other_problems():
         truth_gains(other, problem, np.zeros(other.n_weights + 8))
     with pytest.raises(ValueError, match="w"):
         truth_gains(problem, problem, np.zeros(1))
-    with pytest.raises(ValueError, match="the length of labels"):
-        problem.with_truth(labels[:-1])
-    with pytest.raises(IndexError, match="label"):
-        problem.with_truth(labels + K)
-    with pytest.raises(ValueError, match="accepted must have shape"):
-        problem.accept(np.ones((1, K), dtype=bool))

@@ -2,9 +2,6 @@
 
 from sskit.parallel.buffer cimport need
 
-# How many moves ahead of its turn a move's weights are sent for.
-cdef Py_ssize_t AHEAD = 1
-
 
 cdef class ShardState(FactorState):
     """Factors under weights of their own.
@@ -146,10 +143,6 @@ cdef class SweepShard:
         cdef FactorMove* move
         for k in range(other.state.moves.n):
             move = other.state.moves.data() + k
-            if k + AHEAD < other.state.moves.n and not move[AHEAD].edge:
-                self.sweep.factors.prefetch_node(
-                    move[AHEAD].block, move[AHEAD].factor, move[AHEAD].state, w
-                )
             if measures:
                 inner += move.step * (self.state.score(move) - move.score)
             if move.edge:

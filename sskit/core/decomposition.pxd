@@ -63,11 +63,6 @@ cdef class Factors(Decomposition):
         self, Py_ssize_t i, Py_ssize_t j, int32_t y, double step, double* w
     ) noexcept nogil
 
-    # hint: this state's score will be asked for, or moved, soon
-    cdef void prefetch_node(
-        self, Py_ssize_t i, Py_ssize_t j, int32_t y, const double* w
-    ) noexcept nogil
-
     # the scores of the pairs (a, 0), (a, 1), ..; in memory of the problem, or in `scratch`
     cdef const double* edge_row(
         self, Py_ssize_t i, Py_ssize_t e, const double* w, int32_t a, double* scratch

@@ -51,11 +51,6 @@ cdef class Factors(Decomposition):
     ) noexcept nogil:
         pass
 
-    cdef void prefetch_node(
-        self, Py_ssize_t i, Py_ssize_t j, int32_t y, const double* w
-    ) noexcept nogil:
-        pass
-
     cdef const double* edge_row(
         self, Py_ssize_t i, Py_ssize_t e, const double* w, int32_t a, double* scratch
     ) noexcept nogil:

@@ -286,7 +286,7 @@ def test_threads(kind):
 
 
 @pytest.mark.parametrize(
-    "solver", [GDMM(), GDMM(stored_passes=2, block_sweeps=2, method="afw"), SoftBCFW()], ids=str
+    "solver", [GDMM(), GDMM(method="afw"), SoftBCFW()], ids=str
 )
 def test_factors(solver):
     toy = chain_toy(73)
@@ -315,7 +315,7 @@ def test_factors(solver):
 
 def test_the_lagrangian_of_a_pass_that_was_cut_short_is_exact():
     toy = chain_toy(74)
-    run = GDMM(block_sweeps=2).start(toy.problem, toy.regularizer(LAM), np.random.RandomState(0))
+    run = GDMM().start(toy.problem, toy.regularizer(LAM), np.random.RandomState(0))
     for moment in (3, 2, 8):
         run.stop = PressedStop(moment)
         with run.stop:

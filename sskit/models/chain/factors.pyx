@@ -7,12 +7,7 @@ from sskit.models.shapes import check_chains, check_lengths
 from libc.math cimport INFINITY
 
 from sskit.models.row_kernels cimport score_rows
-from sskit.models.rows cimport Rows, add_row, dot_row, score_part
-
-cdef extern from "row_prefetch.hpp" namespace "sskit":
-    void prefetch_weights(
-        const Rows* rows, Py_ssize_t t, const double* weights, Py_ssize_t stride
-    ) noexcept nogil
+from sskit.models.rows cimport add_row, dot_row, score_part
 
 
 cdef class ChainFactors(Factors):
@@ -131,11 +126,6 @@ cdef class ChainFactors(Factors):
             w[self.start_weights + y] += step
         if j == self.offsets[i + 1] - 1:
             w[self.end_weights + y] += step
-
-    cdef void prefetch_node(
-        self, Py_ssize_t i, Py_ssize_t j, int32_t y, const double* w
-    ) noexcept nogil:
-        prefetch_weights(&self.features.rows, j, w + y, self.n_states)
 
     cdef const double* edge_row(
         self, Py_ssize_t i, Py_ssize_t e, const double* w, int32_t a, double* scratch

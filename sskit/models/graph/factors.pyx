@@ -113,11 +113,6 @@ cdef class GraphFactors(Factors):
                 &self.problem.node_rows[i], j - self.problem.nodes[i], step, w + y, self.n_states
             )
 
-    cdef void prefetch_node(
-        self, Py_ssize_t i, Py_ssize_t j, int32_t y, const double* w
-    ) noexcept nogil:
-        pass
-
     cdef const double* edge_row(
         self, Py_ssize_t i, Py_ssize_t e, const double* w, int32_t a, double* scratch
     ) noexcept nogil:

@@ -2,7 +2,6 @@ from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
 from sskit.core.priority cimport SumTree
-from sskit.parallel.buffer cimport Buffer
 from sskit.solvers.dual_decomposition.factors.oracle cimport EdgeSearch
 
 cdef extern from "partners.hpp" namespace "sskit" nogil:
@@ -11,10 +10,10 @@ cdef extern from "partners.hpp" namespace "sskit" nogil:
         int32_t label
     # the partners of a label with which it makes a pair of positive weight
     cdef cppclass Order:
-        Buffer[Partner] partners
+        vector[Partner] partners
         bint stale
         double top()
-        bint hold(int32_t label)
+        void hold(int32_t label) except +
         void sort(const double* weights, Py_ssize_t stride)
 
 
@@ -27,7 +26,7 @@ cdef struct Move:
 cdef class OrderedSearch(EdgeSearch):
     """Oracle of edges in time sublinear in their pairs, where all share one table of weights.
 
-    Invariant: outside of leave(), or note(), and enter(), `rows` and `columns` hold all pairs of
+    Invariant: outside of leave() and enter(), `rows` and `columns` hold all pairs of
     positive weight; those that are not stale hold no others, by their present weights. No pair
     (a, b) has more than `tops` has for a and `column_tops` has for b, which are the first weight of
     the row and of the column, or 0, where these are not stale.
@@ -37,7 +36,7 @@ cdef class OrderedSearch(EdgeSearch):
     cdef vector[Order] columns       # by second label
     cdef SumTree tops                # (n_states,) by first label
     cdef double[::1] column_tops     # (n_states,) by second label
-    cdef Buffer[Move] moving         # until enter()
+    cdef vector[Move] moving         # until enter()
     cdef double most                 # the largest gain found so far, and its pair
     cdef int32_t found
 

@@ -6,10 +6,8 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
 from sskit.core.priority cimport SumTree
-from sskit.parallel.buffer cimport need
 from sskit.solvers.dual_decomposition.factors.oracle cimport EdgeSearch
-from sskit.solvers.dual_decomposition.factors.state cimport FactorState
-from sskit.solvers.dual_decomposition.factors.marginals cimport Message, Mix
+from sskit.solvers.dual_decomposition.factors.state cimport FactorState, Message, Mix
 
 
 cdef class OrderedSearch(EdgeSearch):
@@ -40,9 +38,10 @@ cdef class OrderedSearch(EdgeSearch):
         self.columns.resize(state.factors.n_states)
         self.tops = SumTree(np.zeros(state.factors.n_states))
         self.column_tops = np.zeros(state.factors.n_states)
-        self.rearrange()
+        self.renew()
 
-    cdef int rearrange(self) except -1 nogil:
+    def renew(self):
+        """Put all pairs in order anew."""
         cdef int32_t n_states = <int32_t>self.factors.n_states, a, b
         for a in range(n_states):
             self.rows[a].partners.clear()
@@ -50,13 +49,12 @@ cdef class OrderedSearch(EdgeSearch):
         for a in range(n_states):
             for b in range(n_states):
                 if self.weight(a * n_states + b) > 0.0:
-                    need(self.rows[a].partners.push(Partner(0.0, b)))
-                    need(self.columns[b].partners.push(Partner(0.0, a)))
+                    self.rows[a].partners.push_back(Partner(0.0, b))
+                    self.columns[b].partners.push_back(Partner(0.0, a))
         for a in range(n_states):
             self.rows[a].stale = self.columns[a].stale = True
             self.sort_row(a)
             self.sort_column(a)
-        return 0
 
     cdef void sort_row(self, int32_t a) noexcept nogil:
         if self.rows[a].stale:
@@ -80,8 +78,8 @@ cdef class OrderedSearch(EdgeSearch):
         for a in range(<int32_t>self.factors.n_states):
             self.sort_row(a)
             self.sort_column(a)
-            n_rows += self.rows[a].partners.n
-            n_columns += self.columns[a].partners.n
+            n_rows += self.rows[a].partners.size()
+            n_columns += self.columns[a].partners.size()
         assert n_rows == n_columns
         return n_rows
 
@@ -90,22 +88,19 @@ cdef class OrderedSearch(EdgeSearch):
 
     cdef int leave(self, const Mix* mix, const double* change) except -1 nogil:
         cdef Py_ssize_t k
+        cdef Move move
         for k in range(mix.n):
             if change[k] != 0.0:
-                self.note(mix.state[k])
+                move.pair, move.before = mix.state[k], self.weight(mix.state[k])
+                self.moving.push_back(move)
         return 0
-
-    cdef int note(self, int32_t pair) except -1 nogil:
-        cdef Move move
-        move.pair, move.before = pair, self.weight(pair)
-        return need(self.moving.push(move))
 
     cdef int enter(self) except -1 nogil:
         cdef int32_t n_states = <int32_t>self.factors.n_states, a, b
         cdef double now
-        cdef Py_ssize_t k
+        cdef size_t k
         cdef Move* move
-        for k in range(self.moving.n):
+        for k in range(self.moving.size()):
             move = self.moving.data() + k
             a, b = move.pair // n_states, move.pair % n_states
             now = self.weight(move.pair)
@@ -113,8 +108,8 @@ cdef class OrderedSearch(EdgeSearch):
                 continue
             self.rows[a].stale = self.columns[b].stale = True
             if not move.before > 0.0:
-                need(self.rows[a].hold(b))
-                need(self.columns[b].hold(a))
+                self.rows[a].hold(b)
+                self.columns[b].hold(a)
             if now > self.tops.largest[self.tops.n_leaves + a]:
                 self.tops.set(a, now)
             if now > self.column_tops[b]:
@@ -166,9 +161,9 @@ cdef class OrderedSearch(EdgeSearch):
 
     cdef void walk_row(self, int32_t a, double base) noexcept nogil:
         cdef Partner item
-        cdef Py_ssize_t k
+        cdef size_t k
         self.sort_row(a)
-        for k in range(self.rows[a].partners.n):
+        for k in range(self.rows[a].partners.size()):
             item = self.rows[a].partners.data()[k]
             if base + item.weight <= self.most:
                 return
@@ -181,9 +176,9 @@ cdef class OrderedSearch(EdgeSearch):
 
     cdef void walk_column(self, int32_t b, double base) noexcept nogil:
         cdef Partner item
-        cdef Py_ssize_t k
+        cdef size_t k
         self.sort_column(b)
-        for k in range(self.columns[b].partners.n):
+        for k in range(self.columns[b].partners.size()):
             item = self.columns[b].partners.data()[k]
             if base + item.weight <= self.most:
                 return

@@ -1,11 +1,52 @@
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int32_t
+from libcpp.vector cimport vector
 
 from sskit.core.decomposition cimport Factors
-from sskit.parallel.buffer cimport Buffer
-from sskit.solvers.dual_decomposition.factors.marginals cimport Mix
 from sskit.solvers.dual_decomposition.factors.oracle cimport EdgeSearch, NodeSearch
-from sskit.solvers.dual_decomposition.factors.state cimport FactorState
-from sskit.solvers.dual_decomposition.factors.update cimport Quadratic, Update
+from sskit.solvers.dual_decomposition.factors.state cimport FactorState, Mix
+
+
+# The quadratic by which the augmented Lagrangian over c_i depends on a mix q:
+#     scale ( sum_s own[s] d_s^2 + shared (||M_1 d||^2 + ||M_2 d||^2) ) / 2 - <gain, d>
+# for a change d, M_1 and M_2 summing over the pairs with the same first and second label.
+cdef struct Quadratic:
+    const double* gain
+    const double* own
+    double shared            # 0 for nodes
+    double scale
+    int32_t n_states         # K, which makes two labels of a pair
+
+
+cdef class Update:
+    """How the mix of a factor moves once its greedy state is known."""
+
+    cdef vector[int32_t] first
+    cdef vector[int32_t] second
+    cdef vector[double] point
+
+    # change[k] of weight[k] for the n states of a mix; returns the decrease of the objective
+    cdef double propose(
+        self, const int32_t* state, const double* weight, Py_ssize_t n, Py_ssize_t greedy,
+        const Quadratic* quadratic, double* change
+    ) except? -1 nogil
+    cdef int split(self, const int32_t* state, Py_ssize_t n, int32_t n_states) except -1 nogil
+    # the curvature along a direction
+    cdef double curvature(
+        self, const double* d, Py_ssize_t n, const Quadratic* quadratic
+    ) noexcept nogil
+    # the decrease by a change
+    cdef double decrease(
+        self, const double* d, Py_ssize_t n, const Quadratic* quadratic
+    ) noexcept nogil
+
+
+cdef class PlainUpdate(Update):
+    """Steps of Frank-Wolfe with exact line search."""
+
+    # Shorten a direction to the best step of at most `most`; returns the decrease
+    cdef double walk(
+        self, double slope, double most, Py_ssize_t n, const Quadratic* quadratic, double* change
+    ) noexcept nogil
 
 
 cdef class Sweep:
@@ -17,11 +58,12 @@ cdef class Sweep:
     cdef readonly EdgeSearch edges
     cdef readonly Update update
     cdef readonly double step
-    cdef readonly Py_ssize_t n_sweeps
-    cdef readonly uint64_t n_steps           # factors visited so far
-    cdef Buffer[double] gain
-    cdef Buffer[double] own
-    cdef Buffer[double] change
+    # of the last pass: sum_i c_i sum_f (the largest gain - the mean gain of the mix), each when the
+    # factor was visited
+    cdef readonly double gap
+    cdef vector[double] gain
+    cdef vector[double] own
+    cdef vector[double] change
 
     cdef int reserve(self, Py_ssize_t n) except -1 nogil
     # move a node, an edge, whose gains are known
@@ -34,11 +76,5 @@ cdef class Sweep:
     cdef double visit(self, Py_ssize_t i) except? -1 nogil
     # move every factor of a block among the states of its mix; return the decrease
     cdef double revisit(self, Py_ssize_t i) except? -1 nogil
-    # all that happens to a block in a pass, and in a stored one: add the decrease, and the share of
-    # the block in the disagreement
-    cdef int take(self, Py_ssize_t i, double* decrease, double* disagreement) except -1 nogil
-    cdef int take_stored(
-        self, Py_ssize_t i, double step, double* decrease, double* disagreement
-    ) except -1 nogil
-    # share of a block in the disagreement of all, from the distances within it
-    cdef double share(self, Py_ssize_t i, double distance) noexcept nogil
+    # multipliers move by `step`; return the share of the block in the disagreement of all
+    cdef double ascend(self, Py_ssize_t i, double step) except? -1 nogil

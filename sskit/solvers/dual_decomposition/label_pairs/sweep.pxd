@@ -4,7 +4,6 @@ from libcpp.vector cimport vector
 from sskit.core.decomposition cimport LabelFactors
 from sskit.solvers.dual_decomposition.label_pairs.screening cimport LabelLevels
 from sskit.solvers.dual_decomposition.label_pairs.state cimport LabelState
-from sskit.solvers.dual_decomposition.label_pairs.pair_oracle cimport PairSearch
 from sskit.solvers.dual_decomposition.label_pairs.pair_step cimport Marginals
 
 
@@ -13,10 +12,8 @@ cdef class LabelSweep:
 
     cdef readonly LabelState state
     cdef readonly LabelFactors factors
-    cdef readonly PairSearch pairs
     cdef LabelLevels levels
     cdef readonly double step                # eta of the multipliers
-    cdef readonly Py_ssize_t n_sweeps
     cdef readonly uint64_t n_looks           # labels whose scores were computed so far
     cdef double[::1] gain                    # (n_labels + LANES,) of state 1, messages aside
     cdef double[::1] change                  # likewise, of y since w was moved; 0 between visits

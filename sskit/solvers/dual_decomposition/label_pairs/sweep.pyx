@@ -7,17 +7,48 @@ from libc.stdint cimport int32_t
 from sskit.core.lanes cimport LANES
 from sskit.core.sampler cimport Sampler
 from sskit.core.stop cimport Stop
-from sskit.solvers.dual_decomposition.label_pairs.scalar_newton cimport Bracket, newton_point
 from sskit.solvers.dual_decomposition.label_pairs.screening cimport LabelLevels
 from sskit.solvers.dual_decomposition.label_pairs.block_code cimport Link, kept_share
 from sskit.solvers.dual_decomposition.label_pairs.pair_step cimport (
     Marginals, Tie, nearest_pair, stiffness, tie_of
 )
 
+# Over labels, links and multipliers at a visit
+cdef int SWEEPS = 2
 # Newton steps of a label
 cdef int MAX_STEPS = 64
 # Share of the gradient of a label that may be left by its step.
 cdef double DONE = 0.1
+
+
+# Newton's method for the root in [0, most] of a falling function whose derivative jumps, made safe
+# by halving
+cdef struct Bracket:
+    # The root is between them; beyond the ends as long as those were not looked at.
+    double low
+    double high
+
+
+# The next point after y, which may have been the first: y itself where that is the root, or an end
+# at which the function is of the sign that holds it there. `bend` is minus the derivative.
+cdef inline double newton_point(
+    double y, double value, double bend, double most, Bracket* root
+) noexcept nogil:
+    cdef double z
+    if value == 0.0 or (value > 0.0 and y == most) or (value < 0.0 and y == 0.0):
+        return y
+    if value > 0.0:
+        root.low = y
+    else:
+        root.high = y
+    z = y + value / bend if bend > 0.0 else (most if value > 0.0 else 0.0)
+    if z <= 0.0 and root.low < 0.0:
+        return 0.0
+    if z >= most and root.high > 1.0:
+        return most
+    if not root.low < z < root.high:
+        return 0.5 * (max(root.low, 0.0) + min(root.high, most))
+    return z
 
 
 cdef class LabelSweep:
@@ -32,22 +63,15 @@ cdef class LabelSweep:
     ----------
     state : LabelState
         What is moved.
-    pairs : PairSearch
-        Oracle of pairs of labels that are off.
     step : float
         Step size eta of the multipliers.
-    n_sweeps : int
-        Number of sweeps over labels, links and multipliers at a visit.
     """
 
-    def __cinit__(self, LabelState state, PairSearch pairs, double step, Py_ssize_t n_sweeps=1):
+    def __cinit__(self, LabelState state, double step):
         n = state.factors.n_labels
-        if pairs.table is not state.table:
-            raise ValueError("the pairs are searched in another table than that of the state")
-        self.state, self.factors, self.pairs = state, state.factors, pairs
-        self.step, self.n_sweeps = step, n_sweeps
+        self.state, self.factors, self.step = state, state.factors, step
         self.gain, self.change = np.zeros(n + LANES), np.zeros(n + LANES)
-        self.levels = LabelLevels(state, pairs, self.gain)
+        self.levels = LabelLevels(state, self.gain)
         self.movers.reserve(n)
 
     cdef void score(self, Py_ssize_t i) noexcept nogil:
@@ -231,7 +255,7 @@ cdef class LabelSweep:
                 self.levels.doubt(i)
                 decrease += self.step_all(i)
             self.levels.seek(i)
-            for _ in range(self.n_sweeps):
+            for _ in range(SWEEPS):
                 decrease += self.step_all(i)
                 distance[0] = self.state.ascend(i, self.step) / max(
                     2 * <Py_ssize_t>self.state.links.size(), 1
@@ -297,3 +321,23 @@ cdef double residual(const Link* link, const double* y, int side) noexcept nogil
     if side:
         value = link.q.second - y[link.second] + link.mu_second
     return value * value
+
+
+def pair_step(double both, double gain, double tie, double a, double b):
+    """Return the three marginals that the exact step of an edge leads to; for tests.
+
+    Parameters
+    ----------
+    both, gain, tie, a, b : float
+        As in pair_step.pxd.
+
+    Returns
+    -------
+    marginals : tuple of float
+        (both, first, second).
+    """
+    cdef Marginals m
+    cdef Tie value = tie_of(tie)
+    m.both = both
+    nearest_pair(&m, gain, &value, a, b)
+    return m.both, m.first, m.second

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.factors import from_scratch
 from helpers.qp import solve_primal
 from helpers.toys import TOYS, chain_toy
 
@@ -23,41 +24,6 @@ def start(toy, **options):
     return GDMM(**options).start(toy.problem, toy.regularizer(LAM), np.random.RandomState(0))
 
 
-def from_scratch(toy, run, rho):
-    """w, augmented Lagrangian and infeasibility of the mixes of a run, by their definitions."""
-    probe = FactorProbe(toy.problem.decomposition())
-    nodes, edges = run.state.mixes()
-    multipliers = run.state.multipliers()
-    n_states, n_weights = toy.n_states, toy.problem.n_weights
-    w, value, distance = np.zeros(n_weights), 0.0, 0.0
-    zero = np.zeros(n_weights)
-    for i, c in enumerate(toy.pairs.c):
-        apart = []
-        for j in probe.nodes(i):
-            truth, cost = probe.truth(j)
-            w += c / LAM * probe.node(i, j, truth, zero)[2]
-            for y, q in zip(*nodes[j], strict=True):
-                w -= c / LAM * q * probe.node(i, j, y, zero)[2]
-                value -= c * cost * q * (y != truth)
-        for e, *ends in probe.edges(i):
-            table = np.zeros(n_states * n_states)
-            table[edges[e][0]] = edges[e][1]
-            pair = probe.truth(ends[0])[0] * n_states + probe.truth(ends[1])[0]
-            w += c / LAM * probe.edge(i, e, pair, zero)[2]
-            for pair in edges[e][0]:
-                w -= c / LAM * table[pair] * probe.edge(i, e, pair, zero)[2]
-            for side in range(2):
-                residual = table.reshape(n_states, -1).sum(axis=1 - side)
-                residual[nodes[ends[side]][0]] -= nodes[ends[side]][1]
-                mu = np.zeros(n_states)
-                labels, values = multipliers[2 * e + side]
-                mu[labels] = values
-                value += rho * c * c / LAM / 2 * (np.sum((residual + mu) ** 2) - np.sum(mu**2))
-                apart.append(np.abs(residual).sum() / 2)
-        distance += c * np.mean(apart) if apart else 0.0
-    return w, value + LAM / 2 * float(w @ w), distance
-
-
 @pytest.mark.parametrize("form", ["dense", "csr"])
 @pytest.mark.parametrize("weights", [None, [1.0, 2.0, 0.0, 0.5, 3.0]])
 @pytest.mark.parametrize("method", METHODS)
@@ -66,7 +32,7 @@ def test_state_is_what_its_definition_says(method, weights, form):
     run = start(toy, method=method, rho=0.7)
     for _ in range(15):
         run.run_pass()
-        w, value, distance = from_scratch(toy, run, run.state.rho)
+        w, value, distance = from_scratch(toy, run)
         np.testing.assert_allclose(run.weights(), w, atol=1e-11)
         assert run.lagrangian == pytest.approx(value, abs=1e-11)
         assert run.infeasibility == pytest.approx(distance, abs=1e-12)
@@ -85,7 +51,7 @@ def test_steps_decrease_the_lagrangian(method, allowed):
     run, before = start(toy, method=method, step=1e-300), 0.0
     for _ in range(25):
         run.run_pass()
-        _, value, _ = from_scratch(toy, run, run.state.rho)
+        _, value, _ = from_scratch(toy, run)
         # the multipliers as good as rest, so nothing but the steps moves it
         assert run.decrease >= -1e-15
         assert before - value == pytest.approx(run.decrease, abs=1e-12)
@@ -99,12 +65,12 @@ def test_stored_passes_find_no_states(method):
     run = start(toy, method=method)
     run.run_pass()
     run.run_pass()
-    before, (_, value, _) = sum(run.state.mixes(), []), from_scratch(toy, run, run.state.rho)
+    before, (_, value, _) = sum(run.state.mixes(), []), from_scratch(toy, run)
     multipliers = run.state.multipliers()
     for _ in range(3):
         decrease, _ = run.sweep.run_stored_pass()
         assert decrease >= -1e-15
-        now = from_scratch(toy, run, run.state.rho)[1]
+        now = from_scratch(toy, run)[1]
         assert value - now == pytest.approx(decrease, abs=1e-12)
         value = now
     for (states, _), (after, _) in zip(before, sum(run.state.mixes(), []), strict=True):

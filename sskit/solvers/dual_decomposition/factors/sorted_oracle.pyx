@@ -4,10 +4,30 @@ import numpy as np
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
+from libcpp.vector cimport vector
 
 from sskit.core.priority cimport SumTree
 from sskit.solvers.dual_decomposition.factors.oracle cimport EdgeSearch
 from sskit.solvers.dual_decomposition.factors.state cimport FactorState, Message, Mix
+
+
+cdef extern from "partners.hpp" namespace "sskit" nogil:
+    struct Partner:
+        double weight
+        int32_t label
+    # the partners of a label with which it makes a pair of positive weight
+    cdef cppclass Order:
+        vector[Partner] partners
+        bint stale
+        double top()
+        void hold(int32_t label) except +
+        void sort(const double* weights, Py_ssize_t stride)
+
+
+# A pair whose weight is about to change
+cdef struct Move:
+    int32_t pair
+    double before
 
 
 cdef class OrderedSearch(EdgeSearch):
@@ -25,11 +45,24 @@ cdef class OrderedSearch(EdgeSearch):
     is wanted. A step moves some pairs, and few walks follow: a row or a column is sorted anew when
     one comes by, and until then a bound of its weights stands for the first of them.
 
+    Invariant: outside of leave() and enter(), `rows` and `columns` hold all pairs of
+    positive weight; those that are not stale hold no others, by their present weights. No pair
+    (a, b) has more than `tops` has for a and `column_tops` has for b, which are the first weight of
+    the row and of the column, or 0, where these are not stale.
+
     Parameters
     ----------
     state : FactorState
         Weights and messages; its factors must have one table of weights of pairs.
     """
+
+    cdef vector[Order] rows          # by first label
+    cdef vector[Order] columns       # by second label
+    cdef SumTree tops                # (n_states,) by first label
+    cdef double[::1] column_tops     # (n_states,) by second label
+    cdef vector[Move] moving         # until enter()
+    cdef double most                 # the largest gain found so far, and its pair
+    cdef int32_t found
 
     def __cinit__(self, FactorState state):
         if state.factors.pair_weights < 0:
@@ -57,6 +90,7 @@ cdef class OrderedSearch(EdgeSearch):
             self.sort_column(a)
 
     cdef void sort_row(self, int32_t a) noexcept nogil:
+        """Let a row be in order."""
         if self.rows[a].stale:
             self.rows[a].sort(
                 &self.state.w[self.factors.pair_weights + a * self.factors.n_states], 1
@@ -64,6 +98,7 @@ cdef class OrderedSearch(EdgeSearch):
             self.tops.set(a, self.rows[a].top())
 
     cdef void sort_column(self, int32_t b) noexcept nogil:
+        """Let a column be in order."""
         if self.columns[b].stale:
             self.columns[b].sort(
                 &self.state.w[self.factors.pair_weights + b], self.factors.n_states
@@ -160,6 +195,7 @@ cdef class OrderedSearch(EdgeSearch):
             self.found = pair
 
     cdef void walk_row(self, int32_t a, double base) noexcept nogil:
+        """Offer the first pair of a row whose second label has no message; `base` is its other gain."""
         cdef Partner item
         cdef size_t k
         self.sort_row(a)
@@ -175,6 +211,7 @@ cdef class OrderedSearch(EdgeSearch):
             self.offer_unheld(base, a, -1)
 
     cdef void walk_column(self, int32_t b, double base) noexcept nogil:
+        """Offer the first pair of a column whose first label has no message, likewise."""
         cdef Partner item
         cdef size_t k
         self.sort_column(b)
@@ -189,6 +226,7 @@ cdef class OrderedSearch(EdgeSearch):
         self.offer_unheld(base, -1, b)
 
     cdef void walk_table(self) noexcept nogil:
+        """Offer the first pair of all whose labels have no messages."""
         # nodes of the tree that are still to be seen: at most two for each of its levels
         cdef Py_ssize_t waiting[64]
         cdef Py_ssize_t n = 1, node, child
@@ -213,6 +251,10 @@ cdef class OrderedSearch(EdgeSearch):
         self.offer_unheld(0.0, -1, -1)
 
     cdef void offer_unheld(self, double base, int32_t a, int32_t b) noexcept nogil:
+        """Offer the best pair that is not held and has no messages but those of a and b.
+
+        -1 stands for any label without a message.
+        """
         cdef int32_t n_states = <int32_t>self.factors.n_states, x, y
         cdef int32_t first = max(a, 0), last = a if a >= 0 else n_states - 1
         cdef int32_t left = max(b, 0), right = b if b >= 0 else n_states - 1

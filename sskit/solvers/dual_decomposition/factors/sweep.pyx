@@ -1,7 +1,9 @@
 """The pass of the greedy direction method of multipliers."""
 
 from libc.stdint cimport int32_t
+from libcpp.vector cimport vector
 
+from sskit.core.decomposition cimport Factors
 from sskit.core.sampler cimport Sampler
 from sskit.core.stop cimport Stop
 from sskit.solvers.dual_decomposition.factors.oracle cimport EdgeSearch, NodeSearch
@@ -9,17 +11,40 @@ from sskit.solvers.dual_decomposition.factors.state cimport FactorState, Mix
 from sskit.solvers.simplex_qp.line_search cimport best_step
 
 
-cdef class Update:
-    """Base of the updates of the mix of one factor."""
+# The quadratic by which the augmented Lagrangian over c_i depends on a mix q:
+#     scale ( sum_s own[s] d_s^2 + shared (||M_1 d||^2 + ||M_2 d||^2) ) / 2 - <gain, d>
+# for a change d, M_1 and M_2 summing over the pairs with the same first and second label.
+cdef struct Quadratic:
+    const double* gain
+    const double* own
+    double shared            # 0 for nodes
+    double scale
+    int32_t n_states         # K, which makes two labels of a pair
+
+
+cdef class PlainUpdate:
+    """A step of Frank-Wolfe towards the greedy state, with exact line search."""
+
+    cdef vector[int32_t] first
+    cdef vector[int32_t] second
+    cdef vector[double] point
 
     cdef double propose(
         self, const int32_t* state, const double* weight, Py_ssize_t n, Py_ssize_t greedy,
         const Quadratic* quadratic, double* change
     ) except? -1 nogil:
-        with gil:
-            raise NotImplementedError(f"{type(self).__name__} must implement propose")
+        """Write the changes of the n weights of a mix; return the decrease of the objective."""
+        cdef Py_ssize_t k
+        cdef double slope = quadratic.gain[greedy]
+        self.split(state, n, quadratic.n_states)
+        for k in range(n):
+            slope -= weight[k] * quadratic.gain[k]
+            change[k] = -weight[k]
+        change[greedy] += 1.0
+        return self.walk(slope, 1.0, n, quadratic, change)
 
     cdef int split(self, const int32_t* state, Py_ssize_t n, int32_t n_states) except -1 nogil:
+        """Find the two labels of each pair."""
         cdef Py_ssize_t k
         self.first.resize(n)
         self.second.resize(n)
@@ -31,6 +56,7 @@ cdef class Update:
     cdef double curvature(
         self, const double* d, Py_ssize_t n, const Quadratic* quadratic
     ) noexcept nogil:
+        """Return the curvature along a direction."""
         cdef Py_ssize_t k, m
         cdef double total = 0.0, shared = 0.0
         cdef const int32_t* first = self.first.data()
@@ -49,32 +75,17 @@ cdef class Update:
     cdef double decrease(
         self, const double* d, Py_ssize_t n, const Quadratic* quadratic
     ) noexcept nogil:
+        """Return the decrease by a change."""
         cdef Py_ssize_t k
         cdef double slope = 0.0
         for k in range(n):
             slope += quadratic.gain[k] * d[k]
         return slope - 0.5 * self.curvature(d, n, quadratic)
 
-
-cdef class PlainUpdate(Update):
-    """A step of Frank-Wolfe towards the greedy state, with exact line search."""
-
-    cdef double propose(
-        self, const int32_t* state, const double* weight, Py_ssize_t n, Py_ssize_t greedy,
-        const Quadratic* quadratic, double* change
-    ) except? -1 nogil:
-        cdef Py_ssize_t k
-        cdef double slope = quadratic.gain[greedy]
-        self.split(state, n, quadratic.n_states)
-        for k in range(n):
-            slope -= weight[k] * quadratic.gain[k]
-            change[k] = -weight[k]
-        change[greedy] += 1.0
-        return self.walk(slope, 1.0, n, quadratic, change)
-
     cdef double walk(
         self, double slope, double most, Py_ssize_t n, const Quadratic* quadratic, double* change
     ) noexcept nogil:
+        """Shorten a direction to the best step of at most `most`; return the decrease."""
         cdef Py_ssize_t k
         cdef double curvature = self.curvature(change, n, quadratic)
         cdef double step = best_step(slope, curvature, most) if slope > 0.0 else 0.0
@@ -111,7 +122,7 @@ cdef class AwayUpdate(PlainUpdate):
         return decrease
 
 
-cdef class ProjectionUpdate(Update):
+cdef class ProjectionUpdate(PlainUpdate):
     """The best mix of its states where the curvature is the same in all directions (eq. 19).
 
     It is for nodes; for edges the largest curvature takes the place of the others.
@@ -163,14 +174,27 @@ cdef class Sweep:
         Oracle of the nodes.
     edges : EdgeSearch
         Oracle of the edges.
-    update : Update
+    update : PlainUpdate
         How a factor moves.
     step : float
         Step size eta of the multipliers.
     """
 
-    def __cinit__(self, FactorState state, NodeSearch nodes, EdgeSearch edges, Update update,
-                  double step):
+    cdef readonly FactorState state
+    cdef Factors factors
+    cdef readonly NodeSearch nodes
+    cdef readonly EdgeSearch edges
+    cdef readonly PlainUpdate update
+    cdef readonly double step
+    # of the last pass: sum_i c_i sum_f (the largest gain - the mean gain of the mix), each when the
+    # factor was visited
+    cdef readonly double gap
+    cdef vector[double] gain
+    cdef vector[double] own
+    cdef vector[double] change
+
+    def __cinit__(self, FactorState state, NodeSearch nodes, EdgeSearch edges,
+                  PlainUpdate update, double step):
         if nodes.state is not state or edges.state is not state:
             raise ValueError("the oracles search for the factors of another state")
         self.state, self.factors = state, state.factors
@@ -341,6 +365,7 @@ cdef class Sweep:
         return decrease, disagreement
 
     cdef double ascend(self, Py_ssize_t i, double step) except? -1 nogil:
+        """Move multipliers by `step`; return the share of the block in the disagreement of all."""
         cdef Py_ssize_t n_ends = 2 * (self.factors.first_edge(i + 1) - self.factors.first_edge(i))
         cdef double distance = self.state.ascend(i, step)
         return self.factors.block_weight[i] * 0.5 * distance / max(n_ends, 1)

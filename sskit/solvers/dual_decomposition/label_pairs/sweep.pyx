@@ -2,12 +2,15 @@
 
 import numpy as np
 
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint64_t
+from libcpp.vector cimport vector
 
+from sskit.core.decomposition cimport LabelFactors
 from sskit.core.lanes cimport LANES
 from sskit.core.sampler cimport Sampler
 from sskit.core.stop cimport Stop
 from sskit.solvers.dual_decomposition.label_pairs.screening cimport LabelLevels
+from sskit.solvers.dual_decomposition.label_pairs.state cimport LabelState
 from sskit.solvers.dual_decomposition.label_pairs.block_code cimport Link, kept_share
 from sskit.solvers.dual_decomposition.label_pairs.pair_step cimport (
     Marginals, Tie, nearest_pair, stiffness, tie_of
@@ -67,6 +70,19 @@ cdef class LabelSweep:
         Step size eta of the multipliers.
     """
 
+    # all arrays are of the block that is visited
+    cdef readonly LabelState state
+    cdef readonly LabelFactors factors
+    cdef LabelLevels levels
+    cdef readonly double step                # eta of the multipliers
+    cdef readonly uint64_t n_looks           # labels whose scores were computed so far
+    cdef double[::1] gain                    # (n_labels + LANES,) of state 1, messages aside
+    cdef double[::1] change                  # likewise, of y since w was moved; 0 between visits
+    cdef vector[int32_t] movers              # the released labels
+    cdef vector[int32_t] blocked             # those that would have more than their ceilings
+    # where the links of a label would go
+    cdef vector[Marginals] trial
+
     def __cinit__(self, LabelState state, double step):
         n = state.factors.n_labels
         self.state, self.factors, self.step = state, state.factors, step
@@ -75,6 +91,7 @@ cdef class LabelSweep:
         self.movers.reserve(n)
 
     cdef void score(self, Py_ssize_t i) noexcept nogil:
+        """Find what state 1 of all labels gains, messages aside."""
         cdef const unsigned char* truth = self.factors.truth(i)
         cdef Py_ssize_t j
         self.factors.scores(i, &self.state.w[0], &self.gain[0])
@@ -84,6 +101,7 @@ cdef class LabelSweep:
             self.gain[j] += self.factors.cost[j] * (1 - 2 * truth[j])
 
     cdef double move_alone(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
+        """Step with label j without edges; return the decrease of the Lagrangian over c_i."""
         cdef double slope = self.factors.block_weight[i] / self.state.lam * self.factors.sqnorm(i)
         cdef double gain = self.gain[j], more
         cdef double* y = &self.state.mix[j]
@@ -98,6 +116,7 @@ cdef class LabelSweep:
         return more * (gain - 0.5 * slope * more)
 
     cdef double move(self, Py_ssize_t i, Py_ssize_t j) except? -1 nogil:
+        """Step with label j and all its links; return the decrease of the Lagrangian over c_i."""
         # The minimum of the Lagrangian over y_l and all its links is that of a convex function of
         # y_l. Newton's method goes there, until nine tenths of the way are sure to be done.
         cdef double most = 1.0, y = self.state.mix[j], gain, slope, first = 0.0, z
@@ -122,6 +141,7 @@ cdef class LabelSweep:
         return self.take_step(i, j, y)
 
     cdef double pose(self, Py_ssize_t i, Py_ssize_t j, double y, double* slope) noexcept nogil:
+        """Return the gradient where y_l = y and the links are at their best, in `trial`; its slope."""
         cdef const Link* links = self.state.links.data()
         cdef const double* mix = &self.state.mix[0]
         cdef const double* w = &self.state.w[self.factors.pair_weights]
@@ -183,6 +203,7 @@ cdef class LabelSweep:
         return decrease
 
     cdef double open(self, Py_ssize_t i) noexcept nogil:
+        """Open a block: all labels take their true states; return the decrease."""
         # From here the block has the weights that the others ask for. Labels that were moved alone
         # would pull their pairs along with them, all over again in every block.
         cdef const unsigned char* truth = self.factors.truth(i)
@@ -199,6 +220,7 @@ cdef class LabelSweep:
         return decrease
 
     cdef double round_shares(self, Py_ssize_t i) noexcept nogil:
+        """Bring shares to those that are kept; return the decrease."""
         cdef double slope = self.factors.block_weight[i] / self.state.lam * self.factors.sqnorm(i)
         cdef double decrease = self.state.strain(i), more
         cdef Py_ssize_t j

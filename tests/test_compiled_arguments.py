@@ -28,13 +28,11 @@ from sskit.oracles.parts.max_sum import PartsMaxSum
 from sskit.solvers.block_coordinate.eviction import PlaneKeeper
 from sskit.solvers.block_coordinate.plain_pass import PlainVisitor
 from sskit.solvers.common.averaging import Averager, TwoAverages, WeightedAverager
-from sskit.solvers.dual_decomposition.factors.oracle import EdgeSearch, NodeSearch, PartitionSearch
+from sskit.solvers.dual_decomposition.factors.oracle import EdgeSearch, NodeSearch
 from sskit.solvers.dual_decomposition.factors.sorted_oracle import OrderedSearch
 from sskit.solvers.dual_decomposition.factors.state import FactorState
-from sskit.solvers.dual_decomposition.factors.sweep import Sweep
-from sskit.solvers.dual_decomposition.factors.update import PlainUpdate
-from sskit.solvers.dual_decomposition.label_pairs.pair_oracle import PairSearch, find_pair
-from sskit.solvers.dual_decomposition.label_pairs.pair_weights import PairTable
+from sskit.solvers.dual_decomposition.factors.sweep import PlainUpdate, Sweep
+from sskit.solvers.dual_decomposition.label_pairs.pair_table import PairTable, find_pair
 from sskit.solvers.oracle_calls.answers import Gaps, Hinges
 from sskit.solvers.oracle_calls.call import Visit
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
@@ -168,7 +166,7 @@ CALLS = {
         ),
         ValueError, "another state",
     ),
-    "no parts": (lambda: PartitionSearch(STATE, 0, 1), ValueError, "n_parts is 0"),
+    "no parts": (lambda: NodeSearch(STATE, 0, 1), ValueError, "n_parts is 0"),
     "no table of pairs": (
         lambda: OrderedSearch(
             FactorState(
@@ -185,9 +183,7 @@ CALLS = {
         lambda: FACTOR_PROBE.node_scores(0, 0, W[:-16], 0, 4), IndexError, "states 0 to 4",
     ),
     "pair of an edge": (lambda: FACTOR_PROBE.edge(1, 0, 9, W[:-16]), IndexError, "pair 9 "),
-    "reduced costs": (
-        lambda: find_pair(PairSearch(PAIRS), [0.0]), ValueError, "reduced_costs is 1",
-    ),
+    "reduced costs": (lambda: find_pair(PAIRS, [0.0]), ValueError, "reduced_costs is 1"),
     "no weights": (
         lambda: SimplexProgram([1.0], [0.0], [[1.0]], 1.0, 1.0), ValueError, "weights that sum",
     ),

@@ -64,9 +64,7 @@ def table(name, X, y, n_train):
     """Print a row for each size of the beam, after that of the Viterbi algorithm."""
     X, y, n_states = numbered(X, y, n_train)
     model, problem, lam = bind(X[:n_train], y[:n_train], n_states)
-    run = GDMM(partitions=10).start(
-        problem, Regularizer(lam, problem.n_weights), np.random.RandomState(0)
-    )
+    run = GDMM().start(problem, Regularizer(lam, problem.n_weights), np.random.RandomState(0))
     for _ in range(N_PASSES):
         run.run_pass()
     w = run.weights()

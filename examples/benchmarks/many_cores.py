@@ -10,27 +10,23 @@ and the share of the time for which a worker would wait for the longest of its r
 time in proportion to their lengths. What is not in these counts is the meeting of the workers
 itself, a few microseconds a round.
 
-The cases "ocr", "conll", "horses" and "words" need data sets, see sskit.datasets; "sentences" needs
+The cases "ocr", "conll" and "horses" need data sets, see sskit.datasets; "sentences" needs
 6 GB of memory.
 """
 
 import argparse
-import re
 import time
 import warnings
 
 import numpy as np
 import scipy.sparse as sp
 from _common import chain_problem, conll, ocr
-from _data import load_conll2000
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.feature_extraction import DictVectorizer
 
 from sskit import SegmentationModel, SequenceTagger, TreeTagger
 from sskit.core.regularizer import Regularizer
-from sskit.preprocessing import TokenTransformer
-from sskit.solvers import BCFW, GDMM
+from sskit.solvers import BCFW
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.utils import RaggedArray
 
@@ -74,27 +70,6 @@ def sentences(n_sentences=90_000, n_labels=17, n_columns=100_000, n_stored=26):
     )
     X.sum_duplicates()
     return RaggedArray(X, offsets), RaggedArray(y, offsets)
-
-
-def words(n_words=1000, n_sentences=1500):
-    """Return words without vowels, which are to be restored: as many labels as words."""
-    corpus = load_conll2000(subset="train")
-    text = [[word.lower() for word, _ in sentence] for sentence in corpus.data]
-    names, counts = np.unique(np.concatenate(text), return_counts=True)
-    known = set(names[np.argsort(-counts)[:n_words]])
-    X, y = [], []
-    for sentence in text[:n_sentences]:
-        kept = [w for w in sentence if w in known]
-        bare = ["", *(re.sub("[aeiou]", "", w) for w in kept), ""]
-        if kept:
-            y.append(kept)
-            X.append(
-                [
-                    {"w=" + b: 1, "-1=" + a: 1, "+1=" + c: 1}
-                    for a, b, c in zip(bare, bare[1:], bare[2:], strict=False)
-                ]
-            )
-    return TokenTransformer(DictVectorizer()).fit_transform(X), y
 
 
 def trees(n_trees=3000, n_features=40, n_states=8):
@@ -153,7 +128,6 @@ CASES = {
     "trees": (trees, TreeTagger(tol=0.02, random_state=0)),
     "grids": (grids, SegmentationModel(lam=0.01, tol=0.02, random_state=0)),
     "horses": (horses, SegmentationModel(tol=0.02, random_state=0)),
-    "words": (words, SequenceTagger(solver=GDMM(), tol=1e-3, max_iter=20, random_state=0)),
 }
 
 
@@ -184,7 +158,7 @@ def report(name):
     line(name, "fit", seconds, more)
     predictions = [lambda: one.predict(X), lambda: two.predict(X)]
     line(name, "predict", alternately(predictions, arguments.rounds))
-    if isinstance(estimator, SequenceTagger) and not isinstance(estimator.solver, GDMM):
+    if isinstance(estimator, SequenceTagger):
         count(name, chain_problem(X, y), one.lam_, estimator.tol)
 
 

@@ -30,6 +30,7 @@ from sskit.inputs.ragged import stack_sequences
 from sskit.models.chain.model import ChainModel, default_lam, token_scale
 from sskit.preprocessing import TokenTransformer
 from sskit.solvers import BCFW, GDMM
+from sskit.solvers.dual_decomposition import gdmm
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
 LAMS = (1.0, 0.1, 0.01, 0.001)
@@ -145,7 +146,7 @@ def characters(n_characters=1100, n_train=150, n_passes=8):
         f"{np.mean(~np.isin(truth, seen)):.3f} of the test are of others"
     )
     test = stack_sequences(X[n_train:]), truth
-    compare(data, test, n_passes, ({}, {"partitions": 1}))
+    compare(data, test, n_passes, ({},))
 
 
 def stretches(sentences, vocabulary):
@@ -221,7 +222,7 @@ def sample(n_passes=5):
     truth = np.array([known.get(label, -1) for label in np.concatenate(y[90:])])
     data = bind(X[:90], np.split(labels, offsets[1:90]), len(classes))
     print(f"{len(labels)} tokens of {len(classes)} labels; {np.mean(truth < 0):.2f} unseen")
-    compare(data, (stack_sequences(X[90:]), truth), n_passes, ({}, {"partitions": 1}))
+    compare(data, (stack_sequences(X[90:]), truth), n_passes, ({},))
 
 
 def scaling(n_train=40):
@@ -230,15 +231,15 @@ def scaling(n_train=40):
     for n_states in (100, 300, 1000, 3600):
         X, y = make_glyph_sentences(n_train, n_characters=n_states, random_state=0)
         _, problem, lam = bind(X, y, n_states)
-        for name, options in (
-            ("plain", {"ordered": False, "partitions": 1}),
-            ("ordered", {"ordered": True, "partitions": 1}),
-            ("ordered, in parts", {"ordered": True, "partitions": n_states // 100}),
+        for name, many, part in (
+            ("plain", 10**6, 10**6), ("ordered", 1, 10**6), ("ordered, in parts", 1, 100)
         ):
             if name == "plain" and n_states > 1000:
                 continue
+            # the rules by which GDMM orders pairs and splits labels into parts
+            gdmm.MANY, gdmm.PART = many, part
             regularizer = Regularizer(lam, problem.n_weights)
-            run = GDMM(**options).start(problem, regularizer, np.random.RandomState(0))
+            run = GDMM().start(problem, regularizer, np.random.RandomState(0))
             run.run_pass()
             run.run_pass()
             looks, began = run.n_scores, time.process_time()

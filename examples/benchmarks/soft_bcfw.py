@@ -21,8 +21,7 @@ from sskit.solvers.oracle_calls.exact_pass import Evaluator
 N_TEST = 40
 SOLVERS = {
     "BCFW": BCFW(),
-    "GDMM, plain": GDMM(ordered=False),
-    "GDMM": GDMM(ordered=True),
+    "GDMM": GDMM(),
     "Soft-BCFW, rho = 1": SoftBCFW(rho=1.0),
     "Soft-BCFW, rho = 10": SoftBCFW(rho=10.0),
     "Soft-BCFW, rho = 10, away": SoftBCFW(rho=10.0, steps="away"),

@@ -46,7 +46,7 @@ HARMLESS = (
 # scikit-learn casts targets and multiplies weights before it looks at them
 THEIRS = r"sklearn\.(utils\.(multiclass|sparsefuncs|extmath)|preprocessing|externals)"
 # numbers that say how much work to do: the largest would do it
-EFFORT = {"max_iter", "n_init", "stored_passes", "block_sweeps", "cut_size"}
+EFFORT = {"max_iter", "n_init", "stored_passes", "cut_size"}
 LARGEST_EFFORT = 1000
 
 

@@ -241,11 +241,9 @@ SOLVERS = {
     "one_slack, constant": CuttingPlane(cuts="constant", cut_size=4, patience=2),
     "gdmm": GDMM(),
     "gdmm, never exact": GDMM(gap_every=None, step=0.5, rho=2.0),
-    "gdmm, ordered": GDMM(ordered=True, block_sweeps=3, stored_passes=0),
-    "gdmm, plain": GDMM(ordered=False, method="bgcd", partitions=1),
     "soft_bcfw": SoftBCFW(),
-    "soft_bcfw, growing": SoftBCFW(steps="away", growth=2.0, rho=0.5, gap_every=2),
-    "soft_bcfw, never exact": SoftBCFW(exact=False),
+    "soft_bcfw, away": SoftBCFW(steps="away", rho=0.5, gap_every=2),
+    "soft_bcfw, never exact": SoftBCFW(gap_every=None),
 }
 UNBOUNDED_ONLY = {"gdmm", "soft_bcfw"}
 FACTORED_ONLY = {"gdmm", "soft_bcfw"}
@@ -257,7 +255,6 @@ def suits(fit, solver):
     return not (
         (FITS[fit].bounded and names & UNBOUNDED_ONLY)
         or (not FITS[fit].factored and names & FACTORED_ONLY)
-        or (not FITS[fit].one_table and solver == "gdmm, ordered")
     )
 
 

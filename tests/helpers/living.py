@@ -73,8 +73,7 @@ from sskit.solvers.dual_decomposition.factors.consistent import ConsistentPoint
 from sskit.solvers.dual_decomposition.factors.oracle import NodeSearch
 from sskit.solvers.dual_decomposition.factors.state import FactorState
 from sskit.solvers.dual_decomposition.label_nodes import LabelNodes
-from sskit.solvers.dual_decomposition.label_pairs.pair_oracle import PairSearch
-from sskit.solvers.dual_decomposition.label_pairs.pair_weights import PairTable
+from sskit.solvers.dual_decomposition.label_pairs.pair_table import PairTable
 from sskit.solvers.oracle_calls.answers import BoundedGaps, Gaps, Hinges, InexactGaps
 from sskit.solvers.oracle_calls.call import Visit
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
@@ -193,7 +192,7 @@ def small_things(chains, sets):
     yield from (kind(problem, 5, DualState(problem)) for kind in (InexactGaps, BoundedGaps))
     yield from (Visit(problem), Mover(problem))
     yield from (
-        PairSearch(PairTable(sets.problem.decomposition())),
+        PairTable(sets.problem.decomposition()),
         Direction(5),
         SumTree(np.ones(3)),
     )
@@ -226,9 +225,7 @@ def small_things(chains, sets):
     points = Points(np.arange(3.0))
     yield from (p.slack_oracle() for p in (problem, multiclass_toy().problem, sets.problem, points))
     pool, regularizer = ThreadPool(problem, 2), Regularizer(0.1, problem.n_weights)
-    many, seed = chain_toy(1, n=12).problem, np.random.RandomState(0)
-    run = GDMM().start(many, Regularizer(0.1, many.n_weights), seed, None, ThreadPool(many, 2))
-    yield from (run.sweep, *run.sweep.shards, *(s.sweep.state for s in run.sweep.shards))
+    yield GDMM().start(problem, regularizer, np.random.RandomState(0)).sweep
     gaps = np.zeros(problem.n_blocks)
     dual = DualState(problem)
     rounds = Rounds(pool.crew, pool.problems, dual, regularizer, Averager(), gaps)
@@ -305,7 +302,6 @@ def fits():
     options += [{"ignore_label": 1}, {"order": 2}]
     options += [{"rescaling": SlackRescaling("bisecting")}, {"solver": GDMM()}]
     options += [{"solver": GDMM(method=method)} for method in ("afw", "bgcd")]
-    options += [{"solver": GDMM(partitions=2)}, {"solver": GDMM(ordered=True)}]
     for option in options:
         with contextlib.suppress(ValueError):
             yield tagger(**option, **SHORT), sequences, labels

@@ -306,8 +306,8 @@ SOLVERS = {
     "subgradient": Subgradient(averaging=False, gap_every=5),
     "cuts": CuttingPlane(damping=0.5, cut_life=20),
     "sampled cuts": CuttingPlane(cuts="constant", cut_size=10),
-    "decomposed": GDMM(rho=0.5, stored_passes=1),
-    "soft": SoftBCFW(steps="away", growth=1.5),
+    "decomposed": GDMM(rho=0.5),
+    "soft": SoftBCFW(steps="away"),
 }
 
 PATHS = {

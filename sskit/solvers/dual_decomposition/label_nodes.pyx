@@ -1,4 +1,4 @@
-"""Sets of labels in terms of nodes and edges (see the .pxd)."""
+"""Sets of labels in terms of nodes and edges."""
 
 import numpy as np
 
@@ -13,6 +13,9 @@ cdef int32_t BOTH = 3                    # the state (1, 1) of a pair
 cdef class LabelNodes(Factors):
     """Factors of nodes and edges made of those of sets of labels.
 
+    Node i * n_labels + l of block i is label l; edge i * m + e is pair e of m. A label scores in
+    state 1, a pair in the state (1, 1) only.
+
     For solvers that know nodes and edges only, and that keep something for every edge of every
     block. The scores of all labels are computed where one is asked for.
 
@@ -21,6 +24,12 @@ cdef class LabelNodes(Factors):
     labels : LabelFactors
         The problem.
     """
+
+    cdef LabelFactors labels
+    cdef Py_ssize_t n_labels
+    cdef Py_ssize_t n_pairs
+    cdef double[::1] row                 # (n_labels + LANES,) scratch
+    cdef double[::1] change              # (n_labels + LANES,) zero between calls
 
     def __cinit__(self, LabelFactors labels):
         self.labels = labels

@@ -1,47 +1,46 @@
-"""A run of dual-decomposed training."""
+"""What solvers that work factor by factor share, and their runs."""
 
 import numpy as np
 
 from sskit.solvers.common.certificate import certify_weights
+from sskit.solvers.common.idle_options import NO_PAIRS, SETS
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import UNKNOWN
+from sskit.solvers.common.solver import Solver
 from sskit.solvers.dual_decomposition.factors.consistent import ConsistentPoint
-from sskit.solvers.dual_decomposition.factors.momentum import Momentum
-
-# Passes after which infeasibility must have fallen, or momentum is halved.
-PATIENCE = 20
-# Share of it below which halving ends it: a look at all mixes costs more than it brings.
-LEAST_SHARE = 0.05
 
 
-class Share:
-    """A share of momentum, halved when factors come no nearer to agreeing: with too much of it
-    they never do. None is left where a twentieth would not be.
+class FactorSolver(Solver):
+    """Base of the solvers that visit nodes and edges: whom they refuse.
 
-    Parameters
-    ----------
-    value : float
-        At first.
-
-    Attributes
-    ----------
-    value : float
-        Now.
+    A subclass has a `name`, by which estimators know it, and starts a `FactorRun`.
     """
 
-    def __init__(self, value):
-        self.value = value
-        self.least = self.least_before = np.inf
-        self.n_passes = 0
+    keeps_dual_point = False
+    keeps_bounds = False
+    looks_at_all = False
+    name = ""
 
-    def notice(self, infeasibility):
-        """Learn the infeasibility after a pass."""
-        self.least = min(self.least, infeasibility)
-        self.n_passes += 1
-        if self.n_passes == PATIENCE:
-            if 0.0 < self.least >= self.least_before:
-                self.value = self.value / 2 if self.value >= 2 * LEAST_SHARE else 0.0
-            self.least, self.least_before, self.n_passes = np.inf, self.least, 0
+    def _kinds(self, problem, bounded):
+        """Return what the problem is, in the code of the rules of idle options."""
+        kinds = super()._kinds(problem, bounded)
+        factors = None if problem is None else problem.decomposition()
+        if factors is not None and factors.of_label_sets:
+            kinds.add(SETS)
+            if factors.n_edges == 0:
+                kinds.add(NO_PAIRS)
+        return kinds
+
+    def _factors(self, problem):
+        """Return the factors of a problem that can be solved; else raise ValueError."""
+        factors = problem.decomposition()
+        if factors is None:
+            raise ValueError(
+                f"the solver {self.name!r} needs a model that is a sum over nodes and edges with "
+                f"scores of their own, which {type(problem).__name__} has not; use the solver "
+                "'bcfw'"
+            )
+        return factors
 
 
 class FactorRun(Run):
@@ -53,17 +52,12 @@ class FactorRun(Run):
         What to solve.
     regularizer : Regularizer
         Holds lam and w.
-    sweep : Sweep or SharedSweep
+    sweep : Sweep
         Visits the blocks.
     sampler : Sampler
         Order of the blocks.
     exact : bool, default=True
         Whether exact passes ask the oracle of whole structures; else nobody does.
-    stored_passes : int, default=0
-        Passes among the states of the mixes after each pass with the oracles.
-    momentum : float, default=0.0
-        Share of what the last pass has moved by which the mixes move on before the next, at first;
-        see `Share`.
 
     Attributes
     ----------
@@ -82,20 +76,15 @@ class FactorRun(Run):
 
     columns = {"n_scores": np.int64, "lagrangian": np.float64, "infeasibility": np.float64}
 
-    def __init__(
-        self, problem, regularizer, sweep, sampler, exact=True, stored_passes=0, momentum=0.0
-    ):
+    def __init__(self, problem, regularizer, sweep, sampler, exact=True):
         super().__init__()
         self.problem = problem
         self.regularizer = regularizer
         self.sweep = sweep
         self.sampler = sampler
         self.exact = exact
-        self.stored_passes = stored_passes
-        self.momentum = Share(momentum)
         self.state = sweep.state
         self.unit = self.state.largest_loss()
-        self.leaps = Momentum(self.state) if momentum > 0.0 else None
         self.decrease = self.infeasibility = self.lagrangian = self.change = 0.0
 
     @property
@@ -110,34 +99,22 @@ class FactorRun(Run):
     def run_pass(self):
         """Let every factor step; there is no estimate of the gap."""
         n_steps = self.sampler.begin_pass(self.problem.n_blocks)
-        before = self.lagrangian
-        self.leap()
-        ascent = self.state.ascent
+        before, ascent = self.lagrangian, self.state.ascent
         self.sweep_blocks(n_steps)
         if self.stop.ends:
             self.infeasibility = np.nan
         self.lagrangian += self.state.ascent - ascent - self.decrease
         self.change = abs(self.lagrangian - before)
-        self.momentum.notice(self.infeasibility)
         return np.inf
 
-    def leap(self):
-        """Let the mixes move on in the direction of the last pass."""
-        if self.momentum.value == 0.0:
-            self.leaps = None  # with what it remembers
-        if self.leaps is not None:
-            self.leaps.leap(self.momentum.value)
-            self.sweep.notice()
-            self.lagrangian = self.state.lagrangian()
-
     def sweep_blocks(self, n_steps):
-        """Visit blocks; know what the steps gained and how far factors are from agreeing."""
+        """Visit blocks; know what the steps gained and how far factors are from agreeing.
+
+        A pass with the oracles is followed by one among the states of the mixes.
+        """
         self.decrease, self.infeasibility = self.sweep.run_pass(self.sampler, n_steps, self.stop)
-        for _ in range(self.stored_passes):
-            if self.stop.ends:
-                break
-            # multipliers rest: of factors that lack a state they would run away
-            decrease, self.infeasibility = self.sweep.run_stored_pass(0.0, self.stop)
+        if not self.stop.ends:
+            decrease, self.infeasibility = self.sweep.run_stored_pass(self.stop)
             self.decrease += decrease
 
     def certify(self, evaluator):

@@ -1,17 +1,15 @@
 """Block-coordinate Frank-Wolfe with soft constraints."""
 
-from numbers import Real
+import numpy as np
 
 from sskit.core.sampler import PermutationSampler
-from sskit.solvers.common.checks import FINITE, TRUTH, Number, StrOptions
+from sskit.solvers.common.checks import COUNT, FINITE, StrOptions
 from sskit.solvers.common.idle_options import NO_PAIRS, Idle
 from sskit.solvers.dual_decomposition.factors.oracle import EdgeSearch, NodeSearch
 from sskit.solvers.dual_decomposition.factors.state import FactorState, disagreement_scale
-from sskit.solvers.dual_decomposition.factors.sweep import Sweep
-from sskit.solvers.dual_decomposition.factors.update import AwayUpdate, PlainUpdate
+from sskit.solvers.dual_decomposition.factors.sweep import AwayUpdate, PlainUpdate, Sweep
 from sskit.solvers.dual_decomposition.label_nodes import LabelNodes
-from sskit.solvers.dual_decomposition.soft_run import SoftRun
-from sskit.solvers.dual_decomposition.solver import FactorSolver
+from sskit.solvers.dual_decomposition.run import FactorRun, FactorSolver
 
 UPDATES = {"fw": PlainUpdate, "away": AwayUpdate}
 
@@ -39,18 +37,12 @@ class SoftBCFW(FactorSolver):
         Weight of the disagreement, relative to one that suits the data, as in :class:`GDMM`. The
         larger, the nearer the softened problem is to the original one, and the more passes it
         needs.
-    growth : float, default=1.0
-        By which rho is multiplied each time that a softened problem is solved to the tolerance;
-        at least 1. With 1 the first one is all.
     steps : {"fw", "away"}, default="fw"
         Plain steps, as published, or also steps away from the worst state, which converge at a
         linear rate.
-    gap_every : int, default=10
-        Number of passes between looks at the gaps. One costs as much as a pass, and an exact
-        pass more if there is one.
-    exact : bool, default=True
-        Whether the oracle of whole structures is asked then, for the objective and the gap of the
-        original problem. Without it only factors are ever asked.
+    gap_every : int or None, default=10
+        Number of passes between exact passes, which ask the oracle of whole structures for the
+        objective and the gap of the original problem. None never asks it.
     max_time : float, default=None
         Seconds after which the fit ends, within a pass if need be; an exact pass follows. None
         means no limit.
@@ -78,12 +70,11 @@ class SoftBCFW(FactorSolver):
     :math:`\lambda \|\delta^*\|^2 / (2 \bar\rho)`, with any messages that are optimal there: the
     excess falls as 1 / rho. On graphs without loops the relaxation is exact.
 
-    *Stopping.* Once the duality gap of the softened problem is at most the share tol of its
-    objective, or that of the original problem is, of P(w). With a `growth` above 1 the former only
-    lets rho grow, and the fit ends with the latter; where it is not known, once the infeasibility
-    is at most tol too.
+    *Stopping.* Once the gap of the softened problem is at most the share tol of its objective, or
+    that of the original problem is, of P(w). The former is what the factors could have gained at
+    the moment of their visits, summed over the last pass.
 
-    *Certificate.* With `exact`, where the graphs are forests, ``dual_gap_`` is the gap of the
+    *Certificate.* With exact passes, where the graphs are forests, ``dual_gap_`` is the gap of the
     original problem, as with :class:`GDMM`: certified, but it does not close at a finite rho.
     Otherwise, and for sets of labels with any pairs, it is nan and ``certified_`` is False.
 
@@ -91,9 +82,8 @@ class SoftBCFW(FactorSolver):
     very many of them: 10 labels have 45, 100 labels have 4,950.
 
     *History.* ``history_`` has an entry for each pass, with the columns of :class:`GDMM`, of which
-    lagrangian is :math:`G_\rho`, and two more: rho, and soft_gap, the duality gap of the softened
-    problem, nan where nobody looked. soft_gap - lagrangian is an upper bound of P(w) that needs
-    no decoding.
+    lagrangian is :math:`G_\rho`, and one more: soft_gap, the gap of the softened problem that the
+    stopping rule goes by.
 
     References
     ----------
@@ -111,27 +101,23 @@ class SoftBCFW(FactorSolver):
     >>> X, y = make_digit_strings(30, random_state=0)
     >>> solver = SoftBCFW(rho=1.0, steps="away")
     >>> tagger = SequenceTagger(lam=1.0, solver=solver, tol=0.1, random_state=0).fit(X, y)
-    >>> history = tagger.history_
-    >>> bool(history["soft_gap"][-1] - history["lagrangian"][-1] >= tagger.primal_objective_)
+    >>> bool(-tagger.history_["lagrangian"][-1] > 0.0)
     True
     """
 
     _parameter_constraints = {
         **FactorSolver._parameter_constraints,
         "rho": [FINITE],
-        "growth": [Number(Real, 1, None, closed="left")],
         "steps": [StrOptions({*UPDATES})],
-        "exact": [TRUTH],
+        "gap_every": [COUNT, None],
     }
     name = "soft_bcfw"
-    idle = (Idle("rho", NO_PAIRS), Idle("growth", NO_PAIRS))
+    idle = (Idle("rho", NO_PAIRS),)
 
-    def __init__(self, *, rho=1.0, growth=1.0, steps="fw", gap_every=10, exact=True, max_time=None):
+    def __init__(self, *, rho=1.0, steps="fw", gap_every=10, max_time=None):
         self.rho = rho
-        self.growth = growth
         self.steps = steps
         self.gap_every = gap_every
-        self.exact = exact
         self.max_time = max_time
 
     def start(self, problem, regularizer, random_state, gaps=None, pool=None):
@@ -159,9 +145,42 @@ class SoftBCFW(FactorSolver):
         factors = self._factors(problem)
         if factors.of_label_sets:
             factors = LabelNodes(factors)
-        scale = disagreement_scale(factors, regularizer.lam)
-        state = FactorState(factors, regularizer.lam, self.rho * scale, regularizer.v)
+        rho = self.rho * disagreement_scale(factors, regularizer.lam)
+        state = FactorState(factors, regularizer.lam, rho, regularizer.v)
         # the multipliers stay where they are, at zero
         sweep = Sweep(state, NodeSearch(state), EdgeSearch(state), UPDATES[self.steps](), 0.0)
         sampler = PermutationSampler(problem.n_blocks, random_state)
-        return SoftRun(problem, regularizer, sweep, sampler, bool(self.exact), scale, self.growth)
+        return SoftRun(problem, regularizer, sweep, sampler, self.gap_every is not None)
+
+
+class SoftRun(FactorRun):
+    """State of one run: a `FactorRun` whose passes all ask the oracles.
+
+    Parameters
+    ----------
+    problem, regularizer, sweep, sampler, exact : object
+        As for `FactorRun`; the step of the multipliers is 0, the oracles look at all states.
+
+    Attributes
+    ----------
+    gap : float
+        Of the softened problem, as the last pass has seen it; nan if it was cut short.
+    """
+
+    columns = {**FactorRun.columns, "soft_gap": np.float64}
+    gap = np.nan
+
+    def row(self):
+        """Return the values of `columns` after a pass."""
+        return *super().row(), self.gap
+
+    def sweep_blocks(self, n_steps):
+        """Visit blocks; know what the steps gained and how far factors are from agreeing."""
+        self.decrease, self.infeasibility = self.sweep.run_pass(self.sampler, n_steps, self.stop)
+        self.gap = np.nan if self.stop.ends else self.sweep.gap
+
+    def converged(self, certificate):
+        """Return whether the problem is solved, or the softened one."""
+        # the dual objective of the softened problem is minus its Lagrangian
+        solved = self.gap <= self.tolerance.gap_above(-self.lagrangian)
+        return solved or self.tolerance.holds(certificate)

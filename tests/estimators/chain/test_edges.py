@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sskit import EarlyStopping, RegularizationPath, SequenceTagger, SlackRescaling, TreeTagger
 from sskit.inputs.ragged_array import object_array
 from sskit.preprocessing import TokenTransformer
-from sskit.solvers import BCFW, GDMM
+from sskit.solvers import BCFW
 
 rng = np.random.default_rng(0)
 LENGTHS = [1, 4, 3, 6, 2, 5, 4, 3, 5, 6]
@@ -117,11 +117,6 @@ def test_all_solvers_find_the_optimum(options):
         warnings.simplefilter("ignore", ConvergenceWarning)
         found = fit(lam=0.1, max_iter=500, **options)
     assert best * (1 - 2e-3) <= found.primal_objective_ <= best * (1 + options.get("tol", 4e-3))
-
-
-def test_solvers_that_need_one_table_refuse():
-    with pytest.raises(ValueError, match="one table"):
-        fit(solver=GDMM(ordered=True))
 
 
 def test_bounds_by_block():

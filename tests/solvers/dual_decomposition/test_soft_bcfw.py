@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.factors import from_scratch
 from helpers.qp import interior_point, solve_primal
 from helpers.toys import TOYS, chain_toy
 from sskit_probes.factor_probe import FactorProbe
@@ -92,14 +93,13 @@ def soft_optimum(toy, relative_rho):
 def test_softened_optimum(allowed, rho):
     toy = chain_toy(4, n=3, lengths=(1, 2, 3), allowed=allowed)
     optimum = soft_optimum(toy, rho)
-    solution = solve(toy, steps="away", rho=rho, tol=1e-7, max_iter=20_000, exact=False)
+    solution = solve(toy, steps="away", rho=rho, tol=1e-7, max_iter=20_000, gap_every=None)
     assert solution.status is Status.CONVERGED
     history = solution.history
     assert -history["lagrangian"][-1] == pytest.approx(optimum, abs=2e-7 * solution.unit)
     assert history["soft_gap"][-1] <= 1e-7 * solution.unit
-    # weak duality, with both sides of their own
+    # weak duality
     assert -history["lagrangian"][-1] <= optimum + 1e-9
-    assert history["soft_gap"][-1] - history["lagrangian"][-1] >= optimum - 1e-9
 
 
 def test_plain_steps_get_there_slowly():
@@ -107,7 +107,7 @@ def test_plain_steps_get_there_slowly():
     optimum = soft_optimum(toy, 1.0)
     found = []
     for max_iter in (100, 400, 1600):
-        solution = solve(toy, max_iter=max_iter, exact=False)
+        solution = solve(toy, max_iter=max_iter, gap_every=None)
         found.append(optimum + solution.history["lagrangian"][-1])
     assert found[0] > found[1] > found[2] > 0.0
     assert found[2] < 1e-3 * solution.unit
@@ -131,7 +131,7 @@ def test_steps_decrease_the_objective(steps):
     run, before = start(toy, steps=steps, rho=2.0), 0.0
     for _ in range(25):
         run.run_pass()
-        value = run.state.lagrangian()
+        _, value, _ = from_scratch(toy, run)
         assert run.decrease >= -1e-15
         assert before - value == pytest.approx(run.decrease, abs=1e-12)
         assert run.lagrangian == pytest.approx(value, abs=1e-12)
@@ -142,17 +142,19 @@ def test_steps_decrease_the_objective(steps):
     assert value < -0.05
 
 
-def test_gap_is_that_of_its_definition():
+@pytest.mark.parametrize("steps", ["fw", "away"])
+def test_gap_is_that_of_its_definition(steps):
+    """Where one pass moves nearly nothing all factors are asked at the same point."""
     toy = chain_toy(7, n=4)
-    run = start(toy, rho=0.7)
-    for _ in range(6):
+    run = start(toy, rho=0.7, steps=steps)
+    run.run_pass()
+    assert run.gap > 0.0
+    for _ in range(3000 if steps == "away" else 300):
         run.run_pass()
-        mixes = run.state.mixes()
-        gap = run.soft_gap()
-        # looking moves nothing
-        for before, after in zip(sum(mixes, []), sum(run.state.mixes(), []), strict=True):
-            np.testing.assert_array_equal(before, after)
-        assert gap == pytest.approx(gap_from_scratch(toy, run), abs=1e-12)
+    gap = gap_from_scratch(toy, run)
+    assert gap >= -1e-12
+    # the gaps at the visits are before the steps, the sum after them
+    assert run.gap == pytest.approx(gap, rel=0.5, abs=1e-10)
 
 
 def gap_from_scratch(toy, run):
@@ -191,46 +193,15 @@ def test_certificate_is_that_of_the_original_problem():
     assert solution.primal == pytest.approx(toy.pairs.primal(toy.flat(solution.w), LAM), abs=1e-12)
     # the softened problem is solved, the original one is not
     assert solution.history["soft_gap"][-1] <= 1e-3 * solution.unit < solution.gap
-    bound = solution.history["soft_gap"] - solution.history["lagrangian"]
-    looked = np.isfinite(bound)
-    np.testing.assert_array_equal(looked, np.isfinite(solution.history["primal"]))
-    assert (bound[looked] >= solution.history["primal"][looked] - 1e-9).all()
 
 
-def test_growing_rho_reaches_the_optimum():
-    toy = chain_toy(9)
-    _, optimum = solve_primal(toy.pairs, LAM)
-    solution = solve(toy, tol=1e-2, rho=1.0, growth=3.0, steps="away", max_iter=20_000)
-    assert solution.status is Status.CONVERGED
-    assert solution.certified
-    assert solution.gap <= 1e-2 * (solution.primal + 1e-3 * solution.unit)
-    assert solution.primal == pytest.approx(optimum, rel=1e-2)
-    rho = solution.history["rho"]
-    assert rho[0] == pytest.approx(1.0)
-    assert rho[-1] > 3.0
-    assert set(np.round(rho[1:] / rho[:-1], 9)) <= {1.0, 3.0}
-    # a row is of one rho, also where it grows: no bound is below the optimum
-    bound = solution.history["soft_gap"] - solution.history["lagrangian"]
-    assert np.nanmin(bound) >= optimum - 1e-9
-    # the sum of the changes is still the value
-    run = start(toy, steps="away")
-    for _ in range(5):
-        run.run_pass()
-    run.harden(3.0)
-    run.run_pass()
-    assert run.lagrangian == pytest.approx(run.state.lagrangian(), abs=1e-12)
-
-
-def test_growing_rho_without_exact_passes():
+def test_without_exact_passes():
     toy = chain_toy(10)
-    solution = solve(
-        toy, tol=1e-2, growth=3.0, steps="away", gap_every=3, exact=False, max_iter=20_000
-    )
+    solution = solve(toy, tol=1e-2, steps="away", gap_every=None, max_iter=20_000)
     assert solution.status is Status.CONVERGED
     assert not solution.certified
     assert solution.n_oracle_calls == 0
     assert np.isnan([solution.primal, solution.dual, solution.gap]).all()
-    assert solution.history["infeasibility"][-1] <= 1e-2
     assert solution.history["soft_gap"][-1] <= 1e-2 * solution.unit
 
 
@@ -240,9 +211,8 @@ def test_history_has_every_pass():
     history = solution.history
     assert solution.status is Status.MAX_ITER
     assert {len(values) for values in history.values()} == {10}
-    np.testing.assert_array_equal(np.flatnonzero(np.isfinite(history["soft_gap"])), [3, 7, 9])
+    assert (history["soft_gap"] > 0.0).all()
     np.testing.assert_array_equal(np.flatnonzero(np.isfinite(history["gap"])), [3, 7, 9])
-    np.testing.assert_allclose(history["rho"], 1.0)
     assert solution.n_oracle_calls == 3 * toy.pairs.n
     assert (np.diff(history["lagrangian"]) <= 1e-15).all()
 
@@ -276,7 +246,7 @@ def test_a_seed_fixes_every_bit():
 def test_softened_optimum_of_sets_of_labels(form, rho):
     toy = TOYS["multilabel"](3, n=4, form=form, inference="lp")
     optimum = soft_optimum(toy, rho)
-    solution = solve(toy, steps="away", rho=rho, tol=1e-7, max_iter=20_000, exact=False)
+    solution = solve(toy, steps="away", rho=rho, tol=1e-7, max_iter=20_000, gap_every=None)
     assert solution.status is Status.CONVERGED
     assert -solution.history["lagrangian"][-1] == pytest.approx(optimum, abs=2e-7 * solution.unit)
 

@@ -6,8 +6,7 @@ from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
 
 from sskit.core.decomposition cimport Factors
-from sskit.solvers.dual_decomposition.factors.state cimport FactorState
-from sskit.solvers.dual_decomposition.factors.marginals cimport Mix, find, place
+from sskit.solvers.dual_decomposition.factors.state cimport FactorState, Mix, find, place
 
 cdef double LEAST = -1e300               # scores below are -inf
 

@@ -1,5 +1,4 @@
-// Hot loops of the oracles of factors, compiled for several CPUs: included by _factor_search.pyx
-// only.
+// Hot loops of the oracles of factors, compiled for several CPUs: included by oracle.pyx only.
 #pragma once
 #include "lanes.hpp"
 

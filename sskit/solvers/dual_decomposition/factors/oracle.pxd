@@ -1,8 +1,7 @@
 from libc.stdint cimport int32_t, uint64_t
 
 from sskit.core.decomposition cimport Factors
-from sskit.solvers.dual_decomposition.factors.state cimport FactorState
-from sskit.solvers.dual_decomposition.factors.marginals cimport Mix
+from sskit.solvers.dual_decomposition.factors.state cimport FactorState, Mix
 
 
 cdef class NodeSearch:
@@ -14,24 +13,17 @@ cdef class NodeSearch:
 
     cdef FactorState state
     cdef Factors factors
+    cdef readonly Py_ssize_t n_parts     # into which the states are split
+    cdef uint64_t random                 # state of the generator that draws one
     cdef double[::1] score               # (n_states + LANES,)
-    cdef double[::1] heard               # (n_states,) zero between calls
     cdef readonly uint64_t n_looks       # states whose scores were computed so far
 
     # Put the best state into the mix; returns its place. gain (n + 1,) of the states there
     cdef Py_ssize_t look(self, Py_ssize_t i, Py_ssize_t j, double* gain) except -1 nogil
-    # the same among the states of the mix, which it has at least one of
+    # the best among the states of the mix, which it has at least one of
     cdef Py_ssize_t best_active(self, Py_ssize_t i, Py_ssize_t j, double* gain) noexcept nogil
+    # score -= the loss of the truth, += the messages; the loss is less its constant
     cdef void hear(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil
-    cdef void forget(self, Py_ssize_t j) noexcept nogil
-
-
-cdef class PartitionSearch(NodeSearch):
-    """Looks at one part of the states, drawn at random, and at those of the mix."""
-
-    cdef readonly Py_ssize_t n_parts
-    cdef uint64_t random                 # state of the generator
-
     cdef Py_ssize_t draw(self) noexcept nogil
 
 
@@ -59,11 +51,3 @@ cdef class EdgeSearch:
     # the weights of a mix are about to change, and with them the scores of its pairs; they have
     cdef int leave(self, const Mix* mix, const double* change) except -1 nogil
     cdef int enter(self) except -1 nogil
-    # like leave(), of one pair; may be called for several before enter()
-    cdef int note(self, int32_t pair) except -1 nogil
-    # weights have moved other than between those
-    cdef int rearrange(self) except -1 nogil
-
-
-# ValueError unless both search for the factors of this state
-cdef int check_searches(FactorState state, NodeSearch nodes, EdgeSearch edges) except -1

@@ -1,4 +1,4 @@
-"""Factorwise maximisation oracles that look at every state (see the .pxd)."""
+"""Factorwise maximisation oracles (see the .pxd)."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from libc.stdint cimport int32_t, uint64_t
 
 from sskit.core.checks cimport check_least
 from sskit.core.lanes cimport LANES
-from sskit.solvers.dual_decomposition.factors.marginals cimport Message, Mix, place
+from sskit.solvers.dual_decomposition.factors.state cimport Message, Mix, place
 
 cdef extern from "factor_kernels.hpp" namespace "sskit":
     Py_ssize_t first_largest(const double* x, Py_ssize_t n) noexcept nogil
@@ -18,100 +18,34 @@ cdef extern from "factor_kernels.hpp" namespace "sskit":
 
 
 cdef class NodeSearch:
-    """The best state of a node by comparing all of them.
-
-    Parameters
-    ----------
-    state : FactorState
-        Weights and messages.
-    """
-
-    def __cinit__(self, FactorState state, *args):
-        self.state, self.factors = state, state.factors
-        self.score = np.zeros(state.factors.n_states + LANES)
-        self.heard = np.zeros(state.factors.n_states)
-
-    cdef Py_ssize_t look(self, Py_ssize_t i, Py_ssize_t j, double* gain) except -1 nogil:
-        cdef Py_ssize_t n_states = self.factors.n_states
-        cdef double* score = &self.score[0]
-        cdef Mix* mix = &self.state.nodes[j]
-        cdef Py_ssize_t k, m, best
-        cdef double penalty = self.state.penalty(i)
-        cdef const Message* message
-        self.factors.node_scores(i, j, &self.state.w[0], 0, n_states, score)
-        self.n_looks += n_states
-        # the loss less its constant
-        score[self.factors.truth(j)] -= self.factors.cost(j)
-        for m in range(self.state.incident_offsets[j], self.state.incident_offsets[j + 1]):
-            message = &self.state.messages[self.state.incident[m]]
-            for k in range(message.n):
-                score[message.label[k]] += penalty * (
-                    message.residual[k] + message.multiplier[k]
-                )
-        best = place(mix, <int32_t>first_largest(score, n_states))
-        for k in range(mix.n):
-            gain[k] = score[mix.state[k]]
-        return best
-
-    cdef Py_ssize_t best_active(self, Py_ssize_t i, Py_ssize_t j, double* gain) noexcept nogil:
-        cdef const Mix* mix = &self.state.nodes[j]
-        cdef Py_ssize_t k
-        cdef int32_t y
-        self.hear(i, j)
-        for k in range(mix.n):
-            y = mix.state[k]
-            gain[k] = self.factors.node_score(i, j, &self.state.w[0], y) + self.heard[y]
-            gain[k] -= self.factors.cost(j) * (y == self.factors.truth(j))
-        self.forget(j)
-        self.n_looks += mix.n
-        return largest(gain, mix.n)
-
-    cdef void hear(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
-        """Write the messages to a node, what they count, out in full."""
-        cdef double penalty = self.state.penalty(i)
-        cdef const Message* message
-        cdef Py_ssize_t k, m
-        for m in range(self.state.incident_offsets[j], self.state.incident_offsets[j + 1]):
-            message = &self.state.messages[self.state.incident[m]]
-            for k in range(message.n):
-                self.heard[message.label[k]] += penalty * (
-                    message.residual[k] + message.multiplier[k]
-                )
-
-    cdef void forget(self, Py_ssize_t j) noexcept nogil:
-        """Clear what `hear` has written."""
-        cdef const Message* message
-        cdef Py_ssize_t k, m
-        for m in range(self.state.incident_offsets[j], self.state.incident_offsets[j + 1]):
-            message = &self.state.messages[self.state.incident[m]]
-            for k in range(message.n):
-                self.heard[message.label[k]] = 0.0
-
-
-cdef class PartitionSearch(NodeSearch):
     """The best state of a random part of them, or of the mix.
 
-    The best state of all is found with probability 1 / n_parts at each visit at least, and one
-    that has weight already always (section 3.2 of Yen et al. 2016, inner-product factors).
+    With one part that is the best state of all. Else it is found with probability 1 / n_parts at
+    each visit at least, and one that has weight already always (section 3.2 of Yen et al. 2016,
+    inner-product factors).
 
     Parameters
     ----------
     state : FactorState
         Weights and messages.
-    n_parts : int
+    n_parts : int, default=1
         Number nu of parts, stretches of equal length; at most the number of states.
-    seed : int
+    seed : int, default=0
         Of the draws.
     """
 
-    def __cinit__(self, FactorState state, Py_ssize_t n_parts, uint64_t seed):
+    def __cinit__(self, FactorState state, Py_ssize_t n_parts=1, uint64_t seed=0):
         check_least(n_parts, 1, "n_parts")
+        self.state, self.factors = state, state.factors
         self.n_parts = min(n_parts, state.factors.n_states)
         self.random = seed
+        self.score = np.zeros(state.factors.n_states + LANES)
 
     cdef Py_ssize_t draw(self) noexcept nogil:
         # splitmix64 (Steele, Lea, Flood 2014)
         cdef uint64_t z
+        if self.n_parts == 1:
+            return 0
         self.random += <uint64_t>0x9E3779B97F4A7C15
         z = self.random
         z = (z ^ (z >> 30)) * <uint64_t>0xBF58476D1CE4E5B9
@@ -119,25 +53,49 @@ cdef class PartitionSearch(NodeSearch):
         return <Py_ssize_t>((z ^ (z >> 31)) % <uint64_t>self.n_parts)
 
     cdef Py_ssize_t look(self, Py_ssize_t i, Py_ssize_t j, double* gain) except -1 nogil:
-        cdef Py_ssize_t n_states = self.factors.n_states, part = self.draw()
-        cdef Py_ssize_t start = part * n_states // self.n_parts, k, m
+        cdef Py_ssize_t n_states = self.factors.n_states, part = self.draw(), k
+        cdef Py_ssize_t start = part * n_states // self.n_parts
         cdef Py_ssize_t stop = (part + 1) * n_states // self.n_parts
-        cdef int32_t truth = self.factors.truth(j), y
         cdef double* score = &self.score[0]
-        cdef double penalty = self.state.penalty(i)
-        cdef const Message* message
+        cdef Mix* mix = &self.state.nodes[j]
+        cdef int32_t y
         self.factors.node_scores(i, j, &self.state.w[0], start, stop, score)
         self.n_looks += stop - start
-        if start <= truth < stop:
-            score[truth] -= self.factors.cost(j)
+        # scores of neither the part nor the mix may be anything
+        for k in range(mix.n):
+            y = mix.state[k]
+            if y < start or y >= stop:
+                score[y] = self.factors.node_score(i, j, &self.state.w[0], y)
+                self.n_looks += 1
+        self.hear(i, j)
+        place(mix, <int32_t>(start + first_largest(score + start, stop - start)))
+        for k in range(mix.n):
+            gain[k] = score[mix.state[k]]
+        return largest(gain, mix.n)
+
+    cdef Py_ssize_t best_active(self, Py_ssize_t i, Py_ssize_t j, double* gain) noexcept nogil:
+        cdef const Mix* mix = &self.state.nodes[j]
+        cdef double* score = &self.score[0]
+        cdef Py_ssize_t k
+        for k in range(mix.n):
+            score[mix.state[k]] = self.factors.node_score(i, j, &self.state.w[0], mix.state[k])
+        self.n_looks += mix.n
+        self.hear(i, j)
+        for k in range(mix.n):
+            gain[k] = score[mix.state[k]]
+        return largest(gain, mix.n)
+
+    cdef void hear(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
+        cdef double penalty = self.state.penalty(i)
+        cdef const Message* message
+        cdef Py_ssize_t k, m
+        self.score[self.factors.truth(j)] -= self.factors.cost(j)
         for m in range(self.state.incident_offsets[j], self.state.incident_offsets[j + 1]):
             message = &self.state.messages[self.state.incident[m]]
             for k in range(message.n):
-                y = message.label[k]
-                if start <= y < stop:
-                    score[y] += penalty * (message.residual[k] + message.multiplier[k])
-        place(&self.state.nodes[j], <int32_t>(start + first_largest(score + start, stop - start)))
-        return self.best_active(i, j, gain)
+                self.score[message.label[k]] += penalty * (
+                    message.residual[k] + message.multiplier[k]
+                )
 
 
 cdef class EdgeSearch:
@@ -158,7 +116,6 @@ cdef class EdgeSearch:
 
     def renew(self):
         """Take notice that weights have moved other than between leave() and enter()."""
-        self.rearrange()
 
     cdef Py_ssize_t look(self, Py_ssize_t i, Py_ssize_t e, double* gain) except -1 nogil:
         cdef Py_ssize_t best
@@ -222,18 +179,6 @@ cdef class EdgeSearch:
 
     cdef int enter(self) except -1 nogil:
         return 0
-
-    cdef int note(self, int32_t pair) except -1 nogil:
-        return 0
-
-    cdef int rearrange(self) except -1 nogil:
-        return 0
-
-
-cdef int check_searches(FactorState state, NodeSearch nodes, EdgeSearch edges) except -1:
-    if nodes.state is not state or edges.state is not state:
-        raise ValueError("the oracles search for the factors of another state")
-    return 0
 
 
 cdef Py_ssize_t largest(const double* x, Py_ssize_t n) noexcept nogil:

@@ -1,9 +1,9 @@
 // Partners of a label in the order of the weights of their pairs, sorted when somebody asks.
 #pragma once
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-
-#include "buffer.hpp"
+#include <vector>
 
 namespace sskit {
 
@@ -21,28 +21,29 @@ inline bool stands_before(const Partner& a, const Partner& b) {
 // All partners of positive weight, by falling weight; if weights have moved since they were sorted,
 // in any order, with any weights, and perhaps others.
 struct Order {
-    Buffer<Partner> partners;
+    std::vector<Partner> partners;
     bool stale = false;
 
     // the largest of the weights when they were sorted, zero if none is positive
-    double top() const { return partners.n ? partners.data()[0].weight : 0.0; }
+    double top() const { return partners.empty() ? 0.0 : partners[0].weight; }
 
-    // A partner's weight has become positive. False if there is no memory for one more.
-    bool hold(std::int32_t label) {
-        for (ptrdiff_t k = 0; k < partners.n; ++k)
-            if (partners.data()[k].label == label) return true;
-        return partners.push(Partner{0.0, label});
+    // A partner's weight has become positive.
+    void hold(std::int32_t label) {
+        for (const Partner& partner : partners)
+            if (partner.label == label) return;
+        partners.push_back(Partner{0.0, label});
     }
 
     // Sort partners by their present weights: that of label y is at weights[y * stride].
-    void sort(const double* weights, ptrdiff_t stride) {
+    void sort(const double* weights, std::ptrdiff_t stride) {
         Partner* item = partners.data();
-        ptrdiff_t n = 0, n_moves = 0, m;
-        for (ptrdiff_t k = 0; k < partners.n; ++k) {
+        const std::ptrdiff_t n_held = partners.size();
+        std::ptrdiff_t n = 0, n_moves = 0, m;
+        for (std::ptrdiff_t k = 0; k < n_held; ++k) {
             const Partner now = {weights[item[k].label * stride], item[k].label};
             if (!(now.weight > 0.0)) continue;
             // most stand where they stood, or near
-            if (n_moves > 8 * partners.n)
+            if (n_moves > 8 * n_held)
                 m = n;
             else
                 for (m = n; m > 0 && stands_before(now, item[m - 1]); --m, ++n_moves)
@@ -50,8 +51,8 @@ struct Order {
             item[m] = now;
             ++n;
         }
-        partners.n = n;
-        if (n_moves > 8 * partners.n) std::sort(item, item + n, stands_before);
+        partners.resize(n);
+        if (n_moves > 8 * n) std::sort(item, item + n, stands_before);
         stale = false;
     }
 };

@@ -4,12 +4,30 @@ import numpy as np
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
+from libcpp.vector cimport vector
 
 from sskit.core.priority cimport SumTree
-from sskit.parallel.buffer cimport need
 from sskit.solvers.dual_decomposition.factors.oracle cimport EdgeSearch
-from sskit.solvers.dual_decomposition.factors.state cimport FactorState
-from sskit.solvers.dual_decomposition.factors.marginals cimport Message, Mix
+from sskit.solvers.dual_decomposition.factors.state cimport FactorState, Message, Mix
+
+
+cdef extern from "partners.hpp" namespace "sskit" nogil:
+    struct Partner:
+        double weight
+        int32_t label
+    # the partners of a label with which it makes a pair of positive weight
+    cdef cppclass Order:
+        vector[Partner] partners
+        bint stale
+        double top()
+        void hold(int32_t label) except +
+        void sort(const double* weights, Py_ssize_t stride)
+
+
+# A pair whose weight is about to change
+cdef struct Move:
+    int32_t pair
+    double before
 
 
 cdef class OrderedSearch(EdgeSearch):
@@ -27,11 +45,24 @@ cdef class OrderedSearch(EdgeSearch):
     is wanted. A step moves some pairs, and few walks follow: a row or a column is sorted anew when
     one comes by, and until then a bound of its weights stands for the first of them.
 
+    Invariant: outside of leave() and enter(), `rows` and `columns` hold all pairs of
+    positive weight; those that are not stale hold no others, by their present weights. No pair
+    (a, b) has more than `tops` has for a and `column_tops` has for b, which are the first weight of
+    the row and of the column, or 0, where these are not stale.
+
     Parameters
     ----------
     state : FactorState
         Weights and messages; its factors must have one table of weights of pairs.
     """
+
+    cdef vector[Order] rows          # by first label
+    cdef vector[Order] columns       # by second label
+    cdef SumTree tops                # (n_states,) by first label
+    cdef double[::1] column_tops     # (n_states,) by second label
+    cdef vector[Move] moving         # until enter()
+    cdef double most                 # the largest gain found so far, and its pair
+    cdef int32_t found
 
     def __cinit__(self, FactorState state):
         if state.factors.pair_weights < 0:
@@ -40,9 +71,10 @@ cdef class OrderedSearch(EdgeSearch):
         self.columns.resize(state.factors.n_states)
         self.tops = SumTree(np.zeros(state.factors.n_states))
         self.column_tops = np.zeros(state.factors.n_states)
-        self.rearrange()
+        self.renew()
 
-    cdef int rearrange(self) except -1 nogil:
+    def renew(self):
+        """Put all pairs in order anew."""
         cdef int32_t n_states = <int32_t>self.factors.n_states, a, b
         for a in range(n_states):
             self.rows[a].partners.clear()
@@ -50,15 +82,15 @@ cdef class OrderedSearch(EdgeSearch):
         for a in range(n_states):
             for b in range(n_states):
                 if self.weight(a * n_states + b) > 0.0:
-                    need(self.rows[a].partners.push(Partner(0.0, b)))
-                    need(self.columns[b].partners.push(Partner(0.0, a)))
+                    self.rows[a].partners.push_back(Partner(0.0, b))
+                    self.columns[b].partners.push_back(Partner(0.0, a))
         for a in range(n_states):
             self.rows[a].stale = self.columns[a].stale = True
             self.sort_row(a)
             self.sort_column(a)
-        return 0
 
     cdef void sort_row(self, int32_t a) noexcept nogil:
+        """Let a row be in order."""
         if self.rows[a].stale:
             self.rows[a].sort(
                 &self.state.w[self.factors.pair_weights + a * self.factors.n_states], 1
@@ -66,6 +98,7 @@ cdef class OrderedSearch(EdgeSearch):
             self.tops.set(a, self.rows[a].top())
 
     cdef void sort_column(self, int32_t b) noexcept nogil:
+        """Let a column be in order."""
         if self.columns[b].stale:
             self.columns[b].sort(
                 &self.state.w[self.factors.pair_weights + b], self.factors.n_states
@@ -80,8 +113,8 @@ cdef class OrderedSearch(EdgeSearch):
         for a in range(<int32_t>self.factors.n_states):
             self.sort_row(a)
             self.sort_column(a)
-            n_rows += self.rows[a].partners.n
-            n_columns += self.columns[a].partners.n
+            n_rows += self.rows[a].partners.size()
+            n_columns += self.columns[a].partners.size()
         assert n_rows == n_columns
         return n_rows
 
@@ -90,22 +123,19 @@ cdef class OrderedSearch(EdgeSearch):
 
     cdef int leave(self, const Mix* mix, const double* change) except -1 nogil:
         cdef Py_ssize_t k
+        cdef Move move
         for k in range(mix.n):
             if change[k] != 0.0:
-                self.note(mix.state[k])
+                move.pair, move.before = mix.state[k], self.weight(mix.state[k])
+                self.moving.push_back(move)
         return 0
-
-    cdef int note(self, int32_t pair) except -1 nogil:
-        cdef Move move
-        move.pair, move.before = pair, self.weight(pair)
-        return need(self.moving.push(move))
 
     cdef int enter(self) except -1 nogil:
         cdef int32_t n_states = <int32_t>self.factors.n_states, a, b
         cdef double now
-        cdef Py_ssize_t k
+        cdef size_t k
         cdef Move* move
-        for k in range(self.moving.n):
+        for k in range(self.moving.size()):
             move = self.moving.data() + k
             a, b = move.pair // n_states, move.pair % n_states
             now = self.weight(move.pair)
@@ -113,8 +143,8 @@ cdef class OrderedSearch(EdgeSearch):
                 continue
             self.rows[a].stale = self.columns[b].stale = True
             if not move.before > 0.0:
-                need(self.rows[a].hold(b))
-                need(self.columns[b].hold(a))
+                self.rows[a].hold(b)
+                self.columns[b].hold(a)
             if now > self.tops.largest[self.tops.n_leaves + a]:
                 self.tops.set(a, now)
             if now > self.column_tops[b]:
@@ -165,10 +195,11 @@ cdef class OrderedSearch(EdgeSearch):
             self.found = pair
 
     cdef void walk_row(self, int32_t a, double base) noexcept nogil:
+        """Offer the first pair of a row whose second label has no message; `base` is its other gain."""
         cdef Partner item
-        cdef Py_ssize_t k
+        cdef size_t k
         self.sort_row(a)
-        for k in range(self.rows[a].partners.n):
+        for k in range(self.rows[a].partners.size()):
             item = self.rows[a].partners.data()[k]
             if base + item.weight <= self.most:
                 return
@@ -180,10 +211,11 @@ cdef class OrderedSearch(EdgeSearch):
             self.offer_unheld(base, a, -1)
 
     cdef void walk_column(self, int32_t b, double base) noexcept nogil:
+        """Offer the first pair of a column whose first label has no message, likewise."""
         cdef Partner item
-        cdef Py_ssize_t k
+        cdef size_t k
         self.sort_column(b)
-        for k in range(self.columns[b].partners.n):
+        for k in range(self.columns[b].partners.size()):
             item = self.columns[b].partners.data()[k]
             if base + item.weight <= self.most:
                 return
@@ -194,6 +226,7 @@ cdef class OrderedSearch(EdgeSearch):
         self.offer_unheld(base, -1, b)
 
     cdef void walk_table(self) noexcept nogil:
+        """Offer the first pair of all whose labels have no messages."""
         # nodes of the tree that are still to be seen: at most two for each of its levels
         cdef Py_ssize_t waiting[64]
         cdef Py_ssize_t n = 1, node, child
@@ -218,6 +251,10 @@ cdef class OrderedSearch(EdgeSearch):
         self.offer_unheld(0.0, -1, -1)
 
     cdef void offer_unheld(self, double base, int32_t a, int32_t b) noexcept nogil:
+        """Offer the best pair that is not held and has no messages but those of a and b.
+
+        -1 stands for any label without a message.
+        """
         cdef int32_t n_states = <int32_t>self.factors.n_states, x, y
         cdef int32_t first = max(a, 0), last = a if a >= 0 else n_states - 1
         cdef int32_t left = max(b, 0), right = b if b >= 0 else n_states - 1

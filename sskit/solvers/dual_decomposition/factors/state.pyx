@@ -1,4 +1,8 @@
-"""State of dual-decomposed training (see the .pxd for what it holds)."""
+"""State of dual-decomposed training (see the .pxd for what it holds).
+
+Mixes and messages hold a handful of states, so that going through all of them is the fastest
+search.
+"""
 
 import numpy as np
 
@@ -7,9 +11,7 @@ from libc.stdlib cimport calloc, free
 
 from sskit.core.checks cimport check_least
 from sskit.core.lanes cimport LANES
-from sskit.solvers.dual_decomposition.factors.marginals cimport (
-    add_label, compress, disagree, end_of, find, place
-)
+from sskit.core.memory cimport grown
 
 # the largest whose pairs int32 can number
 MOST_STATES = 46340
@@ -28,8 +30,6 @@ cdef class FactorState:
         Weight of the disagreement of factors, in units of c_i^2 / lam.
     w : ndarray of shape (n_weights + LANES,)
         Where the weights are kept; zero, or the prior.
-    owner : FactorState, default=None
-        Whose dual variables and messages these are, so that only the weights are of its own.
 
     Raises
     ------
@@ -37,22 +37,17 @@ cdef class FactorState:
         If nodes have too many states for pairs of them to be numbered.
     """
 
-    def __cinit__(self, Factors factors, double lam, double rho, double[::1] w,
-                  FactorState owner=None):
+    def __cinit__(self, Factors factors, double lam, double rho, double[::1] w):
         cdef Py_ssize_t i, e, j, side, k
         cdef Py_ssize_t ends[2]
         if factors.n_states > MOST_STATES:
             raise ValueError(f"{factors.n_states} states are more than {MOST_STATES}")
         check_least(w.shape[0], factors.n_weights + LANES, "the length of w")
         self.factors, self.lam, self.rho, self.w = factors, lam, rho, w
-        if owner is None and np.any(w):
+        if np.any(w):
             self.prior = np.array(w)
         self.n_nodes, self.n_edges = factors.n_nodes, factors.n_edges
         self.apart = np.zeros(factors.n_states)
-        if owner is not None:
-            self.share(owner)
-            return
-        self.owns = True
         self.nodes = <Mix*>calloc(max(factors.n_nodes, 1), sizeof(Mix))
         self.edges = <Mix*>calloc(max(factors.n_edges, 1), sizeof(Mix))
         self.messages = <Message*>calloc(max(2 * factors.n_edges, 1), sizeof(Message))
@@ -78,18 +73,8 @@ cdef class FactorState:
                     self.incident[free_place[ends[side]]] = 2 * e + side
                     free_place[ends[side]] += 1
 
-    cdef int share(self, FactorState owner) except -1:
-        if owner.factors is not self.factors:
-            raise ValueError("the dual variables are those of other factors")
-        self.owner = owner
-        self.nodes, self.edges, self.messages = owner.nodes, owner.edges, owner.messages
-        self.incident_offsets, self.incident = owner.incident_offsets, owner.incident
-        return 0
-
     def __dealloc__(self):
         cdef Py_ssize_t j, e
-        if not self.owns:
-            return
         if self.nodes != NULL:
             for j in range(self.n_nodes):
                 free(self.nodes[j].state)
@@ -222,33 +207,6 @@ cdef class FactorState:
                             i, e, self.edges[e].state[k], -scale * self.edges[e].weight[k], w
                         )
 
-    def lagrangian(self):
-        """Return the augmented Lagrangian, which the steps of a pass never increase."""
-        cdef Py_ssize_t i, j, m, k
-        cdef Factors factors = self.factors
-        cdef double total = 0.0, penalty, loss, weight
-        cdef const Message* message
-        with nogil:
-            for i in range(factors.n_blocks):
-                weight = factors.block_weight[i]
-                for j in range(factors.first_node(i), factors.first_node(i + 1)):
-                    k = find(self.nodes[j].state, self.nodes[j].n, factors.truth(j))
-                    loss = 1.0 - (self.nodes[j].weight[k] if k >= 0 else 0.0)
-                    total -= weight * factors.cost(j) * loss
-                penalty = 0.5 * weight * self.penalty(i)
-                for m in range(2 * factors.first_edge(i), 2 * factors.first_edge(i + 1)):
-                    message = &self.messages[m]
-                    for k in range(message.n):
-                        # ||r + mu||^2 - ||mu||^2
-                        total += penalty * message.residual[k] * (
-                            message.residual[k] + 2.0 * message.multiplier[k]
-                        )
-        w = np.asarray(self.w)[: factors.n_weights]
-        total += 0.5 * self.lam * float(np.dot(w, w))
-        return total if self.prior is None else total - 0.5 * self.lam * float(
-            np.dot(self.prior, self.prior)
-        )
-
     def largest_loss(self):
         """Return the mean over blocks of the sum of the losses of all nodes, P(0)."""
         cdef Py_ssize_t i, j
@@ -278,20 +236,6 @@ cdef class FactorState:
             )
             for m in range(2 * self.factors.n_edges)
         ]
-
-    @property
-    def n_bytes(self):
-        """Memory of mixes and messages, in bytes."""
-        cdef Py_ssize_t j, e, total
-        total = (self.factors.n_nodes + self.factors.n_edges) * sizeof(Mix)
-        total += 2 * self.factors.n_edges * sizeof(Message)
-        for j in range(self.factors.n_nodes):
-            total += self.nodes[j].room * 12
-        for e in range(self.factors.n_edges):
-            total += self.edges[e].room * 12
-        for e in range(2 * self.factors.n_edges):
-            total += self.messages[e].room * 20
-        return total
 
 
 def disagreement_scale(Factors factors, double lam):
@@ -351,3 +295,54 @@ cdef as_arrays(const Mix* mix):
         np.array([mix.state[k] for k in range(mix.n)]),
         np.array([mix.weight[k] for k in range(mix.n)]),
     )
+
+
+cdef Py_ssize_t place(Mix* mix, int32_t state) except -1 nogil:
+    cdef Py_ssize_t k = find(mix.state, mix.n, state), room = 2 * mix.room + 1
+    if k >= 0:
+        return k
+    if mix.n == mix.room:
+        mix.state = <int32_t*>grown(mix.state, room * sizeof(int32_t))
+        mix.weight = <double*>grown(mix.weight, room * sizeof(double))
+        mix.room = room
+    mix.state[mix.n] = state
+    mix.weight[mix.n] = 0.0
+    mix.n += 1
+    return mix.n - 1
+
+
+cdef void compress(Mix* mix) noexcept nogil:
+    """Leave out the states whose weight is zero."""
+    cdef Py_ssize_t k, n = 0
+    for k in range(mix.n):
+        if mix.weight[k] > 0.0:
+            mix.state[n] = mix.state[k]
+            mix.weight[n] = mix.weight[k]
+            n += 1
+    mix.n = n
+
+
+cdef int disagree(Message* message, int32_t label, double change) except -1 nogil:
+    """residual += change at a label."""
+    cdef Py_ssize_t k = find(message.label, message.n, label)
+    if k < 0:
+        return add_label(message, label, change, 0.0)
+    message.residual[k] += change
+    return 0
+
+
+cdef int add_label(
+    Message* message, int32_t label, double residual, double multiplier
+) except -1 nogil:
+    """Add a label that is not there yet."""
+    cdef Py_ssize_t k = message.n, room = 2 * message.room + 2
+    if k == message.room:
+        message.label = <int32_t*>grown(message.label, room * sizeof(int32_t))
+        message.residual = <double*>grown(message.residual, room * sizeof(double))
+        message.multiplier = <double*>grown(message.multiplier, room * sizeof(double))
+        message.room = room
+    message.label[k] = label
+    message.residual[k] = residual
+    message.multiplier[k] = multiplier
+    message.n += 1
+    return 0

@@ -13,8 +13,7 @@ from libc.stdint cimport uint32_t
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
-from sskit.core.checks cimport check_equal, check_index
-from sskit.solvers.dual_decomposition.label_pairs.pages cimport BytePages
+from sskit.core.checks cimport check_equal
 
 # Numbers below it are rounding of others of the order of one. Shares are small where lam is.
 cdef double NOISE = 1e-14
@@ -37,8 +36,20 @@ cdef enum:
     ENTRY = 18
 
 
-cdef extern from "link_order.hpp" namespace "sskit" nogil:
-    void sort_by_edge[T](T* begin, T* end)
+cdef extern from *:
+    """
+    #include <algorithm>
+
+    // Most stand in order: new ones come last.
+    template <class Link>
+    static inline void sort_by_edge(Link* begin, Link* end) {
+        const auto before = [](const Link& a, const Link& b) { return a.edge < b.edge; };
+        Link* middle = std::is_sorted_until(begin, end, before);
+        std::sort(middle, end, before);
+        std::inplace_merge(begin, middle, end, before);
+    }
+    """
+    void sort_by_edge[T](T* begin, T* end) nogil
 
 
 cdef double kept(double value) noexcept nogil:
@@ -173,15 +184,11 @@ cdef int read_block(
     return 0
 
 
-def copied_block(BytePages pages, Py_ssize_t i, truth, shares, level, links):
-    """Keep a block of labels and links, and read it again; for tests.
+def copied_block(truth, shares, level, links):
+    """Write a block of labels and links, and read it again; for tests.
 
     Parameters
     ----------
-    pages : BytePages
-        Where it is kept.
-    i : int
-        Which string it becomes.
     truth, level : ndarray of shape (n_labels,), uint8
         True states and levels, 0 or 1.
     shares : ndarray of shape (n_labels,), float64
@@ -202,7 +209,6 @@ def copied_block(BytePages pages, Py_ssize_t i, truth, shares, level, links):
     cdef size_t m
     cdef vector[Link] block
     cdef vector[unsigned char] text
-    check_index(i, pages.n_blocks, "string")
     check_equal(len(shares), n, "the number of shares")
     check_equal(len(level), n, "the number of levels")
     # a spare entry each: compiled code takes the address of the first
@@ -218,9 +224,7 @@ def copied_block(BytePages pages, Py_ssize_t i, truth, shares, level, links):
         y[j] = kept_share(y[j])
     sort_links(&block)
     write_block(n, &states[0], &y[0], &levels[0], &block, &text)
-    pages.put(i, &text)
     y[:], levels[:] = -1.0, 2
-    pages.get(i, &text)
     block.clear()
     block.resize(len(links))
     read_block(&text, n, &states[0], &y[0], &levels[0], &block)

@@ -3,7 +3,6 @@ from libcpp.vector cimport vector
 
 from sskit.core.decomposition cimport LabelFactors
 from sskit.solvers.dual_decomposition.label_pairs.state cimport LabelState
-from sskit.solvers.dual_decomposition.label_pairs.pair_oracle cimport PairSearch
 
 
 cdef class LabelLevels:
@@ -11,10 +10,9 @@ cdef class LabelLevels:
 
     cdef readonly LabelState state
     cdef readonly LabelFactors factors
-    cdef readonly PairSearch pairs
     cdef double[::1] gain                    # (n_labels + LANES,) of state 1, messages aside
     cdef double[::1] pull                    # (n_labels,) sum of messages
-    cdef double[::1] reduced_cost                    # likewise; see PairSearch
+    cdef double[::1] reduced_cost            # likewise; see PairTable
     cdef double[::1] scratch                 # likewise
     # the links of label j are member[start[j]] .. member[start[j + 1] - 1], once gathered
     cdef int32_t[::1] start                  # (n_labels + 2,)

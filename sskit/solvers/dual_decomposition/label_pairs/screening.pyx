@@ -55,15 +55,13 @@ cdef class LabelLevels:
     ----------
     state : LabelState
         Whose levels are kept.
-    pairs : PairSearch
-        Oracle of pairs of labels that are off.
     gain : ndarray of shape (n_labels + LANES,)
         What labels of the block at hand gain, messages aside; the caller keeps it up to date.
     """
 
-    def __cinit__(self, LabelState state, PairSearch pairs, double[::1] gain):
+    def __cinit__(self, LabelState state, double[::1] gain):
         n = state.factors.n_labels
-        self.state, self.factors, self.pairs, self.gain = state, state.factors, pairs, gain
+        self.state, self.factors, self.gain = state, state.factors, gain
         self.pull, self.reduced_cost, self.scratch = np.zeros(n), np.zeros(n), np.zeros(n)
         self.start = np.zeros(n + 2, dtype=np.int32)
         self.stamp = np.zeros(n, dtype=np.int64)
@@ -295,11 +293,11 @@ cdef class LabelLevels:
             else:
                 reduced_cost[k] = min(self.gain[k] + self.pull[k] + reduced_cost[k], 0.0)
         self.show(i, False)
-        if self.pairs.find(reduced_cost, 0.0) or (
-            self.pairs.screen(reduced_cost, &self.scratch[0])
-            and self.pairs.find(reduced_cost, -INFINITY)
+        if self.state.table.find(reduced_cost, 0.0) or (
+            self.state.table.screen(reduced_cost, &self.scratch[0])
+            and self.state.table.find(reduced_cost, -INFINITY)
         ):
-            self.bind(i, self.pairs.first, self.pairs.second)
+            self.bind(i, self.state.table.first, self.state.table.second)
         self.show(i, True)
         return 0
 

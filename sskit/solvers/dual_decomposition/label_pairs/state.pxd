@@ -3,8 +3,7 @@ from libcpp.vector cimport vector
 
 from sskit.core.decomposition cimport LabelFactors
 from sskit.solvers.dual_decomposition.label_pairs.block_code cimport Link
-from sskit.solvers.dual_decomposition.label_pairs.pages cimport BytePages
-from sskit.solvers.dual_decomposition.label_pairs.pair_weights cimport PairTable
+from sskit.solvers.dual_decomposition.label_pairs.pair_table cimport PairTable
 
 
 cdef class LabelState:
@@ -49,8 +48,8 @@ cdef class LabelState:
     cdef double[::1] mix                     # (n_labels,) y
     cdef unsigned char[::1] level            # likewise
     cdef vector[Link] links
-    cdef vector[unsigned char] text          # the same as it is kept
-    cdef BytePages pages
+    cdef vector[unsigned char] text          # the same as it is written
+    cdef vector[vector[unsigned char]] kept  # (n_blocks,) all of them
     cdef int32_t[::1] count                  # (n_blocks,) of links
 
     # 2 rho c_i / lam: what one component counts in a gradient, over c_i

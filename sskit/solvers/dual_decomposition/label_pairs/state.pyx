@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from libc.stdint cimport int32_t
+from libc.string cimport memcpy
+from libcpp.vector cimport vector
 
 from sskit.core.checks cimport check_index, check_least
 from sskit.core.lanes cimport LANES
 from sskit.solvers.dual_decomposition.label_pairs.block_code cimport (
     kept, read_block, sort_links, write_block
 )
-from sskit.solvers.dual_decomposition.label_pairs.pages cimport BytePages
 from sskit.solvers.dual_decomposition.label_pairs.pair_step cimport complete
 
 
@@ -32,7 +32,7 @@ cdef class LabelState:
         check_least(w.shape[0], factors.n_weights + LANES, "the length of w")
         self.factors, self.lam, self.rho, self.w = factors, lam, rho, w
         self.n_blocks = factors.n_blocks
-        self.pages = BytePages(self.n_blocks)
+        self.kept.resize(self.n_blocks)
         self.count = np.zeros(self.n_blocks, dtype=np.int32)
         self.table = PairTable(factors)
         if np.any(w):
@@ -49,9 +49,8 @@ cdef class LabelState:
         cdef size_t m
         cdef Link* link
         self.links.resize(self.count[i])
-        self.pages.get(i, &self.text)
         read_block(
-            &self.text, self.factors.n_labels, self.factors.truth(i), &self.mix[0],
+            &self.kept[i], self.factors.n_labels, self.factors.truth(i), &self.mix[0],
             &self.level[0], &self.links,
         )
         for m in range(self.links.size()):
@@ -76,6 +75,7 @@ cdef class LabelState:
         cdef const double* y = &self.mix[0]
         cdef Link* link
         cdef size_t m
+        cdef vector[unsigned char] exact
         sort_links(&self.links)
         for m in range(self.links.size()):
             link = &self.links[m]
@@ -91,7 +91,11 @@ cdef class LabelState:
             self.factors.n_labels, self.factors.truth(i), y, &self.level[0], &self.links,
             &self.text,
         )
-        self.pages.put(i, &self.text)
+        # no more than is needed: vectors that grow double
+        exact.reserve(self.text.size())
+        exact.resize(self.text.size())
+        memcpy(exact.data(), self.text.data(), self.text.size())
+        self.kept[i].swap(exact)
         self.count[i] = <int32_t>self.links.size()
         return decrease - self.strain(i)
 
@@ -201,26 +205,6 @@ cdef class LabelState:
                     w[factors.pair_weights + link.edge] -= scale * (z - link.q.both)
         return moved[: factors.n_weights], loss
 
-    def lagrangian(self):
-        """Return the augmented Lagrangian, which steps of a pass over open blocks never increase.
-        """
-        cdef Py_ssize_t i, j
-        cdef LabelFactors factors = self.factors
-        cdef double total = 0.0
-        with nogil:
-            for i in range(factors.n_blocks):
-                self.load(i)
-                for j in range(factors.n_labels):
-                    total -= factors.block_weight[i] * factors.cost[j] * abs(
-                        self.mix[j] - factors.truth(i)[j]
-                    )
-                total += factors.block_weight[i] * self.strain(i)
-        w = np.asarray(self.w)[: factors.n_weights]
-        total += 0.5 * self.lam * float(np.dot(w, w))
-        return total if self.prior is None else total - 0.5 * self.lam * float(
-            np.dot(self.prior, self.prior)
-        )
-
     def largest_loss(self):
         """Return the loss of a block whose labels are all wrong, P(0)."""
         return float(np.sum(self.factors.block_weight) * np.sum(self.factors.cost))
@@ -258,7 +242,10 @@ cdef class LabelState:
     @property
     def n_bytes(self):
         """Memory of dual variables and messages, in bytes."""
-        return self.pages.n_bytes() + 9 * self.n_blocks
+        cdef size_t i, total = 0
+        for i in range(self.kept.size()):
+            total += sizeof(vector[unsigned char]) + self.kept[i].size() + 5
+        return total
 
 
 cdef double true_pair(const unsigned char* truth, const Link* link) noexcept nogil:

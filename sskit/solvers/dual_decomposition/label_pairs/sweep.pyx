@@ -2,22 +2,56 @@
 
 import numpy as np
 
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint64_t
+from libcpp.vector cimport vector
 
+from sskit.core.decomposition cimport LabelFactors
 from sskit.core.lanes cimport LANES
 from sskit.core.sampler cimport Sampler
 from sskit.core.stop cimport Stop
-from sskit.solvers.dual_decomposition.label_pairs.scalar_newton cimport Bracket, newton_point
 from sskit.solvers.dual_decomposition.label_pairs.screening cimport LabelLevels
+from sskit.solvers.dual_decomposition.label_pairs.state cimport LabelState
 from sskit.solvers.dual_decomposition.label_pairs.block_code cimport Link, kept_share
 from sskit.solvers.dual_decomposition.label_pairs.pair_step cimport (
     Marginals, Tie, nearest_pair, stiffness, tie_of
 )
 
+# Over labels, links and multipliers at a visit
+cdef int SWEEPS = 2
 # Newton steps of a label
 cdef int MAX_STEPS = 64
 # Share of the gradient of a label that may be left by its step.
 cdef double DONE = 0.1
+
+
+# Newton's method for the root in [0, most] of a falling function whose derivative jumps, made safe
+# by halving
+cdef struct Bracket:
+    # The root is between them; beyond the ends as long as those were not looked at.
+    double low
+    double high
+
+
+# The next point after y, which may have been the first: y itself where that is the root, or an end
+# at which the function is of the sign that holds it there. `bend` is minus the derivative.
+cdef inline double newton_point(
+    double y, double value, double bend, double most, Bracket* root
+) noexcept nogil:
+    cdef double z
+    if value == 0.0 or (value > 0.0 and y == most) or (value < 0.0 and y == 0.0):
+        return y
+    if value > 0.0:
+        root.low = y
+    else:
+        root.high = y
+    z = y + value / bend if bend > 0.0 else (most if value > 0.0 else 0.0)
+    if z <= 0.0 and root.low < 0.0:
+        return 0.0
+    if z >= most and root.high > 1.0:
+        return most
+    if not root.low < z < root.high:
+        return 0.5 * (max(root.low, 0.0) + min(root.high, most))
+    return z
 
 
 cdef class LabelSweep:
@@ -32,25 +66,32 @@ cdef class LabelSweep:
     ----------
     state : LabelState
         What is moved.
-    pairs : PairSearch
-        Oracle of pairs of labels that are off.
     step : float
         Step size eta of the multipliers.
-    n_sweeps : int
-        Number of sweeps over labels, links and multipliers at a visit.
     """
 
-    def __cinit__(self, LabelState state, PairSearch pairs, double step, Py_ssize_t n_sweeps=1):
+    # all arrays are of the block that is visited
+    cdef readonly LabelState state
+    cdef readonly LabelFactors factors
+    cdef LabelLevels levels
+    cdef readonly double step                # eta of the multipliers
+    cdef readonly uint64_t n_looks           # labels whose scores were computed so far
+    cdef double[::1] gain                    # (n_labels + LANES,) of state 1, messages aside
+    cdef double[::1] change                  # likewise, of y since w was moved; 0 between visits
+    cdef vector[int32_t] movers              # the released labels
+    cdef vector[int32_t] blocked             # those that would have more than their ceilings
+    # where the links of a label would go
+    cdef vector[Marginals] trial
+
+    def __cinit__(self, LabelState state, double step):
         n = state.factors.n_labels
-        if pairs.table is not state.table:
-            raise ValueError("the pairs are searched in another table than that of the state")
-        self.state, self.factors, self.pairs = state, state.factors, pairs
-        self.step, self.n_sweeps = step, n_sweeps
+        self.state, self.factors, self.step = state, state.factors, step
         self.gain, self.change = np.zeros(n + LANES), np.zeros(n + LANES)
-        self.levels = LabelLevels(state, pairs, self.gain)
+        self.levels = LabelLevels(state, self.gain)
         self.movers.reserve(n)
 
     cdef void score(self, Py_ssize_t i) noexcept nogil:
+        """Find what state 1 of all labels gains, messages aside."""
         cdef const unsigned char* truth = self.factors.truth(i)
         cdef Py_ssize_t j
         self.factors.scores(i, &self.state.w[0], &self.gain[0])
@@ -60,6 +101,7 @@ cdef class LabelSweep:
             self.gain[j] += self.factors.cost[j] * (1 - 2 * truth[j])
 
     cdef double move_alone(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
+        """Step with label j without edges; return the decrease of the Lagrangian over c_i."""
         cdef double slope = self.factors.block_weight[i] / self.state.lam * self.factors.sqnorm(i)
         cdef double gain = self.gain[j], more
         cdef double* y = &self.state.mix[j]
@@ -74,6 +116,7 @@ cdef class LabelSweep:
         return more * (gain - 0.5 * slope * more)
 
     cdef double move(self, Py_ssize_t i, Py_ssize_t j) except? -1 nogil:
+        """Step with label j and all its links; return the decrease of the Lagrangian over c_i."""
         # The minimum of the Lagrangian over y_l and all its links is that of a convex function of
         # y_l. Newton's method goes there, until nine tenths of the way are sure to be done.
         cdef double most = 1.0, y = self.state.mix[j], gain, slope, first = 0.0, z
@@ -98,6 +141,7 @@ cdef class LabelSweep:
         return self.take_step(i, j, y)
 
     cdef double pose(self, Py_ssize_t i, Py_ssize_t j, double y, double* slope) noexcept nogil:
+        """Return the gradient where y_l = y and the links are at their best, in `trial`; its slope."""
         cdef const Link* links = self.state.links.data()
         cdef const double* mix = &self.state.mix[0]
         cdef const double* w = &self.state.w[self.factors.pair_weights]
@@ -159,6 +203,7 @@ cdef class LabelSweep:
         return decrease
 
     cdef double open(self, Py_ssize_t i) noexcept nogil:
+        """Open a block: all labels take their true states; return the decrease."""
         # From here the block has the weights that the others ask for. Labels that were moved alone
         # would pull their pairs along with them, all over again in every block.
         cdef const unsigned char* truth = self.factors.truth(i)
@@ -175,6 +220,7 @@ cdef class LabelSweep:
         return decrease
 
     cdef double round_shares(self, Py_ssize_t i) noexcept nogil:
+        """Bring shares to those that are kept; return the decrease."""
         cdef double slope = self.factors.block_weight[i] / self.state.lam * self.factors.sqnorm(i)
         cdef double decrease = self.state.strain(i), more
         cdef Py_ssize_t j
@@ -231,7 +277,7 @@ cdef class LabelSweep:
                 self.levels.doubt(i)
                 decrease += self.step_all(i)
             self.levels.seek(i)
-            for _ in range(self.n_sweeps):
+            for _ in range(SWEEPS):
                 decrease += self.step_all(i)
                 distance[0] = self.state.ascend(i, self.step) / max(
                     2 * <Py_ssize_t>self.state.links.size(), 1
@@ -297,3 +343,23 @@ cdef double residual(const Link* link, const double* y, int side) noexcept nogil
     if side:
         value = link.q.second - y[link.second] + link.mu_second
     return value * value
+
+
+def pair_step(double both, double gain, double tie, double a, double b):
+    """Return the three marginals that the exact step of an edge leads to; for tests.
+
+    Parameters
+    ----------
+    both, gain, tie, a, b : float
+        As in pair_step.pxd.
+
+    Returns
+    -------
+    marginals : tuple of float
+        (both, first, second).
+    """
+    cdef Marginals m
+    cdef Tie value = tie_of(tie)
+    m.both = both
+    nearest_pair(&m, gain, &value, a, b)
+    return m.both, m.first, m.second

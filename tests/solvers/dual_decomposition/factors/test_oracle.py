@@ -12,9 +12,9 @@ from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
 from sskit.models.chain.model import ChainModel
 from sskit.solvers import GDMM
-from sskit.solvers.dual_decomposition.factors.oracle import EdgeSearch, NodeSearch, PartitionSearch
+from sskit.solvers.dual_decomposition import gdmm
+from sskit.solvers.dual_decomposition.factors.oracle import EdgeSearch, NodeSearch
 from sskit.solvers.dual_decomposition.factors.sorted_oracle import OrderedSearch
-from sskit.solvers.dual_decomposition.gdmm import MANY
 from sskit.utils import RaggedArray
 
 LAM = 0.05
@@ -43,6 +43,12 @@ def chains(seed, n_states, n=6, lengths=(6, 3, 1), p=2):
 
 def start(toy, **options):
     return GDMM(**options).start(toy.problem, toy.regularizer(LAM), np.random.RandomState(0))
+
+
+@pytest.fixture
+def always_ordered(monkeypatch):
+    """Pairs are ordered with few labels too."""
+    monkeypatch.setattr(gdmm, "MANY", 1)
 
 
 def random_table(rng, n_states):
@@ -106,9 +112,9 @@ def test_edges_on_random_states(n_states):
     assert n_asked >= 2500
 
 
-def test_orders_follow_the_weights():
+def test_orders_follow_the_weights(always_ordered):
     toy = chains(1, 8)
-    run = start(toy, ordered=True)
+    run = start(toy)
     place = toy.problem.decomposition().pair_weights
     for _ in range(20):
         run.run_pass()
@@ -121,12 +127,13 @@ def test_orders_follow_the_weights():
                 assert gain == pytest.approx(other, abs=1e-12)
 
 
-def test_ordered_search_looks_at_fewer_pairs():
+def test_ordered_search_looks_at_fewer_pairs(monkeypatch):
     looks = {}
     for n_states in (40, 80):
         toy = chains(0, n_states, n=10, lengths=(5,), p=3)
-        for name, ordered in (("plain", False), ("ordered", True)):
-            run = start(toy, ordered=ordered)
+        for name, many in (("plain", 1000), ("ordered", 1)):
+            monkeypatch.setattr(gdmm, "MANY", many)
+            run = start(toy)
             for _ in range(5):
                 run.run_pass()
             looks[name, n_states] = run.sweep.edges.n_looks
@@ -135,8 +142,8 @@ def test_ordered_search_looks_at_fewer_pairs():
     assert looks["ordered", 80] < 0.1 * looks["plain", 80]
 
 
-def test_pairs_of_messages_that_cannot_be_best_are_not_looked_at():
-    run = start(chains(2, 40), ordered=True)
+def test_pairs_of_messages_that_cannot_be_best_are_not_looked_at(always_ordered):
+    run = start(chains(2, 40))
     for _ in range(30):
         run.run_pass()
     search, edges = OrderedSearch(run.state), FactorProbe(run.problem.decomposition()).edges(0)
@@ -152,7 +159,7 @@ def test_parts_of_the_labels():
     run, probe = start(toy), FactorProbe(toy.problem.decomposition())
     for _ in range(3):
         run.run_pass()
-    plain, parts = NodeSearch(run.state), PartitionSearch(run.state, 4, 0)
+    plain, parts = NodeSearch(run.state), NodeSearch(run.state, 4, 0)
     before = parts.n_looks
     for i in range(toy.n):
         for j in probe.nodes(i):
@@ -162,7 +169,27 @@ def test_parts_of_the_labels():
             assert max(gain for _, gain in found) == pytest.approx(best[1], abs=1e-12)
             assert best[0] in {state for state, _ in found}
     assert parts.n_looks > before
-    assert PartitionSearch(run.state, 99, 0).n_parts == 11
+    assert NodeSearch(run.state, 99, 0).n_parts == 11
+
+
+def gains_of_node(probe, run, i, j):
+    """Gains of all states by the definition, (K,), up to a constant."""
+    rho = run.state.rho * probe.factors.block_weight[i] / run.state.lam
+    (nodes, edges), multipliers = run.state.mixes(), run.state.multipliers()
+    n_states = probe.factors.n_states
+    truth, cost = probe.truth(j)
+    gains = probe.node_scores(i, j, run.weights())
+    gains[truth] -= cost
+    for e, *ends in probe.edges(i):
+        for side in range(2):
+            if ends[side] == j:
+                q = np.zeros(n_states**2)
+                q[edges[e][0]] = edges[e][1]
+                m = q.reshape(n_states, -1).sum(axis=1 - side)
+                m[nodes[j][0]] -= nodes[j][1]
+                m[multipliers[2 * e + side][0]] += multipliers[2 * e + side][1]
+                gains += rho * m
+    return gains
 
 
 def test_one_part_is_all():
@@ -170,40 +197,38 @@ def test_one_part_is_all():
     run, probe = start(toy), FactorProbe(toy.problem.decomposition())
     for _ in range(3):
         run.run_pass()
-    plain, parts = NodeSearch(run.state), PartitionSearch(run.state, 1, 0)
     for i in range(toy.n):
         for j in probe.nodes(i):
-            state, gain = look_at_node(plain, i, j)
-            assert look_at_node(parts, i, j) == (state, pytest.approx(gain, abs=1e-12))
+            gains = gains_of_node(probe, run, i, j)
+            state, gain = look_at_node(NodeSearch(run.state), i, j)
+            assert gain == pytest.approx(gains.max(), abs=1e-12)
+            assert gain == pytest.approx(gains[state], abs=1e-12)
 
 
-@pytest.mark.parametrize("options", [{"ordered": True}, {"partitions": 3}])
+@pytest.mark.parametrize("limits", [{"MANY": 1}, {"PART": 2, "PRODUCTS": 1}])
 @pytest.mark.parametrize("method", ["afw", "bgcd"])
-def test_same_optimum(options, method):
+def test_same_optimum(limits, method, monkeypatch):
+    for name, value in limits.items():
+        monkeypatch.setattr(gdmm, name, value)
     toy = chain_toy(5, n_states=4, lengths=(1, 2, 3))
     _, optimum = solve_primal(toy.pairs, 0.1)
-    solution = GDMM(method=method, gap_every=100, **options).solve(
+    solution = GDMM(method=method, gap_every=100).solve(
         toy.problem, toy.regularizer(0.1), tol=2e-5, max_iter=20_000, random_state=0
     )
     assert solution.certified
     assert solution.primal == pytest.approx(optimum, rel=1e-3)
 
 
-def test_ordered_pairs_need_a_table():
+def test_ordered_pairs_need_a_table(always_ordered):
     allowed = np.array([[True, True], [False, True]])
-    toy = chain_toy(6, n_states=2, allowed=allowed)
-    with pytest.raises(ValueError, match="ordered=True needs edges with one table"):
-        GDMM(ordered=True).solve(toy.problem, toy.regularizer(LAM))
-    assert GDMM().resolved(toy.problem).ordered is False
+    for toy, ordered in ((chain_toy(6, n_states=2, allowed=allowed), False), (chains(6, 2), True)):
+        assert isinstance(start(toy).sweep.edges, OrderedSearch) is ordered
 
 
-def test_what_auto_stands_for():
-    many, few = (chains(7, k) for k in (MANY, MANY - 1))
-    assert GDMM().resolved(many.problem).ordered is True
-    assert GDMM().resolved(few.problem).ordered is False
-    assert GDMM(ordered=True).resolved(few.problem).ordered is True
-    for n_states, p, partitions in ((199, 85, 1), (200, 85, 2), (350, 200, 3), (350, 25, 1)):
-        problem = chains(8, n_states, n=2, p=p).problem
-        assert problem.decomposition().n_terms == p
-        assert GDMM().resolved(problem).partitions == partitions
-        assert GDMM(partitions=1).resolved(problem).partitions == 1
+def test_many_labels_have_orders_and_parts():
+    for n_states, ordered in ((gdmm.MANY, True), (gdmm.MANY - 1, False)):
+        assert isinstance(start(chains(7, n_states)).sweep.edges, OrderedSearch) is ordered
+    for n_states, p, n_parts in ((199, 85, 1), (200, 85, 2), (350, 200, 3), (350, 25, 1)):
+        toy = chains(8, n_states, n=2, p=p)
+        assert toy.problem.decomposition().n_terms == p
+        assert start(toy).sweep.nodes.n_parts == n_parts

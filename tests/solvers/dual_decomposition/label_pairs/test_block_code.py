@@ -1,10 +1,9 @@
-"""What a block of labels and links is between visits: bytes on pages."""
+"""What a block of labels and links is between visits: a string of bytes."""
 
 import numpy as np
 import pytest
 
 from sskit.solvers.dual_decomposition.label_pairs.block_code import copied_block
-from sskit.solvers.dual_decomposition.label_pairs.pages import BytePages
 
 
 def rounded(value):
@@ -25,9 +24,9 @@ def random_block(rng, n_labels, n_links, n_edges):
     return truth, shares, level, list(zip(edges.tolist(), *numbers.tolist(), strict=True))
 
 
-def check(pages, i, block):
+def check(block):
     truth, shares, level, links = block
-    y, levels, found = copied_block(pages, i, truth, shares, level, links)
+    y, levels, found = copied_block(truth, shares, level, links)
     np.testing.assert_array_equal(levels, level)
     assert (y <= shares).all()
     np.testing.assert_allclose(y, shares, rtol=2e-7, atol=1e-14)
@@ -42,37 +41,18 @@ def check(pages, i, block):
 def test_blocks_are_read_as_they_were_written(n_labels, n_links, n_edges):
     rng = np.random.default_rng(n_labels + n_links)
     for _ in range(5):
-        check(BytePages(1), 0, random_block(rng, n_labels, n_links, n_edges))
+        check(random_block(rng, n_labels, n_links, n_edges))
 
 
 def test_edges_far_apart():
     """As many bytes count the edges passed over as are needed."""
     edges = [0, 8, 17, 2**10 + 18, 2**17, 2**24 + 5, 2**31 - 1]
     links = [(e, 0.5, 0.25, -0.5) for e in edges]
-    check(BytePages(1), 0, (np.zeros(2), np.array([0.0, 0.5]), np.ones(2), links))
+    check((np.zeros(2), np.array([0.0, 0.5]), np.ones(2), links))
     for e in edges:
-        check(BytePages(1), 0, (np.zeros(1), np.zeros(1), np.zeros(1), [(e, 0.0, 0.0, 1.0)]))
-
-
-def test_strings_share_pages():
-    """Lengths go up and down: all strings stay what they were, and pages are used again."""
-    rng, pages = np.random.default_rng(0), BytePages(20)
-    blocks = {}
-    for k in range(400):
-        i, long = int(rng.integers(20)), rng.random() < 0.5
-        blocks[i] = random_block(rng, 9, int(rng.integers(400)) if long else 0, 5000)
-        check(pages, i, blocks[i])
-        if k % 40 == 0:
-            for j, block in blocks.items():
-                check(pages, j, block)
-    # at most 20 strings of 400 links of 18 bytes, and a page of each that is not full
-    assert pages.n_pages <= 20 * (400 * 18 // 508 + 1)
+        check((np.zeros(1), np.zeros(1), np.zeros(1), [(e, 0.0, 0.0, 1.0)]))
 
 
 def test_bad_sizes():
-    with pytest.raises(ValueError, match="strings"):
-        BytePages(-1)
-    with pytest.raises(IndexError):
-        copied_block(BytePages(2), 2, [0], [0.0], [0], [])
     with pytest.raises(ValueError, match="shares"):
-        copied_block(BytePages(1), 0, [0], [0.0, 0.5], [0], [])
+        copied_block([0], [0.0, 0.5], [0], [])

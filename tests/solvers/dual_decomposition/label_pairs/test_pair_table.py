@@ -4,18 +4,14 @@ import itertools
 
 import numpy as np
 import pytest
-from helpers.toys import multilabel_toy
 
 from sskit.models.label_sets.model import PairwiseModel
-from sskit.solvers import GDMM
-from sskit.solvers.dual_decomposition.label_pairs.pair_oracle import (
-    BoundedSearch,
-    PairSearch,
+from sskit.solvers.dual_decomposition.label_pairs.pair_table import (
+    PairTable,
     find_pair,
     screened_labels,
 )
-from sskit.solvers.dual_decomposition.label_pairs.pair_step import pair_step
-from sskit.solvers.dual_decomposition.label_pairs.pair_weights import PairTable
+from sskit.solvers.dual_decomposition.label_pairs.sweep import pair_step
 
 
 def table_of(n_labels):
@@ -46,10 +42,9 @@ def random_labels(rng, n_labels):
 def test_same_gain_on_random_states(n_labels):
     """2,500 states for each number of labels, 10^4 in all."""
     rng = np.random.default_rng(n_labels)
-    table = table_of(n_labels)
+    table, n_all = table_of(n_labels), 0
     ends = np.array(list(itertools.combinations(range(n_labels), 2)))
     k, m = ends.T
-    plain, bounded = PairSearch(table), BoundedSearch(table)
     for n in range(2500):
         if n % 25 == 0:
             weight = random_pairs(rng, n_labels)
@@ -58,20 +53,19 @@ def test_same_gain_on_random_states(n_labels):
         least = -np.inf if n % 2 else 0.0
         allowed = weight > 0
         gains = np.where(allowed, weight + reduced_cost[k] + reduced_cost[m], -np.inf)
-        pair, gain = find_pair(plain, reduced_cost, least)
-        other, same = find_pair(bounded, reduced_cost, least)
+        pair, gain = find_pair(table, reduced_cost, least)
         assert gain == pytest.approx(max(gains.max(), least), abs=1e-13)
-        assert same == pytest.approx(gain, abs=1e-13)
-        assert (pair is None) == (other is None) == (not gains.max() > least)
-        if other is not None:
-            place = np.flatnonzero((ends == sorted(other)).all(axis=1))[0]
-            assert same == pytest.approx(gains[place], abs=1e-13)
-    assert bounded.n_looks < plain.n_looks
+        assert (pair is None) == (not gains.max() > least)
+        n_all += (n_labels - 1) * np.count_nonzero(reduced_cost > -np.inf)
+        if pair is not None:
+            place = np.flatnonzero((ends == sorted(pair)).all(axis=1))[0]
+            assert gain == pytest.approx(gains[place], abs=1e-13)
+    # than all edges of all labels that are asked for
+    assert table.n_looks < n_all
 
 
 def test_doubt_is_a_fixed_point():
     rng, table = np.random.default_rng(0), table_of(9)
-    search = PairSearch(table)
     k, m = np.triu_indices(9, 1)
     for _ in range(200):
         weight = random_pairs(rng, 9)
@@ -84,7 +78,7 @@ def test_doubt_is_a_fixed_point():
             np.add.at(sums, k[use], weight[use])
             np.add.at(sums, m[use], weight[use])
             left &= sums > 0
-        np.testing.assert_array_equal(screened_labels(search, reduced_cost), left)
+        np.testing.assert_array_equal(screened_labels(table, reduced_cost), left)
 
 
 def test_step_of_a_pair_is_the_best():
@@ -107,10 +101,3 @@ def test_step_of_a_pair_is_the_best():
         assert -1e-12 <= z <= min(first, second) + 1e-12
         assert first + second - z <= 1 + 1e-12
         assert cost(found) <= cost(grid).min() + 1e-10
-
-
-@pytest.mark.parametrize("ordered", [True, False])
-def test_search_of_a_run(ordered):
-    toy = multilabel_toy(0, n_states=3, inference="lp")
-    run = GDMM(ordered=ordered).start(toy.problem, toy.regularizer(0.1), np.random.RandomState(0))
-    assert type(run.sweep.pairs) is (BoundedSearch if ordered else PairSearch)

@@ -15,8 +15,8 @@ from sskit.models.chain.decoder import decode_best, decode_max_marginals
 from sskit.models.chain.probabilities import ChainPotentials, infer
 from sskit.models.chain.request import ChainRequest
 from sskit.models.features import FeatureRows
+from sskit.models.graph.decoder import decode_requested as decode_graphs
 from sskit.models.graph.request import GraphRequest
-from sskit.models.graph.request_decoder import decode_best as decode_graphs
 from sskit.models.kernel.rows import DoubleRows, KernelRows
 from sskit.models.label_sets.decoder import best_sets, climb
 from sskit.models.multiclass.problem import MulticlassProblem
@@ -24,7 +24,6 @@ from sskit.models.row_scores import PossibleScores, RowScores
 from sskit.models.structured.plane_store import HandleStore
 from sskit.oracles.chain.beam import Beam
 from sskit.oracles.graph.cut import Cut
-from sskit.oracles.graph.elimination_order import induced_width
 from sskit.oracles.graph.potentials import PairForm, improve_labelling
 from sskit.oracles.graph.trws import TRWS
 from sskit.oracles.label_sets.exact import EnumeratedSets
@@ -296,7 +295,6 @@ CALLS = {
         ),
         ValueError, "messages must have length 2, got 1",
     ),
-    "edges to eliminate": (lambda: induced_width(2, [[0, 2]]), ValueError, r"edges\[0\] is"),
     "beam": (lambda: Beam(3, 4, 4), IndexError, "size, 3 .* 0 to 2"),
     "ends of sets": (
         lambda: best_sets(

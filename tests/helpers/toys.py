@@ -209,14 +209,14 @@ class GraphToy(Toy):
 
 
 def graph_toy(
-    seed=0, n=5, n_states=3, p=3, q=1, *, form="dense", weights=None, inference="exhaustive"
+    seed=0, n=5, n_states=3, p=3, q=1, *, form="dense", weights=None, inference="elimination"
 ):  # fmt: skip
-    """Random graphs; `form` is "dense" or "csr". Only "exhaustive" takes weights of any sign."""
+    """Random graphs; `form` is "dense" or "csr". Only "elimination" takes weights of any sign."""
     graphs, y = small_graphs(np.random.default_rng(seed), n, p, q, n_states, max_nodes=3)
     return bind_graphs(graphs, y, n_states, form, weights, inference)
 
 
-def bind_graphs(graphs, y, n_states, form="dense", weights=None, inference="exhaustive"):
+def bind_graphs(graphs, y, n_states, form="dense", weights=None, inference="elimination"):
     """Toy of given graphs."""
     c = block_weights(len(graphs), weights)
     given = [

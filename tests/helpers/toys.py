@@ -399,7 +399,9 @@ TOYS = {
 # what full products of options are tried on
 FIRST = ("chain", "multiclass", "graph", "multilabel")
 # what has other searches for slack rescaling than the bisecting one
-SEARCHABLE = sorted(TOYS.keys() - {"components", "matching", "ranking", "segments", "second chain"})
+SEARCHABLE = sorted(
+    TOYS.keys() - {"components", "graph", "matching", "ranking", "segments", "second chain"}
+)
 
 
 def thinned(combinations):

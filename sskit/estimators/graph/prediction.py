@@ -1,11 +1,9 @@
 """What fitted segmentation models say of graphs."""
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
-from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT
 from sskit.estimators.base.fitted_state import (
     check_choice,
     check_count,
@@ -18,9 +16,6 @@ from sskit.inputs.ragged import PREDICTS, check_kinds, split
 from sskit.inputs.weights import check_sample_weight
 from sskit.models.graph.cuts import allows_cuts
 from sskit.models.graph.model import FORMS, AnyGraphModel, GraphModel
-
-# Share of the largest loss below which what predictions miss is none of the user's concern.
-MOST_MISSED = 0.01
 
 
 def check_graph_model(estimator):
@@ -224,33 +219,6 @@ def weighted_share(right, weight):
     if not weight.sum() > 0:
         raise ValueError("y has no labels that count: all are ignored or have the weight 0")
     return float(np.average(right, weights=weight))
-
-
-def warn_of_missed(shortfall, share, largest):
-    """Warn if true labellings score more than those that are found for the same graphs.
-
-    The objective does not show it: where the truth is the best labelling that is known, the hinge
-    is zero. Scores have the unit of the loss.
-
-    Parameters
-    ----------
-    shortfall : ndarray of shape (n,)
-        By how much the prediction for a graph scores less than its true labels.
-    share : ndarray of shape (n,)
-        Weights of the graphs, summing to one.
-    largest : float
-        The mean of the largest losses.
-    """
-    missed = shortfall > 0
-    mean = float(share[missed] @ shortfall[missed])
-    if mean > MOST_MISSED * largest:
-        warnings.warn(
-            f"the true labels of {np.count_nonzero(missed)} of {len(missed)} training graphs "
-            f"score more than the labellings that prediction finds for them, {mean:.3g} in the "
-            "mean: these are not the best under the weights. A larger lam or "
-            "pairwise_form='potts' makes them easier to find, inference='exhaustive' tries all",
-            stacklevel=4 + FRAMES_AROUND_FIT,
-        )
 
 
 @dataclass(frozen=True)

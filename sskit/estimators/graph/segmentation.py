@@ -12,7 +12,6 @@ from sskit.estimators.graph.prediction import (
     GraphWeights,
     check_graph_model,
     check_node_weights,
-    warn_of_missed,
 )
 from sskit.inputs.graphs import check_graphs
 from sskit.models.graph.cuts import cut_form, make_request
@@ -162,13 +161,6 @@ class SegmentationModel(GraphEstimator):
     ValueError
         In fit and predict, for wrong parameters or data, with the name of the item.
 
-    Warns
-    -----
-    UserWarning
-        If labellings that are found approximately for the training graphs score less than the
-        true ones, in the mean by more than a hundredth of the largest loss: the weights
-        know better than `predict` can tell.
-
     See Also
     --------
     GraphTagger : Neighbours that may repel each other too, and tables of any sign.
@@ -278,10 +270,7 @@ class SegmentationModel(GraphEstimator):
         ValueError
             If a parameter or the data are wrong; then the estimator stays as it was.
         """
-        fitted = self._fit(X, y, sample_weight)
-        if fitted["inference_"] in ("expansion", "trws"):
-            self._warn_of_missed(X, y, sample_weight, fitted)
-        self._set_fitted(fitted)
+        self._set_fitted(self._fit(X, y, sample_weight))
         return self
 
     def _check_facts(self, facts):
@@ -303,17 +292,6 @@ class SegmentationModel(GraphEstimator):
         classes, lam = facts.labels.values, default_lam(facts.scale, self.loss)
         to_attributes = GraphWeights(kind, classes, facts.labels_of == "pixels")
         return TrainingTask(problem, model.layout, lam, to_attributes, classes)
-
-    def _warn_of_missed(self, X, y, sample_weight, fitted):
-        """Warn if predictions for the training graphs score less than their true labels."""
-        checked = self._gate(X, y, sample_weight)
-        graphs, facts = checked.graphs, self._survey(checked)
-        targets, model = self._targets(checked, facts), self._model(facts)
-        w = model.weights(fitted["coef_"], fitted["pairwise_"])
-        _, cost, _, share = targets
-        largest = float(cost @ np.repeat(share, graphs.n_nodes))
-        shortfall = model.shortfalls(graphs, *targets, w, self.n_jobs)
-        warn_of_missed(shortfall, share, largest)
 
     def _model_parameters(self):
         """Return the names of parameters that make a model what it is."""

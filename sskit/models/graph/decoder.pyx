@@ -32,16 +32,6 @@ class GraphDecoder(Decoder):
         """
         return self._run(decode_conditionals, self._table())
 
-    def shortfalls(self):
-        """Return what the labelling that is found scores less than the labels of the problem.
-
-        Returns
-        -------
-        shortfall : ndarray of shape (n_blocks,)
-            Negative where it scores more.
-        """
-        return self._run(decode_shortfalls, np.empty(self.request.n_blocks))
-
     def excesses(self):
         """Return by how much the best labellings may score more than those that are found.
 
@@ -146,27 +136,6 @@ def decode_conditionals(GraphProblem problem, const double[::1] w, Py_ssize_t st
                 for k in range(p.n_states):
                     table[a, k] += pair_score(&p, e, k, labels[b]) - score
                     table[b, k] += pair_score(&p, e, labels[a], k) - score
-
-
-def decode_shortfalls(GraphProblem problem, const double[::1] w, Py_ssize_t start,
-                      Py_ssize_t stop, double[::1] out):
-    """Write what labellings of the graphs start .. stop - 1 score less than their own labels."""
-    problem.check_run(start, stop, w.shape[0])
-    check_least(out.shape[0], problem.n_blocks, "the room for graphs")
-    cdef double[::1] theta = np.zeros(problem.max_statistics)
-    cdef int32_t[::1] labels = np.zeros(problem.max_code_length, dtype=np.int32)
-    cdef Potentials p
-    cdef double loss
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(start, stop):
-            problem.scores(i, &w[0], &theta[0])
-            problem.argmax(i, &theta[0], 0.0, &labels[0], &loss)
-            p = problem.potentials(i, &theta[0], 0.0)
-            out[i] = (
-                labelling_score(&p, &problem.labels[problem.nodes[i]])
-                - labelling_score(&p, &labels[0])
-            )
 
 
 def decode_excesses(GraphProblem problem, const double[::1] w, Py_ssize_t start,

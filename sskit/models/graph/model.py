@@ -393,27 +393,6 @@ class GraphModel(AnyGraphModel):
             return CutDecoder(make_request(graphs, blocks["coef"], pairs, self.form), n_jobs)
         return super().decoder(graphs, w, n_jobs)
 
-    def shortfalls(self, graphs, labels, cost, labelled, block_weight, w, n_jobs=None):
-        """Compute by how much predictions miss the scores of labellings that are known.
-
-        Parameters
-        ----------
-        graphs, labels, cost, labelled, block_weight : object
-            As of `bind`.
-        w : ndarray of shape (n_weights,)
-            Flat weights.
-        n_jobs : int, default=None
-            Number of threads.
-
-        Returns
-        -------
-        shortfall : ndarray of shape (n,)
-            What the labels of a graph score more than the labelling that is predicted for its
-            labelled nodes; above zero only where the best one is found approximately.
-        """
-        problem = self._problem(graphs, labels, cost, labelled, block_weight)
-        return GraphDecoder(problem, n_jobs, with_spare(w)).shortfalls()
-
     def _problem(self, graphs, labels, cost, labelled, block_weight, allowed=None):
         self.check(graphs)
         if self.inference in ORACLES:

@@ -105,7 +105,6 @@ def graph_score(model, graph, labels):
 
 
 def test_tables_on_crosses_are_predicted_as_well_as_they_are_trained():
-    """Swaps that start at the best label of each node end far below the truth here."""
     X, y = crosses()
     model = SegmentationModel(0.1, pairwise_form="full", random_state=0).fit(X, y)
     predicted, losses = model.predict(X), []
@@ -120,29 +119,13 @@ def test_tables_on_crosses_are_predicted_as_well_as_they_are_trained():
     assert hinges >= np.mean(np.maximum(losses, 0)) - 1e-9
 
 
-@pytest.mark.filterwarnings("ignore:the true labels of:UserWarning")
 @pytest.mark.parametrize("seed", range(3))
-def test_stars_that_no_swap_finds(seed):
-    """A centre and its four neighbours have to change together; swaps alone miss by up to 10."""
+def test_stars_that_change_together(seed):
+    """A centre and its four neighbours have to go to different labels at once."""
     X, y = crosses(seed=seed)
     model = SegmentationModel(0.01, pairwise_form="full", random_state=0).fit(X, y)
     for graph, labels, truth in zip(X, model.predict(X), y, strict=True):
         assert graph_score(model, graph, truth) - graph_score(model, graph, labels) < 6
-
-
-@pytest.mark.parametrize("options", [{}, {"node_weights": "areas"}, {"loss": "hamming"}])
-def test_a_fit_says_if_prediction_misses_the_truth(options):
-    X, y = crosses()
-    graphs = [SimpleNamespace(**dict(zip(NAMES, x, strict=True)), areas=np.ones(81)) for x in X]
-    lam = 0.81 if "loss" in options else 0.01
-    model = SegmentationModel(lam, pairwise_form="full", tol=0.02, random_state=0, **options)
-    message = "the true labels of . of 5 training graphs score more than the labellings that"
-    with pytest.warns(UserWarning, match=message) as caught:
-        model.fit(graphs, y)
-    assert caught[0].filename == __file__
-    # unlabelled graphs miss nothing
-    unlabelled = [np.where(np.arange(81) < 2, labels, -1) for labels in y]
-    model.set_params(ignore_label=-1).fit(graphs, unlabelled)
 
 
 def test_learnt_weights_of_pairs_never_leave_their_bounds():

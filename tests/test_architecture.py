@@ -29,7 +29,7 @@ GROUND = {"_documentation", "_numbers", "_ready", "_saved_names", "_tag_schemes"
 ROOMS = {
     "core": "",
     "parallel": "core",
-    "losses": ("core inputs oracles/chain oracles/graph oracles/label_sets oracles/tree parallel"),
+    "losses": "core inputs oracles/chain oracles/graph oracles/tree parallel",
     "inputs": "",
     "inputs/chains": "inputs",
     "inputs/matchings": "inputs",

@@ -14,12 +14,11 @@ from sskit.core.priority import SumTree
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.sampler import GapSampler, PermutationSampler, UniformSampler
 from sskit.models.features import FeatureRows, RowScores
+from sskit.models.graph.decoder import decode_requested as decode_graphs
 from sskit.models.graph.request import GraphRequest
-from sskit.models.graph.request_decoder import decode_best as decode_graphs
 from sskit.models.label_sets.decoder import best_sets, climb
 from sskit.models.structured.problem import HandleStore
 from sskit.oracles.graph.cut import Cut
-from sskit.oracles.graph.elimination_order import induced_width
 from sskit.oracles.graph.potentials import PairForm, improve_labelling
 from sskit.oracles.graph.trws import TRWS
 from sskit.oracles.label_sets.exact import EnumeratedSets
@@ -219,7 +218,6 @@ CALLS = {
         ),
         ValueError, "messages must have length 2, got 1",
     ),
-    "edges to eliminate": (lambda: induced_width(2, [[0, 2]]), ValueError, r"edges\[0\] is"),
     "ends of sets": (
         lambda: best_sets(
             EnumeratedSets(), np.zeros((1, 2)), np.array([[0, 5], [0, 0]], np.int32), np.zeros(2),

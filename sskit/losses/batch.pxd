@@ -68,7 +68,7 @@ cdef class Truths:
     cdef const double[::1] cost          # of a wrong label at each row, not negative
     cdef const double[:, ::1] table      # factors of it, true label by label; empty: all are one
     cdef bint has_table
-    cdef readonly Py_ssize_t n_labels
+    cdef readonly Py_ssize_t n_states
 
     # loss of a label at a row
     cdef inline double loss(self, Py_ssize_t row, int32_t label) noexcept nogil:

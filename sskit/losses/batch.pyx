@@ -6,7 +6,6 @@ from libc.math cimport INFINITY
 
 from sskit.core.checks cimport check_equal, check_indices, check_range
 
-LARGEST = 2**31 - 1
 # Portions of a batch for each worker: so many that nobody waits long for the longest samples.
 cdef Py_ssize_t PORTIONS = 8
 
@@ -82,24 +81,14 @@ cdef class Batch:
         table_first, bint step, n_edges, tuple words, ends=None, edge_first=None,
     ):
         cdef Py_ssize_t i
-        check_range(1, n_states, LARGEST, "n_states")
-        check_range(1, width, LARGEST**2, "width")
-        check_equal(len(words), 3, "the number of words")
         self.n_states, self.width, self.step = n_states, width, step
         self.n_rows, self.n_tables = nodes.n // n_states, tables.n // width
-        check_equal(nodes.n, self.n_rows * n_states, "the number of potentials of nodes")
-        check_equal(tables.n, self.n_tables * width, "the number of potentials of edges")
         self.first, self.length, self.table_first = first, length, table_first
         self.n_edges = n_edges
         self.n = self.first.shape[0]
         self.listed = ends is not None
         self.ends = np.zeros((0, 2), dtype=np.int32) if ends is None else ends
         self.edge_first = np.zeros(self.n, dtype=np.int64) if edge_first is None else edge_first
-        check_equal(self.ends.shape[1], 2, "the number of ends of an edge")
-        check_equal(self.length.shape[0], self.n, "the number of lengths")
-        check_equal(self.table_first.shape[0], self.n, "the number of first tables")
-        check_equal(self.n_edges.shape[0], self.n, "the number of numbers of edges")
-        check_equal(self.edge_first.shape[0], self.n, "the number of first edges")
         self.nodes, self.tables, self.words = nodes, tables, words
         self.max_nodes = self.max_edges = 0
         self.one_table = not step and self.n_tables == 1
@@ -111,20 +100,6 @@ cdef class Batch:
     cdef int check(self, Py_ssize_t i) except -1:
         cdef Py_ssize_t e, v, first = self.edge_first[i], m = self.n_edges[i]
         cdef Py_ssize_t n_nodes = self.length[i], side
-        # no sum here can overflow: each number is small before it is added
-        if not 0 <= self.first[i] <= self.n_rows or not 0 <= n_nodes <= self.n_rows:
-            raise IndexError(f"sample {i} has nodes that are not there")
-        check_range(self.first[i], self.first[i] + n_nodes, self.n_rows, "a node")
-        if self.listed:
-            if not 0 <= first <= self.ends.shape[0] or not 0 <= m <= self.ends.shape[0]:
-                raise IndexError(f"sample {i} has edges that are not there")
-            check_range(first, first + m, self.ends.shape[0], "an edge")
-        else:
-            check_equal(m, max(n_nodes - 1, 0), "the number of edges of a chain")
-        if m:
-            if not 0 <= self.table_first[i] < self.n_tables:
-                raise IndexError(f"sample {i} has a table that is not there")
-            check_range(0, self.table_first[i] + self.step * (m - 1), self.n_tables - 1, "a table")
         if not self.listed:
             return 0
         for e in range(first, first + m):
@@ -220,21 +195,19 @@ cdef class Truths:
         Loss of a wrong label.
     table : ndarray of shape (n_states, n_states) or None
         Factors of it.
-    n_labels : int, default=0
-        How many labels there are; 0: as many as states.
     """
 
-    def __cinit__(self, Batch batch, label, cost, table, Py_ssize_t n_labels=0):
+    def __cinit__(self, Batch batch, label, cost, table):
         self.label, self.cost = label, cost
         self.has_table = table is not None
         self.table = np.zeros((0, 0)) if table is None else table
         check_equal(self.label.shape[0], batch.n_rows, "the number of labels")
         check_equal(self.cost.shape[0], batch.n_rows, "the number of costs")
-        self.n_labels = n_labels or batch.n_states
-        check_indices(np.add(label, 1, dtype=np.int64), self.n_labels + 1, "label")
+        self.n_states = batch.n_states
+        check_indices(np.add(label, 1, dtype=np.int64), self.n_states + 1, "label")
         if self.has_table:
-            check_equal(self.table.shape[0], self.n_labels, "the number of rows of costs")
-            check_equal(self.table.shape[1], self.n_labels, "the number of columns of costs")
+            check_equal(self.table.shape[0], self.n_states, "the number of rows of costs")
+            check_equal(self.table.shape[1], self.n_states, "the number of columns of costs")
 
 
 cdef class Found:

@@ -161,7 +161,7 @@ cdef class ChainHinge(ChainTask):
 
     def __cinit__(self, Batch batch, Py_ssize_t n_workers, Truths truths, Found found, *args):
         check_equal(truths.label.shape[0], batch.n_rows, "the number of labels")
-        check_equal(truths.n_labels, batch.n_states, "the number of states of labels")
+        check_equal(truths.n_states, batch.n_states, "the number of states of labels")
         check_equal(found.label.shape[0], batch.n_rows, "the number of labels found")
         check_equal(found.loss.shape[0], batch.n, "the number of losses")
         self.truths, self.found = truths, found

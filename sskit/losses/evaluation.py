@@ -16,9 +16,7 @@ class HingeEvaluation:
     losses : ndarray of shape (n,)
         The hinge of each sample, not negative; of the type of the potentials of the nodes.
     labels : ndarray of int of shape (n, n_nodes), or list of ndarray
-        The labelling of each sample that attains the maximum in its loss; -100 at padding. Sets of
-        labels are floats, 1 for a label that is there, 0 for one that is not, and between where
-        the maximum is that of a relaxation.
+        The labelling of each sample that attains the maximum in its loss; -100 at padding.
     completed : ndarray or list of ndarray
         The true labels, and the best ones in place of those that are -100.
     exact : ndarray of bool of shape (n,)
@@ -161,42 +159,6 @@ class NodeGradients:
                 out += np.bincount(place, values, minlength=len(out))
         shape = () if tables.size == 1 else (K, K)
         return tables.restore(out.astype(self.dtypes[1], copy=False), shape)
-
-
-class SetGradients:
-    """Gradients of hinges of sets of labels.
-
-    Parameters
-    ----------
-    difference : ndarray of shape (n, n_labels + n_edges)
-        The most violating set and its pairs, less the true set and its pairs.
-    n_labels : int
-        Number of labels.
-    tables : Tables or None
-        Scores of pairs.
-    dtypes : tuple of dtype
-        Of gains and of scores of pairs.
-    scale : ndarray of shape (n,)
-        Factor of each sample.
-    """
-
-    def __init__(self, difference, n_labels, tables, dtypes, scale):
-        self.difference = difference
-        self.n_labels = n_labels
-        self.tables = tables
-        self.dtypes = dtypes
-        self.scale = scale
-
-    def gradients(self, weights):
-        """Return gradients by the gains and by the scores of pairs."""
-        both = self.difference * (weights * self.scale)[:, np.newaxis]
-        unary = both[:, : self.n_labels].astype(self.dtypes[0])
-        if self.tables is None:
-            return unary, None
-        pairs = both[:, self.n_labels :]
-        if not self.tables.own:
-            pairs = pairs.sum(axis=0)
-        return unary, np.ascontiguousarray(pairs, dtype=self.dtypes[1])
 
 
 def as_type(numbers, dtype):

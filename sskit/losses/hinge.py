@@ -15,10 +15,7 @@ from sskit.losses.evaluation import (
     restored_labels,
 )
 from sskit.losses.graph import GraphDecode, GraphHinge
-from sskit.losses.graph_worker import INFERENCES
-from sskit.losses.layout import (
-    pack_weights,
-)
+from sskit.losses.layout import pack_weights
 from sskit.losses.marginals import (
     ChainMarginals,
     ChainMaxMarginals,
@@ -26,16 +23,7 @@ from sskit.losses.marginals import (
     TreeMaxMarginals,
 )
 from sskit.losses.nodes import WORDS, NodeProblem
-from sskit.losses.sets import SET_INFERENCES, decode_sets, evaluate_sets
 from sskit.losses.threads import run
-
-STRUCTURES = (*WORDS, "label_sets")
-ALLOWED_INFERENCE = {
-    "chain": ("auto",),
-    "tree": ("auto",),
-    "graph": INFERENCES,
-    "label_sets": SET_INFERENCES,
-}
 
 
 class StructuredHinge(BaseEstimator):
@@ -53,28 +41,22 @@ class StructuredHinge(BaseEstimator):
 
     Parameters
     ----------
-    structure : {"chain", "tree", "graph", "label_sets"}, default="chain"
-        What is labelled: the tokens of sequences, the nodes of forests or of graphs, or sets of
-        labels with scores of pairs.
+    structure : {"chain", "tree", "graph"}, default="chain"
+        What is labelled: the tokens of sequences, the nodes of forests or of graphs. The best
+        labelling of a graph is found by the first of these that serves it: max-sum (without
+        cycles), a minimum cut (two labels that attract each other), elimination (small
+        treewidth), which are exact, and roof duality (two labels) or message passing, which may
+        miss it: `exact` of an evaluation tells.
     loss : str or array-like of shape (n_labels, n_labels), default="hamming_sum"
         L: "hamming_sum" is the number of wrong labels, "hamming" their share among those that are
         known. A table has the cost of each label (column) where another one is true (row), not
         negative and zero on the diagonal; it is summed over the nodes.
     rescaling : {"margin", "slack"}, default="margin"
-        Surrogate of the loss. "slack" is for chains with one table of transitions, and for sets
-        of at most 20 labels, where the maximum is found exactly.
+        Surrogate of the loss. "slack" is for chains with one table of transitions, where the
+        maximum is found exactly.
     pairwise_form : {"full", "potts"}, default="full"
         Trees and graphs: whether an edge has a table of shape (n_labels, n_labels), from the label
         of its first node to that of its second, or a number that counts where both are the same.
-    inference : str, default="auto"
-        How the best labelling is found. For graphs "tree" (max-sum, without cycles), "graphcut"
-        (two labels that attract each other), "elimination" (small treewidth), which are exact,
-        "qpbo" (two labels) or "trws", which may miss the best labelling: `exact` of an evaluation
-        tells. For sets of labels "independent" (no pairs), "tree", "exhaustive" (at most 20
-        labels), "graphcut" (no pair has a negative score), which are exact, or "lp", the linear
-        relaxation, whose loss is no smaller and whose sets may hold a label by half. "auto" takes
-        for each sample the first of them that serves it without taking long. Chains and trees
-        have "auto" only.
     n_jobs : int, default=None
         Number of threads, of which each does some of the samples without the interpreter's lock;
         minimum cuts take it, one at a time. No bit of the results depends on it. None means 1,
@@ -89,8 +71,8 @@ class StructuredHinge(BaseEstimator):
     -----
     *Batches.* Potentials of nodes are a padded array of shape (n, n_nodes, n_labels) or a list of
     arrays (n_nodes_i, n_labels), float32 or float64; computations are in double precision, and
-    results have the type of the potentials. ``-inf`` forbids a label or a pair (except to cuts and
-    in sets of labels). Potentials at padding are not looked at.
+    results have the type of the potentials. ``-inf`` forbids a label or a pair.
+    Potentials at padding are not looked at.
 
     *Padding and labels that are not known.* A label of -100 is one that is not known. It costs
     nothing, and in place of :math:`F(y_i)` stands the best score of all labellings that agree with
@@ -139,14 +121,12 @@ class StructuredHinge(BaseEstimator):
         loss="hamming_sum",
         rescaling="margin",
         pairwise_form="full",
-        inference="auto",
         n_jobs=None,
     ):
         self.structure = structure
         self.loss = loss
         self.rescaling = rescaling
         self.pairwise_form = pairwise_form
-        self.inference = inference
         self.n_jobs = n_jobs
 
     def evaluate(self, unary, pairwise, labels, *, edges=None, mask=None, token_weight=None):
@@ -155,27 +135,24 @@ class StructuredHinge(BaseEstimator):
         Parameters
         ----------
         unary : array-like of shape (n, n_nodes, n_labels), or list of (n_nodes_i, n_labels)
-            Potentials of the nodes. Of sets of labels: gains, shape (n, n_labels).
+            Potentials of the nodes.
         pairwise : array-like or list of array-like
             Potentials of the edges. Chains: transitions, of shape (n_labels, n_labels) for all,
             (n, n_labels, n_labels) by sequence, (n, n_nodes - 1, n_labels, n_labels) by token, or
             a list of arrays of the last two. Trees and graphs: of shape (n_labels, n_labels)
             for all, (n_edges, n_labels, n_labels) if all samples have the same edges, (n, n_edges,
             n_labels, n_labels) by edge, or a list of (n_edges_i, n_labels, n_labels); with
-            ``pairwise_form="potts"`` the same without the last two axes. Sets of labels:
-            (n_edges,) for all or (n, n_edges); None without pairs.
+            ``pairwise_form="potts"`` the same without the last two axes.
         labels : array-like of int of shape (n, n_nodes), or list of (n_nodes_i,)
-            True labels, from 0 on; -100 where they are not known, and at padding. Sets of labels:
-            shape (n, n_labels), 1 or 0, or -100.
+            True labels, from 0 on; -100 where they are not known, and at padding.
         edges : array-like of int, (n_edges, 2) or (n, n_edges, 2), or list of (n_edges_i, 2), \
 default=None
             The two nodes of each edge, for all samples or of each; rows of -1 at the end of an
-            array are padding. Not for chains; for sets of labels one array for all, None without
-            pairs.
+            array are padding. Not for chains.
         mask : array-like of bool of shape (n, n_nodes), default=None
             Where a padded array has nodes; all of a sample stand at its beginning.
         token_weight : array-like of shape (n, n_nodes), or list of (n_nodes_i,), default=None
-            Factor of the loss of each node, or label; not negative, and whole numbers for slack
+            Factor of the loss of each node; not negative, and whole numbers for slack
             rescaling of chains. None means ones.
 
         Returns
@@ -189,8 +166,6 @@ default=None
             Naming the sample and the node, label or edge that is wrong, and what was expected.
         """
         self._check()
-        if self.structure == "label_sets":
-            return evaluate_sets(self, unary, pairwise, labels, edges, mask, token_weight)
         problem = self._pack(unary, pairwise, labels, edges, mask)
         weight = pack_weights(token_weight, problem.layout)
         found = Found(problem.batch)
@@ -203,7 +178,7 @@ default=None
             if self.rescaling == "slack":
                 task, arguments = ChainSlack, (truths, found, levels, unit)
         else:
-            task, arguments = GraphHinge, (self._oracle(), truths, found)
+            task, arguments = GraphHinge, (self.structure == "tree", truths, found)
         run(lambda n: task(problem.batch, n, *arguments), self.n_jobs, problem.layout.n)
         labels, completed, losses, scale, exact = found.arrays()
         parts = NodeGradients(
@@ -276,8 +251,7 @@ default=None
         Returns
         -------
         labels : ndarray of int32 of shape (n, n_nodes), or list of (n_nodes_i,)
-            The labellings, -100 at padding. Sets of labels: floats of shape (n, n_labels), 1 or 0,
-            and between where ``inference="lp"`` does not decide.
+            The labellings, -100 at padding.
 
         Raises
         ------
@@ -285,14 +259,12 @@ default=None
             As :meth:`evaluate`.
         """
         self._check()
-        if self.structure == "label_sets":
-            return decode_sets(self, unary, pairwise, edges, mask, labels)
         problem = self._pack(unary, pairwise, labels, edges, mask, decoding=True)
         found = Found(problem.batch)
         truths = Truths(problem.batch, problem.truth, np.zeros(problem.batch.n_rows), None)
         task, arguments = ChainDecode, (truths, found)
         if self.structure != "chain":
-            task, arguments = GraphDecode, (self._oracle(), truths, found)
+            task, arguments = GraphDecode, (self.structure == "tree", truths, found)
         run(lambda n: task(problem.batch, n, *arguments), self.n_jobs, problem.layout.n)
         return restored_labels(found.arrays()[1], problem.layout)
 
@@ -312,15 +284,15 @@ default=None
         Raises
         ------
         ValueError
-            As :meth:`evaluate`; also for graphs with cycles and for sets of labels.
+            As :meth:`evaluate`; also for graphs.
         """
         self._check()
-        self._refuse("max_marginals", "graph", "label_sets")
+        self._refuse("max_marginals")
         problem = self._pack(unary, pairwise, None, edges, mask, decoding=True)
         out = np.zeros((problem.layout.n_rows, problem.n_states))
         task, arguments = ChainMaxMarginals, (out,)
         if self.structure == "tree":
-            task, arguments = TreeMaxMarginals, ("tree", out)
+            task, arguments = TreeMaxMarginals, (True, out)
         run(lambda n: task(problem.batch, n, *arguments), self.n_jobs, problem.layout.n)
         return problem.layout.split(as_type(out, problem.dtypes[0]))
 
@@ -345,10 +317,10 @@ default=None
         Raises
         ------
         ValueError
-            As :meth:`evaluate`; also for graphs with cycles and for sets of labels.
+            As :meth:`evaluate`; also for graphs.
         """
         self._check()
-        self._refuse("marginals", "graph", "label_sets")
+        self._refuse("marginals")
         temperature = as_floats(temperature, "temperature")
         if temperature.shape != () or not 0 < temperature < np.inf:
             raise ValueError(f"temperature must be a positive number, got {temperature}")
@@ -357,14 +329,14 @@ default=None
         log_partition = np.zeros(problem.layout.n)
         task, arguments = ChainMarginals, (out, log_partition)
         if self.structure == "tree":
-            task, arguments = TreeMarginals, ("tree", out, log_partition)
+            task, arguments = TreeMarginals, (True, out, log_partition)
         run(lambda n: task(problem.batch, n, *arguments), self.n_jobs, problem.layout.n)
         return problem.layout.split(as_type(out, problem.dtypes[0]))
 
     def _check(self):
         """Raise ValueError for a parameter that is wrong, or that does not go with another."""
         choices = {
-            "structure": STRUCTURES,
+            "structure": WORDS,
             "rescaling": ("margin", "slack"),
             "pairwise_form": ("full", "potts"),
         }
@@ -372,12 +344,6 @@ default=None
             value = getattr(self, name)
             if not isinstance(value, str) or value not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
-        allowed = ALLOWED_INFERENCE[self.structure]
-        if not isinstance(self.inference, str) or self.inference not in allowed:
-            raise ValueError(
-                f"inference must be one of {', '.join(allowed)} for structure={self.structure!r}, "
-                f"got {self.inference!r}"
-            )
         if isinstance(self.loss, str) and self.loss not in ("hamming_sum", "hamming"):
             raise ValueError(
                 f"loss must be hamming_sum, hamming or a table of costs, got {self.loss!r}"
@@ -394,25 +360,17 @@ default=None
             if self.structure in ("tree", "graph"):
                 raise ValueError(
                     f"rescaling='slack' has no exact oracle for structure={self.structure!r}; it "
-                    "is for chains and for sets of at most 20 labels"
+                    "is for chains"
                 )
             if not isinstance(self.loss, str):
                 raise ValueError("rescaling='slack' takes loss='hamming_sum' or 'hamming'")
-        if self.structure == "label_sets" and not isinstance(self.loss, str):
-            raise ValueError("sets of labels take loss='hamming_sum' or 'hamming'")
-        if self.structure in ("chain", "label_sets") and self.pairwise_form != "full":
+        if self.structure == "chain" and self.pairwise_form != "full":
             raise ValueError("pairwise_form='potts' is for trees and graphs")
 
-    def _refuse(self, method, *structures):
+    def _refuse(self, method):
         """Raise ValueError where a method has no exact oracle."""
-        if self.structure in structures:
-            raise ValueError(
-                f"{method} is for chains and trees, not for structure={self.structure!r}"
-            )
-
-    def _oracle(self):
-        """Return what finds the best labelling of trees or graphs."""
-        return "tree" if self.structure == "tree" else self.inference
+        if self.structure == "graph":
+            raise ValueError(f"{method} is for chains and trees, not for structure='graph'")
 
     def _pack(self, unary, pairwise, labels, edges, mask, temperature=None, decoding=False):
         """Return potentials and labels, checked."""

@@ -11,8 +11,7 @@ from sskit.core.lanes cimport padded
 from sskit.core.vectors cimport Scratch
 from sskit.losses.batch cimport Batch
 from sskit.losses.chain cimport ChainTask
-from sskit.losses.graph cimport GraphTask
-from sskit.losses.graph_worker cimport GraphWorker
+from sskit.losses.graph cimport GraphTask, GraphWorker
 from sskit.oracles.chain.viterbi cimport transpose_padded, viterbi_step
 from sskit.oracles.chain.sum_product cimport SumProduct
 from sskit.oracles.tree.max_sum cimport TreeSumProduct
@@ -152,7 +151,7 @@ cdef class TreeMaxMarginals(GraphTask):
         The trees.
     n_workers : int
         Number of workers.
-    inference : "tree"
+    forests : bool
         As for `GraphTask`.
     out : ndarray of shape (n_rows, n_states)
         What is written.
@@ -160,7 +159,7 @@ cdef class TreeMaxMarginals(GraphTask):
 
     cdef double[:, ::1] out
 
-    def __cinit__(self, Batch batch, Py_ssize_t n_workers, str inference, double[:, ::1] out):
+    def __cinit__(self, Batch batch, Py_ssize_t n_workers, bint forests, double[:, ::1] out):
         check_rows(batch, out)
         self.out = out
 
@@ -184,7 +183,7 @@ cdef class TreeMarginals(GraphTask):
         The trees.
     n_workers : int
         Number of workers.
-    inference : "tree"
+    forests : bool
         As for `GraphTask`.
     out : ndarray of shape (n_rows, n_states)
         What is written.
@@ -199,7 +198,7 @@ cdef class TreeMarginals(GraphTask):
     cdef vector[void*] oracle_of
 
     def __cinit__(
-        self, Batch batch, Py_ssize_t n_workers, str inference, double[:, ::1] out,
+        self, Batch batch, Py_ssize_t n_workers, bint forests, double[:, ::1] out,
         double[::1] log_partition,
     ):
         cdef TreeSumProduct oracle

@@ -38,7 +38,7 @@ class NodeProblem:
     ):
         words = WORDS[structure]
         if structure == "chain" and edges is not None:
-            raise ValueError("edges are for trees, graphs and sets of labels, not for chains")
+            raise ValueError("edges are for trees and graphs, not for chains")
         if labels is not None:
             labels = check_labels(labels, words[1])
         elif not decoding:

@@ -4,9 +4,9 @@ An oracle maximises the score of a labelling, the sum of the potentials of its n
 pairs of neighbouring nodes, plus, where one is asked for, the loss against a true labelling; two
 sum the exponentials of the scores of all labellings instead. The
 functions here take arrays and know neither data nor weights; the models call the same compiled
-code. All of them but `beam_search`, `expansion`, `fusion`, `trws` and, at nodes that it leaves
-open, `qpbo` are exact. A potential of ``-inf`` forbids what it stands for, except in cuts
-(`graphcut`, `expansion`, `fusion`, `qpbo`), which need finite ones.
+code. All of them but `beam_search`, `expansion`, `trws` and, at nodes that it leaves open,
+`qpbo` are exact. A potential of ``-inf`` forbids what it stands for, except in cuts
+(`graphcut`, `expansion`, `qpbo`), which need finite ones.
 
 - :func:`viterbi`: the best labelling of a chain.
 - :func:`viterbi_top_k`: the k best labellings of a chain.
@@ -23,7 +23,6 @@ open, `qpbo` are exact. A potential of ``-inf`` forbids what it stands for, exce
 - :func:`expansion`: a good labelling of a graph with any number of states, by many cuts.
 - :func:`trws`: a good labelling of any graph and an upper bound, by message passing.
 - :func:`qpbo`: what one cut can decide in any graph with two states, and an upper bound.
-- :func:`fusion`: a labelling of any graph improved by others, by cuts.
 - :func:`elimination`: the best labelling of a graph of small treewidth.
 - :func:`segment_max_sum`: the best segmentation of a sequence.
 - :func:`segment_top_k`: the k best segmentations of a sequence.
@@ -35,7 +34,6 @@ open, `qpbo` are exact. A potential of ``-inf`` forbids what it stands for, exce
 - :func:`lp_relaxation`: the best fractional set of labels with scores of pairs.
 - :func:`tree_top_k`: the k best labellings of a tree.
 - :func:`closure`: the best set of labels of a hierarchy.
-- :func:`exhaustive`: the best labellings of any small graph, by trying them all.
 - :func:`best_matching`: the best matching of left and right items, of which some stay alone.
 - :func:`distance_transform`: the best place for a part on a spring, for every anchor.
 - :func:`parts_max_sum`: the best places of parts on a tree of springs.
@@ -56,12 +54,10 @@ from sskit.oracles.chain.viterbi import (
     viterbi_by_loss,
     viterbi_top_k,
 )
+from sskit.oracles.graph.cut import graph_max_marginals, graphcut
 from sskit.oracles.graph.elimination import elimination
-from sskit.oracles.graph.exhaustive import exhaustive
 from sskit.oracles.graph.expansion import expansion
-from sskit.oracles.graph.graphcut import graph_max_marginals, graphcut
-from sskit.oracles.graph.local_moves import fusion
-from sskit.oracles.graph.qpbo import qpbo
+from sskit.oracles.graph.roof_dual import qpbo
 from sskit.oracles.graph.trws import trws
 from sskit.oracles.label_sets.closure import closure
 from sskit.oracles.label_sets.relaxation import lp_relaxation
@@ -82,9 +78,7 @@ __all__ = [
     "closure",
     "distance_transform",
     "elimination",
-    "exhaustive",
     "expansion",
-    "fusion",
     "graphcut",
     "graph_max_marginals",
     "lp_relaxation",

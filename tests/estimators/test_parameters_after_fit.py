@@ -52,7 +52,7 @@ MODEL = {
     TreeTagger: {},
     SegmentTagger: {},
     GraphTagger: {"pairwise_form": "potts"},
-    SegmentationModel: {"pairwise_form": "full", "inference": "exhaustive"},
+    SegmentationModel: {"pairwise_form": "full", "inference": "elimination"},
     MultilabelPairwise: {"edges": None, "inference": "exhaustive", "fit_intercept": False},
     HierarchicalMultilabel: {"hierarchy": [-1, 0, 0], "fit_intercept": False},
     MatchingModel: {"complete": True},

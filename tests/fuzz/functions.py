@@ -21,8 +21,8 @@ CHAIN = [
     "chain_marginals", "second_order_viterbi", "second_order_top_k", "second_order_max_marginals",
 ]  # fmt: skip
 GRAPH = [
-    "elimination", "exhaustive", "expansion", "fusion", "graphcut", "graph_max_marginals", "qpbo",
-    "tree_marginals", "tree_max_marginals", "tree_max_sum", "tree_top_k", "trws",
+    "elimination", "expansion", "graphcut", "graph_max_marginals", "qpbo", "tree_marginals",
+    "tree_max_marginals", "tree_max_sum", "tree_top_k", "trws",
 ]  # fmt: skip
 SEGMENTS = ["segment_marginals", "segment_max_marginals", "segment_max_sum", "segment_top_k"]
 TOKEN_METRICS = [
@@ -78,9 +78,8 @@ def graph_oracle(rng):
     edges = np.stack([np.arange(n_nodes - 1), np.arange(1, n_nodes)], axis=1)
     potts = rng.exponential(size=n_nodes - 1)
     tables = potts[:, None, None] * np.eye(n_states)
-    forms = [tables, np.eye(n_states)] + [potts] * (name != "exhaustive")
     given = {"nodes": rng.normal(size=(n_nodes, n_states)), "edges": edges}
-    given["pairwise"] = pick(rng, forms)
+    given["pairwise"] = pick(rng, [tables, np.eye(n_states), potts])
     if name not in ("graph_max_marginals", "tree_marginals", "tree_max_marginals", "tree_top_k"):
         given["truth"] = rng.integers(n_states, size=n_nodes)
         given["cost"] = pick(rng, [1.0, np.ones(n_nodes)])
@@ -89,13 +88,11 @@ def graph_oracle(rng):
         given |= {"persistency": True, "return_bound": pick(rng, [True, False])}
     if name == "tree_marginals":
         given["return_pairs"] = pick(rng, [True, False])
-    start = {"start": np.zeros(n_nodes, dtype=int)}
     given |= {
         "tree_top_k": {"k": 2},
-        "exhaustive": {"top_k": 2, "max_labellings": 1000},
         "elimination": {"max_entries": 1000},
-        "fusion": start | {"proposals": pick(rng, [None, np.ones((2, n_nodes), dtype=int)])},
-        "trws": start | {"max_sweeps": 3, "tol": pick(rng, [0.0, 0.1]), "n_moves": 2},
+        "trws": {"start": np.zeros(n_nodes, dtype=int), "max_sweeps": 3, "n_moves": 2}
+        | {"tol": pick(rng, [0.0, 0.1])},
     }.get(name, {})
     return Subject(getattr(oracles, name), given)
 
@@ -135,17 +132,14 @@ def other_oracle(rng):
 
 
 def layer(rng):
-    """A layer of potentials: chains, trees, graphs or sets of labels."""
-    structure = pick(rng, ["chain", "tree", "graph", "label_sets"])
+    """A layer of potentials: chains, trees or graphs."""
+    structure = pick(rng, ["chain", "tree", "graph"])
     labels = rng.integers(2, size=(3, 4))
     labels[0, 2] = pick(rng, [-100, 0])
     given = {"unary": rng.normal(size=(3, 4, 2)), "pairwise": rng.normal(size=(2, 2))}
     if structure != "chain":
         given["edges"] = np.array([[0, 1], [1, 2], [3, 2]])
-    if structure == "label_sets":
-        given |= {"unary": rng.normal(size=(3, 4)), "pairwise": rng.normal(size=3)}
-    else:
-        given["mask"] = np.arange(4) < np.array([[4], [4], [4 if "edges" in given else 2]])
+    given["mask"] = np.arange(4) < np.array([[4], [4], [4 if "edges" in given else 2]])
     methods = ["evaluate", "losses", "gradients", "decode"]
     if structure in ("chain", "tree"):
         methods += ["max_marginals", "marginals"]

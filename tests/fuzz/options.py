@@ -140,7 +140,7 @@ ESTIMATORS = {
     "segmentation": {
         "loss": ["hamming_sum", "hamming", "balanced"],
         "pairwise_form": ["potts", "full"],
-        "inference": ["auto", "exhaustive", "expansion"],
+        "inference": ["auto", "elimination"],
         "n_labels": [2, 3],
     },
     "multilabel": {

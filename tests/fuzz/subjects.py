@@ -431,7 +431,7 @@ def segmentation(rng):
         rescaling=["margin", "margin", "slack"],
         loss=["hamming", "hamming_sum", "balanced"],
         pairwise_form=["potts", "full"],
-        inference=["auto", "exhaustive", "expansion"],
+        inference=["auto", "elimination"],
     )
     painted = rng.random() < 0.3
     names = pick(rng, LABELS)[:n_labels]

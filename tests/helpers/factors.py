@@ -1,7 +1,6 @@
 """The dual variables of factors, by their definitions."""
 
 import numpy as np
-
 from sskit_probes.factor_probe import FactorProbe
 
 

@@ -31,9 +31,7 @@ from sskit.core.regularizer import Regularizer
 from sskit.core.stop import Stop
 from sskit.losses.batch import Batch, BatchTask, Found, Numbers, Truths
 from sskit.losses.chain import ChainDecode, ChainHinge, ChainSlack, ChainTask
-from sskit.losses.graph import GraphDecode, GraphHinge, GraphTask
-from sskit.losses.graph_worker import GraphWorker
-from sskit.losses.label_sets import LabelSetDecode, LabelSetHinge, SetWorker
+from sskit.losses.graph import GraphDecode, GraphHinge, GraphTask, GraphWorker
 from sskit.losses.marginals import (
     ChainMarginals,
     ChainMaxMarginals,
@@ -46,7 +44,6 @@ from sskit.models.chain.request import ChainRequest
 from sskit.models.edge_chain.problem import EdgeChainProblem, EdgeChainRequest
 from sskit.models.features import FeatureRows, PossibleScores, RowGrams, RowScores, Table
 from sskit.models.graph.request import GraphRequest
-from sskit.models.graph.slack import EnumeratedGraphSlack
 from sskit.models.kernel.rows import KernelRows
 from sskit.models.second_chain.problem import SecondChainRequest
 from sskit.models.segments.problem import SegmentLoss, SpanLoss, TokenLoss
@@ -59,7 +56,6 @@ from sskit.oracles.chain.second_order import SecondOrderKBest
 from sskit.oracles.chain.viterbi import Beam, KBest
 from sskit.oracles.graph.cut import Cut
 from sskit.oracles.graph.potentials import GraphPotentials, PairForm
-from sskit.oracles.label_sets.exact import EnumeratedSets
 from sskit.oracles.parts.max_sum import GridPotentials
 from sskit.oracles.rankings.losses import LOSSES, make_measure
 from sskit.oracles.segments.semi_markov import PackedSegments, SegmentKBest, SegmentMaxSum
@@ -237,7 +233,6 @@ def small_things(chains, sets):
     cuts = pool.problems[0].cut_weights(len(logging))
     yield from (*logging, LineMerge(logging, regularizer, Averager(), cuts))
     yield from (Shard(problem, dual, regularizer), Merge(logging, regularizer, Averager()))
-    yield EnumeratedGraphSlack(graph_toy().problem)
     yield from (SlackSearch(problem, 0.0, 5), PrecomputingPool(problem, None, 2), Stop())
     labels = np.array([0, 1, 1], dtype=np.int32)
     yield ChainProblem(
@@ -253,29 +248,22 @@ def batches():
     nodes, tables = Numbers(np.arange(12.0)), Numbers(np.ones(4, dtype=np.float32))
     chains = Batch(nodes, 2, first, length, tables, 4, zeros, 0, edges, words)
     graphs = Batch(nodes, 2, first, length, tables, 4, zeros, 0, edges, words, ends, zeros)
-    sets = Batch(
-        Numbers(np.ones(6)), 1, first, length, tables, 1, zeros, 1, edges, words, ends, zeros
-    )
     labels, cost = np.array([0, 1, -1, 1, 0, 0], dtype=np.int32), np.ones(6)
-    out, sums, codes = np.zeros((6, 2)), np.zeros(2), np.zeros((2, 2, 5), dtype=np.int32)
+    out, sums = np.zeros((6, 2)), np.zeros(2)
     truths, found = Truths(chains, labels, cost, None), Found(chains)
-    yield from (nodes, tables, chains, graphs, sets, truths, found, BatchTask(chains, 2))
+    yield from (nodes, tables, chains, graphs, truths, found, BatchTask(chains, 2))
     yield ChainTask(chains, 2)
     levels = np.ones(6, dtype=np.int32)
     tasks = [ChainSlack(chains, 2, truths, found, levels, np.ones(2))]
     tasks += [kind(chains, 2, truths, found) for kind in (ChainHinge, ChainDecode)]
     tasks += [ChainMaxMarginals(chains, 2, out), ChainMarginals(chains, 2, out, sums)]
-    tasks += [kind(graphs, 2, "auto", truths, found) for kind in (GraphHinge, GraphDecode)]
-    tasks += [TreeMaxMarginals(graphs, 2, "tree", out)]
-    tasks += [TreeMarginals(graphs, 2, "tree", out, sums)]
-    truths, found = Truths(sets, labels, cost, None, 2), Found(sets)
-    for kind in (LabelSetHinge, LabelSetDecode):
-        tasks.append(kind(sets, 2, EnumeratedSets(), truths, found, *codes))
+    tasks += [kind(graphs, 2, False, truths, found) for kind in (GraphHinge, GraphDecode)]
+    tasks += [TreeMaxMarginals(graphs, 2, True, out)]
+    tasks += [TreeMarginals(graphs, 2, True, out, sums)]
     for task in tasks:
         task.run(Crew(2))
         yield task
-    yield from (GraphTask(graphs, 1, "auto"), GraphWorker(graphs, 0))
-    yield SetWorker(sets, EnumeratedSets())
+    yield from (GraphTask(graphs, 1, False), GraphWorker(graphs, False))
 
 
 def fits():
@@ -310,16 +298,15 @@ def fits():
         yield sskit.SegmentTagger(**option, **SHORT), sequences, spans
     edges = np.array([[0, 1], [1, 2]])
     graphs = [(X[:3], edges, np.ones((2, 1))), (X[3:6], edges, np.ones((2, 1)))]
-    kinds = ("expansion", 3, "potts"), ("expansion", 3, "full"), ("graphcut", 2, "potts")
-    for inference, n_labels, form in (*kinds, ("exhaustive", 3, "potts")):
+    kinds = ("expansion", 3, "potts"), ("trws", 3, "full"), ("graphcut", 2, "potts")
+    for inference, n_labels, form in (*kinds, ("elimination", 3, "potts")):
         model = sskit.SegmentationModel(inference=inference, pairwise_form=form, **SHORT)
         yield model, graphs, [np.arange(3) % n_labels, np.arange(3)[::-1] % n_labels]
-    for inference in ("auto", "elimination", "exhaustive", "qpbo", "trws"):
+    for inference in ("auto", "elimination", "qpbo", "trws"):
         for form in ("directed", "potts"):
             n_labels = 2 if inference == "qpbo" else 3
             model = sskit.GraphTagger(inference=inference, pairwise_form=form, **SHORT)
             yield model, graphs, [np.arange(3) % n_labels, np.arange(3)[::-1] % n_labels]
-    yield sskit.GraphTagger(solver=GDMM(), **SHORT), graphs, [np.arange(3), np.arange(3)[::-1]]
     sets = rng.integers(2, size=(12, 4))
     for inference in ("exhaustive", "tree", "lp"):
         pairs = "tree" if inference == "tree" else "full"

@@ -120,8 +120,9 @@ LOCK_FREE = {
     "second chain": second_chains,
     "multiclass": lambda: multiclass_toy(n=N).problem,
     "tree": trees,
-    "graph-exhaustive": lambda: graph_toy(n=N).problem,
-    "graph-exhaustive-full": lambda: graphs("exhaustive", "full", 3),
+    "graph-elimination": lambda: graph_toy(n=N).problem,
+    "graph-elimination-full": lambda: graphs("elimination", "full", 3),
+    "graph-trws": lambda: graphs("trws", "full", 3),
     "parts": poses,
     "sets-independent": lambda: sets(NONE),
     "sets-tree": lambda: sets(FOREST),
@@ -132,8 +133,8 @@ LOCK_FREE = {
 EXACT_SLACK = {
     f"{name}-{search}": slack(LOCK_FREE[name], search)
     for name in (
-        "chain", "edged chain", "multiclass", "graph-exhaustive", "sets-independent", "sets-tree",
-        "sets-exhaustive", "hierarchy-tree",
+        "chain", "edged chain", "multiclass", "sets-independent", "sets-tree", "sets-exhaustive",
+        "hierarchy-tree",
     )
     for search in ("exact", "angular")
 }  # fmt: skip
@@ -145,7 +146,6 @@ OTHER_SLACK = {
 LOCKING = {
     "graph-cut": lambda: graphs("graphcut"),
     "graph-expansion": lambda: graphs("expansion", n_states=3),
-    "graph-swap": lambda: graphs("expansion", "full", 3),
     "sets-cut": lambda: sets(FULL, "graphcut"),
     "sets-lp": lambda: sets(FULL, "lp"),
     "hierarchy-dag": lambda: hierarchies("dag"),

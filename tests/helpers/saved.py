@@ -216,7 +216,7 @@ MODELS = {
     "trees, kinds": (TreeTagger(**FAST), lambda: trees(kinds=True)),
     "graphs": (SegmentationModel(**FAST), graphs),
     "graphs, tables": (
-        SegmentationModel(pairwise_form="full", inference="exhaustive", **FAST),
+        SegmentationModel(pairwise_form="full", inference="elimination", **FAST),
         lambda: graphs(3),
     ),
     "graphs, moves": (SegmentationModel(**FAST), lambda: graphs(3)),

@@ -210,14 +210,14 @@ class GraphToy(Toy):
 
 
 def graph_toy(
-    seed=0, n=5, n_states=3, p=3, q=1, *, form="dense", weights=None, inference="exhaustive"
+    seed=0, n=5, n_states=3, p=3, q=1, *, form="dense", weights=None, inference="elimination"
 ):  # fmt: skip
-    """Random graphs; `form` is "dense" or "csr". Only "exhaustive" takes weights of any sign."""
+    """Random graphs; `form` is "dense" or "csr". Only "elimination" takes weights of any sign."""
     graphs, y = small_graphs(np.random.default_rng(seed), n, p, q, n_states, max_nodes=3)
     return bind_graphs(graphs, y, n_states, form, weights, inference)
 
 
-def bind_graphs(graphs, y, n_states, form="dense", weights=None, inference="exhaustive"):
+def bind_graphs(graphs, y, n_states, form="dense", weights=None, inference="elimination"):
     """Toy of given graphs."""
     c = block_weights(len(graphs), weights)
     given = [
@@ -400,7 +400,9 @@ TOYS = {
 # what full products of options are tried on
 FIRST = ("chain", "multiclass", "graph", "multilabel")
 # what has other searches for slack rescaling than the bisecting one
-SEARCHABLE = sorted(TOYS.keys() - {"components", "matching", "ranking", "segments", "second chain"})
+SEARCHABLE = sorted(
+    TOYS.keys() - {"components", "graph", "matching", "ranking", "segments", "second chain"}
+)
 
 
 def rebind(name, X, truths, n_states, form="dense"):

@@ -171,9 +171,6 @@ def many_graphs(structure):
     labels[rng.random((n, m)) < 0.2] = -100
     if structure == "chain":
         return (unary, rng.standard_normal((n, m - 1, K, K)), labels), {}
-    if structure == "label_sets":
-        edges = [(k, (k + 1) % m) for k in range(m)]
-        return (unary[:, :, 0], rng.standard_normal(m), np.minimum(labels, 1)), {"edges": edges}
     if structure == "tree":
         edges = np.array([[rng.integers(v), v] for v in range(1, m)])
     else:
@@ -181,7 +178,7 @@ def many_graphs(structure):
     return (unary, rng.standard_normal((len(edges), K, K)), labels), {"edges": edges}
 
 
-@pytest.mark.parametrize("structure", ["chain", "tree", "graph", "label_sets"])
+@pytest.mark.parametrize("structure", ["chain", "tree", "graph"])
 def test_threads_change_no_bit(structure):
     arguments, given = many_graphs(structure)
     results = []
@@ -248,7 +245,7 @@ def test_nothing_is_modified():
 
 
 def test_it_is_a_parametrised_object():
-    hinge = StructuredHinge("graph", loss="hamming", inference="trws", n_jobs=2)
+    hinge = StructuredHinge("graph", loss="hamming", n_jobs=2)
     assert clone(hinge).get_params() == hinge.get_params()
     assert pickle.loads(pickle.dumps(hinge)).get_params() == hinge.get_params()
     assert "structure='graph'" in repr(hinge)
@@ -270,8 +267,6 @@ def test_empty_batches():
         0,
         0,
     ]
-    sets = StructuredHinge("label_sets")
-    assert sets.losses(np.zeros((0, 4)), None, np.zeros((0, 4), dtype=int)).shape == (0,)
     graph = StructuredHinge("graph")
     assert graph.losses([], np.zeros((K, K)), [], edges=[]).shape == (0,)
 
@@ -318,12 +313,24 @@ def test_forbidden_transitions_are_never_taken():
     ):
         hinge.losses(unary, table, np.zeros((20, 8), dtype=int))
     edges = [(t, t + 1) for t in range(7)]
-    for structure, inference in (("tree", "auto"), ("graph", "elimination"), ("graph", "trws")):
-        hinge = StructuredHinge(structure, inference=inference)
+    for structure, edges in (("tree", edges), ("graph", [*edges, (7, 0)])):
+        hinge = StructuredHinge(structure)
         with pytest.raises(ValueError, match=f"{structure} 1: .*(allowed|forbidden)"):
             hinge.losses(unary, table, np.full((20, 8), -100), edges=edges)
         with pytest.raises(ValueError, match=f"{structure} 1: labels are forbidden"):
             hinge.losses(unary, table, np.zeros((20, 8), dtype=int), edges=edges)
+
+
+def test_wide_graphs_without_a_labelling_are_named():
+    cells = np.arange(225).reshape(15, 15)
+    pairs = (cells[:, :-1], cells[:, 1:]), (cells[:-1], cells[1:])
+    edges = np.concatenate([np.stack([a.ravel(), b.ravel()], axis=1) for a, b in pairs])
+    unary, labels = np.zeros((1, 225, 3)), np.full((1, 225), -100)
+    unary[0, 7] = -np.inf
+    with pytest.raises(ValueError, match="graph 0: .*(allowed|forbidden)"):
+        StructuredHinge("graph").losses(
+            unary, np.zeros((3, 3)), labels, edges=edges, mask=np.ones((1, 225), dtype=bool)
+        )
 
 
 def nan_at(array, *place, value=np.nan):
@@ -335,9 +342,6 @@ def nan_at(array, *place, value=np.nan):
 
 U, A, Y = np.zeros((2, 3, 2)), np.zeros((2, 2)), np.zeros((2, 3), dtype=int)
 PATH, RING = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
-G, P, S = np.zeros((2, 3)), np.zeros(3), np.zeros((2, 3), dtype=int)
-WIDE = np.zeros((1, 22)), None, np.zeros((1, 22), dtype=int)
-ENDS22 = [(k, (k + 1) % 22) for k in range(22)]
 HOLES = np.array([[True, False, True], [True, True, True]])
 BAD = [
     ({}, (nan_at(U, 1, 2, 0), A, Y), {}, "sequence 1, token 2: unary of label 0 is nan"),
@@ -407,10 +411,9 @@ BAD = [
         {"structure": "ring"},
         (U, A, Y),
         {},
-        "structure must be one of chain, tree, graph, label_sets",
+        "structure must be one of chain, tree, graph, got .ring.",
     ),
     ({"rescaling": 3}, (U, A, Y), {}, "rescaling must be one of margin, slack, got 3"),
-    ({"inference": "trws"}, (U, A, Y), {}, "inference must be one of auto for structure='chain'"),
     ({"pairwise_form": "potts"}, (U, A, Y), {}, "pairwise_form='potts' is for trees and graphs"),
     ({"n_jobs": 0}, (U, A, Y), {}, "n_jobs must be an integer other than 0"),
     ({"n_jobs": 1.5}, (U, A, Y), {}, "n_jobs must be an integer"),
@@ -467,126 +470,6 @@ BAD = [
         "graph 0: edges.0. is",
     ),
     ({"structure": "graph"}, (U, A, Y), {"edges": [PATH]}, "edges"),
-    (
-        {"structure": "graph", "inference": "graphcut"},
-        (U, -np.eye(2), Y),
-        {"edges": PATH},
-        "graph 0: no cut can represent edges.0. between the nodes 0 and 1",
-    ),
-    (
-        {"structure": "graph", "inference": "graphcut"},
-        (np.zeros((2, 3, 3)), np.eye(3), Y),
-        {"edges": PATH},
-        "graph 0: a cut takes two labels, and finite",
-    ),
-    (
-        {"structure": "graph", "inference": "qpbo"},
-        (np.zeros((2, 3, 3)), np.eye(3), Y),
-        {"edges": PATH},
-        "graph 0: roof duality takes two labels",
-    ),
-    (
-        {"structure": "graph", "inference": "elimination"},
-        (np.zeros((1, 30, 9)), np.eye(9), np.zeros((1, 30), int)),
-        {"edges": [(u, v) for u in range(30) for v in range(u)]},
-        "graph 0: elimination would need more than",
-    ),
-    (
-        {"structure": "graph", "inference": "lp"},
-        (U, A, Y),
-        {"edges": PATH},
-        "inference must be one of auto, tree, graphcut",
-    ),
-    (
-        {"structure": "label_sets"},
-        (nan_at(G, 1, 2), None, S),
-        {},
-        "row 1: unary of label 2 is nan",
-    ),
-    (
-        {"structure": "label_sets"},
-        (G, nan_at(P, 1), S),
-        {"edges": RING},
-        "row 0: pairwise of edge 1 is nan",
-    ),
-    (
-        {"structure": "label_sets"},
-        (G, P, S),
-        {},
-        "edges and pairwise go together, but edges is None",
-    ),
-    (
-        {"structure": "label_sets"},
-        (G, P[:2], S),
-        {"edges": RING},
-        r"pairwise must have shape \(\) or \(3,\) or \(2, 3\)",
-    ),
-    (
-        {"structure": "label_sets"},
-        (G, 1.0, S),
-        {"edges": RING},
-        r"pairwise must have shape \(3,\) or \(2, 3\)",
-    ),
-    (
-        {"structure": "label_sets"},
-        (G, P, S + 2),
-        {"edges": RING},
-        "row 0, label 0: labels has 2, expected 0 to 1",
-    ),
-    (
-        {"structure": "label_sets"},
-        (G, P, None),
-        {"edges": RING},
-        "labels must hold the true labels",
-    ),
-    (
-        {"structure": "label_sets"},
-        (U, P, S),
-        {"edges": RING},
-        r"unary must have shape \(n, n_labels\)",
-    ),
-    (
-        {"structure": "label_sets"},
-        (G, P, S),
-        {"edges": RING, "mask": S},
-        "sets of labels take no mask",
-    ),
-    (
-        {"structure": "label_sets", "loss": np.eye(2)},
-        (G, P, S),
-        {"edges": RING},
-        "sets of labels take loss=",
-    ),
-    (
-        {"structure": "label_sets", "inference": "tree"},
-        (G, P, S),
-        {"edges": RING},
-        "inference='tree' takes edges without a cycle",
-    ),
-    (
-        {"structure": "label_sets", "inference": "independent"},
-        (G, P, S),
-        {"edges": RING},
-        "inference='independent' takes no edges",
-    ),
-    (
-        {"structure": "label_sets", "inference": "graphcut"},
-        (G, P - 1, S),
-        {"edges": RING},
-        "inference='graphcut' takes scores of pairs >= 0, got -1",
-    ),
-    (
-        {"structure": "label_sets", "inference": "exhaustive"},
-        (*WIDE[:1], np.zeros(22), WIDE[2]),
-        {"edges": ENDS22},
-        "inference='exhaustive' takes at most 20 labels, got 22",
-    ),
-    (
-        {"structure": "label_sets", "rescaling": "slack"},
-        WIDE,
-        {},
-        "rescaling='slack' is for sets of at most 20 labels, got 22",
-    ),
 ]
 
 
@@ -597,10 +480,9 @@ def test_what_is_refused(parameters, arguments, given, message):
 
 
 def test_what_is_refused_elsewhere():
-    for structure in ("graph", "label_sets"):
-        for method in ("max_marginals", "marginals"):
-            with pytest.raises(ValueError, match=f"^{method} is for chains and trees"):
-                getattr(StructuredHinge(structure), method)(U, A, edges=PATH)
+    for method in ("max_marginals", "marginals"):
+        with pytest.raises(ValueError, match=f"^{method} is for chains and trees"):
+            getattr(StructuredHinge("graph"), method)(U, A, edges=PATH)
     for temperature in (0.0, -1.0, np.inf, np.nan, [1.0, 2.0]):
         with pytest.raises(ValueError, match="temperature must be a positive number"):
             StructuredHinge().marginals(U, A, temperature=temperature)

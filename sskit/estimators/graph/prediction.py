@@ -1,11 +1,9 @@
 """What fitted segmentation models say of graphs."""
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
-from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT
 from sskit.estimators.base.fitted_state import (
     check_choice,
     check_count,
@@ -16,12 +14,8 @@ from sskit.estimators.base.fitted_state import (
 from sskit.inputs.masks import check_masks, is_ignored, node_targets, paint
 from sskit.inputs.ragged import PREDICTS, check_kinds, split
 from sskit.inputs.weights import check_sample_weight
-from sskit.models.graph.any_model import FORMS, AnyGraphModel
 from sskit.models.graph.cuts import allows_cuts
-from sskit.models.graph.model import GraphModel
-
-# Share of the largest loss below which what predictions miss is none of the user's concern.
-MOST_MISSED = 0.01
+from sskit.models.graph.model import FORMS, AnyGraphModel, GraphModel
 
 
 def check_graph_model(estimator):
@@ -46,12 +40,12 @@ def check_graph_model(estimator):
     sizes = [check_count(estimator, name) for name in ("n_features_in_", "n_edge_features_in_")]
     form, inference = estimator.pairwise_form_, estimator.inference_
     check_choice(estimator, "pairwise_form_", form, ("potts", "full"))
-    check_choice(estimator, "inference_", inference, ("graphcut", "expansion", "exhaustive"))
+    check_choice(estimator, "inference_", inference, GraphModel.inferences[1:])
     tables = () if form == "potts" else (n_classes, n_classes)
     # weights of the nodes are looked at with the scores of a request
     check_numbers(estimator, {"coef_": (n_classes, sizes[0])}, finite=False)
     check_numbers(estimator, {"pairwise_": (sizes[1], *tables)})
-    if inference != "exhaustive" and not allows_cuts(estimator.pairwise_):
+    if inference != "elimination" and not allows_cuts(estimator.pairwise_):
         raise_damaged(estimator, "pairwise_ prefers different labels, so that there is no cut")
     return n_classes
 
@@ -227,33 +221,6 @@ def weighted_share(right, weight):
     return float(np.average(right, weights=weight))
 
 
-def warn_of_missed(shortfall, share, largest):
-    """Warn if true labellings score more than those that are found for the same graphs.
-
-    The objective does not show it: where the truth is the best labelling that is known, the hinge
-    is zero. Scores have the unit of the loss.
-
-    Parameters
-    ----------
-    shortfall : ndarray of shape (n,)
-        By how much the prediction for a graph scores less than its true labels.
-    share : ndarray of shape (n,)
-        Weights of the graphs, summing to one.
-    largest : float
-        The mean of the largest losses.
-    """
-    missed = shortfall > 0
-    mean = float(share[missed] @ shortfall[missed])
-    if mean > MOST_MISSED * largest:
-        warnings.warn(
-            f"the true labels of {np.count_nonzero(missed)} of {len(missed)} training graphs "
-            f"score more than the labellings that prediction finds for them, {mean:.3g} in the "
-            "mean: these are not the best under the weights. A larger lam or "
-            "pairwise_form='potts' makes them easier to find, inference='exhaustive' tries all",
-            stacklevel=4 + FRAMES_AROUND_FIT,
-        )
-
-
 @dataclass(frozen=True)
 class GraphWeights:
     """Names the weights of a graph; see `TrainingTask`.
@@ -261,7 +228,7 @@ class GraphWeights:
     Attributes
     ----------
     kind : tuple
-        Arguments of `GraphModel`.
+        Arguments of the model.
     classes : ndarray of shape (n_classes,)
         The labels.
     paints : bool
@@ -272,13 +239,17 @@ class GraphWeights:
     classes: np.ndarray
     paints: bool
 
+    def model(self):
+        """Return the model."""
+        return GraphModel(*self.kind)
+
     def __call__(self, w):
         """Return fitted attributes by name, of flat weights; their arrays are their own."""
-        n_features, n_edge_features, n_states, form, inference = self.kind
+        n_features, n_edge_features, n_states, form, *inference = self.kind
         if n_states != np.size(self.classes):  # before tables of all pairs of states are made
             what = f"kind[2] must be the number of classes, {np.size(self.classes)}"
             raise_damaged(self, f"{what}, got {n_states!r}")
-        model = GraphModel(*self.kind)
+        model = self.model()
         return {
             "coef_": np.array(model.layout.split(w)["coef"], order="K"),
             "pairwise_": model.tables(w),
@@ -286,8 +257,8 @@ class GraphWeights:
             "n_features_in_": n_features,
             "n_edge_features_in_": n_edge_features,
             "pairwise_form_": form,
-            "inference_": inference,
             "predicts_pixels_": self.paints,
+            **({"inference_": inference[0]} if inference else {}),
         }
 
     def names(self):
@@ -296,12 +267,12 @@ class GraphWeights:
 
     def weight_shapes(self):
         """Return the shapes of the weights by the names of their attributes."""
-        weights = self(np.zeros(GraphModel(*self.kind).layout.n_weights))
+        weights = self(np.zeros(self.model().layout.n_weights))
         return {name: weights[name].shape for name in ("coef_", "pairwise_")}
 
     def flat(self, weights):
         """Return the flat weights of arrays of these shapes; tables must be of the form."""
-        model = GraphModel(*self.kind)
+        model = self.model()
         w = model.weights(weights["coef_"], weights["pairwise_"])
         if not np.array_equal(model.tables(w), weights["pairwise_"]):
             raise ValueError("prior['pairwise_'] must have symmetric tables, as this model has")
@@ -309,61 +280,24 @@ class GraphWeights:
 
 
 @dataclass(frozen=True)
-class AnyGraphWeights:
+class AnyGraphWeights(GraphWeights):
     """Names the weights of any graph; see `TrainingTask`.
 
     Attributes
     ----------
-    kind : tuple
-        Arguments of `AnyGraphModel`.
-    classes : ndarray of shape (n_classes,)
-        The labels.
-    paints : bool
-        Whether labels are those of pixels.
     node_kinds : ndarray of shape (n_kinds,) or None
         The kinds of nodes.
     mask : ndarray of shape (n_kinds, n_classes), bool, or None
         Which labels nodes of a kind may have.
     """
 
-    kind: tuple
-    classes: np.ndarray
-    paints: bool
     node_kinds: np.ndarray | None
     mask: np.ndarray | None
 
+    def model(self):
+        """Return the model."""
+        return AnyGraphModel(*self.kind)
+
     def __call__(self, w):
         """Return fitted attributes by name, of flat weights; their arrays are their own."""
-        n_features, n_edge_features, n_states, form = self.kind
-        if n_states != np.size(self.classes):  # before tables of all pairs of states are made
-            what = f"kind[2] must be the number of classes, {np.size(self.classes)}"
-            raise_damaged(self, f"{what}, got {n_states!r}")
-        model = AnyGraphModel(*self.kind)
-        return {
-            "coef_": np.array(model.layout.split(w)["coef"], order="K"),
-            "pairwise_": model.tables(w),
-            "classes_": self.classes,
-            "n_features_in_": n_features,
-            "n_edge_features_in_": n_edge_features,
-            "pairwise_form_": form,
-            "predicts_pixels_": self.paints,
-            "node_kinds_": self.node_kinds,
-            "kind_classes_": self.mask,
-        }
-
-    def names(self):
-        """Return the attributes that say what entries of weights are of."""
-        return {"classes_": self.classes}
-
-    def weight_shapes(self):
-        """Return the shapes of the weights by the names of their attributes."""
-        weights = self(np.zeros(AnyGraphModel(*self.kind).layout.n_weights))
-        return {name: weights[name].shape for name in ("coef_", "pairwise_")}
-
-    def flat(self, weights):
-        """Return the flat weights of arrays of these shapes; tables must be of the form."""
-        model = AnyGraphModel(*self.kind)
-        w = model.weights(weights["coef_"], weights["pairwise_"])
-        if not np.array_equal(model.tables(w), weights["pairwise_"]):
-            raise ValueError("prior['pairwise_'] must have symmetric tables, as this model has")
-        return w
+        return super().__call__(w) | {"node_kinds_": self.node_kinds, "kind_classes_": self.mask}

@@ -1,6 +1,5 @@
 """Segmentation: a label for every node of a graph, or for every pixel of an image."""
 
-import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from sskit._ready import ready_graph
@@ -12,14 +11,13 @@ from sskit.estimators.graph.prediction import (
     GraphWeights,
     check_graph_model,
     check_node_weights,
-    warn_of_missed,
 )
 from sskit.inputs.graphs import check_graphs
 from sskit.models.graph.cuts import cut_form, make_request
 from sskit.models.graph.data import default_lam
+from sskit.models.graph.decoder import CutDecoder
 from sskit.models.graph.model import GraphModel
-from sskit.models.graph.request_decoder import CutDecoder
-from sskit.models.graph.single_cut import cut_single
+from sskit.models.graph.request import cut_single
 
 
 class SegmentationModel(GraphEstimator):
@@ -39,7 +37,8 @@ class SegmentationModel(GraphEstimator):
 
     over all weights together, within bounds that keep minimum cuts possible: :math:`b \ge 0`, or
     :math:`B_{aa} \ge 0 \ge B_{ab}`. With two labels the best labelling is found exactly, by a
-    minimum cut, and the fit proves how close it came; with more labels it is found approximately.
+    minimum cut, and the fit proves how close it came; with more labels it is found approximately,
+    for tables with a bound of what was missed, so that the fit proves it too.
 
     Parameters
     ----------
@@ -77,13 +76,12 @@ class SegmentationModel(GraphEstimator):
     pairwise_form : {"potts", "full"}, default="potts"
         Whether an edge scores by agreement of its two labels alone, or by a symmetric table of
         all pairs of labels.
-    inference : {"auto", "graphcut", "expansion", "exhaustive"}, default="auto"
+    inference : {"auto", "graphcut", "expansion", "elimination", "trws"}, default="auto"
         How the best labelling is found: by one minimum cut, exactly, for two labels; by
-        expansion moves, each a cut, for more; or by trying all, for graphs of a few nodes, with
-        weights of any sign. "auto" is the first or the second. With ``pairwise_form="full"`` the
-        moves are swaps, started from each node's own best label and, where tables set labels
-        against each other, from every constant labelling and from that of a spanning forest too;
-        then random forests of nodes are labelled anew, each exactly, until that gains nothing.
+        expansion moves, each a cut, for more labels that score by agreement; by message passing
+        with a bound ("trws"), for tables of more; or by elimination of one node after the other,
+        exactly, for graphs of small treewidth, with weights of any sign. "auto" is the first of
+        the first three that serves.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights, within the bounds that the oracle needs. A bound is a number, None,
         or an array over the flat weight vector (``coef_`` by columns, ``pairwise_``); in a dict
@@ -110,9 +108,9 @@ class SegmentationModel(GraphEstimator):
         that keep none: "subgradient", "cutting_plane", "gdmm", "soft_bcfw".
     n_jobs : int, default=None
         Number of threads. Exact passes and prediction give the same with any, and so does training
-        with moves, which take Python's lock. Graphs of two labels are visited that many at the same
-        time (three with cuts, at most), and so are graphs that are enumerated: what comes out then
-        depends on the number, not on how fast the threads are.
+        with expansion moves, which take Python's lock. Other graphs are visited that many at the
+        same time (three with cuts, at most): what comes out then depends on the number, not on
+        how fast the threads are.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the training pairs.
     verbose : int, default=0
@@ -127,7 +125,7 @@ class SegmentationModel(GraphEstimator):
         Weights of the features of an edge: of agreement, or symmetric tables.
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
-    inference_ : {"graphcut", "expansion", "exhaustive"}
+    inference_ : {"graphcut", "expansion", "elimination", "trws"}
         How the best labelling is found.
     pairwise_form_ : {"potts", "full"}
         The form of `pairwise_`.
@@ -161,13 +159,6 @@ class SegmentationModel(GraphEstimator):
     ------
     ValueError
         In fit and predict, for wrong parameters or data, with the name of the item.
-
-    Warns
-    -----
-    UserWarning
-        If labellings that are found approximately for the training graphs score less than the
-        true ones, in the mean by more than a hundredth of the largest loss: the weights
-        know better than `predict` can tell.
 
     See Also
     --------
@@ -204,7 +195,7 @@ class SegmentationModel(GraphEstimator):
     _parameter_constraints = {
         **GraphEstimator._parameter_constraints,
         "pairwise_form": [StrOptions({"potts", "full"})],
-        "inference": [StrOptions({"auto", "graphcut", "expansion", "exhaustive"})],
+        "inference": [StrOptions(set(GraphModel.inferences))],
     }
 
     def __init__(
@@ -278,10 +269,7 @@ class SegmentationModel(GraphEstimator):
         ValueError
             If a parameter or the data are wrong; then the estimator stays as it was.
         """
-        fitted = self._fit(X, y, sample_weight)
-        if fitted["inference_"] == "expansion":
-            self._warn_of_missed(X, y, sample_weight, fitted)
-        self._set_fitted(fitted)
+        self._set_fitted(self._fit(X, y, sample_weight))
         return self
 
     def _check_facts(self, facts):
@@ -303,17 +291,6 @@ class SegmentationModel(GraphEstimator):
         classes, lam = facts.labels.values, default_lam(facts.scale, self.loss)
         to_attributes = GraphWeights(kind, classes, facts.labels_of == "pixels")
         return TrainingTask(problem, model.layout, lam, to_attributes, classes)
-
-    def _warn_of_missed(self, X, y, sample_weight, fitted):
-        """Warn if predictions for the training graphs score less than their true labels."""
-        checked = self._gate(X, y, sample_weight)
-        graphs, facts = checked.graphs, self._survey(checked)
-        targets, model = self._targets(checked, facts), self._model(facts)
-        w = model.weights(fitted["coef_"], fitted["pairwise_"])
-        _, cost, _, share = targets
-        largest = float(cost @ np.repeat(share, graphs.n_nodes))
-        shortfall = model.shortfalls(graphs, *targets, w, self.n_jobs)
-        warn_of_missed(shortfall, share, largest)
 
     def _model_parameters(self):
         """Return the names of parameters that make a model what it is."""

@@ -15,9 +15,8 @@ from sskit.estimators.graph.prediction import AnyGraphWeights, check_any_graph_m
 from sskit.inputs.graphs import check_graphs
 from sskit.inputs.masks import paint
 from sskit.inputs.ragged import split
-from sskit.models.graph.any_model import ORACLES, AnyGraphModel
-from sskit.models.graph.data import default_lam
-from sskit.models.graph.node_losses import check_loss_table, losses_by_callable
+from sskit.models.graph.data import check_loss_table, default_lam, losses_by_callable
+from sskit.models.graph.model import ORACLES, AnyGraphModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,11 +65,9 @@ class GraphTagger(GraphEstimator):
         hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
         an object of which has the options of the search.
     solver : str or solver object, default="auto"
-        One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient", "cutting_plane",
-        "gdmm" and "soft_bcfw": block-coordinate Frank-Wolfe ("auto", but for few pairs), that
-        with stored planes, batch Frank-Wolfe, stochastic subgradient, cutting planes; or, for
-        directed tables without bounds, training on the relaxation to local marginals, node by
-        node and edge by edge: where graphs have cycles that has no certificate; or an object of
+        One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
+        block-coordinate Frank-Wolfe ("auto", but for few pairs), that with stored planes,
+        batch Frank-Wolfe, stochastic subgradient, cutting planes, or an object of
         `sskit.solvers`, which has further options.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
@@ -99,12 +96,12 @@ class GraphTagger(GraphEstimator):
     allowed_pairs : array-like of shape (K, K) of bool, default=None
         Which labels may stand at the first (row) and the second node (column) of an edge, labels
         sorted. Only for directed tables. None allows all.
-    inference : {"auto", "tree", "elimination", "exhaustive", "qpbo", "trws"}, default="auto"
+    inference : {"auto", "tree", "elimination", "qpbo", "trws"}, default="auto"
         How the best labelling of a graph is found: "tree" by max-sum, exactly, for graphs
         without cycles; "elimination" of one node after the other, exactly, for graphs of small
-        treewidth; "exhaustive" by trying all; "qpbo" for two labels, by roof duality, a minimum
-        cut that is exact where neighbours like each other and often else; "trws" for all, by
-        sequential tree-reweighted message passing. "auto" takes for each graph the first of
+        treewidth; "qpbo" for two labels, by roof duality, a minimum cut that is exact where
+        neighbours like each other and often else; "trws" for all, by sequential
+        tree-reweighted message passing. "auto" takes for each graph the first of
         "tree", "elimination" (if that takes no longer), "qpbo" and "trws" that serves it;
         `choose_inference` tells which.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
@@ -129,7 +126,7 @@ class GraphTagger(GraphEstimator):
         Whether a fit goes on from where the last one with warm_start=True ended: to a smaller
         `tol`, at another `lam`, with other bounds or sample weights, or with further graphs
         after the same ones. Not for solvers that keep no dual variables: "subgradient",
-        "cutting_plane", "gdmm", "soft_bcfw".
+        "cutting_plane".
     n_jobs : int, default=None
         Number of threads. Prediction and exact passes give the same with any; in training graphs
         are visited that many at the same time (three with cuts, at most), and what comes out
@@ -378,7 +375,7 @@ class GraphTagger(GraphEstimator):
         Returns
         -------
         names : ndarray of shape (n_samples,), str
-            "tree", "elimination", "exhaustive", "qpbo" or "trws".
+            "tree", "elimination", "qpbo" or "trws".
         """
         graphs = self._check_inputs(X)
         return np.array(self._fitted_model().choose(graphs))

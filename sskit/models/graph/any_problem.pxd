@@ -22,7 +22,6 @@ cdef class AnyGraphProblem(GraphProblem):
     # Messages from call to call. Forks share them: a graph is asked by one thread at a time.
     cdef float[::1] messages
     cdef const int64_t[::1] message_offset   # (n_blocks,) where those of a graph begin; -1: none
-    cdef public object factor_kind           # makes `Factors` of the problem, or None
     # scratch
     cdef double[::1] pairs                   # potentials of pairs, -inf where these are forbidden
 

@@ -11,7 +11,7 @@ from libc.string cimport memcpy
 from sskit.core.checks cimport check_equal
 from sskit.core.problem cimport Problem
 from sskit.oracles.graph.potentials cimport Potentials, labelling_score, table_of
-from sskit.oracles.graph.qpbo cimport QPBO
+from sskit.oracles.graph.roof_dual cimport QPBO
 
 
 cdef class AnyGraphProblem(GraphProblem):
@@ -140,7 +140,7 @@ cdef class AnyGraphProblem(GraphProblem):
         cdef float* messages = NULL
         if self.message_offset[i] >= 0:
             messages = &self.messages[self.message_offset[i]]
-        self.begin(i, &p, loss_weight > 0.0, NULL, code)
+        self.begin(i, &p, loss_weight > 0.0, code)
         (<GraphOracle>self.oracle_of[self.choice[i]]).improve_from(&p, code, messages)
         self.excess = 0.0
         if not (<GraphOracle>self.oracle_of[self.choice[i]]).exact:
@@ -170,12 +170,7 @@ cdef class AnyGraphProblem(GraphProblem):
         if self.forbidden.shape[0]:
             other.pairs = np.empty(self.pairs.shape[0])
         other.messages, other.message_offset = self.messages, self.message_offset
-        other.factor_kind = self.factor_kind
         return other
-
-    def decomposition(self):
-        """Return nodes and edges as the model made them, or None if they have no such form."""
-        return None if self.factor_kind is None else self.factor_kind(self)
 
     def fingerprint(self):
         """Return by what the same graphs, labels and losses are known again."""

@@ -1,4 +1,4 @@
-"""Labelling many graphs with a trained graph model."""
+"""Labelling many graphs with a trained graph model, approximately or by cuts and max-sum."""
 
 import numpy as np
 
@@ -6,8 +6,10 @@ from libc.stdint cimport int32_t
 
 from sskit.models.decoder import Decoder
 
-from sskit.core.checks cimport check_equal, check_least
+from sskit.core.checks cimport check_equal, check_least, check_range
 from sskit.models.graph.problem cimport GraphProblem
+from sskit.models.graph.request cimport GraphRequest
+from sskit.oracles.graph.cut cimport Cut, leave_cut
 from sskit.oracles.graph.potentials cimport Potentials, labelling_score, pair_score
 
 
@@ -30,16 +32,6 @@ class GraphDecoder(Decoder):
         """
         return self._run(decode_conditionals, self._table())
 
-    def shortfalls(self):
-        """Return what the labelling that is found scores less than the labels of the problem.
-
-        Returns
-        -------
-        shortfall : ndarray of shape (n_blocks,)
-            Negative where it scores more.
-        """
-        return self._run(decode_shortfalls, np.empty(self.request.n_blocks))
-
     def excesses(self):
         """Return by how much the best labellings may score more than those that are found.
 
@@ -52,6 +44,35 @@ class GraphDecoder(Decoder):
 
     def _table(self):
         return np.empty((self.request.n_nodes, self.request.n_states))
+
+
+class RequestDecoder(Decoder):
+    """Labels of graphs: a `Decoder` of a GraphRequest."""
+
+    def best(self):
+        """Return the labels of all nodes, shape (n_nodes,), int32."""
+        return self._run(decode_requested, np.empty(self.request.n_nodes, dtype=np.int32))
+
+    def node_scores(self):
+        """Return the scores of all nodes alone, shape (n_nodes, K)."""
+        blocks = range(self.request.n_blocks)
+        return np.concatenate([self.request.node_scores(i) for i in blocks])
+
+    def _table(self):
+        return np.empty((self.request.n_nodes, self.request.n_states))
+
+
+class CutDecoder(RequestDecoder):
+    """Labels of graphs by minimum cuts; the thread keeps the memory of the cut for the next."""
+
+    def max_marginals(self):
+        """Return the best score of a labelling for each node and label, (n_nodes, K)."""
+        return self._run(decode_cut_marginals, self._table())
+
+    def _run(self, function, out):
+        out = super()._run(function, out)
+        leave_cut(self.request.oracle)
+        return out
 
 
 def decode_best(GraphProblem problem, const double[::1] w, Py_ssize_t start, Py_ssize_t stop,
@@ -117,27 +138,6 @@ def decode_conditionals(GraphProblem problem, const double[::1] w, Py_ssize_t st
                     table[b, k] += pair_score(&p, e, labels[a], k) - score
 
 
-def decode_shortfalls(GraphProblem problem, const double[::1] w, Py_ssize_t start,
-                      Py_ssize_t stop, double[::1] out):
-    """Write what labellings of the graphs start .. stop - 1 score less than their own labels."""
-    problem.check_run(start, stop, w.shape[0])
-    check_least(out.shape[0], problem.n_blocks, "the room for graphs")
-    cdef double[::1] theta = np.zeros(problem.max_statistics)
-    cdef int32_t[::1] labels = np.zeros(problem.max_code_length, dtype=np.int32)
-    cdef Potentials p
-    cdef double loss
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(start, stop):
-            problem.scores(i, &w[0], &theta[0])
-            problem.argmax(i, &theta[0], 0.0, &labels[0], &loss)
-            p = problem.potentials(i, &theta[0], 0.0)
-            out[i] = (
-                labelling_score(&p, &problem.labels[problem.nodes[i]])
-                - labelling_score(&p, &labels[0])
-            )
-
-
 def decode_excesses(GraphProblem problem, const double[::1] w, Py_ssize_t start,
                     Py_ssize_t stop, double[::1] out):
     """Write what the labellings of the graphs start .. stop - 1 may have missed."""
@@ -157,3 +157,35 @@ def decode_excesses(GraphProblem problem, const double[::1] w, Py_ssize_t start,
 cdef int check_table(GraphProblem problem, const double[:, ::1] out) except -1:
     check_least(out.shape[0], problem.n_nodes, "the room for nodes")
     return check_equal(out.shape[1], problem.n_states, "the room for labels")
+
+
+def decode_requested(GraphRequest graphs, Py_ssize_t start, Py_ssize_t stop, int32_t[::1] out):
+    """Write the labels of the graphs start .. stop - 1."""
+    check_range(start, stop, graphs.n_blocks, "graphs")
+    check_least(out.shape[0], graphs.n_nodes, "the room for labels")
+    cdef double[::1] theta = np.empty(graphs.max_statistics + 1)
+    cdef Potentials p
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(start, stop):
+            p = graphs.potentials(i, &theta[0])
+            graphs.oracle.improve(&p, &out[graphs.nodes[i]])
+
+
+def decode_cut_marginals(GraphRequest graphs, Py_ssize_t start, Py_ssize_t stop,
+                     double[:, ::1] out):
+    """Write the max-marginals of the graphs start .. stop - 1, by cuts."""
+    check_range(start, stop, graphs.n_blocks, "graphs")
+    check_least(out.shape[0], graphs.n_nodes, "the room for nodes")
+    check_equal(out.shape[1], 2, "the number of states")
+    check_equal(graphs.n_states, 2, "the number of states")
+    cdef double[::1] theta = np.empty(graphs.max_statistics + 1)
+    cdef int32_t[::1] labels = np.zeros(graphs.n_nodes, dtype=np.int32)
+    cdef Cut cut = graphs.oracle
+    cdef Potentials p
+    cdef Py_ssize_t i
+    for i in range(start, stop):
+        p = graphs.potentials(i, &theta[0])
+        cut.improve(&p, &labels[0])
+        out[graphs.nodes[i] : graphs.nodes[i + 1]] = labelling_score(&p, &labels[0])
+        cut.marginals(out[graphs.nodes[i] : graphs.nodes[i + 1]])

@@ -48,13 +48,10 @@ cdef class GraphProblem(Problem):
     # packed Gram matrices of the nodes' features, for blocks where they cost less than features
     cdef const double[::1] gram
     cdef const int64_t[::1] gram_offset      # (n_blocks,) -1: no Gram matrix
-    cdef public object slack_kind            # makes a slack oracle of the problem, or None
     cdef PairForm form
     cdef readonly GraphOracle oracle
-    cdef readonly bint several               # is it a ManyStarts?
     # scratch
     cdef double[::1] augmented               # node potentials with losses
-    cdef int32_t[::1] other                  # a labelling
     cdef int32_t[::1] active                 # rows of a direction that are not zero
     cdef int32_t[::1] fresh                  # row of node scores made for request ..
     cdef int32_t request
@@ -76,16 +73,10 @@ cdef class GraphProblem(Problem):
     ) noexcept nogil
     # the loss of a labelling of a block
     cdef double loss_of(self, Py_ssize_t i, const int32_t* labels) noexcept nogil
-    # the best of: each node alone, the truth, the last answer, a prediction (NULL: none)
+    # the best of: each node alone, the truth, the last answer
     cdef void begin(
-        self, Py_ssize_t i, const Potentials* p, bint with_truth, const int32_t* predicted,
-        int32_t* labels
+        self, Py_ssize_t i, const Potentials* p, bint with_truth, int32_t* labels
     ) noexcept nogil
-    # argmax of an oracle with several starts: no worse than what would be predicted, which is
-    # asked for with all of them; from there and from what else is known by moves alone
-    cdef int argmax_beyond_prediction(
-        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code
-    ) except -1 nogil
     # the nodes at which a direction is not zero, into `active`; returns how many
     cdef Py_ssize_t find_active(self, Py_ssize_t i, Direction delta) noexcept nogil
     # the pairs' part of scatter

@@ -15,7 +15,6 @@ from sskit.models.features cimport (
 )
 from sskit.models.rows cimport add_row, clear_rows, clip_rows, dot_row
 from sskit.oracles.graph.potentials cimport labelling_score, nodes_alone
-from sskit.oracles.graph.starts cimport ManyStarts
 
 # So many graphs say how often features occur.
 COUNTED_GRAPHS = 100
@@ -82,10 +81,9 @@ cdef class GraphProblem(Problem):
         self.max_support = (2 * sizes + 2 * np.diff(edges)).max()
         self.exact, self.costly = oracle.exact, True
         self.lock_free, self.takes_turns = oracle.lock_free, oracle.takes_turns
-        self.several = isinstance(oracle, ManyStarts)
         self.gram, self.gram_offset = np.empty(1), np.full(self.n_blocks, -1, dtype=np.int64)
         self.augmented = np.zeros(self.max_code_length * self.stride)
-        self.other, self.active, self.fresh = np.zeros((3, self.max_code_length), dtype=np.int32)
+        self.active, self.fresh = np.zeros((2, self.max_code_length), dtype=np.int32)
         self.image = np.zeros(self.n_weights + LANES)
 
     def set_grams(self, gram, gram_offset):
@@ -173,16 +171,11 @@ cdef class GraphProblem(Problem):
     cdef int argmax(
         self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
     ) except -1 nogil:
-        cdef Potentials p
-        cdef Py_ssize_t first = self.nodes[i]
-        if self.several and loss_weight > 0.0:
-            self.argmax_beyond_prediction(i, theta, loss_weight, code)
-        else:
-            p = self.potentials(i, theta, loss_weight)
-            if not self.exact:
-                self.begin(i, &p, loss_weight > 0.0, NULL, code)
-            self.oracle.improve(&p, code)
-        memcpy(&self.last[first], code, self.n_nodes_of(i) * sizeof(int32_t))
+        cdef Potentials p = self.potentials(i, theta, loss_weight)
+        if not self.exact:
+            self.begin(i, &p, loss_weight > 0.0, code)
+        self.oracle.improve(&p, code)
+        memcpy(&self.last[self.nodes[i]], code, self.n_nodes_of(i) * sizeof(int32_t))
         loss[0] = self.loss_of(i, code)
         return 0
 
@@ -194,29 +187,17 @@ cdef class GraphProblem(Problem):
                 loss += self.cost[first + v]
         return loss
 
-    cdef int argmax_beyond_prediction(
-        self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code
-    ) except -1 nogil:
-        cdef Potentials p = self.potentials(i, theta, 0.0)
-        nodes_alone(&p, &self.other[0])
-        self.oracle.improve(&p, &self.other[0])
-        p = self.potentials(i, theta, loss_weight)
-        self.begin(i, &p, True, &self.other[0], code)
-        return (<ManyStarts>self.oracle).moves.improve(&p, code)
-
     cdef void begin(
-        self, Py_ssize_t i, const Potentials* p, bint with_truth, const int32_t* predicted,
-        int32_t* labels
+        self, Py_ssize_t i, const Potentials* p, bint with_truth, int32_t* labels
     ) noexcept nogil:
-        cdef const int32_t* candidates[3]
+        cdef const int32_t* candidates[2]
         cdef Py_ssize_t c, first = self.nodes[i]
         cdef double score, best
         nodes_alone(p, labels)
         best = labelling_score(p, labels)
         candidates[0] = &self.labels[first] if with_truth else NULL
         candidates[1] = &self.last[first] if self.last[first] >= 0 else NULL
-        candidates[2] = predicted
-        for c in range(3):
+        for c in range(2):
             if candidates[c] != NULL:
                 score = labelling_score(p, candidates[c])
                 if score > best:
@@ -340,12 +321,7 @@ cdef class GraphProblem(Problem):
             self.block_weight, self.form, self.oracle.fork(), np.asarray(self.table)
         )
         other.last, other.gram, other.gram_offset = self.last, self.gram, self.gram_offset
-        other.slack_kind = self.slack_kind
         return other
-
-    def slack_oracle(self):
-        """Return a new oracle of the kind that the model chose for slack rescaling, or None."""
-        return None if self.slack_kind is None else self.slack_kind(self)
 
     def fingerprint(self):
         """Return by what the same graphs, labels and losses are known again."""

@@ -49,7 +49,7 @@ class SlackRescaling(DocumentedMixin, LoadableMixin, BaseEstimator):
         How the maximum is found. "exact": by an oracle for the product, which there is for
         classes of rows; for chains, and for sets of labels whose edges or hierarchy have no
         cycle, with losses that count (the Hamming losses without weights); for sets of at most
-        14 labels with pairs that are not relaxed; and where the inference is "exhaustive".
+        14 labels with pairs that are not relaxed, or whose inference is "exhaustive".
         "angular": by a constrained oracle, with proof; there is one for the same models, and for
         relaxed sets of labels, where the package highspy is installed: up to one part in a
         million, so without a certificate. The others move the weight lam of the loss in

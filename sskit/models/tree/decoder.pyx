@@ -4,7 +4,7 @@ import numpy as np
 
 from libc.stdint cimport int32_t
 
-from sskit.models.graph.request_decoder import RequestDecoder
+from sskit.models.graph.decoder import RequestDecoder
 
 from sskit.models.graph.request cimport GraphRequest
 from sskit.oracles.graph.potentials cimport Potentials

@@ -15,7 +15,7 @@ cdef class Elimination(GraphOracle):
     """
 
     cdef readonly Py_ssize_t max_entries
-    cdef EliminationOrder order
+    cdef readonly EliminationOrder order
     cdef Py_ssize_t n_states
     cdef Scratch[int32_t] first          # (n_nodes + 1,) where the edges of a node begin
     cdef Scratch[int32_t] incident       # (2 n_edges,) the edges of each node

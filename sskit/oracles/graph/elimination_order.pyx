@@ -1,8 +1,5 @@
 """Orders to eliminate the nodes of a graph in, by minimum fill."""
 
-from sskit.inputs.edges import check_edges
-from sskit.oracles.gate import check_count
-
 from libc.string cimport memcmp, memcpy, memmove
 
 MOST_WIDTH = 62
@@ -204,29 +201,3 @@ cdef class EliminationOrder:
             self.tail[self.fill[v]] = before
         else:
             self.previous[after] = before
-
-
-def induced_width(n_nodes, edges, most=MOST_WIDTH):
-    """Find the width of the order in which `elimination` takes the nodes of a graph.
-
-    Parameters
-    ----------
-    n_nodes : int
-        Number of nodes.
-    edges : array-like of int of shape (n_edges, 2)
-        The two nodes of each edge.
-    most : int, default=62
-        To look no further than this.
-
-    Returns
-    -------
-    width : int
-        Largest number of neighbours that a node has when it is eliminated; 1 for trees. If that
-        is larger than `most`, most + 1.
-    """
-    n_nodes, most = check_count(n_nodes, "n_nodes"), check_count(most, "most", MOST_WIDTH)
-    cdef const int32_t[:, ::1] ends = check_edges(edges, n_nodes)
-    cdef EliminationOrder order = EliminationOrder()
-    return order.arrange(
-        n_nodes, ends.shape[0], &ends[0, 0] if ends.shape[0] else NULL, most
-    )

@@ -5,29 +5,48 @@ import numpy as np
 from sskit.oracles.gate import check_truth
 
 from libc.math cimport INFINITY, fabs
+from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
+from sskit.oracles.graph.cut cimport Cut
 from sskit.oracles.graph.potentials cimport (
-    ROUNDING, GraphPotentials, check_capacities, labelling_score, pair_score
+    ROUNDING, GraphOracle, GraphPotentials, Potentials, check_capacities, labelling_score,
+    pair_score
 )
 
 
-cdef class MoveMaking(GraphOracle):
-    """Base of the oracles that go from labelling to labelling by cuts.
+cdef class Expansion(GraphOracle):
+    """Labellings of many states that no move improves; a move is found by one cut.
+
+    Before the moves, nodes of Potts potentials whose best label is certain get it for good:
+    certain[v] >= 0, and `reduced` are the potentials of the other nodes given the certain ones.
 
     Parameters
     ----------
     persistency : bool, default=True
         Whether to look for nodes of Potts potentials whose best label is certain, before the
         moves.
+    swaps : bool, default=False
+        Whether a move lets all nodes of two states choose between these (alpha-beta-swap), or
+        every node change to one state (alpha-expansion).
     """
 
-    def __cinit__(self, bint persistency=True):
-        self.persistency = persistency
+    cdef readonly bint persistency
+    cdef readonly bint swaps
+    cdef Cut cut
+    cdef Py_ssize_t max_nodes
+    cdef Py_ssize_t n_states
+    cdef int32_t[::1] certain        # (max_nodes,) label, or -1
+    cdef int32_t[::1] trial          # (max_nodes,)
+    cdef int32_t[::1] second         # (max_nodes,)
+    cdef double[::1] reduced         # (max_nodes * n_states,)
+
+    def __cinit__(self, bint persistency=True, bint swaps=False):
+        self.persistency, self.swaps = persistency, swaps
         self.cut = Cut()
 
     cpdef GraphOracle fork(self):
-        return type(self)(self.persistency)
+        return Expansion(self.persistency, self.swaps)
 
     cdef int reserve(self, const Potentials* p) except -1 nogil:
         if p.n_nodes > self.max_nodes or p.n_states != self.n_states:
@@ -80,7 +99,6 @@ cdef class MoveMaking(GraphOracle):
     ) except -1 nogil:
         cdef double value
         self.options(m, p, labels)
-        self.n_cuts += 1
         self.cut.choose(p, &self.second[0], &self.trial[0])
         value = labelling_score(p, &self.trial[0])
         if not value > score[0] + least:    # nor where a score is not a number
@@ -121,7 +139,6 @@ cdef class MoveMaking(GraphOracle):
                     self.cut.join(a, b, p.pair[e])
             if self.cut.n_nodes == 0:
                 return 0
-            self.n_cuts += 1
             self.cut.send()
             for i in range(self.cut.n_nodes):
                 if self.cut.sides[i]:
@@ -136,15 +153,25 @@ cdef class MoveMaking(GraphOracle):
         return 0
 
     cdef Py_ssize_t n_moves(self, Py_ssize_t n_states) noexcept nogil:
-        return 0
-
-    cdef bint halves(self) noexcept nogil:
-        return False
+        return n_states * (n_states - 1) // 2 if self.swaps else n_states
 
     cdef void options(
         self, Py_ssize_t m, const Potentials* p, const int32_t* labels
     ) noexcept nogil:
-        pass
+        """Write the two options of each node in move m from these labels."""
+        cdef Py_ssize_t v
+        cdef int32_t low = 0, high
+        if self.swaps:
+            while m >= p.n_states - 1 - low:  # m counts the pairs (0, 1), (0, 2), ..., (1, 2), ...
+                m -= p.n_states - 1 - low
+                low += 1
+        high = <int32_t>(low + 1 + m) if self.swaps else <int32_t>m
+        for v in range(p.n_nodes):
+            self.trial[v] = self.second[v] = labels[v]
+            if self.certain[v] < 0 and not self.swaps:
+                self.second[v] = high
+            elif self.certain[v] < 0 and (labels[v] == low or labels[v] == high):
+                self.trial[v], self.second[v] = low, high
 
     cdef double least_bound(self, const Potentials* p, const int32_t* labels) noexcept nogil:
         """Return the least upper bound of the score that is known without more cuts.
@@ -174,55 +201,7 @@ cdef class MoveMaking(GraphOracle):
                     for j in range(n_states):
                         best = max(best, pair_score(p, e, i, j))
                 alone += best
-        return max(score, 0.5 * (score + alone) if p.potts and self.halves() else alone)
-
-
-cdef class Expansion(MoveMaking):
-    """Moves that let every node change to one state (alpha-expansion)."""
-
-    cdef Py_ssize_t n_moves(self, Py_ssize_t n_states) noexcept nogil:
-        return n_states
-
-    cdef bint halves(self) noexcept nogil:
-        return True
-
-    cdef void options(
-        self, Py_ssize_t m, const Potentials* p, const int32_t* labels
-    ) noexcept nogil:
-        cdef Py_ssize_t v
-        for v in range(p.n_nodes):
-            self.trial[v] = labels[v]
-            self.second[v] = <int32_t>m if self.certain[v] < 0 else labels[v]
-
-
-cdef class Swap(MoveMaking):
-    """Moves that let all nodes of two states choose between these again (alpha-beta-swap)."""
-
-    cdef Py_ssize_t n_moves(self, Py_ssize_t n_states) noexcept nogil:
-        return n_states * (n_states - 1) // 2
-
-    cdef bint halves(self) noexcept nogil:
-        return False
-
-    cdef void options(
-        self, Py_ssize_t m, const Potentials* p, const int32_t* labels
-    ) noexcept nogil:
-        cdef Py_ssize_t v
-        cdef int32_t low = 0, high
-        while m >= p.n_states - 1 - low:  # m counts the pairs (0, 1), (0, 2), ..., (1, 2), ...
-            m -= p.n_states - 1 - low
-            low += 1
-        high = <int32_t>(low + 1 + m)
-        for v in range(p.n_nodes):
-            if self.certain[v] < 0 and (labels[v] == low or labels[v] == high):
-                self.trial[v] = low
-                self.second[v] = high
-            else:
-                self.trial[v] = labels[v]
-                self.second[v] = labels[v]
-
-
-MOVES = {"expansion": Expansion, "swap": Swap}
+        return max(score, 0.5 * (score + alone) if p.potts and not self.swaps else alone)
 
 
 def expansion(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0, start=None,
@@ -298,7 +277,7 @@ def expansion(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0, start=N
     >>> expansion(nodes, path, [1, 0.75, 0.75])
     (array([0, 0, 2, 2], dtype=int32), 6.75)
     """
-    if not isinstance(moves, str) or moves not in MOVES:
+    if not isinstance(moves, str) or moves not in ("expansion", "swap"):
         raise ValueError(f"moves must be 'expansion' or 'swap', got {moves!r}")
     cdef GraphPotentials potentials = GraphPotentials(nodes, edges, pairwise, truth, cost)
     cdef Potentials* p = &potentials.struct_
@@ -308,7 +287,7 @@ def expansion(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0, start=N
     else:
         labels, _ = check_truth(start, 1.0, p.n_nodes, p.n_states, "start")
     cdef int32_t[::1] out = labels
-    cdef MoveMaking oracle = MOVES[moves](persistency)
+    cdef Expansion oracle = Expansion(persistency, moves == "swap")
     with nogil:
         oracle.improve(p, &out[0])
     score = labelling_score(p, &out[0])

@@ -7,13 +7,102 @@ import numpy as np
 
 from sskit.oracles.gate import check_count, check_truth
 
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, fabs
 from libc.string cimport memcpy
 
 from sskit.oracles.graph.messages cimport Messages, Pass
 from sskit.oracles.graph.potentials cimport (
-    ROUNDING, GraphPotentials, check_capacities, labelling_score
+    ROUNDING, GraphPotentials, check_capacities, labelling_score, pair_score
 )
+
+# A node is visited so often at most: where potentials differ by rounding there may be circles.
+cdef Py_ssize_t MOST_ROUNDS = 1000
+
+
+cdef class NodeMoves(GraphOracle):
+    """Give each node its best state while its neighbours keep theirs, until no node changes.
+
+    For any potentials, also those that forbid.
+
+    References
+    ----------
+    Besag (1986). On the statistical analysis of dirty pictures. Journal of the Royal Statistical
+    Society B 48(3).
+    """
+
+    def __cinit__(self):
+        self.lock_free = True
+
+    cpdef GraphOracle fork(self):
+        return NodeMoves()
+
+    cdef int improve(self, const Potentials* p, int32_t* labels) except -1 nogil:
+        cdef Py_ssize_t v, i, e, n_changed = p.n_nodes, _round
+        if p.n_states == 1:
+            return 0
+        self.arrange(p)
+        self.gain.resize(p.n_states)
+        self.stale.refill(p.n_nodes, 1)
+        for _round in range(MOST_ROUNDS):
+            if n_changed == 0:
+                return 0
+            n_changed = 0
+            for v in range(p.n_nodes):
+                if not self.stale[v]:
+                    continue
+                self.stale[v] = 0
+                if self.move(p, v, labels):
+                    n_changed += 1
+                    for i in range(self.first[v], self.first[v + 1]):
+                        e = self.incident[i]
+                        self.stale[p.ends[2 * e] + p.ends[2 * e + 1] - v] = 1
+        return 0
+
+    cdef int arrange(self, const Potentials* p) except -1 nogil:
+        cdef Py_ssize_t v, i
+        self.first.refill(p.n_nodes + 1, 0)
+        self.incident.resize(2 * p.n_edges)
+        for i in range(2 * p.n_edges):
+            self.first[p.ends[i] + 1] += 1
+        for v in range(p.n_nodes):
+            self.first[v + 1] += self.first[v]
+        for i in range(2 * p.n_edges):
+            v = p.ends[i]
+            self.incident[self.first[v]] = <int32_t>(i // 2)
+            self.first[v] += 1  # moved to where the next node begins
+        for v in range(p.n_nodes, 0, -1):
+            self.first[v] = self.first[v - 1]
+        self.first[0] = 0
+        return 0
+
+    cdef bint move(self, const Potentials* p, Py_ssize_t v, int32_t* labels) noexcept nogil:
+        cdef Py_ssize_t i, e
+        cdef int32_t k, best = 0, present = labels[v], n_states = <int32_t>p.n_states, other
+        cdef double* gain = self.gain.data()
+        cdef double size = fabs(p.node[v * p.stride + present])
+        for k in range(n_states):
+            gain[k] = p.node[v * p.stride + k]
+        for i in range(self.first[v], self.first[v + 1]):
+            e = self.incident[i]
+            if p.ends[2 * e] == v:
+                other = labels[p.ends[2 * e + 1]]
+                size += fabs(pair_score(p, e, present, other))
+                for k in range(n_states):
+                    gain[k] += pair_score(p, e, k, other)
+            else:
+                other = labels[p.ends[2 * e]]
+                size += fabs(pair_score(p, e, other, present))
+                for k in range(n_states):
+                    gain[k] += pair_score(p, e, other, k)
+        for k in range(1, n_states):
+            if gain[k] > gain[best]:
+                best = k
+        if gain[present] == -INFINITY:
+            size = 0.0  # any number is more
+        if not gain[best] > gain[present] + ROUNDING * size:
+            return False
+        labels[v] = best
+        return True
 
 
 cdef class TRWS(GraphOracle):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit.oracles.graph.flow import flow_graph
+from sskit.oracles.graph.cut import flow_graph
 from sskit.oracles.gate import check_numbers
 from sskit.oracles.label_sets.hierarchy import check_dag, check_parents
 from sskit.oracles.label_sets.oracle import find_label_set

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from helpers.graphs import crosses, enumerate_graphs, graph_feature, grid_edges
+from helpers.graphs import crosses, enumerate_graphs, exhaustive, graph_feature, grid_edges
 from helpers.images import OnPaths
 from helpers.ragged_checks import CHECKS
 from sklearn.base import clone
@@ -14,7 +14,6 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sskit import RegularizationPath, SegmentationModel
 from sskit.core.problem import block_weights
 from sskit.metrics import mean_iou_scorer
-from sskit.oracles import exhaustive
 from sskit.preprocessing import SuperpixelGraph
 
 NAMES = ("features", "edges", "edge_features")
@@ -47,7 +46,7 @@ def test_neighbours_help(n_states, pairwise):
     scores = [m.fit(X[:30], y[:30]).score(X[30:], y[30:]) for m in (alone, model)]
     assert scores[1] > scores[0] + 0.08
     assert not alone.pairwise_.any()
-    assert model.certified_ == (n_states == 2)
+    assert model.certified_ == (n_states == 2 or pairwise == "full")
     assert model.dual_gap_ <= 2e-2 * 42
     assert model.coef_.shape == (n_states, n_states + 1)
     if pairwise == "potts":
@@ -59,7 +58,7 @@ def test_neighbours_help(n_states, pairwise):
         assert (model.pairwise_[:, ~np.eye(n_states, dtype=bool)] <= 0).all()
 
 
-@pytest.mark.parametrize("inference", ["auto", "exhaustive"])
+@pytest.mark.parametrize("inference", ["auto", "elimination"])
 @pytest.mark.parametrize("pairwise", ["potts", "full"])
 def test_predicts_the_best_labelling(pairwise, inference):
     X, y = blobs(12, noise=0.7, shape=(2, 4))
@@ -106,7 +105,6 @@ def graph_score(model, graph, labels):
 
 
 def test_tables_on_crosses_are_predicted_as_well_as_they_are_trained():
-    """Swaps that start at the best label of each node end far below the truth here."""
     X, y = crosses()
     model = SegmentationModel(0.1, pairwise_form="full", random_state=0).fit(X, y)
     predicted, losses = model.predict(X), []
@@ -121,29 +119,13 @@ def test_tables_on_crosses_are_predicted_as_well_as_they_are_trained():
     assert hinges >= np.mean(np.maximum(losses, 0)) - 1e-9
 
 
-@pytest.mark.filterwarnings("ignore:the true labels of:UserWarning")
 @pytest.mark.parametrize("seed", range(3))
-def test_stars_that_no_swap_finds(seed):
-    """A centre and its four neighbours have to change together; swaps alone miss by up to 10."""
+def test_stars_that_change_together(seed):
+    """A centre and its four neighbours have to go to different labels at once."""
     X, y = crosses(seed=seed)
     model = SegmentationModel(0.01, pairwise_form="full", random_state=0).fit(X, y)
     for graph, labels, truth in zip(X, model.predict(X), y, strict=True):
         assert graph_score(model, graph, truth) - graph_score(model, graph, labels) < 6
-
-
-@pytest.mark.parametrize("options", [{}, {"node_weights": "areas"}, {"loss": "hamming"}])
-def test_a_fit_says_if_prediction_misses_the_truth(options):
-    X, y = crosses()
-    graphs = [SimpleNamespace(**dict(zip(NAMES, x, strict=True)), areas=np.ones(81)) for x in X]
-    lam = 0.81 if "loss" in options else 0.01
-    model = SegmentationModel(lam, pairwise_form="full", tol=0.02, random_state=0, **options)
-    message = "the true labels of . of 5 training graphs score more than the labellings that"
-    with pytest.warns(UserWarning, match=message) as caught:
-        model.fit(graphs, y)
-    assert caught[0].filename == __file__
-    # unlabelled graphs miss nothing
-    unlabelled = [np.where(np.arange(81) < 2, labels, -1) for labels in y]
-    model.set_params(ignore_label=-1).fit(graphs, unlabelled)
 
 
 def test_learnt_weights_of_pairs_never_leave_their_bounds():
@@ -163,7 +145,7 @@ def test_learnt_weights_of_pairs_never_leave_their_bounds():
             else:
                 assert weights[:, [0, 1], [0, 1]].min() == 0.0 and weights[:, 0, 1].max() == 0.0
             model.predict(X)
-    free = SegmentationModel(inference="exhaustive", tol=1e-4, random_state=0).fit(X, y)
+    free = SegmentationModel(inference="elimination", tol=1e-4, random_state=0).fit(X, y)
     assert free.pairwise_.min() < -0.1
     bounded = SegmentationModel(tol=1e-4, random_state=0).fit(X, y)
     assert free.primal_objective_ < bounded.dual_objective_
@@ -493,7 +475,6 @@ def test_bad_data_are_named_and_leave_the_model(name):
     ("params", "message"),
     [
         ({"inference": "graphcut"}, "'graphcut' finds the best of two labels, but y has 3"),
-        ({"inference": "exhaustive"}, r"tries at most 4194304 labellings, but X\[0\] has 42 nodes"),
         ({"pairwise_form": "table"}, "'pairwise_form' parameter"),
         ({"loss": "zero_one"}, "'loss' parameter"),
         ({"node_weights": "sizes"}, "'node_weights' parameter"),

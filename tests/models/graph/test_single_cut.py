@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sskit.models.graph.single_cut import cut_single
+from sskit.models.graph.request import cut_single
 from sskit.oracles import graphcut
 
 

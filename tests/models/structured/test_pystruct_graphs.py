@@ -5,11 +5,11 @@ An input is a tuple, a labelling an array; features of pairs follow those of nod
 
 import numpy as np
 import pytest
-from helpers.graphs import random_graph
+from helpers.graphs import exhaustive, random_graph
 
 from sskit import SequenceTagger, StructSVMClassifier
 from sskit.models import PystructAdapter
-from sskit.oracles import exhaustive, viterbi
+from sskit.oracles import viterbi
 
 N_STATES, N_FEATURES, N_EDGE_FEATURES = 3, 2, 2
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from helpers.graphs import labelling_score, random_graph
+from helpers.graphs import exhaustive, labelling_score, random_graph
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sskit.oracles import exhaustive, expansion, graphcut
+from sskit.oracles import expansion, graphcut
 
 
 def random_potts(rng, max_nodes=7, n_states=None, strength=1.0):

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from helpers.graphs import labelling_score, random_graph
+from helpers.graphs import exhaustive, labelling_score, random_graph
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sskit.oracles import exhaustive, expansion, graph_max_marginals, graphcut
+from sskit.oracles import expansion, graph_max_marginals, graphcut
 
 
 def wide(rng, shape):

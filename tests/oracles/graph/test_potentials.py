@@ -2,29 +2,22 @@
 
 import numpy as np
 import pytest
-from helpers.graphs import labelling_score, random_potentials, tables_of
+from helpers.graphs import exhaustive, labelling_score, random_potentials, tables_of
 
-from sskit.oracles import exhaustive
 from sskit.oracles.graph.cut import Cut
 from sskit.oracles.graph.elimination import Elimination
-from sskit.oracles.graph.enumerated import Enumerated
-from sskit.oracles.graph.expansion import Expansion, Swap
-from sskit.oracles.graph.forest_moves import ForestMoves
-from sskit.oracles.graph.local_moves import FusionMoves, NodeMoves
+from sskit.oracles.graph.expansion import Expansion
 from sskit.oracles.graph.potentials import improve_labelling
-from sskit.oracles.graph.qpbo import QPBO
-from sskit.oracles.graph.trws import TRWS
+from sskit.oracles.graph.roof_dual import QPBO
+from sskit.oracles.graph.trws import TRWS, NodeMoves
 
 ANY = ["tables", "shared", "symmetric", "attractive", "repulsive", "signed"]
 # the kinds of potentials that an oracle takes, and the number of states if it matters
 ORACLES = {
     "cut": (Cut(), ["attractive"], 2),
     "elimination": (Elimination(), [*ANY, "forbidden"], None),
-    "enumerated": (Enumerated(), [*ANY, "forbidden"], None),
     "expansion": (Expansion(), ["attractive"], None),
-    "swap": (Swap(False), ["attractive"], None),
-    "forest moves": (ForestMoves(Elimination()), ANY, None),
-    "fusion moves": (FusionMoves(), ANY, None),
+    "swap": (Expansion(False, True), ["attractive"], None),
     "node moves": (NodeMoves(), [*ANY, "forbidden"], None),
     "qpbo": (QPBO(), ANY, 2),
     "trws": (TRWS(5), [*ANY, "forbidden"], None),
@@ -76,6 +69,8 @@ def test_options_are_forked():
         3, 0.5, 7
     ]  # fmt: skip
     assert Elimination(9).fork().max_entries == 9
+    fork = Expansion(False, True).fork()
+    assert fork.swaps and not fork.persistency
 
 
 def test_labels_are_checked():

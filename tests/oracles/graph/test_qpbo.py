@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers.graphs import (
+    exhaustive,
     grid_edges,
     labelling_score,
     random_potentials,
@@ -12,9 +13,9 @@ from helpers.graphs import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sskit.oracles import elimination, exhaustive, graphcut, qpbo
+from sskit.oracles import elimination, graphcut, qpbo
 from sskit.oracles.graph.potentials import improve_labelling
-from sskit.oracles.graph.qpbo import QPBO
+from sskit.oracles.graph.roof_dual import QPBO
 
 KINDS = ["tables", "shared", "symmetric", "attractive", "repulsive", "signed"]
 SEEDS = st.integers(0, 2**32 - 1)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from helpers.graphs import (
     KINDS,
+    exhaustive,
     grid_edges,
     labelling_score,
     random_potentials,
@@ -14,7 +15,7 @@ from helpers.label_sets import random_forest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sskit.oracles import elimination, exhaustive, graphcut, tree_max_sum, trws
+from sskit.oracles import elimination, graphcut, tree_max_sum, trws
 from sskit.oracles.graph.potentials import improve_labelling
 from sskit.oracles.graph.trws import TRWS
 

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from helpers.graphs import exhaustive
 from helpers.trees import random_parents
 
-from sskit.oracles import exhaustive, tree_max_sum, tree_top_k, viterbi_top_k
+from sskit.oracles import tree_max_sum, tree_top_k, viterbi_top_k
 
 
 def random_forest(rng, max_nodes=6):

@@ -2,18 +2,12 @@
 
 import numpy as np
 import pytest
-from helpers.graphs import labelling_score
+from helpers.graphs import exhaustive, labelling_score
 from helpers.label_sets import random_forest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sskit.oracles import (
-    chain_max_marginals,
-    exhaustive,
-    tree_max_marginals,
-    tree_max_sum,
-    viterbi,
-)
+from sskit.oracles import chain_max_marginals, tree_max_marginals, tree_max_sum, viterbi
 
 
 def random_problem(rng, max_nodes=7, max_states=4, forbidden=0.0):

@@ -26,7 +26,7 @@ from sklearn.multioutput import ClassifierChain
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from sskit import HierarchicalMultilabel, MultilabelPairwise, SlackRescaling
+from sskit import HierarchicalMultilabel, MultilabelPairwise
 from sskit.datasets import load_bibtex, load_imclef07a, load_rcv1_topics, load_yeast
 from sskit.metrics import multilabel_report
 
@@ -125,12 +125,10 @@ BASELINES = INDEPENDENT | {"classifier chain": chain}
 NO_EDGES = {"no edges": pairwise(edges=None)}
 TREE = {"tree": pairwise(edges="tree")}
 MARGIN = {"full, margin": pairwise(inference="lp")}
-# "auto" asks HiGHS, where it is installed, which took seventy times as long
-BISECTING = SlackRescaling("bisecting")
-FULL = MARGIN | {"full, slack": pairwise(inference="lp", rescaling=BISECTING)}
+FULL = MARGIN | {"full, slack": pairwise(inference="lp", rescaling="slack")}
 NO_INTERCEPT = {
     "margin, no intercept": pairwise(inference="lp", fit_intercept=False),
-    "slack, no intercept": pairwise(inference="lp", fit_intercept=False, rescaling=BISECTING),
+    "slack, no intercept": pairwise(inference="lp", fit_intercept=False, rescaling="slack"),
 }
 EXACT = {
     "exact, margin": pairwise(inference="exhaustive", fit_intercept=False),

@@ -23,7 +23,6 @@ from sskit.datasets._multilabel import (
     load_yeast,
 )
 from sskit.datasets._photos import load_msrc, load_weizmann_horses
-from sskit.datasets._points import make_point_sets
 from sskit.datasets._poses import load_lsp, make_poses, make_score_maps
 from sskit.datasets._snakes import make_snakes
 from sskit.datasets._tags import load_delicious
@@ -49,7 +48,6 @@ __all__ = [
     "make_digit_strings",
     "make_glyph_sentences",
     "make_multiclass",
-    "make_point_sets",
     "make_poses",
     "make_score_maps",
     "make_segmentation_images",

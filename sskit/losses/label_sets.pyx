@@ -1,5 +1,7 @@
 """Losses and best sets of batches of label sets."""
 
+from sskit.oracles.label_sets.slack import EnumeratedSlack
+
 from libc.math cimport isfinite
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
@@ -10,7 +12,6 @@ from sskit.core.vectors cimport Scratch
 from sskit.losses.batch cimport Batch, BatchTask, Found, Truths
 from sskit.oracles.label_sets.oracle cimport ONE, LabelSetOracle
 from sskit.oracles.label_sets.slack cimport SetQuestion, SlackSets
-from sskit.oracles.label_sets.slack_enumerated import EnumeratedSlack
 
 
 cdef class SetWorker:

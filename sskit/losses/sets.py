@@ -22,9 +22,9 @@ from sskit.oracles.label_sets.exact import (
     CutSets,
     EnumeratedSets,
     IndependentSets,
+    RoofDuality,
     TreeSets,
 )
-from sskit.oracles.label_sets.roof_duality import RoofDuality
 
 ORACLES = {
     "independent": IndependentSets,

@@ -162,41 +162,6 @@ def check_poses(maps, truths, scale, block_weight, parents, types_of, means):
         raise IndexError(f"true types must be from 0 to one less than {types_of}")
 
 
-def check_matchings(tables, partners, block_weight, complete):
-    """Return the numbers of left and right items, or raise ValueError or IndexError.
-
-    Parameters
-    ----------
-    tables, partners, block_weight, complete
-        As of `MatchingProblem`.
-
-    Returns
-    -------
-    n_left, n_right : ndarray of shape (n_blocks,)
-        At least 0.
-    """
-    check_least(len(tables), 1, "the number of blocks")
-    check_lengths(len(tables), block_weight=block_weight)
-    widths = [array.shape[-1] for array in tables[0]]
-    check_least(widths[0], 1, "the number of features of a pair")
-    for pairs, left, right in tables:
-        check_lengths(pairs.shape[0], left=left)
-        check_lengths(pairs.shape[1], right=right)
-        for array, width in zip((pairs, left, right), widths, strict=True):
-            check_equal(array.shape[-1], width, "the number of features")
-        if complete:
-            check_least(pairs.shape[1], pairs.shape[0], "the number of right items")
-    n_left, n_right = np.array([pairs.shape[:2] for pairs, _, _ in tables]).T
-    check_lengths(n_left.sum(), partners=partners)
-    stops = np.cumsum(n_left)
-    for n, start, stop in zip(n_right, stops - n_left, stops, strict=True):
-        found = partners[start:stop]
-        found = found if complete else found[found != -1]
-        check_indices(found, n, "partner")
-        check_equal(len(np.unique(found)), len(found), "the number of partners")
-    return n_left, n_right
-
-
 def check_sets(n_rows, truths, cost, ends, block_weight):
     """Raise ValueError or IndexError unless arrays describe sets of labels.
 

@@ -36,11 +36,10 @@ open, `qpbo` are exact. A potential of ``-inf`` forbids what it stands for, exce
 - :func:`tree_top_k`: the k best labellings of a tree.
 - :func:`closure`: the best set of labels of a hierarchy.
 - :func:`exhaustive`: the best labellings of any small graph, by trying them all.
-- :func:`best_matching`: the best matching of left and right items, of which some stay alone.
 - :func:`distance_transform`: the best place for a part on a spring, for every anchor.
 - :func:`parts_max_sum`: the best places of parts on a tree of springs.
 - :func:`parts_max_marginals`: for each part and place the best score with that part there.
-- :func:`worst_ranking`: the labelling or ranking of a set of rows that violates a measure most.
+- :func:`worst_ranking`: the ranking of a set of rows that violates the ROC area most.
 """
 
 from sskit.oracles.chain.beam import beam_search
@@ -60,10 +59,9 @@ from sskit.oracles.graph.qpbo import qpbo
 from sskit.oracles.graph.trws import trws
 from sskit.oracles.label_sets.closure import closure
 from sskit.oracles.label_sets.relaxation import lp_relaxation
-from sskit.oracles.matchings.assignment import best_matching
 from sskit.oracles.parts.distance_transform import distance_transform
 from sskit.oracles.parts.max_sum import parts_max_marginals, parts_max_sum
-from sskit.oracles.rankings.losses import worst_ranking
+from sskit.oracles.rankings.swapped_pairs import worst_ranking
 from sskit.oracles.segments.k_best import segment_top_k
 from sskit.oracles.segments.max_sum import segment_max_marginals, segment_max_sum
 from sskit.oracles.segments.sum_product import segment_marginals
@@ -73,7 +71,6 @@ from sskit.oracles.tree.sum_product import tree_marginals
 
 __all__ = [
     "beam_search",
-    "best_matching",
     "closure",
     "distance_transform",
     "elimination",

@@ -85,33 +85,6 @@ def climb(const double[:, ::1] scores, const int32_t[::1] indptr, const int32_t[
                     break
 
 
-def add_gains(const unsigned char[:, ::1] sets, const int32_t[::1] indptr,
-              const int32_t[::1] neighbours, const double[::1] pairs, double[:, ::1] gains):
-    """Add the scores of the pairs of each label with those of a set.
-
-    Parameters
-    ----------
-    sets : ndarray of shape (n, n_labels), uint8
-        The sets.
-    indptr, neighbours, pairs
-        As of `climb`.
-    gains : ndarray of shape (n, n_labels)
-        Changed in place.
-    """
-    cdef Py_ssize_t i, j, e, n_labels = gains.shape[1]
-    check_equal(len(indptr), n_labels + 1, "the number of pointers")
-    check_offsets(indptr, neighbours.shape[0], 0, "indptr")
-    check_indices(neighbours, n_labels, "label")
-    check_equal(len(pairs), len(neighbours), "the number of pairs")
-    check_room(gains, sets)
-    with nogil:
-        for i in range(gains.shape[0]):
-            for j in range(n_labels):
-                for e in range(indptr[j], indptr[j + 1]):
-                    if sets[i, neighbours[e]]:
-                        gains[i, j] += pairs[e]
-
-
 cdef int check_room(const double[:, ::1] scores, const unsigned char[:, ::1] sets) except -1:
     check_equal(sets.shape[0], scores.shape[0], "the number of sets")
     return check_equal(sets.shape[1], scores.shape[1], "the number of labels")

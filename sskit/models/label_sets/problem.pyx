@@ -44,15 +44,15 @@ cdef class MultilabelProblem(Problem):
         What decides which sets there are, for the fingerprint.
     costly : bool
         Whether the oracle takes far longer than the scores.
-    slack : SlackSets or str or None
-        Finds sets for slack rescaling; or the package that this needs and that is missing.
+    slack : SlackSets, default=None
+        Finds sets for slack rescaling, if anything does.
     tight : bool, default=None
         Whether mixes of the sets are all points of the local polytope; None if not every set is
         allowed, so that the problem is no sum over labels and pairs alone.
     """
 
     def __cinit__(self, FeatureRows features, truths, cost, ends, block_weight, bint intercept,
-                  LabelSetOracle oracle, whole, bint costly, slack=None, tight=None):
+                  LabelSetOracle oracle, whole, bint costly, SlackSets slack=None, tight=None):
         check_sets(features.n_rows, truths, cost, ends, block_weight)
         self.features = features
         self.truths = truths
@@ -244,7 +244,7 @@ cdef class MultilabelProblem(Problem):
             self.features, np.asarray(self.truths), np.asarray(self.cost),
             np.asarray(self.ends)[:self.n_edges], self.block_weight, self.intercept,
             self.oracle.fork(), self.whole, self.costly,
-            self.slack.fork() if isinstance(self.slack, SlackSets) else self.slack, self.tight,
+            None if self.slack is None else self.slack.fork(), self.tight,
         )
 
     def slack_oracle(self):
@@ -287,21 +287,16 @@ cdef class MultilabelSlack(SlackOracle):
     ----------
     problem : MultilabelProblem
         Says what the sets score and lose.
-    sets : SlackSets or str
-        Finds them; or the package that this needs and that is missing.
+    sets : SlackSets
+        Finds them.
     """
 
     cdef MultilabelProblem problem
     cdef SlackSets sets
 
-    def __cinit__(self, MultilabelProblem problem not None, sets):
-        self.problem = problem
-        if isinstance(sets, str):
-            self.missing = sets
-            return
-        self.sets = sets
-        self.has_product, self.has_cone = self.sets.has_product, self.sets.has_cone
-        self.precision, self.lock_free = self.sets.precision, self.sets.lock_free
+    def __cinit__(self, MultilabelProblem problem not None, SlackSets sets not None):
+        self.problem, self.sets = problem, sets
+        self.has_product = self.has_cone = self.lock_free = True
 
     # the truth in place of no answer, and the loss
     cdef int finish(self, Py_ssize_t i, bint found, int32_t* code, double* loss) except -1 nogil:

@@ -23,11 +23,6 @@ cdef class SlackSets:
     not write code otherwise. The object is scratch memory for one thread.
     """
 
-    cdef readonly bint has_product   # is there best_product?
-    cdef readonly bint has_cone      # is there best_within?
-    cdef readonly bint lock_free     # do they never take the interpreter's lock?
-    cdef readonly double precision   # relative, of the answers; 0 where they are only rounded
-
     # a set that maximises g h
     cdef bint best_product(self, const SetQuestion* q, int32_t* code) except -1 nogil
     # a set that maximises h + loss_weight g among those with lower h <= g < upper h

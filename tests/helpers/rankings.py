@@ -49,7 +49,7 @@ def best_of(found, scores, loss_weight=1.0):
 
 
 def enumerate_rankings(X):
-    """psi, losses and codes of sets of rows: which rows a ranking has wrong."""
+    """psi, losses and codes of sets of rows: by how many pairs each row is wrong."""
     psi, losses, labels = [], [], []
     for rows, relevance in X:
         found = everything(relevance)
@@ -57,5 +57,6 @@ def enumerate_rankings(X):
         found.sort(key=lambda pair: ((pair[0] > 0).sum(), (pair[0] < 0).sum()))
         psi.append(np.array([rows.T @ coef for coef, _ in found]))
         losses.append(np.array([lost for _, lost in found]))
-        labels.append([(coef != 0).astype(int) for coef, _ in found])
+        n_pairs = np.sum(relevance[:, None] > relevance)
+        labels.append([np.rint(coef * n_pairs).astype(int) for coef, _ in found])
     return psi, losses, labels

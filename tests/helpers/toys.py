@@ -273,7 +273,7 @@ class RankingToy(Toy):
         return rows.T @ q[: len(rows)]
 
 
-def ranking_toy(seed=0, n=6, n_states=2, p=3, *, form="dense", weights=None, sizes=(4, 2, 3)):
+def ranking_toy(seed=0, n=6, n_states=2, p=3, *, form="dense", weights=None, sizes=(4, 3, 5)):
     """Random sets of rows of two grades."""
     rng = np.random.default_rng(seed)
     X = [rng.normal(size=(sizes[i % len(sizes)], p)) for i in range(n)]

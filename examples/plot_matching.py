@@ -118,6 +118,11 @@ print(f"classifier and assignment  {share(classified, y[test]):.3f} of the point
 print(f"structured SVM             {share(learnt, y[test]):.3f} of the points right")
 
 # %%
+# The gain is small: over the seeds 0 to 4 of the data the means are 0.659 and 0.669, and where no
+# point stays alone (``n_alone=0``) 0.964 and 0.961. Assignments by a classifier of pairs are a
+# strong baseline; what the structured SVM saves is the search for the cost of staying alone.
+
+# %%
 # A picture in which the two differ. Red lines are wrong; rings are points that stay alone, red if
 # they should not.
 

@@ -39,7 +39,7 @@ class Yeast:
         rows = np.random.default_rng(0).permutation(len(data.data))[:n_rows]
         model = MultilabelPairwise(inference="exhaustive")
         task = model._make_task(data.data[rows], data.target[rows], None)
-        self.margin, self.lam, self.n_rows = task.problem, task.lam, n_rows
+        self.margin, self.lam, self.n_rows = task.problem, task.default_lam, n_rows
         exact = SlackRescaling("exact").wrap(self.margin)
         self.evaluator = Evaluator(exact)
         self.unit = self.primal(np.zeros(exact.n_weights))

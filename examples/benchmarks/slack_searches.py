@@ -106,14 +106,22 @@ class PythonSearches:
 
     def binary(self, lam):
         """Minimise the bound by the sign of its slope, lam g - h."""
-        low, high, points = 1e-15, 1e15, set()
-        while True:
+        low, high, ends, hull = 0.0, np.inf, [None, None], False
+        while 1e-15 < lam < 1e15:
             self.ask(lam)
-            if self.done() or not low < high * (1.0 - 1e-9) or (self.h, self.g) in points:
+            point, again = (self.h, self.g), (self.h, self.g) in ends
+            if self.done() or (again and hull):
                 return
-            points.add((self.h, self.g))
-            low, high = (lam, high) if lam * self.g < self.h else (low, lam)
-            lam = lam * 8.0 if high == 1e15 else lam / 8.0 if low == 1e-15 else np.sqrt(low * high)
+            side = int(not lam * self.g < self.h)
+            low, high, ends[side] = (low, lam, point) if side else (lam, high, point)
+            if ends[0] == ends[1] or not low < high * (1.0 - 1e-9):
+                return
+            hull = again and None not in ends
+            if hull:  # does a label lie above the line through the two?
+                lam = (ends[0][0] - ends[1][0]) / (ends[1][1] - ends[0][1])
+                lam = lam if low < lam < high else np.inf
+            else:
+                lam = lam * 8 if high == np.inf else lam / 8 if low == 0.0 else np.sqrt(low * high)
 
     def sarawagi(self, lam):
         """Minimise K(lam) - 2 sqrt(xi lam) by golden sections in log lam."""
@@ -219,7 +227,7 @@ def compare(name, data, options, inference, n_rows, n_passes, n_labels):
         for search in SEARCHES
     }
     mover = searches["angular"]
-    regularizer = Regularizer(task.lam, mover.problem.n_weights)
+    regularizer = Regularizer(task.default_lam, mover.problem.n_weights)
     run = CuttingPlane().start(mover.problem, regularizer, None)
     found = [[] for _ in rows]  # psi and loss of planes
     queries = dict.fromkeys(SEARCHES, 0)
@@ -240,7 +248,7 @@ def compare(name, data, options, inference, n_rows, n_passes, n_labels):
     n = len(rows) * n_passes
     print(
         f"{name}: {len(rows)} rows, {len(labels)} labels, {n_passes} passes, lam "
-        f"{task.lam:.3g}, gap {gap / run.primal:.2f} of P, {time.process_time() - begun:.0f} s"
+        f"{task.default_lam:.3g}, gap {gap / run.primal:.2f} of P, {time.process_time() - begun:.0f} s"
     )
     # later passes apart: at first whatever is found is new
     rates = {

@@ -68,8 +68,8 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StructuredEstimator):
     r"""Ranks the rows of each group by grades, such as how relevant documents are to a query.
 
     The loss of a group is the share of its pairs of rows of different grades that are in the wrong
-    order: with two grades, as of two classes, one less the area under the ROC curve. With c_i proportional to the weights of the groups, and m_i the number of these pairs,
-    training minimises
+    order: with two grades, such as of two classes, one less the area under the ROC curve. With c_i
+    proportional to the weights of the groups, and m_i the number of these pairs, training minimises
 
     .. math:: \tfrac{\lambda}{2} \|w\|^2 + \sum_i \tfrac{c_i}{m_i} \sum_{(a, b): y_a > y_b}
         \max(0, 1 - \langle w, x_a - x_b \rangle)

@@ -247,8 +247,9 @@ def compare(name, data, options, inference, n_rows, n_passes, n_labels):
         gap = run.run_pass()
     n = len(rows) * n_passes
     print(
-        f"{name}: {len(rows)} rows, {len(labels)} labels, {n_passes} passes, lam "
-        f"{task.default_lam:.3g}, gap {gap / run.primal:.2f} of P, {time.process_time() - begun:.0f} s"
+        f"{name}: {len(rows)} rows, {len(labels)} labels, {n_passes} passes, "
+        f"lam {task.default_lam:.3g}, gap {gap / run.primal:.2f} of P, "
+        f"{time.process_time() - begun:.0f} s"
     )
     # later passes apart: at first whatever is found is new
     rates = {

@@ -11,7 +11,7 @@ from sskit.core.checks cimport check_equal
 from sskit.core.vectors cimport Scratch
 from sskit.losses.batch cimport Batch, BatchTask, Found, Truths
 from sskit.oracles.label_sets.oracle cimport ONE, LabelSetOracle
-from sskit.oracles.label_sets.slack cimport SetQuestion, SlackSets
+from sskit.oracles.label_sets.slack cimport SetQuestion, SlackGoal, SlackSets, product_goal
 
 
 cdef class SetWorker:
@@ -147,7 +147,8 @@ cdef class SetWorker:
         q.n_labels, q.n_edges = n, m
         q.label, q.pair, q.ends = self.gain.data(), self.pair.data(), self.ends(i)
         q.truth, q.cost = self.truth.data(), self.cost.data()
-        return oracle.best_product(&q, code)
+        cdef SlackGoal goal = product_goal()
+        return oracle.best(&q, &goal, code)
 
     cdef double loss(
         self, Truths truths, Py_ssize_t i, const int32_t* code

@@ -3,7 +3,6 @@
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from sskit.inputs.edges import is_forest
 from sskit.models.counts import are_counts, in_units
@@ -216,9 +215,15 @@ class PairwiseModel(LabelSetModel):
             0 or 1.
         """
         sets = super().best_sets(scores, pairs)
-        indptr, neighbours, edge = self.neighbours
-        climb(scores, indptr, neighbours, pairs[edge], MAX_SWEEPS, sets)
+        self._climb(scores, sets, pairs, MAX_SWEEPS)
         return sets
+
+    def _climb(self, scores, sets, pairs, max_sweeps):
+        """Change single labels of sets in place while that gains anything; return the gains."""
+        indptr, neighbours, edge = self.neighbours
+        gains = np.empty(scores.shape)
+        climb(scores, indptr, neighbours, pairs[edge], max_sweeps, sets, gains)
+        return gains
 
     def gains(self, scores, sets, pairs):
         """Return what each label gains, given the other labels of the sets.
@@ -228,7 +233,7 @@ class PairwiseModel(LabelSetModel):
         scores : ndarray of shape (n, L)
             Scores of the labels.
         sets : ndarray of shape (n, L), uint8
-            0 or 1.
+            Those of `best_sets`.
         pairs : ndarray of shape (n_edges,)
             Scores of the pairs.
 
@@ -237,9 +242,7 @@ class PairwiseModel(LabelSetModel):
         gains : ndarray of shape (n, L)
             Score with the label less that without it.
         """
-        indptr, neighbours, edge = self.neighbours
-        table = csr_array((pairs[edge], neighbours, indptr), shape=(self.n_labels,) * 2)
-        return scores + (table @ sets.T.astype(np.float64)).T
+        return self._climb(scores, sets.copy(), pairs, 1)  # these sets are not changed any more
 
     @cached_property
     def neighbours(self):

@@ -18,7 +18,9 @@ from sskit.core.lanes cimport padded
 from sskit.models.row_kernels cimport add_rows, add_rows_between, grow, score_rows
 from sskit.models.rows cimport clip_rows
 from sskit.oracles.label_sets.oracle cimport ONE
-from sskit.oracles.label_sets.slack cimport SetQuestion, SlackSets
+from sskit.oracles.label_sets.slack cimport (
+    SetQuestion, SlackGoal, SlackSets, product_goal, sum_goal
+)
 
 
 cdef class MultilabelProblem(Problem):
@@ -298,24 +300,26 @@ cdef class MultilabelSlack(SlackOracle):
         self.problem, self.sets = problem, sets
         self.has_product = self.has_cone = self.lock_free = True
 
-    # the truth in place of no answer, and the loss
-    cdef int finish(self, Py_ssize_t i, bint found, int32_t* code, double* loss) except -1 nogil:
+    # the best set, or the truth if none counts, and its loss
+    cdef bint ask(
+        self, Py_ssize_t i, const double* theta, double offset, SlackGoal goal, int32_t* code,
+        double* loss
+    ) except -1 nogil:
+        cdef SetQuestion q = self.problem.question(i, theta, offset)
+        cdef bint found = self.sets.best(&q, &goal, code)
         if not found:
             self.problem.truth(i, code)
         loss[0] = self.problem.set_loss(i, code)
-        return 0
+        return found
 
     cdef int argmax_slack(
         self, Py_ssize_t i, const double* theta, double offset, int32_t* code, double* loss
     ) except -1 nogil:
-        cdef SetQuestion q = self.problem.question(i, theta, offset)
-        return self.finish(i, self.sets.best_product(&q, code), code, loss)
+        self.ask(i, theta, offset, product_goal(), code, loss)
+        return 0
 
     cdef int argmax_within(
         self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
         double lower, double upper, int32_t* code, double* loss
     ) except -1 nogil:
-        cdef SetQuestion q = self.problem.question(i, theta, offset)
-        cdef bint found = self.sets.best_within(&q, loss_weight, lower, upper, code)
-        self.finish(i, found, code, loss)
-        return found
+        return self.ask(i, theta, offset, sum_goal(loss_weight, lower, upper), code, loss)

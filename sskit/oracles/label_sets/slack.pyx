@@ -16,15 +16,11 @@ from sskit.oracles.tree.forest cimport Forest
 cdef class SlackSets:
     """Base of all; a subclass overrides every method."""
 
-    cdef bint best_product(self, const SetQuestion* q, int32_t* code) except -1 nogil:
-        with gil:
-            raise NotImplementedError(f"{type(self).__name__} has no best_product")
-
-    cdef bint best_within(
-        self, const SetQuestion* q, double loss_weight, double lower, double upper, int32_t* code
+    cdef bint best(
+        self, const SetQuestion* q, const SlackGoal* goal, int32_t* code
     ) except -1 nogil:
         with gil:
-            raise NotImplementedError(f"{type(self).__name__} has no best_within")
+            raise NotImplementedError(f"{type(self).__name__} must implement best")
 
     cpdef SlackSets fork(self):
         raise NotImplementedError(f"{type(self).__name__} must implement fork")
@@ -40,38 +36,27 @@ cdef class EnumeratedSlack(SlackSets):
     cdef EnumeratedSets sets      # scores of the labels on the way
     cdef const SetQuestion* q
     # of the search that is going on
-    cdef bint by_product          # is g h maximised, or h + lam g?
-    cdef double lam               # h + lam g is what branches are bounded by
-    cdef double lower             # only sets with lower h <= g < upper h
-    cdef double upper
-    cdef double best
+    cdef SlackGoal goal           # branches are bounded by h + loss_weight g
+    cdef double best_value
     cdef unsigned int best_set
 
     def __cinit__(self):
         self.sets = EnumeratedSets()
 
-    cdef bint best_product(self, const SetQuestion* q, int32_t* code) except -1 nogil:
-        self.by_product, self.lam, self.lower, self.upper = True, 1.0, 0.0, INFINITY
-        return self.find(q, code)
-
-    cdef bint best_within(
-        self, const SetQuestion* q, double loss_weight, double lower, double upper, int32_t* code
+    cdef bint best(
+        self, const SetQuestion* q, const SlackGoal* goal, int32_t* code
     ) except -1 nogil:
-        self.by_product, self.lam, self.lower, self.upper = False, loss_weight, lower, upper
-        return self.find(q, code)
-
-    cdef bint find(self, const SetQuestion* q, int32_t* code) except -1 nogil:
         cdef Py_ssize_t k, n_labels = q.n_labels
         self.sets.check(n_labels)
-        self.q = q
+        self.q, self.goal = q, goal[0]
         self.sets.load(n_labels, q.label, q.n_edges, q.ends, q.pair)
-        self.best = 0.0     # sets that count have more
+        self.best_value = 0.0     # sets that count have more
         self.search(n_labels, q.offset, 0.0, 0)
-        if self.best > 0.0:
+        if self.best_value > 0.0:
             for k in range(n_labels):
                 code[k] = ONE if self.best_set >> k & 1 else 0
             write_pairs(n_labels, q.n_edges, q.ends, code)
-        return self.best > 0.0
+        return self.best_value > 0.0
 
     # decide the labels before k; the others have been, and have the margin h and the loss g
     cdef void search(
@@ -80,10 +65,10 @@ cdef class EnumeratedSlack(SlackSets):
         cdef Py_ssize_t j, _j
         cdef const double* gain = &self.sets.gain[k, 0]
         cdef double* after
-        cdef double most_h = h, most_g = g, most = h + self.lam * g, more
+        cdef double most_h = h, most_g = g, most = h + self.goal.loss_weight * g, more
         cdef bint has
         if k == 0:
-            if h > 0.0 < g and self.lower * h <= g < self.upper * h:
+            if h > 0.0 < g and self.goal.lower * h <= g < self.goal.upper * h:
                 self.meet(h, g, chosen)
             return
         for j in range(k):
@@ -92,18 +77,18 @@ cdef class EnumeratedSlack(SlackSets):
             most_g += self.q.cost[j]
             # with the label, without it
             if self.q.truth[j]:
-                most += max(more, self.lam * self.q.cost[j])
+                most += max(more, self.goal.loss_weight * self.q.cost[j])
             else:
-                most += max(more + self.lam * self.q.cost[j], 0.0)
+                most += max(more + self.goal.loss_weight * self.q.cost[j], 0.0)
         if (
-            most_h <= 0.0 or most_g <= 0.0 or g >= self.upper * most_h or most <= 0.0
-            or self.reach(most_h, most_g, most) <= self.best
+            most_h <= 0.0 or most_g <= 0.0 or g >= self.goal.upper * most_h or most <= 0.0
+            or self.reach(most_h, most_g, most) <= self.best_value
         ):
             return
         k -= 1
         after = &self.sets.gain[k, 0]
         # first the choice that promises more: good sets early let more branches be left
-        has = gain[k] + self.lam * self.q.cost[k] * (1 - 2 * self.q.truth[k]) > 0.0
+        has = gain[k] + self.goal.loss_weight * self.q.cost[k] * (1 - 2 * self.q.truth[k]) > 0.0
         for _j in range(2):
             more = self.q.cost[k] if has != self.q.truth[k] else 0.0
             if has:
@@ -116,15 +101,17 @@ cdef class EnumeratedSlack(SlackSets):
 
     # become the best if that is better
     cdef void meet(self, double h, double g, unsigned int chosen) noexcept nogil:
-        cdef double value = g * h if self.by_product else h + self.lam * g
-        if value > self.best:
-            self.best, self.best_set = value, chosen
-            if self.by_product:
-                self.lam = h / g      # where the bound on products by sums is tight for this set
+        cdef double value = g * h if self.goal.product else h + self.goal.loss_weight * g
+        if value > self.best_value:
+            self.best_value, self.best_set = value, chosen
+            if self.goal.product:
+                self.goal.loss_weight = h / g   # where the bound by sums is tight for this set
 
     # bound on the value of sets, from bounds on their h, g and h + lam g
     cdef double reach(self, double h, double g, double total) noexcept nogil:
-        return min(h * g, total * total / (4.0 * self.lam)) if self.by_product else total
+        if self.goal.product:
+            return min(h * g, total * total / (4.0 * self.goal.loss_weight))
+        return total
 
     cpdef SlackSets fork(self):
         return EnumeratedSlack()
@@ -278,27 +265,17 @@ cdef class CountedForest(SlackSets):
             code[self.forest.order[k]] = ONE * self.state[k]
         write_pairs(n, q.n_edges, q.ends, code)
 
-    cdef bint best_product(self, const SetQuestion* q, int32_t* code) except -1 nogil:
-        cdef Py_ssize_t e, units = 0
-        cdef double best = 0.0
-        self.solve(q)
-        for e in range(1, self.stride):
-            if e * self.margin[e] > best:
-                units, best = e, e * self.margin[e]
-        if units:
-            self.descend(q, units, code)
-        return units > 0
-
-    cdef bint best_within(
-        self, const SetQuestion* q, double loss_weight, double lower, double upper, int32_t* code
+    cdef bint best(
+        self, const SetQuestion* q, const SlackGoal* goal, int32_t* code
     ) except -1 nogil:
         cdef Py_ssize_t e, units = 0
-        cdef double best = -INFINITY, h, g
+        cdef double best = 0.0, h, g, value
         self.solve(q)
         for e in range(1, self.stride):
             h, g = self.margin[e], e * self.unit
-            if h > 0.0 and lower * h <= g < upper * h and h + loss_weight * g > best:
-                units, best = e, h + loss_weight * g
+            value = g * h if goal.product else h + goal.loss_weight * g
+            if h > 0.0 and goal.lower * h <= g < goal.upper * h and value > best:
+                units, best = e, value
         if units:
             self.descend(q, units, code)
         return units > 0
@@ -389,12 +366,10 @@ def find_slack_set(SlackSets oracle, gains, edges, pairwise, truth, cost, double
     q.truth, q.cost, q.offset = &right[0], &costs[0], offset
     code = np.zeros(q.n_labels + q.n_edges, dtype=np.int32)
     cdef int32_t[::1] out = code
-    if cone is None:
-        found = oracle.best_product(&q, &out[0])
-    else:
-        loss_weight, lower, upper = cone
-        found = oracle.best_within(&q, loss_weight, lower, upper, &out[0])
-    if not found:
+    cdef SlackGoal goal = product_goal()
+    if cone is not None:
+        goal = sum_goal(cone[0], cone[1], cone[2])
+    if not oracle.best(&q, &goal, &out[0]):
         return None, None
     values = code / float(ONE)
     return values[: q.n_labels], values[q.n_labels :]

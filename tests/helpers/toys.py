@@ -26,7 +26,7 @@ from sskit.models.multiclass.model import MulticlassModel
 from sskit.models.rankings.problem import RankingModel
 from sskit.models.second_chain.model import SecondChainModel
 from sskit.models.segments.model import SegmentModel
-from sskit.testing.probe import DualProbe, ProblemProbe
+from sskit.testing.probe import DualProbe
 from sskit.utils import RaggedArray
 
 

@@ -4,32 +4,91 @@ Matching point sets
 
 Which point of one picture is which point of the other? Every pair of points has some differences:
 of place, of brightness, of how crowded the surroundings are. How much each of them should count,
-and from when on a point rather has no partner at all, :class:`~sskit.MatchingModel` learns from
-pictures that were matched by hand.
+and from when on a point rather has no partner at all, is learnt from pictures that were matched by
+hand. The structure is written in Python, around the assignment solver of SciPy.
 """
 
 # %%
 # The data: constellations of 12 points, seen a second time after a turn, with noise on everything;
 # in both pictures there are 3 points that the other one lacks. The features of a pair are minus its
-# squared differences.
+# squared differences, each in a unit of its own.
 
 import matplotlib.pyplot as plt
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 from sklearn.linear_model import LogisticRegression
 
-from sskit import MatchingModel
-from sskit.datasets import make_point_sets
-from sskit.oracles import best_matching
+from sskit import StructSVMClassifier, StructuredModel
+from sskit.testing import check_structure
 
-sets = make_point_sets(160, n_points=12, n_outliers=3, noise=0.6, random_state=0)
-X, y = sets.data, sets.target
+FEATURES = ["horizontal", "vertical", "distance to centre", "nearest neighbour", "brightness"]
+UNITS = np.array([1.0, 1.0, 0.3, 0.15, 0.7])
+
+
+def describe(points, brightness):
+    """A row of properties of each point."""
+    distance = np.linalg.norm(points[:, None] - points, axis=2) + np.diag([np.inf] * len(points))
+    radius = np.linalg.norm(points - points.mean(axis=0), axis=1)
+    return np.column_stack([points, radius, distance.min(axis=1), brightness])
+
+
+def make_pair(rng, n=12, n_alone=3, noise=0.6):
+    """Features of all pairs, the partner of each left point or -1, and the places of both sets."""
+    points = rng.uniform(-1, 1, size=(n + 2 * n_alone, 2))
+    brightness, angle = rng.uniform(0, 2, size=len(points)), rng.normal(scale=0.9)
+    turned = points @ [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+    turned += noise * rng.normal(scale=0.07, size=turned.shape)
+    dimmed = brightness + noise * rng.normal(scale=0.4, size=len(points))
+    # the points of both, then those of the left set, then those of the right one
+    left = rng.permutation(n + n_alone)
+    right = rng.permutation(np.r_[:n, n + n_alone : len(points)])
+    place = np.full(len(points), -1)
+    place[right] = np.arange(len(right))
+    seen = describe(points[left], brightness[left]), describe(turned[right], dimmed[right])
+    x = -(((seen[0][:, None] - seen[1]) / UNITS) ** 2)
+    return x, place[left], points[left], turned[right]
+
+
+# %%
+# The structure. y[k] is the partner of the left point k, or -1. A pair scores w * x[k, j], and a
+# constant, the last feature: minus the cost at which two points stay alone. The loss is the share
+# of left points whose partner is wrong.
+
+
+def assign(scores, alone):
+    """The best partners: the solver sees a place of its own for each left point to stay alone."""
+    table = np.hstack([scores, np.where(np.eye(len(scores)) > 0, alone[:, None], -1e9)])
+    found = linear_sum_assignment(table, maximize=True)[1]
+    return np.where(found < scores.shape[1], found, -1)
+
+
+class Matching(StructuredModel):
+    """Partners of left points, scored by features of the pairs (n_left, n_right, p)."""
+
+    def joint_feature(self, x, y):
+        paired = np.flatnonzero(y >= 0)
+        return np.append(x[paired, y[paired]].sum(axis=0), len(paired))
+
+    def loss(self, y_true, y):
+        return np.mean(y != y_true)
+
+    def argmax(self, x, w, y_true=None):
+        scores, alone = x @ w[:-1] + w[-1], np.zeros(len(x))
+        if y_true is not None:
+            scores = scores + (np.arange(x.shape[1]) != y_true[:, None]) / len(x)
+            alone = (y_true != -1) / len(x)
+        return assign(scores, alone)
+
+
+rng = np.random.default_rng(0)
+X, y, left, right = zip(*(make_pair(rng) for _ in range(160)), strict=True)
 train, test = slice(0, 60), slice(60, None)
+check_structure(Matching(), X[:5], y[:5])
 
 # %%
 # Training finds weights with which the right matchings are better than all others, by a margin.
-# Minus the intercept is the cost at which both points of a pair stay alone.
 
-model = MatchingModel(lam=0.001, random_state=0).fit(X[train], y[train])
+model = StructSVMClassifier(Matching(), lam=0.001, random_state=0).fit(X[train], y[train])
 learnt = model.predict(X[test])
 print(f"duality gap {model.dual_gap_:.4f}, certified: {model.certified_}")
 
@@ -37,27 +96,31 @@ print(f"duality gap {model.dual_gap_:.4f}, certified: {model.certified_}")
 # What one does without: a classifier of pairs, each for itself, and then the best assignment of its
 # scores. At which score points stay alone is chosen on the training data.
 
-pairs = np.concatenate([x.reshape(-1, x.shape[-1]) for x in X[train]])
+pairs = np.concatenate([x.reshape(-1, len(FEATURES)) for x in X[train]])
 partners = [np.arange(x.shape[1]) == found[:, None] for x, found in zip(X, y, strict=True)]
 classifier = LogisticRegression(C=10.0).fit(pairs, np.concatenate(partners[train]).ravel())
 
 
 def match(samples, least):
-    """Return assignments of pairs that score so much at least."""
-    scores = [classifier.decision_function(x.reshape(-1, x.shape[-1])) for x in samples]
-    tables = [s.reshape(x.shape[:2]) - least for s, x in zip(scores, samples, strict=True)]
-    return [best_matching(table)[0] for table in tables]
+    """Assignments of pairs whose log odds are so much at least."""
+    w, b = classifier.coef_[0], classifier.intercept_[0]
+    return [assign(x @ w + b - least, np.zeros(len(x))) for x in samples]
 
 
 def share(found, truth):
-    """Return the share of points whose partner is right."""
+    """The share of points whose partner is right."""
     return np.mean(np.concatenate(found) == np.concatenate(truth))
 
 
 least = max(np.arange(-6, 3), key=lambda value: share(match(X[train], value), y[train]))
 classified = match(X[test], least)
 print(f"classifier and assignment  {share(classified, y[test]):.3f} of the points right")
-print(f"MatchingModel              {model.score(X[test], y[test]):.3f} of the points right")
+print(f"structured SVM             {share(learnt, y[test]):.3f} of the points right")
+
+# %%
+# The gain is small: over the seeds 0 to 4 of the data the means are 0.659 and 0.669, and where no
+# point stays alone (``n_alone=0``) 0.964 and 0.961. Assignments by a classifier of pairs are a
+# strong baseline; what the structured SVM saves is the search for the cost of staying alone.
 
 # %%
 # A picture in which the two differ. Red lines are wrong; rings are points that stay alone, red if
@@ -66,20 +129,19 @@ print(f"MatchingModel              {model.score(X[test], y[test]):.3f} of the po
 gain = [
     np.sum(b == t) - np.sum(a == t) for a, b, t in zip(classified, learnt, y[test], strict=True)
 ]
-k = 60 + int(np.argmax(gain))
-left, right, truth = sets.left[k], sets.right[k] + [3.6, 0.0], y[k]
+k = int(np.argmax(gain))
+ours, theirs, truth = left[60 + k], right[60 + k] + [3.6, 0.0], y[60 + k]
 fig, axes = plt.subplots(1, 2, figsize=(9, 2.6), layout="constrained")
-for ax, name, found in zip(
-    axes, ["classifier", "MatchingModel"], [classified[k - 60], learnt[k - 60]], strict=True
-):
+names, answers = ["classifier", "structured SVM"], [classified[k], learnt[k]]
+for ax, name, found in zip(axes, names, answers, strict=True):
     for i, j in enumerate(found):
         color = "tab:gray" if j == truth[i] else "tab:red"
         if j >= 0:
-            ax.plot(*np.transpose([left[i], right[j]]), color=color, linewidth=1)
+            ax.plot(*np.transpose([ours[i], theirs[j]]), color=color, linewidth=1)
         else:
-            ax.plot(*left[i], "o", markersize=10, markerfacecolor="none", color=color)
-    ax.scatter(*left.T, s=18, color="tab:blue", zorder=2)
-    ax.scatter(*right.T, s=18, color="tab:orange", zorder=2)
+            ax.plot(*ours[i], "o", markersize=10, markerfacecolor="none", color=color)
+    ax.scatter(*ours.T, s=18, color="tab:blue", zorder=2)
+    ax.scatter(*theirs.T, s=18, color="tab:orange", zorder=2)
     ax.set(title=f"{name}: {np.mean(found == truth):.0%} right", xticks=[], yticks=[])
     ax.set_aspect("equal")
 plt.show()
@@ -88,7 +150,7 @@ plt.show()
 # What was learnt: places say little after a turn, what a turn leaves alone says much.
 
 fig, ax = plt.subplots(figsize=(6, 2.6), layout="constrained")
-ax.barh(sets.feature_names, model.coef_)
+ax.barh(FEATURES, model.coef_[:-1])
 ax.axvline(0, color="black", linewidth=0.8)
 ax.invert_yaxis()
 ax.set(xlabel="weight of the squared difference")

@@ -32,14 +32,12 @@ ROOMS = {
     "losses": "core inputs oracles/chain oracles/graph oracles/tree parallel",
     "inputs": "",
     "inputs/chains": "inputs",
-    "inputs/matchings": "inputs",
     "oracles": "core",
     "oracles/chain": "core oracles",
     "oracles/graph": "core inputs oracles parallel",
     "oracles/tree": "core oracles oracles/chain oracles/graph",
     "oracles/parts": "inputs oracles",
     "oracles/rankings": "core oracles",
-    "oracles/matchings": "oracles",
     "oracles/segments": "core oracles oracles/chain",
     "oracles/label_sets": "core inputs oracles oracles/graph oracles/tree",
     "models": "core parallel",
@@ -56,7 +54,6 @@ ROOMS = {
     "models/calibration": "models models/chain models/tree",
     "models/parts": "core models oracles/parts",
     "models/rankings": "core models oracles/rankings",
-    "models/matchings": "core models oracles/matchings",
     "models/label_sets": "core inputs models oracles/label_sets",
     "solvers/oracle_calls": "core parallel",
     "solvers/common": "core solvers/oracle_calls",
@@ -98,7 +95,6 @@ ROOMS = {
     ),
     "estimators/graph": "estimators/base estimators/reasons inputs models/graph",
     "estimators/parts": "estimators/base estimators/completion inputs metrics models/parts",
-    "estimators/matchings": "estimators/base inputs inputs/matchings models/matchings",
     "estimators/segments": (
         "estimators/base estimators/reasons inputs inputs/chains models/chain models/segments"
     ),
@@ -123,12 +119,12 @@ ROOMS = {
     "solvers": "",
     "estimators": "",
 }
-LAZY = {"distributed", "highspy", "matplotlib", "maxflow", "pandas", "skimage"}
+LAZY = {"distributed", "matplotlib", "maxflow", "pandas", "skimage"}
 # Distributions that are not named as their module is.
 DISTRIBUTIONS = {
     "PIL": "pillow", "maxflow": "pymaxflow", "skimage": "scikit-image", "sklearn": "scikit-learn",
 }  # fmt: skip
-EXTRAS = ("plot", "lp", "images", "dask")  # for users; the others are for developers
+EXTRAS = ("plot", "images", "dask")  # for users; the others are for developers
 GUESTS = {"dask": {"dask"}}  # of rooms that nobody enters without them
 THEIRS = {"pandas"}  # used where a user has them
 COMPILER = {"cpython", "cython", "libc", "libcpp"}  # what every Cython has
@@ -479,7 +475,7 @@ def test_arrow_that_is_not_allowed_is_seen(house, name, text):
         ("core/a.pyx", "from numpy cimport ndarray", numpy_cimports),
         ("core/a.pyx", "from pandas cimport fast", undeclared_guests),
         ("display/a.py", "def f():\n    import seaborn.colors", undeclared_guests),
-        ("solvers/_a.py", "import highspy", undeclared_guests),
+        ("solvers/_a.py", "import matplotlib", undeclared_guests),
         ("core/a.py", "x = 1\n" * (MAX_LINES + 1), long_files),
         ("core/a.hpp", "int x;\n" * (MAX_COMPILED_LINES + 1), long_files),
         ("core/a.pyx", "# cython: boundscheck=False", stray_directives),

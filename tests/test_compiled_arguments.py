@@ -228,7 +228,7 @@ CALLS = {
     "neighbours": (
         lambda: climb(
             np.zeros((1, 2)), np.array([0, 1, 1], np.int32), labels_of(1), np.zeros(1), 3,
-            np.zeros((1, 2), np.uint8),
+            np.zeros((1, 2), np.uint8), np.zeros((1, 2)),
         ),
         IndexError, "label 2 .* 0 to 1",
     ),

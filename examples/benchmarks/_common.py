@@ -15,6 +15,7 @@ import time
 
 import numpy as np
 from _data import load_conll2000, load_ocr_letters
+from scipy.sparse import coo_array
 from sklearn.feature_extraction import DictVectorizer
 
 from sskit.core.problem import block_weights
@@ -79,6 +80,18 @@ def processor_time(function):
     start = time.process_time()
     result = function()
     return result, time.process_time() - start
+
+
+def local_polytope(n_labels, edges):
+    """Return A and b of A (y, z) <= b, the inequalities of pairs z and their labels y."""
+    n_edges = len(edges)
+    e, (u, v) = np.arange(n_edges), edges.T
+    z, one = n_labels + e, np.ones(n_edges)
+    rows = np.concatenate([e, e, n_edges + e, n_edges + e, *[2 * n_edges + e] * 3])
+    columns = np.concatenate([z, u, z, v, u, v, z])
+    values = np.concatenate([one, -one, one, -one, one, one, -one])
+    A = coo_array((values, (rows, columns)), shape=(3 * n_edges, n_labels + n_edges)).tocsr()
+    return A, np.repeat([0.0, 0.0, 1.0], n_edges)
 
 
 class OffTheRecord:

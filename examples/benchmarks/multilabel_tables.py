@@ -28,7 +28,7 @@ from sklearn.multioutput import ClassifierChain
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from sskit import HierarchicalMultilabel, MultilabelPairwise, SlackRescaling
+from sskit import HierarchicalMultilabel, MultilabelPairwise
 
 MEASURES = ("accuracy", "label_loss", "micro_f1", "macro_f1", "samples_f1")
 DENSE_GRID = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
@@ -125,12 +125,10 @@ BASELINES = INDEPENDENT | {"classifier chain": chain}
 NO_EDGES = {"no edges": pairwise(edges=None)}
 TREE = {"tree": pairwise(edges="tree")}
 MARGIN = {"full, margin": pairwise(inference="lp")}
-# "auto" asks HiGHS, where it is installed, which took seventy times as long
-BISECTING = SlackRescaling("bisecting")
-FULL = MARGIN | {"full, slack": pairwise(inference="lp", rescaling=BISECTING)}
+FULL = MARGIN | {"full, slack": pairwise(inference="lp", rescaling="slack")}
 NO_INTERCEPT = {
     "margin, no intercept": pairwise(inference="lp", fit_intercept=False),
-    "slack, no intercept": pairwise(inference="lp", fit_intercept=False, rescaling=BISECTING),
+    "slack, no intercept": pairwise(inference="lp", fit_intercept=False, rescaling="slack"),
 }
 EXACT = {
     "exact, margin": pairwise(inference="exhaustive", fit_intercept=False),

@@ -25,7 +25,7 @@ from sskit.solvers import BCFW, CuttingPlane, Subgradient
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
 SOLVERS = {"bcfw": BCFW(), "subgradient": Subgradient(), "cutting_plane": CuttingPlane()}
-SEARCHES = ("exact", "angular", "bisecting", "sarawagi")
+SEARCHES = ("exact", "angular", "bisecting")
 GAPS = (0.1, 0.03, 0.01)
 COLUMNS = ("solver", "search", "passes", "queries", "seconds", "gap")
 RESULTS = Path(__file__).parent / "results"
@@ -39,7 +39,7 @@ class Yeast:
         rows = np.random.default_rng(0).permutation(len(data.data))[:n_rows]
         model = MultilabelPairwise(inference="exhaustive")
         task = model._make_task(data.data[rows], data.target[rows], None)
-        self.margin, self.lam, self.n_rows = task.problem, task.lam, n_rows
+        self.margin, self.lam, self.n_rows = task.problem, task.default_lam, n_rows
         exact = SlackRescaling("exact").wrap(self.margin)
         self.evaluator = Evaluator(exact)
         self.unit = self.primal(np.zeros(exact.n_weights))
@@ -106,7 +106,7 @@ def draw(path, runs):
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(1, 2, figsize=(11, 4.5), sharey=True)
-    dashes = dict(zip(SEARCHES, ("-", "--", "-.", ":"), strict=True))
+    dashes = dict(zip(SEARCHES, ("-", "--", "-."), strict=True))
     colours = dict(zip(SOLVERS, ("tab:blue", "tab:orange", "tab:green"), strict=True))
     for axis, k, label in zip(axes, (2, 1), ("processor seconds", "queries / n"), strict=True):
         for (solver, search), rows in runs.items():

@@ -17,7 +17,7 @@ from sskit import SequenceTagger, SlackRescaling
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
 LAMS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003)
-SEARCHES = ("exact", "angular", "bisecting", "binary", "sarawagi")
+SEARCHES = ("exact", "angular", "bisecting")
 # letters of a word, in the mean: by this the number of wrong letters outweighs their share
 LENGTH = 7.6
 

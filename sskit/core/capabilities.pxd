@@ -74,8 +74,6 @@ cdef class SlackOracle:
     cdef readonly bint has_product           # is there argmax_slack?
     cdef readonly bint has_cone              # is there argmax_within?
     cdef readonly bint lock_free             # do they never take the interpreter's lock?
-    cdef readonly double precision           # of argmax_within, relative; 0: but for rounding
-    cdef readonly str missing                # the package without which there is none, or None
 
     # code of a y maximising L_i(y) h(y), its loss; the truth if no label counts
     cdef int argmax_slack(

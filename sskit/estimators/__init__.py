@@ -10,13 +10,10 @@ from sskit.estimators.graph.segmentation import SegmentationModel
 from sskit.estimators.graph.tagger import GraphTagger
 from sskit.estimators.label_sets.hierarchical import HierarchicalMultilabel
 from sskit.estimators.label_sets.pairwise import MultilabelPairwise
-from sskit.estimators.matchings.matchings import MatchingModel
 from sskit.estimators.multiclass.classifier import StructSVMClassifier
 from sskit.estimators.parts.parts import PartsModel
 from sskit.estimators.path.path import RegularizationPath
-from sskit.estimators.rankings.classifier import MultivariateClassifier
 from sskit.estimators.rankings.ranker import RankingSVM
-from sskit.estimators.rankings.thresholds import ThresholdAttributes
 from sskit.estimators.segments.tagger import SegmentTagger
 from sskit.estimators.stopping.early_stopping import EarlyStopping
 from sskit.estimators.tree.tagger import TreeTagger
@@ -26,9 +23,7 @@ __all__ = [
     "EarlyStopping",
     "GraphTagger",
     "HierarchicalMultilabel",
-    "MatchingModel",
     "MultilabelPairwise",
-    "MultivariateClassifier",
     "PartsModel",
     "RankingSVM",
     "RegularizationPath",
@@ -40,6 +35,4 @@ __all__ = [
 ]
 
 # of the state of fitted estimators
-export_from(
-    __name__, AnyGraphWeights, BlockAttributes, GraphWeights, ThresholdAttributes, WarmStart
-)
+export_from(__name__, AnyGraphWeights, BlockAttributes, GraphWeights, WarmStart)

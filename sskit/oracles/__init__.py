@@ -34,11 +34,10 @@ code. All of them but `beam_search`, `expansion`, `trws` and, at nodes that it l
 - :func:`lp_relaxation`: the best fractional set of labels with scores of pairs.
 - :func:`tree_top_k`: the k best labellings of a tree.
 - :func:`closure`: the best set of labels of a hierarchy.
-- :func:`best_matching`: the best matching of left and right items, of which some stay alone.
 - :func:`distance_transform`: the best place for a part on a spring, for every anchor.
 - :func:`parts_max_sum`: the best places of parts on a tree of springs.
 - :func:`parts_max_marginals`: for each part and place the best score with that part there.
-- :func:`worst_ranking`: the labelling or ranking of a set of rows that violates a measure most.
+- :func:`worst_ranking`: the ranking of a set of rows that violates the ROC area most.
 """
 
 from sskit.oracles.chain.second_order import (
@@ -61,9 +60,8 @@ from sskit.oracles.graph.roof_dual import qpbo
 from sskit.oracles.graph.trws import trws
 from sskit.oracles.label_sets.closure import closure
 from sskit.oracles.label_sets.relaxation import lp_relaxation
-from sskit.oracles.matchings.assignment import best_matching
 from sskit.oracles.parts.max_sum import distance_transform, parts_max_marginals, parts_max_sum
-from sskit.oracles.rankings.losses import worst_ranking
+from sskit.oracles.rankings.swapped_pairs import worst_ranking
 from sskit.oracles.segments.semi_markov import (
     segment_marginals,
     segment_max_marginals,
@@ -74,7 +72,6 @@ from sskit.oracles.tree.max_sum import tree_marginals, tree_max_marginals, tree_
 
 __all__ = [
     "beam_search",
-    "best_matching",
     "closure",
     "distance_transform",
     "elimination",

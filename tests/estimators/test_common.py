@@ -22,7 +22,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sskit import (
     HierarchicalMultilabel,
     MultilabelPairwise,
-    MultivariateClassifier,
     PartsModel,
     RankingSVM,
     SequenceTagger,
@@ -68,12 +67,7 @@ def test_scikit_learn_checks(estimator, check):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
-    [
-        MultivariateClassifier(),
-        MultivariateClassifier("roc_area"),
-        MultivariateClassifier("average_precision"),
-        RankingSVM(),
-    ],
+    [RankingSVM()],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES_OF_SETS,
 )
 def test_scikit_learn_checks_of_losses_of_sets(estimator, check):

@@ -14,9 +14,7 @@ from sklearn.model_selection import GridSearchCV
 from sskit import (
     GraphTagger,
     HierarchicalMultilabel,
-    MatchingModel,
     MultilabelPairwise,
-    MultivariateClassifier,
     PartsModel,
     RankingSVM,
     SegmentationModel,
@@ -55,8 +53,6 @@ MODEL = {
     SegmentationModel: {"pairwise_form": "full", "inference": "elimination"},
     MultilabelPairwise: {"edges": None, "inference": "exhaustive", "fit_intercept": False},
     HierarchicalMultilabel: {"hierarchy": [-1, 0, 0], "fit_intercept": False},
-    MatchingModel: {"complete": True},
-    MultivariateClassifier: {"fit_intercept": False},
     RankingSVM: {},
     PartsModel: {
         "parents": [-1],

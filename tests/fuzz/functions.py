@@ -98,32 +98,25 @@ def graph_oracle(rng):
 
 
 def other_oracle(rng):
-    """An oracle of sets of labels, of parts, of sets of rows, or of matchings."""
-    names = ["closure", "lp_relaxation", "distance_transform", "parts", "matching", "worst_ranking"]
+    """An oracle of sets of labels, of parts, or of sets of rows."""
+    names = ["closure", "lp_relaxation", "distance_transform", "parts", "worst_ranking"]
     name = pick(rng, names)
     if name == "worst_ranking":
-        n, loss = int(rng.integers(1, 6)), pick(rng, ["f1", "precision_at_k", "roc_area"])
-        given = {"scores": rng.normal(size=n), "relevance": rng.integers(2, size=n), "loss": loss}
-        given |= {"beta": 1.0, "balance": 0.5, "k": 2 if loss == "precision_at_k" else None}
+        n = int(rng.integers(1, 6))
+        given = {"scores": rng.normal(size=n), "relevance": rng.integers(3, size=n)}
         return Subject(oracles.worst_ranking, given | {"loss_weight": pick(rng, [1.0, 0.3])})
     if name == "closure":
         hierarchy = pick(rng, [[-1, 0, 0, 1], np.array([[1, 0], [2, 0], [3, 1], [3, 2]])])
         return Subject(oracles.closure, {"gains": rng.normal(size=4), "hierarchy": hierarchy})
     if name == "lp_relaxation":
         given = {"gains": rng.normal(size=3), "edges": np.array([[0, 1], [1, 2], [0, 2]])}
-        given |= {"pairwise": rng.normal(size=3), "method": pick(rng, ["roof", "highs"])}
-        return Subject(oracles.lp_relaxation, given)
+        return Subject(oracles.lp_relaxation, given | {"pairwise": rng.normal(size=3)})
     if name == "distance_transform":
         scores = rng.normal(size=pick(rng, [(5,), (3, 4)]))
         n_dims = scores.ndim
         given = {"scores": scores, "square": pick(rng, [0.5, np.full(n_dims, 0.5)])}
         given |= {"linear": rng.normal(size=n_dims), "mean": pick(rng, [0.5, np.ones(n_dims)])}
         return Subject(oracles.distance_transform, given)
-    if name == "matching":
-        given = {"pairs": rng.normal(size=(2, 3)), "left": pick(rng, [0.0, rng.normal(size=2)])}
-        given |= {"right": rng.normal(size=3), "complete": pick(rng, [True, False])}
-        given |= {"truth": pick(rng, [None, [2, -1]]), "cost": 0.5}
-        return Subject(oracles.best_matching, given)
     springs = rng.exponential(size=(3, 2, 2, 3)) + 0.1
     given = {"scores": rng.normal(size=(3, 3, 4)), "parents": random_parents(rng, 3)}
     given |= {"springs": springs, "bias": rng.normal(size=(3, 2))}

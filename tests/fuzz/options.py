@@ -89,7 +89,7 @@ NAMED = {
 
 # Searches under slack rescaling: they find the same maximum, or say that they may not.
 SEARCHES = {
-    "search": ["auto", "exact", "angular", "bisecting", "binary", "sarawagi"],
+    "search": ["auto", "exact", "angular", "bisecting"],
     "tol": [0.0, 1e-3],
     "max_queries": [None, 3],
 }
@@ -163,7 +163,6 @@ ESTIMATORS = {
         "min_square": [0.01, 0.5],
     },
     "matching": {},
-    "items": {"loss": ["hamming", "hamming_sum"], "complete": [False, False, True]},
 }
 
 # How a path is traced.

@@ -12,7 +12,6 @@ from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sskit import (
     GraphTagger,
     HierarchicalMultilabel,
-    MatchingModel,
     MultilabelPairwise,
     PartsModel,
     SegmentationModel,
@@ -281,15 +280,6 @@ def matching(rng, chosen):
     return finished(rng, chosen, kind, X, y, own={}, unit=1.0)
 
 
-def items(rng, chosen):
-    """Matchings of items."""
-    X = [rng.normal(size=(2, 3, 2)) for _ in range(int(rng.integers(4, 7)))]
-    own = {name: chosen[name] for name in ("loss", "complete")}
-    y = [rng.permutation(3 if own["complete"] else [-1, 0, 1])[:2] for _ in X]
-    unit = 1.0 if own["loss"] == "hamming" else 2.0
-    return finished(rng, chosen, MatchingModel, X, y, own=own, unit=unit)
-
-
 PROBLEMS = {
     "classifier": classifier,
     "tagger": tagger,
@@ -300,5 +290,4 @@ PROBLEMS = {
     "hierarchical": hierarchical,
     "parts": parts,
     "matching": matching,
-    "items": items,
 }

@@ -14,9 +14,7 @@ from sskit import (
     CalibratedTagger,
     EarlyStopping,
     HierarchicalMultilabel,
-    MatchingModel,
     MultilabelPairwise,
-    MultivariateClassifier,
     PartsModel,
     RankingSVM,
     RegularizationPath,
@@ -182,32 +180,15 @@ def latent_structure(rng):
     return Subject(model, {"X": X, "y": y} | weighted(rng, n))
 
 
-def whole_sets(rng):
-    """Rows of two classes, perhaps in groups, for a measure of them."""
-    X, codes = rows(rng, 2)
-    loss = pick(rng, ["f1", "f_beta", "precision_at_k", "roc_area", "average_precision"])
-    given = options(
-        rng,
-        SOLVERS,
-        loss=[loss],
-        rescaling=["margin", "margin", "slack", SlackRescaling("bisecting")],
-        fit_intercept=[True, False],
-    )
-    if loss == "f_beta":
-        given |= {"beta": pick(rng, [1.0, 0.5, 2.0]), "balance": pick(rng, [0.0, 0.5])}
-    if loss == "precision_at_k":
-        given["k"] = pick(rng, [None, 2, 0.3, 50])
-    X = sp.csr_array(X) if rng.random() < 0.2 else X
-    y = pick(rng, LABELS)[codes]
-    return Subject(MultivariateClassifier(**given), {"X": X, "y": y} | grouped(rng, len(y)))
-
-
 def ranking(rng):
     """Rows of grades, perhaps in groups."""
     X, codes = rows(rng)
-    given = options(rng, SOLVERS, rescaling=["margin", "margin", "slack"])
+    given = options(
+        rng, SOLVERS, rescaling=["margin", "margin", "slack", SlackRescaling("bisecting")]
+    )
     if rng.random() < 0.3:
         given["bounds"] = pick(rng, [(-1.0, 1.0), {"coef": (0.0, None)}, (None, 2.0)])
+    X = sp.csr_array(X) if rng.random() < 0.2 else X
     return Subject(RankingSVM(**given), {"X": X, "y": 0.5 * codes} | grouped(rng, len(codes)))
 
 
@@ -309,7 +290,7 @@ def tagger(rng):
     )
     name = given["solver"] if isinstance(given["solver"], str) else given["solver"].__class__
     if name not in ("gdmm", "soft_bcfw", GDMM, SoftBCFW):
-        given["rescaling"] = pick(rng, ["margin", "margin", "slack", SlackRescaling("sarawagi")])
+        given["rescaling"] = pick(rng, ["margin", "margin", "slack", SlackRescaling("bisecting")])
     if rng.random() < 0.2:
         X = [sp.csr_array(x) for x in X]
     elif rng.random() < 0.2:
@@ -515,35 +496,12 @@ def parts(rng):
     return Subject(PartsModel([-1, 0, 0], **given), {"X": X, "y": y} | weighted(rng, n))
 
 
-def matchings(rng):
-    """Features of pairs, and of items or not, and partners."""
-    n, p, q = 5, int(rng.integers(1, 4)), int(rng.integers(0, 3))
-    given = options(
-        rng, SOLVERS, loss=["hamming", "hamming_sum"], complete=[False, False, True],
-        rescaling=["margin", "margin", "slack"],
-    )  # fmt: skip
-    X, y, least = [], [], 1 if given.get("complete") else 0
-    for _ in range(n):
-        n_left = int(rng.integers(least, 3))
-        n_right = n_left + int(rng.integers(0, 3))
-        X.append(rng.normal(size=(n_left, n_right, p)))
-        choices = np.arange(n_right) if least else np.r_[-np.ones(n_left, int), :n_right]
-        y.append(rng.permutation(choices)[:n_left])
-    if q:
-        X = [(x, rng.normal(size=(x.shape[0], q)), rng.normal(size=(x.shape[1], 1))) for x in X]
-    if rng.random() < 0.2:
-        given["bounds"] = {"coef": (0.0, None)}
-    return Subject(MatchingModel(**given), {"X": X, "y": y} | weighted(rng, n))
-
-
 # ---- around estimators -------------------------------------------------------------------
 
 
 def path(rng):
     """The path of another subject."""
-    subject = pick(
-        rng, [classifier, tagger, multilabel, hierarchical, structure, parts, matchings]
-    )(rng)
+    subject = pick(rng, [classifier, tagger, multilabel, hierarchical, structure, parts])(rng)
     solver = clone(pick(rng, ["auto", "bcfw", "fw", BCFW(gap_every=3)]), safe=False)
     alone = {"solver": solver, "warm_start": False, "prior": None}
     if isinstance(subject.target, PartsModel):
@@ -601,7 +559,6 @@ ESTIMATORS = {
     "classifier": classifier,
     "component_classifier": component_classifier,
     "kernel_classifier": kernel_classifier,
-    "whole_sets": whole_sets,
     "ranking": ranking,
     "structure": structure,
     "latent_structure": latent_structure,
@@ -618,7 +575,6 @@ ESTIMATORS = {
     "multilabel": multilabel,
     "hierarchical": hierarchical,
     "parts": parts,
-    "matchings": matchings,
     "path": path,
     "stopping": stopping,
     "calibrated": calibrated,

@@ -14,9 +14,7 @@ from helpers.trees import random_parents
 from sskit import (
     GraphTagger,
     HierarchicalMultilabel,
-    MatchingModel,
     MultilabelPairwise,
-    MultivariateClassifier,
     PartsModel,
     RankingSVM,
     SegmentationModel,
@@ -27,7 +25,6 @@ from sskit import (
     TreeTagger,
 )
 from sskit.datasets import make_chains, make_score_maps
-from sskit.oracles import best_matching
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 
 
@@ -144,18 +141,6 @@ def matchings():
     return X, [Matching().argmax(x + rng.normal(size=x.shape), w) for x in X]
 
 
-def item_matchings():
-    """Matchings of few items, which have features too; some samples lack a side."""
-    rng = np.random.default_rng(0)
-    X, y, w = [], [], rng.normal(size=3)
-    for n_left, n_right in [(2, 3), (3, 2), (2, 2), (0, 2), (3, 0)] * 2:
-        pairs, left = rng.normal(size=(n_left, n_right, 3)), rng.normal(size=(n_left, 2))
-        X.append((pairs, left, None))
-        noise = rng.normal(size=(n_left, n_right))
-        y.append(best_matching(pairs @ w + noise, left[:, 0])[0])
-    return X, y
-
-
 RBF = {"kernel": "rbf", "gamma": 0.5}
 FEW_ROWS = {**RBF, "kernel_cache": 0.002}  # MiB: not all rows of the kernel matrix are kept
 BOX = {"bounds": (-0.3, 0.4)}
@@ -201,19 +186,10 @@ FITS = {
     "hierarchy": Fit(HierarchicalMultilabel([-1, 0, 0, 1]), sets),
     "trees": Fit(TreeTagger(), trees),
     "parts": Fit(PartsModel([1, -1, 1], n_types=2), figures, bounded=True),
-    "items": Fit(MatchingModel(), item_matchings),
-    "items, slack": Fit(MatchingModel(rescaling="slack"), item_matchings),
-    "items, bounds": Fit(MatchingModel(bounds=(-0.1, 0.1)), item_matchings, bounded=True),
-    "items, prior": Fit(MatchingModel(prior={"intercept_": [0.5]}), item_matchings),
     "matchings": Fit(StructSVMClassifier(Matching()), matchings),
-    "whole set": Fit(MultivariateClassifier(lam=0.1), two_classes),
-    "whole set, slack": Fit(
-        MultivariateClassifier("average_precision", 0.1, rescaling="slack"), two_classes
-    ),
-    "whole set, bounds": Fit(
-        MultivariateClassifier("roc_area", 0.1, **BOX), two_classes, bounded=True
-    ),
     "ranking": Fit(RankingSVM(0.1), grades),
+    "ranking, slack": Fit(RankingSVM(0.1, rescaling="slack"), two_classes),
+    "ranking, bounds": Fit(RankingSVM(0.1, **BOX), two_classes, bounded=True),
 }
 # All but those whose result depends on the clock.
 SOLVERS = {

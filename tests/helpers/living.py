@@ -57,7 +57,7 @@ from sskit.oracles.chain.viterbi import Beam, KBest
 from sskit.oracles.graph.cut import Cut
 from sskit.oracles.graph.potentials import GraphPotentials, PairForm
 from sskit.oracles.parts.max_sum import GridPotentials
-from sskit.oracles.rankings.losses import LOSSES, make_measure
+from sskit.oracles.rankings.swapped_pairs import SwappedPairs
 from sskit.oracles.segments.semi_markov import PackedSegments, SegmentKBest, SegmentMaxSum
 from sskit.parallel.crew import Crew
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
@@ -215,7 +215,7 @@ def small_things(chains, sets):
     yield GraphPotentials(np.zeros((3, 2)), [[0, 1]], [1.0])
     yield GridPotentials(np.zeros((2, 3, 4)), [-1, 0], np.ones((2, 1, 2, 3)), None)
     yield KernelRows(lambda some: np.ones((len(some), 3)), 3, 2, 2)
-    yield from (make_measure(loss, 3) for loss in LOSSES)
+    yield SwappedPairs(3)
     yield ProblemProbe(ranking_toy().problem)
     yield from (HandleStore(["a", "b"], 3), Beam(3, 4, 2), KBest(3, 3, 2), Pool(problem))
     points = Points(np.arange(3.0))
@@ -321,16 +321,11 @@ def fits():
     trees = [(x, random_parents(rng, len(x))) for x in sequences]
     yield sskit.TreeTagger(**SHORT), trees, labels
     yield sskit.TreeTagger(ignore_label=1, **SHORT), trees, labels
-    for loss in ("f1", "precision_at_k", "roc_area", "average_precision"):
-        yield sskit.MultivariateClassifier(loss, **SHORT), X, y > 0
     yield sskit.RankingSVM(**SHORT), X, y
     maps = list(rng.normal(size=(3, 2, 5, 6)))
     places = list(rng.integers(5, size=(3, 2, 2)))
     for loss in ("squared", "distance"):
         yield sskit.PartsModel([-1, 0], loss=loss, **SHORT), maps, places
-    pairs = list(rng.normal(size=(3, 2, 3, 4)))
-    for option in ({}, {"rescaling": "slack"}):
-        yield sskit.MatchingModel(**option, **SHORT), pairs, [[0, -1], [2, 1], [-1, -1]]
 
 
 @contextlib.contextmanager

@@ -139,9 +139,8 @@ EXACT_SLACK = {
     for search in ("exact", "angular")
 }  # fmt: skip
 OTHER_SLACK = {
-    f"{name}-{search}": slack(LOCK_FREE[name], search)
+    f"{name}-bisecting": slack(LOCK_FREE[name], "bisecting")
     for name in ("chain", "second chain", "tree", "sets-tree", "parts")
-    for search in ("bisecting", "binary", "sarawagi")
 }
 LOCKING = {
     "graph-cut": lambda: graphs("graphcut"),

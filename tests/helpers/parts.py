@@ -10,7 +10,6 @@ from helpers.trees import random_parents
 from sskit import (
     GraphTagger,
     HierarchicalMultilabel,
-    MatchingModel,
     MultilabelPairwise,
     PartsModel,
     SegmentationModel,
@@ -64,9 +63,6 @@ NODES = [
     rng.integers(-1, 0 if i < 4 else 2 if i < 10 else 3, size=len(g.features))
     for i, g in enumerate(GRAPHS)
 ]
-of_pairs = np.random.default_rng(1)
-PAIRS = [of_pairs.normal(size=(int(of_pairs.integers(1, 4)), 3, 2)) for _ in range(N)]
-PARTNERS = [of_pairs.permutation([-1, 0, 1, 2])[: len(x)] for x in PAIRS]
 HALVES = [np.minimum(y, 1) for y in NODES]
 NUMBERS = [np.unique(y, return_inverse=True)[1] % 3 for y in TAGS]
 RULES = np.ones((5, 5), dtype=bool)
@@ -187,13 +183,6 @@ CASES = {
     ),
     "classes as a label": (MultilabelPairwise(), ROWS, np.array(["a", "bb"]).repeat(10), WEIGHT),
     "hierarchy": (HierarchicalMultilabel([-1, 0, 0, 1]), ROWS, SETS, WEIGHT),
-    "matchings": (MatchingModel(), PAIRS, PARTNERS, WEIGHT),
-    "matchings of items": (
-        MatchingModel(loss="hamming_sum", rescaling="slack"),
-        [(x, x[:, 0, :2], x[0, :, :1]) for x in PAIRS],
-        PARTNERS,
-        None,
-    ),
     "poses": (PartsModel([1, -1, 1], n_types=1), MAPS, PLACES, WEIGHT),
     "poses with raw scores": (
         PartsModel([1, -1, 1], n_types=1, scores="raw"),

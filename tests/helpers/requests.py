@@ -11,9 +11,7 @@ from sskit import (
     EarlyStopping,
     GraphTagger,
     HierarchicalMultilabel,
-    MatchingModel,
     MultilabelPairwise,
-    MultivariateClassifier,
     PartsModel,
     RankingSVM,
     RegularizationPath,
@@ -105,12 +103,6 @@ def matchings():
     return list(X), [Matching().argmax(x, w) for x in X]
 
 
-def items():
-    """Matchings of three and three, whose items have features."""
-    X, y = matchings()
-    return [(x, x[:, 0, :2], x[0, :, :1]) for x in X], y
-
-
 CASES = {
     "sequences": (SequenceTagger(**ONCE), lambda: sequences(False)),
     "sequences, sparse": (SequenceTagger(**ONCE), lambda: sequences(True)),
@@ -134,8 +126,8 @@ CASES = {
     "rows, components of two classes": (
         StructSVMClassifier(**ONCE, n_components=2), lambda: rows(True, 2),
     ),
-    "rows, whole set": (MultivariateClassifier(**ONCE), lambda: rows(True, 2)),
     "rows, ranked": (RankingSVM(**ONCE), lambda: rows(False)),
+    "rows, ranked, sparse": (RankingSVM(**ONCE), lambda: rows(True)),
     "rows, rbf": (StructSVMClassifier(**ONCE, kernel="rbf"), lambda: rows(False)),
     "rows, path": (
         RegularizationPath(StructSVMClassifier(random_state=0), eps=0.5), lambda: rows(False),
@@ -151,8 +143,6 @@ CASES = {
     ),
     "trees, calibrated": (CalibratedTagger(TreeTagger(**ONCE), cv=2), lambda: trees(True)),
     "matchings": (StructSVMClassifier(Matching(), **ONCE), matchings),
-    "pairs": (MatchingModel(**ONCE), matchings),
-    "pairs of items": (MatchingModel(**ONCE), items),
     "label sets": (MultilabelPairwise(**ONCE), label_sets),
     "label sets, tree": (MultilabelPairwise(**ONCE, edges="tree"), label_sets),
     "label sets, cuts": (MultilabelPairwise(**ONCE, inference="graphcut"), label_sets),

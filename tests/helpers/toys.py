@@ -7,7 +7,6 @@ import scipy.sparse as sp
 from sskit_probes.core_probe import DualProbe
 
 from helpers.graphs import enumerate_graphs, small_graphs
-from helpers.matchings import enumerate_matchings, random_matchings
 from helpers.multilabel import ONE, enumerate_sets
 from helpers.paper import (
     Enumerated,
@@ -24,12 +23,10 @@ from sskit.inputs.graphs import check_graphs
 from sskit.models.chain.model import ChainModel
 from sskit.models.graph.model import GraphModel
 from sskit.models.label_sets.model import PairwiseModel
-from sskit.models.matchings.model import PairingModel
 from sskit.models.multiclass.model import MulticlassModel
-from sskit.models.rankings.model import RankingModel
+from sskit.models.rankings.problem import RankingModel
 from sskit.models.second_chain.model import SecondChainModel
 from sskit.models.segments.model import SegmentModel
-from sskit.testing.probe import ProblemProbe
 from sskit.utils import RaggedArray
 
 
@@ -273,67 +270,28 @@ class RankingToy(Toy):
 
     def assemble(self, q, i):
         rows, _ = self.X[i]
-        q = q[: len(rows)]
-        return np.append(rows.T @ q, q.sum())[: self.pairs.d]
+        return rows.T @ q[: len(rows)]
 
 
-def ranking_toy(
-    seed=0, n=6, n_states=2, p=3, *, form="dense", weights=None, loss="f1", sizes=(4, 2, 3),
-    **options,
-):  # fmt: skip
+def ranking_toy(seed=0, n=6, n_states=2, p=3, *, form="dense", weights=None, sizes=(4, 3, 5)):
     """Random sets of rows of two grades."""
     rng = np.random.default_rng(seed)
     X = [rng.normal(size=(sizes[i % len(sizes)], p)) for i in range(n)]
     if form == "csr":
         X = [x * (rng.random(x.shape) < 0.6) for x in X]
     X = [(x, rng.permutation(np.arange(len(x)) % 2)) for x in X]
-    return bind_rankings(X, form, weights, loss, **options)
+    return bind_rankings(X, form, weights)
 
 
-def bind_rankings(X, form="dense", weights=None, loss="f1", **options):
+def bind_rankings(X, form="dense", weights=None):
     """Toy of given sets of rows with their grades."""
     c = block_weights(len(X), weights)
     rows = np.concatenate([x for x, _ in X])
     offsets = np.cumsum([0, *(len(x) for x, _ in X)])
-    model = RankingModel(rows.shape[1], loss, **options)
+    model = RankingModel(rows.shape[1])
     grades = np.concatenate([grades for _, grades in X])
     problem = model.bind(sp.csr_array(rows) if form == "csr" else rows, offsets, grades, c)
-    pairs = Enumerated(*enumerate_rankings(X, model.intercept, loss, **options), c)
-    return RankingToy(problem, model.layout, pairs, X, 2)
-
-
-class MatchingToy(Toy):
-    """Toy of matchings."""
-
-    def assemble(self, q, i):
-        return np.array(q[: self.pairs.d])
-
-
-def matching_toy(seed=0, n=5, n_states=3, p=3, *, form="dense", weights=None):
-    """Random features of pairs, left and right items; "csr" stands for features with zeros."""
-    rng = np.random.default_rng(seed)
-    tables, truths = random_matchings(rng, n, p)
-    if form == "csr":
-        tables = [tuple(x * (rng.random(x.shape) < 0.6) for x in table) for table in tables]
-    return bind_matchings(tables, truths, n_states, form, weights)
-
-
-def bind_matchings(tables, truths, n_states, form="dense", weights=None):
-    """Toy of given features and partners."""
-    c = block_weights(len(tables), weights)
-    tables = [tuple(map(np.ascontiguousarray, table)) for table in tables]
-    truths = [np.array(t[: len(table[0])]) for t, table in zip(truths, tables, strict=True)]
-    model = PairingModel(tuple(x.shape[-1] for x in tables[0]))
-    problem = model.bind(tables, truths, "hamming", c)
-    pairs = enumerate_matchings(tables, truths, c)
-    # of the many that are equally good without weights SciPy's choice is the first one
-    probe, w = ProblemProbe(problem), np.zeros(problem.n_weights)
-    for i, found in enumerate(pairs.labels):
-        code = probe.argmax(i, w)[0]
-        order = np.argsort([not np.array_equal(code, y) for y in found], kind="stable")
-        pairs.labels[i] = [found[k] for k in order]
-        pairs.psi[i], pairs.loss[i] = pairs.psi[i][order], pairs.loss[i][order]
-    return MatchingToy(problem, model.layout, pairs, tables, n_states)
+    return RankingToy(problem, model.layout, Enumerated(*enumerate_rankings(X), c), X, 2)
 
 
 LIMITS = (3, 1, 2, 2)  # of the lengths of segments of each state
@@ -395,14 +353,11 @@ TOYS = {
     "graph": graph_toy,
     "multilabel": multilabel_toy,
     "ranking": ranking_toy,
-    "matching": matching_toy,
 }
 # what full products of options are tried on
 FIRST = ("chain", "multiclass", "graph", "multilabel")
 # what has other searches for slack rescaling than the bisecting one
-SEARCHABLE = sorted(
-    TOYS.keys() - {"components", "graph", "matching", "ranking", "segments", "second chain"}
-)
+SEARCHABLE = sorted(TOYS.keys() - {"components", "graph", "ranking", "segments", "second chain"})
 
 
 def rebind(name, X, truths, n_states, form="dense"):
@@ -420,7 +375,6 @@ def rebind(name, X, truths, n_states, form="dense"):
         "second chain": bind_second_chains,
         "graph": bind_graphs,
         "segments": bind_segments,
-        "matching": bind_matchings,
     }
     return binds[name](X, truths, n_states, form)
 

@@ -49,22 +49,14 @@ CALLS = {
     "tree_max_marginals": GRAPH,
     "tree_marginals": GRAPH,
     "tree_top_k": GRAPH | {"k": 2},
-    "best_matching": {
-        "pairs": [[1.0, 2.0]], "left": [0.0], "right": 0.0, "truth": [1], "cost": 1.0
-    },
     "closure": {"gains": [1.0, 2.0], "hierarchy": [-1, 0]},
-    "lp_relaxation": {
-        "gains": [1.0, 2.0], "edges": [[0, 1]], "pairwise": [1.0], "method": "roof"
-    },
+    "lp_relaxation": {"gains": [1.0, 2.0], "edges": [[0, 1]], "pairwise": [1.0]},
     "distance_transform": {
         "scores": [1.0, 2.0], "square": 1.0, "linear": 0.0, "mean": 0.0
     },
     "parts_max_sum": PARTS,
     "parts_max_marginals": PARTS,
-    "worst_ranking": {
-        "scores": [1.0, 2.0], "relevance": [0, 1], "loss": "precision_at_k", "beta": 1.0, "k": 1,
-        "balance": 0.5, "loss_weight": 1.0,
-    },
+    "worst_ranking": {"scores": [1.0, 2.0], "relevance": [0, 1], "loss_weight": 1.0},
 }  # fmt: skip
 BAD = [["a"], [1j], [[1.0], [1.0, 2.0], 3.0], np.array([object()])]
 # the code of a hierarchy for its two forms

@@ -40,8 +40,6 @@ NAMES = [
     "graphs",
     "graphs, tables",
     "graphs, any pairs",
-    "matchings",
-    "whole set",
     "ranking",
     "sets",
     "sets, cut",

@@ -8,7 +8,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 @pytest.mark.skipif(not EXAMPLES.exists(), reason="the examples are not here")
-@pytest.mark.parametrize("name", ["parsing", "alignment", "detection"])
+@pytest.mark.parametrize("name", ["parsing", "alignment", "detection", "matching"])
 def test_recipes_pass_the_check_of_structures(name):
     pytest.importorskip("matplotlib")
     source = (EXAMPLES / f"plot_{name}.py").read_text()

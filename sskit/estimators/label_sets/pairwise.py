@@ -37,8 +37,7 @@ class MultilabelPairwise(LabelSetClassifier):
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
         hinge is max_y L(y_i, y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,
         an object of which has the options of the search. With inference="lp" the search is
-        "angular" where the package highspy is installed, else "bisecting"; neither leads to a
-        certificate.
+        "bisecting", which may miss the maximum, but bounds it: the gap is a certificate.
     solver : str or solver object, default="auto"
         Block-coordinate Frank-Wolfe ("bcfw"; "auto" but for few pairs), that with stored
         planes ("multi_plane"), batch Frank-Wolfe ("frank_wolfe"), stochastic subgradient

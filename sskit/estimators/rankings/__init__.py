@@ -1,1 +1,1 @@
-"""Classification and ranking of rows for measures of whole sets."""
+"""Ranking of rows within groups."""

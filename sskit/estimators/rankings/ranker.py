@@ -1,25 +1,75 @@
-"""Rankings of rows of several grades."""
+"""Rankings of rows within groups."""
+
+import copy
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils._param_validation import StrOptions
 
-from sskit.estimators.base.estimator import StructuredEstimator
-from sskit.estimators.base.fitted_state import check_fitted
-from sskit.estimators.rankings.base import RowSetEstimator
-from sskit.estimators.rankings.groups import check_group_weight, check_groups
-from sskit.estimators.rankings.scores import of_sets, ordered_share
+from sskit.estimators.base.attributes import BlockAttributes
+from sskit.estimators.base.callbacks import with_callbacks
+from sskit.estimators.base.estimator import FEW_PAIRS, StructuredEstimator, TrainingTask
+from sskit.estimators.base.facts import RowFacts, WeightSums, summed
+from sskit.estimators.base.fitted_state import check_fitted, check_numbers
+from sskit.estimators.base.linear import linear_scores, row_sqnorms
+from sskit.estimators.rankings.groups import Groups, check_group_weight, check_groups
+from sskit.estimators.reasons.weights import WeightsFrameMixin
 from sskit.inputs.rows import check_classes, check_rows
+from sskit.inputs.stacking import FeatureScale, refuse_large
 from sskit.inputs.weights import check_sample_weight
-from sskit.models.rankings.model import RankingModel
+from sskit.models.rankings.problem import RankingModel
+from sskit.oracles.rankings.swapped_pairs import worst_ranking
+from sskit.solvers import CuttingPlane
+
+# Times the mean squared norm of a row, over the number of rows that count; chosen on six sets, see
+# the user guide.
+LAM_FACTOR = 0.1
 
 
-class RankingSVM(RegressorMixin, RowSetEstimator):
+class RowSets(NamedTuple):
+    """Checked rows by sets.
+
+    Attributes
+    ----------
+    data : {ndarray, CSR matrix} of shape (n_rows, n_features)
+        Features, one set after the other.
+    grades : ndarray of shape (n_rows,)
+        What the rows are worth.
+    groups : Groups
+        The rows of each set.
+    weight : ndarray of shape (n_sets,) or None
+        Weights of the sets.
+    counts : ndarray of shape (n_sets,)
+        Numbers of rows that are in some pair.
+    scale : FeatureScale
+        How large features are.
+    names : ndarray of shape (n_features,) or None
+        Names of the features.
+    """
+
+    data: object
+    grades: np.ndarray
+    groups: Groups
+    weight: np.ndarray | None
+    counts: np.ndarray
+    scale: FeatureScale
+    names: np.ndarray | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowSetFacts(RowFacts):
+    """What sets of rows say of all data; a sample is a set."""
+
+    n_counted: float = summed()
+
+
+class RankingSVM(RegressorMixin, WeightsFrameMixin, StructuredEstimator):
     r"""Ranks the rows of each group by grades, such as how relevant documents are to a query.
 
     The loss of a group is the share of its pairs of rows of different grades that are in the wrong
-    order. With c_i proportional to the weights of the groups, and m_i the number of these pairs,
-    training minimises
+    order: with two grades, such as of two classes, one less the area under the ROC curve. With c_i
+    proportional to the weights of the groups, and m_i the number of these pairs, training minimises
 
     .. math:: \tfrac{\lambda}{2} \|w\|^2 + \sum_i \tfrac{c_i}{m_i} \sum_{(a, b): y_a > y_b}
         \max(0, 1 - \langle w, x_a - x_b \rangle)
@@ -32,9 +82,6 @@ class RankingSVM(RegressorMixin, RowSetEstimator):
     lam : float, default=None
         Regularisation strength, positive. None means R^2 / (10 n), with R^2 the mean squared
         norm of a row and n the number of rows that are in some pair.
-    loss : {"roc_area"}, default="roc_area"
-        The share of the pairs that are in the wrong order: one less the area under the ROC curve,
-        where there are two grades.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling; see
         :class:`SlackRescaling`. For sets of rows it has searches only that may miss the maximum.
@@ -107,12 +154,15 @@ class RankingSVM(RegressorMixin, RowSetEstimator):
 
     See Also
     --------
-    MultivariateClassifier : Two grades, for other measures too.
+    sskit.oracles.worst_ranking : The oracle.
+    sklearn.model_selection.TunedThresholdClassifierCV : For F1 and precision, see the user guide.
 
     References
     ----------
     Herbrich, Graepel, Obermayer (2000). Large margin rank boundaries for ordinal regression.
     Advances in Large Margin Classifiers, MIT Press.
+
+    Joachims (2005). A support vector method for multivariate performance measures. ICML.
 
     Joachims (2006). Training linear SVMs in linear time. KDD.
 
@@ -126,18 +176,18 @@ class RankingSVM(RegressorMixin, RowSetEstimator):
     >>> model = RankingSVM().fit(X, y, groups)
     >>> bool(model.score(X, y, groups) > 0.95), model.certified_
     (True, True)
-    """
 
-    _parameter_constraints = {
-        **StructuredEstimator._parameter_constraints,
-        "loss": [StrOptions({"roc_area"})],
-    }
+    With two grades and no groups the score is the area under the ROC curve:
+
+    >>> model = RankingSVM().fit(X, y > 0)
+    >>> bool(model.score(X, y > 0) > 0.8)
+    True
+    """
 
     def __init__(
         self,
         lam=None,
         *,
-        loss="roc_area",
         rescaling="margin",
         solver="auto",
         steps="auto",
@@ -153,7 +203,6 @@ class RankingSVM(RegressorMixin, RowSetEstimator):
         verbose=0,
     ):
         self.lam = lam
-        self.loss = loss
         self.rescaling = rescaling
         self.solver = solver
         self.steps = steps
@@ -168,18 +217,102 @@ class RankingSVM(RegressorMixin, RowSetEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _targets(self, probe, X, y):
-        """Return checked rows, their grades, and no classes."""
-        return *check_grades(probe, X, y), None
+    @with_callbacks
+    def fit(self, X, y, groups=None, sample_weight=None):
+        """Fit the model.
 
-    def _counts(self, grades, offsets):
-        """Return the number of rows of each set that has two grades at least."""
-        lowest, highest = (f.reduceat(grades, offsets[:-1]) for f in (np.minimum, np.maximum))
-        return np.diff(offsets) * (lowest < highest)
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features. float64, float32 or, if dense, float16 in C order are read where they lie,
+            also memory-mapped, if the rows of each group follow each other; other numbers become
+            float64.
+        y : array-like of shape (n_samples,)
+            Numbers: the higher, the further up the row belongs in its group. Two classes are two
+            grades, such as 0 and 1, or False and True.
+        groups : array-like of shape (n_samples,), default=None
+            The set that each row belongs to, such as a query, of any sortable type. The loss is
+            the mean over the sets. None is one set of all rows.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the sets, for each row that of its set.
 
-    def _make_model(self, n_features):
-        """Return the model of the loss."""
-        return RankingModel(n_features, self.loss)
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the data are wrong; then the estimator stays as it was.
+        """
+        self._set_fitted(self._fit(X, y, sample_weight, groups=groups))
+        return self
+
+    def _gate(self, X, y, sample_weight, part=False, groups=None):
+        """Return training data, checked."""
+        probe = copy.copy(self)
+        data, grades = check_grades(probe, X, y)
+        weight = check_sample_weight(sample_weight, data.shape[0], part=part)
+        found = check_groups(groups, data.shape[0])
+        weight = check_group_weight(weight, found, groups is not None)
+        data, grades = found.sort(data), found.sort(grades)
+        sqnorm, sizes = row_sqnorms(data), np.diff(found.offsets)
+        if not np.isfinite(sqnorm).all():
+            refuse_large(sqnorm)
+        lowest, highest = (f.reduceat(grades, found.offsets[:-1]) for f in (np.minimum, np.maximum))
+        each = np.ones(len(sizes)) if weight is None else weight
+        of_rows = np.repeat(each, sizes)
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = np.multiply(sqnorm, of_rows).sum()
+        scale = FeatureScale(squares, of_rows.sum(), each.sum()).checked(sqnorm)
+        names = getattr(probe, "feature_names_in_", None)
+        return RowSets(data, grades, found, weight, sizes * (lowest < highest), scale, names)
+
+    def _survey(self, checked):
+        """Return the `RowSetFacts` of checked data."""
+        weight, counts = checked.weight, checked.counts
+        return RowSetFacts(
+            n_samples=len(counts),
+            weights=WeightSums.of(len(counts), weight),
+            n_features=checked.data.shape[1],
+            labels=None,
+            scale=checked.scale,
+            feature_names=None if checked.names is None else tuple(checked.names),
+            n_counted=float(counts.sum() if weight is None else counts @ weight),
+        )
+
+    def _bind(self, checked, facts):
+        """Bind the model to checked data, given the facts of all; return a `TrainingTask`."""
+        data, grades, groups, weight, _, _, names = checked
+        model = RankingModel(facts.n_features)
+        share = facts.weights.block_weights(len(groups.offsets) - 1, weight)
+        problem = model.bind(data, groups.offsets, grades, share)
+        shared = {"n_features_in_": facts.n_features}
+        if names is not None:
+            shared["feature_names_in_"] = names
+        # one after the other: their product may overflow
+        lam = (LAM_FACTOR * facts.scale.mean or 1.0) / max(facts.n_counted, facts.weights.total)
+        return TrainingTask(problem, model.layout, lam, BlockAttributes(model.layout, shared))
+
+    def _solver_for(self, problem, solver):
+        """Return the solver for a problem: of few sets "auto" is cutting planes.
+
+        With one block there are no steps block by block, however many weights it has.
+        """
+        few = problem.n_blocks <= FEW_PAIRS and not self.warm_start
+        auto = all(
+            isinstance(getattr(self, name), str) and getattr(self, name) == "auto"
+            for name in ("solver", "steps", "sampling", "cache")
+        )
+        return CuttingPlane() if few and auto else solver
+
+    def _refuse_parts(self):
+        """Return why an estimator cannot be fitted to data in parts."""
+        return (
+            f"data in parts cannot be fitted by {type(self).__name__}: its loss is one of sets of "
+            "rows, and nothing says that a set lies within one part; give the data in one piece"
+        )
 
     def predict(self, X):
         """Return the scores of rows: the higher, the further up.
@@ -199,7 +332,15 @@ class RankingSVM(RegressorMixin, RowSetEstimator):
         ValueError
             If X is wrong, or the score of a row overflows; the row is named.
         """
-        return self._scores(X, with_intercept=False)
+        check_fitted(self)
+        X = check_rows(self, X, reset=False)
+        # scores that are not finite are found below
+        check_numbers(self, {"coef_": (1, X.shape[1])}, finite=False)
+        scores = linear_scores(X, self.coef_, np.zeros(1), self.n_jobs).ravel()
+        wrong = np.flatnonzero(~np.isfinite(scores))
+        if len(wrong):
+            raise ValueError(f"X[{wrong[0]}] is too large: its score overflows")
+        return scores
 
     def score(self, X, y, groups=None, sample_weight=None):
         """Return the mean share, over the groups, of pairs in order.
@@ -219,7 +360,8 @@ class RankingSVM(RegressorMixin, RowSetEstimator):
         Returns
         -------
         score : float
-            Between 0 and 1, 0.5 for scores that are all equal; 0 if there are no pairs.
+            Between 0 and 1, 0.5 for scores that are all equal; 0 if there are no pairs. With two
+            grades the mean area under the ROC curve.
 
         Raises
         ------
@@ -234,9 +376,18 @@ class RankingSVM(RegressorMixin, RowSetEstimator):
         weight = check_sample_weight(sample_weight, data.shape[0])
         weight = check_group_weight(weight, found, groups is not None)
         scores, grades = found.sort(self.predict(data)), found.sort(grades)
-        return of_sets(
-            lambda rows: ordered_share(grades[rows], scores[rows]), found.offsets, weight
-        )
+        shares, each = [], []
+        for i, (start, stop) in enumerate(zip(found.offsets[:-1], found.offsets[1:], strict=True)):
+            share = ordered_share(grades[start:stop], scores[start:stop])
+            if share is not None:
+                shares.append(share)
+                each.append(1.0 if weight is None else weight[i])
+        return float(np.average(shares, weights=each)) if np.sum(each) else 0.0
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
 
 def check_grades(estimator, X, y, **options):
@@ -273,3 +424,13 @@ def check_grades(estimator, X, y, **options):
     if len(wrong):
         raise ValueError(f"y[{wrong[0]}] is {grades[wrong[0]]}, expected a finite number")
     return data, grades
+
+
+def ordered_share(grades, scores):
+    """Return which share of pairs of rows is in order, equal scores half; None without pairs."""
+    if grades.min() == grades.max():
+        return None
+    ranks = np.unique(scores, return_inverse=True)[1].astype(np.float64)
+    # a pair counts as wrong where the lower row plus this is above the higher one
+    wrong, not_right = (worst_ranking(ranks, grades, loss_weight=c)[1] for c in (0.0, 0.5))
+    return 1.0 - 0.5 * (wrong + not_right)

@@ -41,7 +41,8 @@ def best_sets(LabelSetOracle oracle, const double[:, ::1] scores, const int32_t[
 
 
 def climb(const double[:, ::1] scores, const int32_t[::1] indptr, const int32_t[::1] neighbours,
-          const double[::1] pairs, Py_ssize_t max_sweeps, unsigned char[:, ::1] sets):
+          const double[::1] pairs, Py_ssize_t max_sweeps, unsigned char[:, ::1] sets,
+          double[:, ::1] gains):
     """Add and drop single labels until none gains anything: coordinate ascent.
 
     A label that gains nothing is dropped.
@@ -60,6 +61,9 @@ def climb(const double[:, ::1] scores, const int32_t[::1] indptr, const int32_t[
         Largest number of sweeps over the labels of a row.
     sets : ndarray of shape (n, n_labels), uint8
         Changed in place.
+    gains : ndarray of shape (n, n_labels)
+        Where it is written what each label gains: the score with it less that without it, as
+        it was found last.
     """
     cdef Py_ssize_t i, j, e, _sweep, n_labels = scores.shape[1]
     cdef double gain
@@ -69,6 +73,7 @@ def climb(const double[:, ::1] scores, const int32_t[::1] indptr, const int32_t[
     check_indices(neighbours, n_labels, "label")
     check_equal(len(pairs), len(neighbours), "the number of pairs")
     check_room(scores, sets)
+    check_room(gains, sets)
     with nogil:
         for i in range(scores.shape[0]):
             for _sweep in range(max_sweeps):
@@ -78,38 +83,12 @@ def climb(const double[:, ::1] scores, const int32_t[::1] indptr, const int32_t[
                     for e in range(indptr[j], indptr[j + 1]):
                         if sets[i, neighbours[e]]:
                             gain += pairs[e]
+                    gains[i, j] = gain
                     if sets[i, j] != (gain > 0.0):
                         sets[i, j] = gain > 0.0
                         moved = True
                 if not moved:
                     break
-
-
-def add_gains(const unsigned char[:, ::1] sets, const int32_t[::1] indptr,
-              const int32_t[::1] neighbours, const double[::1] pairs, double[:, ::1] gains):
-    """Add the scores of the pairs of each label with those of a set.
-
-    Parameters
-    ----------
-    sets : ndarray of shape (n, n_labels), uint8
-        The sets.
-    indptr, neighbours, pairs
-        As of `climb`.
-    gains : ndarray of shape (n, n_labels)
-        Changed in place.
-    """
-    cdef Py_ssize_t i, j, e, n_labels = gains.shape[1]
-    check_equal(len(indptr), n_labels + 1, "the number of pointers")
-    check_offsets(indptr, neighbours.shape[0], 0, "indptr")
-    check_indices(neighbours, n_labels, "label")
-    check_equal(len(pairs), len(neighbours), "the number of pairs")
-    check_room(gains, sets)
-    with nogil:
-        for i in range(gains.shape[0]):
-            for j in range(n_labels):
-                for e in range(indptr[j], indptr[j + 1]):
-                    if sets[i, neighbours[e]]:
-                        gains[i, j] += pairs[e]
 
 
 cdef int check_room(const double[:, ::1] scores, const unsigned char[:, ::1] sets) except -1:

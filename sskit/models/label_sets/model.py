@@ -5,16 +5,22 @@ from functools import cached_property
 import numpy as np
 
 from sskit.inputs.edges import is_forest
+from sskit.models.counts import are_counts, in_units
 from sskit.models.features import FeatureRows
-from sskit.models.label_sets.decoder import add_gains, best_sets, climb
+from sskit.models.label_sets.decoder import best_sets, climb
 from sskit.models.label_sets.hierarchy import Hierarchy
 from sskit.models.label_sets.label_graph import choose_inference
 from sskit.models.label_sets.problem import MultilabelProblem
-from sskit.models.label_sets.slack import closed_slack, pairwise_slack
 from sskit.models.layout import WeightLayout
 from sskit.oracles.label_sets.closure import DagClosure, TreeClosure
-from sskit.oracles.label_sets.exact import CutSets, EnumeratedSets, IndependentSets, TreeSets
-from sskit.oracles.label_sets.roof_duality import RoofDuality
+from sskit.oracles.label_sets.exact import (
+    CutSets,
+    EnumeratedSets,
+    IndependentSets,
+    RoofDuality,
+    TreeSets,
+)
+from sskit.oracles.label_sets.slack import CountedClosure, CountedForest, EnumeratedSlack
 
 ORACLES = {
     "independent": IndependentSets,
@@ -25,6 +31,11 @@ ORACLES = {
 }
 # Rounding may let single labels go back and forth between sets that are equally good.
 MAX_SWEEPS = 1000
+# Trying all sets of more labels takes too long where there are other ways to train under slack
+# rescaling.
+MAX_ENUMERATED = 14
+# The programme of slack rescaling holds scores by the states of two labels.
+STATES = 4
 
 
 class LabelSetModel:
@@ -70,7 +81,18 @@ class LabelSetModel:
         raise NotImplementedError(f"{type(self).__name__} must implement make_oracle")
 
     def make_slack(self, cost):
-        """Return what finds sets for slack rescaling: see `sskit.models.label_sets.slack`."""
+        """Return a `SlackSets` that finds sets for slack rescaling, or None if there is none.
+
+        Parameters
+        ----------
+        cost : ndarray of shape (L,), float64
+            Loss of a wrong label, not negative.
+
+        Returns
+        -------
+        slack : SlackSets or None
+            Of this model.
+        """
         raise NotImplementedError(f"{type(self).__name__} must implement make_slack")
 
     def bind(self, X, truths, cost, block_weight):
@@ -167,8 +189,12 @@ class PairwiseModel(LabelSetModel):
         return ORACLES[self.inference]()
 
     def make_slack(self, cost):
-        """Return what finds sets for slack rescaling."""
-        return pairwise_slack(self.inference, self.ends, cost)
+        """Return what finds sets for slack rescaling, unless they are relaxed, or too many."""
+        slack = None
+        if self.inference in ("independent", "tree"):
+            slack = counted_slack(CountedForest, cost)
+        few = self.inference == "exhaustive" or len(cost) <= MAX_ENUMERATED
+        return EnumeratedSlack() if slack is None and few and self.inference != "lp" else slack
 
     def best_sets(self, scores, pairs):
         """Return the best sets, from which no single label can be taken or missed with gain.
@@ -189,9 +215,15 @@ class PairwiseModel(LabelSetModel):
             0 or 1.
         """
         sets = super().best_sets(scores, pairs)
-        indptr, neighbours, edge = self.neighbours
-        climb(scores, indptr, neighbours, pairs[edge], MAX_SWEEPS, sets)
+        self._climb(scores, sets, pairs, MAX_SWEEPS)
         return sets
+
+    def _climb(self, scores, sets, pairs, max_sweeps):
+        """Change single labels of sets in place while that gains anything; return the gains."""
+        indptr, neighbours, edge = self.neighbours
+        gains = np.empty(scores.shape)
+        climb(scores, indptr, neighbours, pairs[edge], max_sweeps, sets, gains)
+        return gains
 
     def gains(self, scores, sets, pairs):
         """Return what each label gains, given the other labels of the sets.
@@ -201,7 +233,7 @@ class PairwiseModel(LabelSetModel):
         scores : ndarray of shape (n, L)
             Scores of the labels.
         sets : ndarray of shape (n, L), uint8
-            0 or 1.
+            Those of `best_sets`.
         pairs : ndarray of shape (n_edges,)
             Scores of the pairs.
 
@@ -210,10 +242,7 @@ class PairwiseModel(LabelSetModel):
         gains : ndarray of shape (n, L)
             Score with the label less that without it.
         """
-        indptr, neighbours, edge = self.neighbours
-        gains = scores.copy()
-        add_gains(sets, indptr, neighbours, pairs[edge], gains)
-        return gains
+        return self._climb(scores, sets.copy(), pairs, 1)  # these sets are not changed any more
 
     @cached_property
     def neighbours(self):
@@ -258,8 +287,10 @@ class HierarchyModel(LabelSetModel):
         return TreeClosure(self.hierarchy.parents)
 
     def make_slack(self, cost):
-        """Return what finds sets for slack rescaling."""
-        return closed_slack(self.hierarchy, cost)
+        """Return what finds sets for slack rescaling, if no label has several parents."""
+        if self.hierarchy.parents is None:
+            return None
+        return counted_slack(CountedClosure, cost, self.hierarchy.edges)
 
     def bind(self, X, truths, cost, block_weight):
         """Bind the model to training data, see `LabelSetModel.bind`.
@@ -311,3 +342,12 @@ class HierarchyModel(LabelSetModel):
         """
         above, below = self.hierarchy.ancestors, self.hierarchy.descendants
         return np.where(sets, (scores * sets) @ above, (scores * (1 - sets)) @ below)
+
+
+def counted_slack(kind, cost, *further):
+    """Return an oracle for slack rescaling of this kind if the losses are counts, else None."""
+    offsets = np.array([0, len(cost)])
+    if not are_counts(cost, offsets, STATES):
+        return None
+    unit, levels, _ = in_units(cost, offsets)
+    return kind(np.round(levels).astype(np.int32), unit[0], *further)

@@ -3,7 +3,7 @@ from libc.stdint cimport int32_t, int64_t
 from sskit.core.problem cimport Problem
 from sskit.models.features cimport FeatureRows
 from sskit.oracles.label_sets.oracle cimport LabelSetOracle
-from sskit.oracles.label_sets.slack cimport SetQuestion
+from sskit.oracles.label_sets.slack cimport SetQuestion, SlackSets
 
 
 cdef class MultilabelProblem(Problem):
@@ -22,7 +22,7 @@ cdef class MultilabelProblem(Problem):
 
     cdef FeatureRows features
     cdef LabelSetOracle oracle
-    cdef object slack                      # SlackSets, the name of a missing package, or None
+    cdef SlackSets slack                   # or None
     cdef readonly Py_ssize_t n_labels
     cdef readonly Py_ssize_t n_edges
     cdef readonly bint intercept

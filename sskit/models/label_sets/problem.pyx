@@ -16,7 +16,9 @@ from sskit.core.lanes cimport padded
 from sskit.models.features cimport add_rows, add_rows_between, grow, score_rows
 from sskit.models.rows cimport clip_rows
 from sskit.oracles.label_sets.oracle cimport ONE
-from sskit.oracles.label_sets.slack cimport SetQuestion, SlackSets
+from sskit.oracles.label_sets.slack cimport (
+    SetQuestion, SlackGoal, SlackSets, product_goal, sum_goal
+)
 
 
 cdef class MultilabelProblem(Problem):
@@ -42,15 +44,15 @@ cdef class MultilabelProblem(Problem):
         What decides which sets there are, for the fingerprint.
     costly : bool
         Whether the oracle takes far longer than the scores.
-    slack : SlackSets or str or None
-        Finds sets for slack rescaling; or the package that this needs and that is missing.
+    slack : SlackSets, default=None
+        Finds sets for slack rescaling, if anything does.
     tight : bool, default=None
         Whether mixes of the sets are all points of the local polytope; None if not every set is
         allowed, so that the problem is no sum over labels and pairs alone.
     """
 
     def __cinit__(self, FeatureRows features, truths, cost, ends, block_weight, bint intercept,
-                  LabelSetOracle oracle, whole, bint costly, slack=None, tight=None):
+                  LabelSetOracle oracle, whole, bint costly, SlackSets slack=None, tight=None):
         self.features = features
         self.truths = truths
         self.cost = cost
@@ -241,7 +243,7 @@ cdef class MultilabelProblem(Problem):
             self.features, np.asarray(self.truths), np.asarray(self.cost),
             np.asarray(self.ends)[:self.n_edges], self.block_weight, self.intercept,
             self.oracle.fork(), self.whole, self.costly,
-            self.slack.fork() if isinstance(self.slack, SlackSets) else self.slack, self.tight,
+            None if self.slack is None else self.slack.fork(), self.tight,
         )
 
     def slack_oracle(self):
@@ -284,40 +286,37 @@ cdef class MultilabelSlack(SlackOracle):
     ----------
     problem : MultilabelProblem
         Says what the sets score and lose.
-    sets : SlackSets or str
-        Finds them; or the package that this needs and that is missing.
+    sets : SlackSets
+        Finds them.
     """
 
     cdef MultilabelProblem problem
     cdef SlackSets sets
 
-    def __cinit__(self, MultilabelProblem problem not None, sets):
-        self.problem = problem
-        if isinstance(sets, str):
-            self.missing = sets
-            return
-        self.sets = sets
-        self.has_product, self.has_cone = self.sets.has_product, self.sets.has_cone
-        self.precision, self.lock_free = self.sets.precision, self.sets.lock_free
+    def __cinit__(self, MultilabelProblem problem not None, SlackSets sets not None):
+        self.problem, self.sets = problem, sets
+        self.has_product = self.has_cone = self.lock_free = True
 
-    # the truth in place of no answer, and the loss
-    cdef int finish(self, Py_ssize_t i, bint found, int32_t* code, double* loss) except -1 nogil:
+    # the best set, or the truth if none counts, and its loss
+    cdef bint ask(
+        self, Py_ssize_t i, const double* theta, double offset, SlackGoal goal, int32_t* code,
+        double* loss
+    ) except -1 nogil:
+        cdef SetQuestion q = self.problem.question(i, theta, offset)
+        cdef bint found = self.sets.best(&q, &goal, code)
         if not found:
             self.problem.truth(i, code)
         loss[0] = self.problem.set_loss(i, code)
-        return 0
+        return found
 
     cdef int argmax_slack(
         self, Py_ssize_t i, const double* theta, double offset, int32_t* code, double* loss
     ) except -1 nogil:
-        cdef SetQuestion q = self.problem.question(i, theta, offset)
-        return self.finish(i, self.sets.best_product(&q, code), code, loss)
+        self.ask(i, theta, offset, product_goal(), code, loss)
+        return 0
 
     cdef int argmax_within(
         self, Py_ssize_t i, const double* theta, double offset, double loss_weight,
         double lower, double upper, int32_t* code, double* loss
     ) except -1 nogil:
-        cdef SetQuestion q = self.problem.question(i, theta, offset)
-        cdef bint found = self.sets.best_within(&q, loss_weight, lower, upper, code)
-        self.finish(i, found, code, loss)
-        return found
+        return self.ask(i, theta, offset, sum_goal(loss_weight, lower, upper), code, loss)

@@ -1,1 +1,1 @@
-"""Sets of rows that are labelled or ranked as a whole."""
+"""Sets of rows that are ranked as a whole."""

@@ -9,18 +9,10 @@ from sklearn.base import BaseEstimator
 from sskit._documentation import DocumentedMixin
 from sskit._numbers import capped
 from sskit._saved_names import LoadableMixin
-from sskit.models.slack.angular import AngularSearch
-from sskit.models.slack.bracket import BinarySearch, BisectingSearch, SarawagiSearch
 from sskit.models.slack.problem import SlackProblem
-from sskit.models.slack.search import ExactSearch
+from sskit.models.slack.search import AngularSearch, BisectingSearch, ExactSearch
 
-SEARCHES = {
-    "exact": ExactSearch,
-    "angular": AngularSearch,
-    "bisecting": BisectingSearch,
-    "binary": BinarySearch,
-    "sarawagi": SarawagiSearch,
-}
+SEARCHES = {"exact": ExactSearch, "angular": AngularSearch, "bisecting": BisectingSearch}
 # What a search asks of a problem, and how users know it.
 NEEDS = {
     "exact": ("has_product", "an exact oracle for slack rescaling"),
@@ -45,17 +37,15 @@ class SlackRescaling(DocumentedMixin, LoadableMixin, BaseEstimator):
 
     Parameters
     ----------
-    search : {"auto", "exact", "angular", "bisecting", "binary", "sarawagi"}, default="auto"
+    search : {"auto", "exact", "angular", "bisecting"}, default="auto"
         How the maximum is found. "exact": by an oracle for the product, which there is for
         classes of rows; for chains, and for sets of labels whose edges or hierarchy have no
         cycle, with losses that count (the Hamming losses without weights); for sets of at most
-        14 labels with pairs that are not relaxed, or whose inference is "exhaustive".
-        "angular": by a constrained oracle, with proof; there is one for the same models, and for
-        relaxed sets of labels, where the package highspy is installed: up to one part in a
-        million, so without a certificate. The others move the weight lam of the loss in
-        ``score + lam * loss`` and work for all models; they may miss the maximum, whatever
-        their effort. "auto" takes the first of "exact", "angular" and "bisecting" that the model
-        can do.
+        14 labels with pairs that are not relaxed.
+        "angular": by a constrained oracle, with proof; there is one for the same models.
+        "bisecting" moves the weight lam of the loss in ``score + lam * loss`` and works for all
+        models; it may miss the maximum, whatever its effort. "auto" takes the first of these that
+        the model can do.
     tol : float, default=0.0
         A search ends when no labelling can be better than the best one found by more than this
         share of its value. Above 0 the gap is wider by that, unless the search is "exact".
@@ -78,16 +68,14 @@ class SlackRescaling(DocumentedMixin, LoadableMixin, BaseEstimator):
     bounds, so ``certified_`` is True; ``history_["inexactness"]`` is their part, often most of the
     gap, which passes cannot close. There are no bounds, ``certified_`` is False and ``dual_gap_``
     an estimate from below, where the oracle behind the search misses its maximum and does not
-    bound it, and for relaxed sets of labels with "angular".
+    bound it.
 
     ``n_oracle_calls_`` counts the queries of the oracle behind the search.
 
     References
     ----------
     Choi, Meshi, Srebro (2016). Fast and scalable structural SVM with slack rescaling. AISTATS.
-    "binary": section 4.1; "bisecting": 4.3 and appendix D; "angular": algorithm 2.
-
-    Sarawagi, Gupta (2008). Accurate max-margin training for structured output spaces. ICML.
+    "bisecting": section 4.3 and appendix D; "angular": algorithm 2.
 
     Bauer, Goernitz, Biegler, Mueller, Kloft (2014). Efficient algorithms for exact inference in
     sequence labeling SVMs. IEEE Transactions on Neural Networks and Learning Systems 25(5).
@@ -149,8 +137,6 @@ class SlackRescaling(DocumentedMixin, LoadableMixin, BaseEstimator):
         ------
         ValueError
             If a parameter is wrong, or the problem has not got what the search needs.
-        ImportError
-            If the search needs a package that is missing; it is named.
         """
         self.check()
         name, oracle = self.search, problem.slack_oracle()
@@ -158,12 +144,6 @@ class SlackRescaling(DocumentedMixin, LoadableMixin, BaseEstimator):
         if name == "auto":
             name = next((name for name in NEEDS if able[name]), "bisecting")
         if not able.get(name, True):
-            missing = getattr(oracle, "missing", None)
-            if name == "angular" and missing is not None:
-                raise ImportError(
-                    f"search='angular' of this model needs the package {missing}; install it, or "
-                    "use 'auto' or 'bisecting'"
-                )
             raise ValueError(
                 f"search={name!r} needs {NEEDS[name][1]}, which this model with this loss does "
                 "not have; use 'auto' or 'bisecting'"

@@ -11,6 +11,7 @@ cdef class SlackSearch:
     the truth, with Phi = 0, is the answer if there is none. For an offset of one, Phi is the
     violation under slack rescaling. A label is the point (h, g) of a plane. The lambda-oracle is
     argmax of the problem with the loss weight lam: it maximises K = h + lam g over all labels.
+    The searches are those of Choi, Meshi, Srebro (2016), 4.1 to 4.3 and algorithm 2.
     For labels that count g h <= (h + lam g)^2 / (4 lam), so every query bounds Phi from above:
     with the largest K, or, where argmax misses it and bounds it, with that upper bound of K.
 
@@ -22,8 +23,7 @@ cdef class SlackSearch:
 
     cdef Problem problem
     cdef SlackOracle oracle               # of the problem, or None
-    cdef readonly double tol              # stop where bound <= (1 + tol) best ..
-    cdef readonly double rounding         # .. but for this share
+    cdef readonly double tol              # stop where bound <= (1 + tol) best, but for rounding
     cdef readonly Py_ssize_t max_queries  # of one search
     cdef readonly bint exact              # is the answer always a maximiser?
     cdef readonly bint bounds             # if it is not, does `bound` bound it?
@@ -62,7 +62,5 @@ cdef class SlackSearch:
     cdef bint done(self) noexcept nogil
     # h / g of the best, where a search that was right last time begins; else one
     cdef double first_weight(self) noexcept nogil
-
-
-# ValueError unless the problem has the oracle that a search needs
-cdef int check_oracle(bint able, Problem problem) except -1
+    # ValueError unless the problem has the oracle that the search needs; `oracle` is that
+    cdef int need(self, bint able) except -1

@@ -1,3 +1,4 @@
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
 
@@ -15,24 +16,38 @@ cdef struct SetQuestion:
     double offset
 
 
+cdef struct SlackGoal:
+    # g h, or h + loss_weight g among the sets with lower h <= g < upper h
+    bint product
+    double loss_weight
+    double lower
+    double upper
+
+
 cdef class SlackSets:
     """Finds label sets by margin h and loss g together, for slack rescaling.
 
     Only sets with h > 0 and g > 0 count. Codes are those of `LabelSetOracle`, (n_labels +
-    n_edges,) of the answer; both methods return whether there is any set that counts, and need
-    not write code otherwise. The object is scratch memory for one thread.
+    n_edges,) of the answer. The object is scratch memory for one thread.
     """
 
-    cdef readonly bint has_product   # is there best_product?
-    cdef readonly bint has_cone      # is there best_within?
-    cdef readonly bint lock_free     # do they never take the interpreter's lock?
-    cdef readonly double precision   # relative, of the answers; 0 where they are only rounded
-
-    # a set that maximises g h
-    cdef bint best_product(self, const SetQuestion* q, int32_t* code) except -1 nogil
-    # a set that maximises h + loss_weight g among those with lower h <= g < upper h
-    cdef bint best_within(
-        self, const SetQuestion* q, double loss_weight, double lower, double upper, int32_t* code
+    # the best set; returns whether there is any that counts, and need not write code otherwise
+    cdef bint best(
+        self, const SetQuestion* q, const SlackGoal* goal, int32_t* code
     ) except -1 nogil
     # another one for another thread
     cpdef SlackSets fork(self)
+
+
+# the goal of products
+cdef inline SlackGoal product_goal() noexcept nogil:
+    cdef SlackGoal goal
+    goal.product, goal.loss_weight, goal.lower, goal.upper = True, 1.0, 0.0, INFINITY
+    return goal
+
+
+# that of sums within a cone
+cdef inline SlackGoal sum_goal(double loss_weight, double lower, double upper) noexcept nogil:
+    cdef SlackGoal goal
+    goal.product, goal.loss_weight, goal.lower, goal.upper = False, loss_weight, lower, upper
+    return goal

@@ -1,1 +1,1 @@
-"""Labellings and rankings of whole sets of rows, scored by measures that are no sums over rows."""
+"""Rankings of sets of rows, scored by the pairs that are in the wrong order."""

@@ -380,7 +380,7 @@ def test_weights_of_graphs_are_repetitions():
 
 def test_slack_rescaling_with_every_search():
     X, y = small(8)
-    for search in ("auto", "bisecting", "binary", "sarawagi"):
+    for search in ("auto", "bisecting"):
         for inference in ("elimination", "trws"):
             model = GraphTagger(
                 0.5, rescaling=SlackRescaling(search), inference=inference, random_state=0

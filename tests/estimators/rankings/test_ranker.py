@@ -1,11 +1,20 @@
-"""RankingSVM: grades within groups."""
+"""RankingSVM: grades within groups, and the ROC area of two grades."""
+
+import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.model_selection import GridSearchCV
+from helpers.rankings import everything
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_val_score
 
-from sskit import RankingSVM
+from sskit import EarlyStopping, RankingSVM, RegularizationPath
+from sskit.dask import Distributed
+from sskit.solvers import BCFW, CuttingPlane
 
 
 def data(seed=0, n_groups=8, size=6):
@@ -14,6 +23,13 @@ def data(seed=0, n_groups=8, size=6):
     groups = np.repeat(np.arange(n_groups), size)
     y = np.round(X @ [1.0, 0.5, 0.0] + 3 * rng.normal(size=n_groups)[groups])
     return X, y, groups
+
+
+def two_grades(n=80, p=4, share=0.25, seed=0, distance=1.0):
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < share).astype(int)
+    y[:2] = 0, 1
+    return rng.normal(size=(n, p)) + distance * y[:, None] * [1.0, 0.5, 0.0, 0.0][:p], y
 
 
 def objective(coef, X, y, groups, lam):
@@ -72,16 +88,233 @@ def test_sparse_rows_and_searches():
     assert search.best_score_ > 0.5
 
 
+def test_objective_and_optimum_of_two_grades_by_enumeration():
+    X, y = two_grades(7, 3, seed=1)
+    found = everything(y)
+
+    def value(coef):
+        worst = max(lost - psi @ (X @ coef[0]) for psi, lost in found)
+        return 0.05 * np.sum(coef**2) + worst
+
+    model = RankingSVM(0.1, tol=1e-4).fit(X, y)
+    assert model.primal_objective_ == pytest.approx(value(model.coef_), rel=1e-9)
+    assert model.certified_
+    assert model.dual_gap_ <= 1e-4 * (value(model.coef_) + 1e-3)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        other = model.coef_ + 0.1 * rng.normal(size=(1, 3))
+        assert value(other) >= model.dual_objective_
+
+
+def test_solvers_agree():
+    X, y = two_grades()
+    models = [
+        RankingSVM(solver=solver, tol=1e-3, max_iter=5000, random_state=0)
+        for solver in ("auto", "bcfw", "mpbcfw", BCFW(steps="away"), CuttingPlane(damping=0.0))
+    ]
+    models = [model.fit(X, y) for model in models]
+    assert max(m.dual_objective_ for m in models) <= min(m.primal_objective_ for m in models) + 1e-9
+    assert isinstance(models[0].solver_, CuttingPlane)
+
+
+@pytest.mark.parametrize("values", [[0, 1], [False, True], [-1.0, 1.0], [3, 7]])
+def test_two_grades_are_the_roc_area(values):
+    X, y = two_grades()
+    grades = np.array(values)[y]
+    model, other = RankingSVM(0.01).fit(X, grades), RankingSVM(0.01).fit(X, y)
+    np.testing.assert_array_equal(model.coef_, other.coef_)
+    area = roc_auc_score(y, model.predict(X))
+    assert model.score(X, grades) == pytest.approx(area)
+    assert area > 0.75
+    assert cross_val_score(RankingSVM(), X, grades, cv=StratifiedKFold(3)).mean() > 0.6
+
+
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csr_matrix, np.asfortranarray, np.float32])
+def test_forms_of_rows(form):
+    X, y = two_grades()
+    X = np.round(X, 1).astype(np.float32).astype(float)
+    groups = np.arange(80) % 3
+    one, other = (RankingSVM(0.1, tol=1e-4).fit(x, y, groups) for x in (X, form(X)))
+    np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-3)
+    np.testing.assert_allclose(one.predict(X), one.predict(form(X)), atol=1e-6)
+
+
+def test_groups():
+    X, y = two_grades(90)
+    groups = np.arange(90) % 6  # of rows that do not follow each other
+    options = {"tol": 1e-4, "random_state": 0, "max_iter": 5000}
+    model = RankingSVM(0.05, **options).fit(X, y, groups)
+    order = np.argsort(groups, kind="stable")
+    names = np.array([f"query {g}" for g in groups])
+    other = RankingSVM(0.05, **options).fit(X[order], y[order], names[order])
+    np.testing.assert_allclose(model.coef_, other.coef_)
+    alone = [model.score(X[groups == g], y[groups == g]) for g in range(6)]
+    assert model.score(X, y, groups) == pytest.approx(np.mean(alone))
+    # P(w) is the mean over the groups
+    one = [
+        RankingSVM(0.05, **options).fit(X[groups == g], y[groups == g]).primal_objective_
+        for g in range(6)
+    ]
+    assert np.mean(one) <= model.primal_objective_ + 1e-9
+
+
+def test_weights_of_groups_are_copies():
+    X, y = two_grades(60)
+    groups, weights = np.arange(60) % 4, np.array([1.0, 2.0, 0.0, 3.0])
+    options = {"tol": 1e-5, "random_state": 0, "max_iter": 10_000}
+    model = RankingSVM(**options).fit(X, y, groups, weights[groups])
+    parts = [
+        (X[groups == g], y[groups == g], np.full(15, 10 * g + copy))
+        for g in range(4)
+        for copy in range(int(weights[g]))
+    ]
+    copies = RankingSVM(**options).fit(*map(np.concatenate, zip(*parts)))  # noqa: B905
+    assert model.lam_ == pytest.approx(copies.lam_)
+    assert model.primal_objective_ == pytest.approx(copies.primal_objective_, rel=1e-4)
+    np.testing.assert_allclose(model.coef_, copies.coef_, atol=0.02)
+    score = model.score(X, y, groups, weights[groups])
+    assert score == pytest.approx(copies.score(*map(np.concatenate, zip(*parts))))  # noqa: B905
+
+
+def test_a_group_without_pairs_says_nothing():
+    X, y = two_grades(40)
+    groups = np.repeat([0, 1, 2], [20, 19, 1])
+    y[20:39] = 0
+    model = RankingSVM(0.1).fit(X, y, groups)
+    assert model.score(X, y, groups) == model.score(X[:20], y[:20])
+    assert model.score(X[20:39], y[20:39]) == 0.0
+
+
+def test_frames_and_names():
+    X, y = two_grades()
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = RankingSVM().fit(frame, y, groups=pd.Series(np.arange(80) // 40))
+    assert model.feature_names_in_.tolist() == list("abcd")
+    assert set(model.weights_frame()["feature"].dropna()) <= set("abcd")
+    moved = RankingSVM(prior=model, lam=1e6).fit(frame[["d", "a", "b", "c"]], y)
+    np.testing.assert_allclose(moved.coef_, model.coef_[:, [3, 0, 1, 2]], atol=1e-3)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[["b", "a", "c", "d"]])
+
+
+def test_bounds_and_prior():
+    X, y = two_grades()
+    box = {"coef": (0.0, 0.4)}
+    for solver in ("auto", "bcfw"):
+        model = RankingSVM(bounds=box, solver=solver, random_state=0).fit(X, y)
+        assert (model.coef_ >= 0).all() and (model.coef_ <= 0.4).all() and model.certified_
+    near = RankingSVM(1e6, prior={"coef_": [[1.0, 2.0, 3.0, 4.0]]})
+    np.testing.assert_allclose(near.fit(X, y).coef_, [[1.0, 2.0, 3.0, 4.0]], atol=1e-4)
+
+
+def test_slack_rescaling_is_a_search():
+    X, y = two_grades()
+    model = RankingSVM(0.1, rescaling="slack", max_iter=100).fit(X, y)
+    assert model.score(X, y) > 0.3
+    assert model.dual_gap_ >= model.history_["inexactness"][-1] >= 0
+
+
+def test_warm_start():
+    X, y = two_grades(120)
+    groups = np.arange(120) // 10
+    model = RankingSVM(0.05, warm_start=True, random_state=0, tol=1e-3)
+    passes = model.fit(X[:100], y[:100], groups[:100]).n_iter_
+    assert passes > 1
+    again = model.fit(X[:100], y[:100], groups[:100])
+    assert again.n_iter_ <= 2
+    assert model.fit(X, y, groups).certified_
+    with pytest.raises(ValueError, match="cannot be combined"):
+        model.set_params(solver="cutting_plane").fit(X, y, groups)
+
+
+def test_path_and_early_stopping():
+    X, y = two_grades()
+    path = RegularizationPath(RankingSVM(), eps=0.3, lam_min=0.05).fit(X, y)
+    assert path.estimator_at(0.1).score(X, y) > 0.6
+    stopped = EarlyStopping(RankingSVM(), random_state=0).fit(X, y)
+    assert stopped.score(X, y) > 0.6
+
+
+def test_data_in_parts_are_refused():
+    X, y = two_grades()
+    with pytest.raises(ValueError, match="nothing says that a set lies within one"):
+        Distributed(RankingSVM()).fit([X[:40], X[40:]], [y[:40], y[40:]])
+
+
+def test_searches_with_groups():
+    X, y = two_grades(90)
+    groups = np.arange(90) // 9
+    with config_context(enable_metadata_routing=True):
+        model = RankingSVM().set_fit_request(groups=True).set_score_request(groups=True)
+        search = GridSearchCV(model, {"lam": [0.1, 0.01]}, cv=GroupKFold(3), n_jobs=2)
+        search.fit(X, y, groups=groups)
+        assert search.best_score_ > 0.6
+
+
+def test_pickle_and_nothing_is_modified():
+    X, y = two_grades()
+    groups = np.arange(80) % 4
+    given = [X.copy(), y.copy(), groups.copy()]
+    for array in given:
+        array.setflags(write=False)
+    model = RankingSVM().fit(*given)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert "RankingSVM" in model._repr_html_()
+
+
+def test_solvers_that_work_factor_by_factor_are_refused():
+    X, y = two_grades()
+    model = RankingSVM(solver="gdmm")
+    before = vars(model).copy()
+    with pytest.raises(ValueError, match="needs a model that is a sum over nodes and edges"):
+        model.fit(X, y)
+    assert vars(model) == before
+
+
 @pytest.mark.parametrize(
-    ("changed", "message"),
+    ("changed", "error", "message"),
     [
-        ({"y": ["a"] * 48}, "y"),
-        ({"y": [1.0, np.inf] * 24}, "y"),
-        ({"y": [1.0, np.nan] * 24}, r"y\[1\] is nan"),
-        ({"groups": [1]}, "groups.shape"),
+        ({"y": ["a"] * 80}, ValueError, "y"),
+        ({"y": [1.0, np.inf] * 40}, ValueError, "y"),
+        ({"y": [1.0, np.nan] * 40}, ValueError, r"y\[1\] is nan"),
+        ({"groups": np.zeros(79)}, ValueError, r"groups.shape == \(79,\), expected \(80,\)"),
+        ({"groups": np.zeros((80, 1))}, ValueError, "groups.shape"),
+        ({"groups": [0.0, np.nan] * 40}, ValueError, r"groups\[1\] is nan"),
+        ({"groups": np.array([0, "a"] * 40, dtype=object)}, TypeError, r"groups\[1\]"),
+        ({"groups": [None] * 80}, ValueError, r"groups\[0\]"),
+        (
+            {"sample_weight": np.arange(80.0)}, ValueError,
+            r"sample_weight\[1\] is 1.0 but sample_weight\[0\] is 0.0: a loss of a set of rows",
+        ),
+        (
+            {"groups": np.arange(80) % 2, "sample_weight": [1.0, 2.0, 1.0, 3.0] * 20}, ValueError,
+            r"sample_weight\[3\] is 3.0 but sample_weight\[1\] is 2.0",
+        ),
+        ({"sample_weight": np.zeros(80)}, ValueError, "sample_weight is zero for all"),
+        ({"X": np.full((80, 4), 1e200)}, ValueError, r"X\[0\]"),
+        ({"X": np.full((80, 4), np.inf)}, ValueError, r"X\[0\]"),
     ],
-)
-def test_bad_data(changed, message):
-    X, y, groups = data()
-    with pytest.raises(ValueError, match=message):
-        RankingSVM().fit(**{"X": X, "y": y, "groups": groups} | changed)
+)  # fmt: skip
+def test_bad_data(changed, error, message):
+    X, y = two_grades()
+    model = RankingSVM().fit(X, y)
+    before = pickle.dumps(model)
+    with pytest.raises(error, match=message):
+        model.fit(**{"X": X, "y": y} | changed)
+    assert pickle.dumps(model) == before
+
+
+@pytest.mark.parametrize("value", [np.zeros((1, 3)), "weights", np.full((1, 4), np.inf)])
+def test_damaged_weights(value):
+    X, y = two_grades()
+    model = clone(RankingSVM()).fit(X, y)
+    model.coef_ = value
+    with pytest.raises(ValueError, match="coef_|overflows"):
+        model.predict(X)
+
+
+def test_a_score_needs_grades():
+    X, y = two_grades()
+    with pytest.raises(ValueError, match="y must have the grade of each row, got None"):
+        RankingSVM().fit(X, y).score(X, None)

@@ -15,7 +15,6 @@ from sklearn.model_selection import GridSearchCV
 from sskit import (
     EarlyStopping,
     MultilabelPairwise,
-    MultivariateClassifier,
     PartsModel,
     RankingSVM,
     RegularizationPath,
@@ -324,7 +323,7 @@ def test_only_what_is_trained_on_is_bound(name, monkeypatch):
     monkeypatch.setattr(type(estimator), "_make_task", bind)
     model = EarlyStopping(estimator, validation_fraction=0.3, random_state=0).fit(X, y)
     # without groups all rows are one set
-    sets = isinstance(estimator, (MultivariateClassifier, RankingSVM))
+    sets = isinstance(estimator, RankingSVM)
     n_blocks = 1 if sets else len(y) - len(model.validation_indices_)
     assert [found.problem.n_blocks for found in bound] == [n_blocks]
 

@@ -59,10 +59,9 @@ def hinges_agree(toy, search):
 
 
 @pytest.mark.parametrize("name", sorted(TOYS))
-@pytest.mark.parametrize("search", ["bisecting", "binary", "sarawagi"])
-def test_inexact_searches_stay_below(name, search):
+def test_bisecting_stays_below(name):
     toy = TOYS[name]()
-    pairs, problem = slack_pairs(toy.pairs), SlackRescaling(search).wrap(toy.problem)
+    pairs, problem = slack_pairs(toy.pairs), SlackRescaling("bisecting").wrap(toy.problem)
     assert not problem.exact
     evaluator, rng = Evaluator(problem), np.random.default_rng(0)
     for scale in (0.0, 0.1, 1.0):

@@ -6,9 +6,14 @@ from helpers.label_sets import all_sets, random_forest, random_model, set_scores
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sskit.oracles.label_sets.exact import CutSets, EnumeratedSets, IndependentSets, TreeSets
+from sskit.oracles.label_sets.exact import (
+    CutSets,
+    EnumeratedSets,
+    IndependentSets,
+    RoofDuality,
+    TreeSets,
+)
 from sskit.oracles.label_sets.oracle import find_label_set
-from sskit.oracles.label_sets.roof_duality import RoofDuality
 
 
 def answer(oracle, gains, edges, pairwise):

@@ -1,1 +1,0 @@
-"""Pairs of items and their partners."""

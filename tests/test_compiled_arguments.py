@@ -7,9 +7,8 @@ from helpers.toys import chain_toy, graph_toy, multiclass_toy, multilabel_toy
 
 from sskit.core.direction import Direction
 from sskit.core.dual import DualState
-from sskit.core.priority import SumTree
 from sskit.core.regularizer import BoxRegularizer, Regularizer
-from sskit.core.sampler import GapSampler, PermutationSampler, UniformSampler
+from sskit.core.sampler import GapSampler, PermutationSampler, SumTree, UniformSampler
 from sskit.models.chain.beam_decoder import decode_by_beam
 from sskit.models.chain.decoder import decode_best, decode_max_marginals
 from sskit.models.chain.probabilities import ChainPotentials, infer
@@ -46,7 +45,7 @@ from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.solvers.oracle_calls.minibatch import Batches, Visitor, run_pass
 from sskit.solvers.oracle_calls.pool import Pool, ThreadPool
 from sskit.solvers.oracle_calls.vertices import Vertices
-from sskit.solvers.simplex_qp.maximise import SimplexProgram
+from sskit.solvers.simplex_qp.program import SimplexProgram
 from sskit.solvers.subgradient import subgradient_pass
 from sskit.testing.factor_probe import FactorProbe, look_at_node
 from sskit.testing.probe import DualProbe, ProblemProbe

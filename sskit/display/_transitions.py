@@ -121,9 +121,7 @@ class TransitionDisplay:
                 look["axes"] = "label of the first node", "label of the second node"
             display = cls(weights=weights, rows=names, columns=names, **look)
             return display.plot(ax=ax, **options)
-        given = tagger.allowed_transitions_, tagger.allowed_start_
-        # models saved before it was there have no allowed_end_
-        given += (getattr(tagger, "allowed_end_", None),)
+        given = tagger.allowed_transitions_, tagger.allowed_start_, tagger.allowed_end_
         allowed, allowed_start, allowed_end = (
             True if some is None else some[np.ix_(*[owners] * some.ndim)] for some in given
         )

@@ -8,9 +8,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, check_memory
 
-from sskit._documentation import DocumentedMixin
 from sskit._numbers import n_workers
-from sskit._saved_names import LoadableMixin
+from sskit._public import PublicMixin
 from sskit.inputs.images import check_images
 from sskit.preprocessing._disk_cache import prepare_cache
 from sskit.preprocessing._graph_features import cut_image, describe_image, make_graph
@@ -26,9 +25,7 @@ from sskit.preprocessing._words import (
 
 
 # No set_output: a graph is not a data frame.
-class SuperpixelGraphs(
-    DocumentedMixin, LoadableMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
-):
+class SuperpixelGraphs(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     """Turn images into graphs of superpixels with the features of HorseSeg.
 
     An image is cut into superpixels, which become nodes; those that touch are joined by edges.

@@ -143,7 +143,7 @@ OTHER = [
             "cache": "yes",
             "block_steps": 0,
             "stored_passes": -1,
-            "plane_life": 1.5,
+            "cache_size": 0.0,
         }.items()
     ),
     (ValueError, "^warm_start=True.*solver='ssg'", {"warm_start": np.True_, "solver": "ssg"}),

@@ -67,7 +67,7 @@ def test_squared_norms(form, little_is_worth_it):
 
 
 def test_threads_come_for_much_only(monkeypatch):
-    monkeypatch.setattr(crew, "Helper", None)
+    monkeypatch.setattr(crew, "Thread", None)
     squared_norms(rows("csr"), 3)
     monkeypatch.setattr(row_grams, "LEAST_ENTRIES", 0)
     with pytest.raises(TypeError):

@@ -87,9 +87,7 @@ def check_chain(estimator):
     check_numbers(estimator, {"end_": (n_states,)})
     all_allowed = estimator.allowed_transitions_ is None
     ends = (n_classes,)
-    shapes = {"allowed_transitions_": (n_classes, n_classes), "allowed_start_": ends}
-    if "allowed_end_" in vars(estimator):  # which models saved before it was there have not
-        shapes["allowed_end_"] = ends
+    shapes = {"allowed_start_": ends, "allowed_end_": ends, "allowed_transitions_": 2 * ends}
     for name, shape in shapes.items():
         table = getattr(estimator, name)
         if table is None and all_allowed:

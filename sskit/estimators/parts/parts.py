@@ -479,6 +479,5 @@ class PartsModel(PoserMixin, StructuredEstimator):
         maps = check_score_maps(X, len(self.parents_), self.part_names_)
         model = PoseModel(self.parents_, self.means_, self.unit_)
         w = flat_weights(self, model.layout)
-        # models that were saved before there were log odds know of none
-        maps = as_log_odds(maps, getattr(self, "score_curves_", None))
+        maps = as_log_odds(maps, self.score_curves_)
         return model.decoder(maps, w, self.n_jobs), maps

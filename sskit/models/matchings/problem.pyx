@@ -11,7 +11,6 @@ from sskit.models.shapes import check_matchings
 from sskit.oracles.matchings.assignment import assign
 
 from sskit.core.problem cimport Problem
-from sskit.core.vectors cimport append
 
 # Sums of larger scores may overflow, and with them the potentials of the assignment.
 cdef double LARGEST = 1e300
@@ -43,7 +42,7 @@ cdef class MatchingProblem(WeightSpaceProblem):
         for pairs, left, right in tables:
             rows.n_left, rows.n_right = pairs.shape[0], pairs.shape[1]
             rows.pairs, rows.left, rows.right = start3(pairs), start2(left), start2(right)
-            append(self.rows_of, rows)
+            self.rows_of.push_back(rows)
         self.tables = tables
         self.partners = partners
         self.starts = np.concatenate([[0], np.cumsum(n_left)]).astype(np.int32)

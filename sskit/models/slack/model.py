@@ -6,9 +6,8 @@ import sys
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from sskit._documentation import DocumentedMixin
+from sskit._public import PublicMixin
 from sskit._numbers import capped
-from sskit._saved_names import LoadableMixin
 from sskit.models.slack.angular import AngularSearch
 from sskit.models.slack.bracket import BinarySearch, BisectingSearch, SarawagiSearch
 from sskit.models.slack.problem import SlackProblem
@@ -28,7 +27,7 @@ NEEDS = {
 }
 
 
-class SlackRescaling(DocumentedMixin, LoadableMixin, BaseEstimator):
+class SlackRescaling(PublicMixin, BaseEstimator):
     r"""Slack rescaling of the loss, and the search for the most violating labelling.
 
     Give it to an estimator as ``rescaling=SlackRescaling(...)``; ``rescaling="slack"`` is one

@@ -150,13 +150,6 @@ def test_it_is_the_model_of_maps_of_log_odds():
         np.testing.assert_array_equal(x, y)
 
 
-def test_models_saved_before_there_were_log_odds():
-    model = fit(scores="raw", max_iter=100)
-    expected = np.stack(model.predict(X))
-    del model.score_curves_, model._made_with["scores"]
-    np.testing.assert_array_equal(np.stack(pickle.loads(pickle.dumps(model)).predict(X)), expected)
-
-
 @pytest.mark.parametrize(
     "damage",
     [lambda c: c[:2], lambda c: c[..., :1], lambda c: c[:, ::-1], lambda c: c * np.nan, list],

@@ -1,7 +1,7 @@
 from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
-from sskit.core.priority cimport SumTree
+from sskit.core.sampler cimport SumTree
 from sskit.parallel.buffer cimport Buffer
 from sskit.solvers.dual_decomposition.factors.oracle cimport EdgeSearch
 

@@ -5,7 +5,7 @@ import numpy as np
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
-from sskit.core.priority cimport SumTree
+from sskit.core.sampler cimport SumTree
 from sskit.parallel.buffer cimport need
 from sskit.solvers.dual_decomposition.factors.oracle cimport EdgeSearch
 from sskit.solvers.dual_decomposition.factors.state cimport FactorState

@@ -51,10 +51,10 @@ def start(toy, n_jobs, options, lam=LAM):
 def nobody_helps(monkeypatch):
     """The system has no room for threads: the leader does all parts."""
 
-    def refuse(*args):
+    def refuse(**options):
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(crew, "Helper", refuse)
+    monkeypatch.setattr(crew, "Thread", refuse)
 
 
 @every_option

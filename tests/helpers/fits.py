@@ -248,6 +248,7 @@ SOLVERS = {
     "soft_bcfw, never exact": SoftBCFW(exact=False),
 }
 UNBOUNDED_ONLY = {"gdmm", "soft_bcfw", "ssg"}
+UNPRIORED_ONLY = {"ssg"}
 FACTORED_ONLY = {"gdmm", "soft_bcfw"}
 
 
@@ -258,6 +259,7 @@ def suits(fit, solver):
         (FITS[fit].bounded and names & UNBOUNDED_ONLY)
         or (not FITS[fit].factored and names & FACTORED_ONLY)
         or (not FITS[fit].one_table and solver == "gdmm, ordered")
+        or (FITS[fit].estimator.prior is not None and names & UNPRIORED_ONLY)
     )
 
 

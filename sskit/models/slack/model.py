@@ -6,8 +6,8 @@ import sys
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from sskit._public import PublicMixin
 from sskit._numbers import capped
+from sskit._public import PublicMixin
 from sskit.models.slack.angular import AngularSearch
 from sskit.models.slack.bracket import BinarySearch, BisectingSearch, SarawagiSearch
 from sskit.models.slack.problem import SlackProblem

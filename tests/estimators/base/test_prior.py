@@ -289,6 +289,40 @@ def test_what_the_user_passes_is_not_modified():
     np.testing.assert_array_equal(flat, np.ones(27))
 
 
+CHAIN = FITS["chains"].data()
+BAD = {
+    "words": ("yes", "'prior' parameter"),
+    "a number": (3.0, "'prior' parameter"),
+    "short": (np.ones(3), r"prior has the shape \(3,\), expected \(27,\)"),
+    "not finite": (np.full(27, np.nan), r"prior\[0\] is nan, expected a finite number"),
+    "too large": (np.full(27, 1e200), r"prior\[0\] is 1e\+200"),
+    "strings": (["a"] * 27, "prior must be an array of numbers"),
+    "ragged": ([[1.0], [1.0, 2.0]], "prior has rows of different lengths"),
+    "no block": ({"coefs": np.ones(3)}, "prior has no block 'coefs'; the blocks of this model"),
+    "shape": ({"coef_": np.ones((2, 4))}, r"prior\['coef_'\] has the shape \(2, 4\), expected"),
+    "features": ({"coef_": np.ones((3, 5))}, "labels and features are aligned only if both"),
+    "dimensions": ({"start_": np.ones((3, 1))}, r"\['start_'\] has the shape \(3, 1\), expected"),
+    "nan in a block": ({"end_": [0, np.nan, 0]}, r"prior\['end_'\]\[1\] is nan"),
+    "no names": (
+        {"start_": np.ones(1), "classes_": [[0]]},
+        r"\['classes_'\] must be a list of names",
+    ),
+    "one name": ({"start_": np.ones(1), "classes_": 7}, r"\['classes_'\] must be a list of names"),
+    "twice": ({"start_": [1, 2], "classes_": [0, 0]}, r"\['classes_'\] has an entry twice"),
+    "few names": ({"start_": [1, 2], "classes_": [0]}, "'classes_' beside it names 1"),
+    "no pairs": ({"edges_": [[0, 1, 2]]}, r"\['edges_'\] must be a list of pairs"),
+    "another model": (
+        TreeTagger(random_state=0, tol=0.5).fit(*FITS["trees"].data()),
+        "prior is a TreeTagger, expected a fitted SequenceTagger",
+    ),
+    "not fitted": (SequenceTagger(), "prior is no fitted SequenceTagger"),
+    "kernel": (
+        SequenceTagger(kernel="rbf", random_state=0, tol=0.5).fit(*CHAIN),
+        "prior is a SequenceTagger with a kernel",
+    ),
+}
+
+
 @pytest.mark.parametrize("case", BAD)
 def test_bad_priors_are_named(case):
     prior, message = BAD[case]

@@ -77,8 +77,11 @@ class Evictions:
         self.toy = bind_rows(X, y, self.n_classes)
         regularizer = self.toy.regularizer(self.lam)
         # planes go by evict() only
-        kind = keeping(10**6) if type(solver) is BCFW else type(solver)
-        solver = kind(**solver.get_params() | {"averaging": False})
+        options = solver.get_params() | {"averaging": False}
+        if "plane_life" in options:
+            options["plane_life"] = 10**6
+        kind = type(solver) if "plane_life" in options else keeping(10**6)
+        solver = kind(**options)
         self.run = solver.start(self.toy.problem, regularizer, np.random.RandomState(0))
         self.probe = DualProbe(self.toy.problem, self.run.dual)
 

@@ -1,4 +1,4 @@
-"""Load every compiled module, train on next to nothing, check a problem: is an installation whole?"""
+"""Load every compiled module, train on next to nothing: is an installation whole?"""
 
 import importlib.util
 from importlib.machinery import EXTENSION_SUFFIXES

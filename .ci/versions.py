@@ -3,8 +3,8 @@
 The claim is the list of classifiers in pyproject.toml. The oldest Python gets the lowest versions
 of all dependencies (lowest.txt) and the code for compilers without vector extensions, so that one
 run of the suite tries both; the others get the newest and the release build. Interpreters are
-looked for on PATH and where pyenv, uv and conda keep theirs. One that is missing is an error, unless
-``--missing-ok`` is given: then it is only said, at length.
+looked for on PATH and where pyenv, uv and conda keep theirs. One that is missing is an error,
+unless ``--missing-ok`` is given: then it is only said, at length.
 """
 
 import argparse

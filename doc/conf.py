@@ -4,12 +4,12 @@ import os
 import re
 
 import sskit
-from sskit import _documentation
+from sskit._public import ADDRESS, PublicMixin
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 # the pictures of estimators in the gallery link to the pages beside it
-_documentation.ADDRESS = ".."
+PublicMixin._doc_link_template = PublicMixin._doc_link_template.replace(ADDRESS, "..")
 
 project = "sskit"
 author = "sskit developers"

@@ -1,6 +1,6 @@
 """Structured support vector machines in the manner of scikit-learn."""
 
-from sskit._saved_names import export_from
+from sskit._public import export_from
 from sskit.estimators import (
     CalibratedTagger,
     EarlyStopping,

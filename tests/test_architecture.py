@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "sskit"
 
 # Modules that any room may use; they use none.
-GROUND = {"_documentation", "_numbers", "_ready", "_saved_names", "_tag_schemes"}
+GROUND = {"_numbers", "_public", "_ready", "_tag_schemes"}
 # The rooms, and which others each may import, cimport or include from, itself aside. The pillars
 # solvers and oracles with models do not know each other: they meet in core and in estimators.
 # A folder's __init__.py is its door: it may show what stands in the folder and its rooms.
@@ -62,7 +62,7 @@ ROOMS = {
     "solvers/block_coordinate": (
         "core solvers/common solvers/oracle_calls solvers/sharded solvers/simplex_qp"
     ),
-    "solvers/frank_wolfe": "core solvers/common solvers/oracle_calls solvers/simplex_qp",
+    "solvers/frank_wolfe": "core solvers/common solvers/oracle_calls",
     "solvers/subgradient": "core solvers/common solvers/oracle_calls",
     "solvers/cutting_plane": "core solvers/common solvers/oracle_calls solvers/simplex_qp",
     "solvers/dual_decomposition/factors": "core solvers/simplex_qp",

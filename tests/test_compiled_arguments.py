@@ -10,9 +10,8 @@ from sskit_probes.step_probe import StepProbe
 
 from sskit.core.direction import Direction
 from sskit.core.dual import DualState
-from sskit.core.priority import SumTree
 from sskit.core.regularizer import BoxRegularizer, Regularizer
-from sskit.core.sampler import GapSampler, PermutationSampler, UniformSampler
+from sskit.core.sampler import GapSampler, PermutationSampler, SumTree, UniformSampler
 from sskit.models.features import FeatureRows, RowScores
 from sskit.models.graph.decoder import decode_requested as decode_graphs
 from sskit.models.graph.request import GraphRequest
@@ -38,7 +37,7 @@ from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.solvers.oracle_calls.minibatch import Batches, Visitor, run_pass
 from sskit.solvers.oracle_calls.pool import Pool, ThreadPool
 from sskit.solvers.oracle_calls.vertices import Vertices
-from sskit.solvers.simplex_qp.maximise import SimplexProgram
+from sskit.solvers.simplex_qp.program import SimplexProgram
 from sskit.solvers.subgradient import subgradient_pass
 from sskit.testing.probe import ProblemProbe
 

@@ -112,11 +112,7 @@ def main(names):
     """Trace, draw 200 lam, compare."""
     for name in names:
         estimator, X, y, hinge = data_set(name)
-        paths = {
-            "exact": RegularizationPath(estimator, eps=EPS).fit(X, y),
-            "heuristic": RegularizationPath(estimator, eps=EPS, exact=False).fit(X, y),
-        }
-        path = paths["exact"]
+        path = RegularizationPath(estimator, eps=EPS).fit(X, y)
         # both ends lie outside of the path's breakpoints
         lowest = max(path.lam_end_, 0.2 * path.lams_[-1])
         highest = 4.0 * path.lams_[0]
@@ -124,9 +120,8 @@ def main(names):
         grid = np.geomspace(highest, lowest, TIGHT[name][0])
         duals, lines = tight_fits(name, clone(estimator), X, y, hinge, grid)
         optimum = np.interp(drawn, grid[::-1], duals[::-1])
-        for kind, path in paths.items():
-            served = drawn >= path.lam_end_
-            report(f"{name}, {kind}", path, drawn[served], optimum[served], lines, X, y, hinge)
+        served = drawn >= path.lam_end_
+        report(name, path, drawn[served], optimum[served], lines, X, y, hinge)
 
 
 def report(name, path, lams, optimum, lines, X, y, hinge):

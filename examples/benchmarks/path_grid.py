@@ -25,12 +25,6 @@ SOLVERS = {
     "pairwise, gap sampling, cache": {"steps": "pairwise", "sampling": "gap", "cache": True},
     "auto": {},
 }
-PATHS = {
-    "path": {},
-    "path, equation 13": {"induction": "excess"},
-    "heuristic path": {"exact": False},
-    "heuristic path, equation 13": {"exact": False, "induction": "excess"},
-}
 
 
 def data_sets():
@@ -54,9 +48,9 @@ def grid(estimator, X, y, warm_start):
     return rows
 
 
-def path(estimator, X, y, **options):
+def path(estimator, X, y):
     """Return rows (lam, cumulative passes, seconds)."""
-    traced = RegularizationPath(estimator, eps=EPS, lam_min=GRID[-1], **options).fit(X, y)
+    traced = RegularizationPath(estimator, eps=EPS, lam_min=GRID[-1]).fit(X, y)
     passes = traced.n_oracle_calls_ / len(X)
     return list(zip(traced.lams_, passes, traced.times_, strict=True))
 
@@ -71,7 +65,8 @@ def main(names):
             runs = {
                 "grid": grid(base, X, y, False),
                 "grid, warm start": grid(base, X, y, True),
-            } | {label: path(base, X, y, **choice) for label, choice in PATHS.items()}
+                "path": path(base, X, y),
+            }
             warm = runs["grid, warm start"][-1]
             print(f"{name}, {solver}")
             for label, rows in runs.items():

@@ -4,7 +4,7 @@ Compiled contracts between models and solvers; nothing here knows a structure. I
 modules themselves: their ``.pxd`` files are the contracts.
 """
 
-from sskit._saved_names import export_from
+from sskit._public import export_from
 from sskit.core.fingerprint import Fingerprint
 
 export_from(__name__, Fingerprint)

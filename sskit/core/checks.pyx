@@ -2,6 +2,11 @@
 
 import numpy as np
 
+from sskit.core.lanes cimport LANES
+
+# Rows of tables have a multiple of this many numbers.
+ROW_MULTIPLE = LANES
+
 
 cpdef int check_index(Py_ssize_t i, Py_ssize_t n, str name) except -1:
     if not 0 <= i < n:

@@ -2,15 +2,38 @@
 
 import numpy as np
 
-from sskit.core.memory import copied
-
 from sskit.core.checks cimport check_equal, check_least
 from sskit.core.lanes cimport LANES
+from sskit.core.memory cimport copy_numbers
 
 
 def itself(w):
     """Return w."""
     return w
+
+
+def copied(const double[::1] w not None, Py_ssize_t spare=0):
+    """Return a copy of weights that takes no memory for long runs of zeros.
+
+    Parameters
+    ----------
+    w : ndarray of shape (n,)
+        The weights.
+    spare : int, default=0
+        Number of zeros behind them.
+
+    Returns
+    -------
+    copy : ndarray of shape (n + spare,)
+        Its own.
+    """
+    check_least(spare, 0, "spare")
+    out = np.zeros(w.shape[0] + spare)
+    cdef double[::1] zeros = out
+    if w.shape[0]:
+        with nogil:
+            copy_numbers(&w[0], w.shape[0], &zeros[0])
+    return out
 
 
 cdef class Regularizer:

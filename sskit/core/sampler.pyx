@@ -8,8 +8,68 @@ from sskit.core.checks cimport check_equal, check_indices, check_least
 cdef extern from "Python.h":
     const Py_ssize_t PY_SSIZE_T_MAX
 
-# Powers of gaps are cut off here: sums of them are finite.
-cdef double LARGEST_SHARE = 1e200
+# Gaps are cut off here: sums of them are finite.
+cdef double LARGEST_GAP = 1e200
+
+
+cdef class SumTree:
+    """Values from which one is drawn in proportion.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_values,)
+        Non-negative.
+    """
+
+    def __cinit__(self, values):
+        self.n_values = len(values)
+        self.n_leaves = 1
+        while self.n_leaves < self.n_values:
+            self.n_leaves *= 2
+        self.total = np.zeros(2 * self.n_leaves)
+        self.largest = np.zeros(2 * self.n_leaves)
+        self.fill(values)
+
+    def fill(self, const double[::1] values):
+        """Replace all values, of shape (n_values,); O(n)."""
+        cdef Py_ssize_t j
+        check_equal(values.shape[0], self.n_values, "the number of values")
+        for j in range(self.n_values):
+            self.total[self.n_leaves + j] = values[j]
+            self.largest[self.n_leaves + j] = values[j]
+        for j in range(self.n_leaves - 1, 0, -1):
+            self.total[j] = self.total[2 * j] + self.total[2 * j + 1]
+            self.largest[j] = max(self.largest[2 * j], self.largest[2 * j + 1])
+
+    cdef void set(self, Py_ssize_t i, double value) noexcept nogil:
+        cdef Py_ssize_t j = self.n_leaves + i
+        self.total[j] = value
+        self.largest[j] = value
+        j //= 2
+        while j > 0:
+            # from the children, not by differences, so that nothing drifts
+            self.total[j] = self.total[2 * j] + self.total[2 * j + 1]
+            self.largest[j] = max(self.largest[2 * j], self.largest[2 * j + 1])
+            j //= 2
+
+    cdef Py_ssize_t draw(self, double share) noexcept nogil:
+        cdef double rest = share * self.total[1]
+        cdef Py_ssize_t j = 1
+        while j < self.n_leaves:
+            j *= 2
+            # rounding must not lead into a branch without weight
+            if rest >= self.total[j] and self.total[j + 1] > 0.0:
+                rest -= self.total[j]
+                j += 1
+        return j - self.n_leaves
+
+    cdef Py_ssize_t top(self) noexcept nogil:
+        cdef Py_ssize_t j = 1
+        while j < self.n_leaves:
+            j *= 2
+            if self.largest[j] < self.largest[j + 1]:
+                j += 1
+        return j - self.n_leaves
 
 
 cdef class Sampler:
@@ -173,24 +233,18 @@ cdef class GapSampler(Sampler):
         Number of blocks to draw from.
     random_state : RandomState
         Source of randomness.
-    degree : float, default=1.0
-        Exponent of the gaps.
     uniform_share : float, default=0.1
         Share of the draws that are uniform.
     """
 
-    def __cinit__(self, Py_ssize_t n_blocks, random_state, double degree=1.0,
-                  double uniform_share=0.1):
-        self.degree = degree
+    def __cinit__(self, Py_ssize_t n_blocks, random_state, double uniform_share=0.1):
         self.uniform_share = uniform_share
         self.tree = SumTree(np.ones(n_blocks))
         self.shares = np.zeros(0)
 
     def set_gaps(self, gaps):
         """Learn the gaps of all blocks, shape (n_blocks,), from an exact pass."""
-        with np.errstate(over="ignore"):
-            shares = np.maximum(gaps, 0.0) ** self.degree
-        self.tree.fill(np.minimum(shares, LARGEST_SHARE))
+        self.tree.fill(np.clip(gaps, 0.0, LARGEST_GAP))
 
     def begin_pass(self, Py_ssize_t n_steps):
         """Draw the random numbers of the pass; return n_steps."""
@@ -221,9 +275,7 @@ cdef class GapSampler(Sampler):
         return self.upcoming if ahead == 0 else -1
 
     cdef void learned(self, Py_ssize_t i, double gap) noexcept nogil:
-        gap = max(gap, 0.0)
-        gap = gap if self.degree == 1.0 else gap ** self.degree
-        self.tree.set(i, min(gap, LARGEST_SHARE))
+        self.tree.set(i, min(max(gap, 0.0), LARGEST_GAP))
 
     cdef void set_aside(self, Py_ssize_t i) noexcept nogil:
         self.tree.set(i, 0.0)

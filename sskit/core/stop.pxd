@@ -1,5 +1,17 @@
 from libcpp.atomic cimport atomic
 
+cdef extern from * nogil:
+    """
+    #include <chrono>
+
+    // of a clock that never goes back
+    static inline double seconds() {
+        using namespace std::chrono;
+        return duration<double>(steady_clock::now().time_since_epoch()).count();
+    }
+    """
+    double seconds()
+
 
 cdef class Stop:
     """Whether what a fit is doing is to end early: on Ctrl-C, or because its time is over.

@@ -7,9 +7,6 @@ from collections import deque
 from cpython.exc cimport PyErr_CheckSignals
 from libcpp.atomic cimport memory_order_relaxed
 
-cdef extern from "stop.hpp" namespace "sskit" nogil:
-    double seconds()
-
 cdef enum Activity:
     START
     PASS

@@ -1,25 +1,19 @@
-# Containers of C++ that grow: what libcpp declares of them ends the process where memory ends.
-# There is nothing to import at run time.
-from libcpp.vector cimport vector
+# Containers of C++ that grow, and raise MemoryError where memory ends, which what libcpp declares
+# does not do everywhere. There is nothing to import at run time.
 
 
-cdef extern from "vectors.hpp" namespace "sskit" nogil:
-    # v = n times x
-    void refill[T](vector[T]& v, Py_ssize_t n, const T& x) except +
-    # x comes after the last of v
-    void append[T](vector[T]& v, const T& x) except +
-
-    # plain numbers; what workers fill grows here, for it raises MemoryError in any thread
-    cdef cppclass Scratch[T]:
+cdef extern from "<vector>" namespace "std" nogil:
+    cdef cppclass Scratch "std::vector"[T]:
         Py_ssize_t size()
         T* data()
         T& operator[](Py_ssize_t)
-        # so many of them: the first ones are as before, others hold any numbers
-        int resize(Py_ssize_t n) except -1
+        # so many of them: the first ones are as before, others are zero
+        void resize(Py_ssize_t n) except +
         # n times x
-        int refill(Py_ssize_t n, T x) except -1
-        int push(T x) except -1
-        T pop()
+        void refill "assign"(Py_ssize_t n, const T& x) except +
+        void push "push_back"(const T& x) except +
+        T& back()
+        void pop_back()
 
 
 cdef extern from "<queue>" namespace "std" nogil:

@@ -4,6 +4,5 @@ Needs Dask, the extra ``dask``: ``pip install sskit-learn[dask]``.
 """
 
 from sskit.dask._distributed import Distributed
-from sskit.dask._partwise import PartwiseTransformer
 
-__all__ = ["Distributed", "PartwiseTransformer"]
+__all__ = ["Distributed"]

@@ -53,12 +53,6 @@ def lazily(model, method, X):
     return dask.array.concatenate(blocks, allow_unknown_chunksizes=True)
 
 
-def lazy_parts(model, method, X):
-    """Return what a method makes of every part of a collection, as a list of Delayed."""
-    call = delayed_call(model, method)
-    return [call(part) for part in parts_of(X, "X")]
-
-
 def delayed_call(model, method):
     """Return a lazy function that calls a method of a model, which is sent once."""
     shared = dask.delayed(model, traverse=False, pure=True)

@@ -21,8 +21,7 @@ from sskit.dask._plan import suited
 from sskit.estimators.base.callbacks import PassReporter
 from sskit.estimators.base.estimator import QUIET, replace_fitted
 from sskit.estimators.base.meta import MetaEstimator, common_attributes
-from sskit.estimators.base.outcome import fitted_attributes, warn_of_end
-from sskit.estimators.base.warm_start import WarmStart
+from sskit.estimators.base.outcome import WarmStart, fitted_attributes, warn_of_end
 from sskit.solvers.common.driver import Driver
 from sskit.solvers.common.progress import Progress
 from sskit.solvers.common.tolerance import Tolerance

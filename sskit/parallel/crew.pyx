@@ -1,7 +1,7 @@
 """Threads that do the parts of a task (see the .pxd)."""
 
-from _thread import allocate_lock, start_new_thread
 from operator import itemgetter
+from threading import Thread
 
 from sskit.core.checks cimport check_least
 
@@ -19,10 +19,6 @@ cdef class Task:
         self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t worker
     ) except -1 nogil:
         return True
-
-
-cdef class Seat:
-    """Handed to a thread when it starts."""
 
 
 cdef class Meeting:
@@ -46,7 +42,7 @@ cdef class Meeting:
             self.place.leave()
         return 0
 
-    def run_worker(self, Seat seat):
+    def run_worker(self, Py_ssize_t worker):
         """Take part in all rounds: what a helper's thread runs."""
         cdef long last = 0
         cdef Py_ssize_t at = 0
@@ -54,7 +50,7 @@ cdef class Meeting:
         while going:
             try:
                 with nogil:
-                    self.serve(seat.worker, &last, &at)
+                    self.serve(worker, &last, &at)
                 going = False
             except BaseException as error:
                 self.place.cancel()
@@ -97,17 +93,16 @@ cdef class Crew:
         self.meeting.task = None
 
     cdef int start(self) except -1:
-        cdef Seat seat
-        cdef Py_ssize_t worker
         self.hired = True
         for worker in range(1, self.n_workers):
             try:
-                seat = Seat()
-                seat.worker = worker
-                self.threads.append(Helper(self.meeting.run_worker, seat))
+                # Python ends without those who sleep at the place of meeting
+                thread = Thread(target=self.meeting.run_worker, args=(worker,), daemon=True)
+                thread.start()
             except RuntimeError:
                 # the system has no room for it: those who are there do its share
                 break
+            self.threads.append(thread)
         return 0
 
     cdef int run(self, Py_ssize_t n, Py_ssize_t chunk) except -1 nogil:
@@ -145,39 +140,3 @@ cdef class Crew:
             if first < at:
                 raise error
         return 0
-
-
-class Helper:
-    """A thread that is not waited for, be it to begin or to end.
-
-    `threading.Thread` waits until a thread says that it has begun, and forever if memory ends
-    before it does. Python ends without this one, which sleeps at the place of meeting.
-
-    Parameters
-    ----------
-    work : callable
-        What the thread does.
-    *args : object
-        Its arguments.
-    """
-
-    def __init__(self, work, *args):
-        self.running = allocate_lock()
-        self.running.acquire()
-        start_new_thread(self.run, (work, args))
-
-    def run(self, work, args):
-        """Do the work; what the thread itself calls."""
-        try:
-            work(*args)
-        finally:
-            self.running.release()
-
-    def is_alive(self):
-        """Return whether the thread goes on."""
-        return self.running.locked()
-
-    def join(self, timeout):
-        """Wait for the end of the thread, at most so many seconds."""
-        if self.running.acquire(timeout=timeout):
-            self.running.release()

@@ -1,6 +1,6 @@
 """Transformers for ragged data: sequences of tokens, and images that become graphs."""
 
-from sskit._saved_names import export_from
+from sskit._public import export_from
 from sskit.preprocessing._node_probabilities import NodeProbabilities
 from sskit.preprocessing._pixels import node_features_from_pixels, region_adjacency
 from sskit.preprocessing._superpixel_graph import SuperpixelGraph

@@ -9,9 +9,8 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from sskit._documentation import DocumentedMixin
 from sskit._numbers import n_workers
-from sskit._saved_names import LoadableMixin
+from sskit._public import PublicMixin
 from sskit.inputs.graphs import check_graphs
 from sskit.inputs.masks import node_targets
 from sskit.inputs.weights import check_sample_weight
@@ -21,9 +20,7 @@ _PARTS = ("features", "edges", "edge_features", "areas", "segments")
 
 
 # No set_output: a graph is not a data frame.
-class NodeProbabilities(
-    DocumentedMixin, LoadableMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
-):
+class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     """Turn the class probabilities of a classifier of single nodes into features of graphs.
 
     A classifier learns to label nodes from their features alone; what it says of a node becomes

@@ -11,9 +11,8 @@ from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from sskit._documentation import DocumentedMixin
 from sskit._numbers import Number, n_workers
-from sskit._saved_names import LoadableMixin
+from sskit._public import PublicMixin
 from sskit.inputs.images import check_images
 from sskit.preprocessing._regions import make_graph, slic_segments
 from sskit.preprocessing._words import (
@@ -43,9 +42,7 @@ _CONSTRAINTS = {
 
 
 # No set_output: a graph is not a data frame.
-class SuperpixelGraphs(
-    DocumentedMixin, LoadableMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
-):
+class SuperpixelGraphs(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     """Turn images into graphs of superpixels with the features of HorseSeg.
 
     An image is cut into superpixels, which become nodes; those that touch are joined by edges.

@@ -11,9 +11,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from sskit._documentation import DocumentedMixin
+from sskit._public import PublicMixin
 from sskit._ready import all_within
-from sskit._saved_names import LoadableMixin
 from sskit.inputs.chains.gate import split_pairs
 from sskit.inputs.ragged import find_sets, split, stack_labels, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets, one_sequence
@@ -39,9 +38,7 @@ def _inner_has(name):
 
 
 # No set_output: a RaggedArray is not a data frame.
-class TokenTransformer(
-    DocumentedMixin, LoadableMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
-):
+class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     """Apply a transformer of rows to the tokens of sequences.
 
     The tokens of all sequences are stacked, given to the inner transformer as its samples, and
@@ -239,8 +236,8 @@ class TokenTransformer(
         ValueError
             If there are none.
         """
-        if vars(self).get("edge_vectorizer_") is None:
-            check_is_fitted(self, "transformer_")
+        check_is_fitted(self, "transformer_")
+        if self.edge_vectorizer_ is None:
             raise ValueError("this TokenTransformer makes no features of edges: edges is None")
         return self.edge_vectorizer_.get_feature_names_out()
 

@@ -4,10 +4,10 @@ Pass one to the parameter ``solver`` of an estimator. Their parameters can be se
 example ``solver__averaging``.
 """
 
-from sskit._saved_names import export_from
+from sskit._public import export_from
 from sskit.solvers.block_coordinate.bcfw import BCFW
 from sskit.solvers.block_coordinate.multi_plane import MultiPlane
-from sskit.solvers.common.dual_point import DualPoint
+from sskit.solvers.common.dual_run import DualPoint
 from sskit.solvers.cutting_plane.cutting_plane import CuttingPlane
 from sskit.solvers.dual_decomposition.gdmm import GDMM
 from sskit.solvers.dual_decomposition.soft_bcfw import SoftBCFW

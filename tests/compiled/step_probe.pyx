@@ -1,8 +1,7 @@
 """Steps between atoms, asked from Python: for tests of their end points and line searches."""
 
 from sskit.core.checks cimport check_index
-from sskit.solvers.simplex_qp.maximise cimport SimplexProgram
-from sskit.solvers.simplex_qp.program cimport LineSearch, Step
+from sskit.solvers.simplex_qp.program cimport LineSearch, SimplexProgram, Step
 
 
 cdef class StepProbe(SimplexProgram):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers.kernels import in_kernel_space
 from helpers.pairwise import every_pair
-from helpers.toys import TOYS, chain_toy
+from helpers.toys import TOYS, chain_toy, keeping
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sskit_probes.core_probe import DualProbe
@@ -217,9 +217,9 @@ def test_restore_refuses_what_is_damaged(change):
 
 def test_restore_refuses_a_smaller_problem():
     saved = save(DualState(chain_toy(0, n=5).problem))
-    with pytest.raises(ValueError, match="has 5 blocks but the problem has 4"):
+    with pytest.raises(ValueError, match="none of this problem"):
         restore(DualState(chain_toy(0, n=4).problem), saved)
-    with pytest.raises(ValueError, match="another shape"):
+    with pytest.raises(ValueError, match="none of this problem"):
         restore(DualState(chain_toy(0, n=5, lengths=(2, 1)).problem), saved)
 
 
@@ -379,7 +379,7 @@ def check_gram(toy, probe, i):
 @pytest.mark.parametrize("seed", range(2))
 def test_inner_products_survive_growth_and_evictions(name, seed):
     toy = TOYS[name](seed, n=4, n_states=4)
-    run = BCFW(averaging=False, steps="pairwise", plane_life=1000).start(
+    run = keeping(1000)(averaging=False, steps="pairwise").start(
         toy.problem, toy.regularizer(0.01), np.random.RandomState(0)
     )
     probe, rng, most = DualProbe(toy.problem, run.dual), np.random.default_rng(seed), 0

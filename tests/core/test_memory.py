@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from sskit.core import memory
 from sskit.core.capabilities import FeatureSpace
-from sskit.core.memory import Snapshot, copied, used_lines
-from sskit.core.regularizer import Regularizer
+from sskit.core.regularizer import Regularizer, copied
 
 SIZES = [0, 1, 7, 8, 511, 512, 513, 2000]
 
@@ -18,8 +16,7 @@ def vector(n, share, seed=0):
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 1.0])
 @pytest.mark.parametrize("n", SIZES)
-def test_copies_are_equal(n, share, monkeypatch):
-    monkeypatch.setattr(memory, "MANY", 1)
+def test_copies_are_equal(n, share):
     w = vector(n, share)
     if n > 2:
         w[-1] = -0.0
@@ -27,24 +24,15 @@ def test_copies_are_equal(n, share, monkeypatch):
     assert copied(w).tobytes() == w.tobytes()
     longer = copied(w, 8)
     np.testing.assert_array_equal(longer, [*w, *np.zeros(8)])
-    kept = Snapshot(w)
+    kept = copied(w)
     before = w.copy()
     w += 1.0
-    np.testing.assert_array_equal(kept.weights(), before)
+    np.testing.assert_array_equal(kept, before)
 
 
-def test_lines_that_are_used():
-    w = np.zeros(41)
-    w[[3, 17, 40]] = 1.0, -0.0, 2.0
-    assert used_lines(w).tolist() == [0, 2]
-    assert used_lines(w[:5]).tolist() == []
-
-
-def test_few_weights_are_kept_as_they_are():
-    w = np.zeros(100)
-    assert Snapshot(w).weights() is not w
+def test_room_is_not_negative():
     with pytest.raises(ValueError, match="spare"):
-        copied(w, -1)
+        copied(np.zeros(100), -1)
 
 
 def test_weights_of_regularizers_are_copies():

@@ -72,7 +72,7 @@ SOLVERS = {
     "plain": BCFW(steps="fw", stored_passes=0),
     "away": BCFW(steps="away", block_steps=1),
     "gaps": BCFW(sampling="gap", cache=True),
-    "safeguard": BCFW(safeguard=True, sampling="uniform", stored_passes=2),
+    "uniform": BCFW(sampling="uniform", stored_passes=2),
     "batches": BCFW(batch_size=3),
     "planes": MultiPlane(),
     "batch": FrankWolfe(),
@@ -318,8 +318,6 @@ def test_a_callback_sees_the_weights_of_the_moment(monkeypatch):
     seen = []
 
     class Watch:
-        gated = False
-
         def on_pass(self, n_iter, attributes):
             seen.append((n_iter, attributes()["coef_"].copy()))
             return n_iter == 3

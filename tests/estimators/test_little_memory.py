@@ -16,14 +16,6 @@ CASES = {
     "sets": [5, 20],
     "kernel": [20, 60],
 }
-EVERYTHING = [0, 2, 5, 10, 20, 40, 60, 80, 100, 120, 150, 200, 300]
-SLOW = [
-    *CASES, "rows by pairwise steps", "rows by cuts", "rows in threads", "sequences by slack",
-    "sequences by factors", "sequences by many planes", "sets by factors", "graphs",
-    "trees in threads", "sets in threads", "sequences by slack in threads",
-    "hidden labels", "rows of components",
-]  # fmt: skip
-
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="the limit of the address space holds on Linux only"
 )
@@ -55,9 +47,3 @@ def check(case, headrooms):
 @pytest.mark.parametrize("case", CASES)
 def test_where_memory_ends(case):
     assert "MemoryError" in check(case, CASES[case])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", SLOW)
-def test_wherever_memory_ends(case):
-    assert "MemoryError" in check(case, EVERYTHING)

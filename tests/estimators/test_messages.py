@@ -9,9 +9,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import sskit
 from sskit import SequenceTagger, StructSVMClassifier, TreeTagger
-from sskit.estimators.base.estimator import FOREIGN
 from sskit.preprocessing import TokenTransformer
 
 DICTS = [[{"w": "the"}, {"w": "dog"}], [{"w": "dogs"}, {"w": "bark"}]]
@@ -81,18 +79,6 @@ def test_a_weight_of_no_class():
     with pytest.raises(ValueError, match="'label4' and 4 more"):
         SequenceTagger(class_weight={"x": 2.0}).fit([np.ones((9, 1))], many)
     SequenceTagger(class_weight={"a": 2.0}).fit(MATRICES, LABELS)
-
-
-@pytest.mark.parametrize("name", sorted(FOREIGN))
-def test_parameters_of_other_packages(name):
-    for cls in (SequenceTagger, StructSVMClassifier, sskit.SegmentationModel):
-        if name in cls().get_params():
-            cls(**{name: 1})
-            continue
-        with pytest.raises(TypeError, match=f"no parameter {name!r}: .*coming_from.html"):
-            cls(**{name: 1})
-    with pytest.raises(TypeError, match="unexpected keyword argument 'lamb'"):
-        SequenceTagger(lamb=1.0)
 
 
 def test_frames_that_differ():

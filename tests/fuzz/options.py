@@ -20,16 +20,10 @@ SOLVERS = {
         "sampling": ["auto", *SAMPLING],
         "cache": ["auto", True, False],
         "block_steps": ["auto", 1, 3, 10],
-        "safeguard": [False, True],
         "stored_passes": ["auto", "slope", 0, 2],
-        "cache_share": [0.25, 1e-6, 10.0],
-        "cache_total_share": [0.01, 1e-6, 1.0],
         "cache_size": [1000.0, 1e-4],
-        "plane_life": [10, 1],
-        "degree": [1.0, 0.3, 2.0],
         "averaging": ["auto", True, False],
         "batch_size": ["auto", 1, 3, 100],
-        "selective": ["auto", True, False],
         "gap_every": [10, 1, 3],
         "max_time": TIME,
     },
@@ -40,12 +34,10 @@ SOLVERS = {
         "max_stored_passes": [1000, 0, 2],
         "max_planes": [1000, 1, 2],
         "plane_life": [10, 1],
-        "oracle_work": ["auto", 1.0, 1e4],
         "clock": [False, True],
         "cache_size": [1000.0, 1e-4],
         "averaging": [True, False],
         "batch_size": ["auto", 1, 3, 100],
-        "selective": ["auto", True, False],
         "gap_every": [10, 1, 3],
         "max_time": TIME,
     },
@@ -168,9 +160,7 @@ ESTIMATORS = {
 # How a path is traced.
 PATHS = {
     "eps": [0.1, 0.03, 0.5],
-    "kappa": [None, 0.5],
-    "exact": [True, True, False],
-    "induction": ["long", "excess"],
+    "kappa": [0.9, 0.5],
 }
 
 
@@ -185,7 +175,7 @@ REFUSALS = [
     Refusal(sentence)
     for sentence in (
         r"cannot be combined with (solver=|the solver object)",
-        r"cannot keep bounds|cannot solve problems with bounds",
+        r"cannot keep (bounds|a prior)|cannot solve problems with (bounds|a prior)",
         r"bounds cannot be kept with kernel=",
         r"a prior cannot be kept with kernel=",
         r"prior has the shape",  # a part of the samples lacks labels
@@ -193,7 +183,6 @@ REFUSALS = [
         r"needs a model that is a sum over nodes and edges",
         r"method='afw' is for nodes and edges of many states",
         r"^The '(steps|sampling)' parameter of \w+ must be a str among",
-        r"safeguard=True is for steps that are not plain",
         r"warm_start=True cannot be combined",
         r"warm_start=True cannot continue the last fit",
         r"order=2 needs kernel='linear'",

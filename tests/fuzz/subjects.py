@@ -511,8 +511,6 @@ def path(rng):
         "eps": 0.5,
         "lam_min": 0.05,
         "max_breakpoints": 5,
-        "exact": pick(rng, [True, True, False]),
-        "induction": pick(rng, ["long", "excess"]),
     }
     y = subject.arguments["y"]
     if rng.random() < 0.2 and subject.arguments["sample_weight"] is None and not sp.issparse(y):

@@ -197,15 +197,15 @@ SOLVERS = {
     "bcfw, plain": BCFW(steps="fw"),
     "bcfw, plain, last iterate": BCFW(steps="fw", averaging=False, sampling="uniform"),
     "bcfw, plain, corrective": BCFW(steps="fw", block_steps=3, stored_passes=2),
-    "bcfw, plain, cache": BCFW(steps="fw", cache=True, cache_total_share=0.1),
-    "bcfw, pairwise": BCFW(steps="pairwise", stored_passes=1, plane_life=2, averaging=True),
+    "bcfw, plain, cache": BCFW(steps="fw", cache=True),
+    "bcfw, pairwise": BCFW(steps="pairwise", stored_passes=1, averaging=True),
     "bcfw, away": BCFW(steps="away", sampling="max_gap", block_steps=1),
-    "bcfw, cache": BCFW(cache=True, cache_share=0.5, sampling="gap", degree=0.5),
-    "bcfw, safeguard": BCFW(safeguard=True, cache_size=0.001),
+    "bcfw, cache": BCFW(cache=True, sampling="gap"),
+    "bcfw, little memory": BCFW(cache_size=0.001),
     "bcfw, batches": BCFW(batch_size=3),
     "bcfw, plain batches": BCFW(steps="fw", batch_size=4, gap_every=2),
     "mpbcfw": MultiPlane(),
-    "mpbcfw, away": MultiPlane(steps="away", sampling="gap", block_steps=1, oracle_work=7.0),
+    "mpbcfw, away": MultiPlane(steps="away", sampling="gap", block_steps=1),
     "mpbcfw, one pass": MultiPlane(max_stored_passes=1, max_planes=2, averaging=False),
     "mpbcfw, batches": MultiPlane(steps="pairwise", batch_size=3, plane_life=1, cache_size=0.01),
     "fw": FrankWolfe(),
@@ -221,7 +221,8 @@ SOLVERS = {
     "soft_bcfw, away": SoftBCFW(steps="away", rho=0.5, gap_every=2),
     "soft_bcfw, never exact": SoftBCFW(gap_every=None),
 }
-UNBOUNDED_ONLY = {"gdmm", "soft_bcfw"}
+UNBOUNDED_ONLY = {"gdmm", "soft_bcfw", "ssg"}
+UNPRIORED_ONLY = {"ssg"}
 FACTORED_ONLY = {"gdmm", "soft_bcfw"}
 
 
@@ -231,6 +232,7 @@ def suits(fit, solver):
     return not (
         (FITS[fit].bounded and names & UNBOUNDED_ONLY)
         or (not FITS[fit].factored and names & FACTORED_ONLY)
+        or (FITS[fit].estimator.prior is not None and names & UNPRIORED_ONLY)
     )
 
 

@@ -16,7 +16,6 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import sskit
-from sskit.solvers import BCFW, GDMM, CuttingPlane, MultiPlane
 
 SHORT = {"random_state": 0, "max_iter": 2, "tol": 1e-3}
 SECONDS = 120
@@ -36,86 +35,20 @@ def sequences(n, length=8, p=6):
     return list(rng.normal(size=(n, length, p)) + y[:, :, None]), list(y)
 
 
-def segments(n):
-    """Sequences with a segment of three tokens each."""
-    X, y = sequences(n)
-    return X, [[(int(t[0]), int(t[0]) + 3, int(t[1]))] for t in y]
-
-
-def edged_sequences(n):
-    """The same with features of edges."""
-    X, y = sequences(n)
-    return [(x, x[1:, :2] * x[:-1, :2]) for x in X], y
-
-
 def sets(n, n_labels=8):
     """Sets of labels."""
     rng = np.random.default_rng(0)
     return rng.normal(size=(n, 5)), rng.integers(2, size=(n, n_labels))
 
 
-def graphs(n, n_nodes=30):
-    """Cycles of nodes of two labels."""
-    rng = np.random.default_rng(0)
-    ends = np.stack([np.arange(n_nodes), (np.arange(n_nodes) + 1) % n_nodes], axis=1)
-    y = rng.integers(2, size=(n, n_nodes))
-    features = rng.normal(size=(n, n_nodes, 4)) + y[:, :, None]
-    return [(x, ends, np.ones((n_nodes, 1))) for x in features], list(y)
-
-
-def trees(n, n_nodes=12, p=6):
-    """Trees of nodes of five labels, under a root or under the node before."""
-    X, y = sequences(n, n_nodes, p)
-    parents = [np.maximum(np.arange(m) - 1 - i % 3, -1) for i, m in enumerate(map(len, X))]
-    return list(zip(X, parents, strict=True)), y
-
-
 # An estimator, what makes data of a size, and the size at which memory is to end
 CASES = {
     "rows": (sskit.StructSVMClassifier(**SHORT), rows, 1_000_000),
     "few rows": (sskit.StructSVMClassifier(**SHORT), rows, 3_000),
-    "rows by pairwise steps": (
-        sskit.StructSVMClassifier(solver=BCFW(steps="pairwise", cache=True), **SHORT),
-        rows, 200_000,
-    ),
-    "rows by cuts": (sskit.StructSVMClassifier(solver=CuttingPlane(), **SHORT), rows, 200_000),
-    "rows in threads": (sskit.StructSVMClassifier(n_jobs=4, **SHORT), rows, 100_000),
-    "rows of components": (
-        sskit.StructSVMClassifier(n_components=2, **SHORT), rows, 20_000,
-    ),
     "kernel": (sskit.StructSVMClassifier(kernel="rbf", **SHORT), rows, 4_000),
-    "one ranking": (sskit.RankingSVM(**SHORT), rows, 500_000),
-    "ranking in threads": (sskit.RankingSVM(n_jobs=2, **SHORT), rows, 500_000),
     "sequences": (sskit.SequenceTagger(**SHORT), sequences, 20_000),
-    "hidden labels": (sskit.SequenceTagger(ignore_label=0, **SHORT), sequences, 10_000),
-    "hidden states": (sskit.SequenceTagger(n_states_per_label=2, **SHORT), sequences, 10_000),
-    "sequences of the second order": (
-        sskit.SequenceTagger(order=2, **SHORT), sequences, 10_000,
-    ),
-    "sequences with edges": (sskit.SequenceTagger(**SHORT), edged_sequences, 10_000),
-    "sequences by slack": (sskit.SequenceTagger(rescaling="slack", **SHORT), sequences, 5_000),
-    "sequences by factors": (sskit.SequenceTagger(solver=GDMM(), **SHORT), sequences, 10_000),
-    "sequences by many planes": (
-        sskit.SequenceTagger(solver=MultiPlane(), **SHORT), sequences, 10_000,
-    ),
-    "sequences with a prior": (
-        sskit.SequenceTagger(prior={"start_": np.arange(5.0)}, **SHORT), sequences, 20_000,
-    ),
-    "segments": (sskit.SegmentTagger(outside=-1, **SHORT), segments, 20_000),
     "sets": (sskit.MultilabelPairwise(**SHORT), sets, 50_000),
-    "sets by factors": (
-        sskit.MultilabelPairwise(inference="lp", solver="gdmm", **SHORT), sets, 20_000,
-    ),
-    "graphs": (sskit.SegmentationModel(**SHORT), graphs, 3_000),
-    "any graphs": (sskit.GraphTagger(n_jobs=2, **SHORT), graphs, 3_000),
-    "trees in threads": (sskit.TreeTagger(n_jobs=4, **SHORT), trees, 20_000),
-    "sets in threads": (
-        sskit.MultilabelPairwise(edges="tree", n_jobs=4, **SHORT), sets, 50_000,
-    ),
-    "sequences by slack in threads": (
-        sskit.SequenceTagger(rescaling="slack", n_jobs=4, **SHORT), sequences, 5_000,
-    ),
-}  # fmt: skip
+}
 
 
 def used():

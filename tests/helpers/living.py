@@ -26,8 +26,8 @@ from helpers.trees import random_parents
 from sskit import SlackRescaling
 from sskit.core.direction import Direction
 from sskit.core.dual import DualState
-from sskit.core.priority import SumTree
 from sskit.core.regularizer import Regularizer
+from sskit.core.sampler import SumTree
 from sskit.core.stop import Stop
 from sskit.losses.batch import Batch, BatchTask, Found, Numbers, Truths
 from sskit.losses.chain import ChainDecode, ChainHinge, ChainSlack, ChainTask
@@ -62,7 +62,7 @@ from sskit.oracles.segments.semi_markov import PackedSegments, SegmentKBest, Seg
 from sskit.parallel.crew import Crew
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 from sskit.solvers.block_coordinate.eviction import PlaneKeeper
-from sskit.solvers.block_coordinate.mix_visitor import MixVisitor
+from sskit.solvers.block_coordinate.plain_pass import MixVisitor
 from sskit.solvers.common.averaging import Averager, WeightedAverager
 from sskit.solvers.common.snapshot import Mover
 from sskit.solvers.dual_decomposition.factors.consistent import ConsistentPoint
@@ -74,14 +74,11 @@ from sskit.solvers.oracle_calls.answers import BoundedGaps, Gaps, Hinges, Inexac
 from sskit.solvers.oracle_calls.call import Visit
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
 from sskit.solvers.oracle_calls.pool import Pool, PrecomputingPool, ThreadPool
-from sskit.solvers.sharded.box_merge import BoxMerge
-from sskit.solvers.sharded.line_merge import LineMerge
-from sskit.solvers.sharded.logging_shard import LoggingShard
-from sskit.solvers.sharded.merge import Merge
+from sskit.solvers.sharded.merge import BoxMerge, LineMerge, Merge
 from sskit.solvers.sharded.rounds import Rounds
-from sskit.solvers.sharded.shard import Shard
-from sskit.solvers.simplex_qp.maximise import SimplexProgram
-from sskit.solvers.subgradient.subgradient_pass import BoxedSubgradientState, SubgradientState
+from sskit.solvers.sharded.shard import LoggingShard, Shard
+from sskit.solvers.simplex_qp.program import SimplexProgram
+from sskit.solvers.subgradient.subgradient_pass import SubgradientState
 from sskit.testing.probe import ProblemProbe
 
 SOLVERS = (BCFW, GDMM, Subgradient, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW)
@@ -194,7 +191,6 @@ def small_things(chains, sets):
     )
     yield from (FeatureRows(rows), FeatureRows(sp.csr_array(rows)), WeightedAverager(4))
     yield RowGrams(FeatureRows(rows), np.array([0, 3]), np.array([0]), np.zeros(6))
-    yield BoxedSubgradientState(0.1, 4, np.zeros(4), np.ones(4))
     scores, form = RowScores(FeatureRows(rows), np.eye(2)), PairForm(2, "potts")
     yield from (scores, Table(scores, np.zeros((3, 8))))
     yield from edged_things(rows)
@@ -274,7 +270,7 @@ def fits():
     for sampling in ("permutation", "uniform", "gap", "max_gap"):
         yield rows(solver=BCFW(steps="fw", sampling=sampling), **SHORT), X, y
     for steps in ("pairwise", "away"):
-        solver = BCFW(steps=steps, safeguard=steps == "away", cache=True, stored_passes=2)
+        solver = BCFW(steps=steps, cache=True, stored_passes=2)
         yield rows(solver=solver, **SHORT), X, y
     for solver in (MultiPlane(), FrankWolfe(), Subgradient(), CuttingPlane()):
         yield rows(solver=solver, **SHORT), X, y

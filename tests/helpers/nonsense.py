@@ -28,7 +28,7 @@ SECONDS = 20  # for all of a type or a module
 TOGETHER = 16  # types and modules of one process
 MEMORY = 2**30
 # A call that waits for others is none for one thread; Ctrl-C is an order to end.
-LEFT_OUT = {"sskit.solvers.oracle_calls.pool.Round.run_worker", "sskit.core.stop.Stop.press"}
+LEFT_OUT = {"sskit.parallel.crew.Meeting.run_worker", "sskit.core.stop.Stop.press"}
 NUMBERS = [None, 0, -1, 10**9, [], "0", 0.5, 2, True, object()]
 ARRAYS = [
     np.zeros(0), np.zeros(3), np.zeros((2, 2)), np.full(5, np.nan), np.full(40, 1e300),

@@ -152,16 +152,6 @@ def subgradient(pairs, lam, order):
         yield w
 
 
-def projected_subgradient(pairs, lam, order, lower, upper):
-    """The same on a box: w is the projection of the mean of the subgradients of the hinges."""
-    total = np.zeros(pairs.d)
-    w = np.clip(total, lower, upper)
-    for k, i in enumerate(order, start=1):
-        total += pairs.n * pairs.c[i] * pairs.psi[i][pairs.best(i, w)] / lam
-        w = np.clip(total / k, lower, upper)
-        yield w
-
-
 def weighted_average(iterates):
     """sum_k 2 k / (K (K + 1)) w_k."""
     iterates = np.array(iterates)

@@ -289,7 +289,7 @@ WARM = {
 
 # Solvers with options other than their defaults, and what they cannot do.
 SOLVERS = {
-    "away": BCFW(steps="away", sampling="gap", cache=True, averaging=False, plane_life=5),
+    "away": BCFW(steps="away", sampling="gap", cache=True, averaging=False),
     "plain": BCFW(steps="fw", sampling="max_gap", batch_size=4, gap_every=3),
     "planes": MultiPlane(steps="pairwise", max_planes=20, averaging=False),
     "batch": FrankWolfe(gap_every=2),

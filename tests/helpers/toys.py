@@ -27,6 +27,7 @@ from sskit.models.multiclass.model import MulticlassModel
 from sskit.models.rankings.problem import RankingModel
 from sskit.models.second_chain.model import SecondChainModel
 from sskit.models.segments.model import SegmentModel
+from sskit.solvers import BCFW
 from sskit.utils import RaggedArray
 
 
@@ -382,3 +383,8 @@ def rebind(name, X, truths, n_states, form="dense"):
 def with_columns(x, order):
     """An input with its features in another order."""
     return (x[0][..., order], *x[1:]) if isinstance(x, tuple) else x[..., order]
+
+
+def keeping(plane_life):
+    """A kind of BCFW whose planes without weight stay for so many passes."""
+    return type("KeepingBCFW", (BCFW,), {"plane_life": plane_life})

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from helpers.structures import Chains, Classes, Numbers, Signs, bind
-from helpers.toys import chain_toy
+from helpers.toys import chain_toy, keeping
 from sskit_probes.core_probe import DualProbe
 
 from sskit.core.dual import DualState
@@ -125,7 +125,7 @@ def test_solving_leaves_only_pending_planes(chains):
 
 @pytest.mark.parametrize("plane_life", [1, 100])
 def test_the_solver_holds_what_it_stores(plane_life, chains):
-    solution = BCFW(steps="pairwise", plane_life=plane_life).solve(
+    solution = keeping(plane_life)(steps="pairwise").solve(
         chains, Regularizer(0.1, chains.n_weights), tol=1e-4, n_jobs=2, random_state=0
     )
     gc.collect()

@@ -62,7 +62,7 @@ def test_squared_norms(form, little_is_worth_it):
 
 
 def test_threads_come_for_much_only(monkeypatch):
-    monkeypatch.setattr(crew, "Helper", None)
+    monkeypatch.setattr(crew, "Thread", None)
     squared_norms(rows("csr"), 3)
     monkeypatch.setattr(features_module, "LEAST_ENTRIES", 0)
     with pytest.raises(TypeError):

@@ -17,7 +17,7 @@ SOLVERS = {
     "bcfw-uniform": BCFW(steps="fw", averaging=False, sampling="uniform"),
     "bcfw-averaging": BCFW(steps="fw", averaging=True),
     "bcfw-pairwise": BCFW(),
-    "bcfw-safeguard": BCFW(safeguard=True, stored_passes=2),
+    "bcfw-two stored": BCFW(stored_passes=2),
     "mpbcfw": MultiPlane(averaging=False),
     "mpbcfw-averaging": MultiPlane(),
     "fw": FrankWolfe(),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sskit.core.memory import copied
+from sskit.core.regularizer import copied
 from sskit.estimators.base.kernels import support_of
 from sskit.models.kernel.functions import Kernel
 from sskit.models.layout import WeightLayout

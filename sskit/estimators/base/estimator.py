@@ -1,6 +1,5 @@
 """What all estimators share: parameters, their checks, and the one fit."""
 
-import inspect
 import numbers
 from functools import partial
 from typing import NamedTuple
@@ -14,8 +13,7 @@ from sklearn.utils._param_validation import (
     validate_parameter_constraints,
 )
 
-from sskit._documentation import ADDRESS, DocumentedMixin
-from sskit._saved_names import LoadableMixin
+from sskit._public import PublicMixin
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.stop import Stop
 from sskit.estimators.base.callbacks import (
@@ -24,9 +22,8 @@ from sskit.estimators.base.callbacks import (
     PassReporter,
 )
 from sskit.estimators.base.facts import merge_facts
-from sskit.estimators.base.outcome import fitted_attributes, warn_of_end
+from sskit.estimators.base.outcome import WarmStart, fitted_attributes, warn_of_end
 from sskit.estimators.base.prior import flat_prior
-from sskit.estimators.base.warm_start import WarmStart
 from sskit.estimators.base.weights import check_class_weight, resolved_lam
 from sskit.models.slack.model import SlackRescaling
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
@@ -49,26 +46,11 @@ ALIASES = {
     "ssg": "subgradient",
     "one_slack": "cutting_plane",
 }
-# Parameters of packages that users come from, and what they are called here.
-FOREIGN = {
-    "C": "the regularisation is lam = 1 / (C n)",
-    "c1": "there is no L1 norm, and lam is the factor of the squared one",
-    "c2": "the regularisation is lam, about 2 c2 / n",
-    "algorithm": "how the problem is solved is the parameter solver",
-    "max_iterations": "the largest number of passes is max_iter",
-    "n_iter": "the largest number of passes is max_iter",
-    "epsilon": "when to stop is tol, a relative duality gap",
-    "delta": "when to stop is tol, a relative duality gap",
-    "all_possible_transitions": "all transitions have weights but those that are not allowed",
-    "all_possible_states": "all labels have weights for all features",
-    "inference_method": "how labels are found is inference, where there is a choice",
-}
 # Up to how many training pairs "auto" is cutting planes.
 FEW_PAIRS, FEW_WEIGHTS = 5, 20_000
 SMALLEST_LAM = 1e-150
 # What overflows in a fit is found at its end.
 QUIET = {"over": "ignore", "invalid": "ignore"}
-LARGEST_BITS = 1000
 RESCALINGS = {"margin": None, "slack": SlackRescaling()}
 
 
@@ -103,7 +85,7 @@ class TrainingTask(NamedTuple):
     completion: object = None
 
 
-class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, BaseEstimator):
+class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
     """Base of all estimators.
 
     A subclass has the parameters of `_parameter_constraints` and its own, and implements three
@@ -139,16 +121,6 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
-
-    def __new__(cls, *args, **kwargs):
-        """Refuse parameters of other packages, saying what they are called here."""
-        for name in FOREIGN.keys() & kwargs.keys():
-            if name not in inspect.signature(cls.__init__).parameters:
-                raise TypeError(
-                    f"{cls.__name__} has no parameter {name!r}: {FOREIGN[name]}; see "
-                    f"{ADDRESS}/user_guide/coming_from.html"
-                )
-        return super().__new__(cls)
 
     def __sklearn_clone__(self):
         """Return an unfitted copy, whose prior stays fitted."""
@@ -322,6 +294,8 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
         """Return lam / 2 ||w - prior||^2 on the box of the parameters."""
         regularizer, prior = self._make_box(solver, task, lam), flat_prior(self, task)
         if prior is not None:
+            if not solver.keeps_prior:
+                raise unable(solver, "a prior")
             regularizer.set_prior(prior)
         return regularizer
 
@@ -335,11 +309,7 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
         if box is None:
             return Regularizer(lam, task.layout.n_weights, task.problem.space.covector)
         if not solver.keeps_bounds:
-            kind = type(solver)
-            name = next((name for name in SOLVERS if SOLVERS[name] is kind), kind.__name__)
-            raise ValueError(
-                f"solver {name!r} cannot keep bounds on the weights; use 'bcfw' or 'frank_wolfe'"
-            )
+            raise unable(solver, "bounds on the weights")
         return BoxRegularizer(lam, *box)
 
     def _fit(self, X, y, sample_weight, **further):
@@ -445,6 +415,13 @@ class StructuredEstimator(DocumentedMixin, LoadableMixin, CallbackSupportMixin, 
         return ()
 
 
+def unable(solver, what):
+    """Return the ValueError for something that a solver cannot keep."""
+    kind = type(solver)
+    name = next((name for name in SOLVERS if SOLVERS[name] is kind), kind.__name__)
+    return ValueError(f"solver {name!r} cannot keep {what}; use 'bcfw' or 'frank_wolfe'")
+
+
 def replace_fitted(estimator, fitted):
     """Replace all fitted attributes of an estimator by new ones."""
     for name in [name for name in vars(estimator) if name.endswith("_")]:
@@ -456,11 +433,8 @@ def check_constraints(estimator, *names):
     """Raise an error for the first parameter, of some or all, that cannot have its value."""
     # predictions ask for some, often
     given = {name: getattr(estimator, name) for name in names} or estimator.get_params(deep=False)
-    constraints, name = estimator._parameter_constraints, type(estimator).__name__
-    validate_parameter_constraints(constraints, given, name)
-    for name, value in given.items():
-        if isinstance(value, int) and value.bit_length() > LARGEST_BITS:
-            raise ValueError(f"{name} must be a number below 2**{LARGEST_BITS}, got a larger one")
+    constraints = estimator._parameter_constraints
+    validate_parameter_constraints(constraints, given, type(estimator).__name__)
 
 
 __all__ = [

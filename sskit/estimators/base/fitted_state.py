@@ -1,6 +1,4 @@
-"""Whether the arrays of a fitted object still fit each other.
-
-They may come from a file, or have been set since the fit: what compiled code relies on is looked at
+"""Whether the arrays of a fitted object fit each other: what compiled code relies on is looked at
 before each use.
 """
 
@@ -169,4 +167,4 @@ def check_sparse(owner, name, matrix):
 def raise_damaged(owner, what):
     """Raise the ValueError of all of these checks; the owner may be named."""
     name = owner if isinstance(owner, str) else type(owner).__name__
-    raise ValueError(f"{what}; the fitted {name} was changed after its fit, or its file is damaged")
+    raise ValueError(f"{what}; the {name} is not as it was fitted")

@@ -8,8 +8,7 @@ from sklearn.metrics import check_scoring
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
-from sskit._documentation import DocumentedMixin
-from sskit._saved_names import LoadableMixin
+from sskit._public import PublicMixin
 from sskit.estimators.base.estimator import StructuredEstimator, check_constraints
 from sskit.estimators.base.weights import weight_argument
 
@@ -30,7 +29,7 @@ def estimator_has(name):
     return available_if(lambda self: hasattr(self.estimator, name))
 
 
-class MetaEstimator(DocumentedMixin, LoadableMixin, MetaEstimatorMixin, BaseEstimator):
+class MetaEstimator(PublicMixin, MetaEstimatorMixin, BaseEstimator):
     """Base of estimators with the parameters `estimator`, one of this package, and `scoring`."""
 
     _fits_parts = False  # does `fit` take data in parts?

@@ -1,7 +1,6 @@
 """Weights that a fit is regularised towards, read and aligned."""
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from sskit._ready import all_within
@@ -27,8 +26,6 @@ DIMENSIONS = {
 TABLES_OF_KINDS = ("edge_kinds_", "classes_", "classes_")
 TABLES_OF_FEATURES = (None, "classes_", "classes_")
 NAMES = ("classes_", "feature_names_in_", "edge_feature_names_in_", "edge_kinds_", "edges_")
-# Where the fitted model is that another object holds.
-HELD_BY = ("best_estimator_", "estimator_", "estimator")
 
 
 def flat_prior(estimator, task):
@@ -59,23 +56,23 @@ def flat_prior(estimator, task):
     if isinstance(prior, dict):
         return blocks_to_flat(prior, task, "prior")
     if hasattr(prior, "fit"):
-        source, names = _fitted_model(prior)
-        if type(source) is not type(estimator):
+        if type(prior) is not type(estimator):
             raise TypeError(
-                f"prior is a fitted {type(source).__name__}, expected a {type(estimator).__name__}"
+                f"prior is a {type(prior).__name__}, expected a fitted {type(estimator).__name__}; "
+                "of a pipeline or a search give the one inside"
             )
         check_is_fitted(
-            source,
-            msg="prior has no fitted %(name)s: clones are not fitted, nor is what a search sets; "
-            "give sklearn.frozen.FrozenEstimator(prior) where prior itself is searched over",
+            prior,
+            msg="prior is no fitted %(name)s: clones are not fitted, nor is what a search sets, "
+            "which may be a dict of fitted attributes",
         )
-        if hasattr(source, "dual_coef_"):
+        if hasattr(prior, "dual_coef_"):
             raise ValueError(
-                f"prior is a {type(source).__name__} with a kernel: its weights are functions, "
+                f"prior is a {type(prior).__name__} with a kernel: its weights are functions, "
                 "which no weights of features start from"
             )
-        estimator._check_source(source)
-        return blocks_to_flat(fitted_blocks(source, task) | names, task, "prior", strict=False)
+        estimator._check_source(prior)
+        return blocks_to_flat(fitted_blocks(prior, task), task, "prior", strict=False)
     flat = _numbers(prior, "prior")
     n_weights = task.layout.n_weights
     if flat.shape != (n_weights,):
@@ -105,25 +102,6 @@ def fitted_blocks(estimator, task):
     return vars(estimator) | {
         name: getattr(estimator, name) for name in asked if hasattr(estimator, name)
     }
-
-
-def _fitted_model(prior):
-    """Return the model inside of a pipeline, search or the like, and what names its features."""
-    names = {}
-    while True:
-        if isinstance(prior, Pipeline):
-            check_is_fitted(prior)
-            head, prior = prior[:-1], prior[-1]
-            if len(head) and hasattr(head, "get_feature_names_out"):
-                try:
-                    names = {"feature_names_in_": np.asarray(head.get_feature_names_out())}
-                except (AttributeError, ValueError):  # a step that has no names to tell
-                    names = {}
-            continue
-        held = next((name for name in HELD_BY if name in vars(prior)), None)
-        if held is None:
-            return prior, names
-        prior = vars(prior)[held]
 
 
 def _numbers(value, name):

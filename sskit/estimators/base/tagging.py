@@ -66,8 +66,8 @@ def check_chain(estimator):
     check_numbers(estimator, {"end_": (n_states,)})
     all_allowed = estimator.allowed_transitions_ is None
     ends = (n_classes,)
-    shapes = {"allowed_start_": ends, "allowed_end_": ends}
-    for name, shape in {"allowed_transitions_": (n_classes, n_classes), **shapes}.items():
+    shapes = {"allowed_start_": ends, "allowed_end_": ends, "allowed_transitions_": 2 * ends}
+    for name, shape in shapes.items():
         table = getattr(estimator, name)
         if table is None and all_allowed:
             continue

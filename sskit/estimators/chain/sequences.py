@@ -89,9 +89,6 @@ def legal_labels(estimator, labels, offsets, classes, rules):
         refuse_violations(tokens, labels, offsets, classes, *rules[:2])
     kinds = kinds_of(classes) if isinstance(estimator.allowed_transitions, str) else None
     repaired = repair(tokens, labels, offsets, *rules, kinds)
-    watch = vars(estimator).get("_watch")
-    if watch is not None and watch.gated:
-        return repaired
     changed = np.flatnonzero(repaired != labels)
     i, t = locate(offsets, changed[0])
     old, new = classes[labels[changed[0]]], classes[repaired[changed[0]]]

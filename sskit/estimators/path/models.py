@@ -2,23 +2,17 @@
 
 import numbers
 from functools import partial
-from operator import is_
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sskit.core.regularizer import BoxRegularizer
-from sskit.estimators.base.fitted_state import check_numbers, raise_damaged
 from sskit.estimators.base.meta import estimator_has, known_argument
 from sskit.estimators.path.tracing import fitted_model
 from sskit.solvers.common.tolerance import relative
 from sskit.solvers.path.tracer import dual_objective_at
 
 LARGEST_LAM = float(np.finfo(np.float64).max)
-# Of each path what it predicted with last: of which arrays it was made, and the model. Beside the
-# paths, so that neither files nor copies of them hold it.
-SERVED = WeakKeyDictionary()
 
 
 class PathModels:
@@ -64,10 +58,8 @@ class PathModels:
         lam = self._check_lam(lam)
         if lam >= self.lams_[0]:
             share = self.lams_[0] / lam
-            # convex in 1 / lam, from what the oracle may have missed at the origin; in paths of
-            # older versions that is nothing, or nothing is proved
-            left = vars(self).get("_origin_gap", 0.0) * (1.0 - share)
-            return float(self.dual_gaps_[0] * self.lams_[0] / lam + left)
+            # convex in 1 / lam, from what the oracle may have missed at the origin
+            return float(self.dual_gaps_[0] * share + self._origin_gap * (1.0 - share))
         return max(self.primal_objective_at(lam) - self.dual_objective_at(lam), 0.0)
 
     def relative_gap_at(self, lam):
@@ -83,10 +75,7 @@ class PathModels:
         share : float
             Of the primal objective plus P(0) / 1000; at most `max_gap_`.
         """
-        unit = vars(self).get("_unit")
-        if unit is None:
-            raise ValueError("this path is of a version whose gaps had another unit; fit it again")
-        return relative(self.gap_at(lam), self.primal_objective_at(lam), unit)
+        return relative(self.gap_at(lam), self.primal_objective_at(lam), self._unit)
 
     def dual_objective_at(self, lam):
         """Return a lower bound of the optimal objective, from the dual point of a piece.
@@ -252,36 +241,11 @@ class PathModels:
         check_is_fitted(self)
         if lam is None and hasattr(self, "best_estimator_"):
             return self.best_estimator_
-        return self._served(self._check_lam(self.lam_ if lam is None else lam))
-
-    def _served(self, lam):
-        """Return the fitted estimator of one lam; that of the last request is kept."""
-        place = lam, float(self.lams_[0]), int(piece_of(lam, self.lams_))
-        made_of = self.coefs_, self._origin, self._template
-        kept_place, kept, model = SERVED.get(self, (None, (None,) * 3, None))
-        if kept_place != place or not all(map(is_, kept, made_of)):
-            model = self.estimator_at(lam)
-            SERVED[self] = place, made_of, model
-        return model
-
-    def _check_pieces(self):
-        """Raise ValueError, naming it, for an attribute that does not fit the others."""
-        n, d = np.size(self.lams_), np.size(self._origin)
-        names = ("lams_", "dual_gaps_", "hinges_", "sqnorms_", "_losses", "n_iter_")
-        check_numbers(self, dict.fromkeys((*names, "n_oracle_calls_"), (n,)))
-        # entries of weights are looked at when they are used
-        check_numbers(self, {"coefs_": (n, d), "_origin": (d,)}, finite=False)
-        if n == 0 or not ((np.diff(self.lams_) < 0).all() and 0 <= self.lam_end_ <= self.lams_[-1]):
-            raise_damaged(self, "lams_ must fall, down to lam_end_")
-        if self._bounds is not None:
-            check_numbers(self, {"_dual_sums": (n, d)}, finite=False)
-            if [np.shape(bound) for bound in self._bounds] != [(d,), (d,)]:
-                raise_damaged(self, f"_bounds must be two arrays of {d} numbers")
+        return self.estimator_at(self.lam_ if lam is None else lam)
 
     def _check_lam(self, lam):
-        """Return a lam that the path serves, as a float; but look at the pieces first."""
+        """Return a lam that the path serves, as a float."""
         check_is_fitted(self)
-        self._check_pieces()
         number = isinstance(lam, numbers.Real) and not isinstance(lam, bool)
         # a float16 cannot be compared with a limit beyond its own
         value = float(lam) if isinstance(lam, np.floating) else lam

@@ -17,7 +17,7 @@ from sskit.estimators.base.meta import MetaEstimator, common_attributes
 from sskit.estimators.base.weights import resolved_lam, weight_argument
 from sskit.estimators.path.models import PathModels
 from sskit.estimators.path.selection import choose, has_ragged_items, merge_folds, trace_folds
-from sskit.estimators.path.tracing import PathOptions, TracedPath
+from sskit.estimators.path.tracing import TracedPath
 from sskit.inputs.weights import check_sample_weight
 from sskit.solvers.path.tracer import largest_share
 
@@ -40,17 +40,9 @@ class RegularizationPath(PathModels, MetaEstimator):
     eps : float, default=0.1
         Largest gap of all models, as a share of the objective like ``tol`` of the estimator, of
         P(w) + P(0) / 1000; below 1.
-    kappa : float, default=None
+    kappa : float, default=0.9
         Share of `eps` to which the model of a breakpoint is solved, between 0 and 1: the
-        smaller, the fewer breakpoints and the more passes at each. None means 0.9, or 0.7 if
-        `exact` is False.
-    exact : bool, default=True
-        Whether the gap at each breakpoint is computed by an exact pass. If not, it is added up
-        from the gaps that the steps met: cheaper, but the path is heuristic, without proof.
-    induction : {"long", "excess"}, default="long"
-        How far a model serves: "excess" is equation 13 of the paper, which shrinks the dual
-        weights in proportion to lam and keeps w. "long" also judges w by the dual weights as
-        they are, with the same proof; it needs several times fewer breakpoints and passes.
+        smaller, the fewer breakpoints and the more passes at each.
     lam_min : float, default=None
         Where the path ends. None means a thousandth of the estimator's default lam. A path ends by
         itself only where the data can be fitted without a hinge.
@@ -93,8 +85,7 @@ class RegularizationPath(PathModels, MetaEstimator):
         No `relative_gap_at` any lam is larger: eps, or more if the oracle may miss the maximum and
         bounds it, for what it may have missed is part of the gaps.
     certified_ : bool
-        Whether all gaps are proofs: from exact passes with an oracle that is exact, or bounds
-        what it misses. Else the path is heuristic.
+        Whether all gaps are proofs: the oracle is exact, or bounds what it misses.
     n_support_planes_ : ndarray of shape (J,)
         Planes with dual weight, those of the truth aside.
     n_iter_, n_oracle_calls_ : ndarray of shape (J,)
@@ -156,9 +147,7 @@ class RegularizationPath(PathModels, MetaEstimator):
     _parameter_constraints = {
         "estimator": [object],
         "eps": [Interval(numbers.Real, 0, 1, closed="neither")],
-        "kappa": [Interval(numbers.Real, 0, 1, closed="neither"), None],
-        "exact": ["boolean"],
-        "induction": [StrOptions({"long", "excess"})],
+        "kappa": [Interval(numbers.Real, 0, 1, closed="neither")],
         "lam_min": [Interval(numbers.Real, 0, None, closed="left"), None],
         "max_breakpoints": [Interval(numbers.Integral, 1, None, closed="left"), None],
         "cv": ["cv_object"],
@@ -174,9 +163,7 @@ class RegularizationPath(PathModels, MetaEstimator):
         estimator,
         *,
         eps=0.1,
-        kappa=None,
-        exact=True,
-        induction="long",
+        kappa=0.9,
         lam_min=None,
         max_breakpoints=None,
         cv=None,
@@ -189,8 +176,6 @@ class RegularizationPath(PathModels, MetaEstimator):
         self.estimator = estimator
         self.eps = eps
         self.kappa = kappa
-        self.exact = exact
-        self.induction = induction
         self.lam_min = lam_min
         self.max_breakpoints = max_breakpoints
         self.cv = cv
@@ -217,15 +202,8 @@ class RegularizationPath(PathModels, MetaEstimator):
         """
         self._check_parameters()
         self._check(y)
-        options = PathOptions(
-            self.eps,
-            self.kappa,
-            self.exact,
-            self.induction,
-            self.lam_min,
-            self.max_breakpoints,
-            np.inf if self.patience is None else self.patience,
-        )
+        names = "eps", "kappa", "lam_min", "max_breakpoints"
+        options = {name: getattr(self, name) for name in names}
         path = TracedPath(self.estimator, X, y, sample_weight, options)
         chosen, end = {}, 0.0
         if self.cv is not None:
@@ -291,6 +269,7 @@ class RegularizationPath(PathModels, MetaEstimator):
             cv=self.cv,
             scoring=self.scoring,
             options=options,
+            patience=np.inf if self.patience is None else self.patience,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
         )

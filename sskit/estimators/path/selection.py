@@ -85,7 +85,7 @@ class Patience:
         return lam * self.factor < self.lam
 
 
-def trace_folds(estimator, X, y, sample_weight, *, cv, scoring, options, n_jobs, verbose):
+def trace_folds(estimator, X, y, sample_weight, *, cv, scoring, options, patience, n_jobs, verbose):
     """Trace one path for each fold and score its models on what the fold left out.
 
     Parameters
@@ -100,8 +100,10 @@ def trace_folds(estimator, X, y, sample_weight, *, cv, scoring, options, n_jobs,
         As in scikit-learn.
     scoring : str, callable or None
         As in scikit-learn; None is the estimator's own score.
-    options : PathOptions
-        How to trace.
+    options : dict
+        How to trace, see `TracedPath`.
+    patience : float
+        By which factor lam falls before the path of a fold ends, see `Patience`.
     n_jobs, verbose : int or None
         Of joblib.
 
@@ -120,17 +122,17 @@ def trace_folds(estimator, X, y, sample_weight, *, cv, scoring, options, n_jobs,
     if not splits:
         raise ValueError("cv makes no folds, expected one at least")
     return Parallel(n_jobs=n_workers(n_jobs, len(splits)), verbose=verbose)(
-        delayed(trace_fold)(estimator, X, y, sample_weight, train, test, scorer, options)
+        delayed(trace_fold)(estimator, X, y, sample_weight, train, test, scorer, options, patience)
         for train, test in splits
     )
 
 
-def trace_fold(estimator, X, y, sample_weight, train, test, scorer, options):
+def trace_fold(estimator, X, y, sample_weight, train, test, scorer, options, patience):
     """Trace the path of one fold.
 
     Parameters
     ----------
-    estimator, X, y, sample_weight, options : object
+    estimator, X, y, sample_weight, options, patience : object
         As for `trace_folds`.
     train, test : ndarray of int
         Samples of the fold.
@@ -149,7 +151,7 @@ def trace_fold(estimator, X, y, sample_weight, train, test, scorer, options):
     rows = []
     path = TracedPath(estimator, X_train, y_train, sample_weight, options)
     path.begin()
-    scoring_time, patience = 0.0, Patience(options.patience, path.default_lam)
+    scoring_time, patience = 0.0, Patience(patience, path.default_lam)
     for piece in path:
         began = time.perf_counter()
         score = checked_score(scorer(path.model(piece.w, piece.lam), X_test, y_test))

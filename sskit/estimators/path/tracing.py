@@ -1,7 +1,6 @@
 """Paths of estimators on training data."""
 
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
 from sklearn.base import clone
@@ -28,26 +27,6 @@ LIMITS = {
     ),
     Status.INTERRUPTED: "The fit was interrupted; the path has the models until then.",
 }
-KAPPA = {True: 0.9, False: 0.7}  # by whether the path is exact
-
-
-@dataclass(frozen=True)
-class PathOptions:
-    """How to trace a path: parameters of `RegularizationPath`.
-
-    Attributes
-    ----------
-    eps, kappa, exact, induction, lam_min, max_breakpoints, patience : object
-        As there.
-    """
-
-    eps: float
-    kappa: float | None
-    exact: bool
-    induction: str
-    lam_min: float | None
-    max_breakpoints: int | None
-    patience: float
 
 
 class TracedPath:
@@ -61,8 +40,8 @@ class TracedPath:
         The training data.
     sample_weight : array-like or None
         Weights of the samples.
-    options : PathOptions
-        How to trace.
+    options : dict
+        Of `RegularizationPath`: eps, kappa, lam_min and max_breakpoints.
 
     Attributes
     ----------
@@ -71,8 +50,7 @@ class TracedPath:
     bounds : tuple or None
         Bounds (lower, upper) of the weights, each of shape (n_weights,); None if there are none.
     certified : bool
-        Whether the gaps are certificates: from exact passes, with an oracle that is exact or
-        bounds what it misses.
+        Whether the gaps are certificates: the oracle is exact or bounds what it misses.
     unit : float
         P(0), the mean largest loss; there once the path has begun.
     stop : Stop
@@ -104,11 +82,13 @@ class TracedPath:
             )
         self.to_attributes, self.default_lam = task.to_attributes, task.default_lam
         proven = Proof.of(task.problem) > Proof.NOTHING
-        self.certified = options.exact and proven and task.certifiable
+        self.certified = proven and task.certifiable
         # any lam will do until algorithm 6 has found the first one
         self._regularizer = regularizer = self.estimator._make_regularizer(solver, task, 1.0)
         self.solver = solver.resolved(task.problem, regularizer.bounded)
         self._problem, self._options = task.problem, options
+        if options["lam_min"] is None:
+            self._options = options | {"lam_min": END * self.default_lam}
         self.origin = regularizer.coef()
         self.bounds = None
         if regularizer.bounded:
@@ -122,8 +102,7 @@ class TracedPath:
         lam_min : float, default=0.0
             Where to end, if that is before the end of the options.
         """
-        options, self.stop = self._options, Stop(self.solver.max_time)
-        end = END * self.default_lam if options.lam_min is None else options.lam_min
+        self.stop = Stop(self.solver.max_time)
         continuation = Continuation(
             self.solver,
             self._problem,
@@ -134,16 +113,8 @@ class TracedPath:
             stop=self.stop,
         )
         self.unit = continuation.unit
-        self._tracer = PathTracer(
-            continuation,
-            eps=options.eps,
-            kappa=KAPPA[options.exact] if options.kappa is None else options.kappa,
-            induction=options.induction,
-            exact=options.exact,
-            lam_min=max(lam_min, end),
-            max_breakpoints=options.max_breakpoints,
-            max_iter=self.estimator.max_iter,
-        )
+        options = self._options | {"lam_min": max(lam_min, self._options["lam_min"])}
+        self._tracer = PathTracer(continuation, max_iter=self.estimator.max_iter, **options)
 
     def __iter__(self):
         """Yield the pieces, from the largest lam on."""

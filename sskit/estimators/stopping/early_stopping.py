@@ -1,5 +1,6 @@
 """Stopping by the score on held-out data."""
 
+import copy
 import inspect
 import numbers
 
@@ -14,12 +15,21 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.meta import (
     MetaEstimator,
+    checked_score,
     common_attributes,
     estimator_has,
     known_argument,
 )
-from sskit.estimators.stopping.held_out import HeldOutWatch
+from sskit.estimators.base.weights import weight_argument
 from sskit.inputs.weights import check_sample_weight
+
+# What a fit says of the weights at its end, which need not be those that are kept.
+UNKNOWN = {
+    "dual_gap_": np.nan,
+    "primal_objective_": np.nan,
+    "dual_objective_": np.nan,
+    "certified_": False,
+}
 
 
 class EarlyStopping(MetaEstimator):
@@ -154,37 +164,20 @@ class EarlyStopping(MetaEstimator):
         self._check_parameters()
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val must be given together")
-        held_out, given = np.empty(0, dtype=np.intp), None
-        further = self._further(token_weight)
-        scorer = check_scoring(self.estimator, self.scoring)
-        if X_val is None:
-            # complaints about the data are to name its items, not those of a share of it
-            gate = clone(self.estimator)
-            gate._check_parameters()
-            gate._gate(X, y, sample_weight, **further)
-            given, all_further = (X, y, sample_weight), further
-            X, y = indexable(X, y)
-            n_samples = _num_samples(X)
-            weight = check_sample_weight(sample_weight, n_samples)
-            train, held_out = self._split(n_samples)
-            X_val, y_val = _safe_split(self.estimator, X, y, held_out)
-            X, y = _safe_split(self.estimator, X, y, train)
-            sample_weight = None if weight is None else _safe_indexing(weight, train)
-            further = {name: _safe_indexing(item, train) for name, item in further.items()}
-        # after the split, which may have drawn from a random state that the estimator has too
-        model = clone(self.estimator)
-        options = self.n_iter_no_change, self.score_every, given is not None
-        watch = HeldOutWatch(model, scorer, X_val, y_val, *options)
+        further, scorer = self._further(token_weight), check_scoring(self.estimator, self.scoring)
+        clone(self.estimator)._check_parameters()
         try:
-            n_iter = watch.fit(X, y, sample_weight, **further)
+            train, held, indices = self._shares(X, y, sample_weight, further, X_val, y_val)
+            # after the split, which may have drawn from a random state that the estimator has too
+            options = scorer, *held, self.n_iter_no_change, self.score_every
+            watch = HeldOutWatch(clone(self.estimator), *options)
+            n_iter = watch.fit(**train)
         except (TypeError, ValueError, RuntimeError):
-            # of a model object, which alone knows its data: now it may cost what a fit does
-            if given is not None:
-                clone(self.estimator)._make_task(*given, **all_further)
-                self._check_share(X, y, sample_weight, **further)
+            # complaints about the data are to name its items, not those of a share of it
+            clone(self.estimator)._make_task(X, y, sample_weight, **further)
             raise
         fitted = {
-            "estimator_": model,
+            "estimator_": watch.model,
             "best_score_": watch.best_score,
             "best_iter_": watch.best_iter,
             "n_iter_": n_iter,
@@ -192,8 +185,8 @@ class EarlyStopping(MetaEstimator):
                 "n_passes": np.array([n for n, _ in watch.scores], dtype=np.int64),
                 "score": np.array([score for _, score in watch.scores]),
             },
-            "validation_indices_": held_out,
-            **common_attributes(vars(model)),
+            "validation_indices_": indices,
+            **common_attributes(vars(watch.model)),
         }
         replace_fitted(self, fitted)
         return self
@@ -207,14 +200,21 @@ class EarlyStopping(MetaEstimator):
             raise TypeError(f"{name}.fit takes no weights of tokens; leave token_weight at None")
         return {"token_weight": token_weight}
 
-    def _check_share(self, X, y, sample_weight, **further):
-        """Raise ValueError if the pairs to train on are wrong, though all pairs are not."""
-        try:
-            clone(self.estimator)._gate(X, y, sample_weight, **further)
-        except ValueError as error:
-            raise ValueError(
-                f"of the {_num_samples(X)} pairs that are left when some are held out: {error}"
-            ) from error
+    def _shares(self, X, y, sample_weight, further, X_val, y_val):
+        """Return arguments of the fit, what is held out of them, and which samples these are."""
+        if X_val is not None:
+            given = {"X": X, "y": y, "sample_weight": sample_weight} | further
+            return given, (X_val, y_val), np.empty(0, dtype=np.intp)
+        X, y = indexable(X, y)
+        n_samples = _num_samples(X)
+        weight = check_sample_weight(sample_weight, n_samples)
+        train, held_out = self._split(n_samples)
+        X_train, y_train = _safe_split(self.estimator, X, y, train)
+        given = {"X": X_train, "y": y_train} | {
+            name: None if item is None else _safe_indexing(item, train)
+            for name, item in ({"sample_weight": weight} | further).items()
+        }
+        return given, _safe_split(self.estimator, X, y, held_out), held_out
 
     def _split(self, n_samples):
         """Return the samples to train on and those to hold out, both rising."""
@@ -308,3 +308,107 @@ class EarlyStopping(MetaEstimator):
         """
         check_is_fitted(self)
         return self._score_of(self.estimator_, X, y, sample_weight)
+
+
+class HeldOutWatch:
+    """Scores a model after passes of its fit, says when to stop and keeps the best weights.
+
+    Parameters
+    ----------
+    model : StructuredEstimator
+        To be fitted.
+    scorer : callable
+        Maps (fitted estimator, X, y) to a number, the higher the better.
+    X_val, y_val : object
+        Held-out data.
+    n_iter_no_change : int
+        Passes without a better score after which to stop.
+    score_every : int
+        Number of passes between two scores.
+
+    Attributes
+    ----------
+    scores : list of tuple (int, float)
+        Passes and score.
+    best_score : float
+        Of the scores; -inf before the first.
+    best_iter : int
+        Passes at the best score, the earliest of several.
+    best : dict or None
+        Fitted attributes that had the best score.
+    """
+
+    def __init__(self, model, scorer, X_val, y_val, n_iter_no_change, score_every):
+        self.model = model
+        self.scorer = scorer
+        self.held_out = X_val, y_val
+        self.n_iter_no_change = n_iter_no_change
+        self.score_every = score_every
+        self.scores = []
+        self.best_score = -np.inf
+        self.best_iter = 0
+        self.best = None
+
+    def fit(self, X, y, sample_weight, **further):
+        """Fit the model and give it the best weights.
+
+        Parameters
+        ----------
+        X, y, sample_weight : object
+            What the model takes.
+        **further : dict
+            What else it takes.
+
+        Returns
+        -------
+        n_iter : int
+            Passes that were made.
+
+        Raises
+        ------
+        ValueError
+            If no score is a number.
+        """
+        self.model._watch = self
+        try:
+            self.model.fit(X, y, **weight_argument(sample_weight), **further)
+        finally:
+            del self.model._watch
+        n_iter = self.model.n_iter_
+        if not self.scores or self.scores[-1][0] < n_iter:
+            # the fit ended between two scores; its last weights are in place already
+            self.look(n_iter, self.model, {})
+        if self.best is None:
+            raise ValueError("no score of the held-out data is a number")
+        vars(self.model).update(self.best | UNKNOWN)
+        self.model.n_iter_ = self.best_iter
+        return n_iter
+
+    def on_pass(self, n_iter, attributes):
+        """Score the weights of the moment, if it is time.
+
+        Parameters
+        ----------
+        n_iter : int
+            Passes so far.
+        attributes : callable
+            Returns the fitted attributes that follow from the weights.
+
+        Returns
+        -------
+        stop : bool
+            Whether the best score is old enough.
+        """
+        if n_iter % self.score_every:
+            return False
+        model, fitted = copy.copy(self.model), attributes()
+        vars(model).update(fitted)
+        self.look(n_iter, model, fitted)
+        return n_iter - self.best_iter >= self.n_iter_no_change
+
+    def look(self, n_iter, model, fitted):
+        """Score a model; keep its fitted attributes if it is the best one so far."""
+        score = checked_score(self.scorer(model, *self.held_out))
+        self.scores.append((n_iter, score))
+        if score > self.best_score:
+            self.best_score, self.best_iter, self.best = score, n_iter, fitted

@@ -6,9 +6,8 @@ import sys
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from sskit._documentation import DocumentedMixin
 from sskit._numbers import capped
-from sskit._saved_names import LoadableMixin
+from sskit._public import PublicMixin
 from sskit.models.slack.problem import SlackProblem
 from sskit.models.slack.search import AngularSearch, BisectingSearch, ExactSearch
 
@@ -20,7 +19,7 @@ NEEDS = {
 }
 
 
-class SlackRescaling(DocumentedMixin, LoadableMixin, BaseEstimator):
+class SlackRescaling(PublicMixin, BaseEstimator):
     r"""Slack rescaling of the loss, and the search for the most violating labelling.
 
     Give it to an estimator as ``rescaling=SlackRescaling(...)``; ``rescaling="slack"`` is one

@@ -239,7 +239,7 @@ cdef class AngularSearch(SlackSearch):
             if self.cones[k].bound > self.cones[top].bound:
                 top = k
         cone, self.cones[top] = self.cones[top], self.cones[self.cones.size() - 1]
-        self.cones.pop()
+        self.cones.pop_back()
         return cone
 
 

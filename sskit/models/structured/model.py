@@ -2,11 +2,10 @@
 
 from sklearn.base import BaseEstimator
 
-from sskit._documentation import DocumentedMixin
-from sskit._saved_names import LoadableMixin
+from sskit._public import PublicMixin
 
 
-class StructuredModel(DocumentedMixin, LoadableMixin, BaseEstimator):
+class StructuredModel(PublicMixin, BaseEstimator):
     r"""Base of structures that you write: three methods make a model that can be learnt.
 
     A subclass says how well a labelling y goes with an input x, :math:`\langle w, \phi(x, y)

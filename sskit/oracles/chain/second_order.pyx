@@ -254,8 +254,9 @@ cdef class SecondOrderKBest:
 
     cdef int32_t take(self) noexcept nogil:
         """Return the best suffix that waits, which no longer does."""
-        cdef int32_t best = self.heap[0], last = self.heap.pop()
-        cdef Py_ssize_t n = self.heap.size(), place = 0, below = 1
+        cdef int32_t best = self.heap[0], last = self.heap.back()
+        cdef Py_ssize_t n = self.heap.size() - 1, place = 0, below = 1
+        self.heap.pop_back()
         while below < n:
             if below + 1 < n and self.before(self.heap[below + 1], self.heap[below]):
                 below += 1

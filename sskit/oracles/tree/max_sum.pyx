@@ -9,7 +9,6 @@ from libc.stdint cimport int32_t
 from libc.string cimport memcmp, memcpy, memset
 
 from sskit.core.lanes cimport padded
-from sskit.core.vectors cimport refill
 from sskit.oracles.chain.sum_product cimport add_pairs, log_sum_step, normalise
 from sskit.oracles.chain.viterbi cimport viterbi_step
 from sskit.oracles.graph.potentials cimport (
@@ -618,7 +617,7 @@ cdef class TreeKBest:
         self.sums.ascend(p)
         self.sums.forest.link(self.first_child, self.sibling)
         self.n_links = 0
-        refill(self.link_of, p.n_nodes * p.n_states, <int32_t>-1)
+        self.link_of.refill(p.n_nodes * p.n_states, -1)
         for i in range(p.n_nodes):
             if self.sums.forest.parent[i] < 0:  # a message to the node above, with its one state
                 top = &self.sums.message[i * self.sums.stride]
@@ -648,7 +647,8 @@ cdef class TreeKBest:
         for link in range(self.n_links - 1, self.n_links - n - 1, -1):
             score += self.sums.message[self.place_of[link] * self.sums.stride + state]
             entry.score, entry.before, entry.head = score, 0, 0
-            refill(self.joined[link], 1, entry)
+            self.joined[link].clear()
+            self.joined[link].push_back(entry)
             self.heads[link].clear()
             self.candidates[link] = priority_queue[Candidate]()
             self.finished[2 * link] = self.finished[2 * link + 1] = False
@@ -667,7 +667,8 @@ cdef class TreeKBest:
         return 0
 
     cdef int open_heads(self, const Potentials* p, Py_ssize_t link) except -1 nogil:
-        refill(self.waiting[link], p.n_states, <int32_t>0)
+        self.waiting[link].clear()
+        self.waiting[link].resize(p.n_states)
         self.take_head(p, link)
         return 0
 
@@ -685,7 +686,8 @@ cdef class TreeKBest:
         """Add an entry; a stack of its own, since trees may be deeper than that of calls."""
         cdef Py_ssize_t needed, link
         cdef bint more
-        refill(self.stack, 1, <int32_t>list_)
+        self.stack.clear()
+        self.stack.push_back(<int32_t>list_)
         while self.stack.size() > 0:
             list_ = self.stack.back()
             link = list_ // 2

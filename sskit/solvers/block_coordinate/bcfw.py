@@ -1,14 +1,12 @@
 """Block-coordinate Frank-Wolfe."""
 
-from sskit._saved_names import parameter_defaults
+from sskit._public import parameter_defaults
 from sskit.solvers.block_coordinate.eviction import PlaneKeeper
 from sskit.solvers.block_coordinate.options import (
     MEGABYTE,
     SAMPLERS,
     STEPS,
-    auto_batching,
     make_sampler,
-    make_step,
     shards_for,
 )
 from sskit.solvers.block_coordinate.runs import ActiveSetRun, PlainRun, ProjectionRun
@@ -24,8 +22,10 @@ LIGHT = 0.05
 # Up to so many states "auto" scores all of them at each visit: with more, visits of stored planes,
 # which score few, are the better way to small gaps.
 MOST_STATES = 32
+# F and nu in the rule of the cache (Osokin et al. 2016, algorithm 5)
+CACHE_SHARES = (0.25, 0.01)
 # options of stored planes, and values with which there are none
-STORING = ("cache", "block_steps", "safeguard", "cache_size", "plane_life")
+STORING = ("cache", "block_steps", "cache_size")
 PLAIN = {"steps": ("fw",), "cache": (False,), "block_steps": (1,), "stored_passes": (0,)}
 
 
@@ -67,37 +67,26 @@ class BCFW(Solver):
         one. "auto" is "gap" if the problem says that its oracle is costly, else "permutation".
     cache : {"auto", True, False}, default="auto"
         Whether to step between stored planes without asking the oracle where they promise
-        enough: the slope is at least ``cache_share`` times the block's last known gap and
-        ``cache_total_share`` times the mean block gap of the last exact pass. "auto" is True if
-        the oracle is costly and planes are kept.
+        enough: the slope is at least a quarter of the block's last known gap and a hundredth of
+        the mean block gap of the last exact pass. "auto" is True if the oracle is costly and
+        planes are kept.
     block_steps : int or "auto", default="auto"
         Largest number of steps within a block at one visit. More than one makes the step
         corrective: scores of all stored planes of the block follow from their inner products,
         so that further steps touch no features. With bounds on the weights they climb a lower
         bound of the dual, in which all weights move freely. "auto" is 5, or 1 for steps "fw" and
         "projection".
-    safeguard : bool, default=False
-        Whether a plain step is taken in place of a pairwise or away step where it promises a
-        larger increase of the dual. Only for steps "pairwise" and "away".
     stored_passes : int, "slope" or "auto", default="auto"
         Passes that use stored planes only, after each pass with the oracle: a number, or as
         many as pay by the rule of `MultiPlane`. They leave out the blocks that promised little
         when they were last visited. With steps "projection" these passes call the oracle. "auto"
         is "slope", or 0 for steps "fw", and for "projection" in a kernel space with a large matrix.
-    cache_share : float, default=0.25
-        F in the rule of the cache; only with it.
-    cache_total_share : float, default=0.01
-        nu in the rule of the cache; only with it.
     cache_size : float, default=1000
         Memory for stored planes in megabytes (2**20 bytes), looked at after each pass. Beyond it
         the least recently used planes are merged into one plane of their block, first those
-        without weight. Only where planes are stored: not for steps "fw" alone.
-    plane_life : int, default=10
-        Number of passes after which a stored plane that has no weight, or with steps "fw" at most
-        0.05, is dropped if it was not the best of its block at any visit since. Only where planes
-        are stored.
-    degree : float, default=1.0
-        Exponent of the gaps; only for sampling="gap".
+        without weight. Only where planes are stored: not for steps "fw" alone. A plane that has no
+        weight, or with steps "fw" at most 0.05, goes after ten passes in any case if it was not
+        the best of its block at any visit.
     averaging : {"auto", True, False}, default="auto"
         Whether to keep the weighted average of the iterates too; the fit then returns the
         better of the two in primal objective. It costs a little time and as much memory as the
@@ -108,13 +97,10 @@ class BCFW(Solver):
         The larger, the older the answers, and the more oracle calls a fit takes: worth it where
         an oracle call is slow and there are cores. The result depends on the size of the
         batches, not on n_jobs. "auto" is 1, or in a kernel space whose matrix is large as many
-        as have 512 rows.
-    selective : {"auto", True, False}, default="auto"
-        Whether blocks of a batch whose gap is below a tenth of the mean take no step. Only for
-        batches. In a kernel space the others wait until they fill a batch, and then take steps
-        by their own small kernel matrix, oracle calls included, until these gain next to
-        nothing; scores of all other blocks follow once (not with averaging). "auto" is True for
-        batches that are there because of a kernel space, else False.
+        as have 512 rows. In a kernel space blocks whose gap is below a tenth of the mean take no
+        step; the others wait until they fill a batch, and then take steps by their own small
+        kernel matrix, oracle calls included, until these gain next to nothing; scores of all
+        other blocks follow once (not with averaging).
     gap_every : int, default=10
         Number of passes between exact passes, which also renew all block gaps.
     max_time : float, default=None
@@ -162,34 +148,21 @@ class BCFW(Solver):
         "sampling": [StrOptions({"auto", *SAMPLERS})],
         "cache": [AUTO, TRUTH],
         "block_steps": [AUTO, COUNT],
-        "safeguard": [TRUTH],
         "stored_passes": [StrOptions({"auto", "slope"}), NATURAL],
-        "cache_share": [POSITIVE],
-        "cache_total_share": [POSITIVE],
         "cache_size": [POSITIVE],
-        "plane_life": [COUNT],
-        "degree": [POSITIVE],
         "averaging": [AUTO, TRUTH],
         "batch_size": [AUTO, COUNT],
-        "selective": [AUTO, TRUTH],
     }
     # What `MultiPlane` has as parameters.
     max_stored_passes = max_planes = 1000
-    oracle_work = None  # what the schedule assumes of the problem
+    plane_life = 10
     clock = False
     average = WeightedAverager
     idle = (
-        Idle("safeguard", {"steps": ("fw", "projection")}),
         Idle("block_steps", {"steps": ("projection",)}, holds=(1,)),
         Idle("cache", {"steps": ("projection",)}, holds=(False,)),
         Idle("cache_size", {"steps": ("projection",)}),
-        Idle("plane_life", {"steps": ("projection",)}),
-        Idle("cache_share", {"cache": (False,)}),
-        Idle("cache_total_share", {"cache": (False,)}),
         Idle("cache_size", PLAIN),
-        Idle("plane_life", PLAIN),
-        Idle("degree", {"sampling": ("permutation", "uniform", "max_gap")}),
-        Idle("selective", {"batch_size": (1,)}, holds=(False,)),
     )
 
     def __init__(
@@ -199,16 +172,10 @@ class BCFW(Solver):
         sampling="auto",
         cache="auto",
         block_steps="auto",
-        safeguard=False,
         stored_passes="auto",
-        cache_share=0.25,
-        cache_total_share=0.01,
         cache_size=1000.0,
-        plane_life=10,
-        degree=1.0,
         averaging="auto",
         batch_size="auto",
-        selective="auto",
         gap_every=10,
         max_time=None,
     ):
@@ -216,16 +183,10 @@ class BCFW(Solver):
         self.sampling = sampling
         self.cache = cache
         self.block_steps = block_steps
-        self.safeguard = safeguard
         self.stored_passes = stored_passes
-        self.cache_share = cache_share
-        self.cache_total_share = cache_total_share
         self.cache_size = cache_size
-        self.plane_life = plane_life
-        self.degree = degree
         self.averaging = averaging
         self.batch_size = batch_size
-        self.selective = selective
         self.gap_every = gap_every
         self.max_time = max_time
 
@@ -241,11 +202,11 @@ class BCFW(Solver):
             "block_steps": BLOCK_STEPS if keeps_planes else 1,
             "stored_passes": "slope" if goes_back else 0,
             "averaging": steps == "fw",
-            **auto_batching(self.batch_size, problem),
         }
         if not keeps_planes:
             auto["cache"] = False
         if problem is not None:
+            auto["batch_size"] = max(problem.space.batch_size, 1)
             auto["sampling"] = "gap" if problem.costly else "permutation"
             auto["cache"] = problem.costly and keeps_planes
         return auto
@@ -287,12 +248,11 @@ class BCFW(Solver):
                 f"margin rescaling, which {type(problem).__name__} is not; use 'pairwise'"
             )
         # of blocks that take their steps together
-        arrange = problem.space.arrange if solver.selective else None
-        sampler = make_sampler(
-            solver.sampling, problem.n_blocks, random_state, solver.degree, arrange
-        )
+        together = solver.batch_size > 1 and problem.space.is_kernel_space
+        arrange = problem.space.arrange if together else None
+        sampler = make_sampler(solver.sampling, problem.n_blocks, random_state, arrange)
         averager = solver.average(problem.n_weights) if solver.averaging else Averager()
-        batching = {"batch_size": solver.batch_size, "selective": solver.selective, "pool": pool}
+        batching = {"batch_size": solver.batch_size, "pool": pool}
         if solver.batch_size == 1:
             batching["n_shards"] = shards_for(problem, pool, bounded=regularizer.bounded)
         if solver.steps == "projection":
@@ -314,11 +274,11 @@ class BCFW(Solver):
             sampler,
             averager,
             gaps,
-            step=make_step(solver.steps, solver.safeguard),
+            step=STEPS[solver.steps](),
             random_state=random_state,
             block_steps=solver.block_steps,
             schedule=solver._schedule(problem),
-            cache=(solver.cache_share, solver.cache_total_share) if solver.cache else None,
+            cache=CACHE_SHARES if solver.cache else None,
             keeper=PlaneKeeper(
                 solver.plane_life,
                 solver.max_planes,
@@ -336,5 +296,4 @@ class BCFW(Solver):
         if self.max_stored_passes <= 1:
             # the rule is about another one after the first
             return FixedSchedule(self.max_stored_passes)
-        work = self.oracle_work or oracle_work(problem)
-        return SlopeSchedule(self.max_stored_passes, work, self.clock)
+        return SlopeSchedule(self.max_stored_passes, oracle_work(problem), self.clock)

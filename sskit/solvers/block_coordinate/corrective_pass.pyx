@@ -260,7 +260,6 @@ cdef class CachedMove(Move):
 
     cdef double share
     cdef double total_share
-    cdef readonly Py_ssize_t n_hits
 
     def __cinit__(self, ActiveSetState state, double share, double total_share):
         self.share = share
@@ -274,7 +273,6 @@ cdef class CachedMove(Move):
         )
         if slope < enough or slope <= 0.0:
             return True
-        self.n_hits += 1
         self.state.stamp(i)
         self.state.improve(i, slope)
         return False

@@ -2,9 +2,8 @@
 
 from sskit.solvers.block_coordinate.bcfw import BCFW
 from sskit.solvers.block_coordinate.options import SAMPLERS, STEPS
-from sskit.solvers.block_coordinate.schedule import oracle_work
 from sskit.solvers.common.averaging import TwoAverages
-from sskit.solvers.common.checks import AUTO, COUNT, NATURAL, POSITIVE, TRUTH, StrOptions
+from sskit.solvers.common.checks import COUNT, NATURAL, TRUTH, StrOptions
 from sskit.solvers.common.idle_options import Idle
 
 
@@ -37,14 +36,12 @@ class MultiPlane(BCFW):
         of its block at any visit since. With steps "pairwise" and "away" one that has weight
         stays; plain steps leave some to every plane, and those of at most 0.05 go. What they
         add to the mix of their block is kept.
-    oracle_work : float or "auto", default="auto"
-        Work of a pass with the oracle in units of a stored pass over all pairs, for the rule that
-        decides about another stored pass. "auto" is 100 if the problem says that its oracle is
-        costly, else 1. It is a count, so that a seed fixes the result. Only for that rule: not
-        with `clock`, nor with fewer than two stored passes.
     clock : bool, default=False
-        Whether the rule goes by the seconds on the clock instead, as in the paper. Two fits
-        then differ. Not with fewer than two stored passes, where nothing is left to decide.
+        Whether the rule that decides about another stored pass goes by the seconds on the clock,
+        as in the paper. Two fits then differ. Else a pass with the oracle counts as much as 100
+        stored passes over all pairs if the problem says that its oracle is costly, and as one if
+        not, so that a seed fixes the result. Not with fewer than two stored passes, where nothing
+        is left to decide.
     cache_size : float, default=1000
         Memory for stored planes in megabytes, as in `BCFW`.
     averaging : bool, default=True
@@ -53,8 +50,6 @@ class MultiPlane(BCFW):
         dual objective, or the last iterate if that is better in primal objective.
     batch_size : int or "auto", default="auto"
         Number of oracles that are asked at the same weights, as in `BCFW`.
-    selective : {"auto", True, False}, default="auto"
-        Whether blocks of a batch whose gap is small take no step, as in `BCFW`; only for batches.
     gap_every : int, default=10
         Number of passes with the oracle between exact passes, which compute the gap.
     max_time : float, default=None
@@ -89,20 +84,17 @@ class MultiPlane(BCFW):
         "block_steps": [COUNT],
         "max_stored_passes": [NATURAL],
         "max_planes": [COUNT],
-        "oracle_work": [AUTO, POSITIVE],
+        "plane_life": [COUNT],
         "clock": [TRUTH],
         "averaging": [TRUTH],
     }
     # What is no parameter here.
     stored_passes = "slope"
-    cache = safeguard = False
-    degree = 1.0
+    cache = False
     average = TwoAverages
     idle = (
         Idle("clock", {"max_stored_passes": (0, 1)}),
-        Idle("oracle_work", {"max_stored_passes": (0, 1)}),
-        Idle("oracle_work", {"clock": (True,)}),
-        *(rule for rule in BCFW.idle if rule.option in ("selective", "block_steps")),
+        *(rule for rule in BCFW.idle if rule.option == "block_steps"),
     )
 
     def __init__(
@@ -114,12 +106,10 @@ class MultiPlane(BCFW):
         max_stored_passes=1000,
         max_planes=1000,
         plane_life=10,
-        oracle_work="auto",
         clock=False,
         cache_size=1000.0,
         averaging=True,
         batch_size="auto",
-        selective="auto",
         gap_every=10,
         max_time=None,
     ):
@@ -129,18 +119,9 @@ class MultiPlane(BCFW):
         self.max_stored_passes = max_stored_passes
         self.max_planes = max_planes
         self.plane_life = plane_life
-        self.oracle_work = oracle_work
         self.clock = clock
         self.cache_size = cache_size
         self.averaging = averaging
         self.batch_size = batch_size
-        self.selective = selective
         self.gap_every = gap_every
         self.max_time = max_time
-
-    def _auto(self, problem, bounded):
-        """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""
-        auto = super()._auto(problem, bounded)
-        if problem is not None and self.max_stored_passes > 1 and not self.clock:
-            auto["oracle_work"] = oracle_work(problem)
-        return auto

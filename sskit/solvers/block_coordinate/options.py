@@ -3,7 +3,7 @@
 from sskit.core.sampler import GapSampler, MaxGapSampler, PermutationSampler, UniformSampler
 from sskit.solvers.oracle_calls.pool import ThreadPool
 from sskit.solvers.sharded.rounds import MOST_SHARDS, logs_moves
-from sskit.solvers.simplex_qp.steps import AwayStep, PairwiseStep, PlainStep, SafeguardedStep
+from sskit.solvers.simplex_qp.program import AwayStep, PairwiseStep, PlainStep
 
 # Shards have no fewer blocks than this.
 LEAST_BLOCKS = 4
@@ -20,7 +20,7 @@ STEPS = {"fw": PlainStep, "pairwise": PairwiseStep, "away": AwayStep}
 MEGABYTE = 2.0**20
 
 
-def make_sampler(name, n_blocks, random_state, degree, arrange=None):
+def make_sampler(name, n_blocks, random_state, arrange=None):
     """Return the sampler of this name.
 
     Parameters
@@ -31,8 +31,6 @@ def make_sampler(name, n_blocks, random_state, degree, arrange=None):
         Number of blocks.
     random_state : RandomState
         Source of randomness.
-    degree : float
-        Exponent of the gaps, for "gap".
     arrange : callable, default=None
         Says in which order, for "permutation".
 
@@ -41,51 +39,8 @@ def make_sampler(name, n_blocks, random_state, degree, arrange=None):
     sampler : Sampler
         The sampler.
     """
-    options = {"gap": {"degree": degree}, "permutation": {"arrange": arrange}}.get(name, {})
+    options = {"arrange": arrange} if name == "permutation" else {}
     return SAMPLERS[name](n_blocks, random_state, **options)
-
-
-def make_step(name, safeguard):
-    """Return the step of this name, safeguarded if asked.
-
-    Parameters
-    ----------
-    name : {"fw", "pairwise", "away"}
-        Its name.
-    safeguard : bool
-        Whether a plain step that promises more takes its place.
-
-    Returns
-    -------
-    step : Step
-        The step.
-    """
-    step = STEPS[name]()
-    return SafeguardedStep(step) if safeguard else step
-
-
-def auto_batching(batch_size, problem):
-    """Return what "auto" stands for, of the options that ask oracles together.
-
-    Parameters
-    ----------
-    batch_size : int or "auto"
-        Number of oracles that are asked at the same weights. "auto" is what the problem wants;
-        it then costs much to prepare a step, and blocks that promise little take none.
-    problem : Problem or None
-        What to solve, if it is known.
-
-    Returns
-    -------
-    auto : dict
-        batch_size and selective; nothing that depends on a problem that is not known.
-    """
-    if batch_size != "auto":
-        return {"selective": False}
-    if problem is None:
-        return {}
-    wanted = max(problem.space.batch_size, 1)
-    return {"batch_size": wanted, "selective": wanted > 1}
 
 
 def shards_for(problem, pool, *, bounded):

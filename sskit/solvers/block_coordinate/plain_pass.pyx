@@ -1,16 +1,42 @@
-"""What block-coordinate Frank-Wolfe does at a block: a plain step."""
+"""What block-coordinate Frank-Wolfe does at a block: a plain step (see the .pxd)."""
 
 from libc.stdint cimport int32_t
 
-from sskit.core.direction cimport Direction
+from sskit.core.checks cimport check_equal
 from sskit.core.dual cimport DualState
 from sskit.core.problem cimport Problem
-from sskit.core.regularizer cimport Regularizer
 from sskit.core.sampler cimport Sampler
-from sskit.solvers.common.averaging cimport Averager
-from sskit.solvers.block_coordinate.mix_visitor cimport MixVisitor
 from sskit.solvers.oracle_calls.call cimport Visit
+from sskit.solvers.oracle_calls.minibatch cimport known
 from sskit.solvers.simplex_qp.line_search cimport best_step
+
+
+cdef class MixVisitor(Visitor):
+    """Base of the visitors that leave nothing behind but the mix of the block."""
+
+    def __cinit__(self, Problem problem, DualState dual, Regularizer regularizer,
+                  Averager averager, double[::1] gaps):
+        dual.match(problem)
+        regularizer.match(problem)
+        averager.match(problem)
+        check_equal(gaps.shape[0], problem.n_blocks, "the number of gaps")
+        self.problem = problem
+        self.dual = dual
+        self.regularizer = regularizer
+        self.averager = averager
+        self.gaps = gaps
+        self.delta = Direction(problem.max_statistics)
+
+    cdef double increased(self) noexcept nogil:
+        return self.increase
+
+    cdef void leave(self, Py_ssize_t i, Sampler sampler) noexcept nogil:
+        sampler.learned(i, known(self.gaps[i]))
+
+    cdef int pass_over(self, Py_ssize_t i, double gap, Sampler sampler) except -1 nogil:
+        self.gaps[i] = gap
+        sampler.learned(i, gap)
+        return 0
 
 
 # Line numbers are those of Lacoste-Julien et al. 2013, algorithm 4.

@@ -9,7 +9,7 @@ from sskit.core.checks cimport check_least
 from sskit.core.lanes cimport padded
 from sskit.core.problem cimport Problem
 from sskit.core.sampler cimport Sampler
-from sskit.solvers.block_coordinate.mix_visitor cimport MixVisitor
+from sskit.solvers.block_coordinate.plain_pass cimport MixVisitor
 
 cdef extern from "projection_kernels.hpp" namespace "sskit":
     const double UNUSED

@@ -78,8 +78,6 @@ class BlockCoordinateRun(DualRun):
         Block gaps at the start, if they are known.
     batch_size : int, default=1
         Number of oracles that are asked at the same weights.
-    selective : bool, default=False
-        Whether blocks of a batch that promise little take no step.
     pool : Pool, default=None
         Asks the oracles of a batch; None asks one after the other.
     n_shards : int, default=1
@@ -95,13 +93,15 @@ class BlockCoordinateRun(DualRun):
         gaps,
         *,
         batch_size=1,
-        selective=False,
         pool=None,
         n_shards=1,
     ):
         super().__init__(problem, regularizer, averager)
         self.sampler = sampler
         self.batches = self.rounds = None
+        # where a step needs much to be fetched first, blocks with the least gaps do without
+        selective = batch_size > 1 and problem.space.is_kernel_space
+        self.least_share = LEAST_PROMISE if selective else 0.0
         if n_shards > 1:
             self.rounds = Rounds(
                 pool.crew, pool.problems[:n_shards], self.dual, regularizer, averager, self.gaps
@@ -110,12 +110,10 @@ class BlockCoordinateRun(DualRun):
             # a pass has no more
             batch_size = min(batch_size, problem.n_blocks)
             # where many steps cost less than one after the other; an average follows every step
-            together = selective and problem.space.is_kernel_space and type(averager) is Averager
+            together = selective and type(averager) is Averager
             self.batches = Batches(
                 pool or Pool(problem), self.dual, regularizer, batch_size, together
             )
-        # where a step needs much to be fetched first, blocks with the least gaps do without
-        self.least_share = LEAST_PROMISE if selective else 0.0
         if gaps is not None:
             self.gaps[:] = gaps
             sampler.set_gaps(self.gaps)
@@ -273,7 +271,7 @@ class ProjectionRun(BlockCoordinateRun):
     schedule : FixedSchedule or SlopeSchedule
         How many of these follow a pass over all.
     **batching : object
-        `batch_size`, `selective`, `pool` and `n_shards`.
+        `batch_size`, `pool` and `n_shards`.
     """
 
     def __init__(
@@ -316,7 +314,7 @@ class ActiveSetRun(BlockCoordinateRun):
     problem, regularizer, sampler, averager, gaps : object
         As for the other runs.
     **batching : object
-        `batch_size`, `selective` and `pool`, likewise.
+        `batch_size` and `pool`, likewise.
     step : Step
         End points of the steps.
     random_state : RandomState

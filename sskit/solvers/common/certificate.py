@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit.core.memory import Snapshot
+from sskit.core.regularizer import copied
 from sskit.core.stop import CutShort
 from sskit.solvers.common.solution import Certificate
 
@@ -37,8 +37,7 @@ def certify_dual_point(problem, regularizer, dual, evaluator):
     missed = float(np.dot(weight, answers.excesses()))
     primal = regularizer.primal(w, float(np.dot(weight, answers.hinges())))
     value = regularizer.dual(v, float(np.dot(weight, dual.losses())))
-    kept = Snapshot(w)
-    return Certificate(kept, primal, value, float(gaps.sum()), inexactness=missed), gaps
+    return Certificate(copied(w), primal, value, float(gaps.sum()), inexactness=missed), gaps
 
 
 def certify_weights(problem, regularizer, w, dual, evaluator, known=None):
@@ -68,7 +67,7 @@ def certify_weights(problem, regularizer, w, dual, evaluator, known=None):
     answers = evaluator.ask(padded, known)
     missed = float(np.dot(problem.block_weight, answers.excesses()))
     primal = regularizer.primal(w, float(np.dot(problem.block_weight, answers.hinges())))
-    return Certificate(Snapshot(w), primal, dual, primal - dual, inexactness=missed)
+    return Certificate(copied(w), primal, dual, primal - dual, inexactness=missed)
 
 
 def better_of(last, *average):

@@ -5,7 +5,7 @@ from sklearn.utils import check_random_state
 
 from sskit.core.stop import Stop
 from sskit.solvers.common.driver import Driver
-from sskit.solvers.common.dual_point import DualPoint
+from sskit.solvers.common.dual_run import DualPoint
 from sskit.solvers.common.progress import Progress
 from sskit.solvers.common.solution import Proof
 from sskit.solvers.oracle_calls.exact_pass import Evaluator
@@ -57,6 +57,8 @@ class Continuation(Driver):
     ):
         if start is not None and not solver.keeps_dual_point:
             raise ValueError(f"{type(solver).__name__} keeps no dual point and cannot start at one")
+        if regularizer.prior is not None and not solver.keeps_prior:
+            raise ValueError(f"{type(solver).__name__} cannot solve problems with a prior")
         solver = solver.resolved(problem, regularizer.bounded)
         progress = Progress(type(solver).__name__, verbose)
         self.solver = solver

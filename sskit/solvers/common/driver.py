@@ -3,8 +3,6 @@
 import numpy as np
 
 from sskit.core.stop import CutShort
-from sskit.solvers.common.ending import after_pass, asked
-from sskit.solvers.common.exact_pass_rule import EstimateRule, ExactPassRule
 from sskit.solvers.common.solution import UNKNOWN, History, Solution, Status, proves
 
 
@@ -78,7 +76,7 @@ class Driver:
         numbers |= zip(self.run.columns, more, strict=True)
         self.progress.exact_pass(self.n_iter, numbers, self.unit)
 
-    def reach(self, tolerance, *, max_iter=1000, on_pass=None, exact=True):
+    def reach(self, tolerance, *, max_iter=1000, on_pass=None):
         """Go on until an exact pass finds a gap that is small enough.
 
         What the oracle may have missed does not count, for passes cannot close it; see `Tolerance`.
@@ -95,10 +93,6 @@ class Driver:
         on_pass : callable, default=None
             Called after every pass with (n_iter, function that returns w); a true result
             stops.
-        exact : bool, default=True
-            Whether to believe exact passes only. If not, the gaps that the steps of a pass met
-            are enough: they are stale, hence an estimate, and cost no exact pass. Those that
-            refresh them come every `gap_every` passes.
 
         Returns
         -------
@@ -109,7 +103,7 @@ class Driver:
             return Status.CONVERGED
         first, status = self.n_iter, None
         # who never makes an exact pass can be judged after any pass
-        rule = (ExactPassRule if exact else EstimateRule)(self.gap_every or 1, tolerance, self.unit)
+        rule = ExactPassRule(self.gap_every or 1, tolerance, self.unit)
         self.run.tolerance = tolerance
         while status is None:
             self.stop.begin_pass()
@@ -118,8 +112,6 @@ class Driver:
             self.estimate = self.run.run_pass()
             status = after_pass(self.stop, self.n_iter, first + max_iter, on_pass, self.run.weights)
             bound = self.run.lower_bound
-            if rule.believes(self.estimate, bound):
-                return Status.CONVERGED
             if not rule.due(self.n_iter - first, self.estimate, bound, last=status is not None):
                 self.record()
                 continue
@@ -148,7 +140,7 @@ class Driver:
         """
         known = UNKNOWN if self.certificate is None else self.certificate
         return Solution(
-            w=self.run.last_weights() if known.kept is None else known.w,
+            w=self.run.last_weights() if known.w is None else known.w,
             primal=known.primal,
             dual=known.dual,
             gap=known.gap,
@@ -162,3 +154,107 @@ class Driver:
             continuation=self,
             inexactness=known.inexactness,
         )
+
+
+class ExactPassRule:
+    """When to make an exact pass: every few passes, and when it may well be the last.
+
+    The gaps that a pass has seen, each before the step that it led to, sum to more than the
+    gap after the pass, by a factor that changes slowly: the last exact pass has shown it.
+
+    Parameters
+    ----------
+    every : int
+        Number of passes between regular exact passes.
+    tolerance : Tolerance
+        Says which gap ends the fit.
+    primal : float
+        What P(w) hardly exceeds from now on.
+    """
+
+    def __init__(self, every, tolerance, primal):
+        self.every = every
+        self.tolerance = tolerance
+        self.primal = primal
+        self.ratio = 1.0
+        self.last = np.inf
+
+    def due(self, n_iter, estimate, lower_bound, last=False):
+        """Tell whether the exact pass should come now.
+
+        Parameters
+        ----------
+        n_iter : int
+            Number of passes so far.
+        estimate : float
+            Sum of the gaps that the last pass has seen.
+        lower_bound : callable
+            Returns the present dual objective; called only if much speaks for an exact pass.
+        last : bool, default=False
+            Whether the fit ends in any case.
+
+        Returns
+        -------
+        due : bool
+            False if a prediction has just proved wrong, until the estimate is lower by a tenth.
+        """
+        if last or n_iter % self.every == 0:
+            return True
+        return estimate <= 0.9 * self.last and self.enough(estimate * self.ratio, lower_bound)
+
+    def enough(self, gap, lower_bound):
+        """Return whether a gap would end the fit."""
+        hopeless = not gap < np.inf or gap > self.tolerance.gap_at(self.primal)
+        return not hopeless and gap <= self.tolerance.gap_above(lower_bound())
+
+    def learn(self, estimate, certificate):
+        """Compare an estimate with the certificate that was then found."""
+        self.last = estimate
+        self.primal = min(self.primal, certificate.known_primal)
+        if 0.0 < estimate < np.inf:
+            self.ratio = min(certificate.known_gap / estimate, 1.0)
+
+
+def asked(stop):
+    """Return why a stop ends a fit, if it does.
+
+    Parameters
+    ----------
+    stop : Stop
+        Knows of Ctrl-C and the clock.
+
+    Returns
+    -------
+    status : Status or None
+        None to go on.
+    """
+    if stop.requested:
+        return Status.INTERRUPTED
+    return Status.MAX_TIME if stop.timed_out else None
+
+
+def after_pass(stop, n_iter, max_iter, on_pass, weights):
+    """Return why a fit ends after a pass, if it does.
+
+    Parameters
+    ----------
+    stop : Stop
+        Knows of Ctrl-C and the clock.
+    n_iter : int
+        Passes so far, this one included.
+    max_iter : int
+        Largest number of passes.
+    on_pass : callable or None
+        Called with (n_iter, weights) unless the pass was cut short; a true result stops.
+    weights : callable
+        Returns the present weights.
+
+    Returns
+    -------
+    status : Status or None
+        None to go on, but for the gap.
+    """
+    if on_pass is not None and not stop.ends and on_pass(n_iter, weights):
+        return Status.CALLBACK
+    status = asked(stop)
+    return Status.MAX_ITER if status is None and n_iter >= max_iter else status

@@ -6,7 +6,7 @@ at its default or asks for what holds anyway: what a user sets must make a diffe
 
 from typing import NamedTuple
 
-from sskit._saved_names import parameter_defaults
+from sskit._public import parameter_defaults
 
 # Kinds of problems, as messages name them.
 SETS = "sets of labels"

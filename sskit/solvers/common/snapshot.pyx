@@ -6,10 +6,9 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcmp, memcpy
 
-from sskit.core.block cimport Block, reserve_entries
 from sskit.core.capabilities cimport PlaneStore
 from sskit.core.direction cimport Direction
-from sskit.core.dual cimport DualState
+from sskit.core.dual cimport Block, DualState, reserve_entries
 from sskit.core.lanes cimport LANES
 from sskit.core.problem cimport Problem
 
@@ -88,46 +87,73 @@ def restore(DualState dual, saved):
     Raises
     ------
     ValueError
-        If the saved point belongs to a problem of another shape; nothing is changed then.
+        If the saved point is none of the problem; nothing is changed then.
     """
-    cdef Py_ssize_t i, n = len(saved["loss"])
-    if n > dual.n_blocks:
-        raise ValueError(
-            f"the saved dual point has {n} blocks but the problem has {dual.n_blocks}"
-        )
-    code_length, n_planes, n_entries = (
-        counts(saved, name, n) for name in ("code_length", "n_planes", "n_entries")
-    )
-    index = vector(saved, "index", n_entries.sum(), np.int32)
-    if (code_length != np.asarray(dual.code_length)[:n]).any() or (
-        len(index) and not (0 <= index.min() and index.max() < dual.max_statistics)
-    ):
-        raise ValueError("the saved dual point belongs to a problem of another shape")
-    cdef const int32_t[::1] indices = index
-    cdef const double[::1] value = vector(saved, "value", len(index))
-    cdef const double[::1] loss = vector(saved, "loss", n)
-    cdef const double[::1] aggregate = vector(saved, "aggregate", n)
-    cdef const double[::1] weight = vector(saved, "weight", n_planes.sum())
-    cdef const double[::1] plane_loss = vector(saved, "plane_loss", n_planes.sum())
-    cdef int64_t[::1] entry = starts(n_entries), plane = starts(n_planes)
-    cdef int64_t[::1] first = starts(n_planes * code_length)
-    blocks = np.repeat(np.arange(n), n_planes)
-    total = np.array(aggregate) + np.bincount(blocks, weight, n)
-    if not (np.min(weight, initial=0.0) >= 0 and np.min(aggregate, initial=0.0) >= 0) or not (
-        np.abs(total - 1.0) < 1e-6
-    ).all():
-        raise ValueError("the weights of the saved dual point must sum to one in every block")
-    cdef const int32_t[::1] code = vector(
-        {"planes": dual.problem.plane_store.import_planes(blocks, saved["planes"])},
-        "planes", first[n], np.int32
-    )
-    check_planes(dual, blocks, code)
+    cdef Py_ssize_t i, p, e, n = len(saved["loss"]), at = 0
+    counts = {
+        name: np.asarray(saved[name]) for name in ("n_entries", "n_planes", "code_length")
+    }
+    if not is_whole(dual, saved, counts):
+        raise ValueError("the saved dual point is none of this problem")
+    cdef const int32_t[::1] index = saved["index"]
+    cdef const double[::1] value = saved["value"], loss = saved["loss"]
+    cdef const double[::1] weight = saved["weight"], plane_loss = saved["plane_loss"]
+    cdef const double[::1] aggregate = saved["aggregate"]
+    cdef const int64_t[::1] entry = starts(counts["n_entries"]), plane = starts(counts["n_planes"])
+    blocks = np.repeat(np.arange(n), counts["n_planes"])
+    cdef const int32_t[::1] code = dual.problem.plane_store.import_planes(blocks, saved["planes"])
+    cdef const int64_t[::1] first = starts(counts["code_length"][blocks])
+    if code.shape[0] != first[plane[n]]:
+        raise ValueError("the saved dual point has other planes than the problem")
     for i in range(n):
-        set_mix(dual, i, indices[entry[i]:entry[i + 1]], value[entry[i]:entry[i + 1]], loss[i])
-        set_planes(
-            dual, i, code[first[i]:first[i + 1]], weight[plane[i]:plane[i + 1]],
-            plane_loss[plane[i]:plane[i + 1]], aggregate[i]
-        )
+        for p in range(plane[i], plane[i + 1]):
+            if not dual.problem.knows(i, &code[first[p]]):
+                raise ValueError(f"the saved dual point has a plane that block {i} does not know")
+    for i in range(n):
+        reserve_entries(&dual.blocks[i], entry[i + 1] - entry[i])
+        for e in range(entry[i], entry[i + 1]):
+            dual.blocks[i].index[e - entry[i]] = index[e]
+            dual.blocks[i].value[e - entry[i]] = value[e]
+        dual.blocks[i].n = entry[i + 1] - entry[i]
+        dual.blocks[i].loss = loss[i]
+        for p in range(dual.blocks[i].n_planes - 1, -1, -1):
+            dual.evict(i, p)
+        for p in range(plane[i], plane[i + 1]):
+            at = dual.insert(i, &code[first[p]], plane_loss[p])
+            dual.blocks[i].weight[at] = weight[p]
+            dual.problem.plane_store.forget(i, &code[first[p]])  # import_planes kept it for us
+        dual.blocks[i].aggregate = aggregate[i]
+
+
+def is_whole(DualState dual, saved, counts):
+    """Return whether saved arrays fit each other and the problem, and weights sum to one.
+
+    Parameters
+    ----------
+    dual : DualState
+        Of the problem.
+    saved : dict
+        From `save`.
+    counts : dict
+        Those of the arrays that hold lengths.
+    """
+    n, n_entries, n_planes = len(saved["loss"]), counts["n_entries"], counts["n_planes"]
+    for array in counts.values():
+        # the bound keeps sums and products of these in range
+        if array.shape != (n,) or n and not (0 <= array.min() and array.max() < 2**31):
+            return False
+    sizes = {"index": n_entries.sum(), "value": n_entries.sum(), "aggregate": n}
+    sizes |= dict.fromkeys(("weight", "plane_loss"), n_planes.sum())
+    if n > dual.n_blocks or any(np.shape(saved[name]) != (sizes[name],) for name in sizes):
+        return False
+    index, weight = saved["index"], saved["weight"]
+    total = saved["aggregate"] + np.bincount(np.repeat(np.arange(n), n_planes), weight, n)
+    return bool(
+        (counts["code_length"] == np.asarray(dual.code_length)[:n]).all()
+        and ((0 <= index) & (index < dual.max_statistics)).all()
+        and (weight >= 0).all() and (saved["aggregate"] >= 0).all()
+        and (np.abs(total - 1.0) < 1e-6).all()
+    )
 
 
 def move_truths(saved, Problem problem, Problem earlier):
@@ -283,82 +309,5 @@ def truth_gains(Problem problem, Problem earlier, const double[::1] w):
     return np.asarray(gains)
 
 
-cdef vector(saved, name, size, dtype=np.float64):
-    array = np.ascontiguousarray(saved[name], dtype=dtype)
-    if array.shape != (size,):
-        raise ValueError(
-            f"{name!r} of the saved dual point has shape {array.shape}, expected ({size},)"
-        )
-    return array
-
-
-cdef counts(saved, name, n):
-    array = vector(saved, name, n, np.int64)
-    # the bound keeps sums and products of these in range
-    if n and not (0 <= array.min() and array.max() < 2**31):
-        raise ValueError(f"{name!r} of the saved dual point must hold counts, got {array}")
-    return array
-
-
 cdef starts(counts):
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-
-
-cdef int check_planes(
-    DualState dual, const int64_t[::1] blocks, const int32_t[::1] code
-) except -1:
-    cdef Py_ssize_t p, place = 0, n_unknown = 0, last = -1
-    for p in range(blocks.shape[0]):
-        if not dual.problem.knows(blocks[p], &code[place]):
-            n_unknown += 1
-            last = blocks[p]
-        place += dual.code_length[blocks[p]]
-    if n_unknown == 0:
-        return 0
-    place = 0
-    for p in range(blocks.shape[0]):
-        if dual.problem.knows(blocks[p], &code[place]):
-            # import_planes kept it for us
-            dual.problem.plane_store.forget(blocks[p], &code[place])
-        place += dual.code_length[blocks[p]]
-    raise ValueError(
-        f"{n_unknown} planes of the saved dual point are none of the problem, the last in block "
-        f"{last}"
-    )
-
-
-cdef int set_mix(DualState dual, Py_ssize_t i, const int32_t[::1] index, const double[::1] value,
-                 double loss) except -1:
-    cdef Block* block = &dual.blocks[i]
-    cdef Py_ssize_t n = index.shape[0]
-    reserve_entries(block, n)
-    if n:
-        memcpy(block.index, &index[0], n * sizeof(int32_t))
-        memcpy(block.value, &value[0], n * sizeof(double))
-    block.n = n
-    block.loss = loss
-    return 0
-
-
-cdef int set_planes(DualState dual, Py_ssize_t i, const int32_t[::1] code,
-                    const double[::1] weights, const double[::1] losses,
-                    double aggregate) except -1:
-    cdef Block* block = &dual.blocks[i]
-    cdef Problem problem = dual.problem
-    cdef Py_ssize_t p, slot, n = dual.code_length[i], n_planes = weights.shape[0]
-    # first in, then out: a plane that is there and saved must not be forgotten in between
-    for p in range(n_planes):
-        dual.insert(i, &code[p * n], losses[p])
-    for slot in range(block.n_planes - 1, -1, -1):
-        for p in range(n_planes):
-            if memcmp(block.code + slot * n, &code[p * n], n * sizeof(int32_t)) == 0:
-                break
-        else:
-            dual.evict(i, slot)
-    for p in range(n_planes):
-        slot = dual.find(i, &code[p * n])
-        block.weight[slot] = weights[p]
-        block.plane_loss[slot] = losses[p]
-        problem.plane_store.forget(i, &code[p * n])        # import_planes kept it for us
-    block.aggregate = aggregate
-    return 0

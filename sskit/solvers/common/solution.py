@@ -5,7 +5,6 @@ from enum import Enum, IntEnum
 
 import numpy as np
 
-from sskit.core.memory import Snapshot
 from sskit.solvers.common.tolerance import relative
 
 
@@ -32,7 +31,7 @@ class Certificate:
 
     Attributes
     ----------
-    kept : Snapshot, ndarray of shape (n_weights,) or None
+    w : ndarray of shape (n_weights,) or None
         The weights; None if the run is to be asked for them at the end.
     known_primal : float
         The objective by the best known hinges, which passes can lower.
@@ -47,17 +46,12 @@ class Certificate:
         hinges. 0 if it is exact, or tells nothing of what it misses.
     """
 
-    kept: object
+    w: np.ndarray | None
     known_primal: float
     dual: float
     known_gap: float
     proves: bool = True
     inexactness: float = 0.0
-
-    @property
-    def w(self):
-        """The weights, shape (n_weights,), or None."""
-        return self.kept.weights() if isinstance(self.kept, Snapshot) else self.kept
 
     @property
     def primal(self):

@@ -4,8 +4,7 @@ from functools import lru_cache, partial
 
 from sklearn.base import BaseEstimator
 
-from sskit._documentation import DocumentedMixin
-from sskit._saved_names import LoadableMixin
+from sskit._public import PublicMixin
 from sskit.core.stop import Stop
 from sskit.solvers.common.checks import COUNT, POSITIVE
 from sskit.solvers.common.continuation import Continuation
@@ -19,7 +18,7 @@ def _check_once(cls, *given):
     cls(**{name: value for name, _, value in given})._validate_params()
 
 
-class Solver(DocumentedMixin, LoadableMixin, BaseEstimator):
+class Solver(PublicMixin, BaseEstimator):
     """Base of all solvers: hyperparameters, and how a problem is solved with them.
 
     A subclass has the parameters `gap_every` and `max_time` and implements `start`, which
@@ -31,7 +30,7 @@ class Solver(DocumentedMixin, LoadableMixin, BaseEstimator):
     """
 
     keeps_dual_point = True
-    keeps_bounds = True
+    keeps_bounds = keeps_prior = True
     looks_at_all = True
     idle = ()
     _parameter_constraints = {"gap_every": [COUNT], "max_time": [POSITIVE, None]}

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sskit.solvers.block_coordinate.eviction import retire_all
-from sskit.solvers.common.dual_point import DualPoint
+from sskit.solvers.common.dual_run import DualPoint
 from sskit.solvers.common.snapshot import restore, save
 from sskit.solvers.common.solution import Proof
 from sskit.solvers.oracle_calls.exact_pass import Evaluator

@@ -7,7 +7,6 @@ from sskit.solvers.common.averaging import Averager
 from sskit.solvers.common.certificate import certify_dual_point
 from sskit.solvers.common.dual_run import DualRun
 from sskit.solvers.common.solver import Solver
-from sskit.solvers.frank_wolfe import frank_wolfe_pass
 from sskit.solvers.oracle_calls.vertices import Vertices
 
 
@@ -98,11 +97,28 @@ class FrankWolfeRun(DualRun):
     def run_pass(self):
         """Take one step on all blocks; return the gap before it. A pass cut short takes none."""
         try:
-            frank_wolfe_pass.run_pass(self.dual, self.regularizer, self.vertices, self.target)
+            self.vertices.find(self.regularizer.w, self.target)
         except CutShort:
             return np.inf
         self.gaps[:] = self.vertices.gaps()
-        return float(self.gaps.sum())
+        gap = float(self.gaps.sum())
+        if gap > 0.0:
+            self.step(gap)
+        return gap
+
+    def step(self, gap):
+        """Move all blocks towards what their oracles have found, by an exact line search."""
+        regularizer, n_weights = self.regularizer, self.problem.n_weights
+        v, direction = np.asarray(regularizer.v)[:n_weights], self.target[:n_weights]
+        direction /= regularizer.lam
+        if regularizer.prior is not None:
+            direction += regularizer.prior
+        direction -= v
+        curvature = regularizer.lam * regularizer.inner(direction, direction)
+        gamma = gap / curvature if gap < curvature else 1.0
+        v += gamma * direction
+        regularizer.set_v(v)
+        self.vertices.blend(self.dual, gamma)
 
     def certify(self, evaluator):
         """Return the certificate of the last iterate."""

@@ -6,15 +6,12 @@ from joblib import effective_n_jobs
 from libc.stdlib cimport calloc, free
 
 from sskit.core.problem cimport Problem
-from sskit.core.stop cimport Stop
+from sskit.core.stop cimport Stop, seconds
 from sskit.parallel.crew cimport Crew, Task
 from sskit.solvers.oracle_calls.answers cimport Hinges
 from sskit.solvers.oracle_calls.call cimport Visit
 
 from sskit.core.stop import CutShort
-
-cdef extern from "stop.hpp" namespace "sskit" nogil:
-    double seconds()
 
 # Portions of questions for each worker: so many that nobody waits long for the slowest oracles.
 cdef Py_ssize_t PORTIONS = 8

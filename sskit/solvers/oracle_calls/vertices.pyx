@@ -61,6 +61,28 @@ cdef class Vertices(Planes):
         delta.add(&self.visit.index[0], &self.visit.value[0], self.visit.n, 1.0)
         return 0
 
+    def blend(self, DualState dual, double gamma):
+        """Move the mix of every block towards its plane, by a step of at most 1.
+
+        Parameters
+        ----------
+        dual : DualState
+            The dual point; moved. All its blocks have been asked.
+        gamma : float
+            The step.
+        """
+        cdef Py_ssize_t i
+        cdef Direction delta = self.visit.delta
+        dual.match(self.problem)
+        check_equal(self.n, dual.n_blocks, "the number of vertices")
+        with nogil:
+            for i in range(self.n):
+                self.load_plane(i, delta)
+                dual.add_to(i, delta, -1.0)
+                dual.advance(i, delta, gamma, gamma * (self.loss[i] - dual.blocks[i].loss))
+                dual.blend(i, -1, gamma)
+                delta.clear()
+
     def find(self, const double[::1] w, double[::1] out):
         """Ask the oracles at w and sum the planes, always in the same order.
 

@@ -1,4 +1,32 @@
-"""From one breakpoint of a path to the next."""
+r"""From one breakpoint of a path to the next.
+
+Two dual points at :math:`\lambda' = \rho \lambda`, :math:`\rho < 1`, say how far the weights of a
+breakpoint serve.
+
+*Dual weights that shrink* (Osokin et al. 2016, proposition 1, equation 13). Every plane but the
+truth keeps the share rho of its dual weight. Then v stays, so w does, and with :math:`\ell = \sum_i
+c_i \langle \alpha_i, L_i \rangle` the gap becomes
+
+.. math::
+    \text{gap} + (1 - \rho) \Delta, \qquad \Delta = \ell - \lambda \langle v, w \rangle ,
+
+while the objective falls by :math:`(1 - \rho) \tfrac{\lambda}{2} \|w\|^2`. Nothing here asks that w
+be v or that block weights be equal, so it holds with bounds on the weights and with sample weights
+too. The gap of each block is known without the oracle.
+
+*Dual weights that stay.* Then v becomes :math:`v / \rho`. That is a dual point at :math:`\lambda'`,
+and w need not belong to it to be judged by it: without a box
+
+.. math::
+    P_{\lambda'}(w) - D_{\lambda'} = \text{gap} + \tfrac{\lambda}{2} \|w\|^2
+    \tfrac{(1 - \rho)^2}{\rho},
+
+which grows with the square of the step only.
+
+Both bounds are convex in :math:`\lambda'`, for P is linear and D concave, and remain so if eps P is
+taken away: what holds at both ends of a piece holds within. The longer of the two steps is taken,
+and the run goes on from the point that allowed it, the one with the higher dual objective there.
+"""
 
 import numpy as np
 from scipy.optimize import brentq
@@ -7,122 +35,59 @@ from scipy.optimize import brentq
 ROUNDING = 1e-9
 
 
-class ExcessInduction:
-    r"""The induction step of Osokin et al. 2016 (proposition 1, equation 13).
+def reach(regularizer, loss, excess, eps):
+    """Return the smallest rho down to which one of the bounds is at most the share eps of P(w).
 
-    For :math:`\lambda' = \rho \lambda`, :math:`\rho < 1`, every plane but the truth keeps the share
-    rho of its dual weight. Then v stays, so w does, and with :math:`\ell = \sum_i c_i \langle
-    \alpha_i, L_i \rangle` the gap becomes
+    Parameters
+    ----------
+    regularizer : Regularizer
+        Holds lam, v and w.
+    loss : float
+        The mean loss of the planes, l above.
+    excess : float
+        eps P(w) - gap at lam, not negative.
+    eps : float
+        The share, below 1.
 
-    .. math::
-        \text{gap} + (1 - \rho) \Delta, \qquad \Delta = \ell - \lambda \langle v, w \rangle ,
-
-    while the objective falls by :math:`(1 - \rho) \tfrac{\lambda}{2} \|w\|^2`. Nothing here asks
-    that w be v or that block weights be equal, so it holds with bounds on the weights and with
-    sample weights too. The gap of each block is known without the oracle.
+    Returns
+    -------
+    rho : float
+        At least 0; 0 if w serves all smaller lam.
+    stay : bool
+        Whether it is the dual weights as they are that reach so far.
     """
-
-    def reach(self, regularizer, loss, excess, eps):
-        """Return the smallest rho down to which the gap is at most the share eps of P(w).
-
-        Parameters
-        ----------
-        regularizer : Regularizer
-            Holds lam, v and w.
-        loss : float
-            The mean loss of the planes, l above.
-        excess : float
-            eps P(w) - gap at lam, not negative.
-        eps : float
-            The share, below 1.
-
-        Returns
-        -------
-        rho : float
-            At least 0; 0 if w serves all smaller lam.
-        """
-        w, v = regularizer.coef(), np.asarray(regularizer.v)[: regularizer.n_weights]
-        delta = loss - regularizer.lam * regularizer.inner(v, w)
-        growth = delta + 0.5 * eps * regularizer.lam * regularizer.inner(w, w)
-        excess *= 1.0 - ROUNDING
-        return 0.0 if growth <= excess else 1.0 - excess / growth
-
-    def move(self, continuation, lam, gap):
-        """Let a continuation go on at a smaller lam.
-
-        Parameters
-        ----------
-        continuation : Continuation
-            The run.
-        lam : float
-            The next breakpoint.
-        gap : float
-            Largest gap at that lam, absolute; not used, the gaps follow by themselves.
-        """
-        continuation.change_lam(lam)
+    excess *= 1.0 - ROUNDING
+    shrunk = reach_of_shrunk(regularizer, loss, excess, eps)
+    if shrunk == 0.0:
+        return 0.0, False
+    find = reach_in_a_box if regularizer.bounded else reach_without_bounds
+    kept = find(regularizer, excess, eps)
+    return min(kept, shrunk), kept < shrunk
 
 
-class LongInduction(ExcessInduction):
-    r"""Longer steps: the better of proposition 1 and of dual weights that stay.
+def reach_of_shrunk(regularizer, loss, excess, eps):
+    """Return how far dual weights serve that shrink in proportion to lam.
 
-    With the dual weights as they are, v becomes :math:`v / \rho`. That is a dual point at
-    :math:`\lambda'`, and w need not belong to it to be judged by it: without a box
+    Parameters
+    ----------
+    regularizer : Regularizer
+        Holds lam, v and w.
+    loss : float
+        The mean loss of the planes.
+    excess : float
+        eps P(w) - gap at lam, not negative.
+    eps : float
+        The share, below 1.
 
-    .. math::
-        P_{\lambda'}(w) - D_{\lambda'} = \text{gap} + \tfrac{\lambda}{2} \|w\|^2
-        \tfrac{(1 - \rho)^2}{\rho},
-
-    which grows with the square of the step only. Like the bound of proposition 1 it is convex in
-    :math:`\lambda'`, for P is linear and D concave, and remains so if eps P is taken away: what
-    holds at both ends of a piece holds within. The longer of the two steps is taken, and
-    the run goes on from the point that allowed it, the one with the higher dual objective there.
+    Returns
+    -------
+    rho : float
+        At least 0; 0 if w serves all smaller lam.
     """
-
-    def reach(self, regularizer, loss, excess, eps):
-        """Return the smallest rho down to which one of the bounds is at most the share eps of P(w).
-
-        Parameters
-        ----------
-        regularizer : Regularizer
-            Holds lam, v and w.
-        loss : float
-            The mean loss of the planes.
-        excess : float
-            eps P(w) - gap at lam, not negative.
-        eps : float
-            The share, below 1.
-
-        Returns
-        -------
-        rho : float
-            At least 0; 0 if w serves all smaller lam.
-        """
-        shrunk = super().reach(regularizer, loss, excess, eps)
-        if shrunk == 0.0:
-            return 0.0
-        excess *= 1.0 - ROUNDING
-        find = reach_in_a_box if regularizer.bounded else reach_without_bounds
-        kept = find(regularizer, excess, eps)
-        self.keep = kept < shrunk
-        return min(kept, shrunk)
-
-    def move(self, continuation, lam, gap):
-        """Let a continuation go on at a smaller lam.
-
-        Parameters
-        ----------
-        continuation : Continuation
-            The run.
-        lam : float
-            The next breakpoint.
-        gap : float
-            Largest gap at that lam, absolute: where the dual weights stay, block gaps are not
-            known, and taken to add up to that until the blocks are visited.
-        """
-        if self.keep:
-            continuation.rescale(lam, gap)
-        else:
-            super().move(continuation, lam, gap)
+    w, v = regularizer.coef(), np.asarray(regularizer.v)[: regularizer.n_weights]
+    delta = loss - regularizer.lam * regularizer.inner(v, w)
+    growth = delta + 0.5 * eps * regularizer.lam * regularizer.inner(w, w)
+    return 0.0 if growth <= excess else 1.0 - excess / growth
 
 
 def reach_without_bounds(regularizer, excess, eps):
@@ -188,6 +153,3 @@ def reach_in_a_box(regularizer, excess, eps):
         if smallest < np.finfo(float).eps:
             return smallest
     return brentq(growth, smallest, 1.0)
-
-
-INDUCTIONS = {"long": LongInduction, "excess": ExcessInduction}

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sskit.solvers.common.ending import asked
+from sskit.solvers.common.driver import asked
 from sskit.solvers.common.solution import Status
 from sskit.solvers.common.tolerance import NEGLIGIBLE, Tolerance, relative
 from sskit.solvers.oracle_calls.vertices import assign_vertices
-from sskit.solvers.path.induction import INDUCTIONS
+from sskit.solvers.path.induction import reach
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Piece:
     sqnorm : float
         ||w||^2, in a kernel space that of the functions.
     gap : float
-        Duality gap at lam, absolute. An estimate only, if the path is heuristic.
+        Duality gap at lam, absolute.
     hinge : float
         sum_i c_i H_i(w): the objective is lam / 2 ||w||^2 more. As good as the gap.
     inexactness : float
@@ -85,11 +85,10 @@ class PathTracer:
     convex and zero at zero: at lam it is at most :math:`\tfrac{\lambda_1}{\lambda}` of what it is
     at lam_1.
 
-    *Induction.* The model of a breakpoint serves all lam down to the next one, see
-    `ExcessInduction` and `LongInduction`; there the run goes on until the gap is the share kappa
-    eps of the objective (see `Tolerance`). For lam to zero both
-    gap and objective tend to :math:`\sum_i c_i H_i(w)`: a w with next to no hinge serves all
-    smaller lam, and the path ends.
+    *Induction.* The model of a breakpoint serves all lam down to the next one, see the module
+    `induction`; there the run goes on until the gap is the share kappa eps of the objective (see
+    `Tolerance`). For lam to zero both gap and objective tend to :math:`\sum_i c_i H_i(w)`: a w with
+    next to no hinge serves all smaller lam, and the path ends.
 
     If the oracle may miss the maximum but bounds it, the path is traced by what is found, like the
     end of a fit, for more passes or breakpoints cannot close the rest. The gaps of the pieces count
@@ -104,11 +103,6 @@ class PathTracer:
         Largest gap of the models, as a share of their objective, see `Tolerance`; below 1.
     kappa : float
         Share of eps to which the model of a breakpoint is solved; below 1.
-    induction : {"long", "excess"}, default="long"
-        The induction step.
-    exact : bool, default=True
-        Whether the gap at each breakpoint is from an exact pass. If not, it is the sum of the
-        block gaps that the steps met: the path is heuristic.
     lam_min : float, default=0.0
         Where to end at the latest; a piece that reaches below it is the last one.
     max_breakpoints : int, default=None
@@ -132,8 +126,6 @@ class PathTracer:
         *,
         eps,
         kappa,
-        induction="long",
-        exact=True,
         lam_min=0.0,
         max_breakpoints=None,
         max_iter=1000,
@@ -141,8 +133,7 @@ class PathTracer:
         self.continuation = continuation
         self.largest = Tolerance(eps, continuation.unit)
         self.target = Tolerance(kappa * eps, continuation.unit)
-        self.induction = INDUCTIONS[induction]()
-        self.exact = exact
+        self.stay = False  # do the dual weights stay at the next step?
         self.lam_min = lam_min
         self.max_breakpoints = max_breakpoints
         self.max_iter = max_iter
@@ -164,8 +155,7 @@ class PathTracer:
             self.status = asked(self.continuation.stop) or self.status
             if self.status is not Status.CONVERGED:
                 return
-            largest = self.largest.gap_at(piece.known_primal(piece.lam_end))
-            self.induction.move(self.continuation, piece.lam_end, largest)
+            self.move(piece)
             self.status, gap, missed = self.descend()
             if not np.isfinite(gap):
                 return
@@ -226,14 +216,22 @@ class PathTracer:
         root = np.sqrt(hinge**2 + 2.0 * regularizer.inner(self.origin, self.origin) * wanted)
         return 2.0 * wanted / (hinge + root) if hinge + root > 0.0 else 0.0
 
+    def move(self, piece):
+        """Let the continuation go on at the end of a piece."""
+        if self.stay:
+            # block gaps are not known, and taken to add up to this until the blocks are visited
+            largest = self.largest.gap_at(piece.known_primal(piece.lam_end))
+            self.continuation.rescale(piece.lam_end, largest)
+        else:
+            self.continuation.change_lam(piece.lam_end)
+
     def descend(self):
         """Lower the gap at the present lam to kappa eps of P; return status, gap and the rest."""
-        continuation = self.continuation
-        status = continuation.reach(self.target, max_iter=self.max_iter, exact=self.exact)
-        certificate = continuation.certificate
-        if certificate is not None:
-            return status, certificate.known_gap, certificate.inexactness
-        return status, np.inf if self.exact else continuation.estimate, 0.0
+        status = self.continuation.reach(self.target, max_iter=self.max_iter)
+        certificate = self.continuation.certificate
+        if certificate is None:
+            return status, np.inf, 0.0
+        return status, certificate.known_gap, certificate.inexactness
 
     def piece(self, gap, missed):
         """Return the model of the present lam and what it serves.
@@ -259,7 +257,7 @@ class PathTracer:
         sqnorm = regularizer.inner(w, w)
         hinge = gap + loss - lam * (sqnorm if v is w else regularizer.inner(v, w))
         excess = max(self.largest.gap_at(0.5 * lam * sqnorm + hinge) - gap, 0.0)
-        rho = self.induction.reach(regularizer, loss, excess, self.largest.share)
+        rho, self.stay = reach(regularizer, loss, excess, self.largest.share)
         return Piece(
             lam=lam,
             lam_end=rho * lam,
@@ -315,7 +313,7 @@ def dual_objective_at(lam, breakpoint, loss, conjugate):
 
     The dual weights stay, or, for a smaller lam, every plane but the truth keeps the share
     lam / breakpoint of its own: both are dual points there, so that both objectives are lower
-    bounds of the optimum. See `LongInduction` and `ExcessInduction`.
+    bounds of the optimum. See the module `induction`.
 
     Parameters
     ----------

@@ -11,16 +11,11 @@ from sskit.core.problem cimport Problem
 from sskit.core.regularizer cimport Regularizer
 from sskit.core.sampler cimport Sampler
 from sskit.core.stop cimport Stop
-from sskit.core.vectors cimport append
 from sskit.parallel.crew cimport Crew, Task
 from sskit.solvers.common.averaging cimport Averager
 from sskit.solvers.oracle_calls.minibatch cimport Visitor, known
-from sskit.solvers.sharded.box_merge cimport BoxMerge
-from sskit.solvers.sharded.line_merge cimport LineMerge
-from sskit.solvers.sharded.logging_shard cimport LoggingShard
-from sskit.solvers.sharded.merge cimport Merge
-from sskit.solvers.sharded.private_shard cimport PrivateShard
-from sskit.solvers.sharded.shard cimport Shard
+from sskit.solvers.sharded.merge cimport BoxMerge, LineMerge, Merge
+from sskit.solvers.sharded.shard cimport LoggingShard, PrivateShard, Shard
 
 cdef enum Phase:
     VISITS
@@ -208,7 +203,7 @@ cdef class Rounds(Task):
         for _ in range(n):
             i = sampler.next()
             sampler.set_aside(i)
-            append(self.drawn, i)
+            self.drawn.push_back(i)
             if self.seen[i] >= self.round - 1:
                 # who had it last has yet to settle what became of it
                 heir = self.owner[i]

@@ -1,7 +1,13 @@
-"""One shard of a sharded run (see the .pxd)."""
+"""Shards of a sharded run (see the .pxd)."""
 
-from sskit.core.block cimport Block
-from sskit.core.vectors cimport append
+import numpy as np
+
+from libc.string cimport memcpy
+
+from sskit.core.checks cimport check_equal
+from sskit.core.dual cimport Block
+from sskit.core.lanes cimport LANES
+from sskit.core.regularizer cimport BoxRegularizer
 
 
 cdef class LossSum(Averager):
@@ -68,7 +74,7 @@ cdef class Shard:
         return 0.0
 
     cdef int hand(self, Py_ssize_t i) except -1 nogil:
-        append(self.blocks, i)
+        self.blocks.push_back(i)
         self.load += self.problem.code_length(i)
         return 0
 
@@ -120,3 +126,202 @@ cdef class Shard:
             block.aggregate = new * block.aggregate + old * before.aggregate
         self.log.clear()
         return 0
+
+
+cdef class PrivateRegularizer(Regularizer):
+    """The weights of a shard.
+
+    Parameters
+    ----------
+    lam : float
+        Regularisation strength.
+    n_weights : int
+        Number of weights d.
+    covector : callable
+        As of every regularizer.
+    base : Regularizer
+        Whose weights these are between rounds.
+    own : bool
+        Whether there is a copy; else the weights of the base move during a round.
+    """
+
+    def __cinit__(self, lam, n_weights, covector, Regularizer base, bint own):
+        check_equal(self.n_weights, base.n_weights, "the number of weights")
+        self.base = base
+        self.base_v, self.base_w = &base.v[0], &base.w[0]
+        self.bounded = base.bounded
+        if not own:
+            self.v, self.w = base.v, base.w
+        elif base.bounded:
+            self.w = np.zeros(self.n_weights + LANES)
+        if base.bounded and self.n_weights:
+            self.lower = &(<BoxRegularizer>base).lower[0]
+            self.upper = &(<BoxRegularizer>base).upper[0]
+        self.moves.follow(&self.v[0], self.n_weights)
+
+    cdef int move(
+        self, Problem problem, Py_ssize_t i, Direction delta, double step
+    ) except -1 nogil:
+        self.moves.keep()
+        problem.scatter(i, delta, step, &self.v[0])
+        if self.bounded:
+            problem.clip(i, delta, &self.v[0], self.lower, self.upper, &self.w[0])
+        return 0
+
+    cdef void clip_all(self) noexcept nogil:
+        cdef Py_ssize_t j
+        for j in range(self.n_weights):
+            self.w[j] = clipped(self.v[j], self.lower[j], self.upper[j])
+
+
+cdef class PrivateShard(Shard):
+    """A shard whose visits see each other.
+
+    Parameters
+    ----------
+    problem : Problem
+        A fork for this shard alone.
+    dual : DualState
+        The dual point of the run.
+    regularizer : Regularizer
+        Holds lam and the weights of the run.
+    own : bool
+        Whether the shard has a copy of the weights, as all but one of a run must.
+    """
+
+    def __cinit__(self, Problem problem, DualState dual, Regularizer regularizer, bint own):
+        self.weights = PrivateRegularizer(
+            regularizer.lam, regularizer.n_weights, regularizer.covector, regularizer, own
+        )
+        self.regularizer = self.weights
+
+    cdef void begin_round(self) noexcept nogil:
+        Shard.begin_round(self)
+        self.inner = self.sqnorm = 0.0
+        self.weights.moves.turn()
+
+    cdef void renew(self) noexcept nogil:
+        cdef size_t n_bytes = (self.weights.n_weights + LANES) * sizeof(double)
+        self.weights.moves.clear()
+        if &self.weights.v[0] == self.weights.base_v:
+            return
+        memcpy(&self.weights.v[0], self.weights.base_v, n_bytes)
+        if self.weights.bounded:
+            memcpy(&self.weights.w[0], self.weights.base_w, n_bytes)
+
+    cdef int catch_up(self, void** shards, Py_ssize_t n_shards) except -1 nogil:
+        cdef Py_ssize_t k
+        for k in range(n_shards):
+            self.follow(<PrivateShard>shards[k])
+        if self.weights.bounded:
+            self.weights.clip_all()
+        return self.settle()
+
+    cdef void follow(self, PrivateShard other) noexcept nogil:
+        # its own moves it has made
+        cdef double share = other.gamma - (other is self)
+        if share != 0.0:
+            other.weights.moves.add_before_to(&self.weights.v[0], share)
+
+    cdef void measure(self) noexcept nogil:
+        if self.weights.bounded:
+            self.weights.moves.measure_clipped(
+                self.weights.lower, self.weights.upper, &self.inner, &self.sqnorm
+            )
+        else:
+            self.weights.moves.measure_linear(&self.inner, &self.sqnorm)
+
+    cdef double slope(self) noexcept nogil:
+        return self.averager.loss - self.base.lam * self.inner
+
+    cdef double gain(self) noexcept nogil:
+        return self.slope() - 0.5 * self.base.lam * self.sqnorm
+
+
+cdef class LoggingRegularizer(Regularizer):
+    """Weights of a shard with a log.
+
+    Parameters
+    ----------
+    lam : float
+        Regularisation strength.
+    n_weights : int
+        Number of weights d.
+    covector : callable
+        As of every regularizer.
+    base : Regularizer
+        Whose weights these are.
+    moves : bool
+        Whether moves are made at once.
+    own : bool
+        Whether in a copy.
+    """
+
+    def __cinit__(self, lam, n_weights, covector, Regularizer base, bint moves, bint own):
+        check_equal(self.n_weights, base.n_weights, "the number of weights")
+        if base.bounded:
+            raise ValueError("moves of bounded weights cannot be followed")
+        self.moves = moves
+        if not own:
+            self.v, self.w = base.v, base.w
+
+    cdef int move(
+        self, Problem problem, Py_ssize_t i, Direction delta, double step
+    ) except -1 nogil:
+        if delta.n and not self.log.add(i, step, &delta.index[0], &delta.value[0], delta.n):
+            with gil:
+                raise MemoryError("no memory for the moves of a round")
+        return problem.scatter(i, delta, step, &self.v[0]) if self.moves else 0
+
+
+cdef class LoggingShard(Shard):
+    """A shard with a log.
+
+    Parameters
+    ----------
+    problem : Problem
+        A fork for this shard alone.
+    dual : DualState
+        The dual point of the run.
+    regularizer : Regularizer
+        Holds lam and the weights of the run.
+    moves : bool
+        Whether moves are made at once; then every shard must have weights of its own.
+    own : bool
+        Whether it has a copy, as all but one must that make moves at once.
+    """
+
+    def __cinit__(self, Problem problem, DualState dual, Regularizer regularizer, bint moves,
+                  bint own):
+        self.weights = LoggingRegularizer(
+            0.0, regularizer.n_weights, None, regularizer, moves, own
+        )
+        self.regularizer = self.weights
+
+    cdef void renew(self) noexcept nogil:
+        if &self.weights.v[0] != &self.base.v[0]:
+            memcpy(&self.weights.v[0], &self.base.v[0], self.base.n_weights * sizeof(double))
+
+    cdef void begin_round(self) noexcept nogil:
+        Shard.begin_round(self)
+        self.weights.log.clear()
+        self.before = self.visitor.increased()
+
+    cdef double gain(self) noexcept nogil:
+        return self.visitor.increased() - self.before
+
+    cdef double write(
+        self, Problem problem, Direction scratch, double factor, const int64_t* part, double* v
+    ) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef double growth = 0.0
+        cdef LoggedMove* move
+        for k in range(self.weights.log.moves.n):
+            move = self.weights.log.moves.data() + k
+            scratch.add(
+                self.weights.log.index.data() + move.first,
+                self.weights.log.value.data() + move.first, move.n, 1.0
+            )
+            growth += problem.scatter_part(move.block, scratch, factor * move.step, part, v)
+            scratch.clear()
+        return growth

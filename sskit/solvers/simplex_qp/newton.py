@@ -3,8 +3,7 @@
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from sskit.solvers.simplex_qp.maximise import SimplexProgram
-from sskit.solvers.simplex_qp.steps import PairwiseStep
+from sskit.solvers.simplex_qp.program import PairwiseStep, SimplexProgram
 
 # Pairwise steps find out which weights are positive; where the function is flat they come near
 # their best values only slowly, and a Newton step among them takes over.

@@ -68,3 +68,12 @@ cdef class Step:
 
     cdef readonly bint uses_mix      # may an end point be MIX?
     cdef void choose(self, WorkingSet atoms) noexcept nogil
+
+
+cdef class SimplexProgram:
+    """A small concave quadratic program over the weights of some atoms, on the simplex."""
+
+    cdef WorkingSet atoms
+    cdef double[:, ::1] gram        # what `atoms` points to
+    cdef double block_weight
+    cdef double lam

@@ -17,7 +17,7 @@ class Subgradient(Solver):
     r"""Averaged stochastic subgradient descent on the primal of a structured SVM.
 
     Step k calls the oracle of one training pair and has the size 1 / (lam k) (Pegasos). The
-    baseline that needs no dual variables. Bounds on the weights are kept by projection.
+    baseline that needs no dual variables. It keeps no bounds on the weights and knows no prior.
 
     Parameters
     ----------
@@ -35,12 +35,7 @@ class Subgradient(Solver):
     Notes
     -----
     With these sizes the iterate is a mean, :math:`w_k = v_k`, where :math:`v_k` is
-    :math:`-1 / \lambda` times the mean of the k subgradients of the hinges so far. On a box it is
-    the projection of that mean, :math:`w_k = \mathrm{clip}(v_k)`, which minimises over the box
-    what the subgradients so far say of the objective: dual averaging, whose rate is the same.
-    Pegasos projects the iterate itself after each step; of this one :math:`v_k` remains a dual
-    point. The average of iterates lies in the box as they do. A step on a box, or with a prior,
-    takes time in proportion to the number of all weights.
+    :math:`-1 / \lambda` times the mean of the k subgradients of the hinges so far.
 
     With sampling="permutation" the iterate at the end of a pass is a sum over complete passes,
     hence has dual variables, equal shares of the planes met so far: their dual value is the
@@ -50,10 +45,7 @@ class Subgradient(Solver):
     References
     ----------
     Shalev-Shwartz, Singer, Srebro, Cotter (2011). Pegasos: primal estimated sub-gradient solver
-    for SVM. Mathematical Programming 127 (the steps, and projections of them, section 2.2).
-
-    Xiao (2010). Dual averaging methods for regularized stochastic learning and online
-    optimization. Journal of Machine Learning Research 11 (the projection of means).
+    for SVM. Mathematical Programming 127.
 
     Lacoste-Julien, Schmidt, Bach (2012). A simpler approach to obtaining an O(1/t) convergence
     rate for the projected stochastic subgradient method. arXiv:1212.2002 (the averaging).
@@ -74,7 +66,7 @@ class Subgradient(Solver):
         "sampling": [StrOptions({"auto", *SAMPLERS})],
         "averaging": [TRUTH],
     }
-    keeps_dual_point = False
+    keeps_dual_point = keeps_bounds = keeps_prior = False
 
     def __init__(self, *, sampling="auto", averaging=True, gap_every=10, max_time=None):
         self.sampling = sampling
@@ -94,7 +86,7 @@ class Subgradient(Solver):
         problem : Problem
             What to solve.
         regularizer : Regularizer
-            Holds lam and the bounds.
+            Holds lam; without bounds or a prior.
         random_state : RandomState
             Source of randomness.
         gaps : ndarray of shape (n_blocks,), default=None
@@ -139,13 +131,7 @@ class SubgradientRun(Run):
         self.averaging = averaging
         self.balanced = balanced
         self.visit = Visit(problem)
-        sizes = regularizer.lam, problem.n_weights
-        if regularizer.bounded or regularizer.prior is not None:
-            self.state = subgradient_pass.BoxedSubgradientState(
-                *sizes, *regularizer.box(), regularizer.prior
-            )
-        else:
-            self.state = subgradient_pass.SubgradientState(*sizes)
+        self.state = subgradient_pass.SubgradientState(regularizer.lam, problem.n_weights)
         self.best_dual = 0.0
 
     def weights(self):
@@ -169,8 +155,7 @@ class SubgradientRun(Run):
         """Return the certificate of the last iterate, or of the average if that is better."""
         w = self.state.last()[: self.problem.n_weights]
         if self.balanced:
-            v = self.state.dual_sum()[: self.problem.n_weights]
-            dual = self.regularizer.dual(v, self.state.loss / self.state.n_steps)
+            dual = self.regularizer.dual(w, self.state.loss / self.state.n_steps)
             self.best_dual = max(self.best_dual, dual)
         last = certify_weights(self.problem, self.regularizer, w, self.best_dual, evaluator)
         if not self.averaging:

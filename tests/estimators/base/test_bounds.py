@@ -1,4 +1,4 @@
-"""Bounds on the weights, for every estimator: subgradient steps against Frank-Wolfe steps."""
+"""Bounds on the weights, for every estimator: batch steps against steps block by block."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from sskit import (
     StructSVMClassifier,
     TreeTagger,
 )
-from sskit.solvers import BCFW, Subgradient
+from sskit.solvers import BCFW, FrankWolfe, Subgradient
 
 BOUNDED = {name: (fit.estimator, fit.data) for name, fit in FITS.items() if fit.bounded} | {
     "graphs, narrow": (SegmentationModel(**BOX), graphs(2)),
@@ -25,12 +25,12 @@ BOUNDED = {name: (fit.estimator, fit.data) for name, fit in FITS.items() if fit.
 
 
 @pytest.mark.parametrize("name", BOUNDED)
-def test_subgradient_finds_the_optimum_that_frank_wolfe_proves(name):
+def test_batch_steps_find_the_optimum_that_steps_of_blocks_prove(name):
     estimator, data = BOUNDED[name]
     X, y = data()
     best, slow = (
         clone(estimator).set_params(solver=solver, lam=0.1, tol=tol, random_state=0).fit(X, y)
-        for solver, tol in ((BCFW(steps="pairwise"), 1e-6), (Subgradient(), 0.05))
+        for solver, tol in ((BCFW(steps="pairwise"), 1e-6), (FrankWolfe(), 0.05))
     )
     assert slow.certified_ == best.certified_
     if best.certified_:
@@ -42,3 +42,12 @@ def test_subgradient_finds_the_optimum_that_frank_wolfe_proves(name):
         assert ((slow.coef_ >= lower) & (slow.coef_ <= upper)).all()
         # and they bind: without them the optimum is another one
         assert np.isin(best.coef_, (lower, upper)).any()
+
+
+def test_the_subgradient_method_refuses_bounds():
+    X, y = FITS["rows"].data()
+    for options in (BOX, {"prior": {"intercept_": np.ones(3)}}):
+        what = "a prior" if "prior" in options else "bounds on the weights"
+        for solver in (Subgradient(), "ssg"):
+            with pytest.raises(ValueError, match=f"^solver 'subgradient' cannot keep {what}; use"):
+                StructSVMClassifier(solver=solver, **options).fit(X, y)

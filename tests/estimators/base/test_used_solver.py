@@ -86,23 +86,18 @@ def test_strings_and_shorthand(params):
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
-def test_batches_of_a_kernel_space_are_selective(n_jobs):
-    """The solver says so, and says it only where it is so."""
+def test_batches_of_a_kernel_space(n_jobs):
+    """They are the same whether they were asked for or not."""
     X, y = FITS["rows, few kernel rows"].data()
     model = clone(FITS["rows, few kernel rows"].estimator).set_params(n_jobs=n_jobs, **PASSES)
     for solver in (BCFW(), BCFW(steps="fw"), MultiPlane()):
         model.set_params(solver=solver).fit(X, y)
         used = model.solver_
-        assert used.batch_size > 1 and used.selective is True
-        other = clone(model).set_params(solver=clone(used).set_params(selective=False)).fit(X, y)
-        assert "dual_coef_" in differences(other, model)
-        # batches that were asked for step all alike, unless that is asked for too
+        assert used.batch_size > 1
         asked = clone(solver).set_params(batch_size=used.batch_size)
-        same = clone(model).set_params(solver=asked).fit(X, y)
-        assert same.solver_.selective is False
-        assert differences(same, other) == []
+        assert differences(clone(model).set_params(solver=asked).fit(X, y), model) == []
     all_rows = clone(model).set_params(kernel_cache=500.0, solver=BCFW()).fit(X, y)
-    assert (all_rows.solver_.batch_size, all_rows.solver_.selective) == (1, False)
+    assert all_rows.solver_.batch_size == 1
 
 
 @pytest.mark.parametrize("fit", ["chains", "rows, few kernel rows", "graphs", "parts"])

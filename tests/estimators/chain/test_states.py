@@ -368,5 +368,5 @@ def test_damaged_attributes_are_named(name, value):
     model = pickle.loads(pickle.dumps(FITTED))
     setattr(model, name, value)
     for method in (model.predict, model.decision_function, model.predict_states):
-        with pytest.raises(ValueError, match=r"_.* changed after its fit, or its file is damaged"):
+        with pytest.raises(ValueError, match=r"_.* is not as it was fitted"):
             method(X)

@@ -69,10 +69,9 @@ def test_early_stopping_tells_of_repairs_once(corpus):
     X, y = corpus
     model = EarlyStopping(tagger(on_violation="repair"), n_iter_no_change=2, random_state=0)
     told = "labels that allowed_transitions does not allow were changed"
-    with pytest.warns(UserWarning, match="^11 " + told) as caught:
+    with pytest.warns(UserWarning, match=told) as caught:
         model.fit(X, y)
     assert len(caught) == 1
-    # data that are held out by the user have not been looked at before
     with pytest.warns(UserWarning, match=told) as caught:
         model.fit(X, y, X_val=X[:5], y_val=y[:5])
     assert len(caught) == 1

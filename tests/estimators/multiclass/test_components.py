@@ -208,7 +208,7 @@ def test_damaged_attributes():
         model = make().fit(X, Y)
         setattr(model, name, value)
         for method in (model.predict, model.decision_function, model.predict_component):
-            with pytest.raises(ValueError, match="was changed after its fit"):
+            with pytest.raises(ValueError, match="is not as it was fitted"):
                 method(X)
     model = make().fit(X, Y)
     model.coef_[0, 0] = np.inf

@@ -286,14 +286,11 @@ def test_names_of_columns_must_stay(name):
         model.partial_fit(framed(columns[::-1]), y)
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [{"_feature_counts_": np.ones(3)}, {"_feature_counts_": [1]}, {"n_samples_seen_": "a"}],
-)
-def test_damaged_counts_are_found(damage):
+@pytest.mark.parametrize("counts", [np.ones(2), [1]])
+def test_damaged_counts_are_found(counts):
     model = started()
-    vars(model).update(damage)
-    with pytest.raises(ValueError, match="was changed after its fit, or its file is damaged"):
+    model._feature_counts_ = counts
+    with pytest.raises(ValueError, match="_feature_counts_ must be"):
         model.partial_fit(ROWS, [0, 1, 2] * 2)
 
 

@@ -188,13 +188,6 @@ def test_200_lams(name, kernel, option):
     check(name, kernel, option, n_lams=200, seed=3)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("name", DATA)
-def test_200_lams_by_the_induction_of_the_paper(name, kernel):
-    check(name, kernel, "weights", n_lams=200, seed=4, induction="excess", eps=0.2)
-
-
 @pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
 def test_folds_are_scored_by_paths_of_their_own(kernel):
     data = Rows(seed=5, n=45)

@@ -269,17 +269,6 @@ def test_of_several_best_scores_the_largest_lam():
         choose(results, True)
 
 
-def test_heuristic_paths_say_so():
-    X, y = strings()
-    exact, quick = (
-        RegularizationPath(SequenceTagger(random_state=0), exact=exact).fit(X, y)
-        for exact in (True, False)
-    )
-    assert exact.certified_
-    assert not quick.certified_
-    assert not quick.estimator_at(0.1).certified_
-
-
 def test_inexact_oracles_give_heuristic_paths():
     class Signs(Numbers):
         def joint_feature(self, x, y):
@@ -291,6 +280,7 @@ def test_inexact_oracles_give_heuristic_paths():
     X = [np.array([1.0, 0.5]), np.array([-1.0, 0.2]), np.array([0.5, -0.3])]
     path = RegularizationPath(StructSVMClassifier(Signs(), random_state=0), lam_min=1e-2)
     assert not path.fit(X, [1, -1, 1]).certified_
+    assert not path.estimator_at(0.1).certified_
 
 
 def test_frank_wolfe_and_solver_objects():
@@ -344,8 +334,6 @@ def test_pickle_clone_and_tools():
         ({"eps": 0.0}, "'eps' parameter.*must be a float"),
         ({"eps": -1.0}, "'eps' parameter.*must be a float"),
         ({"kappa": 1.0}, "'kappa' parameter"),
-        ({"exact": 1}, "'exact' parameter"),
-        ({"induction": "short"}, "'induction' parameter.*'excess', 'long'|'long', 'excess'"),
         ({"lam_min": -1.0}, "'lam_min' parameter"),
         ({"max_breakpoints": 0}, "'max_breakpoints' parameter"),
         ({"cv": "many"}, "'cv' parameter"),

@@ -133,15 +133,6 @@ def test_the_fit_of_the_choice_comes_last():
     assert seen == ["path"] * 4 + ["fit"]
 
 
-def test_a_path_of_another_version_says_so():
-    X, y = strings(12)
-    path = RegularizationPath(SequenceTagger(random_state=0), lam_min=0.1).fit(X, y)
-    del path._unit
-    assert path.gap_at(0.5) > 0.0
-    with pytest.raises(ValueError, match="another unit; fit it again"):
-        path.relative_gap_at(0.5)
-
-
 @pytest.mark.parametrize("patience", [0.5, -1, "long", np.nan, np.inf])
 def test_wrong_patience(patience):
     X, y = strings(6)

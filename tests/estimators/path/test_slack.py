@@ -53,15 +53,14 @@ def problem():
     return X, y, weights, pairs
 
 
-@pytest.mark.parametrize("induction", ["long", "excess"])
 @pytest.mark.parametrize("bounded", [False, True])
-def test_every_model_is_within_eps(problem, bounded, induction):
+def test_every_model_is_within_eps(problem, bounded):
     X, y, weights, pairs = problem
     box = (np.full(6, -0.4), np.full(6, 0.6)) if bounded else None
     estimator = StructSVMClassifier(
         SlackClasses(), solver=BCFW(), bounds=box, max_iter=10_000, random_state=0
     )
-    path = RegularizationPath(estimator, eps=EPS, lam_min=1e-2, induction=induction)
+    path = RegularizationPath(estimator, eps=EPS, lam_min=1e-2)
     path.fit(X, y, sample_weight=weights)
     unit = pairs.primal(np.zeros(6), 1.0)
     assert unit > 1  # losses are costs: eps counts in units of their mean maximum

@@ -273,7 +273,7 @@ def test_solver_objects_and_bounds(matchings):
     assert (classifier.coef_ >= 0).all()
     assert (classifier.coef_ <= 0.75).all()
     assert classifier.coef_.max() == 0.75
-    slow = fit(Bounded(), X, y, bounds=(None, 0.75), solver="ssg")
+    slow = fit(Bounded(), X, y, bounds=(None, 0.75), solver="fw")
     assert ((slow.coef_ >= 0) & (slow.coef_ <= 0.75)).all()
     assert slow.dual_objective_ <= classifier.primal_objective_
 

@@ -38,7 +38,7 @@ def reached(name, solver, *, n_bytes=1e9, max_iter=100):
 
 @every_pair(name=TOYS, size=[2, 3, 7], n_bytes=[1e9, 1000])
 def test_the_optimum_is_that_of_single_steps(name, size, n_bytes):
-    options = {"batch_size": size, "selective": True}
+    options = {"batch_size": size}
     work, blocks, K = reached(name, BCFW(**options), n_bytes=n_bytes)
     single, _, _ = reached(name, BCFW(batch_size=1), n_bytes=n_bytes)
     assert work.run.batches.together
@@ -54,14 +54,14 @@ def test_the_optimum_is_that_of_single_steps(name, size, n_bytes):
 
 @pytest.mark.parametrize("sampling", ["gap", "max_gap", "uniform", "permutation"])
 def test_every_order_of_blocks(sampling):
-    solver = BCFW(batch_size=4, selective=True, sampling=sampling, stored_passes=1)
+    solver = BCFW(batch_size=4, sampling=sampling, stored_passes=1)
     work, blocks, K = reached("multiclass", solver)
     assert work.certificate.gap <= 1e-5 * work.certificate.primal
     np.testing.assert_allclose(blocks["values"], blocks["dual_coef"] @ K, atol=1e-12)
 
 
 def test_an_average_follows_every_step():
-    solver = BCFW(steps="fw", batch_size=4, selective=True, averaging=True)
+    solver = BCFW(steps="fw", batch_size=4, averaging=True)
     work, _, _ = reached("multiclass", solver, max_iter=2)
     assert not work.run.batches.together
 
@@ -69,7 +69,7 @@ def test_an_average_follows_every_step():
 def test_rows_are_added_once_for_many_steps():
     counted = {}
     for size in (1, 14):
-        options = {"batch_size": size} | ({"selective": True} if size > 1 else {})
+        options = {"batch_size": size}
         solver = BCFW(stored_passes=0, **options)
         work, _, _ = reached("multiclass", solver, n_bytes=1e9)
         counted[size] = work.problem.functions.rows.n_required

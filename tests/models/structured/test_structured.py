@@ -46,7 +46,7 @@ SOLVERS = [
 PLANE_SOLVERS = [
     BCFW(steps="pairwise"),
     BCFW(steps="away", sampling="gap", block_steps=1),
-    BCFW(steps="pairwise", sampling="gap", cache=True, plane_life=3),
+    BCFW(steps="pairwise", sampling="gap", cache=True),
     BCFW(steps="pairwise", stored_passes=3),
 ]
 

@@ -13,7 +13,7 @@ from helpers.laws import (
 )
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
-from helpers.toys import FIRST, TOYS, bind_rows, chain_toy
+from helpers.toys import FIRST, TOYS, bind_rows, chain_toy, keeping
 from sskit_probes.core_probe import DualProbe
 
 from sskit.solvers import BCFW
@@ -41,9 +41,9 @@ def make(name, seed=21, n=7, *, weighted=False):
     return TOYS[name](seed, n=n, weights=weights)
 
 
-def start(toy, options, lam=LAM, box=None, seed=0, *, averaging=False):
+def start(toy, options, lam=LAM, box=None, seed=0, *, averaging=False, kind=BCFW):
     options = {"averaging": averaging, **options}
-    return BCFW(**options).start(
+    return kind(**options).start(
         toy.problem, toy.regularizer(lam, box), np.random.RandomState(seed)
     )
 
@@ -206,7 +206,7 @@ def test_plane_life_drops_planes_and_keeps_the_optimum(steps):
     toy = chain_toy(26, n=6, lengths=(4,))
     kept = {}
     for plane_life in (1, 1000):
-        run = start(toy, {"steps": steps, "plane_life": plane_life})
+        run = start(toy, {"steps": steps}, kind=keeping(plane_life))
         stored = []
         for _ in range(80):
             run.run_pass()
@@ -230,7 +230,7 @@ def test_plain_steps_drop_planes_that_have_weight(block_steps):
     options = {"steps": "fw", "block_steps": block_steps, "stored_passes": 2}
     gaps, stored = {}, {}
     for plane_life in (2, 1000):
-        run = start(toy, {**options, "plane_life": plane_life})
+        run = start(toy, options, kind=keeping(plane_life))
         gaps[plane_life] = follow(toy, run, 150, tol=0.0).gap
         planes = [run.dual.planes(i) for i in range(6)]
         stored[plane_life] = sum(len(weights) for _, weights, _, _ in planes)

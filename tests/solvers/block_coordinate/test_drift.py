@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from helpers.paper import dual_value
-from helpers.toys import bind_rows
-from sklearn.base import clone
+from helpers.toys import bind_rows, keeping
 from sskit_probes.core_probe import DualProbe
 
 from sskit.solvers import BCFW, MultiPlane
@@ -56,7 +55,7 @@ FRAIL = 1e-6  # an aggregate plane with less weight is no target
 EVICTING = {
     "plain": BCFW(steps="fw", block_steps=3, stored_passes=1),
     "pairwise": BCFW(steps="pairwise", stored_passes=1, batch_size=4),
-    "pairwise, cache": BCFW(steps="pairwise", stored_passes=2, cache=True, safeguard=True),
+    "pairwise, cache": BCFW(steps="pairwise", stored_passes=2, cache=True),
     "away": BCFW(steps="away", block_steps=1, stored_passes=1),
     "away, cache": BCFW(steps="away", stored_passes=2, cache=True),
     "multi-plane": MultiPlane(max_stored_passes=3),
@@ -78,7 +77,11 @@ class Evictions:
         self.toy = bind_rows(X, y, self.n_classes)
         regularizer = self.toy.regularizer(self.lam)
         # planes go by evict() only
-        solver = clone(solver).set_params(averaging=False, plane_life=10**6)
+        options = solver.get_params() | {"averaging": False}
+        if "plane_life" in options:
+            options["plane_life"] = 10**6
+        kind = type(solver) if "plane_life" in options else keeping(10**6)
+        solver = kind(**options)
         self.run = solver.start(self.toy.problem, regularizer, np.random.RandomState(0))
         self.probe = DualProbe(self.toy.problem, self.run.dual)
 

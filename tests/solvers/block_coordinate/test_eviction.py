@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.pairwise import every_pair
 from helpers.structures import Classes, bind
-from helpers.toys import TOYS, chain_toy
+from helpers.toys import TOYS, chain_toy, keeping
 from sskit_probes.core_probe import DualProbe
 
 from sskit.core.regularizer import Regularizer
@@ -18,7 +18,7 @@ def stamped(seed=0, name="chain", n=6):
     """A dual point whose planes have weights and times of last use of all kinds."""
     options = {"n_states": 4} | ({"lengths": (2, 3)} if name == "chain" else {})
     toy = TOYS[name](seed, n=n, **options)
-    run = BCFW(averaging=False, stored_passes=2, plane_life=FOREVER).start(
+    run = keeping(FOREVER)(averaging=False, stored_passes=2).start(
         toy.problem, toy.regularizer(0.01), np.random.RandomState(seed)
     )
     for _ in range(CLOCK):
@@ -166,7 +166,7 @@ def test_memory_of_the_problem_counts_and_is_given_back():
     rng = np.random.default_rng(0)
     X, y = list(rng.normal(size=(12, 5))), rng.integers(6, size=12).tolist()
     problem = bind(Classes(6), X, y)
-    run = BCFW(averaging=False, plane_life=FOREVER).start(
+    run = keeping(FOREVER)(averaging=False).start(
         problem, Regularizer(0.01, problem.n_weights), np.random.RandomState(0)
     )
     for _ in range(6):

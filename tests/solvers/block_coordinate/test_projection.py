@@ -47,7 +47,6 @@ SOLVERS = {
     "max_gap": BCFW(steps="projection", sampling="max_gap"),
     "uniform": BCFW(steps="projection", sampling="uniform"),
     "batch": BCFW(steps="projection", batch_size=3),
-    "selective": BCFW(steps="projection", batch_size=4, selective=True),
 }
 
 
@@ -201,8 +200,7 @@ def test_paths_follow_it():
         ({"bounds": (-1, 1)}, "projection"),
         ({"cache": True}, "pairwise"),
         ({"solver": BCFW(block_steps=2)}, "pairwise"),
-        ({"solver": BCFW(plane_life=3)}, "pairwise"),
-        ({"solver": BCFW(safeguard=True)}, "pairwise"),
+        ({"solver": BCFW(cache_size=3)}, "pairwise"),
         ({"steps": "away"}, "away"),
         ({"steps": "projection"}, "projection"),
         ({"rescaling": "slack"}, "pairwise"),
@@ -244,7 +242,7 @@ def test_refusals():
             fitted(**options)
     with pytest.raises(ValueError, match="'steps' parameter of SequenceTagger"):
         SequenceTagger(steps="projection").fit(chains, labels)
-    for option in ({"cache": True}, {"block_steps": 3}, {"safeguard": True}, {"plane_life": 2}):
+    for option in ({"cache": True}, {"block_steps": 3}, {"cache_size": 2}):
         with pytest.raises(ValueError, match="has no meaning with steps='projection'"):
             BCFW(steps="projection", **option).check()
 

@@ -9,7 +9,7 @@ from sskit_probes.unreliable import UnreliableProblem
 
 from sskit.solvers.block_coordinate import schedule as schedule_module
 from sskit.solvers.block_coordinate.schedule import FixedSchedule, SlopeSchedule, oracle_work
-from sskit.solvers.common.exact_pass_rule import EstimateRule, ExactPassRule
+from sskit.solvers.common.driver import ExactPassRule
 from sskit.solvers.common.solution import Certificate
 from sskit.solvers.common.tolerance import Tolerance
 
@@ -175,14 +175,6 @@ def test_the_dual_objective_is_asked_for_only_where_it_may_decide():
 
 def test_no_estimate_is_no_hint():
     assert not ExactPassRule(10, Tolerance(1e308), 9.0).due(1, np.inf, lambda: 1.0)
-
-
-def test_an_estimate_may_end_what_proves_nothing():
-    rule = EstimateRule(10, HALF, 1.0)
-    assert rule.believes(0.2, lambda: 0.25)
-    assert not rule.believes(0.2, lambda: 0.15)
-    assert not ExactPassRule(10, HALF, 1.0).believes(0.0, lambda: 0.25)
-    assert [n for n in range(1, 31) if rule.due(n, 0.0, lambda: 1.0)] == [10, 20, 30]
 
 
 @pytest.mark.parametrize("estimate", [0.0, np.inf])

@@ -22,16 +22,10 @@ VALUES = {
         "sampling": ["permutation", "uniform", "gap", "max_gap"],
         "cache": [True, False],
         "block_steps": [1, 3],
-        "safeguard": [True],
         "stored_passes": [0, 2, "slope"],
-        "cache_share": [0.9],
-        "cache_total_share": [0.9],
         "cache_size": [1e-4],
-        "plane_life": [1],
-        "degree": [3.0],
         "averaging": [True, False],
         "batch_size": [1, 3],
-        "selective": [True, False],
         "gap_every": [2],
     },
     MultiPlane: {
@@ -41,12 +35,10 @@ VALUES = {
         "max_stored_passes": [0, 1],
         "max_planes": [2],
         "plane_life": [1],
-        "oracle_work": [50.0],
         "clock": [True],
         "cache_size": [1e-4],
         "averaging": [False],
         "batch_size": [1, 3],
-        "selective": [True, False],
         "gap_every": [2],
     },
     Subgradient: {"sampling": ["uniform"], "averaging": [False], "gap_every": [2]},
@@ -73,15 +65,12 @@ VALUES = {
 # How much of a thing there is before they matter, and limits that a fit of a few passes does not
 # reach: where they are not refused they need not make a difference here.
 AMOUNTS = {
-    "cache_size", "plane_life", "max_planes", "oracle_work", "clock", "patience", "cut_life",
+    "cache_size", "max_planes", "clock", "patience", "cut_life",
 }  # fmt: skip
 # What is refused somewhere.
 REFUSED = {
-    (BCFW, "chains"): {
-        "safeguard", "cache_share", "cache_total_share", "cache_size", "plane_life", "degree",
-        "selective",
-    },
-    (MultiPlane, "chains"): {"clock", "oracle_work", "selective"},
+    (BCFW, "chains"): {"cache_size"},
+    (MultiPlane, "chains"): {"clock"},
     (CuttingPlane, "chains"): {"cut_size", "patience", "damping"},
     (GDMM, "sets"): {"method"},
     (GDMM, "sets without pairs"): {"method", "rho", "step"},
@@ -180,24 +169,10 @@ def test_an_option_is_refused_just_where_it_makes_no_difference(kind, bounded, p
     ("solver", "bounded", "message"),
     [
         (
-            BCFW(degree=2.0),
+            BCFW(cache_size=3.0, steps="fw"),
             False,
-            "degree=2.0 has no meaning with sampling='permutation' (by 'auto'",
-        ),
-        (BCFW(degree=2.0, sampling="uniform"), False, "sampling='uniform'; leave it at 1.0"),
-        (BCFW(cache_share=0.5, steps="fw"), False, "cache=False (by 'auto'); leave it at 0.25"),
-        (BCFW(safeguard=True, steps="fw"), False, "safeguard=True has no meaning with steps='fw'"),
-        (
-            BCFW(plane_life=3, steps="fw"),
-            False,
-            "steps='fw' and cache=False (by 'auto') and block_steps=1 (by 'auto') and "
-            "stored_passes=0 (by 'auto'); leave it at 10",
-        ),
-        (BCFW(selective=True), False, "batch_size=1 (by 'auto'); leave it at 'auto'"),
-        (
-            MultiPlane(oracle_work=3.0, clock=True),
-            False,
-            "oracle_work=3.0 has no meaning with clock",
+            "cache_size=3.0 has no meaning with steps='fw' and cache=False (by 'auto') and "
+            "block_steps=1 (by 'auto') and stored_passes=0 (by 'auto'); leave it at 1000.0",
         ),
         (
             MultiPlane(clock=True, max_stored_passes=1),
@@ -223,21 +198,17 @@ def test_messages(solver, bounded, message):
 
 def test_what_depends_on_the_problem_is_left_to_it():
     """A check without a problem refuses what no problem has a use for, and only that."""
-    BCFW(degree=2.0).check()
-    BCFW(cache_share=0.5).check()
-    BCFW(selective=True).check()
-    costly = UnreliableProblem(chain_toy(3).problem, 0, costly=True)
-    assert BCFW(degree=2.0, cache_share=0.5).resolved(costly).sampling == "gap"
-    for solver in (BCFW(steps="fw", cache_share=0.5), BCFW(sampling="uniform", degree=2.0)):
-        with pytest.raises(ValueError, match="has no meaning"):
-            solver.check()
+    BCFW(cache_size=2.0).check()
+    BCFW(steps="fw", cache=True, cache_size=2.0).check()
+    with pytest.raises(ValueError, match="has no meaning"):
+        BCFW(steps="fw", cache_size=2.0).check()
 
 
 def test_what_is_at_its_default_or_holds_anyway_is_never_refused():
     problem = chain_toy(3).problem
     defaults = BCFW().get_params()
     assert BCFW(steps="fw", **{k: v for k, v in defaults.items() if k != "steps"}).resolved(problem)
-    assert BCFW(selective=False, block_steps=1).resolved(problem, bounded=True)
+    assert BCFW(block_steps=1).resolved(problem, bounded=True)
     assert MultiPlane(clock=False, max_stored_passes=0).resolved(problem)
     for kind in VALUES:
         for rule in kind.idle:
@@ -255,17 +226,13 @@ def test_estimators_refuse_and_stay_as_they_were():
     model = StructSVMClassifier(random_state=0).fit(X, y)
     before = dict(vars(model))
     for params in (
-        {"solver": BCFW(degree=2.0)},
-        {"solver": BCFW(steps="fw", plane_life=3)},
-        {"solver": MultiPlane(selective=True)},
+        {"solver": BCFW(steps="fw", cache_size=3.0)},
+        {"solver": MultiPlane(clock=True, max_stored_passes=1)},
     ):
         with pytest.raises(ValueError, match="has no meaning with"):
             model.set_params(**params).fit(X, y)
         model.set_params(solver="auto", bounds=None)
         assert dict(vars(model)) == before
-    # no linear problem asks oracles together by itself, but these do
-    model.set_params(solver=BCFW(batch_size=3, selective=True)).fit(X, y)
-    assert model.solver_.selective is True
     with pytest.raises(ValueError, match="method='afw' has no meaning with sets of labels"):
         MultilabelPairwise(solver=GDMM(method="afw"), inference="lp").fit(
             X, np.eye(3, dtype=int)[y]
@@ -282,13 +249,13 @@ def test_shorthand_and_searches():
         {"solver": "mpbcfw", "steps": "pairwise", "sampling": "gap"},
     ):
         StructSVMClassifier(random_state=0, **params).fit(X, y)
-    grid = {"solver__sampling": ["gap"], "solver__degree": [0.5, 1.0, 2.0]}
+    grid = {"solver__steps": ["pairwise"], "solver__cache_size": [1.0, 10.0, 100.0]}
     search = GridSearchCV(StructSVMClassifier(solver=BCFW(), random_state=0), grid, cv=2)
     assert len(search.fit(X, y).cv_results_["params"]) == 3
     copy = clone(search.best_estimator_)
-    assert copy.get_params()["solver__sampling"] == "gap"
-    grid["solver__sampling"] = ["permutation"]
-    with pytest.raises(ValueError, match="degree=0.5 has no meaning"):
+    assert copy.get_params()["solver__steps"] == "pairwise"
+    grid["solver__steps"] = ["fw"]
+    with pytest.raises(ValueError, match="cache_size=1.0 has no meaning"):
         clone(search).set_params(param_grid=grid, error_score="raise").fit(X, y)
 
 

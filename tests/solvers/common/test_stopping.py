@@ -155,16 +155,15 @@ WRONG = [
     (BCFW, "sampling", WORD, [None, 1]),
     (BCFW, "cache", f"{WORD} or {TRUTH}", [0, 1, "yes"]),
     (BCFW, "block_steps", f"{WORD} or {COUNT}", [0, None, 2.0, True, np.ones(2)]),
-    (BCFW, "safeguard", TRUTH, ["auto", 1]),
     (BCFW, "stored_passes", f"{WORD} or {NATURAL}", [-1, 0.5, False, 0.0, "steep"]),
-    (BCFW, "cache_share", POSITIVE, [0, "1"]),
-    (BCFW, "cache_total_share", POSITIVE, ["1", np.nan]),
-    (BCFW, "cache_size", POSITIVE, [0, None]),
-    (BCFW, "plane_life", COUNT, [0]),
-    (BCFW, "degree", POSITIVE, [10**400, -(10**400), -1.0]),
+    (
+        BCFW,
+        "cache_size",
+        POSITIVE,
+        [0, None, "1", np.nan, 10**400, -(10**400), csr_array(np.eye(2))],
+    ),
     (BCFW, "averaging", f"{WORD} or {TRUTH}", [1]),
     (BCFW, "batch_size", f"{WORD} or {COUNT}", [0, 2.0, "many"]),
-    (BCFW, "selective", f"{WORD} or {TRUTH}", [0]),
     (BCFW, "gap_every", COUNT, [0, 2.0, True, None]),
     (BCFW, "max_time", f"{POSITIVE} or None", [-1, np.nan, True]),
     (MultiPlane, "steps", WORD, ["auto"]),
@@ -172,13 +171,7 @@ WRONG = [
     (MultiPlane, "block_steps", COUNT, [0, "auto"]),
     (MultiPlane, "max_stored_passes", NATURAL, [-1, 1.0, False]),
     (MultiPlane, "max_planes", COUNT, [0]),
-    (MultiPlane, "plane_life", COUNT, [2.5]),
-    (
-        MultiPlane,
-        "oracle_work",
-        f"{WORD} or {POSITIVE}",
-        [0.0, "slow", True, 10**400, csr_array(np.eye(2))],
-    ),
+    (MultiPlane, "plane_life", COUNT, [2.5, 0]),
     (MultiPlane, "clock", TRUTH, [0]),
     (MultiPlane, "averaging", TRUTH, ["auto"]),
     (MultiPlane, "cache_size", POSITIVE, [-1.0]),
@@ -202,23 +195,21 @@ def test_wrong_options(kind, name, expected, value):
 
 
 def test_numbers_of_numpy_are_numbers_and_some_may_be_infinite():
-    BCFW(block_steps=np.int32(3), degree=np.float32(2.0), sampling="gap", gap_every=2**70).check()
+    BCFW(block_steps=np.int32(3), cache_size=np.float32(2.0), gap_every=2**70).check()
     BCFW(cache_size=np.inf, max_time=np.inf, stored_passes=np.int64(0)).check()
 
 
 def test_options_without_use():
-    with pytest.raises(ValueError, match="safeguard=True has no meaning with steps='fw'"):
-        solve(BCFW(safeguard=True, steps="fw"))
+    with pytest.raises(ValueError, match="cache_size=2.0 has no meaning with steps='fw'"):
+        solve(BCFW(cache_size=2.0, steps="fw"))
 
 
 def test_resolved_solvers_name_what_they_do():
     problem = chain_toy(51).problem
     assert BCFW(averaging=False).resolved(problem).get_params() == {
         "averaging": False, "batch_size": 1, "block_steps": 5, "cache": False,
-        "cache_share": 0.25, "cache_size": 1000.0, "cache_total_share": 0.01, "degree": 1.0,
-        "gap_every": 10, "max_time": None, "plane_life": 10, "safeguard": False,
-        "sampling": "permutation", "selective": False, "steps": "pairwise",
-        "stored_passes": "slope",
+        "cache_size": 1000.0, "gap_every": 10, "max_time": None, "sampling": "permutation",
+        "steps": "pairwise", "stored_passes": "slope",
     }  # fmt: skip
     plain = BCFW(steps="fw", sampling="gap").resolved(problem).get_params()
     assert (plain["steps"], plain["sampling"], plain["cache"]) == ("fw", "gap", False)
@@ -231,8 +222,6 @@ def test_resolved_solvers_name_what_they_do():
     assert (chosen["sampling"], chosen["cache"], chosen["averaging"]) == ("gap", True, False)
     assert (chosen["steps"], chosen["stored_passes"]) == ("pairwise", "slope")
     assert not BCFW(steps="fw").resolved(costly).cache
-    assert MultiPlane().resolved(costly).oracle_work > MultiPlane().resolved(problem).oracle_work
-    assert MultiPlane(oracle_work=7.0).resolved(costly).oracle_work == 7.0
     assert Subgradient(gap_every=3).resolved(problem).get_params() == {
         "averaging": True, "gap_every": 3, "max_time": None, "sampling": "permutation",
     }  # fmt: skip

@@ -22,8 +22,12 @@ from sskit.datasets import make_digit_strings
 from sskit.solvers import BCFW, CuttingPlane
 from sskit.solvers.common.solution import Status
 from sskit.solvers.cutting_plane.cut_storage import DenseRows, FunctionRows, SparseRows, make_rows
-from sskit.solvers.cutting_plane.master_program import BoxCutProgram, Cut, CutProgram
-from sskit.solvers.simplex_qp.box_line_search import longest_rise
+from sskit.solvers.cutting_plane.master_program import (
+    BoxCutProgram,
+    Cut,
+    CutProgram,
+    longest_rise,
+)
 from sskit.solvers.simplex_qp.newton import maximum
 
 

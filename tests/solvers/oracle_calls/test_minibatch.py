@@ -26,7 +26,7 @@ OPTIONS = [
     {"steps": "pairwise", "sampling": "gap", "cache": True, "stored_passes": 2},
     {"steps": "pairwise", "sampling": "max_gap", "cache": True},
     {"steps": "away", "sampling": "permutation", "stored_passes": 1},
-    {"steps": "away", "sampling": "gap", "cache": True, "plane_life": 2},
+    {"steps": "away", "sampling": "gap", "cache": True},
 ]
 
 

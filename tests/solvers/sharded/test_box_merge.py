@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from sskit.solvers.sharded.box_merge import maximise
+from sskit.solvers.sharded.merge import maximise
 
 
 def value(x, slope, gram, lam):

@@ -32,8 +32,8 @@ OPTIONS = [
     {"steps": "fw", "sampling": "uniform", "cache": True},
     {"steps": "pairwise", "averaging": True, "sampling": "uniform"},
     {"steps": "pairwise", "sampling": "gap", "cache": True, "stored_passes": 2},
-    {"steps": "pairwise", "sampling": "max_gap", "block_steps": 1, "safeguard": True},
-    {"steps": "away", "stored_passes": 1, "plane_life": 1, "cache_size": 1e-3},
+    {"steps": "pairwise", "sampling": "max_gap", "block_steps": 1},
+    {"steps": "away", "stored_passes": 1, "cache_size": 1e-3},
     {},
 ]
 NAMES = ["chain", "multiclass"]
@@ -91,10 +91,10 @@ def weights(request, monkeypatch):
 def nobody_helps(monkeypatch):
     """The system has no room for threads: the leader does all parts."""
 
-    def refuse(*args):
+    def refuse(**options):
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(crew, "Helper", refuse)
+    monkeypatch.setattr(crew, "Thread", refuse)
 
 
 @every_pair(

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sskit_probes.step_probe import StepProbe
 
-from sskit.solvers.block_coordinate.options import make_step
+from sskit.solvers.block_coordinate.options import STEPS
 
 KINDS = ["fw", "pairwise", "away"]
 MIX = -1
@@ -89,50 +89,31 @@ def test_end_points(seed):
     best = int(np.argmax(score))
     worst = int(np.argmin(np.where(alpha > 0, score, np.inf)))
     mix = alpha @ score
-    assert probe.choose(make_step("fw", False)) == (best, MIX)
-    assert probe.choose(make_step("pairwise", False)) == (best, worst)
+    assert probe.choose(STEPS["fw"]()) == (best, MIX)
+    assert probe.choose(STEPS["pairwise"]()) == (best, worst)
     towards, away = score[best] - mix, mix - score[worst]
     if abs(towards - away) > 1e-9 and alpha[worst] < 1:
         expected = (best, MIX) if towards > away else (MIX, worst)
-        assert probe.choose(make_step("away", False)) == expected
+        assert probe.choose(STEPS["away"]()) == expected
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
-@given(seeds, st.sampled_from(["pairwise", "away"]))
-def test_safeguarded_step_never_gains_less(seed, kind):
+@given(seeds, st.sampled_from(KINDS))
+def test_a_step_does_what_the_search_says(seed, kind):
     block = Block(seed)
     probe = block.probe()
-    plain, inner, safe = (
-        probe.search(*probe.choose(make_step(*step)))[1]
-        for step in (("fw", False), (kind, False), (kind, True))
-    )
-    assert safe == max(plain, inner)
-    # what improve() does is what search() says
-    increase, weights = probe.improve(make_step(kind, True), 1)
-    assert increase == pytest.approx(safe, abs=block.size)
-    assert block.value(weights) - block.value(block.alpha) == pytest.approx(safe, abs=block.size)
-
-
-def test_safeguard_matters_where_a_swap_is_cut_short():
-    """The worst plane has next to no weight: swapping it gains nothing, a plain step much."""
-    block = Block(0, 3)
-    block.psi, block.c, block.lam = np.eye(3), 1.0, 1.0
-    block.score, block.alpha = np.array([1.0, 0.0, -1.0]), np.array([0.0, 1 - 1e-9, 1e-9])
-    probe = block.probe()
-    assert probe.choose(make_step("pairwise", False)) == (0, 2)
-    assert probe.choose(make_step("pairwise", True)) == (0, MIX)
-    assert probe.search(0, 2)[1] < 1e-8
-    assert probe.search(0, MIX)[1] > 0.2
+    gain = probe.search(*probe.choose(STEPS[kind]()))[1]
+    increase, weights = probe.improve(STEPS[kind](), 1)
+    assert increase == pytest.approx(gain, abs=block.size)
+    assert block.value(weights) - block.value(block.alpha) == pytest.approx(gain, abs=block.size)
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
-@given(seeds, st.sampled_from(KINDS), st.booleans())
-def test_many_steps_solve_the_block(seed, kind, safeguard):
+@given(seeds, st.sampled_from(KINDS))
+def test_many_steps_solve_the_block(seed, kind):
     """Increase as promised, weights on the simplex, no gap left but for plain steps."""
-    if kind == "fw":
-        safeguard = False
     block = Block(seed)
-    increase, weights = block.probe().improve(make_step(kind, safeguard), 3000)
+    increase, weights = block.probe().improve(STEPS[kind](), 3000)
     assert (weights >= 0).all()
     assert weights.sum() == pytest.approx(1.0, abs=1e-9)
     gained = block.value(weights) - block.value(block.alpha)

@@ -8,7 +8,6 @@ from helpers.qp import solve_primal
 from helpers.toys import TOYS, chain_toy
 
 from sskit.solvers import Subgradient
-from sskit.solvers.subgradient import subgradient_pass
 
 LAM = 0.1
 
@@ -84,51 +83,12 @@ def test_what_is_returned(averaging):
     assert solution.primal == pytest.approx(expected, abs=1e-12)
 
 
-def boxes(d):
-    """Sides that let w = 0 be and that do not, one-sided and equal ones among them."""
-    rng = np.random.default_rng(2)
-    yield np.full(d, -0.05), np.full(d, 0.1)
-    yield np.zeros(d), np.full(d, np.inf)
-    lower = rng.normal(scale=0.1, size=d)
-    yield lower, lower + rng.choice([0.0, 0.1, np.inf], size=d)
-
-
-@every_pair(name=TOYS, sampling=["permutation", "uniform"], box=range(3))
-def test_iterates_on_a_box_and_their_average(name, sampling, box):
-    n, n_passes = 6, 8
-    weights = np.random.default_rng(1).uniform(0.2, 2.0, size=n)
-    toy = TOYS[name](35, n=n, weights=weights)
-    lower, upper = list(boxes(toy.pairs.d))[box]
-    regularizer = toy.regularizer(LAM, (lower, upper))
-    run = Subgradient(sampling=sampling).start(toy.problem, regularizer, np.random.RandomState(0))
-    start = np.clip(0.0, lower, upper)
-    np.testing.assert_array_equal(toy.flat(run.state.last()[: toy.pairs.d]), start)
-    np.testing.assert_array_equal(toy.flat(run.weights()), start)
-    order = orders(n, n_passes, sampling)
-    iterates = list(paper.projected_subgradient(toy.pairs, LAM, order, lower, upper))
-    for k in range(1, n_passes + 1):
-        run.run_pass()
-        last, average = (toy.flat(w[: toy.pairs.d]) for w in (run.state.last(), run.weights()))
-        np.testing.assert_allclose(last, iterates[k * n - 1], atol=1e-10)
-        np.testing.assert_allclose(average, paper.weighted_average(iterates[: k * n]), atol=1e-10)
-        for w in (last, average):
-            assert ((lower <= w) & (w <= upper)).all()
-
-
-@pytest.mark.parametrize("box", range(3))
-@pytest.mark.parametrize("name", TOYS)
-def test_the_optimum_of_a_box_is_bracketed(name, box):
-    toy = TOYS[name](36)
-    box = list(boxes(toy.pairs.d))[box]
-    _, optimum = solve_primal(toy.pairs, LAM, box)
-    solution = Subgradient().solve(
-        toy.problem, toy.regularizer(LAM, box), tol=0, max_iter=200, random_state=0
-    )
-    assert solution.dual - 1e-9 <= optimum <= solution.primal + 1e-9
-    assert solution.gap <= 0.1 * solution.unit
-    assert solution.primal == pytest.approx(toy.pairs.primal(toy.flat(solution.w), LAM), abs=1e-12)
-
-
-def test_bounds_of_another_number_are_refused():
-    with pytest.raises(ValueError, match="the number of upper bounds"):
-        subgradient_pass.BoxedSubgradientState(LAM, 2, np.zeros(2), np.ones(3))
+def test_bounds_and_priors_are_refused():
+    toy = chain_toy(35)
+    d = toy.problem.n_weights
+    with pytest.raises(ValueError, match="cannot solve problems with bounds"):
+        Subgradient().solve(toy.problem, toy.regularizer(LAM, (np.zeros(d), np.ones(d))))
+    regularizer = toy.regularizer(LAM)
+    regularizer.set_prior(np.ones(d))
+    with pytest.raises(ValueError, match="cannot solve problems with a prior"):
+        Subgradient().solve(toy.problem, regularizer)

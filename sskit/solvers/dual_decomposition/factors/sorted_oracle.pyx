@@ -6,7 +6,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
-from sskit.core.priority cimport SumTree
+from sskit.core.sampler cimport SumTree
 from sskit.solvers.dual_decomposition.factors.oracle cimport EdgeSearch
 from sskit.solvers.dual_decomposition.factors.state cimport FactorState, Message, Mix
 

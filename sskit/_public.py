@@ -1,14 +1,17 @@
-"""What lets saved models outlive the version that saved them: names, and parameters."""
+"""What public classes share: the names that they are known by, and pages about them."""
 
 import inspect
 from functools import lru_cache
+
+# The same as the project's "Documentation" address in pyproject.toml, without a slash at its end.
+ADDRESS = "https://sskit-learn.readthedocs.io/en/stable"
 
 
 def export_from(module, *exported):
     """Let classes and functions be known by the package that exports them.
 
-    Files of saved models, pickles too, name the types in them. They stay readable when a class
-    moves to another file, as long as its package exports it.
+    Files of saved models, pickles too, name the types in them, and pages are called by them. They
+    stay readable when a class moves to another file, as long as its package exports it.
 
     Parameters
     ----------
@@ -41,16 +44,15 @@ def parameter_defaults(cls):
     return {p.name: p.default for p in parameters if p.default is not p.empty}
 
 
-class LoadableMixin:
-    """Objects of files, and pickles, of earlier versions have all parameters.
+class PublicMixin:
+    """Base of what has parameters: pictures of an object link to the page about its class.
 
-    To be inherited from before ``BaseEstimator``. Those that a version did not have yet get their
-    defaults.
+    To be inherited from before ``BaseEstimator``. What users derive from a class has no page,
+    and no link.
     """
 
-    def __setstate__(self, state):
-        """Take over the attributes that a file holds."""
-        super().__setstate__(parameter_defaults(type(self)) | state)
+    _doc_link_module = "sskit"
+    _doc_link_template = ADDRESS + "/generated/{estimator_module}.{estimator_name}.html"
 
     @classmethod
     def _get_param_names(cls):

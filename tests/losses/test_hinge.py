@@ -313,12 +313,12 @@ def test_forbidden_transitions_are_never_taken():
     ):
         hinge.losses(unary, table, np.zeros((20, 8), dtype=int))
     edges = [(t, t + 1) for t in range(7)]
-    for structure, edges in (("tree", edges), ("graph", [*edges, (7, 0)])):
+    for structure, pairs in (("tree", edges), ("graph", [*edges, (7, 0)])):
         hinge = StructuredHinge(structure)
         with pytest.raises(ValueError, match=f"{structure} 1: .*(allowed|forbidden)"):
-            hinge.losses(unary, table, np.full((20, 8), -100), edges=edges)
+            hinge.losses(unary, table, np.full((20, 8), -100), edges=pairs)
         with pytest.raises(ValueError, match=f"{structure} 1: labels are forbidden"):
-            hinge.losses(unary, table, np.zeros((20, 8), dtype=int), edges=edges)
+            hinge.losses(unary, table, np.zeros((20, 8), dtype=int), edges=pairs)
 
 
 def test_wide_graphs_without_a_labelling_are_named():

@@ -1,6 +1,5 @@
 """Segmentation: a label for every node of a graph, or for every pixel of an image."""
 
-import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from sskit._ready import ready_graph

@@ -105,7 +105,7 @@ class SegmentationModel(GraphEstimator):
         `tol`, at another `lam`, with other bounds or sample weights, or with further graphs
         after the same ones. It keeps the dual variables of the last fit, and a fit that could
         not use them raises an error that says what changed. Not for solvers
-        that keep none: "subgradient", "cutting_plane", "gdmm", "soft_bcfw".
+        that keep none: "subgradient", "cutting_plane".
     n_jobs : int, default=None
         Number of threads. Exact passes and prediction give the same with any, and so does training
         with expansion moves, which take Python's lock. Other graphs are visited that many at the

@@ -173,7 +173,7 @@ def decode_requested(GraphRequest graphs, Py_ssize_t start, Py_ssize_t stop, int
 
 
 def decode_cut_marginals(GraphRequest graphs, Py_ssize_t start, Py_ssize_t stop,
-                     double[:, ::1] out):
+                         double[:, ::1] out):
     """Write the max-marginals of the graphs start .. stop - 1, by cuts."""
     check_range(start, stop, graphs.n_blocks, "graphs")
     check_least(out.shape[0], graphs.n_nodes, "the room for nodes")

@@ -1,1 +1,1 @@
-"""Oracles of graphs: cuts, moves, message passing, roof duality, elimination, enumeration."""
+"""Oracles of graphs: cuts, moves, message passing, roof duality, elimination."""

@@ -60,6 +60,8 @@ cdef class Cut(GraphOracle):
     cdef int marginals(self, double[:, ::1] out) except -1
 
 
+# An empty flow network with room for so many; the one door to PyMaxflow.
+cdef object flow_graph(Py_ssize_t n_nodes, Py_ssize_t n_edges)
 # scratch memory that a thread keeps from one cut to its next
 cpdef Cut take_cut()
 cpdef leave_cut(Cut cut)

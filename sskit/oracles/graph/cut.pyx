@@ -225,19 +225,7 @@ cpdef leave_cut(Cut cut):
         _LEFT.cut = cut
 
 
-def flow_graph(n_nodes, n_edges):
-    """Return an empty flow network.
-
-    Parameters
-    ----------
-    n_nodes, n_edges : int
-        Numbers to reserve memory for.
-
-    Returns
-    -------
-    graph : maxflow.GraphFloat
-        Without nodes.
-    """
+cdef object flow_graph(Py_ssize_t n_nodes, Py_ssize_t n_edges):
     # on first use: most users of the package never cut a graph
     from maxflow import GraphFloat
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from sskit.oracles.graph.cut import flow_graph
 from sskit.oracles.gate import check_numbers
 from sskit.oracles.label_sets.hierarchy import check_dag, check_parents
 from sskit.oracles.label_sets.oracle import find_label_set
@@ -11,6 +10,7 @@ from sskit._numbers import as_array
 from libc.math cimport fabs
 from libc.stdint cimport int32_t
 
+from sskit.oracles.graph.cut cimport flow_graph
 from sskit.oracles.label_sets.oracle cimport ONE, LabelSetOracle
 
 

@@ -116,7 +116,7 @@ class PartsModel(PoserMixin, StructuredEstimator):
         sum of the sample weights), or 1 / n with raw scores, as suits some of the size of one.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling; see
-        :class:`SlackRescaling`. For parts it has searches only that may miss the maximum.
+        :class:`SlackRescaling`. For parts it has a search only that may miss the maximum.
     solver : str or solver object, default="auto"
         One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
         block-coordinate Frank-Wolfe ("auto" but for few pairs), its multi-plane variant, batch

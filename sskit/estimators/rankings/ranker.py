@@ -84,7 +84,7 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StructuredEstimator):
         norm of a row and n the number of rows that are in some pair.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling; see
-        :class:`SlackRescaling`. For sets of rows it has searches only that may miss the maximum.
+        :class:`SlackRescaling`. For sets of rows it has a search only that may miss the maximum.
     solver : str or solver object, default="auto"
         One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane", or
         an object of `sskit.solvers`. "auto" is cutting planes for up to five sets, such as the

@@ -100,7 +100,7 @@ class TreeTagger(ExplainTreeMixin, PartialFitMixin, TaggerMixin, StructuredEstim
         weights), as for `SequenceTagger`.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling; see
-        :class:`SlackRescaling`. For trees it has searches only that may miss the maximum.
+        :class:`SlackRescaling`. For trees it has a search only that may miss the maximum.
     solver : str or solver object, default="auto"
         One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
         block-coordinate Frank-Wolfe ("auto" but for few pairs), its multi-plane variant, batch

@@ -232,7 +232,9 @@ def scaling(n_train=40):
         X, y = make_glyph_sentences(n_train, n_characters=n_states, random_state=0)
         _, problem, lam = bind(X, y, n_states)
         for name, many, part in (
-            ("plain", 10**6, 10**6), ("ordered", 1, 10**6), ("ordered, in parts", 1, 100)
+            ("plain", 10**6, 10**6),
+            ("ordered", 1, 10**6),
+            ("ordered, in parts", 1, 100),
         ):
             if name == "plain" and n_states > 1000:
                 continue

@@ -286,9 +286,7 @@ def test_threads(kind):
 # ---- factor by factor ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "solver", [GDMM(), GDMM(method="afw"), SoftBCFW()], ids=str
-)
+@pytest.mark.parametrize("solver", [GDMM(), GDMM(method="afw"), SoftBCFW()], ids=str)
 def test_factors(solver):
     toy = chain_toy(73)
     optimum = solve_primal(toy.pairs, LAM)[1]

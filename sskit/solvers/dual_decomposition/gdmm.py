@@ -111,8 +111,8 @@ class GDMM(FactorSolver):
     each pair of labels, the same for all rows. An edge that agrees with its labels is not kept
     for a row: the few that are at odds with them are linked, when what they would gain shows
     that they must be. Their steps are exact, a label together with its links, twice at a visit,
-    and no stored passes follow. The first three passes move labels alone. The optimum is that of the
-    relaxation to local marginals; with inference="lp" or edges without a cycle every fit with
+    and no stored passes follow. The first three passes move labels alone. The optimum is that of
+    the relaxation to local marginals; with inference="lp" or edges without a cycle every fit with
     exact passes has a certificate, as labels give a dual point of that. Elsewhere dual and gap
     are nan. The infeasibility is that of the edges that are linked. Memory: about
     5 bytes for each label of a row that has not its true state, about 7 for each edge that is

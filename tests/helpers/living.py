@@ -67,6 +67,7 @@ from sskit.solvers.common.averaging import Averager, WeightedAverager
 from sskit.solvers.common.snapshot import Mover
 from sskit.solvers.dual_decomposition.factors.consistent import ConsistentPoint
 from sskit.solvers.dual_decomposition.factors.oracle import NodeSearch
+from sskit.solvers.dual_decomposition.factors.sorted_oracle import OrderedSearch
 from sskit.solvers.dual_decomposition.factors.state import FactorState
 from sskit.solvers.dual_decomposition.label_nodes import LabelNodes
 from sskit.solvers.dual_decomposition.label_pairs.pair_table import PairTable
@@ -180,7 +181,8 @@ def small_things(chains, sets):
     """Yield objects that no fit keeps, or that the garbage collector does not know."""
     problem, rows = chains.problem, np.arange(6.0).reshape(3, 2)
     state = FactorState(problem.decomposition(), 0.1, 1.0, np.zeros(problem.n_weights + 16))
-    yield from (state, ConsistentPoint(state), NodeSearch(state), Evaluator(problem))
+    yield from (state, ConsistentPoint(state), NodeSearch(state), OrderedSearch(state))
+    yield Evaluator(problem)
     yield from (Hinges(problem, 5), Gaps(problem, 5, DualState(problem)))
     yield from (kind(problem, 5, DualState(problem)) for kind in (InexactGaps, BoundedGaps))
     yield from (Visit(problem), Mover(problem))

@@ -195,7 +195,10 @@ cdef class OrderedSearch(EdgeSearch):
             self.found = pair
 
     cdef void walk_row(self, int32_t a, double base) noexcept nogil:
-        """Offer the first pair of a row whose second label has no message; `base` is its other gain."""
+        """Offer the first pair of a row whose second label has no message.
+
+        It gains `base` besides its weight.
+        """
         cdef Partner item
         cdef size_t k
         self.sort_row(a)

@@ -1,7 +1,5 @@
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
-from sskit.core.decomposition cimport LabelFactors
-
 
 cdef class PairTable:
     """The weights of all edges once more, by label, and the factorwise maximisation oracle of pairs

@@ -6,6 +6,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
 from sskit.core.checks cimport check_equal
+from sskit.core.decomposition cimport LabelFactors
 
 
 cdef class PairTable:

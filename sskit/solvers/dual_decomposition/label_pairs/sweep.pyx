@@ -141,7 +141,10 @@ cdef class LabelSweep:
         return self.take_step(i, j, y)
 
     cdef double pose(self, Py_ssize_t i, Py_ssize_t j, double y, double* slope) noexcept nogil:
-        """Return the gradient where y_l = y and the links are at their best, in `trial`; its slope."""
+        """Return the gradient where y_l = y and the links are at their best, in `trial`.
+
+        Its slope as well.
+        """
         cdef const Link* links = self.state.links.data()
         cdef const double* mix = &self.state.mix[0]
         cdef const double* w = &self.state.w[self.factors.pair_weights]

@@ -330,9 +330,7 @@ REFUSED = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_refused(case):
     options, message = REFUSED[case]
-    with pytest.raises(
-        ValueError, match=f"n_states_per_label=.* has hidden .*{message}"
-    ):
+    with pytest.raises(ValueError, match=f"n_states_per_label=.* has hidden .*{message}"):
         SequenceTagger(**FAST, **options).fit(X, Y)
 
 

@@ -74,8 +74,7 @@ ROOMS = {
     "solvers/path": "solvers/common solvers/oracle_calls",
     "solvers/distributed": ("core solvers/block_coordinate solvers/common solvers/oracle_calls"),
     "estimators/base": (
-        "core estimators/completion inputs metrics models models/kernel models/slack solvers "
-        "solvers/common"
+        "core inputs metrics models models/kernel models/slack solvers solvers/common"
     ),
     "estimators/completion": "inputs models/chain solvers solvers/common",
     "estimators/reasons": "estimators/base inputs",
@@ -104,8 +103,7 @@ ROOMS = {
     ),
     "estimators/path": "core estimators/base inputs solvers/common solvers/path",
     "estimators/calibration": (
-        "estimators/base estimators/chain estimators/completion estimators/tree inputs metrics "
-        "models/calibration oracles"
+        "estimators/base estimators/chain estimators/tree inputs metrics models/calibration oracles"
     ),
     "estimators/stopping": "estimators/base inputs",
     "dask": "core estimators/base solvers/common solvers/distributed",

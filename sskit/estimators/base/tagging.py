@@ -10,8 +10,7 @@ from sskit.estimators.base.fitted_state import (
     check_numbers,
     raise_damaged,
 )
-from sskit.estimators.completion.partial_labels import accuracy
-from sskit.inputs.ragged import PREDICTS, check_kinds, split, stack_labels
+from sskit.inputs.ragged import split
 from sskit.inputs.ragged_array import object_array
 from sskit.inputs.weights import class_factors
 from sskit.metrics import token_accuracy_score
@@ -263,12 +262,9 @@ class TaggerMixin:
         score : float
             Between 0 and 1.
         """
-        predicted = self.predict(X)
-        partial = accuracy(y, predicted, getattr(self, "ignore_label", None), sample_weight)
-        if partial is not None:
-            return partial
-        check_kinds(stack_labels(y, [len(labels) for labels in predicted]), self.classes_, PREDICTS)
-        return token_accuracy_score(y, predicted, sample_weight=sample_weight)
+        ignored = getattr(self, "ignore_label", None)
+        given = {"ignore_label": ignored, "sample_weight": sample_weight}
+        return token_accuracy_score(y, self.predict(X), **given)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

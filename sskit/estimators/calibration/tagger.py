@@ -28,8 +28,7 @@ from sskit.estimators.calibration.members import (
     scores_of,
 )
 from sskit.estimators.calibration.mixture import Mixture
-from sskit.estimators.completion.partial_labels import accuracy
-from sskit.inputs.ragged import PREDICTS, check_kinds, split, stack_labels
+from sskit.inputs.ragged import split, stack_labels
 from sskit.inputs.ragged_array import object_array
 from sskit.inputs.weights import check_sample_weight
 from sskit.metrics import token_accuracy_score
@@ -458,13 +457,9 @@ class CalibratedTagger(MetaEstimator):
         score : float
             Between 0 and 1.
         """
-        predicted = self.predict(X)
         ignored = getattr(inner_estimator(self.estimators_[0]), "ignore_label", None)
-        partial = accuracy(y, predicted, ignored, sample_weight)
-        if partial is not None:
-            return partial
-        check_kinds(stack_labels(y, [len(labels) for labels in predicted]), self.classes_, PREDICTS)
-        return token_accuracy_score(y, predicted, sample_weight=sample_weight)
+        given = {"ignore_label": ignored, "sample_weight": sample_weight}
+        return token_accuracy_score(y, self.predict(X), **given)
 
     def _scheme(self):
         """Return the scheme of the labels of spans."""

@@ -1,13 +1,15 @@
-"""What SequenceTagger fits and predicts with order=2."""
+"""What SequenceTagger fits and predicts with order=2, and what it fits in a kernel space."""
 
+from sskit.estimators.base.attributes import BlockAttributes
+from sskit.estimators.base.estimator import TrainingTask
 from sskit.estimators.base.fitted_state import check_numbers
-from sskit.estimators.base.kernels import is_kernel
+from sskit.estimators.base.kernels import is_kernel, kernel_bytes, make_kernel
 from sskit.estimators.base.tagging import check_modest
-from sskit.models.chain.model import ChainModel
+from sskit.models.chain.kernel_model import KernelChainModel
+from sskit.models.chain.model import ChainModel, default_lam, token_scale
+from sskit.models.kernel.space import diagonal
 from sskit.models.second_chain.model import SecondChainModel, make_second_request
 from sskit.models.second_chain.problem import SecondChainDecoder
-
-__all__ = ["SecondOrderMixin", "model_class", "refuse_second_order", "second_decoder"]
 
 
 class SecondOrderMixin:
@@ -84,3 +86,45 @@ def second_decoder(estimator, stacked, coef, others, rules, possible):
     request = make_second_request(stacked, coef, *others, rules=rules, possible=possible)
     check_modest(estimator, request)
     return SecondChainDecoder(request, estimator.n_jobs)
+
+
+def bind_in_kernel_space(
+    estimator, stacked, labels, cost, block_weight, weight, allowed, shared
+):  # fmt: skip
+    """Bind a chain model in a kernel space to checked training data.
+
+    Parameters
+    ----------
+    estimator : SequenceTagger
+        Has the parameters; not changed.
+    stacked : RaggedArray
+        Features of the sequences, float64, or kernels with all training tokens.
+    labels : ndarray of shape (n_tokens,)
+        True labels, 0 to K - 1.
+    cost : ndarray of shape (n_tokens,)
+        Loss of a wrong label at each token.
+    block_weight : ndarray of shape (n,)
+        Weights of the sequences, summing to one.
+    weight : ndarray of shape (n,) or None
+        The sample weights that they were made of.
+    allowed : tuple
+        Transitions, first labels and last labels that training allows.
+    shared : dict
+        Fitted attributes that do not depend on the weights.
+
+    Returns
+    -------
+    task : TrainingTask
+        What solvers take, and what their weights mean.
+
+    Raises
+    ------
+    ValueError
+        If a precomputed kernel matrix cannot be one.
+    """
+    X, kernel, classes = stacked.values, make_kernel(estimator, stacked.values), shared["classes_"]
+    model = KernelChainModel(kernel, X.shape[0], len(classes), *allowed)
+    problem = model.bind(stacked, labels, cost, block_weight, kernel_bytes(estimator))
+    lam = default_lam(token_scale(stacked, weight, diagonal(kernel, X)))
+    to_attributes = BlockAttributes(model.layout, shared, False, kernel, X, labels)
+    return TrainingTask(problem, model.layout, lam, to_attributes, classes, kernel.definite)

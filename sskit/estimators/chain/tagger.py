@@ -21,9 +21,9 @@ from sskit.estimators.chain.edges import (
     scale_with_edges,
 )
 from sskit.estimators.chain.hidden import HiddenChains
-from sskit.estimators.chain.kernel import bind_in_kernel_space
 from sskit.estimators.chain.second import (
     SecondOrderMixin,
+    bind_in_kernel_space,
     model_class,
     refuse_second_order,
 )

@@ -5,9 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sskit.inputs.masks import is_ignored
-from sskit.inputs.ragged import PREDICTS, check_kinds, find_sets, stack_labels
+from sskit.inputs.ragged import find_sets, stack_labels
 from sskit.inputs.ragged_array import locate, make_offsets
-from sskit.inputs.weights import check_sample_weight
 
 
 class PartialLabels(NamedTuple):
@@ -132,52 +131,6 @@ def set_mask(partial):
     return partial.possible if ((size > 1) & (size < len(partial.classes))).any() else None
 
 
-def accuracy(y, predicted, ignore_label=None, sample_weight=None):
-    """Return the share of tokens, of those with a label, whose predicted label is right.
-
-    Parameters
-    ----------
-    y : sequence of n sequences
-        As for `check_partial_labels`.
-    predicted : sequence of n ndarray
-        Labels.
-    ignore_label : object, default=None
-        The label of tokens that do not count; None means that all do.
-    sample_weight : array-like of shape (n,), default=None
-        Weights of the sequences, and so of their tokens.
-
-    Returns
-    -------
-    accuracy : float, or None
-        None if y has neither sets nor tokens without a label.
-
-    Raises
-    ------
-    ValueError
-        If no token has a label.
-    """
-    lengths = np.array([len(labels) for labels in predicted], dtype=np.int64)
-    sets = find_sets(y)
-    partial = check_partial_labels(y, lengths, ignore_label)
-    if partial.possible is None and sets is None:
-        return None
-    predicted = np.concatenate(predicted)
-    weight = check_sample_weight(sample_weight, len(lengths), "y")
-    weight = np.repeat(np.ones(len(lengths)) if weight is None else weight, lengths)
-    possible, counts = partial.possible, np.ones(len(predicted), dtype=bool)
-    if possible is None:
-        possible = partial.labels[:, None] == np.arange(len(partial.classes))
-    else:
-        counts = ~partial.ignored
-    if not weight[counts].any():
-        raise ValueError(f"y has no labels but ignore_label={ignore_label!r}")
-    check_kinds(partial.classes, predicted, PREDICTS)
-    place = {label: k for k, label in enumerate(partial.classes.tolist())}
-    codes = np.array([place.get(label, -1) for label in predicted.tolist()], dtype=np.intp)
-    right = (codes >= 0) & possible[np.arange(len(codes)), codes]
-    return float(np.average(right[counts], weights=weight[counts]))
-
-
 def _members(items, places, lengths, ignore_label, what):
     """Return all labels that are possible one by one, their tokens, and which are ignored."""
     singles, members, owners = [], [], []
@@ -233,7 +186,6 @@ def _culprit(singles, members, owners):
 
 __all__ = [
     "PartialLabels",
-    "accuracy",
     "check_partial_labels",
     "known_share",
     "refuse_nothing",

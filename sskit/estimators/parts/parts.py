@@ -14,8 +14,8 @@ from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.facts import Facts, WeightSums, averaged, summed
 from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.weights import default_lam
+from sskit.estimators.completion.convex_concave import ConvexConcave
 from sskit.estimators.completion.gate import refuse_hidden
-from sskit.estimators.parts.latent import latent_types
 from sskit.estimators.parts.prediction import (
     PoserMixin,
     check_parts,
@@ -472,3 +472,30 @@ class PartsModel(PoserMixin, StructuredEstimator):
         w = flat_weights(self, model.layout)
         maps = as_log_odds(maps, self.score_curves_)
         return model.decoder(maps, w, self.n_jobs), maps
+
+
+def latent_types(model, maps, places):
+    """Return what completes the types of springs at true places, and solves in between.
+
+    Given the places, a type has to do with no other: each part takes the best one by itself.
+
+    Parameters
+    ----------
+    model : PoseModel
+        Bound to the data.
+    maps : list of n ndarrays of shape (n_parts, H_i, W_i)
+        Score maps.
+    places : ndarray of shape (n, n_parts, 2)
+        True x and y of the parts.
+
+    Returns
+    -------
+    procedure : ConvexConcave
+        Starts with the types whose springs are displaced least.
+    """
+    first = model.truths(maps, places, model.types(places))
+
+    def complete(w):
+        return model.truths(maps, places, model.best_types(places, w))
+
+    return ConvexConcave(complete, lambda solved: [first])

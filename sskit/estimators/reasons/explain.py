@@ -263,46 +263,18 @@ def _is_tree(estimator):
 
 def _one_sample(X, i, known):
     """Return the number of a sample, and the list of it and of what is known of it alone."""
-    n = _length(X)
-    if n is None or isinstance(X, (str, bytes, set, frozenset, dict)):
-        raise TypeError(f"X must be a list of samples, got {type(X).__name__}")
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
     i = _place(i, "i", n, f"X has {n} samples")
-    if known is not None:
-        n_known = _length(known)
-        if n_known != n:
-            got = type(known).__name__ if n_known is None else n_known
-            raise ValueError(f"X has {n} samples, of which known must have an item each, got {got}")
-        try:
-            known = [known[i]]
-        except (TypeError, KeyError, IndexError):
-            got = type(known).__name__
-            raise TypeError(f"known must be a list of an item per sample, got {got}") from None
-    try:
-        return i, X[i : i + 1], known
-    except (TypeError, KeyError, IndexError):
-        raise TypeError(f"X must be a list of samples, got {type(X).__name__}") from None
-
-
-def _length(items):
-    """Return the number of items, or None of what has no number of them."""
-    try:
-        return len(items)
-    except TypeError:  # of sparse matrices too
-        shape = getattr(items, "shape", None)
-        return shape[0] if isinstance(shape, tuple) and shape else None
+    if known is not None and len(known) != n:
+        raise ValueError(f"X has {n} samples, of which known has {len(known)}")
+    return i, X[i : i + 1], None if known is None else [known[i]]
 
 
 def _place(given, name, n, why):
     """Return a place in a list of n, or raise an error that says why it is none."""
-    try:
-        place = index(given)
-    except TypeError:
-        place = None
-    if place is None or isinstance(given, (bool, np.bool_)):
-        raise TypeError(f"{name} must be an integer, got {given!r}")
+    place = index(given)
     if not 0 <= place < n:
-        most = f"from 0 to {n - 1}" if n else "that of an item, of which there is none"
-        raise ValueError(f"{name} must be {most}, as {why}, got {given!r}")
+        raise ValueError(f"{name} must be from 0 to {n - 1}, as {why}, got {given!r}")
     return place
 
 

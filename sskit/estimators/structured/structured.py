@@ -12,7 +12,7 @@ from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT
 from sskit.estimators.base.estimator import TrainingTask
 from sskit.estimators.base.facts import Facts, WeightSums, same, summed
-from sskit.estimators.base.fitted_state import check_numbers
+from sskit.estimators.base.fitted_state import check_numbers, raise_damaged
 from sskit.estimators.base.kernels import require_defaults
 from sskit.estimators.base.weights import default_lam
 from sskit.estimators.completion.convex_concave import ConvexConcave
@@ -278,6 +278,8 @@ def full_labellings(estimator, X):
     y : list of length n
         Labellings.
     """
+    if not hasattr(estimator, "model_"):
+        raise_damaged(estimator, "model_ must be the model object of the fit, but there is none")
     check_numbers(estimator, {"coef_": (np.size(estimator.coef_),)})
     inputs, structure = check_samples(X, "X"), Structure(estimator.model_)
     return structure.predict(inputs, estimator.coef_, estimator.n_jobs)
@@ -302,7 +304,7 @@ def score_structure(estimator, X, y, sample_weight):
     score : float
         At most 1.
     """
-    latent = is_latent(estimator.model_)
+    latent = is_latent(estimator.model_) if hasattr(estimator, "model_") else False
     predicted = full_labellings(estimator, X) if latent else estimator.predict(X)
     predicted, truth = check_pairs(predicted, y)
     weight = check_sample_weight(sample_weight, len(truth))

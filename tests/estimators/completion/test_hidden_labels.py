@@ -366,9 +366,9 @@ def test_score():
     weighted = np.average(right, weights=weights)
     assert model.score(X, HIDDEN, np.arange(len(X))) == pytest.approx(weighted)
     assert model.score(X, [[{int(k)} for k in t] for t in Y]) == model.score(X, Y)
-    with pytest.raises(ValueError, match="y has no labels but ignore_label=-1"):
+    with pytest.raises(ValueError, match="has a label in y_true but ignore_label"):
         model.score(X[:1], [[-1] * len(X[0])])
-    with pytest.raises(TypeError, match="y has labels of dtype <U1"):
+    with pytest.raises(TypeError, match="y_true has labels of dtype <U1"):
         model.score(X[:1], [[{"a"}] * len(X[0])])
 
 

@@ -1,5 +1,6 @@
 """Features of short floats are read where they lie, and mean what they mean as float64."""
 
+import itertools
 import pickle
 import tracemalloc
 import warnings
@@ -140,8 +141,13 @@ def assert_equal_items(one, other):
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    ("case", "form"),
+    [
+        pytest.param(*pair, marks=() if pair in in_turn(CASES, FORMS, 4) else pytest.mark.slow)
+        for pair in itertools.product(CASES, FORMS)
+    ],
+)
 def test_results_are_those_of_float64(case, form, tmp_path):
     rows = Rows(60)
     estimator, kind = CASES[case]

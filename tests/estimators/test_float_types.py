@@ -225,11 +225,16 @@ def many_rows(sparse):
 
 @pytest.mark.parametrize(
     ("case", "form"),
-    in_turn(
-        [name for name in CASES if name not in KERNELS],
-        ["mapped float32", "CSR float32", "mapped float16", "float32"],
-        2,
-    ),
+    [
+        pytest.param(*pair, marks=[pytest.mark.slow] * (number % 2))
+        for number, pair in enumerate(
+            in_turn(
+                [name for name in CASES if name not in KERNELS],
+                ["mapped float32", "CSR float32", "mapped float16", "float32"],
+                2,
+            )
+        )
+    ],
 )
 def test_fit_and_predict_copy_no_features(case, form, tmp_path):
     rows, (estimator, kind) = many_rows(sparse="CSR" in form), CASES[case]

@@ -270,6 +270,7 @@ def test_data_that_are_gone_are_told(client):
         Distributed(MODEL, client=client, timeout=20.0).fit(X, y)
 
 
+@pytest.mark.slow
 @LOST
 def test_a_worker_is_lost_in_the_middle(client, whole):
     hard = clone(MODEL).set_params(tol=1e-2, lam=LAM)

@@ -1,5 +1,6 @@
 """Features of short floats are read where they lie, and mean what they mean as float64."""
 
+import itertools
 import pickle
 import tracemalloc
 import warnings
@@ -140,8 +141,13 @@ def assert_equal_items(one, other):
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    ("case", "form"),
+    [
+        pytest.param(*pair, marks=() if pair in in_turn(CASES, FORMS, 4) else pytest.mark.slow)
+        for pair in itertools.product(CASES, FORMS)
+    ],
+)
 def test_results_are_those_of_float64(case, form, tmp_path):
     rows = Rows(60)
     estimator, kind = CASES[case]
@@ -219,11 +225,16 @@ def many_rows(sparse):
 
 @pytest.mark.parametrize(
     ("case", "form"),
-    in_turn(
-        [name for name in CASES if name not in KERNELS],
-        ["mapped float32", "CSR float32", "mapped float16", "float32"],
-        2,
-    ),
+    [
+        pytest.param(*pair, marks=[pytest.mark.slow] * (number % 2))
+        for number, pair in enumerate(
+            in_turn(
+                [name for name in CASES if name not in KERNELS],
+                ["mapped float32", "CSR float32", "mapped float16", "float32"],
+                2,
+            )
+        )
+    ],
 )
 def test_fit_and_predict_copy_no_features(case, form, tmp_path):
     rows, (estimator, kind) = many_rows(sparse="CSR" in form), CASES[case]

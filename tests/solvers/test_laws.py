@@ -87,7 +87,7 @@ def test_the_optimum_is_that_of_the_quadratic_program(name, bounded):
     box = binding_box(toy.pairs.d) if bounded else None
     w, optimum = solve_primal(toy.pairs, LAM, box)
     solution = BCFW(averaging=True, gap_every=1000).solve(
-        toy.problem, toy.regularizer(LAM, box), tol=0, max_iter=8_000, random_state=0
+        toy.problem, toy.regularizer(LAM, box), tol=0, max_iter=3_000, random_state=0
     )
     assert solution.primal == pytest.approx(optimum, abs=1e-4)
     assert solution.dual == pytest.approx(optimum, abs=1e-3)

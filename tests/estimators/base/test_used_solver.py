@@ -44,7 +44,7 @@ def refit(model, X, y):
 
 
 @pytest.mark.parametrize("turn", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2))])
-@pytest.mark.parametrize(("number", "fit"), enumerate(FITS), ids=str)
+@pytest.mark.parametrize(("number", "fit"), list(enumerate(FITS)), ids=str)
 def test_a_fit_with_the_used_solver_has_the_same_bits(number, fit, turn):
     """Each with every third of the solvers at a time."""
     X, y = FITS[fit].data()

@@ -34,7 +34,14 @@ from sskit.models.chain.probabilities import ChainPotentials
 from sskit.models.chain.problem import ChainProblem
 from sskit.models.chain.request import ChainRequest
 from sskit.models.edge_chain.problem import EdgeChainProblem, EdgeChainRequest
-from sskit.models.features import FeatureRows, PossibleScores, RowGrams, RowScores, Table
+from sskit.models.features import (
+    FeatureRows,
+    PossibleScores,
+    RowGrams,
+    RowScores,
+    Table,
+    no_grams,
+)
 from sskit.models.graph.request import GraphRequest
 from sskit.models.graph.slack import EnumeratedGraphSlack
 from sskit.models.kernel.rows import KernelRows
@@ -198,6 +205,7 @@ def small_things(chains, sets):
     )
     yield from (FeatureRows(rows), FeatureRows(sp.csr_array(rows)), WeightedAverager(4))
     yield RowGrams(FeatureRows(rows), np.array([0, 3]), np.array([0]), np.zeros(6))
+    yield no_grams(2)
     yield BoxedSubgradientState(0.1, 4, np.zeros(4), np.ones(4))
     scores, form = RowScores(FeatureRows(rows), np.eye(2)), PairForm(2, "potts")
     yield from (scores, Table(scores, np.zeros((3, 8))))

@@ -106,6 +106,10 @@ cdef class SequenceGrams:
 
     cdef int64_t[::1] offset         # (n_sequences,) where a matrix begins; -1: there is none
     cdef double[::1] numbers
+    # in place of them, if all are whole numbers below 256, as those of counts are: passes over
+    # CoNLL-2000 take 2 % longer without
+    cdef uint8_t[::1] small
+    cdef bint is_small
 
     cdef bint has(self, Py_ssize_t i) noexcept nogil
     # || sum_t outer(x_t, direction_t) ||^2 over the active tokens of sequence i, which has one

@@ -51,6 +51,10 @@ cdef extern from "statistics_kernels.hpp":
         const double* gram, const int32_t* active, Py_ssize_t n_active, const double* direction,
         Py_ssize_t stride
     ) noexcept nogil
+    double small_gram_sqnorm "sskit::gram_sqnorm"(
+        const uint8_t* gram, const int32_t* active, Py_ssize_t n_active, const double* direction,
+        Py_ssize_t stride
+    ) noexcept nogil
     double clone_dot_rows "sskit::dot_rows"(
         const int32_t* active, Py_ssize_t n_active, const double* direction,
         const double* scores, Py_ssize_t stride
@@ -505,6 +509,11 @@ cdef class SequenceGrams:
 
     def __cinit__(self, offset, numbers):
         self.offset, self.numbers = offset, numbers
+        with np.errstate(invalid="ignore"):
+            small = numbers.astype(np.uint8)
+        self.is_small = (small == numbers).all()
+        if self.is_small:
+            self.small, self.numbers = small, np.empty(1)
 
     cdef bint has(self, Py_ssize_t i) noexcept nogil:
         return self.offset[i] >= 0
@@ -513,6 +522,10 @@ cdef class SequenceGrams:
         self, Py_ssize_t i, const int32_t* active, Py_ssize_t n_active, const double* direction,
         Py_ssize_t stride
     ) noexcept nogil:
+        if self.is_small:
+            return small_gram_sqnorm(
+                &self.small[self.offset[i]], active, n_active, direction, stride
+            )
         return clone_gram_sqnorm(
             &self.numbers[self.offset[i]], active, n_active, direction, stride
         )
@@ -520,10 +533,14 @@ cdef class SequenceGrams:
     cdef double at(self, Py_ssize_t i, Py_ssize_t s, Py_ssize_t t) noexcept nogil:
         cdef Py_ssize_t place = self.offset[i]
         place += t * (t + 1) // 2 + s if s <= t else s * (s + 1) // 2 + t
-        return self.numbers[place]
+        return self.small[place] if self.is_small else self.numbers[place]
 
     cdef void prefetch(self, Py_ssize_t i, Py_ssize_t count) noexcept nogil:
-        prefetch_memory(&self.numbers[self.offset[i]], count * (count + 1) // 2 * sizeof(double))
+        cdef Py_ssize_t size = count * (count + 1) // 2
+        if self.is_small:
+            prefetch_memory(&self.small[self.offset[i]], size)
+        else:
+            prefetch_memory(&self.numbers[self.offset[i]], size * sizeof(double))
 
 
 def no_grams(n_sequences):

@@ -32,20 +32,33 @@ SSKIT_CLONES ptrdiff_t active_rows(const double* direction, ptrdiff_t count, ptr
 
 // Squared norm of sum_t outer(x_t, d_t) over the active rows, from the packed upper triangle of
 // the Gram matrix of the rows x: G[s, t], s <= t, stands at gram[t (t + 1) / 2 + s]
-SSKIT_CLONES double gram_sqnorm(const double* gram, const int32_t* active, ptrdiff_t n_active,
-                                const double* direction, ptrdiff_t stride) {
+template <class G>
+SSKIT_INLINE double gram_sqnorm_of(const G* gram, const int32_t* active, ptrdiff_t n_active,
+                                   const double* direction, ptrdiff_t stride) {
     vec sum = constant(0.0);
     for (ptrdiff_t a = 0; a < n_active; ++a) {
         const ptrdiff_t t = active[a];
-        const double *row = gram + t * (t + 1) / 2, *d = direction + t * stride;
+        const G* row = gram + t * (t + 1) / 2;
+        const double* d = direction + t * stride;
         for (ptrdiff_t c = 0; c < stride; c += LANES) {
-            vec mixed = (0.5 * row[t]) * load(d + c);
+            vec mixed = (0.5 * (double)row[t]) * load(d + c);
             for (ptrdiff_t b = 0; b < a; ++b)
-                mixed += row[active[b]] * load(direction + active[b] * stride + c);
+                mixed += (double)row[active[b]] * load(direction + active[b] * stride + c);
             sum += mixed * load(d + c);
         }
     }
     return 2.0 * total(sum);
+}
+
+SSKIT_CLONES double gram_sqnorm(const double* gram, const int32_t* active, ptrdiff_t n_active,
+                                const double* direction, ptrdiff_t stride) {
+    return gram_sqnorm_of(gram, active, n_active, direction, stride);
+}
+
+// The same where the matrix is one of small whole numbers
+SSKIT_CLONES double gram_sqnorm(const uint8_t* gram, const int32_t* active, ptrdiff_t n_active,
+                                const double* direction, ptrdiff_t stride) {
+    return gram_sqnorm_of(gram, active, n_active, direction, stride);
 }
 
 // Sum of <d_t, s_t> over the active rows

@@ -42,7 +42,14 @@ from sskit.models.chain.probabilities import ChainPotentials
 from sskit.models.chain.problem import ChainProblem
 from sskit.models.chain.request import ChainRequest
 from sskit.models.edge_chain.problem import EdgeChainProblem, EdgeChainRequest
-from sskit.models.features import FeatureRows, PossibleScores, RowGrams, RowScores, Table
+from sskit.models.features import (
+    FeatureRows,
+    PossibleScores,
+    RowGrams,
+    RowScores,
+    Table,
+    no_grams,
+)
 from sskit.models.graph.request import GraphRequest
 from sskit.models.kernel.rows import KernelRows
 from sskit.models.second_chain.problem import SecondChainRequest
@@ -193,6 +200,7 @@ def small_things(chains, sets):
     )
     yield from (FeatureRows(rows), FeatureRows(sp.csr_array(rows)), WeightedAverager(4))
     yield RowGrams(FeatureRows(rows), np.array([0, 3]), np.array([0]), np.zeros(6))
+    yield no_grams(2)
     scores, form = RowScores(FeatureRows(rows), np.eye(2)), PairForm(2, "potts")
     yield from (scores, Table(scores, np.zeros((3, 8))))
     yield from edged_things(rows)

@@ -673,12 +673,14 @@ cdef class KernelChainProblem(ChainProblem):
         rows = self.functions.rows
         lengths = np.diff(self.offsets)
         sizes = lengths * (lengths + 1) // 2
-        cdef SequenceGrams grams = SequenceGrams(np.cumsum(sizes) - sizes, np.empty(sizes.sum()))
+        offset, numbers = np.cumsum(sizes) - sizes, np.empty(sizes.sum())
+        cdef const int64_t[::1] place = offset
+        cdef double[::1] packed = numbers
         for first, last, kernels in blocks:
             matrix = rows.rounded(kernels)
             origin = self.offsets[first]
             for i in range(first, last):
-                gram = &grams.numbers[grams.offset[i]]
+                gram = &packed[place[i]]
                 for t in range(self.length(i)):
                     for s in range(t + 1):
                         gram[t * (t + 1) // 2 + s] = matrix[
@@ -687,7 +689,7 @@ cdef class KernelChainProblem(ChainProblem):
                 # start and end weights are one more feature of the first and the last node
                 gram[0] += 1.0
                 gram[self.length(i) * (self.length(i) + 1) // 2 - 1] += 1.0
-        self.grams = grams
+        self.grams = SequenceGrams(offset, numbers)
 
     cdef int scores(self, Py_ssize_t i, const double* w, double* theta) except -1 nogil:
         ChainProblem.scores(self, i, w, theta)

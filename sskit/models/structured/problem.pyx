@@ -475,6 +475,11 @@ cdef class PythonProblem(WeightSpaceProblem):
         cdef Plane plane = self.planes.at(handle), truth = self.planes.at(self.truth_of[i])
         if handle == self.truth_of[i]:
             return 0
+        # the first truth, or one with its joint feature
+        if truth.index.empty() and not plane.index.empty():
+            memcpy(index, plane.index.data(), plane.index.size() * sizeof(int32_t))
+            memcpy(value, plane.value.data(), plane.value.size() * sizeof(double))
+            return plane.index.size()
         # phi(truth) - phi(y) from what both differ by from the first truth
         return subtract(
             plane.index.data(), plane.value.data(), plane.index.size(), truth.index.data(),

@@ -53,7 +53,7 @@ def test_a_fit_with_the_used_solver_has_the_same_bits(number, fit, turn):
         model = clone(FITS[fit].estimator).set_params(solver=solver, **PASSES)
         if not suits(fit, name):
             with pytest.raises(
-                ValueError, match="bounds|sum over nodes and edges|one table of weights"
+                ValueError, match="bounds|a prior|sum over nodes and edges|one table of weights"
             ):
                 model.fit(X, y)
             continue

@@ -19,13 +19,14 @@ TOYS = {"chain": chain_toy, "multiclass": multiclass_toy}
 STEADY = {
     "plain": BCFW(steps="fw", averaging=False, batch_size=1),
     "averaging": BCFW(steps="fw", batch_size=1),
-    "batch": BCFW(steps="fw", batch_size=3),
     "pairwise": BCFW(block_steps=1, stored_passes=0, batch_size=1),
     "fw": FrankWolfe(),
     "ssg": Subgradient(),
 }
-# Within a block several steps may be equally good: only the optimum is the same.
+# Within a block several steps may be equally good, and batches leave out blocks in a kernel space:
+# only the optimum is the same.
 FREE = {
+    "batch": BCFW(batch_size=3),
     "corrective": BCFW(),
     "away-gap-cache": BCFW(steps="away", sampling="gap", cache=True),
     "mpbcfw": MultiPlane(),

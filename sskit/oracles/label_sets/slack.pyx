@@ -10,7 +10,7 @@ from sskit.core.checks cimport check_equal, check_indices
 from sskit.core.vectors cimport Scratch
 from sskit.oracles.label_sets.exact cimport EnumeratedSets
 from sskit.oracles.label_sets.oracle cimport ONE, write_pairs
-from sskit.oracles.tree.forest cimport Forest
+from sskit.oracles.tree.max_sum cimport Forest
 
 
 cdef class SlackSets:

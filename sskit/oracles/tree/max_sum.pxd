@@ -144,7 +144,7 @@ cdef class TreeKBest:
     cdef TreeMaxSum sums
     cdef Py_ssize_t n_links
     # (n_nodes, n_states) by place and state of the parent, -1: none
-    cdef vector[int32_t] link_of
+    cdef Scratch[int32_t] link_of
     cdef vector[int32_t] place_of              # of a link, and the state of its parent
     cdef vector[int32_t] state_of
     cdef Scratch[int32_t] first_child          # (n_nodes,) by place, -1: none

@@ -119,20 +119,6 @@ def test_training_goes_on_with_the_rules_of_the_end(corpora):
         warm.fit(X, y)
 
 
-def test_a_model_saved_before_there_were_rules_for_the_end(corpora):
-    X, y = corpora[0], corpora[1]["bio"]
-    model = tagger("bio").fit(X, y)
-    wanted = model.predict(X)
-    del model.allowed_end_
-    assert all(map(np.array_equal, model.predict(X), wanted))
-    model.allowed_end_ = np.ones(3, dtype=bool)
-    with pytest.raises(ValueError, match=r"allowed_end_ has the shape \(3,\), expected \(5,\)"):
-        model.predict(X)
-    model.allowed_end_ = None
-    with pytest.raises(ValueError, match="allowed_end_ must all be None"):
-        model.predict(X)
-
-
 SOME = [np.array(["O", "O", "O"]), np.array(["B-x", "E-x", "S-x"]), np.array(["B-x", "I-x", "E-x"])]
 
 

@@ -141,7 +141,7 @@ CASES = {
             node_weights="areas",
             loss="hamming",
             pairwise_form="full",
-            inference="exhaustive",
+            inference="elimination",
             rescaling="slack",
         ),
         GRAPHS,

@@ -280,7 +280,9 @@ def ranking_toy(seed=0, n=6, n_states=2, p=3, *, form="dense", weights=None, siz
     X = [rng.normal(size=(sizes[i % len(sizes)], p)) for i in range(n)]
     if form == "csr":
         X = [x * (rng.random(x.shape) < 0.6) for x in X]
-    X = [(x, rng.permutation(np.arange(len(x)) % 2)) for x in X]
+    # further sets leave the first ones as they are
+    shuffled = (np.random.default_rng((seed, i)).permutation for i in range(n))
+    X = [(x, shuffle(np.arange(len(x)) % 2)) for x, shuffle in zip(X, shuffled, strict=True)]
     return bind_rankings(X, form, weights)
 
 

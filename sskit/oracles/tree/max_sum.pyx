@@ -22,9 +22,8 @@ cdef class Forest:
     def __cinit__(self):
         self.n_nodes = -1  # no graph yet
 
-    cdef int arrange(
-        self, Py_ssize_t n_nodes, Py_ssize_t n_edges, const int32_t* ends
-    ) except -1 nogil:
+    cdef int arrange(self, Py_ssize_t n_nodes, Py_ssize_t n_edges,
+                     const int32_t* ends) except -1 nogil:
         cdef Py_ssize_t e
         if n_nodes == self.n_nodes and n_edges == self.n_edges and (
             n_edges == 0 or not memcmp(ends, self.ends.data(), 2 * n_edges * sizeof(int32_t))

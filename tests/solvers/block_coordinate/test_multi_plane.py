@@ -190,7 +190,7 @@ def test_best_point_between_the_averages_of_both_kinds_of_iterates(name, bounded
     toy = TOYS[name](33, n=8)
     box = binding_box(toy.pairs.d) if bounded else None
     rng = np.random.default_rng(0)
-    phases = [0] * 8 + [int(phase) for phase in rng.random(60) < 0.6]
+    phases = [0] * 8 + [int(phase) for phase in rng.random(80) < 0.6]
     run, found = iterates(toy, box, block_steps, phases)
     assert min(map(len, found)) > 10
     ends = [

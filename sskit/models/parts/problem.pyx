@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
 

@@ -271,7 +271,6 @@ cdef class HandleStore(PlaneStore):
         return handles
 
 
-
 cdef class PythonProblem(WeightSpaceProblem):
     """A structure written in Python, bound to data.
 

@@ -83,6 +83,7 @@ POSES = [[[0, 0], [1, 2], [3, 4]]] * 2
         ({"y_true": [[["a", "b"]] * 3] * 2}, ValueError, r"y_true\[0\] must hold finite numbers"),
         ({"y_true": [0.5, 1.0]}, ValueError, r"y_true\[0\] must hold .*\(n_parts, 2\)"),
         ({"y_true": [np.zeros((0, 2))] * 2}, ValueError, r"y_true\[0\] must hold finite numbers"),
+        ({"y_pred": [POSES[0], [[0, 1e200]] * 3]}, ValueError, r"y_pred\[1\] is too large"),
         ({"torso": 1}, ValueError, "torso must be two different parts from 0 to 2, got 1"),
         ({"torso": np.array(1)}, ValueError, "torso must be two different parts from 0 to 2, got"),
         ({"torso": (0, 3)}, ValueError, "torso must be two different parts from 0 to 2"),

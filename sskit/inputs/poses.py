@@ -7,6 +7,8 @@ import numpy as np
 from sskit._numbers import as_array
 from sskit.inputs.ragged import _items
 
+# Squares of larger numbers overflow.
+LARGEST_PLACE = 1e150
 _POSES = "one array of positions (n_parts, 2) per sample"
 
 
@@ -94,7 +96,11 @@ def check_poses(y, name, n_parts=None):
                 f"{name}[{i}] must hold finite numbers of shape ({n_parts or 'n_parts'}, 2), got "
                 f"shape {pose.shape} and dtype {pose.dtype}"
             )
-        poses.append(pose.astype(np.float64))
+        with np.errstate(over="ignore"):
+            pose = pose.astype(np.float64)
+        if np.abs(pose).max() > LARGEST_PLACE:
+            raise ValueError(f"{name}[{i}] is too large: the squares of its positions overflow")
+        poses.append(pose)
     return np.stack(poses)
 
 

@@ -273,8 +273,8 @@ def test_data_that_are_gone_are_told(client):
 @pytest.mark.slow
 @LOST
 def test_a_worker_is_lost_in_the_middle(client, whole):
-    hard = clone(MODEL).set_params(tol=1e-2, lam=LAM)
-    killer = kill_later(client, 0.7)
+    hard = clone(MODEL).set_params(tol=1e-4, lam=LAM)
+    killer = kill_later(client)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", UserWarning)
         model = Distributed(hard, client=client, timeout=60.0).fit(*as_delayed(client))

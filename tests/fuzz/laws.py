@@ -113,6 +113,8 @@ def names_item(error, names):
     message = " ".join([str(error), *getattr(error, "__notes__", ())])
     if INDEX.search(message) or IDIOMS.search(message):
         return True
+    # as in scikit-learn, `score` hands its y to a metric, which calls it y_true
+    names = {*names, *("y_true" for name in names if name in ("y", "y_val"))}
     return any(re.search(rf"\b{re.escape(name)}\b", message) for name in names)
 
 

@@ -46,12 +46,14 @@ def kill(client, which=0):
     return address
 
 
-def kill_later(client, seconds, which=0):
-    """Kill one worker in so many seconds; return the thread that does."""
+def kill_later(client, which=0):
+    """Kill one worker once all have a share of a fit; return the thread that does."""
     _, process = sorted(client.run(process_id).items())[which]
 
     def wait():
-        time.sleep(seconds)
+        while not all(client.run(n_shares).values()):
+            time.sleep(0.1)
+        time.sleep(0.3)
         with suppress(ProcessLookupError):
             os.kill(process, signal.SIGKILL)
 

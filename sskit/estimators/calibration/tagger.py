@@ -457,9 +457,9 @@ class CalibratedTagger(MetaEstimator):
         score : float
             Between 0 and 1.
         """
+        predicted = self.predict(X)
         ignored = getattr(inner_estimator(self.estimators_[0]), "ignore_label", None)
-        given = {"ignore_label": ignored, "sample_weight": sample_weight}
-        return token_accuracy_score(y, self.predict(X), **given)
+        return token_accuracy_score(y, predicted, ignore_label=ignored, sample_weight=sample_weight)
 
     def _scheme(self):
         """Return the scheme of the labels of spans."""

@@ -263,16 +263,27 @@ def _is_tree(estimator):
 
 def _one_sample(X, i, known):
     """Return the number of a sample, and the list of it and of what is known of it alone."""
-    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    n = _count(X, "X")
     i = _place(i, "i", n, f"X has {n} samples")
-    if known is not None and len(known) != n:
+    if known is not None and _count(known, "known") != n:
         raise ValueError(f"X has {n} samples, of which known has {len(known)}")
     return i, X[i : i + 1], None if known is None else [known[i]]
 
 
+def _count(samples, name):
+    """Return the number of samples, or raise TypeError if they are not several."""
+    shape = getattr(samples, "shape", None)
+    if shape == () or not hasattr(samples, "__len__" if shape is None else "shape"):
+        raise TypeError(f"{name} must be a list of samples, got {type(samples).__name__}")
+    return len(samples) if shape is None else shape[0]
+
+
 def _place(given, name, n, why):
     """Return a place in a list of n, or raise an error that says why it is none."""
-    place = index(given)
+    try:
+        place = index(given)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {given!r}") from None
     if not 0 <= place < n:
         raise ValueError(f"{name} must be from 0 to {n - 1}, as {why}, got {given!r}")
     return place

@@ -264,8 +264,8 @@ def node_scale(features, weight, n_nodes):
     weight = np.ones(len(features)) if weight is None else weight
     total = [sqnorm(x) for x in features]
     with np.errstate(over="ignore", invalid="ignore"):
-        squares = np.dot(weight, total)
-    return FeatureScale(squares, np.dot(weight, n_nodes), float(weight.sum())).checked(total)
+        scale = FeatureScale(np.dot(weight, total), np.dot(weight, n_nodes), float(weight.sum()))
+    return scale.checked(total)
 
 
 def default_lam(scale, loss):

@@ -216,6 +216,7 @@ class Distributed(MetaEstimator):
         suited(solver, places.passing, n_sites=1)
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
             facts = model._look_again(model._agree(places.survey()), places.count)
+            facts = model._with_columns(facts, next(iter(places.starts.values()), None))
             solver = suited(solver, places.passing, places.n_sites)
             n_parts = len(places.parts)
             seeds = check_random_state(model.random_state).randint(2**31 - 1, size=n_parts + 1)
@@ -239,7 +240,7 @@ class Distributed(MetaEstimator):
             def ends():
                 marks = places.fingerprints()
                 for number, point in sites.save():
-                    yield number, WarmStart(marks[number], task.classes, point)
+                    yield number, WarmStart(marks[number], task.classes, point, task.columns)
 
             def on_pass(n_iter, weights):
                 if store is not None and n_iter % self.checkpoint_every == 0:

@@ -1,6 +1,6 @@
 """Matrices of many sequences, stacked and checked."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -272,6 +272,10 @@ class FeatureScale:
         with np.errstate(over="ignore"):
             squares = self.squares + other.squares
         return FeatureScale(squares, self.rows + other.rows, self.weight + other.weight)
+
+    def of_norm(self, mean):
+        """Return what this would be if rows had another mean squared norm."""
+        return replace(self, squares=mean * self.rows)
 
     @property
     def mean(self):

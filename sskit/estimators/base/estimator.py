@@ -1,6 +1,7 @@
 """What all estimators share: parameters, their checks, and the one fit."""
 
 import numbers
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from sskit.estimators.base.callbacks import (
     CallbackSupportMixin,
     PassReporter,
 )
+from sskit.estimators.base.columns import ScaledAttributes
 from sskit.estimators.base.facts import merge_facts
 from sskit.estimators.base.outcome import WarmStart, fitted_attributes, warn_of_end
 from sskit.estimators.base.prior import flat_prior
@@ -74,6 +76,8 @@ class TrainingTask(NamedTuple):
     completion : object
         Completes labels that are not known, round after round, and solves the problem in
         between; None if all are known.
+    columns : Columns
+        How the columns of the features were scaled; None if they were not.
     """
 
     problem: object
@@ -83,6 +87,7 @@ class TrainingTask(NamedTuple):
     classes: object = None
     certifiable: bool = True
     completion: object = None
+    columns: object = None
 
 
 class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
@@ -153,7 +158,35 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
     def _make_task(self, X, y, sample_weight, **further):
         """Bind the model to training data; return a `TrainingTask`."""
         checked = self._gate(X, y, sample_weight, **further)
-        return self._bind(checked, self._survey(checked))
+        last = vars(self).get("_warm_start") if self.warm_start else None
+        return self._bind_scaled(checked, self._with_columns(self._survey(checked), last))
+
+    def _with_columns(self, facts, last=None):
+        """Return the facts of all data with how columns are scaled in place of their sums.
+
+        Parameters
+        ----------
+        facts : Facts
+            From `_survey`, or `_agree`.
+        last : WarmStart, default=None
+            Where a fit ended that is gone on from: its dual variables are of columns scaled so.
+        """
+        if facts.columns is None:
+            return facts
+        columns = facts.columns.columns()
+        if last is not None and last.suits(columns):
+            columns = last.columns
+        return replace(facts, columns=columns, scale=facts.scale.of_norm(columns.n_varying))
+
+    def _bind_scaled(self, checked, facts):
+        """Bind the model as `_bind` does, to features with scaled columns if they are to be."""
+        columns = facts.columns
+        if columns is None:
+            return self._bind(checked, facts)
+        features = [columns.applied(matrix) for matrix in self._features(checked)]
+        task = self._bind(self._with_features(checked, features), facts)
+        to_attributes = ScaledAttributes(task.to_attributes, task.layout, columns)
+        return task._replace(to_attributes=to_attributes, columns=columns)
 
     def _agree(self, surveys):
         """Return the facts of all data from those of their parts.
@@ -310,6 +343,8 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
             return Regularizer(lam, task.layout.n_weights, task.problem.space.covector)
         if not solver.keeps_bounds:
             raise unable(solver, "bounds on the weights")
+        if task.columns is not None:
+            box = task.columns.box(task.layout, *box)
         return BoxRegularizer(lam, *box)
 
     def _fit(self, X, y, sample_weight, **further):
@@ -381,7 +416,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
             fitted = fitted_attributes(solution, solver, task, regularizer.lam)
             if self.warm_start:
                 point = solution.continuation.save()
-                fitted["_warm_start"] = WarmStart(fingerprint, classes, point)
+                fitted["_warm_start"] = WarmStart(fingerprint, classes, point, task.columns)
             reporter.end(fitted)
         warn_of_end(type(self).__name__, solution, self.tol, stacklevel=5 + FRAMES_AROUND_FIT)
         return fitted

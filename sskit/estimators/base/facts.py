@@ -214,13 +214,13 @@ def same(sentence):
     return field(metadata={"rule": rule, "same": True})
 
 
-def summed():
-    """Return a field of facts that is added up over the parts."""
+def summed(**options):
+    """Return a field of facts that is added up over the parts, or None in all."""
 
     def rule(values, portions, numbers):
         return None if values[0] is None else sum(values[1:], values[0])
 
-    return field(metadata={"rule": rule})
+    return field(metadata={"rule": rule}, **options)
 
 
 def pooled():
@@ -283,10 +283,13 @@ class Facts:
         Number of samples.
     weights : WeightSums
         What the sample weights add up to.
+    columns : ColumnSums or Columns, default=None
+        What decides how columns are scaled, then how they are; None if they are not.
     """
 
     n_samples: int = summed()
     weights: WeightSums = field(metadata={"rule": _merged_weights})
+    columns: object = summed(default=None)
 
     def check(self):
         """Raise ValueError if the weights of all samples are zero, or sums overflow."""

@@ -3,6 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
+from sskit.inputs.stacking import FeatureScale
 from sskit.models.features import FeatureRows, RowScores, float64_blocks, squared_norms
 
 
@@ -42,3 +43,30 @@ def linear_scores(X, coef, intercept, n_jobs=None):
 def row_sqnorms(X):
     """Return the squared norms of checked rows in double precision; infinite if they overflow."""
     return squared_norms(X)
+
+
+def row_scale(X, weight):
+    """Return how large the features of rows are.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, p)
+        Features.
+    weight : ndarray of shape (n,) or None
+        Sample weights.
+
+    Returns
+    -------
+    scale : FeatureScale
+        A row for each sample.
+
+    Raises
+    ------
+    ValueError
+        If squares of the features overflow.
+    """
+    weight = np.ones(X.shape[0]) if weight is None else weight
+    sqnorm, total = row_sqnorms(X), weight.sum()
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.multiply(sqnorm, weight).sum()
+    return FeatureScale(squares, total, total).checked(sqnorm)

@@ -113,6 +113,8 @@ class WarmStart:
         The labels behind the numbers in the problem, if there are any.
     point : DualPoint
         Where the last fit ended.
+    columns : Columns or None
+        How the columns of the features were scaled.
     refusal : str
         What is said where it is not of the problem, with a place for the difference.
     """
@@ -120,10 +122,16 @@ class WarmStart:
     fingerprint: Fingerprint
     classes: object
     point: DualPoint
+    columns: object
     refusal: str = (
         "warm_start=True cannot continue the last fit, because {}; set warm_start=False to start "
         "anew"
     )
+
+    def suits(self, columns):
+        """Return whether columns that are to be scaled may be so as they were."""
+        last = self.columns
+        return last is not None and len(last.factor) == len(columns.factor)
 
     def check(self, fingerprint, classes):
         """Raise ValueError unless the point is one of a new problem too.

@@ -80,7 +80,7 @@ def flat_prior(estimator, task):
             f"prior has the shape {flat.shape}, expected ({n_weights},), all weights of this "
             "model; or give a dict of blocks, or a fitted estimator"
         )
-    return flat.copy()
+    return flat.copy() if task.columns is None else task.columns.from_user(task.layout, flat)
 
 
 def fitted_blocks(estimator, task):

@@ -13,10 +13,11 @@ from sklearn.utils._param_validation import StrOptions
 from sskit._numbers import as_floats
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
+from sskit.estimators.base.columns import StandardizeMixin
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.facts import Labels, RowFacts, WeightSums, averaged, same
 from sskit.estimators.base.fitted_state import check_fitted, check_labels, check_numbers
-from sskit.estimators.base.linear import linear_scores, row_sqnorms
+from sskit.estimators.base.linear import linear_scores, row_scale
 from sskit.estimators.reasons.weights import WeightsFrameMixin
 from sskit.inputs.label_sets import check_entries, check_sets, check_two_classes, target_form
 from sskit.inputs.rows import check_rows
@@ -71,7 +72,9 @@ class LabelSetFacts(RowFacts):
     shares: np.ndarray | None = averaged()
 
 
-class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StructuredEstimator):
+class LabelSetClassifier(
+    WeightsFrameMixin, ClassifierMixin, StandardizeMixin, StructuredEstimator
+):
     """Base of the estimators of sets of labels.
 
     A subclass implements ``_make_model(facts)``, the model for training data; ``_model()``, that
@@ -81,6 +84,7 @@ class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StructuredEstimator
 
     _parameter_constraints = {
         **StructuredEstimator._parameter_constraints,
+        **StandardizeMixin._parameter_constraints,
         "loss": [StrOptions({"hamming", "hamming_sum"})],
         "label_weight": ["array-like", None],
         "fit_intercept": ["boolean"],
@@ -140,6 +144,7 @@ class LabelSetClassifier(WeightsFrameMixin, ClassifierMixin, StructuredEstimator
             n_features=data.shape[1],
             labels=Labels(classes, np.zeros(len(classes))) if form == "classes" else None,
             scale=scale,
+            columns=self._column_sums(data, weight),
             feature_names=None if names is None else tuple(names),
             form=form,
             n_labels=sets.shape[1],
@@ -320,33 +325,6 @@ def label_costs(loss, label_weight, n_labels):
         weight = as_floats(label_weight, "label_weight")
         check_weights(weight, n_labels, "label_weight", "label", "y")
     return weight / n_labels if loss == "hamming" else weight
-
-
-def row_scale(X, weight):
-    """Return how large the features of rows are.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, p)
-        Features.
-    weight : ndarray of shape (n,) or None
-        Sample weights.
-
-    Returns
-    -------
-    scale : FeatureScale
-        A row for each sample.
-
-    Raises
-    ------
-    ValueError
-        If squares of the features overflow.
-    """
-    weight = np.ones(X.shape[0]) if weight is None else weight
-    sqnorm, total = row_sqnorms(X), weight.sum()
-    with np.errstate(over="ignore", invalid="ignore"):
-        squares = np.multiply(sqnorm, weight).sum()
-    return FeatureScale(squares, total, total).checked(sqnorm)
 
 
 def default_lam(scale, cost):

@@ -57,6 +57,13 @@ class HierarchicalMultilabel(LabelSetClassifier):
         Non-negative factors of the loss by label. None means 1 for each.
     fit_intercept : bool, default=True
         Whether to add a constant feature 1. Its weights are regularised as the others are.
+    standardize : {"auto", True, False}, default="auto"
+        Whether columns are centred and scaled to variance one for the fit, so that neither their
+        units nor their offsets matter: "auto" does so to dense rows, and leaves sparse ones as they
+        are. ``coef_`` and ``intercept_`` stay in the units of X; what is regularised are those of
+        the scaled columns. True scales sparse columns too, but centres none of them; nor are
+        columns centred without an intercept, or if `bounds` has one for it. The fit works on a
+        scaled copy, which for a memory-mapped array is a temporary file.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
         (``coef_`` by columns, then ``intercept_``); in a dict by the blocks "coef" and
@@ -163,6 +170,7 @@ class HierarchicalMultilabel(LabelSetClassifier):
         loss="hamming_sum",
         label_weight=None,
         fit_intercept=True,
+        standardize="auto",
         bounds=None,
         prior=None,
         tol=0.02,
@@ -182,6 +190,7 @@ class HierarchicalMultilabel(LabelSetClassifier):
         self.loss = loss
         self.label_weight = label_weight
         self.fit_intercept = fit_intercept
+        self.standardize = standardize
         self.bounds = bounds
         self.prior = prior
         self.tol = tol

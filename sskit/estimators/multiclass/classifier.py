@@ -7,6 +7,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
 from sskit.estimators.base.callbacks import with_callbacks
+from sskit.estimators.base.columns import StandardizeMixin
 from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.kernels import KernelMixin
@@ -20,7 +21,12 @@ from sskit.inputs.rows import check_rows
 
 
 class StructSVMClassifier(
-    WeightsFrameMixin, PartialFitMixin, ClassifierMixin, KernelMixin, StructuredEstimator
+    WeightsFrameMixin,
+    PartialFitMixin,
+    ClassifierMixin,
+    KernelMixin,
+    StandardizeMixin,
+    StructuredEstimator,
 ):
     r"""Classification with the multiclass hinge loss, or with a structure of your own.
 
@@ -44,7 +50,9 @@ class StructSVMClassifier(
         sequences of what the object takes.
     lam : float, default=None
         Regularisation strength, positive: 1 / (C n) for the C of :class:`sklearn.svm.LinearSVC`
-        by Crammer and Singer, 2 / (C n) for that of two classes by hinge. None means C = 1.
+        by Crammer and Singer, 2 / (C n) for that of two classes by hinge. None means R^2 / (4 n),
+        with R^2 the mean squared norm of a row, scaled columns included, and n the sum of the
+        sample weights; with a kernel or a model object 1 / n.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Margin rescaling, the objective above, or slack rescaling, which multiplies violations by
         the loss: see :class:`SlackRescaling`, an object of which has options.
@@ -61,8 +69,16 @@ class StructSVMClassifier(
         Whether "bcfw" steps between stored planes that promise enough, in place of the oracle.
     fit_intercept : bool, default=True
         Whether to add a constant feature 1 (to a kernel: 1), regularised as the others are. A model
-        object has its own features, and no use for this, the next two parameters and kernels: they
-        must have their defaults.
+        object has its own features, and no use for this, the next three parameters and kernels:
+        they must have their defaults.
+    standardize : {"auto", True, False}, default="auto"
+        Whether columns are centred and scaled to variance one for the fit, so that neither their
+        units nor their offsets matter: "auto" does so to dense rows, and leaves sparse ones as they
+        are. ``coef_`` and ``intercept_`` stay in the units of X; what is regularised are those of
+        the scaled columns. True scales sparse columns too, but centres none of them; nor are
+        columns centred without an intercept, or if `bounds` has one for it. With a
+        kernel, a model object and in `partial_fit` columns stay as they are. The fit works on a
+        scaled copy, which for a memory-mapped array is a temporary file.
     class_weight : dict or "balanced", default=None
         Factors of the sample weights by class; "balanced" makes all classes weigh the same.
     n_components : int or dict, default=1
@@ -204,6 +220,7 @@ class StructSVMClassifier(
     _parameter_constraints = {
         **StructuredEstimator._parameter_constraints,
         **KernelMixin._parameter_constraints,
+        **StandardizeMixin._parameter_constraints,
         "model": [StrOptions({"multiclass"}), HasMethods(["joint_feature"])],
         "steps": [StrOptions({"auto", "fw", "pairwise", "away", "projection"})],
         "fit_intercept": ["boolean"],
@@ -223,6 +240,7 @@ class StructSVMClassifier(
         sampling="auto",
         cache="auto",
         fit_intercept=True,
+        standardize="auto",
         class_weight=None,
         n_components=1,
         n_init=1,
@@ -248,6 +266,7 @@ class StructSVMClassifier(
         self.sampling = sampling
         self.cache = cache
         self.fit_intercept = fit_intercept
+        self.standardize = standardize
         self.class_weight = class_weight
         self.n_components = n_components
         self.n_init = n_init
@@ -303,11 +322,7 @@ class StructSVMClassifier(
 
     def _features(self, checked):
         """Return the matrices of features in checked data; a model object has its own."""
-        return [checked.data] if isinstance(self.model, str) else []
-
-    def _with_features(self, checked, features):
-        """Return checked data with other features."""
-        return checked._replace(data=features[0])
+        return super()._features(checked) if isinstance(self.model, str) else []
 
     @property
     def _kind(self):

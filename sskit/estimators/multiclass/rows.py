@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sskit._ready import all_within
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.estimator import TrainingTask
+from sskit.estimators.base.columns import refuse_standardize
 from sskit.estimators.base.facts import Labels, RowFacts, WeightSums
 from sskit.estimators.base.fitted_state import check_labels, check_numbers
 from sskit.estimators.base.kernels import (
@@ -19,8 +20,8 @@ from sskit.estimators.base.kernels import (
     kernel_bytes,
     make_kernel,
 )
-from sskit.estimators.base.linear import linear_scores, row_sqnorms
-from sskit.estimators.base.weights import default_lam
+from sskit.estimators.base.linear import linear_scores, row_scale
+from sskit.estimators.base.weights import default_lam, scaled_lam
 from sskit.estimators.multiclass.components import (
     bind_mixture,
     check_mixture,
@@ -29,7 +30,6 @@ from sskit.estimators.multiclass.components import (
     numbers_of_components,
 )
 from sskit.inputs.rows import check_classes, check_rows
-from sskit.inputs.stacking import refuse_large
 from sskit.inputs.weights import check_sample_weight, class_factors
 from sskit.models.multiclass.kernel_model import KernelMulticlassModel
 from sskit.models.multiclass.model import MulticlassModel
@@ -48,6 +48,10 @@ class Rows(NamedTuple):
         What these are.
     weight : ndarray of shape (n_samples,) or None
         Weights, those of the classes included if these are all data.
+    bare_weight : ndarray of shape (n_samples,) or None
+        Weights without those of the classes.
+    scale : FeatureScale or None
+        How large features are; not in a kernel space.
     names : ndarray of shape (n_features,) or None
         Names of the features.
     part : bool
@@ -58,6 +62,8 @@ class Rows(NamedTuple):
     labels: np.ndarray
     classes: np.ndarray
     weight: np.ndarray | None
+    bare_weight: np.ndarray | None
+    scale: object
     names: np.ndarray | None
     part: bool
 
@@ -89,11 +95,13 @@ def gate(estimator, X, y, sample_weight, part=False):
         If the data are wrong.
     """
     check_mixture(estimator, part)
+    if is_kernel(estimator):
+        refuse_standardize(estimator, f"has no meaning with kernel={estimator.kernel!r}")
     probe = copy.copy(estimator)
     check_classes(y)
     data, target = check_rows(probe, X, y)
     check_classification_targets(target)
-    weight = check_sample_weight(sample_weight, data.shape[0], part=part)
+    weight = bare_weight = check_sample_weight(sample_weight, data.shape[0], part=part)
     classes, labels = np.unique(target, return_inverse=True)
     if not part:
         check_class_number(classes)
@@ -101,12 +109,10 @@ def gate(estimator, X, y, sample_weight, part=False):
         if estimator.class_weight is not None:
             weight = with_factors(estimator, weight, labels, Labels.of(classes, labels))
             weight = check_sample_weight(weight, data.shape[0])
-    if not is_kernel(estimator):
-        sqnorm = row_sqnorms(data)
-        if not np.isfinite(sqnorm).all():
-            refuse_large(sqnorm)
+    # refuses features that are too large, whatever lam
+    scale = None if is_kernel(estimator) else row_scale(data, weight)
     names = getattr(probe, "feature_names_in_", None)
-    return Rows(data, labels, classes, weight, names, part)
+    return Rows(data, labels, classes, weight, bare_weight, scale, names, part)
 
 
 def check_class_number(classes):
@@ -136,7 +142,10 @@ def survey(estimator, checked):
         n_features=n_features,
         feature_names=None if checked.names is None else tuple(checked.names),
         labels=labels,
-        scale=None,
+        scale=checked.scale,
+        columns=None
+        if is_kernel(estimator)
+        else estimator._column_sums(checked.data, checked.bare_weight),
     )
 
 
@@ -174,8 +183,10 @@ def bind(estimator, checked, facts):
     if checked.names is not None:
         shared["feature_names_in_"] = checked.names
     block_weight = facts.weights.block_weights(len(labels), weight)
-    given = checked.data, labels, block_weight, default_lam(facts), shared
-    return (bind_in_kernel_space if is_kernel(estimator) else bind_linear)(estimator, *given)
+    given = checked.data, labels, block_weight
+    if is_kernel(estimator):
+        return bind_in_kernel_space(estimator, *given, default_lam(facts), shared)
+    return bind_linear(estimator, *given, scaled_lam(facts.scale), shared)
 
 
 def bind_linear(estimator, data, labels, block_weight, lam, shared):

@@ -1,6 +1,6 @@
 """Implicit online steps over the parts of a stream."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -8,46 +8,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names
 
 from sskit._numbers import shortened
-from sskit.core.regularizer import BoxRegularizer
 from sskit.estimators.base.callbacks import with_callbacks
+from sskit.estimators.base.columns import Columns, refuse_standardize
 from sskit.estimators.base.facts import Labels
 from sskit.estimators.base.fitted_state import raise_damaged
 from sskit.estimators.base.kernels import is_kernel
 from sskit.estimators.base.prior import blocks_to_flat, fitted_blocks, flat_prior
 from sskit.estimators.base.weights import resolved_lam
-
-
-@dataclass(frozen=True)
-class ScaledAttributes:
-    """Maps flat weights to fitted attributes where features were multiplied by factors.
-
-    Attributes
-    ----------
-    to_attributes : BlockAttributes
-        That of the features as they are.
-    factors : ndarray of shape (n_features,)
-        Positive.
-    """
-
-    to_attributes: object
-    factors: np.ndarray
-
-    def __call__(self, w):
-        """Return fitted attributes by name, of flat weights."""
-        fitted = self.to_attributes(w)
-        return fitted | {"coef_": fitted["coef_"] * self.factors}
-
-    def names(self):
-        """Return the attributes that say what entries of weights are of."""
-        return self.to_attributes.names()
-
-    def weight_shapes(self):
-        """Return the shapes of the weights by the names of their attributes."""
-        return self.to_attributes.weight_shapes()
-
-    def flat(self, weights):
-        """Return the flat weights of arrays of these shapes."""
-        return self.to_attributes.flat(weights | {"coef_": weights["coef_"] / self.factors})
 
 
 def takes_steps(estimator):
@@ -146,18 +113,15 @@ class PartialFitMixin:
         if last is not None:
             check_features(self, X, survey)
         survey = with_all_labels(survey, classes, last, y)
-        facts = self._agree([survey])
+        # columns are not scaled by what few samples have
+        facts = replace(self._agree([survey]), columns=None)
         features = self._features(checked)
         seen, before = counts_before(self, last, features)
         scale = np.sqrt(1.0 + before)
         if last is not None and features:
             factors = np.sqrt(scale[-1] / scale[:-1])
-            scaled = [times_columns(matrix, factors) for matrix in features]
-            task = self._bind(self._with_features(checked, scaled), facts)
-            task = task._replace(to_attributes=ScaledAttributes(task.to_attributes, factors))
-        else:
-            task = self._bind(checked, facts)
-        task = self._rescaled(task)
+            facts = replace(facts, columns=Columns(None, factors))
+        task = self._rescaled(self._bind_scaled(checked, facts))
         lam = scale[-1] * resolved_lam(self, task.default_lam)
         if last is None:
             prior = flat_prior(self, task)
@@ -167,7 +131,7 @@ class PartialFitMixin:
 
         def make_regularizer():
             """Return lam / 2 ||w - prior||^2 on the box of the parameters."""
-            regularizer = scaled_box(self._make_box(solver, task, lam), task.to_attributes)
+            regularizer = self._make_box(solver, task, lam)
             if prior is not None:
                 regularizer.set_prior(prior)
             return regularizer
@@ -193,6 +157,7 @@ def refuse_steps(estimator):
             "class_weight='balanced' cannot be used with partial_fit, which does not know all "
             "labels in advance; give a dict"
         )
+    refuse_standardize(estimator, "is not for partial_fit, which never sees whole columns")
 
 
 def check_features(estimator, X, survey):
@@ -360,21 +325,3 @@ def counts_of(features, n_samples):
             total[:-1] += np.count_nonzero(matrix, axis=0)
         total[-1] += matrix.shape[0]
     return total
-
-
-def times_columns(matrix, factors):
-    """Return a matrix with each column multiplied by its factor; a copy."""
-    if sp.issparse(matrix):
-        data = matrix.data * factors[matrix.indices]
-        return type(matrix)((data, matrix.indices, matrix.indptr), shape=matrix.shape)
-    return np.multiply(matrix, factors)
-
-
-def scaled_box(regularizer, to_attributes):
-    """Return a regularizer whose box, if it has one, is that of scaled weights."""
-    if not regularizer.bounded or not isinstance(to_attributes, ScaledAttributes):
-        return regularizer
-    shapes = to_attributes.weight_shapes()
-    unit = to_attributes.flat({name: np.ones(shape) for name, shape in shapes.items()})
-    lower, upper = regularizer.box()
-    return BoxRegularizer(regularizer.lam, lower * unit, upper * unit)

@@ -9,6 +9,7 @@ from sklearn.base import RegressorMixin
 
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import with_callbacks
+from sskit.estimators.base.columns import StandardizeMixin
 from sskit.estimators.base.estimator import FEW_PAIRS, StructuredEstimator, TrainingTask
 from sskit.estimators.base.facts import RowFacts, WeightSums, summed
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
@@ -64,7 +65,7 @@ class RowSetFacts(RowFacts):
     n_counted: float = summed()
 
 
-class RankingSVM(RegressorMixin, WeightsFrameMixin, StructuredEstimator):
+class RankingSVM(RegressorMixin, WeightsFrameMixin, StandardizeMixin, StructuredEstimator):
     r"""Ranks the rows of each group by grades, such as how relevant documents are to a query.
 
     The loss of a group is the share of its pairs of rows of different grades that are in the wrong
@@ -95,6 +96,11 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StructuredEstimator):
         Order of the sets for the solver "bcfw".
     cache : {"auto", True, False}, default="auto"
         Whether "bcfw" steps between stored planes that promise enough, in place of the oracle.
+    standardize : {"auto", True, False}, default="auto"
+        Whether columns are scaled to variance one for the fit, so that their units do not matter:
+        "auto" does so to dense rows, and leaves sparse ones as they are. ``coef_`` stays in the
+        units of X; what is regularised are the weights of the scaled columns. The fit works on a
+        scaled copy, which for a memory-mapped array is a temporary file.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the weights; in a dict the
         block is "coef".
@@ -184,6 +190,13 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StructuredEstimator):
     True
     """
 
+    _parameter_constraints = {
+        **StructuredEstimator._parameter_constraints,
+        **StandardizeMixin._parameter_constraints,
+    }
+    # the order within a group does not depend on what centring takes away
+    _needs_intercept = False
+
     def __init__(
         self,
         lam=None,
@@ -193,6 +206,7 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StructuredEstimator):
         steps="auto",
         sampling="auto",
         cache="auto",
+        standardize="auto",
         bounds=None,
         prior=None,
         tol=0.02,
@@ -208,6 +222,7 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StructuredEstimator):
         self.steps = steps
         self.sampling = sampling
         self.cache = cache
+        self.standardize = standardize
         self.bounds = bounds
         self.prior = prior
         self.tol = tol
@@ -278,6 +293,10 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StructuredEstimator):
             n_features=checked.data.shape[1],
             labels=None,
             scale=checked.scale,
+            columns=self._column_sums(
+                checked.data,
+                None if weight is None else np.repeat(weight, np.diff(checked.groups.offsets)),
+            ),
             feature_names=None if checked.names is None else tuple(checked.names),
             n_counted=float(counts.sum() if weight is None else counts @ weight),
         )

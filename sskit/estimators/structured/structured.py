@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.callbacks import FRAMES_AROUND_FIT
 from sskit.estimators.base.estimator import TrainingTask
+from sskit.estimators.base.columns import refuse_standardize
 from sskit.estimators.base.facts import Facts, WeightSums, same, summed
 from sskit.estimators.base.fitted_state import check_numbers, raise_damaged
 from sskit.estimators.base.kernels import require_defaults
@@ -96,6 +97,7 @@ def gate(estimator, X, y, sample_weight, part=False):
         raise TypeError(f"model must be an object, got the class {name}; write {name}(...)")
     why = "cannot be combined with a model object, which has its own features and loss"
     require_defaults(estimator, MULTICLASS_ONLY, why)
+    refuse_standardize(estimator, why)
     if is_latent(estimator.model):
         refuse_hidden(estimator, type(estimator.model).__name__, part)
     inputs, targets = check_pairs(X, y)

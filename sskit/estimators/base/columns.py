@@ -1,0 +1,253 @@
+"""Columns of features that are centred and scaled inside a fit, and weights in the user's units."""
+
+import tempfile
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils._param_validation import StrOptions
+
+from sskit.models.features import float64_blocks, is_mapped
+
+
+@dataclass(frozen=True)
+class Columns:
+    """How columns are centred and scaled: x becomes (x - shift) factor.
+
+    Attributes
+    ----------
+    shift : ndarray of shape (n_features,) or None
+        Weighted means; None where columns are not centred.
+    factor : ndarray of shape (n_features,)
+        Positive.
+    n_varying : int, default=0
+        How many columns are not constant (if they are not centred: not zero): the mean squared norm
+        of a row once they are scaled.
+    """
+
+    shift: np.ndarray | None
+    factor: np.ndarray
+    n_varying: int = 0
+
+    def applied(self, X):
+        """Return a matrix with its columns centred and scaled.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, n_features)
+            Features. Sparse ones are for columns that are not centred.
+
+        Returns
+        -------
+        X : ndarray or CSR matrix of shape (n, n_features)
+            A copy: in float64 of float64, else in float32; of a memory-mapped array in a temporary
+            file.
+        """
+        if sp.issparse(X):
+            data = np.multiply(X.data, self.factor[X.indices]).astype(X.dtype, copy=False)
+            return type(X)((data, X.indices, X.indptr), shape=X.shape)
+        dtype = np.float64 if X.dtype == np.float64 else np.float32
+        if is_mapped(X) and X.size:
+            out = np.memmap(tempfile.TemporaryFile(), dtype, "w+", shape=X.shape)
+        else:
+            out = np.empty(X.shape, dtype=dtype)
+        for part in float64_blocks(X):
+            block = X[part] if self.shift is None else X[part] - self.shift
+            np.multiply(block, self.factor, out=out[part], casting="same_kind")
+        return out
+
+    def to_user(self, layout, w):
+        """Return flat weights of features as the user gave them, from those of scaled ones."""
+        w = np.array(w)
+        blocks = layout.split(w)
+        blocks["coef"] *= self.factor
+        if self.shift is not None and "intercept" in blocks:
+            blocks["intercept"] -= blocks["coef"] @ self.shift
+        return w
+
+    def from_user(self, layout, w):
+        """Return flat weights of scaled features, the inverse of `to_user`."""
+        w = np.array(w)
+        blocks = layout.split(w)
+        if self.shift is not None and "intercept" in blocks:
+            blocks["intercept"] += blocks["coef"] @ self.shift
+        blocks["coef"] /= self.factor
+        return w
+
+    def box(self, layout, lower, upper):
+        """Return bounds of the weights of scaled features; those of intercepts stay as they are."""
+        unit = np.ones(layout.n_weights)
+        layout.split(unit)["coef"][...] = self.factor
+        return lower / unit, upper / unit
+
+
+@dataclass(frozen=True)
+class ScaledAttributes:
+    """Maps flat weights of scaled features to fitted attributes in the user's units.
+
+    Attributes
+    ----------
+    to_attributes : BlockAttributes
+        That of the features as they are.
+    layout : WeightLayout
+        Places of the weights.
+    columns : Columns
+        How they were scaled.
+    """
+
+    to_attributes: object
+    layout: object
+    columns: Columns
+
+    def __call__(self, w):
+        """Return fitted attributes by name, of flat weights."""
+        return self.to_attributes(self.columns.to_user(self.layout, w))
+
+    def names(self):
+        """Return the attributes that say what entries of weights are of."""
+        return self.to_attributes.names()
+
+    def weight_shapes(self):
+        """Return the shapes of the weights by the names of their attributes."""
+        return self.to_attributes.weight_shapes()
+
+    def flat(self, weights):
+        """Return the flat weights of scaled features from arrays of these shapes."""
+        return self.columns.from_user(self.layout, self.to_attributes.flat(weights))
+
+
+@dataclass(frozen=True)
+class ColumnSums:
+    """Weighted means and squares of columns; those of parts of the data add up.
+
+    Attributes
+    ----------
+    weight : float
+        Sum of the weights of the rows.
+    n_rows : int
+        Number of rows.
+    mean : ndarray of shape (n_features,)
+        Weighted means.
+    squares : ndarray of shape (n_features,)
+        Weighted sums of the squared distances to the mean.
+    centred : bool
+        Whether columns are to be centred.
+    """
+
+    weight: float
+    n_rows: int
+    mean: np.ndarray
+    squares: np.ndarray
+    centred: bool
+
+    @classmethod
+    def of(cls, X, weight, centred):
+        """Return the sums of a matrix.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, p)
+            Finite features.
+        weight : ndarray of shape (n,) or None
+            Non-negative weights of the rows.
+        centred : bool
+            Whether columns are to be centred; they cannot if they are sparse.
+
+        Returns
+        -------
+        sums : ColumnSums
+            In double precision.
+        """
+        n, p = X.shape
+        centred = centred and not sp.issparse(X)
+        weight = np.ones(n) if weight is None else weight
+        total = float(weight.sum())
+        # of rows of any weight the sums stay finite
+        share = weight / total if total else np.zeros(n)
+        if sp.issparse(X):
+            squared = type(X)(
+                (np.square(X.data, dtype=np.float64), X.indices, X.indptr), shape=X.shape
+            )
+            mean, squares = share @ X, share @ squared
+            squares = np.maximum(squares - np.square(mean), 0.0)
+        else:
+            mean, squares = np.zeros(p), np.zeros(p)
+            for part in float64_blocks(X):
+                mean += share[part] @ X[part].astype(np.float64, copy=False)
+            for part in float64_blocks(X):
+                squares += share[part] @ np.square(X[part] - mean)
+        return cls(total, n, np.asarray(mean).ravel(), total * np.asarray(squares).ravel(), centred)
+
+    def __add__(self, other):
+        """Return the sums over the rows of both (Chan, Golub, LeVeque 1983)."""
+        weight = self.weight + other.weight
+        share = other.weight / weight if weight else 0.0
+        apart = other.mean - self.mean
+        return replace(
+            self,
+            weight=weight,
+            n_rows=self.n_rows + other.n_rows,
+            mean=self.mean + share * apart,
+            squares=self.squares + other.squares + self.weight * share * np.square(apart),
+        )
+
+    def columns(self):
+        """Return the `Columns` that these sums ask for.
+
+        A column that only differs from its mean (if it is not centred: from zero) by rounding is
+        not scaled.
+        """
+        variance = self.squares / self.weight if self.weight else np.zeros(len(self.mean))
+        rounding = np.square(self.n_rows * np.finfo(np.float64).eps * self.mean)
+        if not self.centred:
+            variance, rounding = variance + np.square(self.mean), 0.0
+        varies = variance > rounding
+        factor = 1.0 / np.sqrt(np.where(varies, variance, 1.0))
+        return Columns(self.mean if self.centred else None, factor, int(varies.sum()))
+
+
+def refuse_standardize(estimator, why):
+    """Raise ValueError if an estimator is told to scale columns where it cannot."""
+    wanted = getattr(estimator, "standardize", "auto")
+    if wanted and not isinstance(wanted, str):
+        raise ValueError(f"standardize=True {why}; leave it at 'auto'")
+
+
+class StandardizeMixin:
+    """The parameter `standardize` of estimators of rows.
+
+    To be inherited from before `StructuredEstimator`. Checked training data have the rows as
+    ``data``; without an intercept nothing takes up what centring takes away, unless
+    ``_needs_intercept`` is false.
+    """
+
+    _parameter_constraints = {"standardize": ["boolean", StrOptions({"auto"})]}
+    _needs_intercept = True
+
+    def _features(self, checked):
+        """Return the matrices of features in checked data."""
+        return [checked.data]
+
+    def _with_features(self, checked, features):
+        """Return checked data with other features."""
+        return checked._replace(data=features[0])
+
+    def _column_sums(self, X, weight):
+        """Return the `ColumnSums` of checked rows, or None if their columns stay as they are.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, p)
+            Rows.
+        weight : ndarray of shape (n,) or None
+            Their weights.
+        """
+        wanted = self.standardize
+        if isinstance(wanted, str):
+            wanted = not sp.issparse(X)
+        if not wanted:
+            return None
+        bounds = self.bounds
+        free = bounds is None or (isinstance(bounds, dict) and "intercept" not in bounds)
+        centred = not self._needs_intercept or (self.fit_intercept and free)
+        return ColumnSums.of(X, weight, centred)

@@ -216,7 +216,7 @@ class Distributed(MetaEstimator):
         suited(solver, places.passing, n_sites=1)
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
             facts = model._look_again(model._agree(places.survey()), places.count)
-            facts = model._with_columns(facts, next(iter(places.starts.values()), None))
+            facts = model._with_columns(facts)
             solver = suited(solver, places.passing, places.n_sites)
             n_parts = len(places.parts)
             seeds = check_random_state(model.random_state).randint(2**31 - 1, size=n_parts + 1)

@@ -70,7 +70,7 @@ class Part:
         """Return the problem of the part, given the facts of all parts; check where it starts."""
         task = self.bind(facts)
         if self.fingerprint is None and (self.remembers or self.start is not None):
-            self.fingerprint = task.problem.fingerprint()
+            self.fingerprint = task.fingerprint()
             if self.start is not None:
                 self.call(self.start.check, self.fingerprint, task.classes)
         return task.problem

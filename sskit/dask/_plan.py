@@ -126,7 +126,7 @@ def make_plan(estimator, part, facts, solver, seeds):
     box = regularizer.box() if regularizer.bounded else None
     n_weights = task.problem.n_weights
     plan = Plan(estimator, facts, solver, lam, n_weights, box, seeds)
-    return plan, task._replace(problem=None)
+    return plan, task._replace(problem=None, unscaled=None)
 
 
 def suited(solver, passing, n_sites):

@@ -144,12 +144,14 @@ def matchings():
 RBF = {"kernel": "rbf", "gamma": 0.5}
 FEW_ROWS = {**RBF, "kernel_cache": 0.002}  # MiB: not all rows of the kernel matrix are kept
 BOX = {"bounds": (-0.3, 0.4)}
+RAW = {"standardize": False}  # columns as they are
 PRIOR = {"coef_": 0.5 * np.eye(3), "intercept_": np.array([0.2, 0.0, -0.3])}
 PRIOR_OF_CHAINS = {"transitions_": 0.5 * np.eye(3), "start_": np.array([0.2, 0.0, -0.3])}
 # Nodes and edges that have tables of their own.
 FACTORS = {"factored": True, "one_table": False}
 FITS = {
-    "rows": Fit(StructSVMClassifier(), rows),
+    "rows": Fit(StructSVMClassifier(**RAW), rows),
+    "rows, scaled": Fit(StructSVMClassifier(), rows),
     "rows, slack": Fit(StructSVMClassifier(rescaling="slack"), rows),
     "rows, bounds": Fit(StructSVMClassifier(**BOX), rows, bounded=True),
     "rows, prior": Fit(StructSVMClassifier(prior=PRIOR), rows),
@@ -180,14 +182,16 @@ FITS = {
     "any graphs, bounds": Fit(GraphTagger(inference="trws", **BOX), graphs(3), bounded=True),
     "any graphs, roof duality": Fit(GraphTagger(inference="qpbo"), graphs(2)),
     "any graphs, slack": Fit(GraphTagger(inference="trws", rescaling="slack"), graphs(3)),
-    "sets": Fit(MultilabelPairwise(inference="lp"), sets, factored=True),
+    "sets": Fit(MultilabelPairwise(inference="lp", **RAW), sets, factored=True),
+    "sets, scaled": Fit(MultilabelPairwise(inference="lp"), sets, factored=True),
     "sets, tree": Fit(MultilabelPairwise(edges="tree"), sets, factored=True),
     "sets, slack": Fit(MultilabelPairwise(rescaling="slack"), sets),
     "hierarchy": Fit(HierarchicalMultilabel([-1, 0, 0, 1]), sets),
     "trees": Fit(TreeTagger(), trees),
     "parts": Fit(PartsModel([1, -1, 1], n_types=2), figures, bounded=True),
     "matchings": Fit(StructSVMClassifier(Matching()), matchings),
-    "ranking": Fit(RankingSVM(0.1), grades),
+    "ranking": Fit(RankingSVM(0.1, **RAW), grades),
+    "ranking, scaled": Fit(RankingSVM(0.1), grades),
     "ranking, slack": Fit(RankingSVM(0.1, rescaling="slack"), two_classes),
     "ranking, bounds": Fit(RankingSVM(0.1, **BOX), two_classes, bounded=True),
 }

@@ -1,6 +1,7 @@
 """Columns of features that are centred and scaled inside a fit, and weights in the user's units."""
 
 import tempfile
+import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,8 +10,11 @@ from sklearn.utils._param_validation import StrOptions
 
 from sskit.models.features import float64_blocks, is_mapped
 
+# A column with more than this share of the squared norm of all leaves the others without a say.
+NEARLY_ALL = 0.99
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Columns:
     """How columns are centred and scaled: x becomes (x - shift) factor.
 
@@ -28,6 +32,11 @@ class Columns:
     shift: np.ndarray | None
     factor: np.ndarray
     n_varying: int = 0
+
+    def __eq__(self, other):
+        if not isinstance(other, Columns):
+            return NotImplemented
+        return np.array_equal(self.factor, other.factor) and np.array_equal(self.shift, other.shift)
 
     def applied(self, X):
         """Return a matrix with its columns centred and scaled.
@@ -93,15 +102,19 @@ class ScaledAttributes:
         Places of the weights.
     columns : Columns
         How they were scaled.
+    box : tuple of ndarray or None
+        Bounds on the weights in the user's units, which rounding must not exceed.
     """
 
     to_attributes: object
     layout: object
     columns: Columns
+    box: tuple | None
 
     def __call__(self, w):
         """Return fitted attributes by name, of flat weights."""
-        return self.to_attributes(self.columns.to_user(self.layout, w))
+        w = self.columns.to_user(self.layout, w)
+        return self.to_attributes(w if self.box is None else np.clip(w, *self.box))
 
     def names(self):
         """Return the attributes that say what entries of weights are of."""
@@ -204,6 +217,42 @@ class ColumnSums:
         varies = variance > rounding
         factor = 1.0 / np.sqrt(np.where(varies, variance, 1.0))
         return Columns(self.mean if self.centred else None, factor, int(varies.sum()))
+
+
+def warn_of_column(features, names, stacklevel):
+    """Warn of a column that has nearly all of the squared norm of features.
+
+    Parameters
+    ----------
+    features : list of {ndarray, CSR matrix} of shape (n_i, p)
+        Finite.
+    names : sequence of p str or None
+        Names of the columns.
+    stacklevel : int
+        That of the warning, seen from here.
+    """
+    if not features or features[0].shape[1] < 2:
+        return
+    squares = np.zeros(features[0].shape[1])
+    with np.errstate(over="ignore"):
+        for X in features:
+            if sp.issparse(X):
+                entries = np.square(X.data, dtype=np.float64)
+                squares += np.bincount(X.indices, entries, minlength=len(squares))
+                continue
+            for part in float64_blocks(X):
+                block = X[part].astype(np.float64, copy=False)
+                squares += np.einsum("ij,ij->j", block, block)
+        largest, total = int(np.argmax(squares)), squares.sum()
+    if squares[largest] > NEARLY_ALL * total and np.isfinite(total):
+        name = largest if names is None else repr(str(names[largest]))
+        warnings.warn(
+            f"column {name} of X has {100 * squares[largest] / total:.4g} % of the squared norm of "
+            "all features, so that the regularisation leaves the others hardly any say; scale the "
+            "columns, for tokens by TokenTransformer(StandardScaler()), or leave this one out",
+            UserWarning,
+            stacklevel=stacklevel + 1,
+        )
 
 
 def refuse_standardize(estimator, why):

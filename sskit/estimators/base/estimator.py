@@ -22,7 +22,7 @@ from sskit.estimators.base.callbacks import (
     CallbackSupportMixin,
     PassReporter,
 )
-from sskit.estimators.base.columns import ScaledAttributes
+from sskit.estimators.base.columns import ScaledAttributes, warn_of_column
 from sskit.estimators.base.facts import merge_facts
 from sskit.estimators.base.outcome import WarmStart, fitted_attributes, warn_of_end
 from sskit.estimators.base.prior import flat_prior
@@ -78,6 +78,8 @@ class TrainingTask(NamedTuple):
         between; None if all are known.
     columns : Columns
         How the columns of the features were scaled; None if they were not.
+    unscaled : callable
+        Then it returns the problem of the features as they are.
     """
 
     problem: object
@@ -88,6 +90,11 @@ class TrainingTask(NamedTuple):
     certifiable: bool = True
     completion: object = None
     columns: object = None
+    unscaled: object = None
+
+    def fingerprint(self):
+        """Return by what the training data are known again, however columns were scaled."""
+        return (self.problem if self.unscaled is None else self.unscaled()).fingerprint()
 
 
 class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
@@ -158,24 +165,21 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
     def _make_task(self, X, y, sample_weight, **further):
         """Bind the model to training data; return a `TrainingTask`."""
         checked = self._gate(X, y, sample_weight, **further)
-        last = vars(self).get("_warm_start") if self.warm_start else None
-        return self._bind_scaled(checked, self._with_columns(self._survey(checked), last))
+        facts = self._survey(checked)
+        if facts.columns is None and getattr(facts, "scale", None) is not None:
+            names = getattr(checked, "names", None)
+            warn_of_column(self._features(checked), names, stacklevel=5 + FRAMES_AROUND_FIT)
+        return self._bind_scaled(checked, self._with_columns(facts))
 
-    def _with_columns(self, facts, last=None):
-        """Return the facts of all data with how columns are scaled in place of their sums.
+    def _features(self, checked):
+        """Return the matrices of features in checked data, as a list."""
+        return []
 
-        Parameters
-        ----------
-        facts : Facts
-            From `_survey`, or `_agree`.
-        last : WarmStart, default=None
-            Where a fit ended that is gone on from: its dual variables are of columns scaled so.
-        """
+    def _with_columns(self, facts):
+        """Return the facts of all data with how columns are scaled in place of their sums."""
         if facts.columns is None:
             return facts
         columns = facts.columns.columns()
-        if last is not None and last.suits(columns):
-            columns = last.columns
         return replace(facts, columns=columns, scale=facts.scale.of_norm(columns.n_varying))
 
     def _bind_scaled(self, checked, facts):
@@ -185,8 +189,13 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
             return self._bind(checked, facts)
         features = [columns.applied(matrix) for matrix in self._features(checked)]
         task = self._bind(self._with_features(checked, features), facts)
-        to_attributes = ScaledAttributes(task.to_attributes, task.layout, columns)
-        return task._replace(to_attributes=to_attributes, columns=columns)
+        box = task.layout.bounds(self.bounds)
+        to_attributes = ScaledAttributes(task.to_attributes, task.layout, columns, box)
+
+        def unscaled():
+            return self._rescaled(self._bind(checked, facts)).problem
+
+        return task._replace(to_attributes=to_attributes, columns=columns, unscaled=unscaled)
 
     def _agree(self, surveys):
         """Return the facts of all data from those of their parts.
@@ -397,7 +406,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         problem, classes, regularizer = task.problem, task.classes, make_regularizer()
         metadata = {"sample_weight": sample_weight}
         solver = self._solver_for(problem, solver).resolved(problem, regularizer.bounded)
-        fingerprint, start = self._last_fit(problem, classes)
+        fingerprint, start = self._last_fit(task)
         reporter = PassReporter(self, self.max_iter, X, y, metadata, task.to_attributes)
         # to the end, so that a Ctrl-C that comes too late to stop a pass loses nothing
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
@@ -421,16 +430,16 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         warn_of_end(type(self).__name__, solution, self.tol, stacklevel=5 + FRAMES_AROUND_FIT)
         return fitted
 
-    def _last_fit(self, problem, classes):
+    def _last_fit(self, task):
         """Return the fingerprint of a problem, and where the last fit of it ended, if kept."""
         if not self.warm_start:
             return None, None
-        fingerprint = problem.fingerprint()
+        fingerprint = task.fingerprint()
         last = vars(self).get("_warm_start")
         if last is None:
             return fingerprint, None
-        last.check(fingerprint, classes)
-        return fingerprint, last.point
+        last.check(fingerprint, task.classes)
+        return fingerprint, last.point_for(task.columns)
 
     def _set_fitted(self, fitted):
         """Replace all fitted attributes by new ones; remember the parameters of the model."""

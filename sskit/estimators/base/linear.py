@@ -45,7 +45,7 @@ def row_sqnorms(X):
     return squared_norms(X)
 
 
-def row_scale(X, weight):
+def row_scale(X, weight, part=False):
     """Return how large the features of rows are.
 
     Parameters
@@ -54,6 +54,8 @@ def row_scale(X, weight):
         Features.
     weight : ndarray of shape (n,) or None
         Sample weights.
+    part : bool, default=False
+        Whether these are a part of the data: sums are checked once all are known.
 
     Returns
     -------
@@ -69,4 +71,6 @@ def row_scale(X, weight):
     sqnorm, total = row_sqnorms(X), weight.sum()
     with np.errstate(over="ignore", invalid="ignore"):
         squares = np.multiply(sqnorm, weight).sum()
+    if part and np.isfinite(sqnorm).all():
+        return FeatureScale(squares, total, total)
     return FeatureScale(squares, total, total).checked(sqnorm)

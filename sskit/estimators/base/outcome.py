@@ -3,7 +3,7 @@ kept of it so that the next one can go on from there.
 """
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -128,10 +128,9 @@ class WarmStart:
         "anew"
     )
 
-    def suits(self, columns):
-        """Return whether columns that are to be scaled may be so as they were."""
-        last = self.columns
-        return last is not None and len(last.factor) == len(columns.factor)
+    def point_for(self, columns):
+        """Return where to start if columns are scaled so: averages are of weights, and lost."""
+        return self.point if columns == self.columns else replace(self.point, average=None)
 
     def check(self, fingerprint, classes):
         """Raise ValueError unless the point is one of a new problem too.

@@ -20,13 +20,13 @@ def default_lam(facts):
     return 1.0 / facts.weights.total
 
 
-def scaled_lam(scale, factor=0.25):
+def scaled_lam(facts, factor=0.25):
     """Return factor R^2 / n, with R^2 the mean squared norm of a row, so that its scale cancels.
 
     Parameters
     ----------
-    scale : FeatureScale
-        Of the rows; the sum of the sample weights takes the place of n.
+    facts : RowFacts
+        Of all data, with the scale of the rows; the sum of the weights takes the place of n.
     factor : float, default=0.25
         That which came closest to the best lam over all tables of rows; see the guide.
 
@@ -35,7 +35,7 @@ def scaled_lam(scale, factor=0.25):
     lam : float
         As if factor R^2 were one if all features are zero.
     """
-    return float(factor * scale.mean or 1.0) / scale.weight
+    return float(factor * facts.scale.mean or 1.0) / facts.weights.total
 
 
 def resolved_lam(estimator, default):

@@ -93,6 +93,10 @@ class GraphEstimator(WeightsFrameMixin, SegmenterMixin, StructuredEstimator):
         labels[labelled] = codes
         return Graphs(graphs, labels, classes, labelled, masks is not None, weight, scale)
 
+    def _features(self, checked):
+        """Return the matrices of features in checked data."""
+        return checked.graphs.features
+
     def _check_graphs(self, X):
         """Return checked graphs."""
         return check_graphs(X)

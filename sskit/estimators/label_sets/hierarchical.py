@@ -32,9 +32,9 @@ class HierarchicalMultilabel(LabelSetClassifier):
         which a label may have more than one parent. No label may be its own ancestor. None
         means that no label has a parent.
     lam : float, default=None
-        Regularisation strength, positive. None means R^2 / n over the mean cost of a wrong label,
-        with R^2 the mean squared norm of a row of X and n the sum of the sample weights: then
-        the scales of the features and of the loss cancel.
+        Regularisation strength, positive. None means R^2 / (10 n) over the mean cost of a wrong
+        label, with R^2 the mean squared norm of a row, scaled columns included, and n the sum of
+        the sample weights: then the scales of the features and of the loss cancel.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
         hinge is max_y L(y_i, y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`,

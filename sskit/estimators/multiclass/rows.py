@@ -110,7 +110,7 @@ def gate(estimator, X, y, sample_weight, part=False):
             weight = with_factors(estimator, weight, labels, Labels.of(classes, labels))
             weight = check_sample_weight(weight, data.shape[0])
     # refuses features that are too large, whatever lam
-    scale = None if is_kernel(estimator) else row_scale(data, weight)
+    scale = None if is_kernel(estimator) else row_scale(data, bare_weight, part)
     names = getattr(probe, "feature_names_in_", None)
     return Rows(data, labels, classes, weight, bare_weight, scale, names, part)
 
@@ -186,7 +186,7 @@ def bind(estimator, checked, facts):
     given = checked.data, labels, block_weight
     if is_kernel(estimator):
         return bind_in_kernel_space(estimator, *given, default_lam(facts), shared)
-    return bind_linear(estimator, *given, scaled_lam(facts.scale), shared)
+    return bind_linear(estimator, *given, scaled_lam(facts), shared)
 
 
 def bind_linear(estimator, data, labels, block_weight, lam, shared):

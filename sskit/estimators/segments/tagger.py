@@ -343,6 +343,10 @@ class SegmentTagger(SegmentPredictionMixin, StructuredEstimator):
         n_whole = count_features(self.segment_features, stacked)
         return SegmentedSequences(stacked, codes, classes, form, weight, scale, names, n_whole)
 
+    def _features(self, checked):
+        """Return the matrices of features in checked data."""
+        return [checked.stacked.values]
+
     def _survey(self, checked):
         """Return the `SegmentFacts` of checked data."""
         stacked = checked.stacked

@@ -1,5 +1,7 @@
 """The loop of every fit: passes, exact passes, and why it ends."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from sskit.core.stop import CutShort
@@ -29,6 +31,8 @@ class Driver:
     ----------
     certificate : Certificate or None
         Of the last exact pass; None if w or lam moved since.
+    best : Certificate or None
+        That with the lowest primal of all exact passes of the last `reach`.
     estimate : float
         Of the gap, by the last pass.
     n_iter : int
@@ -47,7 +51,7 @@ class Driver:
         self.history = History(run.columns, proof)
         self.n_iter = 0
         self.estimate = np.inf
-        self.certificate = None
+        self.certificate = self.best = None
 
     @property
     def n_oracle_calls(self):
@@ -99,6 +103,7 @@ class Driver:
         status : Status
             Why it stopped. The certificate is that of the last exact pass, at the present w.
         """
+        self.best = self.certificate
         if self.certificate is not None and tolerance.holds(self.certificate):
             return Status.CONVERGED
         first, status = self.n_iter, None
@@ -119,6 +124,7 @@ class Driver:
             if self.certify() is None:
                 return Status.UNCERTIFIED
             rule.learn(self.estimate, self.certificate)
+            self.best = lower_of(self.best, self.certificate)
             if self.run.converged(self.certificate):
                 status = Status.CONVERGED
             elif status is None:
@@ -127,6 +133,9 @@ class Driver:
 
     def solution(self, status):
         """Return the last certificate and how it came about; it is of nan if there is none.
+
+        The primal may rise from pass to pass, while the dual cannot fall: where passes ended before
+        the gap was small enough, the best weights that were seen come with the last dual.
 
         Parameters
         ----------
@@ -139,6 +148,8 @@ class Driver:
             The weights with their certificate.
         """
         known = UNKNOWN if self.certificate is None else self.certificate
+        if known is not UNKNOWN and status is not Status.CONVERGED:
+            known = lower_of(self.best, known)
         return Solution(
             w=self.run.last_weights() if known.w is None else known.w,
             primal=known.primal,
@@ -154,6 +165,30 @@ class Driver:
             continuation=self,
             inexactness=known.inexactness,
         )
+
+
+def lower_of(best, last):
+    """Return the certificate with the lower primal, with the higher of both duals.
+
+    Parameters
+    ----------
+    best : Certificate or None
+        Of earlier exact passes.
+    last : Certificate
+        Of the last one, at the same lam.
+
+    Returns
+    -------
+    certificate : Certificate
+        The last one too if one of them is no bound, or comes without weights.
+    """
+    if best is None or not all(known.proves and known.w is not None for known in (best, last)):
+        return last
+    low = best if best.known_primal < last.known_primal else last
+    dual = max(best.dual, last.dual)
+    if low is last and dual == last.dual:
+        return last
+    return replace(low, dual=dual, known_gap=low.known_primal - dual)
 
 
 class ExactPassRule:

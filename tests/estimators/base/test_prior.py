@@ -121,7 +121,8 @@ def test_every_model_takes_a_prior(name):
         given = {"tol": 0.05, "max_iter": 20, "random_state": 0}
         solution = SOLVERS[solver].solve(task.problem, regularizer, **given)
         hinges = Evaluator(task.problem).ask(regularizer.padded(solution.w)).hinges()
-        primal = 0.5 * LAM * np.sum((solution.w - w0) ** 2)
+        inside = w0 if task.columns is None else task.columns.from_user(task.layout, w0)
+        primal = 0.5 * LAM * np.sum((solution.w - inside) ** 2)
         primal += float(np.dot(task.problem.block_weight, hinges))
         if task.problem.exact:
             assert solution.primal == pytest.approx(primal, rel=1e-7, abs=1e-9)

@@ -93,7 +93,7 @@ def test_gamma_of_tiny_features(rows, form):
 def test_lam_of_labels_that_cost_too_much(rows):
     X, y = rows
     model = MultilabelPairwise(label_weight=[1e308, 2.0, 0.0])
-    with pytest.raises(ValueError, match="^lam=4.*e-309 is too small"):
+    with pytest.raises(ValueError, match="^lam=.*e-3.* is too small"):
         model.fit(X, np.eye(3, dtype=int)[y % 3])
 
 

@@ -67,19 +67,20 @@ class Rows:
         return plain[kind] if kind in plain else self.pieces(self.labels)
 
 
+RAW = {"standardize": False, "random_state": 0}  # scaled columns are copies
 CASES = {
-    "StructSVMClassifier": (StructSVMClassifier(random_state=0), "rows"),
+    "StructSVMClassifier": (StructSVMClassifier(**RAW), "rows"),
     "StructSVMClassifier, two states": (
-        StructSVMClassifier(lam=0.1, fit_intercept=False, random_state=0), "rows"
+        StructSVMClassifier(lam=0.1, fit_intercept=False, **RAW), "rows"
     ),
     "SequenceTagger": (SequenceTagger(random_state=0), "sequences"),
     "SequenceTagger, list": (SequenceTagger(random_state=0), "lists"),
     "SequenceTagger, gdmm": (SequenceTagger(solver="gdmm", random_state=0), "sequences"),
     "SequenceTagger, slack": (SequenceTagger(rescaling="slack", random_state=0), "sequences"),
     "TreeTagger": (TreeTagger(random_state=0), "trees"),
-    "MultilabelPairwise": (MultilabelPairwise(random_state=0), "sets"),
+    "MultilabelPairwise": (MultilabelPairwise(**RAW), "sets"),
     "HierarchicalMultilabel": (
-        HierarchicalMultilabel(hierarchy=[(0, 1)], random_state=0), "closed"
+        HierarchicalMultilabel(hierarchy=[(0, 1)], **RAW), "closed"
     ),
     "SegmentationModel": (SegmentationModel(random_state=0), "graphs"),
     "StructSVMClassifier, rbf": (StructSVMClassifier(kernel="rbf", random_state=0), "rows"),

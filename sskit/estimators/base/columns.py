@@ -6,12 +6,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import StrOptions
 
 from sskit.models.features import float64_blocks, is_mapped
 
 # A column with more than this share of the squared norm of all leaves the others without a say.
 NEARLY_ALL = 0.99
+ENTRIES_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +59,8 @@ class Columns:
             return type(X)((data, X.indices, X.indptr), shape=X.shape)
         dtype = np.float64 if X.dtype == np.float64 else np.float32
         if is_mapped(X) and X.size:
-            out = np.memmap(tempfile.TemporaryFile(), dtype, "w+", shape=X.shape)
+            with tempfile.TemporaryFile() as file:  # the map keeps it
+                out = np.memmap(file, dtype, "w+", shape=X.shape)
         else:
             out = np.empty(X.shape, dtype=dtype)
         for part in float64_blocks(X):
@@ -113,8 +116,12 @@ class ScaledAttributes:
 
     def __call__(self, w):
         """Return fitted attributes by name, of flat weights."""
+        return self.to_attributes(self.to_user(w))
+
+    def to_user(self, w):
+        """Return flat weights in the user's units."""
         w = self.columns.to_user(self.layout, w)
-        return self.to_attributes(w if self.box is None else np.clip(w, *self.box))
+        return w if self.box is None else np.clip(w, *self.box)
 
     def names(self):
         """Return the attributes that say what entries of weights are of."""
@@ -237,12 +244,11 @@ def warn_of_column(features, names, stacklevel):
     with np.errstate(over="ignore"):
         for X in features:
             if sp.issparse(X):
-                entries = np.square(X.data, dtype=np.float64)
-                squares += np.bincount(X.indices, entries, minlength=len(squares))
-                continue
-            for part in float64_blocks(X):
-                block = X[part].astype(np.float64, copy=False)
-                squares += np.einsum("ij,ij->j", block, block)
+                for part in gen_batches(len(X.data), ENTRIES_AT_ONCE):
+                    entries = np.square(X.data[part], dtype=np.float64)
+                    squares += np.bincount(X.indices[part], entries, minlength=len(squares))
+            else:
+                squares += np.einsum("ij,ij->j", X, X, dtype=np.float64)
         largest, total = int(np.argmax(squares)), squares.sum()
     if squares[largest] > NEARLY_ALL * total and np.isfinite(total):
         name = largest if names is None else repr(str(names[largest]))

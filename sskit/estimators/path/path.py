@@ -213,11 +213,12 @@ class RegularizationPath(PathModels, MetaEstimator):
         with path.stop if self.cv is None else contextlib.nullcontext():
             pieces = list(path)
         path.warn(pieces[-1].lam_end, stacklevel=2)
+        to_attributes, to_user = path.in_units_of_the_user()
         lam = max(resolved_lam(self.estimator, path.default_lam), pieces[-1].lam_end)
         fitted = {
             "lams_": np.array([piece.lam for piece in pieces]),
             "lam_end_": pieces[-1].lam_end,
-            "coefs_": np.array([piece.w for piece in pieces]),
+            "coefs_": np.array([to_user(piece.w) for piece in pieces]),
             "sqnorms_": np.array([piece.sqnorm for piece in pieces]),
             "dual_gaps_": np.array([piece.gap for piece in pieces]),
             "hinges_": np.array([piece.hinge for piece in pieces]),
@@ -229,14 +230,14 @@ class RegularizationPath(PathModels, MetaEstimator):
             "times_": np.array([piece.time for piece in pieces]),
             "lam_": lam,
             "_unit": path.unit,
-            "_origin": path.origin,
+            "_origin": to_user(path.origin),
             "_origin_gap": path.origin_gap,
             "_bounds": path.bounds,
             "_losses": np.array([piece.loss for piece in pieces]),
             "_dual_sums": np.array([piece.v for piece in pieces]) if path.bounds else None,
-            "_template": (path.estimator, path.to_attributes, path.solver),
+            "_template": (path.estimator, to_attributes, path.solver),
         }
-        fitted |= common_attributes(path.to_attributes(pieces[0].w))
+        fitted |= common_attributes(to_attributes(to_user(pieces[0].w)))
         if chosen and self.refit is not False:
             # last, as a Ctrl-C that ends it ends everything
             model = clone(self.estimator).set_params(**chosen["best_params_"])

@@ -7,6 +7,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from sskit.core.stop import Stop
+from sskit.estimators.base.columns import ScaledAttributes
 from sskit.estimators.base.estimator import QUIET
 from sskit.estimators.base.outcome import refuse_overflow
 from sskit.solvers.common.continuation import Continuation
@@ -147,6 +148,12 @@ class TracedPath:
                 ConvergenceWarning,
                 stacklevel=stacklevel + 1,
             )
+
+    def in_units_of_the_user(self):
+        """Return what makes attributes of weights in the user's units, and weights such."""
+        if isinstance(self.to_attributes, ScaledAttributes):
+            return self.to_attributes.to_attributes, self.to_attributes.to_user
+        return self.to_attributes, lambda w: w
 
     def model(self, w, lam, **certificate):
         """Return a fitted estimator.

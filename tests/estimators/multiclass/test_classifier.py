@@ -40,8 +40,9 @@ def objective(coef, X, labels, weight, lam):
 
 
 def fit(X, y, tol=1e-4, **params):
-    """Return a model close to the optimum."""
-    params = {"lam": LAM, "random_state": 0, "max_iter": 100_000, "tol": tol} | params
+    """Return a model close to the optimum, of columns as they are."""
+    given = {"lam": LAM, "random_state": 0, "max_iter": 100_000, "tol": tol, "standardize": False}
+    params = given | params
     weight = params.pop("sample_weight", None)
     return StructSVMClassifier(**params).fit(X, y, sample_weight=weight)
 
@@ -236,9 +237,16 @@ def test_numpy_scalars_as_parameters(blobs):
 
 def test_default_lam(blobs):
     X, y = blobs
-    assert StructSVMClassifier(tol=0.5).fit(X, y).lam_ == 1 / 60
-    weight = np.full(60, 0.5)
-    assert StructSVMClassifier(tol=0.5).fit(X, y, sample_weight=weight).lam_ == 1 / 30
+    model = StructSVMClassifier(tol=0.5)
+    # the squared norm of a scaled row is the number of columns on average
+    assert model.fit(X, y).lam_ == pytest.approx(5 / 4 / 60)
+    assert model.fit(X, y, sample_weight=np.full(60, 0.5)).lam_ == pytest.approx(5 / 4 / 30)
+    assert model.fit(np.column_stack([X, np.ones(60)]), y).lam_ == pytest.approx(5 / 4 / 60)
+    for rows in (sp.csr_array(X), 0 * sp.csr_array(X)):
+        mean = rows.multiply(rows).sum() / 60 or 4.0
+        assert model.fit(rows, y).lam_ == pytest.approx(mean / 4 / 60)
+    model.set_params(kernel="rbf")
+    assert model.fit(X, y).lam_ == pytest.approx(1 / 60)
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,8 @@ def state(model):
 def test_the_first_step_is_a_fit(name):
     estimator, (X, y) = FITS[name].estimator, FITS[name].data()
     given = {"random_state": 0, "tol": 0.1}
+    if "standardize" in estimator.get_params():
+        given["standardize"] = False  # a step never sees whole columns
     fitted = clone(estimator).set_params(**given).fit(X, y)
     stepped = clone(estimator).set_params(**given).partial_fit(X, y)
     for key, value in weights(fitted).items():

@@ -112,7 +112,10 @@ def primal_at(estimator, X, y, weight, w):
     from sskit.core.regularizer import Regularizer
     from sskit.solvers.oracle_calls.exact_pass import Evaluator
 
-    problem = estimator._make_task(X, y, weight).problem
+    task = estimator._make_task(X, y, weight)
+    problem = task.problem
+    if task.columns is not None:
+        w = task.columns.from_user(task.layout, w)
     hinges = Evaluator(problem).hinges(Regularizer(1.0, len(w)).padded(w))
     return 0.5 * estimator.lam * float(w @ w) + float(problem.block_weight @ hinges)
 
@@ -296,7 +299,9 @@ def test_frank_wolfe_and_solver_objects():
 def test_sparse_rows_and_ragged_samples():
     X, y = rows()
     dense, sparse = (
-        RegularizationPath(StructSVMClassifier(random_state=0), cv=3, lam_min=1e-2).fit(data, y)
+        RegularizationPath(
+            StructSVMClassifier(random_state=0, standardize=False), cv=3, lam_min=1e-2
+        ).fit(data, y)
         for data in (X, sp.csr_array(X))
     )
     np.testing.assert_allclose(dense.lams_, sparse.lams_)

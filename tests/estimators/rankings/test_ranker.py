@@ -45,7 +45,9 @@ def objective(coef, X, y, groups, lam):
 @pytest.mark.parametrize("solver", ["auto", "cutting_plane", "bcfw", "fw"])
 def test_objective_is_the_mean_hinge_of_pairs(solver):
     X, y, groups = data()
-    model = RankingSVM(0.05, solver=solver, tol=1e-3, random_state=0, max_iter=5000)
+    model = RankingSVM(
+        0.05, solver=solver, tol=1e-3, random_state=0, max_iter=5000, standardize=False
+    )
     model.fit(X, y, groups)
     found = objective(model.coef_[0], X, y, groups, 0.05)
     assert model.primal_objective_ == pytest.approx(found, rel=1e-9)
@@ -82,7 +84,10 @@ def test_levels_of_groups_do_not_matter():
 def test_sparse_rows_and_searches():
     X, y, groups = data()
     X = X * (np.abs(X) > 0.5)
-    one, other = (RankingSVM(0.1, tol=1e-4).fit(form, y, groups) for form in (X, sp.csr_array(X)))
+    one, other = (
+        RankingSVM(0.1, tol=1e-4, standardize=False).fit(form, y, groups)
+        for form in (X, sp.csr_array(X))
+    )
     np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-2)
     search = GridSearchCV(RankingSVM(), {"lam": [0.1, 0.01]}, cv=3, n_jobs=2).fit(X, y)
     assert search.best_score_ > 0.5
@@ -96,7 +101,7 @@ def test_objective_and_optimum_of_two_grades_by_enumeration():
         worst = max(lost - psi @ (X @ coef[0]) for psi, lost in found)
         return 0.05 * np.sum(coef**2) + worst
 
-    model = RankingSVM(0.1, tol=1e-4).fit(X, y)
+    model = RankingSVM(0.1, tol=1e-4, standardize=False).fit(X, y)
     assert model.primal_objective_ == pytest.approx(value(model.coef_), rel=1e-9)
     assert model.certified_
     assert model.dual_gap_ <= 1e-4 * (value(model.coef_) + 1e-3)
@@ -134,7 +139,9 @@ def test_forms_of_rows(form):
     X, y = two_grades()
     X = np.round(X, 1).astype(np.float32).astype(float)
     groups = np.arange(80) % 3
-    one, other = (RankingSVM(0.1, tol=1e-4).fit(x, y, groups) for x in (X, form(X)))
+    one, other = (
+        RankingSVM(0.1, tol=1e-4, standardize=False).fit(x, y, groups) for x in (X, form(X))
+    )
     np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-3)
     np.testing.assert_allclose(one.predict(X), one.predict(form(X)), atol=1e-6)
 

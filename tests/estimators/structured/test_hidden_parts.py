@@ -71,7 +71,13 @@ def test_it_is_the_compiled_mixture():
     rows = np.array(X)
     python = make(Started(), n_init=8, tol=0.005).fit(X, Y)
     compiled = StructSVMClassifier(
-        n_components=2, n_init=8, fit_intercept=False, lam=0.05, tol=1e-3, random_state=0
+        n_components=2,
+        n_init=8,
+        fit_intercept=False,
+        standardize=False,
+        lam=0.05,
+        tol=1e-3,
+        random_state=0,
     ).fit(rows, Y)
     assert python.round_objectives_[-1] == pytest.approx(compiled.round_objectives_[-1], rel=0.05)
 

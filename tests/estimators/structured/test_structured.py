@@ -66,7 +66,8 @@ def test_matchings_are_learnt(matchings):
 def test_classes_are_those_of_the_compiled_model(iris):
     X, y = iris
     ours = fit(Classes(), X, y, **PLAIN)
-    theirs = StructSVMClassifier(lam=0.01, fit_intercept=False, **PLAIN).fit(X, y)
+    raw = {"fit_intercept": False, "standardize": False}
+    theirs = StructSVMClassifier(lam=0.01, **raw, **PLAIN).fit(X, y)
     np.testing.assert_allclose(ours.coef_.reshape(4, 3).T, theirs.coef_, rtol=0, atol=1e-9)
     assert ours.dual_gap_ == pytest.approx(theirs.dual_gap_, abs=1e-9)
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))

@@ -49,8 +49,11 @@ def test_history(solver):
     # an exact pass for P(0), then one for the last iterate and one for the average, if any
     exact_passes = 1 + len(history["gap"]) * (2 if getattr(solver, "averaging", False) else 1)
     assert solution.n_oracle_calls == 5 * (18 + exact_passes)
-    for name in ("primal", "dual", "gap"):
-        assert history[name][-1] == getattr(solution, name)
+    assert history["dual"][-1] == solution.dual
+    # of the weights that were seen those with the lowest primal
+    assert history["primal"].min() == solution.primal
+    assert solution.gap == pytest.approx(solution.primal - solution.dual, abs=1e-12)
+    assert toy.pairs.primal(toy.flat(solution.w), LAM) == pytest.approx(solution.primal, abs=1e-10)
 
 
 def test_tolerance_is_relative_to_the_loss_at_zero():

@@ -35,7 +35,8 @@ def tasks_of(name, n_parts):
     checked = [estimator._gate(*part, part=True) for part in split(data, n_parts)]
     agreed = estimator._agree([estimator._survey(part) for part in checked])
     facts = estimator._look_again(agreed, lambda f: [estimator._count(part, f) for part in checked])
-    tasks = [estimator._rescaled(estimator._bind(part, facts)) for part in checked]
+    facts = estimator._with_columns(facts)
+    tasks = [estimator._rescaled(estimator._bind_scaled(part, facts)) for part in checked]
     return tasks, estimator._make_rescaled_task(*data)
 
 

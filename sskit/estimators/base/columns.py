@@ -226,11 +226,13 @@ class ColumnSums:
         return Columns(self.mean if self.centred else None, factor, int(varies.sum()))
 
 
-def warn_of_column(features, names, stacklevel):
+def warn_of_column(estimator, features, names, stacklevel):
     """Warn of a column that has nearly all of the squared norm of features.
 
     Parameters
     ----------
+    estimator : StructuredEstimator
+        Which is told how to scale them.
     features : list of {ndarray, CSR matrix} of shape (n_i, p)
         Finite.
     names : sequence of p str or None
@@ -252,10 +254,13 @@ def warn_of_column(features, names, stacklevel):
         largest, total = int(np.argmax(squares)), squares.sum()
     if squares[largest] > NEARLY_ALL * total and np.isfinite(total):
         name = largest if names is None else repr(str(names[largest]))
+        scaled = "of tokens by TokenTransformer(StandardScaler())"
+        if hasattr(estimator, "standardize"):
+            scaled = "by standardize=True"
         warnings.warn(
             f"column {name} of X has {100 * squares[largest] / total:.4g} % of the squared norm of "
-            "all features, so that the regularisation leaves the others hardly any say; scale the "
-            "columns, for tokens by TokenTransformer(StandardScaler()), or leave this one out",
+            "all features, so that the regularisation leaves the others hardly any say: scale the "
+            f"columns, {scaled}, or leave this one out",
             UserWarning,
             stacklevel=stacklevel + 1,
         )

@@ -168,7 +168,8 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         facts = self._survey(checked)
         if facts.columns is None and getattr(facts, "scale", None) is not None:
             names = getattr(checked, "names", None)
-            warn_of_column(self._features(checked), names, stacklevel=5 + FRAMES_AROUND_FIT)
+            features = self._features(checked)
+            warn_of_column(self, features, names, stacklevel=5 + FRAMES_AROUND_FIT)
         return self._bind_scaled(checked, self._with_columns(facts))
 
     def _features(self, checked):

@@ -1,0 +1,421 @@
+"""Columns that are centred and scaled inside: units and offsets do not matter."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from helpers.pairwise import every_pair
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sskit import (
+    EarlyStopping,
+    GraphTagger,
+    HierarchicalMultilabel,
+    MultilabelPairwise,
+    RankingSVM,
+    RegularizationPath,
+    SegmentTagger,
+    SequenceTagger,
+    StructSVMClassifier,
+    TreeTagger,
+)
+from sskit.dask import Distributed
+from sskit.datasets import make_multiclass
+from sskit.estimators.base.columns import ColumnSums
+from sskit.models import StructuredModel
+from sskit.solvers import BCFW
+
+N, P = 64, 5
+RNG = np.random.default_rng(0)
+X, LABELS = make_multiclass(N, n_features=P, n_classes=3, separation=1.5, random_state=3)
+X = np.round(64 * X) / 64
+SETS = np.stack([LABELS > 0, LABELS != 1, X[:, 0] > 0], axis=1).astype(int)
+CLOSED = np.maximum.accumulate(SETS[:, ::-1], axis=1)[:, ::-1]
+# so that nothing is rounded: all paths are the same whatever the units
+UNIT = 2.0 ** RNG.integers(-8, 14, P)
+OFFSET = UNIT * RNG.integers(-99, 99, P)
+GROUPS = np.arange(N) // 8
+MODELS = {
+    "classes": (StructSVMClassifier(), LABELS),
+    "two classes": (StructSVMClassifier(), LABELS > 0),
+    "components": (StructSVMClassifier(n_components=2), LABELS),
+    "pairs": (MultilabelPairwise(), SETS),
+    "tree of labels": (HierarchicalMultilabel([-1, 0, 1]), CLOSED),
+    "ranking": (RankingSVM(), LABELS),
+}
+SOLVERS = ["auto", "bcfw", "multi_plane", "frank_wolfe", "cutting_plane", "subgradient"]
+
+
+def scores(model, rows):
+    """Scores of rows: differences of them, in a ranking."""
+    if isinstance(model, RankingSVM):
+        predicted = model.predict(rows)
+        return predicted - predicted[0]
+    return model.decision_function(rows)
+
+
+def fit(model, rows, y, **given):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(rows, y, **given)
+
+
+@every_pair(
+    name=MODELS,
+    solver=SOLVERS,
+    rescaling=["margin", "slack"],
+    n_jobs=[None, 2],
+    weighted=[False, True],
+    how=["array", "lists", "Fortran", "columns twice"],
+)
+def test_units_and_offsets_do_not_matter(name, solver, rescaling, n_jobs, weighted, how):
+    estimator, y = MODELS[name]
+    rescaling = "margin" if name == "components" else rescaling
+    options = {"rescaling": rescaling, "n_jobs": n_jobs, "random_state": 0, "max_iter": 8}
+    model = clone(estimator).set_params(solver=solver, **options)
+    weight = 1.0 + 2.0 * (GROUPS % 2) if weighted and name != "ranking" else None
+    given = {} if weight is None else {"sample_weight": weight}
+    one, other = X, UNIT * X + OFFSET
+    if how == "lists":
+        other = other.tolist()
+    elif how == "Fortran":
+        other = np.asfortranarray(other)
+    elif how == "columns twice":
+        one, other = (np.column_stack([rows, rows[:, 0]]) for rows in (one, other))
+    before = np.array(other)
+    plain, moved = fit(model, one, y, **given), fit(clone(model), other, y, **given)
+    np.testing.assert_array_equal(before, other)
+    np.testing.assert_allclose(scores(moved, other), scores(plain, one), rtol=1e-9, atol=1e-9)
+    assert moved.primal_objective_ == pytest.approx(plain.primal_objective_, rel=1e-9)
+    assert moved.lam_ == pytest.approx(plain.lam_)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    unit=st.lists(st.floats(1e-6, 1e6), min_size=P, max_size=P),
+    shift=st.lists(st.floats(-1e3, 1e3), min_size=P, max_size=P),
+)
+def test_law_of_units(unit, shift):
+    moved = np.array(unit) * (X + np.array(shift))
+    models = [StructSVMClassifier(tol=1e-3, random_state=0).fit(rows, LABELS) for rows in (X, moved)]
+    found = [model.decision_function(rows) for model, rows in zip(models, (X, moved), strict=True)]
+    # the gap bounds how far apart scores of both optima may be
+    np.testing.assert_allclose(found[0], found[1], atol=0.1)
+    assert models[0].primal_objective_ == pytest.approx(models[1].primal_objective_, rel=3e-3)
+
+
+def bracket(one, other):
+    """Two certificates of one optimum."""
+    assert one.certified_ and other.certified_
+    assert one.dual_objective_ <= other.primal_objective_ + 1e-9
+    assert other.dual_objective_ <= one.primal_objective_ + 1e-9
+
+
+@pytest.mark.parametrize("name", ["classes", "two classes", "pairs", "tree of labels"])
+def test_it_is_a_scaler_in_front(name):
+    estimator, y = MODELS[name]
+    rows = UNIT * X + OFFSET
+    model = clone(estimator).set_params(random_state=0, tol=1e-4, max_iter=5000).fit(rows, y)
+    scaled = make_pipeline(StandardScaler(), clone(model).set_params(standardize=False))
+    scaled.fit(rows, y)
+    assert model.lam_ == pytest.approx(scaled[-1].lam_)
+    bracket(model, scaled[-1])
+    coef = scaled[-1].coef_ / rows.std(axis=0)
+    near = [given @ rows.T for given in (model.coef_, coef)]
+    np.testing.assert_allclose(near[0] - near[0][:, :1], near[1] - near[1][:, :1], atol=0.05)
+
+
+def test_weights_are_in_the_units_of_the_rows():
+    rows = UNIT * X + OFFSET
+    model = StructSVMClassifier(random_state=0).fit(rows, LABELS)
+    np.testing.assert_allclose(
+        model.decision_function(rows), rows @ model.coef_.T + model.intercept_, rtol=1e-12
+    )
+    # by hand: the norm is that of the weights of scaled columns
+    scaled, deviation, mean = model.coef_ * rows.std(axis=0), rows.std(axis=0), rows.mean(axis=0)
+    constant = model.intercept_ + model.coef_ @ mean
+    margins = 1.0 + (found := (rows - mean) / deviation @ scaled.T + constant)
+    margins -= found[np.arange(N), LABELS][:, None]
+    margins[np.arange(N), LABELS] = 0.0
+    norm = (scaled**2).sum() + (constant**2).sum()
+    expected = 0.5 * model.lam_ * norm + margins.max(axis=1).mean()
+    assert model.primal_objective_ == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csr_matrix, sp.csc_array])
+def test_sparse_rows_are_scaled_if_asked_for(form):
+    rows = form(X * (np.abs(X) > 0.7) * [1.0, 2.0, 0.5, 3.0, 0.2])
+    plain = StructSVMClassifier(random_state=0, standardize=False).fit(rows, LABELS)
+    auto = StructSVMClassifier(random_state=0).fit(rows, LABELS)
+    np.testing.assert_array_equal(auto.coef_, plain.coef_)
+    asked = StructSVMClassifier(random_state=0, standardize=True).fit(rows, LABELS)
+    size = np.sqrt((rows.toarray() ** 2).mean(axis=0))
+    by_hand = StructSVMClassifier(random_state=0, standardize=False)
+    by_hand.fit(sp.csr_array(rows.toarray() / size), LABELS)
+    bracket(asked, by_hand)
+    np.testing.assert_allclose(asked.coef_ * size, by_hand.coef_, atol=0.1)
+    assert asked.lam_ == pytest.approx(P / 4 / N)
+    # without an intercept dense ones are scaled the same way
+    both = [
+        StructSVMClassifier(random_state=0, standardize=True, fit_intercept=False).fit(given, LABELS)
+        for given in (rows, rows.toarray())
+    ]
+    bracket(*both)
+    assert both[0].lam_ == pytest.approx(both[1].lam_)
+
+
+def test_sample_weights_are_copies():
+    weight = np.arange(N) % 3
+    rows = UNIT * X + OFFSET
+    weighted = StructSVMClassifier(tol=1e-5, max_iter=5000).fit(rows, LABELS, weight)
+    copies = StructSVMClassifier(tol=1e-5, max_iter=5000)
+    copies.fit(np.repeat(rows, weight, axis=0), np.repeat(LABELS, weight))
+    assert weighted.lam_ == pytest.approx(copies.lam_)
+    assert weighted.primal_objective_ == pytest.approx(copies.primal_objective_, rel=1e-4)
+    near = weighted.decision_function(rows), copies.decision_function(rows)
+    np.testing.assert_allclose(*near, atol=0.02)
+
+
+def test_constant_columns_have_no_weights():
+    rows = np.column_stack([X, np.full(N, 0.1), np.full(N, 1e9), np.zeros(N)])
+    model = StructSVMClassifier(random_state=0).fit(rows, LABELS)
+    assert (np.abs(model.coef_[:, P:]) <= 1e-16).all()
+    plain = StructSVMClassifier(random_state=0).fit(X, LABELS)
+    assert model.lam_ == pytest.approx(plain.lam_)
+    bracket(model, plain)
+
+
+@pytest.mark.parametrize("name", ["classes", "two classes", "pairs", "tree of labels"])
+def test_a_prior_is_in_the_units_of_the_rows(name):
+    estimator, y = MODELS[name]
+    rows = UNIT * X + OFFSET
+    prior = clone(estimator).set_params(random_state=0).fit(rows, y)
+    for given in (prior, {"coef_": prior.coef_, "intercept_": prior.intercept_}):
+        near = clone(estimator).set_params(prior=given, lam=1e8, random_state=0).fit(rows, y)
+        np.testing.assert_allclose(near.coef_ * UNIT, prior.coef_ * UNIT, atol=1e-6)
+        np.testing.assert_allclose(rows @ near.coef_.T + near.intercept_,
+                                   rows @ prior.coef_.T + prior.intercept_, atol=1e-5)  # fmt: skip
+
+
+@every_pair(
+    name=["classes", "components", "pairs", "tree of labels", "ranking"],
+    bounds=[(-1e-3, 2e-3), (0, None), {"coef": (None, 1e-4)}],
+    solver=["bcfw", "frank_wolfe", "cutting_plane"],
+)
+def test_bounds_are_in_the_units_of_the_rows(name, bounds, solver):
+    estimator, y = MODELS[name]
+    rows = UNIT * X + OFFSET
+    options = {"bounds": bounds, "solver": solver, "random_state": 0, "max_iter": 30}
+    model = fit(clone(estimator).set_params(**options), rows, y)
+    lower, upper = (bounds["coef"] if isinstance(bounds, dict) else bounds)
+    lower, upper = -np.inf if lower is None else lower, np.inf if upper is None else upper
+    for block in ("coef_",) if isinstance(bounds, dict) else ("coef_", "intercept_"):
+        if hasattr(model, block):
+            values = getattr(model, block)
+            assert (values >= lower).all() and (values <= upper).all()
+    assert model.dual_gap_ >= -1e-9
+
+
+def test_warm_starts_go_on_with_more_rows_and_other_weights():
+    rows = UNIT * X + OFFSET
+    model = StructSVMClassifier(lam=0.02, tol=1e-3, warm_start=True, random_state=0)
+    model.fit(rows[:30], LABELS[:30])
+    first = model.n_oracle_calls_
+    model.fit(rows, LABELS)
+    fresh = StructSVMClassifier(lam=0.02, tol=1e-3, random_state=0).fit(rows, LABELS)
+    bracket(model, fresh)
+    # nothing to do: the same rows, and columns as they are
+    model.fit(rows, LABELS)
+    assert model.n_oracle_calls_ < first
+    model.set_params(standardize=False, lam=1e4)
+    plain = StructSVMClassifier(lam=1e4, tol=1e-3, standardize=False)
+    for each in (model, plain):
+        with pytest.warns(UserWarning, match="by standardize=True, or leave this one out$"):
+            each.fit(rows, LABELS)
+    bracket(model, plain)
+    with pytest.raises(ValueError, match=r"X\[7\] changed"):
+        rows = rows.copy()
+        rows[7, 2] += 1.0
+        model.fit(rows, LABELS)
+
+
+@pytest.mark.parametrize("name", ["classes", "two classes", "pairs", "tree of labels"])
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_parts_have_the_columns_of_all(name, class_weight):
+    estimator, y = MODELS[name]
+    rows, cuts = UNIT * X + OFFSET, [slice(0, 20), slice(20, 21), slice(21, N)]
+    model = clone(estimator).set_params(lam=0.05, tol=1e-3, random_state=0, max_iter=3000)
+    if class_weight and not hasattr(model, "class_weight"):
+        pytest.skip("no weights of classes")
+    model.set_params(**({"class_weight": class_weight} if class_weight else {}))
+    parts = Distributed(model).fit([rows[c] for c in cuts], [y[c] for c in cuts])
+    whole = clone(model).fit(rows, y)
+    bracket(parts.estimator_, whole)
+    near = parts.estimator_.decision_function(rows), whole.decision_function(rows)
+    np.testing.assert_allclose(*near, atol=0.2)
+
+
+def test_sums_of_parts_are_those_of_all():
+    weight = RNG.uniform(0, 2, N)
+    weight[:5] = 0.0
+    rows = UNIT * X + OFFSET
+    whole = ColumnSums.of(rows, weight, True)
+    parts = [ColumnSums.of(rows[c], weight[c], True) for c in (slice(0, 5), slice(5, 9), slice(9, N))]
+    merged = parts[0] + parts[1] + parts[2]
+    np.testing.assert_allclose(merged.mean, whole.mean, rtol=1e-12)
+    np.testing.assert_allclose(merged.squares, whole.squares, rtol=1e-10)
+    np.testing.assert_allclose(whole.mean, np.average(rows, axis=0, weights=weight), rtol=1e-12)
+    columns = whole.columns()
+    assert columns.n_varying == P
+    np.testing.assert_allclose(columns.factor, 1 / StandardScaler().fit(rows, None, weight).scale_)
+    assert ColumnSums.of(np.ones((4, 2)), None, True).columns().n_varying == 0
+    assert ColumnSums.of(np.ones((4, 2)), None, False).columns().n_varying == 2
+    assert ColumnSums.of(np.ones((4, 2)), np.zeros(4), True).columns().n_varying == 0
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int32, bool])
+def test_numbers_of_other_types(dtype, tmp_path):
+    rows = (X > 0) if dtype is bool else np.round(4 * X).astype(dtype)
+    given = [rows, rows.astype(float)]
+    np.save(tmp_path / "rows.npy", rows)
+    given.append(np.load(tmp_path / "rows.npy", mmap_mode="r"))
+    models = [StructSVMClassifier(tol=1e-4, max_iter=5000).fit(each, LABELS) for each in given]
+    for model in models[1:]:
+        assert model.primal_objective_ == pytest.approx(models[0].primal_objective_, rel=1e-3)
+        np.testing.assert_allclose(model.coef_, models[0].coef_, atol=0.02)
+    assert (tmp_path / "rows.npy").stat().st_size > 0
+
+
+def test_paths_and_searches_and_early_stopping():
+    rows = UNIT * X + OFFSET
+    model = StructSVMClassifier(random_state=0)
+    path, plain = (RegularizationPath(model, lam_min=0.05).fit(r, LABELS) for r in (rows, X))
+    np.testing.assert_allclose(path.lams_, plain.lams_, rtol=1e-6)
+    np.testing.assert_allclose(
+        path.estimator_at(0.1).decision_function(rows), plain.estimator_at(0.1).decision_function(X),
+        atol=1e-4,
+    )  # fmt: skip
+    np.testing.assert_array_equal(
+        path.coef_at(0.1)[: 3 * P].reshape(P, 3).T, path.estimator_at(0.1).coef_
+    )
+    grid = {"standardize": [True, False, "auto"], "fit_intercept": [True, False]}
+    search = GridSearchCV(model, grid, cv=2, n_jobs=2).fit(X, LABELS)
+    assert search.best_score_ > 0.5
+    stopped = [EarlyStopping(model, random_state=0).fit(r, LABELS) for r in (rows, X)]
+    np.testing.assert_array_equal(stopped[0].predict(rows), stopped[1].predict(X))
+
+
+class Rows(StructuredModel):
+    def joint_feature(self, x, y):
+        return np.concatenate([x * (y == k) for k in range(3)])
+
+    def argmax(self, x, w, y=None):
+        found = w.reshape(3, -1) @ x
+        return int(np.argmax(found + (0 if y is None else np.arange(3) != y)))
+
+    def loss(self, y, other):
+        return float(y != other)
+
+
+def test_what_has_no_columns_to_scale():
+    for given, why in (
+        ({"kernel": "rbf"}, "has no meaning with kernel='rbf'"),
+        ({"model": Rows()}, "cannot be combined with a model object"),
+    ):
+        model = StructSVMClassifier(standardize=True, **given)
+        with pytest.raises(ValueError, match=f"^standardize=True {why}"):
+            model.fit(X, LABELS)
+        for harmless in (False, "auto"):
+            fit(model.set_params(standardize=harmless, max_iter=2), X, LABELS)
+    with pytest.raises(ValueError, match="^standardize=True is not for partial_fit"):
+        StructSVMClassifier(standardize=True).partial_fit(X, LABELS)
+    with pytest.raises(ValueError, match="'standardize' parameter of MultilabelPairwise"):
+        MultilabelPairwise(standardize="yes").fit(X, SETS)
+
+
+def test_steps_go_on_from_a_fit_in_the_units_of_the_rows():
+    rows = UNIT * X + OFFSET
+    model = StructSVMClassifier(random_state=0).fit(rows, LABELS)
+    before = model.decision_function(rows)
+    model.set_params(lam=1e12).partial_fit(rows[:2], LABELS[:2])
+    np.testing.assert_allclose(model.decision_function(rows), before, atol=1e-6)
+
+
+@pytest.mark.parametrize("load", [load_wine, load_breast_cancer, load_iris])
+def test_raw_tables(load):
+    """What a newcomer tries first: defaults, raw columns, converged."""
+    rows, y = load(return_X_y=True)
+    found = cross_val_score(StructSVMClassifier(random_state=0), rows, y)
+    assert found.mean() > 0.945
+
+
+def chains(stamp):
+    """Sequences with a column that has nearly all of the squared norm."""
+    sequences = [np.column_stack([x, [stamp + 1.0] * 6]) for x in X[:60].reshape(-1, 6, P)]
+    return sequences, LABELS[:60].reshape(-1, 6)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_a_column_with_nearly_all_of_the_norm_is_named(form):
+    sequences, y = chains(1e9)
+    sequences = [form(x) for x in sequences]
+    tags = [[f"{'BI'[t > 0]}-{'xyz'[k]}" if t == 0 else "O" for t, k in enumerate(row)] for row in y]
+    edges = np.stack([np.arange(5), np.arange(1, 6)], axis=1)
+    parents = np.arange(-1, 5)
+    for model, data, target in (
+        (SequenceTagger(max_iter=2), sequences, y),
+        (SegmentTagger(max_iter=2), sequences, tags),
+        (TreeTagger(max_iter=2), [(x, parents) for x in sequences], y),
+        (GraphTagger(max_iter=2), [(x, edges) for x in sequences], y),
+    ):
+        with pytest.warns(UserWarning, match=f"^column {P} of X has 100 % of the squared norm"):
+            fit(model, data, target)
+    sequences, y = chains(1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SequenceTagger().fit(sequences, y)
+
+
+def test_the_column_has_its_name_and_the_warning_its_place():
+    pd = pytest.importorskip("pandas")
+    sequences, y = chains(1e9)
+    frames = [pd.DataFrame(x, columns=[*"abcde", "time"]) for x in sequences]
+    with pytest.warns(UserWarning, match="^column 'time' of X has") as told:
+        SequenceTagger().fit(frames, y)
+    assert told[0].filename == __file__
+    rows = sp.csr_array(np.concatenate(sequences))
+    with pytest.warns(UserWarning, match=f"^column {P} of X has"):
+        StructSVMClassifier(max_iter=3000).fit(rows, LABELS[:60])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        StructSVMClassifier().fit(rows.toarray(), LABELS[:60])
+
+
+@pytest.mark.parametrize("solver", ["frank_wolfe", "subgradient", BCFW(steps="fw", averaging=False)])
+def test_the_best_weights_seen_are_kept(solver):
+    """Where passes run out the primal is the lowest of the history, not the last."""
+    options = {"lam": 1e-3, "standardize": False, "tol": 1e-9, "random_state": 0}
+    rises = 0
+    for max_iter in range(12, 40, 3):
+        model = StructSVMClassifier(solver=solver, max_iter=max_iter, **options)
+        with pytest.warns(ConvergenceWarning):
+            model.fit(X * 10.0, LABELS)
+        primal = model.history_["primal"]
+        rises += primal[-1] > primal.min()
+        assert model.primal_objective_ == primal.min()
+        found = model.decision_function(X * 10.0)
+        margins = 1.0 + found - found[np.arange(N), LABELS][:, None]
+        margins[np.arange(N), LABELS] = 0.0
+        norm = (model.coef_**2).sum() + (model.intercept_**2).sum()
+        value = 0.5e-3 * norm + margins.max(axis=1).mean()
+        assert value == pytest.approx(primal.min(), rel=1e-9)
+        assert model.dual_gap_ == pytest.approx(value - model.dual_objective_, rel=1e-6)
+    assert rises or solver != "frank_wolfe"

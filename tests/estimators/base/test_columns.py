@@ -235,8 +235,8 @@ def test_warm_starts_go_on_with_more_rows_and_other_weights():
     # nothing to do: the same rows, and columns as they are
     model.fit(rows, LABELS)
     assert model.n_oracle_calls_ < first
-    model.set_params(standardize=False, lam=1e4)
-    plain = StructSVMClassifier(lam=1e4, tol=1e-3, standardize=False)
+    model.set_params(standardize=False, lam=1e7)
+    plain = StructSVMClassifier(lam=1e7, tol=1e-3, standardize=False)
     for each in (model, plain):
         with pytest.warns(UserWarning, match="by standardize=True, or leave this one out$"):
             each.fit(rows, LABELS)

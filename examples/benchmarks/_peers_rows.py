@@ -74,7 +74,12 @@ def compare(options):
     for name, (X, y) in data_sets().items():
         for lam in (lam or 1.0 / len(X) for lam in LAMS):
             tight = StructSVMClassifier(
-                lam=lam, fit_intercept=False, tol=1e-3, max_iter=3000, random_state=0
+                lam=lam,
+                fit_intercept=False,
+                standardize=False,
+                tol=1e-3,
+                max_iter=3000,
+                random_state=0,
             ).fit(X, y)
             tight.set_params(tol=1e-4).fit(X, y)
             # the true optimum is between the two
@@ -94,6 +99,7 @@ def compare(options):
                 return lambda tol: StructSVMClassifier(
                     lam=lam,
                     fit_intercept=False,
+                    standardize=False,
                     tol=tol,
                     max_iter=300,
                     solver=solver,

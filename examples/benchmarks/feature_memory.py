@@ -28,8 +28,8 @@ PASSES = {"max_iter": 3, "random_state": 0}
 ESTIMATORS = {
     "SequenceTagger": SequenceTagger(**PASSES),
     "TreeTagger": TreeTagger(**PASSES),
-    "StructSVMClassifier": StructSVMClassifier(lam=1e-3, **PASSES),
-    "MultilabelPairwise": MultilabelPairwise(edges="tree", **PASSES),
+    "StructSVMClassifier": StructSVMClassifier(lam=1e-3, standardize=False, **PASSES),
+    "MultilabelPairwise": MultilabelPairwise(edges="tree", standardize=False, **PASSES),
 }
 FITS = [
     *((name, kind) for name in ESTIMATORS for kind in ("float32", "float16")),

@@ -62,7 +62,9 @@ class Styles(StructuredModel):
 
 def mixture(n_components, n_init=1, lam=None):
     """Return the compiled model."""
-    return StructSVMClassifier(n_components=n_components, n_init=n_init, lam=lam, random_state=0)
+    return StructSVMClassifier(
+        n_components=n_components, n_init=n_init, lam=lam, standardize=False, random_state=0
+    )
 
 
 def with_constant(X):

@@ -88,7 +88,7 @@ def imclef07a():
 def pairwise(**options):
     """Return a maker of pairwise models for a lam in units of the default."""
     return lambda lam, n: MultilabelPairwise(
-        lam, tol=TOL, max_iter=MAX_ITER, random_state=0, **options
+        lam, tol=TOL, max_iter=MAX_ITER, standardize=False, random_state=0, **options
     )
 
 
@@ -98,7 +98,13 @@ def hierarchical(**options):
     def make(lam, n):
         parents = load_imclef07a("test").parents
         return HierarchicalMultilabel(
-            parents, lam=lam, tol=TOL, max_iter=MAX_ITER, random_state=0, **options
+            parents,
+            lam=lam,
+            tol=TOL,
+            max_iter=MAX_ITER,
+            standardize=False,
+            random_state=0,
+            **options,
         )
 
     return make

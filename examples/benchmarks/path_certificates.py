@@ -76,7 +76,7 @@ def data_set(name):
     options = {"random_state": 0, "max_iter": 100_000}
     if name == "digits":
         digits, classes = load_digits(return_X_y=True)
-        return StructSVMClassifier(**options), digits / 16.0, classes, row_hinge
+        return StructSVMClassifier(standardize=False, **options), digits / 16.0, classes, row_hinge
     if name == "horses":
         X, masks, *_ = graphs("horses")
         y = [graph.node_labels(mask) for graph, mask in zip(X, masks, strict=True)]

@@ -41,7 +41,7 @@ def make_model(name, size, n_rows, options):
     params["max_iter"] = options.max_iter
     if name == "nystroem":
         features = Nystroem(gamma=options.gamma, n_components=options.components, random_state=0)
-        return make_pipeline(features, StructSVMClassifier(**params))
+        return make_pipeline(features, StructSVMClassifier(standardize=False, **params))
     solver = CuttingPlane(cuts=name, cut_size=size)
     return StructSVMClassifier(kernel="rbf", gamma=options.gamma, solver=solver, **params)
 

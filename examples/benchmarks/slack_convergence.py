@@ -37,7 +37,7 @@ class Yeast:
     def __init__(self, n_rows):
         data = load_yeast()
         rows = np.random.default_rng(0).permutation(len(data.data))[:n_rows]
-        model = MultilabelPairwise(inference="exhaustive")
+        model = MultilabelPairwise(inference="exhaustive", standardize=False)
         task = model._make_task(data.data[rows], data.target[rows], None)
         self.margin, self.lam, self.n_rows = task.problem, task.default_lam, n_rows
         exact = SlackRescaling("exact").wrap(self.margin)

@@ -1,0 +1,212 @@
+"""Which defaults serve tables as they come: columns of any units, nothing tuned?
+
+`rows`: five-fold accuracy and processor seconds of a fit on scikit-learn's tables, USPS and twenty
+made ones, whose columns have scales from 0.01 to 10,000, for StructSVMClassifier, LinearSVC and
+LogisticRegression with their defaults, and for other lam and columns as they are. `sets`: micro F1
+of MultilabelPairwise by lam, beside one against rest. `rest`: what scaled columns do to rankings,
+and would do to tokens and nodes. Needs the data sets, see sskit.datasets.
+
+    python examples/benchmarks/raw_tables.py [rows] [sets] [rest]
+"""
+
+import argparse
+import warnings
+
+import numpy as np
+from _common import processor_time
+from _data import (
+    load_bibtex,
+    load_enron,
+    load_imclef07a,
+    load_msrc,
+    load_ocr_letters,
+    load_rcv1_topics,
+    load_usps,
+    load_weizmann_horses,
+    load_yeast,
+)
+from ranking import DATA as RANKINGS
+from ranking import area
+from sklearn.base import clone
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_digits,
+    load_iris,
+    load_wine,
+    make_classification,
+    make_multilabel_classification,
+)
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import f1_score
+from sklearn.model_selection import StratifiedKFold
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+from sskit import MultilabelPairwise, RankingSVM, SegmentationModel, SequenceTagger
+from sskit import StructSVMClassifier as Classifier
+from sskit.preprocessing import SuperpixelGraphs, TokenTransformer
+
+LAMS = {"1/16": 1 / 16, "1/4": 1 / 4, "1": 1.0}  # over R^2 / n
+
+
+def made(seed):
+    """Return a table of columns of any scale, at odd seeds far from zero."""
+    rng = np.random.RandomState(seed)
+    n, k, p = (int(rng.choice(of)) for of in ([300, 1000, 3000], [2, 3, 5, 8], [10, 20, 40]))
+    least = int(np.ceil(np.log2(2 * k))) + 1
+    X, y = make_classification(
+        n,
+        p,
+        n_informative=min(p, max(least, int(p * rng.uniform(0.3, 0.8)))),
+        n_redundant=0,
+        n_classes=k,
+        class_sep=rng.uniform(0.5, 2),
+        flip_y=rng.uniform(0, 0.1),
+        n_clusters_per_class=int(rng.choice([1, 2])),
+        random_state=seed,
+    )
+    unit, offset = 10 ** rng.uniform(-2, 4, p), 10 ** rng.uniform(-2, 4, p)
+    return unit * X + offset * rng.randn(p) * (seed % 2), y
+
+
+def tables():
+    """Yield the names of tables, their rows and classes."""
+    for load in (load_iris, load_wine, load_breast_cancer, load_digits):
+        yield load.__name__.removeprefix("load_"), *load(return_X_y=True)
+    yield "USPS", load_usps().data, load_usps().target
+    for seed in range(20):
+        yield f"made {seed}", *made(seed)
+
+
+def of_scale(X, factor):
+    """Return lam of columns that are scaled."""
+    return factor * X.shape[1] / X.shape[0]
+
+
+def folds(make, X, y):
+    """Return accuracy, seconds and whether all fits converged."""
+    right, seconds, converged = [], [], True
+    for train, test in StratifiedKFold(5, shuffle=True, random_state=0).split(X, y):
+        model = make(X[train])
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            model, took = processor_time(lambda train=train, model=model: model.fit(X[train], y[train]))
+        converged &= not any(issubclass(w.category, ConvergenceWarning) for w in told)
+        right.append(model.score(X[test], y[test]))
+        seconds.append(took)
+    return np.mean(right), np.mean(seconds), converged
+
+
+def rows():
+    """Print the table of rows."""
+    models = {
+        "LinearSVC": lambda X: LinearSVC(random_state=0),
+        "logistic": lambda X: LogisticRegression(),
+        "default": lambda X: Classifier(random_state=0),
+    }
+    for name, factor in LAMS.items():
+        models[name] = lambda X, f=factor: Classifier(lam=of_scale(X, f), random_state=0)
+    models["raw, 1/n"] = lambda X: Classifier(
+        lam=1 / len(X), standardize=False, max_iter=300, random_state=0
+    )
+    print(f"{'':14s}" + "".join(f"{name:>18s}" for name in models))
+    found = {name: [] for name in models}
+    for table, X, y in tables():
+        line = f"{table:14s}"
+        for name, make in models.items():
+            if name == "raw, 1/n" and len(X) > 2000:  # minutes
+                line += f"{'':>18s}"
+                continue
+            accuracy, seconds, converged = folds(make, X, y)
+            found[name].append(accuracy)
+            line += f"{accuracy:10.3f}{seconds:6.2f} {'s' if converged else '!'}"
+        print(line, flush=True)
+    print(f"{'mean':14s}" + "".join(f"{np.mean(values):10.3f}{'':8s}" for values in found.values()))
+
+
+def label_sets():
+    """Yield the names of tables, and rows and label sets in two parts."""
+    for name, load, most in (
+        ("yeast", load_yeast, None),
+        ("enron", load_enron, None),
+        ("bibtex", load_bibtex, 2500),
+        ("RCV1", load_rcv1_topics, 1500),
+        ("imclef07a", load_imclef07a, 2000),
+    ):
+        train, test = load("train"), load("test")
+        yield name, train.data[:most], train.target[:most], test.data[:most], test.target[:most]
+    for seed, (k, mean) in enumerate([(5, 2), (8, 2), (10, 3), (12, 4)]):
+        X, Y = make_multilabel_classification(
+            1500, 30, n_classes=k, n_labels=mean, random_state=seed
+        )
+        X = X * 10 ** np.random.RandomState(seed).uniform(-2, 4, X.shape[1])
+        yield f"made {seed}", X[:1000], Y[:1000], X[1000:], Y[1000:]
+
+
+def sets():
+    """Print the table of label sets."""
+    for name, X, Y, X_test, Y_test in label_sets():
+        dense = not hasattr(X, "multiply")
+        squared = X.shape[1] if dense else X.multiply(X).sum() / X.shape[0]
+        Y, Y_test = np.asarray(Y), np.asarray(Y_test)
+        pairs = MultilabelPairwise(
+            edges="full" if Y.shape[1] <= 14 else "tree", max_iter=200, random_state=0
+        )
+        models = {
+            "LinearSVC": OneVsRestClassifier(LinearSVC(random_state=0)),
+            "logistic": OneVsRestClassifier(LogisticRegression()),
+            "default": pairs,
+            "slack": clone(pairs).set_params(rescaling="slack"),
+        }
+        for factor in (0.02, 0.1, 0.25, 1.0):
+            models[str(factor)] = clone(pairs).set_params(lam=factor * squared / X.shape[0])
+        if Y.shape[1] > 14:
+            del models["slack"]  # minutes
+        if dense:
+            models["raw"] = clone(pairs).set_params(standardize=False)
+        line = f"{name:10s}"
+        for model, estimator in models.items():
+            _, seconds = processor_time(lambda e=estimator, X=X, Y=Y: e.fit(X, Y))
+            score = f1_score(Y_test, estimator.predict(X_test), average="micro", zero_division=0)
+            line += f"  {model} {score:.3f} {seconds:.1f} s"
+        print(line, flush=True)
+
+
+def rest():
+    """Print what scaled columns do to rankings, tokens and nodes."""
+    for name, load in RANKINGS.items():
+        data = load()
+        if not hasattr(data[0], "multiply"):
+            both = [area(RankingSVM(standardize=s, max_iter=300), *data) for s in (False, True)]
+            print(f"{name:20s} ROC area, raw {both[0]:.3f}, scaled {both[1]:.3f}", flush=True)
+    scaler = TokenTransformer(StandardScaler())
+    for name, training in (("OCR-small", [0]), ("OCR, five folds", range(3, 8))):
+        train, test = load_ocr_letters(training), load_ocr_letters([1, 2])
+        X, X_test = scaler.fit_transform(train.data), scaler.transform(test.data)
+        both = [
+            SequenceTagger(random_state=0).fit(a, train.target).score(b, test.target)
+            for a, b in ((train.data, test.data), (X, X_test))
+        ]
+        print(f"{name:20s} accuracy, raw {both[0]:.3f}, scaled {both[1]:.3f}", flush=True)
+    for name, load, n in (("horses", load_weizmann_horses, 60), ("MSRC", load_msrc, 80)):
+        train, test = load("train"), load("test")
+        graphs = SuperpixelGraphs().fit(train.data[:n])
+        model = SegmentationModel(random_state=0, ignore_label=None if n == 60 else 0)
+        X, X_test = graphs.transform(train.data[:n]), graphs.transform(test.data[:n])
+        both = [model.fit(X, train.target[:n]).score(X_test, test.target[:n])]
+        scaler = StandardScaler().fit(np.concatenate([graph.features for graph in X]))
+        for graph in [*X, *X_test]:
+            graph.features = scaler.transform(graph.features)
+        both.append(model.fit(X, train.target[:n]).score(X_test, test.target[:n]))
+        print(f"{name:20s} score, raw {both[0]:.3f}, scaled {both[1]:.3f}", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", help="of rows, sets and rest")
+    warnings.simplefilter("ignore")
+    for part in parser.parse_args().parts or ["rows", "sets", "rest"]:
+        print(part)
+        {"rows": rows, "sets": sets, "rest": rest}[part]()

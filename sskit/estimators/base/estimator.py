@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import (
     validate_parameter_constraints,
 )
 
+from sskit._labels import plain, warn_of_strangers
 from sskit._public import PublicMixin
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.stop import Stop
@@ -85,6 +86,10 @@ class TrainingTask(NamedTuple):
     completion: object = None
 
 
+# Parameters that may be dicts by label.
+BY_LABEL = ("class_weight", "max_length", "n_components", "n_states_per_label")
+
+
 class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
     """Base of all estimators.
 
@@ -153,7 +158,9 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
     def _make_task(self, X, y, sample_weight, **further):
         """Bind the model to training data; return a `TrainingTask`."""
         checked = self._gate(X, y, sample_weight, **further)
-        return self._bind(checked, self._survey(checked))
+        facts = self._survey(checked)
+        self._warn_of_labels(facts, stacklevel=6 + FRAMES_AROUND_FIT)
+        return self._bind(checked, facts)
 
     def _agree(self, surveys):
         """Return the facts of all data from those of their parts.
@@ -178,6 +185,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         facts.check()
         facts = self._complete(facts)
         self._check_facts(facts)
+        self._warn_of_labels(facts, stacklevel=5 + FRAMES_AROUND_FIT)
         return facts
 
     def _look_again(self, facts, count):
@@ -203,6 +211,17 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
 
     def _check_facts(self, facts):
         """Raise ValueError if all parts together lack what the gate asks of data in one piece."""
+
+    def _warn_of_labels(self, facts, stacklevel):
+        """Warn of parameters by label whose keys seem to be written otherwise than labels are."""
+        labels = getattr(facts, "labels", None)
+        if labels is None:
+            return
+        optional = (plain(getattr(self, "outside", None)),)
+        for name in BY_LABEL:
+            given = getattr(self, name, None)
+            if isinstance(given, dict):
+                warn_of_strangers(given, labels.values.tolist(), name, optional, stacklevel)
 
     def _refuse_parts(self):
         """Return why an estimator cannot be fitted to data in parts.

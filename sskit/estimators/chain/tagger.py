@@ -418,7 +418,9 @@ class SequenceTagger(
         classes, labels, possible, _ = partial
         rules = scale = None
         if not part:
-            rules = resolve_transitions(self.allowed_transitions, classes)
+            rules = resolve_transitions(
+                self.allowed_transitions, classes, partial.place_in(stacked.offsets)
+            )
             if possible is None:
                 labels = legal_labels(self, labels, stacked.offsets, classes, rules)
             elif rules[0] is not None and self.on_violation != "ignore":

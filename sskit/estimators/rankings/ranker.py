@@ -15,7 +15,7 @@ from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.linear import linear_scores, row_sqnorms
 from sskit.estimators.rankings.groups import Groups, check_group_weight, check_groups
 from sskit.estimators.reasons.weights import WeightsFrameMixin
-from sskit.inputs.rows import check_classes, check_rows
+from sskit.inputs.rows import check_classes, check_rows, refuse_large_integers
 from sskit.inputs.stacking import FeatureScale, refuse_large
 from sskit.inputs.weights import check_sample_weight
 from sskit.models.rankings.problem import RankingModel
@@ -416,7 +416,8 @@ def check_grades(estimator, X, y, **options):
     ValueError
         If X or y is wrong.
     """
-    check_classes(y)
+    y = check_classes(y)
+    refuse_large_integers(y)
     data, grades = check_rows(estimator, X, y, y_numeric=True, **options)
     if grades.dtype.kind not in "biuf":
         raise ValueError(f"y must hold numbers, got dtype {grades.dtype}")

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from sskit._numbers import shown
+from sskit._numbers import shortened, shown
 
 SETS = (set, frozenset)
 # Strings of more characters are kept as objects: NumPy's would all be as wide as the longest.
@@ -313,8 +313,8 @@ def warn_of_strangers(given, labels, name, optional, stacklevel):
     left = [label for label in labels if label not in known and label not in optional]
     if strange and left:
         warnings.warn(
-            f"{name} names {', '.join(map(shown, strange[:5]))}, which are no labels in y, and not "
-            f"{', '.join(map(shown, left[:5]))}, which are",
+            f"{name} has keys that are no labels in y, {shortened(strange)}, and none for the "
+            f"labels {shortened(left)}",
             UserWarning,
             stacklevel=stacklevel + 1,
         )

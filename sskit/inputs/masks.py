@@ -152,7 +152,8 @@ def check_mask(mask, name, ignore_label=None):
                 f"{name_of(wrong[0])} is {flat[wrong[0]]}: pixels without a label must have "
                 f"ignore_label, which is {shown(ignore_label)}"
             )
-    if ignore_label is not None and is_string(ignore_label) != is_string(mask.dtype) and mask.size:
+    known_kind = ignore_label is not None and mask.dtype.kind in "biufUS" and mask.size
+    if known_kind and is_string(ignore_label) != is_string(mask.dtype):
         kinds = ("a string", "a number") if is_string(mask.dtype) else ("a number", "a string")
         raise ValueError(
             f"{name_of(0)} is {shown(flat[0].item())}, {kinds[0]}, but ignore_label is "

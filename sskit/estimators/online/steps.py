@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names
 
-from sskit._labels import SETS, is_ignored, is_same, shown
+from sskit._labels import SETS, is_ignored, is_same, label_array, shown
 from sskit._numbers import as_array, shortened
 from sskit.core.regularizer import BoxRegularizer
 from sskit.estimators.base.callbacks import with_callbacks
@@ -266,7 +266,10 @@ def with_all_labels(survey, classes, last, y):
         return survey
     known = labels.values if last is None else last["classes_"]
     if classes is not None:
-        given = as_array(check_classes(classes, "classes"), "classes")
+        if isinstance(classes, (list, tuple)):  # of labels that may be tuples
+            given = label_array(list(classes), lambda k: f"classes[{k}]")
+        else:
+            given = as_array(check_classes(classes, "classes"), "classes")
         if given.ndim != 1 or not len(given):
             raise ValueError(f"classes must be a list of labels, got an array of {given.shape}")
         given = np.unique(given)

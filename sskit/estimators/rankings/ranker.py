@@ -244,7 +244,8 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StructuredEstimator):
         Raises
         ------
         ValueError
-            If a parameter or the data are wrong; then the estimator stays as it was.
+            If a parameter or the data are wrong, or no group with a weight has two rows of
+            different grades; then the estimator stays as it was.
         """
         self._set_fitted(self._fit(X, y, sample_weight, groups=groups))
         return self
@@ -262,6 +263,10 @@ class RankingSVM(RegressorMixin, WeightsFrameMixin, StructuredEstimator):
             refuse_large(sqnorm)
         lowest, highest = (f.reduceat(grades, found.offsets[:-1]) for f in (np.minimum, np.maximum))
         each = np.ones(len(sizes)) if weight is None else weight
+        if not ((lowest < highest) & (each > 0)).any():
+            what = "y has" if groups is None else "no group with a weight has"
+            same = "only rows of the same grade" if groups is None else "rows of different grades"
+            raise ValueError(f"there is no pair of rows to order: {what} {same}")
         of_rows = np.repeat(each, sizes)
         with np.errstate(over="ignore", invalid="ignore"):
             squares = np.multiply(sqnorm, of_rows).sum()

@@ -61,7 +61,9 @@ def test_labels_are_what_they_are_equal_to(given, kind, value):
     assert hash(plain(given)) == hash(value)
 
 
-@pytest.mark.parametrize("label", ["a", 1, True, None, (1, 2), np.int64(3), Enum("Other", "A")["A"]])
+@pytest.mark.parametrize(
+    "label", ["a", 1, True, None, (1, 2), np.int64(3), Enum("Other", "A")["A"]]
+)
 def test_other_labels_stay_as_they_are(label):
     assert plain(label) is label
 

@@ -136,29 +136,30 @@ def check_mask(mask, name, ignore_label=None):
         return f"{name}[{t // mask.shape[1]}, {t % mask.shape[1]}]"
 
     ignored = is_ignored(mask, ignore_label).ravel()
-    flat = mask.ravel()
+    known = np.flatnonzero(~ignored)
+    labels = mask.ravel() if len(known) == mask.size else mask.ravel()[known]
     if mask.dtype.kind == "O":
-        known = np.flatnonzero(~ignored)
-        labels = label_array(flat[known].tolist(), lambda t: name_of(known[t]))
-        if not ignored.any():
-            return labels.reshape(mask.shape)
-        mask = mask.copy()
-        mask[~ignored.reshape(mask.shape)] = labels
-        return mask
-    if mask.dtype.kind == "f":
-        wrong = np.flatnonzero(~np.isfinite(flat) & ~ignored)
+        labels = label_array(labels.tolist(), lambda t: name_of(known[t]))
+    if labels.dtype.kind == "f":
+        wrong = np.flatnonzero(~np.isfinite(labels))
         if len(wrong):
             raise ValueError(
-                f"{name_of(wrong[0])} is {flat[wrong[0]]}: pixels without a label must have "
-                f"ignore_label, which is {shown(ignore_label)}"
+                f"{name_of(known[wrong[0]])} is {labels[wrong[0]]}: pixels without a label must "
+                f"have ignore_label, which is {shown(ignore_label)}"
             )
     known_kind = ignore_label is not None and mask.dtype.kind in "biufUS" and mask.size
     if known_kind and is_string(ignore_label) != is_string(mask.dtype):
         kinds = ("a string", "a number") if is_string(mask.dtype) else ("a number", "a string")
         raise ValueError(
-            f"{name_of(0)} is {shown(flat[0].item())}, {kinds[0]}, but ignore_label is "
+            f"{name_of(0)} is {shown(mask[0, 0].item())}, {kinds[0]}, but ignore_label is "
             f"{shown(ignore_label)}, {kinds[1]}, which no pixel can be equal to"
         )
+    if mask.dtype.kind != "O":
+        return mask
+    if not ignored.any():
+        return labels.reshape(mask.shape)
+    mask = mask.copy()
+    mask[~ignored.reshape(mask.shape)] = labels
     return mask
 
 

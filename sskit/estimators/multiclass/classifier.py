@@ -64,7 +64,8 @@ class StructSVMClassifier(
         object has its own features, and no use for this, the next two parameters and kernels: they
         must have their defaults.
     class_weight : dict or "balanced", default=None
-        Factors of the sample weights by class; "balanced" makes all classes weigh the same.
+        Factors of the sample weights by class, 1 for those that a dict does not name, and it may
+        name others; "balanced" makes all classes weigh the same.
     n_components : int or dict, default=1
         How many components, prototypes with weights of their own, each class has; a dict has
         numbers by class, 1 for those that it does not name. The score of a class is that of its

@@ -315,9 +315,7 @@ def test_ignored_labels_of_another_kind():
     graphs, masks, _ = pictures(4)
     codes = [(mask == "water").astype(float) for mask in masks]
     plain = SegmentationModel(random_state=0).fit(graphs, codes)
-    with pytest.raises(
-        ValueError, match=r"^y\[0\]\[0, 0\] is .*, a number, but ignore_label"
-    ):
+    with pytest.raises(ValueError, match=r"^y\[0\]\[0, 0\] is .*, a number, but ignore_label"):
         SegmentationModel(ignore_label="none").fit(graphs, codes)
     void = [np.zeros(mask.shape, dtype=[("a", float)]) for mask in masks]
     with pytest.raises(TypeError, match=r"^y\[0\]\[0\] is .*labels must be of types that sort"):

@@ -12,6 +12,7 @@ SETS = (set, frozenset)
 # Strings of more characters are kept as objects: NumPy's would all be as wide as the longest.
 LONGEST = 64
 _MISSING = ("NoneType", "NAType", "NaTType")
+_SIMPLE = {str, int, float, bool}  # of which two can be compared, whatever they are
 _NUMBERS = (int, float, np.bool_, np.number)
 
 
@@ -51,13 +52,6 @@ def _is_plain(kind):
     return not issubclass(kind, Enum)
 
 
-def plain_labels(labels):
-    """Return a list of labels, each of them `plain`; the same list if they are so already."""
-    if all(map(_is_plain, set(map(type, labels)))):
-        return labels
-    return [plain(label) for label in labels]
-
-
 def label_array(labels, name_of):
     """Return labels as an array of the narrowest dtype that keeps them what they are.
 
@@ -81,8 +75,10 @@ def label_array(labels, name_of):
     TypeError
         Naming the first that is no label, or does not sort with another one.
     """
-    labels = plain_labels(labels)
     kinds = set(map(type, labels))
+    if not all(map(_is_plain, kinds)):
+        labels = [plain(label) for label in labels]
+        kinds = set(map(type, labels))
     for base in (str, bytes):
         if kinds and all(issubclass(kind, base) for kind in kinds):
             return string_array(labels, base)
@@ -111,10 +107,11 @@ def string_array(labels, base=str):
     array : ndarray of shape (n,)
         Of strings; of objects, each of which is there once, if one is longer than `LONGEST`.
     """
-    distinct = {label: base(label) for label in labels}
+    distinct = set(labels)
     if max(map(len, distinct), default=0) <= LONGEST:
         return np.array(labels, dtype=base)
-    return _object_array([distinct[label] for label in labels])
+    one = {label: base(label) for label in distinct}
+    return _object_array([one[label] for label in labels])
 
 
 def _object_array(labels):
@@ -232,6 +229,9 @@ def is_ignored(labels, ignore_label):
     check_label(ignore_label)
     ignore_label = plain(ignore_label)
     if not isinstance(labels, np.ndarray):
+        simple = {*map(type, labels), type(ignore_label)} <= _SIMPLE
+        if simple and not _is_nan(ignore_label):
+            return np.array([label == ignore_label for label in labels], dtype=bool)
         labels = _object_array(labels)
     if labels.dtype.kind == "O":
         items = (is_same(label, ignore_label) for label in labels.ravel().tolist())
@@ -288,7 +288,7 @@ def by_label(given, labels, default):
     return [given.get(label, default) for label in labels.tolist()]
 
 
-def warn_of_strangers(given, labels, name, optional, stacklevel):
+def warn_of_unmatched(given, labels, name, optional, stacklevel):
     """Warn if keys of a dict by label match no label while labels match no key.
 
     Keys alone may be labels that a part of the data lacks, such as a fold, and labels alone may
@@ -309,11 +309,12 @@ def warn_of_strangers(given, labels, name, optional, stacklevel):
         As in `warnings.warn`, were it called in place of this.
     """
     keys = [plain(label) for label in given]
-    strange, known = [key for key in keys if key not in set(labels)], set(keys)
+    values, known = set(labels), set(keys)
+    unmatched = [key for key in keys if key not in values]
     left = [label for label in labels if label not in known and label not in optional]
-    if strange and left:
+    if unmatched and left:
         warnings.warn(
-            f"{name} has keys that are no labels in y, {shortened(strange)}, and none for the "
+            f"{name} has keys that are no labels in y, {shortened(unmatched)}, and none for the "
             f"labels {shortened(left)}",
             UserWarning,
             stacklevel=stacklevel + 1,

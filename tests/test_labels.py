@@ -15,7 +15,7 @@ from sskit._labels import (
     label_array,
     plain,
     string_array,
-    warn_of_strangers,
+    warn_of_unmatched,
 )
 
 
@@ -171,7 +171,7 @@ def test_dicts_by_label():
 def test_keys_without_labels_and_labels_without_keys_together_are_told(given, warns):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        warn_of_strangers(given, ["O", "a", "b"], "weights", ("O",), 1)
+        warn_of_unmatched(given, ["O", "a", "b"], "weights", ("O",), 1)
     assert bool(caught) == warns
     if warns:
         told = str(caught[0].message)

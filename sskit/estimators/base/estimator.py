@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import (
     validate_parameter_constraints,
 )
 
-from sskit._labels import plain, warn_of_strangers
+from sskit._labels import plain, warn_of_unmatched
 from sskit._public import PublicMixin
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.stop import Stop
@@ -221,7 +221,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         for name in BY_LABEL:
             given = getattr(self, name, None)
             if isinstance(given, dict):
-                warn_of_strangers(given, labels.values.tolist(), name, optional, stacklevel)
+                warn_of_unmatched(given, labels.values.tolist(), name, optional, stacklevel)
 
     def _refuse_parts(self):
         """Return why an estimator cannot be fitted to data in parts.
